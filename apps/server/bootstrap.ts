@@ -23,7 +23,7 @@ import { PostgresUnusable } from './store/database/postgres/postgres-refusals.ts
 import { OtherVersion } from './store/database/replicas.ts';
 import type { WebhookRow } from './store/database/tables.ts';
 import type { BuiltInAgent } from './execution/agent/agents.ts';
-import { FactoryArgumentError, parseFactoryArgument } from './sync/sources/parse-source.ts';
+import { FactoryArgumentError, sourceOfArgument } from './sync/sources/parse-source.ts';
 
 export interface StartIo {
   environment: Readonly<Record<string, string | undefined>>;
@@ -285,8 +285,7 @@ function webhookLines(config: Config, webhook: WebhookRow): string[] {
 
 /** Points the main factory at what the command line says; creates it on the first start. */
 async function ensureMainFactory(service: Service, argument: string, cwd: string): Promise<{ uid: string }> {
-  const spec = parseFactoryArgument(argument);
-  const source = spec.kind === 'directory' ? { kind: 'directory' as const, path: resolve(cwd, spec.path) } : spec;
+  const source = sourceOfArgument(argument, cwd);
   const uid = deriveUid(service.installation.uidKey, 'factory', MAIN_SLUG);
   const made = await service.factories.create(
     { uid, slug: MAIN_SLUG, name: 'main', description: '', source, serviceAccountUid: serviceAccountOf(uid) },

@@ -12,6 +12,7 @@ export * from './revision.ts';
 export * from './pace.ts';
 export * from './conditions.ts';
 export * from './factory-state.ts';
+export { isManagedSource, NO_SOURCE } from './sources.ts';
 export * from './held.ts';
 export * from './endings.ts';
 export * from './judge.ts';

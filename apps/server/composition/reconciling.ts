@@ -5,7 +5,7 @@ import type { SecretReader } from '../secrets/secret-reader.ts';
 import { SecretService } from '../secrets/secrets.service.ts';
 import type { Factory } from '../store/factories/factories.ts';
 import { SyncLoops } from '../sync/loops.ts';
-import { forgetGitCache, sourceOpener } from '../sync/sources/registry.ts';
+import { SOURCES } from '../sync/sources/registry.ts';
 import { FactoryAssignments } from '../sync/factory-assignments.ts';
 import { Heartbeat } from '../webhooks/heartbeat.ts';
 import { Serving } from '../webhooks/serving-state.ts';
@@ -69,7 +69,7 @@ export function reconcilingParts(around: ServiceDeps, serving: Serving | undefin
       intervalMs: config.syncIntervalMs,
       follows: followed(around),
       isTrusted: ({ slug }) => isTrusted(slug),
-      openSource: sourceOpener(config, secretReader),
+      openSource: SOURCES.opener({ config, secrets: secretReader }),
     },
   );
   const secrets = new SecretService(stores.secrets, definitions, accounts, vault, {
@@ -93,7 +93,7 @@ export function reconcilingParts(around: ServiceDeps, serving: Serving | undefin
 function followed({ config, isTrusted }: ServiceDeps): (factory: Factory) => boolean {
   if (!config.roles.has('sync')) return () => false;
   return ({ slug, source }) =>
-    source.kind !== 'directory' || config.databaseUrl === undefined || config.allowLocalSources || isTrusted(slug);
+    !SOURCES.kindOf(source).isLocal || config.databaseUrl === undefined || config.allowLocalSources || isTrusted(slug);
 }
 
 function rosterOf(
@@ -105,7 +105,7 @@ function rosterOf(
     loops,
     notices,
     forgetSource: (uid) =>
-      forgetGitCache(config.dataDir, uid).catch((fault: unknown) =>
+      SOURCES.forget(config.dataDir, uid).catch((fault: unknown) =>
         log.fault('a git cache cannot be deleted', fault, { factory: uid }),
       ),
     report: (fault) => log.fault('the factories that there are could not be looked at', fault),

@@ -31,6 +31,7 @@ import { SessionStore } from '../store/access/sessions.ts';
 import { StatisticsStore } from '../store/reports/statistics.ts';
 import { TrafficStore } from '../store/factories/traffic.ts';
 import { WebhookStore } from '../store/definitions/webhooks.ts';
+import { SOURCES } from '../sync/sources/registry.ts';
 
 export type Stores = ReturnType<typeof storesOf>;
 
@@ -42,7 +43,7 @@ export function storesOf(database: Database) {
     sessions: new SessionStore(database),
     audit: new AuditStore(database),
     answers: new IdempotencyStore(database),
-    factories: new FactoryStore(database),
+    factories: new FactoryStore(database, (source) => SOURCES.kindOf(source).hasCommits),
     definitions: new DefinitionStore(database),
     edits: new DefinitionEditStore(database),
     inventory: new InventoryStore(database),

@@ -20,10 +20,10 @@ import type { InventoryStore } from '../store/definitions/inventory.ts';
 import { changedBy, type Caller } from '../http/access-guard.ts';
 import { invalidMembers, lastingConflict, notFound, Refusal } from '../http/error-codes.ts';
 import { pageInfoOf, pageOf, pageKeyOf } from '../http/pages.ts';
-import { normalizeSubfolder } from '../sync/sources/git/git-urls.ts';
+import { SOURCES } from '../sync/sources/registry.ts';
 import type { SyncLoops } from '../sync/loops.ts';
 import { toFactoryItem } from './factories.items.ts';
-import { factoryRequestErrors, gitSourceErrors } from './factories.requests.ts';
+import { factoryRequestErrors } from './factories.requests.ts';
 import { toStatusItem } from './factory-status.items.ts';
 import { toSyncItem } from './syncs.items.ts';
 import { syncPolicyErrors, toSyncPolicy } from './sync-policies.ts';
@@ -86,7 +86,7 @@ export class FactoryService {
     refuseUnusablePolicy(wanted);
     const source = toSource(wanted.source, this.around.allowLocalSources);
     const syncPolicy = toSyncPolicy(wanted.sync_policy ?? {});
-    const misfit = policyProblem(syncPolicy, source.kind);
+    const misfit = policyProblem(syncPolicy, SOURCES.kindOf(source));
     if (misfit !== undefined) throw policyNeedsGit(misfit);
     const uid = deriveUid(this.around.uidKey, 'factory', wanted.slug);
     const factory = {
@@ -244,25 +244,14 @@ function policyNeedsGit(message: string): Refusal {
   });
 }
 
+/** Throws a 400 that names every member that the kind could not take. */
 function toSource(wanted: WantedSource, allowLocal: boolean): FactorySource {
-  switch (wanted.kind) {
-    case 'dashboard':
-      return { kind: 'dashboard' };
-    case 'directory':
-      if (allowLocal) return { kind: 'directory', path: wanted.path ?? '' }; // the schema asks for it
-      throw new Refusal('invalid_request', 'directory sources are off', {
-        errors: [{ pointer: '/source/kind', message: 'needs MILLWRIGHT_ALLOW_LOCAL_SOURCES=true on the server' }],
-      });
-    case 'git':
-      return toGitSource(wanted, allowLocal);
-  }
-}
-
-/** Throws a 400 that names every member that git could not take. */
-function toGitSource(wanted: WantedSource, allowLocal: boolean): FactorySource {
-  const { url = '', branch, interval, credential_secret: credentialSecret, push_secret: pushSecret } = wanted;
-  const path = wanted.path === undefined ? undefined : normalizeSubfolder(wanted.path);
-  const errors = gitSourceErrors(wanted, allowLocal);
+  const kind = SOURCES.kindOf(wanted);
+  if (kind.isLocal && !allowLocal)
+    throw new Refusal('invalid_request', `${kind.kind} sources are off`, {
+      errors: [{ pointer: '/source/kind', message: 'needs MILLWRIGHT_ALLOW_LOCAL_SOURCES=true on the server' }],
+    });
+  const errors = kind.requestErrors({ ...wanted }, allowLocal);
   if (errors.length > 0) throw new Refusal('invalid_request', 'the source cannot be used', { errors });
-  return { kind: 'git', url, branch, path, interval, credentialSecret, pushSecret };
+  return kind.toStored(wanted);
 }

@@ -9,6 +9,7 @@ import { readDefinitionsYielding } from '../sync/definition-reader.ts';
 import { impactOf, type ImpactSources } from './plan-impact.ts';
 import { toPlanItem } from './plans.items.ts';
 import { visibleFactory } from '../factories/visible-factories.ts';
+import { SOURCES } from '../sync/sources/registry.ts';
 
 export class PlanService {
   private readonly sources: ReconcileInputDeps;
@@ -36,7 +37,7 @@ export class PlanService {
     // A commit of these files has a revision of its own, which its digest covers.
     const ground = {
       ...(await loadReconcileInput(factory, this.sources)),
-      approvedElsewhere: factory.source.kind !== 'directory',
+      approvedElsewhere: !SOURCES.kindOf(factory.source).isNamedByFiles,
     };
     const judgement = judge({ revision, reading }, ground);
     const impact = await impactOf(factory.uid, judgement, ground.actual, this.impact, { keyId: access.keyId, signal });
