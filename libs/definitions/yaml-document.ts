@@ -47,7 +47,7 @@ export interface Slice {
  */
 export function readYaml(source: SourceText, slice: Slice): YamlReading {
   const document = parse(source, slice);
-  if (document instanceof TooDeep) {
+  if (document instanceof TooDeepError) {
     const at = slice.start + document.offset;
     return unreadable(
       problemAt(
@@ -86,14 +86,14 @@ interface Reader {
 type YamlDocument = Document.Parsed<ParsedNode, true>;
 type AnyNode = Node | null | undefined;
 
-function parse(source: SourceText, slice: Slice): YamlDocument | 'too-many-pieces' | TooDeep | undefined {
+function parse(source: SourceText, slice: Slice): YamlDocument | 'too-many-pieces' | TooDeepError | undefined {
   try {
     return compose(source.text.slice(slice.start, slice.end));
   } catch (cause) {
     // The parser recurses into nested values; its only own exception is the end of the stack.
     if (cause instanceof RangeError) return undefined;
     if (cause === TOO_MANY_PIECES) return 'too-many-pieces';
-    if (cause instanceof TooDeep) return cause;
+    if (cause instanceof TooDeepError) return cause;
     throw cause;
   }
 }
@@ -137,7 +137,7 @@ const TOO_MANY_PIECES = new Error('too many pieces');
 /** Open values at which a reading stops: the parser keeps them in a list, but its composer recurses, and where its stack ends depends on its caller. */
 const OPEN_VALUES_MAX = 8 * NESTING_MAX;
 
-class TooDeep extends Error {
+class TooDeepError extends Error {
   readonly offset: number;
 
   constructor(offset: number) {
@@ -149,14 +149,14 @@ class TooDeep extends Error {
 /** Marks that the lexer puts between pieces of the text. */
 const LEXER_MARK = /^[\u0002\u0018\u001f\ufeff]$/;
 
-/** What `Parser.parse` does, with bounds. Throws TOO_MANY_PIECES or TooDeep. */
+/** What `Parser.parse` does, with bounds. Throws TOO_MANY_PIECES or TooDeepError. */
 function* tokensOf(text: string): Generator<CST.Token> {
   const parser = new Parser();
   let [pieces, offset] = [0, 0];
   for (const piece of new Lexer().lex(text)) {
     if ((pieces += 1) > YAML_PIECES_MAX) throw TOO_MANY_PIECES;
     yield* parser.next(piece);
-    if (parser['stack'].length > OPEN_VALUES_MAX) throw new TooDeep(offset);
+    if (parser['stack'].length > OPEN_VALUES_MAX) throw new TooDeepError(offset);
     if (piece.length > 1 || !LEXER_MARK.test(piece)) offset += piece.length;
   }
   yield* parser.end();

@@ -13,6 +13,7 @@ export * from './pace.ts';
 export * from './conditions.ts';
 export * from './factory-state.ts';
 export { isManagedSource, NO_SOURCE } from './sources.ts';
+export * from './pass-outcome.ts';
 export * from './held.ts';
 export * from './endings.ts';
 export * from './judge.ts';

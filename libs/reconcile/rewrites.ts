@@ -35,6 +35,10 @@ export interface Brought {
   rewrite?: Rewrite;
 }
 
+/** How an accepted tip follows on the one before. */
+export type BroughtCommits = Pick<Brought, 'commits' | 'lost' | 'anew'> &
+  Partial<Pick<Brought, 'forgetsOthers' | 'spent'>>;
+
 /** `brought` is absent when the tip was accepted before. */
 export type RevisionAcceptance = { ok: true; brought?: Brought } | { ok: false; from: string; ending: PassEnding };
 

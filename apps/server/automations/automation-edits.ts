@@ -16,15 +16,15 @@ import type {
   EditedFactory,
   LabelledObject,
 } from '../store/definitions/definition-edits.ts';
-import type { AutomationRow } from '../store/database/tables.ts';
-import { notFound, Refusal, type MemberError } from '../http/error-codes.ts';
+import type { AutomationRow } from '../store/definitions/definition.entities.ts';
+import { notFound, RefusalError, type MemberError } from '../http/error-codes.ts';
 import { staleVersion, type WantedVersion } from '../http/if-match.ts';
 import { validationFacts, refusalOf } from '../webhooks/validation-facts.ts';
 import { definitionOf } from '../webhooks/webhook-edits.ts';
 import { toAutomationMember, toFileKeys } from './automations.items.ts';
 
 /** The automation as it is told of in the transaction. */
-export type AutomationDecision = EditDecision<AutomationRow, Refusal>;
+export type AutomationDecision = EditDecision<AutomationRow, RefusalError>;
 
 export function createdAutomation(
   factory: EditableFactory,
@@ -38,7 +38,7 @@ export function createdAutomation(
   if (factory.webhooks.length + factory.automations.length >= DEFINITION_FILES_MAX)
     return {
       ok: false,
-      no: new Refusal(
+      no: new RefusalError(
         'operation_not_supported',
         `a factory has at most ${DEFINITION_FILES_MAX} webhooks and automations`,
       ),
@@ -94,7 +94,10 @@ export function changedAutomation(
 }
 
 /** Deleting what is gone is 404: it looks like what never was. Runs that it started go on. */
-export function deletedAutomation(factory: EditableFactory, isWanted: WantedVersion): EditDecision<undefined, Refusal> {
+export function deletedAutomation(
+  factory: EditableFactory,
+  isWanted: WantedVersion,
+): EditDecision<undefined, RefusalError> {
   const found = foundAutomation(factory, isWanted);
   if ('no' in found) return { ok: false, no: found.no };
   const { uid, slug } = found.automation;
@@ -120,7 +123,7 @@ function soundAutomation(
   keys: FileKeys,
   prompt: string,
   uidKey: Uint8Array,
-): AutomationDefinition | Refusal {
+): AutomationDefinition | RefusalError {
   const neighbours = {
     webhooks: factory.webhooks.map(definitionOf),
     environmentNames: factory.environments.map((one) => one.slug),
@@ -142,7 +145,7 @@ function soundAutomation(
 function foundAutomation(
   { automation }: EditableFactory,
   isWanted: WantedVersion,
-): { automation: AutomationRow } | { no: Refusal } {
+): { automation: AutomationRow } | { no: RefusalError } {
   if (automation === undefined) return { no: notFound('the automation') };
   return isWanted(automation.version) ? { automation } : { no: staleVersion('the automation', automation.version) };
 }

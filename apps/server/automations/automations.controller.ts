@@ -11,10 +11,7 @@ import { automationRequestErrors } from './automations.requests.ts';
 
 @Controller('api/v1/factory/:factoryUid/automations')
 export class AutomationController {
-  private readonly automations: AutomationService;
-  constructor(automations: AutomationService) {
-    this.automations = automations;
-  }
+  constructor(private readonly automations: AutomationService) {}
 
   @Get()
   @Allow('viewer')

@@ -1,4 +1,5 @@
 /** Automations between the wire (snake_case) and the keys of their files (camelCase): one way for items, the other for requests. contract 4. */
+import { toAgentConfig, withoutAbsent } from '#agents';
 import type {
   Automation as AutomationItem,
   AutomationAgent,
@@ -9,10 +10,9 @@ import type {
 } from '#contracts';
 import type { AutomationDefinition, FileKeys, Trigger } from '#definitions';
 import type { JsonValue } from '#filters';
-import { toAgentConfig, withoutAbsent } from '#runs';
 import type { Schedule } from '../store/definitions/schedules.ts';
 import type { RecentRuns } from '../store/definitions/automation-counts.ts';
-import type { AutomationRow } from '../store/database/tables.ts';
+import type { AutomationRow } from '../store/definitions/definition.entities.ts';
 import { toScheduleItems } from '../schedules/schedules.items.ts';
 import { toTime } from '../http/timestamps.ts';
 import type { ToMember } from '../webhooks/validation-facts.ts';

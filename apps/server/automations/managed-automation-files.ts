@@ -10,8 +10,8 @@ import {
   type AutomationNeighbours,
   type FileKeys,
 } from '#definitions';
-import type { AutomationRow } from '../store/database/tables.ts';
-import type { Refusal } from '../http/error-codes.ts';
+import type { AutomationRow } from '../store/definitions/definition.entities.ts';
+import type { RefusalError } from '../http/error-codes.ts';
 import { refusalOf } from '../webhooks/validation-facts.ts';
 import { belongsIntoFile } from '../webhooks/managed-webhook-files.ts';
 import { sizeErrors } from './automation-edits.ts';
@@ -28,7 +28,7 @@ export function refuseAutomationCreate(
   wanted: AutomationCreate,
   takenSlugs: ReadonlySet<string>,
   neighbours: AutomationNeighbours,
-): Refusal {
+): RefusalError {
   const slug = slugOf(wanted.name, 'automation', takenSlugs);
   const keys = toFileKeys(wanted);
   const file = `automations/${slug}/automation.md`;
@@ -43,7 +43,7 @@ export function refuseAutomationChange(
   { automation, text }: ManagedAutomation,
   wanted: AutomationPatch,
   neighbours: AutomationNeighbours,
-): Refusal {
+): RefusalError {
   const definition = JSON.parse(automation.definition) as AutomationDefinition;
   const changes = changesOf(definition, toFileKeys(wanted));
   const refusal = refusalOfBody(
@@ -66,12 +66,12 @@ export function refuseAutomationChange(
   );
 }
 
-export function refuseAutomationDelete(automation: AutomationRow): Refusal {
+export function refuseAutomationDelete(automation: AutomationRow): RefusalError {
   const path = fileOf(automation);
   return belongsIntoFile(`remove the file ${path}`, path, null, null);
 }
 
-function refuseRename(automation: AutomationRow, name: string, text: string): Refusal {
+function refuseRename(automation: AutomationRow, name: string, text: string): RefusalError {
   const { slug } = automation;
   const newFile = `automations/${slugOf(name, 'automation', new Set([slug]))}/automation.md`;
   return belongsIntoFile(
@@ -102,7 +102,7 @@ function refusalOfBody(
   keys: FileKeys,
   prompt: string,
   neighbours: AutomationNeighbours,
-): Refusal | undefined {
+): RefusalError | undefined {
   return refusalOf(
     checkAutomationValue(slug, keys, prompt, neighbours, {}).problems,
     toAutomationMember,

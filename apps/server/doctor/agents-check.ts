@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { LAUNCH_PROFILES } from '#runs';
-import { ConfigFaults } from '../config/config.ts';
+import { LAUNCH_PROFILES } from '#agents';
+import { ConfigError } from '../config/config.ts';
 import { startCommand, type CommandEnd } from '../execution/command/command.ts';
 import { serverAgent } from '../execution/preparation/execution-spec.ts';
 import { readProfiles } from '../execution/agent/profile-file.ts';
@@ -47,7 +47,7 @@ async function known(
   try {
     return { profiles: await readProfiles(file), faults: [] };
   } catch (error) {
-    if (!(error instanceof ConfigFaults)) throw error;
+    if (!(error instanceof ConfigError)) throw error;
     return {
       profiles: LAUNCH_PROFILES,
       faults: error.faults.map(({ variable, rule }) =>

@@ -1,8 +1,8 @@
 /** Factories as the API shows them: every member named here, snake_case, absent ones left out. contract 4. */
+import { toAgentConfig } from '#agents';
 import type { Factory as FactoryItem } from '#contracts';
 import type { FactoryDefinition } from '#definitions';
 import { isManagedSource } from '#reconcile';
-import { toAgentConfig } from '#runs';
 import type { Factory } from '../store/factories/factories.ts';
 import { toTime } from '../http/timestamps.ts';
 import { SOURCES } from '../sync/sources/registry.ts';

@@ -10,10 +10,7 @@ import { keyRequestErrors } from './keys.requests.ts';
 
 @Controller('api/v1/api-keys')
 export class KeyController {
-  private readonly keys: KeyService;
-  constructor(keys: KeyService) {
-    this.keys = keys;
-  }
+  constructor(private readonly keys: KeyService) {}
 
   @Get()
   @Allow('admin')

@@ -10,8 +10,8 @@ import {
   type KnownFacts,
   type ValueProblem,
 } from '#definitions';
-import type { WebhookRow } from '../store/database/tables.ts';
-import { lastingConflict, type Refusal } from '../http/error-codes.ts';
+import type { WebhookRow } from '../store/definitions/definition.entities.ts';
+import { lastingConflict, type RefusalError } from '../http/error-codes.ts';
 import { refusalOf } from './validation-facts.ts';
 import { changedKeys, definitionOf, newWebhookKeys, toWebhookMember } from './webhook-edits.ts';
 
@@ -28,7 +28,7 @@ export function belongsIntoFile(
   key: string | null,
   editedText: string | null,
   further: Readonly<Record<string, unknown>> = {},
-): Refusal {
+): RefusalError {
   return lastingConflict(`the definitions of this factory are managed in its files: ${detail}`, {
     file,
     key,
@@ -38,7 +38,7 @@ export function belongsIntoFile(
 }
 
 /** A webhook to be made is a file to be added. What the file could not say is 400 here already. */
-export function refuseWebhookCreate(wanted: WebhookCreate, live: readonly WebhookRow[]): Refusal {
+export function refuseWebhookCreate(wanted: WebhookCreate, live: readonly WebhookRow[]): RefusalError {
   const slug = slugOf(wanted.name, 'webhook', new Set(live.map((webhook) => webhook.slug)));
   const secretName = wanted.secret_name ?? suggestedSecretName(slug);
   const keys = newWebhookKeys(wanted, secretName, wanted.enabled);
@@ -50,7 +50,7 @@ export function refuseWebhookCreate(wanted: WebhookCreate, live: readonly Webhoo
 }
 
 /** A change is an edit of the file, a new name another file. */
-export function refuseWebhookChange({ webhook, text }: ManagedWebhook, wanted: WebhookPatch): Refusal {
+export function refuseWebhookChange({ webhook, text }: ManagedWebhook, wanted: WebhookPatch): RefusalError {
   const definition = definitionOf(webhook);
   const changes = changedKeys(definition, wanted);
   const refusal = refusalOfBody(
@@ -68,7 +68,7 @@ export function refuseWebhookChange({ webhook, text }: ManagedWebhook, wanted: W
   );
 }
 
-function refuseRename(webhook: WebhookRow, name: string, text: string): Refusal {
+function refuseRename(webhook: WebhookRow, name: string, text: string): RefusalError {
   const newFile = `webhooks/${slugOf(name, 'webhook', new Set([webhook.slug]))}.yaml`;
   return belongsIntoFile(
     `the name of a webhook is the name of its file, so that it cannot be renamed; as ${newFile} it is another webhook with another URL`,
@@ -80,13 +80,13 @@ function refuseRename(webhook: WebhookRow, name: string, text: string): Refusal 
 }
 
 /** The emergency stop of a managed webhook is its secret: no file has to change. spec: Rotate secret. */
-export function refuseRotate(webhook: WebhookRow): Refusal {
+export function refuseRotate(webhook: WebhookRow): RefusalError {
   const { secret_name: name } = webhook;
   const detail = `set a new value of the secret ${name} instead (millwright secrets set ${name}, or PUT /secrets/${name}; with PUT /factory/{factory_uid}/secrets/${name} if it is the factory's own); the webhook takes it over at its next sync`;
   return belongsIntoFile(detail, fileOf(webhook), 'secretName', null, { secret_name: name });
 }
 
-export function refuseWebhookDelete(webhook: WebhookRow): Refusal {
+export function refuseWebhookDelete(webhook: WebhookRow): RefusalError {
   const { secret_name: name } = webhook;
   const path = fileOf(webhook);
   return belongsIntoFile(
@@ -99,7 +99,7 @@ export function refuseWebhookDelete(webhook: WebhookRow): Refusal {
 }
 
 /** Whether the secret is in order is checked when the file is applied. */
-function refusalOfBody(problems: readonly ValueProblem[]): Refusal | undefined {
+function refusalOfBody(problems: readonly ValueProblem[]): RefusalError | undefined {
   return refusalOf(problems, toWebhookMember);
 }
 

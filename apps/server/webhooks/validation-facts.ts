@@ -4,7 +4,7 @@ import type { KnownFacts, SecretFacts, ValueProblem } from '#definitions';
 import { deriveUid } from '#reconcile';
 import type { EditableFactory } from '../store/definitions/definition-edits.ts';
 import type { Secret } from '../store/secrets/secrets.ts';
-import { invalidMembers, type MemberError, Refusal } from '../http/error-codes.ts';
+import { invalidMembers, type MemberError, RefusalError } from '../http/error-codes.ts';
 
 /** Everything that the rules ask of a factory; `newSecret`: one that is made with the definition. */
 export function validationFacts(factory: EditableFactory, uidKey: Uint8Array, newSecret?: SecretFacts): KnownFacts {
@@ -36,7 +36,7 @@ export function refusalOf(
   problems: readonly ValueProblem[],
   toMember: ToMember,
   further: readonly MemberError[] = [],
-): Refusal | undefined {
+): RefusalError | undefined {
   const errors = problems.filter(({ severity }) => severity === 'error');
   const members = [...memberErrorsOf(problems, toMember), ...further];
   if (members.length > 0) return invalidMembers(members);
@@ -44,12 +44,16 @@ export function refusalOf(
   if (state === undefined) return undefined;
   const error = toMemberError(state, toMember);
   if (state.rule === 'webhook-quota')
-    return new Refusal(
+    return new RefusalError(
       'operation_not_supported',
       'a factory has at most 20 webhooks, disabled ones counted; delete one, or use a second factory',
       { errors: [error] },
     );
-  return new Refusal('conflict', error.message, { retryable: false, errors: [error], members: { rule: state.rule } });
+  return new RefusalError('conflict', error.message, {
+    retryable: false,
+    errors: [error],
+    members: { rule: state.rule },
+  });
 }
 
 /** The errors among these problems that are a fault of the body, in the wire's words. */

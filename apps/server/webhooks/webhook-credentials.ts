@@ -11,8 +11,8 @@ import { suggestedSecretName, type AuthMode, type SecretFacts } from '#definitio
 import type { EditableFactory } from '../store/definitions/definition-edits.ts';
 import { TEAM } from '../store/secrets/secret-rows.ts';
 import type { NewValue, WantedSecret } from '../store/secrets/secrets.ts';
-import type { WebhookRow } from '../store/database/tables.ts';
-import { lastingConflict, Refusal, type MemberError } from '../http/error-codes.ts';
+import type { WebhookRow } from '../store/definitions/definition.entities.ts';
+import { lastingConflict, RefusalError, type MemberError } from '../http/error-codes.ts';
 import { factsOf } from './validation-facts.ts';
 
 /** What making a secret takes from outside: nothing here is random or secret by itself. */
@@ -34,7 +34,7 @@ export interface NewCredential {
   /** What is wrong with the members of the body. */
   errors: readonly MemberError[];
   /** What stands in the way, told only when the body is in order. */
-  obstacle?: Refusal;
+  obstacle?: RefusalError;
 }
 
 export interface CredentialRequest {
@@ -106,7 +106,7 @@ export function rotationOf(
   supplied: string | undefined,
   mayChangeTeamSecrets: boolean,
   means: SecretMeans,
-): Rotation | Refusal {
+): Rotation | RefusalError {
   const name = webhook.secret_name;
   const moved = factory.webhooks.filter(({ secret_name: other }) => other === name);
   const malformed = suppliedRefusal(useOf(webhook), supplied, moved);
@@ -114,7 +114,7 @@ export function rotationOf(
   const existing = factory.webhookSecrets.get(name);
   if (existing === undefined && factory.ownSecretNames.has(name)) return notForWebhooks(name);
   if (existing?.owner === TEAM && !mayChangeTeamSecrets) {
-    return new Refusal(
+    return new RefusalError(
       'not_authorized',
       `the secret ${name} belongs to the team: an admin rotates it (PUT /secrets/${name}), or give the webhook a secret_name of its own`,
     );
@@ -143,24 +143,26 @@ function suppliedRefusal(
   use: SecretUse,
   supplied: string | undefined,
   moved: readonly WebhookRow[],
-): Refusal | undefined {
+): RefusalError | undefined {
   const errorsAt = (messages: readonly string[]): { errors: MemberError[] } => ({
     errors: messages.map((message) => ({ pointer: '/secret', message })),
   });
   if (supplied === undefined) {
     const needed = 'is required: the new signing secret comes from the provider';
-    return use === 'signature' ? new Refusal('invalid_request', `secret ${needed}`, errorsAt([needed])) : undefined;
+    return use === 'signature'
+      ? new RefusalError('invalid_request', `secret ${needed}`, errorsAt([needed]))
+      : undefined;
   }
   if (use === 'token' || use === 'url_token') {
     const refused = 'is not taken in this mode: a new one is generated and shown once';
-    return new Refusal('operation_not_supported', `secret ${refused}`, errorsAt([refused]));
+    return new RefusalError('operation_not_supported', `secret ${refused}`, errorsAt([refused]));
   }
   const unfit = moved.flatMap((webhook) =>
     valueErrors(supplied, useOf(webhook)).map(({ message }) => `webhook ${webhook.slug} cannot use it: ${message}`),
   );
   return unfit.length === 0
     ? undefined
-    : new Refusal(
+    : new RefusalError(
         'invalid_request',
         'a webhook that uses this secret could not authenticate with the value',
         errorsAt(unfit),
@@ -186,7 +188,7 @@ function useOf({ auth_mode: mode, signature_scheme: scheme }: WebhookRow): Secre
   return secretUse(mode as AuthMode, scheme ?? undefined);
 }
 
-function notForWebhooks(name: string): Refusal {
+function notForWebhooks(name: string): RefusalError {
   return lastingConflict(
     `the factory has a secret ${name} that is not granted for webhooks: grant it (PUT /factory/{factory_uid}/secrets/${name}), or choose another secret_name`,
   );

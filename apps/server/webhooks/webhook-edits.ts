@@ -8,8 +8,8 @@ import type {
   EditedFactory,
   LabelledObject,
 } from '../store/definitions/definition-edits.ts';
-import type { WebhookRow } from '../store/database/tables.ts';
-import { notFound, type Refusal } from '../http/error-codes.ts';
+import type { WebhookRow } from '../store/definitions/definition.entities.ts';
+import { notFound, type RefusalError } from '../http/error-codes.ts';
 import { staleVersion, type WantedVersion } from '../http/if-match.ts';
 import { newCredential, rotationOf, type SecretMeans } from './webhook-credentials.ts';
 import { validationFacts, refusalOf, type ToMember } from './validation-facts.ts';
@@ -24,7 +24,7 @@ export interface WrittenWebhook {
   moved?: readonly WebhookRow[];
 }
 
-export type WebhookDecision = EditDecision<WrittenWebhook, Refusal>;
+export type WebhookDecision = EditDecision<WrittenWebhook, RefusalError>;
 
 /** contract 4 (Create on a dashboard factory). */
 export function createdWebhook(
@@ -189,7 +189,7 @@ export function deletedWebhook(
   factory: EditableFactory,
   uid: string,
   isWanted: WantedVersion,
-): EditDecision<undefined, Refusal> {
+): EditDecision<undefined, RefusalError> {
   const found = foundWebhook(factory, uid, isWanted);
   if ('no' in found) return { ok: false, no: found.no };
   const { slug, secret_name: secret } = found.webhook;
@@ -221,7 +221,7 @@ function foundWebhook(
   factory: EditableFactory,
   uid: string,
   isWanted: WantedVersion,
-): { webhook: WebhookRow } | { no: Refusal } {
+): { webhook: WebhookRow } | { no: RefusalError } {
   const webhook = factory.webhooks.find((candidate) => candidate.uid === uid);
   if (webhook === undefined) return { no: notFound('the webhook') };
   return isWanted(webhook.version) ? { webhook } : { no: staleVersion('the webhook', webhook.version) };

@@ -11,10 +11,7 @@ import { newWebhookErrors, changedWebhookErrors } from './webhooks.requests.ts';
 
 @Controller('api/v1/factory/:factoryUid/webhooks')
 export class WebhookController {
-  private readonly webhooks: WebhookService;
-  constructor(webhooks: WebhookService) {
-    this.webhooks = webhooks;
-  }
+  constructor(private readonly webhooks: WebhookService) {}
 
   @Get()
   @Allow('viewer')

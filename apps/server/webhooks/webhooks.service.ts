@@ -1,4 +1,6 @@
 /** Webhooks over the API: looked at everywhere; made, changed, rotated and deleted on dashboard factories. spec: Webhook management; contract 4. */
+import { randomBytes } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
 import type {
   Webhook as WebhookItem,
   WebhookCreate,
@@ -9,21 +11,25 @@ import type {
   WebhookRotated,
 } from '#contracts';
 import type { Access } from '../store/access/access.ts';
-import type { AutomationStore } from '../store/definitions/automations.ts';
-import type {
+import { AutomationStore } from '../store/definitions/automations.ts';
+import {
   DefinitionEditStore,
-  EditContext,
-  EditDecision,
-  EditOutcome,
+  type EditContext,
+  type EditDecision,
+  type EditOutcome,
 } from '../store/definitions/definition-edits.ts';
-import type { Factory, FactoryStore } from '../store/factories/factories.ts';
-import type { WebhookRow } from '../store/database/tables.ts';
-import type { WebhookStore } from '../store/definitions/webhooks.ts';
+import { type Factory, FactoryStore } from '../store/factories/factories.ts';
+import { WebhookStore } from '../store/definitions/webhooks.ts';
+import type { WebhookRow } from '../store/definitions/definition.entities.ts';
 import { isManaged } from '../factories/factories.items.ts';
 import { visibleFactory } from '../factories/visible-factories.ts';
 import { changedBy, type Caller } from '../http/access-guard.ts';
-import { notFound, type Refusal } from '../http/error-codes.ts';
+import { notFound, type RefusalError } from '../http/error-codes.ts';
 import type { WantedVersion } from '../http/if-match.ts';
+import { Installation } from '../process/installation.ts';
+import { CONFIG, IdSource } from '../process/injection-tokens.ts';
+import type { Config } from '../config/config.ts';
+import { SecretService } from '../secrets/secrets.service.ts';
 import type { SecretMeans } from './webhook-credentials.ts';
 import {
   changedWebhook,
@@ -39,33 +45,30 @@ import {
   refuseWebhookDelete,
   refuseRotate,
 } from './managed-webhook-files.ts';
+import { ServingPublisher } from './serving-publisher.ts';
 
-export interface WebhookServiceDeps extends SecretMeans {
-  uidKey: Uint8Array;
-  ingressUrl: string;
-  /** Makes what was committed the serving state of this process. */
-  changed(): Promise<void>;
-}
+/** Random bytes of a secret that is made for a webhook. */
+const SECRET_BYTES = 32;
 
+@Injectable()
 export class WebhookService {
-  private readonly factories: FactoryStore;
-  private readonly webhooks: WebhookStore;
-  private readonly automations: AutomationStore;
-  private readonly edits: DefinitionEditStore;
-  private readonly around: WebhookServiceDeps;
-
+  private readonly means: SecretMeans;
   constructor(
-    factories: FactoryStore,
-    webhooks: WebhookStore,
-    automations: AutomationStore,
-    edits: DefinitionEditStore,
-    around: WebhookServiceDeps,
+    private readonly factories: FactoryStore,
+    private readonly webhooks: WebhookStore,
+    private readonly automations: AutomationStore,
+    private readonly edits: DefinitionEditStore,
+    private readonly publisher: ServingPublisher,
+    private readonly installation: Installation,
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly ids: IdSource,
+    secrets: SecretService,
   ) {
-    this.factories = factories;
-    this.webhooks = webhooks;
-    this.automations = automations;
-    this.edits = edits;
-    this.around = around;
+    this.means = {
+      newId: () => ids.newId(),
+      random: () => randomBytes(SECRET_BYTES),
+      sealing: (value) => secrets.sealing(value),
+    };
   }
 
   /** At most 20, by slug. */
@@ -99,7 +102,7 @@ export class WebhookService {
     const outcome = await this.edits.edit(
       factoryUid,
       (factory) =>
-        answering(createdWebhook(factory, wanted, this.around.uidKey, this.around), (written) =>
+        answering(createdWebhook(factory, wanted, this.installation.uidKey, this.means), (written) =>
           this.toCreated(written),
         ),
       context,
@@ -118,7 +121,7 @@ export class WebhookService {
     const outcome = await this.edits.edit(
       factoryUid,
       (factory) =>
-        answering(changedWebhook(factory, uid, wanted, isWanted, this.around.uidKey), (written) =>
+        answering(changedWebhook(factory, uid, wanted, isWanted, this.installation.uidKey), (written) =>
           this.toItem(written),
         ),
       this.contextOf<WebhookItem>(by),
@@ -148,7 +151,7 @@ export class WebhookService {
     const outcome = await this.edits.edit(
       factoryUid,
       (factory) =>
-        answering(rotatedWebhook(factory, uid, secret, isWanted, mayChange, this.around), (written) =>
+        answering(rotatedWebhook(factory, uid, secret, isWanted, mayChange, this.means), (written) =>
           this.toRotated(written),
         ),
       context,
@@ -179,7 +182,7 @@ export class WebhookService {
     shows: (answer: Answer) => boolean = () => false,
   ): EditContext<Answer> {
     return {
-      newEntry: () => changedBy(by, this.around.newId()),
+      newEntry: () => changedBy(by, this.ids.newId()),
       settle: (answer) => {
         if (answer !== undefined && shows(answer)) by.idempotency?.showsSecretOf(`webhook ${answer.uid}`);
         return by.idempotency?.store(200, answer);
@@ -187,10 +190,13 @@ export class WebhookService {
     };
   }
 
-  private async done<Answer>(outcome: EditOutcome<Answer, Refusal>, managed: () => Promise<Refusal>): Promise<Answer> {
+  private async done<Answer>(
+    outcome: EditOutcome<Answer, RefusalError>,
+    managed: () => Promise<RefusalError>,
+  ): Promise<Answer> {
     switch (outcome.kind) {
       case 'done':
-        await this.around.changed();
+        await this.publisher.publishCommitted();
         return outcome.answer;
       case 'refused':
         throw outcome.no;
@@ -202,16 +208,16 @@ export class WebhookService {
   }
 
   private viewOf(factory: Factory): { ingressUrl: string; isManaged: boolean } {
-    return { ingressUrl: this.around.ingressUrl, isManaged: isManaged(factory) };
+    return { ingressUrl: this.config.ingressUrl, isManaged: isManaged(factory) };
   }
 
   private toItem({ webhook, lastDeliveryAtMs }: WrittenWebhook): WebhookItem {
-    return toWebhookItem(webhook, { ingressUrl: this.around.ingressUrl, isManaged: false, lastDeliveryAtMs });
+    return toWebhookItem(webhook, { ingressUrl: this.config.ingressUrl, isManaged: false, lastDeliveryAtMs });
   }
 
   private toCreated(written: WrittenWebhook): WebhookCreated {
     const { webhook, secret } = written;
-    const url = secretUrlOf(webhook, this.around.ingressUrl, secret?.text);
+    const url = secretUrlOf(webhook, this.config.ingressUrl, secret?.text);
     return {
       ...this.toItem(written),
       ...(secret?.generated === true ? { secret: secret.text } : {}),
@@ -223,15 +229,15 @@ export class WebhookService {
     const { secret, moved = [] } = written;
     return {
       ...this.toCreated(written),
-      rotated: moved.map((webhook) => toRotatedItem(webhook, this.around.ingressUrl, secret?.text ?? '')),
+      rotated: moved.map((webhook) => toRotatedItem(webhook, this.config.ingressUrl, secret?.text ?? '')),
     };
   }
 }
 
 function answering<Written, Answer>(
-  decided: EditDecision<Written, Refusal>,
+  decided: EditDecision<Written, RefusalError>,
   toAnswer: (written: Written) => Answer,
-): EditDecision<Answer, Refusal> {
+): EditDecision<Answer, RefusalError> {
   return decided.ok ? { ...decided, answer: (after) => toAnswer(decided.answer(after)) } : decided;
 }
 

@@ -2,7 +2,13 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { McpServer } from '@agentclientprotocol/sdk';
-import { BUILT_IN_HARNESS, launchCommand, launchEnvironment, type AmbientAgentConfig, type LaunchProfile } from '#runs';
+import {
+  BUILT_IN_HARNESS,
+  launchCommand,
+  launchEnvironment,
+  type AmbientAgentConfig,
+  type LaunchProfile,
+} from '#agents';
 import type { RunEvent } from '../../store/runs/run-log.ts';
 import type { Task } from '../../store/runs/run-tasks.ts';
 import type { RunEnd } from '../../store/runs/runs.ts';

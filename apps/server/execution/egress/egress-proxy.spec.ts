@@ -7,8 +7,8 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readHostPattern } from '#runs';
-import type { EgressRules } from '#runs';
+import { readHostPattern } from '#isolation';
+import type { EgressRules } from '#isolation';
 import { openEgressProxy } from './egress-proxy.ts';
 import type { OpenEgressProxy, EgressProxyDeps } from './egress-proxy.ts';
 

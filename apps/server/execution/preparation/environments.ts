@@ -2,14 +2,15 @@
 import { createHash } from 'node:crypto';
 import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { declaredRepositories, redact, type HostPattern } from '#runs';
+import { redact, type HostPattern } from '#isolation';
+import { declaredRepositories } from '#runs';
 import type { ResourceStore } from '../../store/definitions/resource-files.ts';
 import { isBranchName } from '../../sync/sources/git/git-urls.ts';
 import type { CommandEnd, CommandSpec } from '../command/command.ts';
 import type { Repositories, RepositoryCopy } from '../repositories/repositories.ts';
 import { rightsOf, type AccessParts, type RepositoryAccess } from '../repositories/repositories-access.ts';
 import { sandboxedGit } from '../workspace/run-git.ts';
-import { SetupFailed } from '../workspace/setup-error.ts';
+import { SetupError } from '../workspace/setup-error.ts';
 import { emptyFolder } from '../workspace/workspaces-removal.ts';
 import { ownedFolder, type Workspace } from '../workspace/workspaces.ts';
 
@@ -89,19 +90,19 @@ export class Environments {
     this.parts = parts;
   }
 
-  /** Undefined where a run names none. Throws SetupFailed. */
+  /** Undefined where a run names none. Throws SetupError. */
   async resolve(
     factoryUid: string | undefined,
     environmentId: string | undefined,
   ): Promise<RunEnvironment | undefined> {
     if (environmentId === undefined) return undefined;
     if (factoryUid === undefined)
-      throw new SetupFailed(
+      throw new SetupError(
         `there is no environment ${JSON.stringify(environmentId)}: environments belong to factories, and this run has none; name its factory (factory_uid)`,
       );
     const found = await this.parts.resources.environment(factoryUid, environmentId);
     if (!('uid' in found))
-      throw new SetupFailed(
+      throw new SetupError(
         `there is no environment ${JSON.stringify(environmentId)} in this factory; ${thereAre(found.names)}`,
       );
     const { uid, definition } = found;
@@ -122,11 +123,11 @@ export class Environments {
     if (listed === undefined) return [];
     const rights = await rightsOf(factoryUid, this.parts);
     const declared = declaredRepositories(listed, rights.forge);
-    if (!declared.ok) throw new SetupFailed(declared.message);
+    if (!declared.ok) throw new SetupError(declared.message);
     return Promise.all(
       declared.repositories.map(async ({ url, branch, folder, credentialSecret }) => {
         if (branch !== undefined && !isBranchName(branch))
-          throw new SetupFailed(`${JSON.stringify(branch)} can be no branch of the repository ${JSON.stringify(url)}`);
+          throw new SetupError(`${JSON.stringify(branch)} can be no branch of the repository ${JSON.stringify(url)}`);
         const access = await rights.accessTo(url, credentialSecret);
         return { url: access.address.url, branch, folder, access };
       }),

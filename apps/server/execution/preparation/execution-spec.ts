@@ -3,23 +3,25 @@ import type { McpServer } from '@agentclientprotocol/sdk';
 import {
   BUILT_IN_HARNESS,
   COMMAND_HARNESS,
-  confinementProblem,
   credentialProblem,
-  hostPatternOfUrl,
   HOW_TO_CONFIGURE_A_MODEL,
+  modelChoice,
+  modelHostsOf,
+  type AmbientAgentConfig,
+  type LaunchProfile,
+  type ServerAgent,
+} from '#agents';
+import {
+  confinementProblem,
+  hostPatternOfUrl,
   hostsAllowedBy,
   isInjectableEnvName,
   isInjectableValue,
-  modelChoice,
-  modelHostsOf,
   networkOf,
-  type AmbientAgentConfig,
   type EgressRules,
   type HostPattern,
-  type LaunchProfile,
-  type ServerAgent,
   type Tier,
-} from '#runs';
+} from '#isolation';
 import type { Config } from '../../config/config.ts';
 import type { SecretReader } from '../../secrets/secret-reader.ts';
 import type { DeliveryStore } from '../../store/deliveries/deliveries.ts';
@@ -30,7 +32,7 @@ import { profileOf, type BuiltInAgent } from '../agent/agents.ts';
 import type { Environments, RunEnvironment } from './environments.ts';
 import { notInstalled, startable } from '../agent/profiles.ts';
 import type { Sandbox } from '../sandbox/sandboxes.ts';
-import { SetupFailed } from '../workspace/setup-error.ts';
+import { SetupError } from '../workspace/setup-error.ts';
 import type { RunSkill, Skills } from './skills.ts';
 
 export interface ExecutionSpec {
@@ -88,7 +90,7 @@ export function tierOf({ entryId }: ClaimedRun): Tier {
   return entryId === undefined ? 'standard' : 'strict';
 }
 
-/** Throws SetupFailed for what its owner has to mend. */
+/** Throws SetupError for what its owner has to mend. */
 export async function resolveExecution(
   parts: ExecutionSpecDeps,
   run: ClaimedRun,
@@ -99,7 +101,7 @@ export async function resolveExecution(
   const sandbox = await parts.sandbox;
   const wanted = profileFor(harnessOf(run.agentConfig), parts);
   const wish = wanted?.id === BUILT_IN_HARNESS ? builtInProblem(agentConfig, config) : undefined;
-  if (wish !== undefined) throw new SetupFailed(wish);
+  if (wish !== undefined) throw new SetupError(wish);
   const tier = tierOf(run);
   const environment = await parts.environments.resolve(run.factoryUid, agentConfig.environment_id);
   const worker = bringsCommands(wanted && agentConfig, environment) ? 'agent' : workerOf(wanted, config);
@@ -109,12 +111,12 @@ export async function resolveExecution(
     walls: sandbox.guarantees,
     allowUnsandboxed: config.allowUnsandboxed,
   });
-  if (problem !== undefined) throw new SetupFailed(problem);
+  if (problem !== undefined) throw new SetupError(problem);
   const profile = wanted && (await installed(wanted, config));
   const skill = await parts.skills.resolve(run, agentConfig.skill_spec, profile?.skillFolders, signal);
   const secrets = await secretsOf(parts.secrets, run.factoryUid, namesOf(agentConfig, environment));
   const missing = profile && credentialProblem(profile, secrets);
-  if (missing !== undefined) throw new SetupFailed(missing);
+  if (missing !== undefined) throw new SetupError(missing);
   return {
     config: agentConfig,
     profile,
@@ -148,7 +150,7 @@ function profileFor(harness: string, { builtInAgent, profiles }: ExecutionSpecDe
   const profile = profileOf(harness, builtInAgent, profiles);
   if (profile !== undefined) return profile;
   const known = [BUILT_IN_HARNESS, COMMAND_HARNESS, ...profiles.map(({ id }) => id)].join(', ');
-  throw new SetupFailed(
+  throw new SetupError(
     `there is no harness ${JSON.stringify(harness)} here; choose one of ${known}, or leave it out; the operator of this service can add it (MILLWRIGHT_AGENT_PROFILES_FILE)`,
   );
 }
@@ -172,7 +174,7 @@ function builtInProblem(
 async function installed(profile: LaunchProfile, { searchPath }: Config): Promise<LaunchProfile> {
   if (profile.id === BUILT_IN_HARNESS) return profile;
   const found = await startable(profile, searchPath);
-  if (found === undefined) throw new SetupFailed(notInstalled(profile));
+  if (found === undefined) throw new SetupError(notInstalled(profile));
   return found;
 }
 
@@ -241,12 +243,12 @@ async function secretsOf(
     names.map(async (name): Promise<[string, string]> => {
       const value = factoryUid === undefined ? undefined : await reader.value(factoryUid, name, 'run');
       if (value === undefined || !isInjectableEnvName(name))
-        throw new SetupFailed(
+        throw new SetupError(
           `the secret ${name} cannot be given to this run: it must exist, be granted for runs and be named like an environment variable`,
         );
       const text = Buffer.from(value).toString('utf8');
       if (!isInjectableValue(text))
-        throw new SetupFailed(
+        throw new SetupError(
           `the secret ${name} cannot be given to this run: only values of 8 characters to 16 KiB can be kept out of its log`,
         );
       return [name, text];

@@ -7,10 +7,10 @@ import {
   isSkillFolderName,
   namedSkill,
   readSkill,
-  repositoryName,
   skillAtRepository,
   skillFilesHint,
-} from '#runs';
+} from '#agents';
+import { repositoryName } from '#runs';
 import type { ResourceStore } from '../../store/definitions/resource-files.ts';
 import type { Repositories } from '../repositories/repositories.ts';
 import {
@@ -19,7 +19,7 @@ import {
   type AccessParts,
   type RepositoryRights,
 } from '../repositories/repositories-access.ts';
-import { SetupFailed } from '../workspace/setup-error.ts';
+import { SetupError } from '../workspace/setup-error.ts';
 import { readSkillFiles, type RepositorySkill } from './skills-repository.ts';
 import { removeEntry } from '../workspace/workspaces-removal.ts';
 import { writeInput, type Owner, type Workspace } from '../workspace/workspaces.ts';
@@ -56,7 +56,7 @@ export class Skills {
     this.parts = parts;
   }
 
-  /** Undefined where a run names none. `folders`: where its files will be put. The commit that it was read at is stored. Throws SetupFailed; AbortError when the signal says so. */
+  /** Undefined where a run names none. `folders`: where its files will be put. The commit that it was read at is stored. Throws SetupError; AbortError when the signal says so. */
   async resolve(
     run: SkillUser,
     skillSpec: string | undefined,
@@ -65,12 +65,12 @@ export class Skills {
   ): Promise<RunSkill | undefined> {
     if (skillSpec === undefined) return undefined;
     if (run.factoryUid === undefined)
-      throw new SetupFailed(
+      throw new SetupError(
         `the skill ${JSON.stringify(skillSpec)} cannot be found: skills are looked up for a factory, and this run has none; name its factory (factory_uid)`,
       );
     const { name } = namedSkill(skillSpec);
     if (!isSkillFolderName(name))
-      throw new SetupFailed(`the skill ${JSON.stringify(skillSpec)} has no name that a folder can have`);
+      throw new SetupError(`the skill ${JSON.stringify(skillSpec)} has no name that a folder can have`);
     const { files, commit } = skillSpec.includes(':')
       ? await this.ofRepository(run.factoryUid, skillSpec, signal)
       : await this.ofFactory(run.factoryUid, skillSpec);
@@ -93,7 +93,7 @@ export class Skills {
     const found = await this.parts.resources.skill(factoryUid, name);
     if (!('uid' in found)) {
       const known = found.names.length === 0 ? 'it declares none: add' : `there are ${found.names.join(', ')}; or add`;
-      throw new SetupFailed(
+      throw new SetupError(
         `there is no skill ${JSON.stringify(name)} in this factory; ${known} ${factorySkillPath(name)}, or write owner/repo:skill-name`,
       );
     }
@@ -111,11 +111,11 @@ export class Skills {
     // A source that is read from a local path is read by nobody else; what is applied of it is there.
     if (isOwn && source === undefined && place.kind === 'name') return this.ofFactory(factoryUid, place.name);
     if (isOwn && source === undefined)
-      throw new SetupFailed(
+      throw new SetupError(
         `the skill ${JSON.stringify(skillSpec)} is of a repository on this machine; name a skill of the factory by its name alone`,
       );
     if (!isOwn && rights.forge === undefined)
-      throw new SetupFailed(
+      throw new SetupError(
         `the skill ${JSON.stringify(skillSpec)} cannot be found: nothing says where ${owner}/${name} is; set MILLWRIGHT_FORGE_URL`,
       );
     const access = await rights.accessTo(
@@ -146,7 +146,7 @@ function textOf(content: Uint8Array | undefined, skillSpec: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(content);
   } catch {
-    throw new SetupFailed(`the SKILL.md of the skill ${JSON.stringify(skillSpec)} is not UTF-8`);
+    throw new SetupError(`the SKILL.md of the skill ${JSON.stringify(skillSpec)} is not UTF-8`);
   }
 }
 

@@ -1,8 +1,9 @@
 /** One execution from claim to end: outfit, workspace, set-up, process, log, lease, cancel. spec: States and transitions; contract 3, 10. */
 import { fileURLToPath } from 'node:url';
-import { afterHandOver, BUILT_IN_HARNESS, mayRunOn, overTime } from '#runs';
+import { BUILT_IN_HARNESS, overTime } from '#agents';
+import { afterHandOver, mayRunOn } from '#runs';
 import type { Log } from '../../process/log.ts';
-import { StoreFault } from '../../store/database/faults.ts';
+import { StoreError } from '../../store/database/faults.ts';
 import type { ArtifactStore } from '../../store/runs/artifacts.ts';
 import type { AttachmentStore } from '../../store/runs/attachments.ts';
 import type { PermissionStore } from '../../store/runs/permissions.ts';
@@ -27,7 +28,7 @@ import {
 import { leaveDiffs } from '../preparation/repository-diffs.ts';
 import { ownerOf } from '../sandbox/sandboxes.ts';
 import { setUp } from '../preparation/run-setup.ts';
-import { SetupFailed } from '../workspace/setup-error.ts';
+import { SetupError } from '../workspace/setup-error.ts';
 import { filesOf, supervisedAgent } from './supervised-agent.ts';
 import { SupervisionLog } from './supervision-log.ts';
 import { prepareWorkspace, putInputs, type Workspace } from '../workspace/workspaces.ts';
@@ -169,7 +170,7 @@ export class Supervision {
       return await this.carriedOut();
     } catch (error) {
       await this.command?.cancel(); // whatever failed: nothing of it may go on unsupervised
-      if (error instanceof SetupFailed) return unready(error.message);
+      if (error instanceof SetupError) return unready(error.message);
       if (this.stopping.signal.aborted && error instanceof Error && error.name === 'AbortError')
         return this.endedBefore();
       this.parts.log.fault('an execution failed inside the service', error, { run_id: this.parts.run.runId });
@@ -234,7 +235,7 @@ export class Supervision {
         try {
           return { answer: await ask(), isRepeated: attempts > 1 };
         } catch (fault) {
-          if (fault instanceof StoreFault && fault.kind !== 'broken') throw fault;
+          if (fault instanceof StoreError && fault.kind !== 'broken') throw fault;
           return { fault };
         }
       },

@@ -9,7 +9,7 @@ import { visibleSecrets } from '../secrets/secret-rows.ts';
 import type { Secret, WantedSecret } from '../secrets/secrets.ts';
 import { bumpServing } from '../serving/serving-version.ts';
 import { change, databaseNow, row, rows, type Transaction } from '../database/transactions.ts';
-import type { AutomationRow, WebhookRow } from '../database/tables.ts';
+import type { AutomationRow, WebhookRow } from './definition.entities.ts';
 import { lastDeliveries } from './webhooks.ts';
 
 /** What an edit is decided on. The factory is locked: all of it stays so until the edit is committed. */
@@ -90,7 +90,7 @@ export class DefinitionEditStore {
     this.database = database;
   }
 
-  /** Decides and writes under the factory's lock: edits of one factory follow each other. `decide` has no effects and may be asked again. Throws UnfitValue when a webhook cannot use a value that is to be written. */
+  /** Decides and writes under the factory's lock: edits of one factory follow each other. `decide` has no effects and may be asked again. Throws UnusableSecretError when a webhook cannot use a value that is to be written. */
   edit<Answer, No>(
     factoryUid: string,
     decide: (factory: EditableFactory) => EditDecision<Answer, No>,
