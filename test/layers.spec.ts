@@ -20,6 +20,7 @@ const LIBS = [
   'isolation',
   'agents',
   'runs',
+  'management',
 ];
 
 /** Doors of a lib that load a part of it only, each a file of that name. */

@@ -13,11 +13,11 @@ export { digestSecret, verifyBearer, verifyUrlToken } from './tokens.ts';
 export { prepareSigningKey, type SigningKey } from './signing-keys.ts';
 export { SIGNATURE_CANDIDATES_MAX, verifySignature, type SignedRequest } from './signatures.ts';
 export { likelyMistake } from './likely-mistakes.ts';
-export { commitKeyProblem, readCommitKey, type CommitKey } from './commit-keys.ts';
+export { commitKeyProblem, readCommitKey, type CommitKey } from './commit-keys/commit-keys.ts';
 export { decodeBase64 } from './encodings.ts';
-export { armoured } from './openpgp-armour.ts';
-export { packetTags, SIGNATURE_PACKET } from './openpgp-packets.ts';
-export { blobReader } from './ssh-blobs.ts';
+export { armoured } from './commit-keys/openpgp-armour.ts';
+export { packetTags, SIGNATURE_PACKET } from './commit-keys/openpgp-packets.ts';
+export { blobReader } from './commit-keys/ssh-blobs.ts';
 export { isPushSecret, mayProvePush, verifyPushNotice } from './push-notices.ts';
 export { sign, type MessageToSign } from './signing.ts';
 export {

@@ -129,7 +129,7 @@ await onEachBackend('definition edits', (world) => {
       uid,
       (factory) => {
         seen = factory;
-        return { ok: false, no: 'looked' };
+        return { ok: false, reason: 'looked' };
       },
       context({ automationUid: automation.uid }),
     );
@@ -151,7 +151,11 @@ await onEachBackend('definition edits', (world) => {
   });
 
   it.each([
-    { why: 'a refusal', decide: () => ({ ok: false as const, no: 'no' }), outcome: { kind: 'refused', no: 'no' } },
+    {
+      why: 'a refusal',
+      decide: () => ({ ok: false as const, reason: 'no' }),
+      outcome: { kind: 'refused', reason: 'no' },
+    },
     {
       why: 'nothing to change',
       decide: () => ({ ok: true as const, answer: () => 'same' }),
@@ -218,7 +222,7 @@ await onEachBackend('definition edits', (world) => {
           uid,
           (factory) =>
             factory.webhooks.length >= most
-              ? { ok: false, no: 'full' }
+              ? { ok: false, reason: 'full' }
               : edit(factory, { objects: [labelled(webhookOf(unique('wh_'), `w${n}`, name))] }),
           context(),
         ),

@@ -7,7 +7,7 @@ import { bodySchema } from '../http/body-schemas.ts';
 import { versionTag, wantedVersion } from '../http/if-match.ts';
 import { queryOf } from '../http/queries.ts';
 import { AutomationService, type AutomationListQuery } from './automations.service.ts';
-import { automationRequestErrors } from './automations.requests.ts';
+import { automationRequestErrors } from '#management';
 
 @Controller('api/v1/factory/:factoryUid/automations')
 export class AutomationController {

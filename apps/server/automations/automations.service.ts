@@ -2,13 +2,26 @@
 import { Injectable } from '@nestjs/common';
 import type { Automation as AutomationItem, AutomationCreate, AutomationList, AutomationPatch } from '#contracts';
 import type { AutomationNeighbours } from '#definitions';
+import {
+  changedAutomation,
+  createdAutomation,
+  deletedAutomation,
+  refuseAutomationChange,
+  refuseAutomationCreate,
+  refuseAutomationDelete,
+  webhookDefinitionOf,
+  type EditRefusal,
+  type EditVerdict,
+} from '#management';
 import { queryDigest } from '#runs';
 import type { Access } from '../store/access/access.ts';
 import { AutomationStore } from '../store/definitions/automations.ts';
 import {
   DefinitionEditStore,
+  type EditableFactory,
   type EditContext,
   type EditDecision,
+  type EditedFactory,
   type EditOutcome,
 } from '../store/definitions/definition-edits.ts';
 import { FactoryStore } from '../store/factories/factories.ts';
@@ -18,15 +31,13 @@ import type { AutomationRow } from '../store/definitions/definition.entities.ts'
 import { isManaged } from '../factories/factories.items.ts';
 import { visibleFactory } from '../factories/visible-factories.ts';
 import { changedBy, type Caller } from '../http/access-guard.ts';
-import { notFound, type RefusalError } from '../http/error-codes.ts';
+import { toRefusal } from '../http/edit-refusals.ts';
+import { notFound } from '../http/error-codes.ts';
 import type { WantedVersion } from '../http/if-match.ts';
 import { pageOf, pageKeyOf } from '../http/pages.ts';
-import { definitionOf } from '../webhooks/webhook-edits.ts';
 import { ServingPublisher } from '../webhooks/serving-publisher.ts';
 import { Installation } from '../process/installation.ts';
 import { Clock, IdSource } from '../process/injection-tokens.ts';
-import { changedAutomation, createdAutomation, deletedAutomation } from './automation-edits.ts';
-import { refuseAutomationChange, refuseAutomationCreate, refuseAutomationDelete } from './managed-automation-files.ts';
 import { toAutomationItem, type AutomationView } from './automations.items.ts';
 
 /** Runs that are counted are as old at most. */
@@ -108,7 +119,7 @@ export class AutomationService {
   ): Promise<AutomationItem> {
     await visibleFactory(this.factories, factoryUid, by.access);
     const viewOf = await this.views(factoryUid, [uid]);
-    const decide = (factory: Parameters<typeof changedAutomation>[0]): EditDecision<AutomationItem, RefusalError> =>
+    const decide = (factory: EditableFactory): EditDecision<AutomationItem, EditRefusal> =>
       answering(changedAutomation(factory, wanted, isWanted, this.installation.uidKey), viewOf(uid));
     const outcome = await this.edits.edit(factoryUid, decide, {
       ...this.contextOf<AutomationItem>(by),
@@ -126,7 +137,13 @@ export class AutomationService {
 
   async remove(factoryUid: string, uid: string, isWanted: WantedVersion, by: Caller): Promise<void> {
     await visibleFactory(this.factories, factoryUid, by.access);
-    const outcome = await this.edits.edit(factoryUid, (factory) => deletedAutomation(factory, isWanted), {
+    const decide = (factory: EditableFactory): EditDecision<undefined, EditRefusal> => {
+      const decided = deletedAutomation(factory, isWanted);
+      return decided.ok
+        ? { ok: true, deletions: decided.deletions, change: decided.change, answer: () => undefined }
+        : decided;
+    };
+    const outcome = await this.edits.edit(factoryUid, decide, {
       ...this.contextOf<undefined>(by),
       automationUid: uid,
     });
@@ -161,26 +178,26 @@ export class AutomationService {
   }
 
   private async done<Answer>(
-    outcome: EditOutcome<Answer, RefusalError>,
-    managed: () => Promise<RefusalError>,
+    outcome: EditOutcome<Answer, EditRefusal>,
+    managed: () => Promise<EditRefusal>,
   ): Promise<Answer> {
     switch (outcome.kind) {
       case 'done':
         await this.publisher.publishCommitted();
         return outcome.answer;
       case 'refused':
-        throw outcome.no;
+        throw toRefusal(outcome.reason);
       case 'gone':
         throw notFound('the factory');
       case 'managed':
-        throw await managed();
+        throw toRefusal(await managed());
     }
   }
 
   private async neighbours(factoryUid: string): Promise<AutomationNeighbours> {
     const { environments, skills } = await this.automations.resourceNames(factoryUid);
     return {
-      webhooks: (await this.webhooks.list(factoryUid)).map(definitionOf),
+      webhooks: (await this.webhooks.list(factoryUid)).map(webhookDefinitionOf),
       environmentNames: environments,
       skillNames: skills,
     };
@@ -193,11 +210,19 @@ export class AutomationService {
 
 type DashboardView = Omit<AutomationView, 'isManaged'>;
 
-function answering(
-  decided: EditDecision<AutomationRow, RefusalError>,
-  view: DashboardView,
-): EditDecision<AutomationItem, RefusalError> {
-  return decided.ok
-    ? { ...decided, answer: (after) => toAutomationItem(decided.answer(after), { ...view, isManaged: false }) }
-    : decided;
+/** What was decided, and the answer that tells of the automation as it was written. */
+function answering(decided: EditVerdict, view: DashboardView): EditDecision<AutomationItem, EditRefusal> {
+  if (!decided.ok) return decided;
+  const { objects, change } = decided;
+  return {
+    ok: true,
+    objects,
+    change,
+    answer: (after) => toAutomationItem(written(after), { ...view, isManaged: false }),
+  };
+}
+
+function written({ automation }: EditedFactory): AutomationRow {
+  if (automation === undefined) throw new Error('an automation that was written is not there');
+  return automation;
 }

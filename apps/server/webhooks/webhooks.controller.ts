@@ -7,7 +7,7 @@ import { bodySchema } from '../http/body-schemas.ts';
 import { versionTag, wantedVersion } from '../http/if-match.ts';
 import { WebhookService } from './webhooks.service.ts';
 import { signatureSchemes } from './signature-schemes.items.ts';
-import { newWebhookErrors, changedWebhookErrors } from './webhooks.requests.ts';
+import { newWebhookErrors, changedWebhookErrors } from '#management';
 
 @Controller('api/v1/factory/:factoryUid/webhooks')
 export class WebhookController {
