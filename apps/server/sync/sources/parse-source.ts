@@ -1,4 +1,5 @@
 /** Reads the argument of `--factory`: a directory, or a repository with an optional branch and folder. contract 11 */
+import { resolve } from 'node:path';
 import { checkGitUrl, isBranchName, normalizeSubfolder } from './git/git-urls.ts';
 
 /** Where a factory's files come from, as an operator or an administrator says it. contract 4 (source) */
@@ -21,6 +22,12 @@ export class FactoryArgumentError extends Error {
     super(`--factory: ${problem}; expected DIR or URL[#branch[:path]]`);
     this.name = 'FactoryArgumentError';
   }
+}
+
+/** The source that the argument says; a directory is found from the working folder. Throws `FactoryArgumentError`. */
+export function sourceOfArgument(text: string, cwd: string): SourceSpec {
+  const spec = parseFactoryArgument(text);
+  return spec.kind === 'directory' ? { kind: 'directory', path: resolve(cwd, spec.path) } : spec;
 }
 
 /** `DIR | URL[#branch[:path]]`; local repositories (file:///…) are allowed: the operator types. Throws `FactoryArgumentError`. */

@@ -6,6 +6,7 @@ import type { Api } from '../../api/client.ts';
 import type { ProblemError } from '../../api/problems.ts';
 import { CopyButton } from '../text/copy.tsx';
 import { UntrustedText } from '../text/untrusted-text.tsx';
+import { sourceKindOf } from '../../api/source-kinds.ts';
 
 /** What the refusal asks for: a new file, an edit, another name, or no text at all. */
 interface Wanted {
@@ -127,7 +128,8 @@ function reasonIn(message: string): string {
 /** Whether a change of a file takes effect by a commit: not in a plain folder. */
 function useIsCommitted(): boolean {
   const { factoryUid = '' } = useParams();
-  return useQueryClient().getQueryData<Api<'Factory'>>(['factory', factoryUid])?.source.kind !== 'directory';
+  const factory = useQueryClient().getQueryData<Api<'Factory'>>(['factory', factoryUid]);
+  return factory === undefined || !sourceKindOf(factory.source).isFolder;
 }
 
 function Path({ children }: { children: string }) {

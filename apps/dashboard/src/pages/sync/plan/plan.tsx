@@ -16,6 +16,7 @@ import { TreePicker } from './tree-picker.tsx';
 import { countOf } from '../../../components/text/count.ts';
 import { shortRevision } from '../../../components/text/revision.ts';
 import { ENDING_COLORS } from '../labels.ts';
+import { sourceKindOf } from '../../../api/source-kinds.ts';
 
 type Plan = Api<'Plan'>;
 
@@ -49,7 +50,7 @@ export function PlanPage() {
     <>
       <PageTitle above={[{ label: 'Sync', to: `/factories/${uid}/sync` }]}>Plan</PageTitle>
       <Stack>
-        <TreePicker files={files} root={source.kind === 'git' ? (source.path ?? '') : ''} onChange={change} />
+        <TreePicker files={files} root={sourceKindOf(source).hasCommits ? (source.path ?? '') : ''} onChange={change} />
         {files.length > 0 && (
           <Group>
             <Button loading={make.isPending} onClick={start}>
