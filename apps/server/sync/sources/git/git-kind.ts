@@ -95,7 +95,7 @@ function open({ url, branch, path, credentialSecret }: GitSource, factory: Facto
 function gitSourceErrors({ url, branch, path }: Readonly<Record<string, unknown>>, allowLocal: boolean): MemberError[] {
   const address = typeof url === 'string' ? checkGitUrl(url, allowLocal) : undefined;
   return [
-    ...(address === undefined || address.ok ? [] : [{ pointer: '/source/url', message: address.message }]),
+    ...(address === undefined || address.ok ? [] : [{ pointer: '/source/url', message: address.reason }]),
     ...(typeof branch !== 'string' || isBranchName(branch)
       ? []
       : [{ pointer: '/source/branch', message: 'is not a valid branch name' }]),
