@@ -12,17 +12,10 @@ import type {
   SessionUpdate,
   StopReason,
 } from '@agentclientprotocol/sdk';
-import { joinPrompts, PLAN_FIRST, type LaunchProfile } from '#agents';
+import { joinPrompts, PLAN_FIRST, type AgentFailure, type LaunchProfile, type Stage } from '#agents';
 import { CANCEL_ASK_MS } from '#runs';
 import { agentStream } from './agent-stream.ts';
-import {
-  agentFailure,
-  TimeoutError,
-  UnauthenticatedError,
-  UnconfigurableError,
-  type AgentFailure,
-  type Stage,
-} from './agent-failures.ts';
+import { agentFailure, TimeoutError, UnauthenticatedError, UnconfigurableError } from './agent-failures.ts';
 import { acceptable } from './agent-mcp-remarks.ts';
 
 /** What an agent is asked to do in one execution. */

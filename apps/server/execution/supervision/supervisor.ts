@@ -1,6 +1,6 @@
 /** One execution from claim to end: outfit, workspace, set-up, process, log, lease, cancel. spec: States and transitions; contract 3, 10. */
 import { fileURLToPath } from 'node:url';
-import { BUILT_IN_HARNESS, overTime } from '#agents';
+import { BUILT_IN_HARNESS, overTime, runBounds, runUsage } from '#agents';
 import { afterHandOver, mayRunOn } from '#runs';
 import type { Log } from '../../process/log.ts';
 import { StoreError } from '../../store/database/faults.ts';
@@ -12,7 +12,6 @@ import type { Task } from '../../store/runs/run-tasks.ts';
 import type { ClaimedRun, RunEnd, RunStore } from '../../store/runs/runs.ts';
 import { agentReports } from '../agent/agent-artifacts.ts';
 import type { TurnEnd } from '../agent/agent-conversation.ts';
-import { runBounds, runUsage } from '../agent/agent-usage.ts';
 import { toRunOutcome, type AgentExecution } from '../agent/agents.ts';
 import { startCommand, type CommandEnd, type CommandSpec, type RunningCommand } from '../command/command.ts';
 import { commandOutcome } from './run-outcome.ts';
