@@ -118,7 +118,7 @@ async function begin(service: Service, { factory, example }: Arguments, io: Star
 /** What works on runs, and in what isolation, where this process works on any. */
 async function runLines({ config, engine }: Service): Promise<string[]> {
   if (engine === undefined) return [];
-  const { description, guarantees } = await engine.means();
+  const { description, guarantees } = await engine.isolation();
   return [
     ...workerLines(config),
     `Sandbox for runs: ${description}`,

@@ -238,7 +238,7 @@ function suite(world: World, engine: Engine): void {
       const found = await stores.runs.abandoned('b', false);
       return found.some(({ run }) => run.run_id === runId) ? true : undefined;
     });
-    expect(await stores.runs.takeOver(runId, stale.epoch, 'requeue')).toBe(true);
+    expect(await stores.runs.reclaim(runId, stale.epoch, 'requeue')).toBe(true);
     other.dispatch.wake();
     await holds(other, runId);
     expect(

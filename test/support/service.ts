@@ -9,7 +9,7 @@ import type { LaunchProfile } from '#runs';
 import 'reflect-metadata';
 import { compose, type CompositionOptions, type Service } from '../../apps/server/composition/compose.ts';
 import { readConfig } from '../../apps/server/config/config.ts';
-import { EXAMPLE_COMMAND } from '../../apps/server/execution/supervision/supervisor.ts';
+import { EXAMPLE_COMMAND } from '../../apps/server/execution/local/local-execution.ts';
 import { serviceAccountOf } from '../../apps/server/factories/factories.service.ts';
 import { SOURCE_AGENT } from './source-agent.ts';
 import { watchAnswers } from './conforming.ts';

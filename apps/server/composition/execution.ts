@@ -1,5 +1,6 @@
 /** The parts that work on runs, and what they share with who starts runs and who tells of them. */
 import { Engine } from '../execution/engine/engine.ts';
+import { LocalExecutor } from '../execution/local/local-executor.ts';
 import { Environments } from '../execution/preparation/environments.ts';
 import { Repositories } from '../execution/repositories/repositories.ts';
 import { Skills } from '../execution/preparation/skills.ts';
@@ -40,19 +41,20 @@ export function runDeps(around: ServiceDeps) {
 /** The engine of this process. */
 export function executionParts(
   { config, stores, builtInAgent, profiles, owner, notices, log, nowMs, newId }: ServiceDeps,
-  { disk, tell, queueing }: RunDeps,
+  { disk, tell: publish, queueing }: RunDeps,
   secrets: SecretReader,
 ) {
   const { factories, resources, runs, deliveries, attachments, artifacts, permissions, histories } = stores;
   const repositories = new Repositories({ config, nowMs, isDiskLow: () => disk.isLowNow() });
   const reading = { config, factories, secrets, resources, repositories };
   const engine = new Engine({
+    executor: new LocalExecutor({ config, repositories, builtInAgent, log }),
     builtInAgent,
     profiles,
     environments: new Environments(reading),
     skills: new Skills(reading),
     isDiskLow: () => disk.isLow(),
-    relieveOfRepositories: () => repositories.relieve(),
+    freeRepositorySpace: () => repositories.relieve(),
     config,
     runs,
     deliveries,
@@ -65,7 +67,7 @@ export function executionParts(
     nowMs,
     newId,
     log,
-    tell,
+    publish,
     dispatch: dispatchOf({ config, stores, log }, queueing),
   });
   notices.subscribe('runs', () => engine.wake());

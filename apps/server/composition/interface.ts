@@ -80,7 +80,7 @@ export function processInfoOf(
     roles: [...config.roles],
     processes: () => replicas.living(),
     means: engine && {
-      sandbox: () => engine.means(),
+      sandbox: () => engine.isolation(),
       agents: async () => [...ownAgents(config), ...(await agentsFound(profiles, config.searchPath))],
     },
   };

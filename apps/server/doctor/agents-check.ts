@@ -5,15 +5,17 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { LAUNCH_PROFILES } from '#runs';
 import { ConfigFaults } from '../config/config.ts';
-import { startCommand, type CommandEnd } from '../execution/command/command.ts';
+import type { CommandEnd } from '#runs';
+import { startCommand } from '../execution/command/command.ts';
 import { serverAgent } from '../execution/preparation/execution-spec.ts';
 import { readProfiles } from '../execution/agent/profile-file.ts';
 import { agentsFound } from '../execution/agent/profiles.ts';
-import { ownerOf, STANDARD_PATH, type Sandbox } from '../execution/sandbox/sandboxes.ts';
-import { removeEntry } from '../execution/workspace/workspaces-removal.ts';
+import { ownerOf, type Sandbox } from '../execution/sandbox/sandboxes.ts';
+import { removeEntry } from '../execution/workspace/folder-trees.ts';
 import { prepareWorkspace } from '../execution/workspace/workspaces.ts';
 import type { DoctorTarget } from './doctor.ts';
 import { ok, problem, type Remark } from './findings.ts';
+import { STANDARD_PATH } from '../process/program-paths.ts';
 
 const START_MS_MAX = 20_000;
 /** Lines that are repeated of what the agent says about its settings. */
@@ -107,7 +109,7 @@ async function startedInside(
     const command = await startCommand({
       command: builtInAgent.command,
       readOnly: builtInAgent.readOnly,
-      own: config.agentEnvironment,
+      harnessEnv: config.agentEnvironment,
       workspace,
       sandbox: { ...found, hidden },
       prompt: '',

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Controller, Get, HttpCode, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AgentFound } from '../execution/agent/profiles.ts';
-import { missingGuarantees, type Sandbox } from '../execution/sandbox/sandboxes.ts';
+import { missingGuarantees, type Isolation } from '../execution/executor.ts';
 import { AccessStore } from '../store/access/access.ts';
 import type { Process } from '../store/database/replicas.ts';
 import { AccessGuard, AllowEverybody } from '../http/access-guard.ts';
@@ -19,7 +19,7 @@ export interface ProcessInfo {
   /** Every process that lives on the same database, itself included. */
   processes(): Promise<readonly (Process & { seenAtMs: number })[]>;
   /** What runs are worked on with; absent where none are. */
-  means?: { sandbox(): Promise<Sandbox>; agents(): Promise<AgentFound[]> };
+  means?: { sandbox(): Promise<Isolation>; agents(): Promise<AgentFound[]> };
 }
 
 /** What the process knows of itself. */

@@ -1,9 +1,8 @@
 /** MCP servers of a run: the map of its configuration as the protocol's list, its secrets put in where they are named. contract 3 (AmbientAgentConfig), 10. */
 import type { McpServer } from '@agentclientprotocol/sdk';
 import { isInjectableValue, type AmbientAgentConfig } from '#runs';
-import { findTools } from '../../process/program-paths.ts';
-import { STANDARD_PATH } from '../sandbox/sandboxes.ts';
-import { SetupFailed } from '../workspace/setup-error.ts';
+import { findTools, STANDARD_PATH } from '../../process/program-paths.ts';
+import { SetupError } from '../executor.ts';
 
 /** One of them as the wire has it, its shape checked when the run was asked for. */
 interface ServerSaid {
@@ -17,7 +16,7 @@ interface ServerSaid {
 /** A secret of the run by its name, which stands at every second place when a value is split. Other things in braces stay as they are: what reads the value may know them. */
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-/** The servers with the secrets that they name. Throws SetupFailed for one that the run has not. */
+/** The servers with the secrets that they name. Throws SetupError for one that the run has not. */
 export async function mcpServersOf(
   { mcp_servers: servers = {} }: AmbientAgentConfig,
   secrets: Readonly<Record<string, string>>,
@@ -38,7 +37,7 @@ export async function mcpServersOf(
 
 /**
  * What values of variables and headers hold literally that are called like credentials or look like one, to be kept out of logs and artifacts
- * like secrets. Others stay: `production` in a variable must not hide that word in a report. Of a header also what follows its scheme, which is seldom repeated. Throws SetupFailed for one that is too long to be looked for.
+ * like secrets. Others stay: `production` in a variable must not hide that word in a report. Of a header also what follows its scheme, which is seldom repeated. Throws SetupError for one that is too long to be looked for.
  */
 export function literalSecretsOf({ mcp_servers: servers = {} }: AmbientAgentConfig): string[] {
   const found = Object.entries(servers).flatMap(([name, server]) => {
@@ -58,7 +57,7 @@ function entriesOf(name: string, member: string, map: Record<string, string>): s
       (text) => text.length >= LITERAL_LENGTH_MIN && (CREDENTIAL_NAME.test(key) || looksRandom(text)),
     );
     if (!long.every(isInjectableValue))
-      throw new SetupFailed(
+      throw new SetupError(
         `${member}.${key} of the MCP server ${JSON.stringify(name)} cannot be given to this run: only text of up to 16 KiB can be kept out of its log`,
       );
     return long;
@@ -85,7 +84,7 @@ function filledIn(value: string, secrets: Readonly<Record<string, string>>, wher
   return value.replaceAll(REFERENCE, (_, name: string) => {
     const secret = Object.hasOwn(secrets, name) ? secrets[name] : undefined;
     if (secret === undefined)
-      throw new SetupFailed(`${where} names the secret ${name}, which this run has not; list it in its secrets`);
+      throw new SetupError(`${where} names the secret ${name}, which this run has not; list it in its secrets`);
     return secret;
   });
 }

@@ -1,7 +1,7 @@
 /** How a command ended, as its process and the sandbox around it tell. contract 3. */
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
-import type { CommandEnd } from './command.ts';
+import type { CommandEnd } from '#runs';
 import { processIdentity } from './process-tree.ts';
 import type { ProcessIdentity } from './process-tree.ts';
 

@@ -4,7 +4,7 @@ import type { CommandSpec } from './command.ts';
 import { openEgressAccess } from '../egress/egress-access.ts';
 import type { Confinement, NetworkPolicy } from '../sandbox/sandboxes.ts';
 
-export interface WayOut {
+export interface CommandNetwork {
   argv: readonly [string, ...string[]];
   env: Readonly<Record<string, string>>;
   network: NetworkPolicy;
@@ -21,9 +21,18 @@ const NO_LOOPBACK =
   'this run has no network: no loopback can be had in its sandbox; install bubblewrap (or iproute2) to give it the one it may have';
 
 /** The command line as it has to be started, and what goes with it. `tell` writes into the run's log. */
-export async function wayOut(argv: WayOut['argv'], spec: CommandSpec, tell: (text: string) => void): Promise<WayOut> {
+export async function networkFor(
+  argv: CommandNetwork['argv'],
+  spec: CommandSpec,
+  tell: (text: string) => void,
+): Promise<CommandNetwork> {
   const { network = 'none', sandbox, workspace } = spec;
-  const plain = (given: NetworkPolicy): WayOut => ({ argv, env: {}, network: given, close: () => Promise.resolve() });
+  const plain = (given: NetworkPolicy): CommandNetwork => ({
+    argv,
+    env: {},
+    network: given,
+    close: () => Promise.resolve(),
+  });
   if (network === 'host') {
     tell(AS_ASKED);
     return plain('host');

@@ -1,7 +1,7 @@
 /** Turns a command's output into bounded, redacted events: of a flood the beginning and the end, never all in memory. contract 3, 10. */
 import type { Readable } from 'node:stream';
 import { redactor } from '#runs';
-import { headAndTail, type HeadAndTail } from './head-and-tail.ts';
+import { HeadAndTail } from '../../process/head-and-tail.ts';
 
 /** One thing a command printed, or one thing that happened to it. `text` keeps its line breaks: joined texts are the output. */
 export interface CommandEvent {
@@ -140,7 +140,7 @@ function collector(give: (kind: StreamKind, text: string) => void): {
 /** Passes the first half of the allowance on at once, then keeps only the latest half until the end. */
 function bounded({ bytesMax, onEvent, now }: OutputOptions): HeadAndTail<CommandEvent> {
   const half = { items: Number.POSITIVE_INFINITY, bytes: bytesMax / 2 };
-  return headAndTail<CommandEvent>({
+  return new HeadAndTail<CommandEvent>({
     head: half,
     tail: half,
     bytesOf: cost,

@@ -2,9 +2,8 @@
 import { isAbsolute } from 'node:path';
 import { isInjectableEnvName } from '#runs';
 import type { CommandSpec } from './command.ts';
-import { findTools, isProgram } from '../../process/program-paths.ts';
+import { findTools, isProgram, STANDARD_PATH } from '../../process/program-paths.ts';
 import { isHidden } from '../sandbox/sandboxes-view.ts';
-import { STANDARD_PATH } from '../sandbox/sandboxes.ts';
 import type { WrappedCommand } from '../sandbox/sandboxes.ts';
 
 /** Bounds that the kernel enforces on each process of a run. */
@@ -80,14 +79,14 @@ export async function limited(argv: WrappedCommand['argv'], spec: CommandSpec): 
 export function environmentOf({
   workspace,
   env = {},
-  own = {},
-  told,
+  harnessEnv = {},
+  facts,
   path = STANDARD_PATH,
 }: CommandSpec): Record<string, string> {
   return {
     ...env,
-    ...own,
-    ...(told === undefined ? {} : toVariables(told)),
+    ...harnessEnv,
+    ...(facts === undefined ? {} : toVariables(facts)),
     PATH: path,
     HOME: workspace.home,
     TMPDIR: workspace.tmp,

@@ -3,9 +3,8 @@ import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { memoryBytes } from './process-tree.ts';
 import type { ProcessIdentity, TreeSearch } from './process-tree.ts';
-import { findTools } from '../../process/program-paths.ts';
-import { STANDARD_PATH } from '../sandbox/sandboxes.ts';
-import { bytesBelow } from '../workspace/workspaces-size.ts';
+import { findTools, STANDARD_PATH } from '../../process/program-paths.ts';
+import { bytesBelow } from '../workspace/folder-trees.ts';
 
 /** The most that one execution may take; absent: as much as there is. */
 export interface UsageLimits {
@@ -14,10 +13,10 @@ export interface UsageLimits {
   /** Bytes of memory of all its processes together, as far as they are its own. */
   memoryBytesMax?: number;
   /** Milliseconds between two looks. */
-  lookMs?: number;
+  pollMs?: number;
 }
 
-export interface UsageParts {
+export interface UsageWatchDeps {
   limits: UsageLimits;
   /** The run's folder. */
   folder: string;
@@ -39,10 +38,10 @@ const DISK_LOOK_MS_MAX = 60_000;
 const MIB = 1_024 ** 2;
 
 /** Watches until it is told to stop. */
-export function watchUsage(parts: UsageParts): { stop(): void } {
+export function watchUsage(parts: UsageWatchDeps): { stop(): void } {
   const over = new AbortController();
   const { folder, root, tree, onOver } = parts;
-  const { diskBytesMax, memoryBytesMax, lookMs = LOOK_MS } = parts.limits;
+  const { diskBytesMax, memoryBytesMax, pollMs = LOOK_MS } = parts.limits;
   const tell = (message: string): void => {
     if (over.signal.aborted) return;
     over.abort();
@@ -53,7 +52,7 @@ export function watchUsage(parts: UsageParts): { stop(): void } {
       const began = performance.now();
       const bytes = (await look().catch(() => undefined)) ?? 0;
       if (bytes > max) return tell(`${what}: ${Math.ceil(bytes / MIB)} MiB, and ${Math.floor(max / MIB)} are allowed`);
-      const restMs = Math.max(lookMs, Math.min(REST_MS_MAX, (performance.now() - began) * REST_FACTOR));
+      const restMs = Math.max(pollMs, Math.min(REST_MS_MAX, (performance.now() - began) * REST_FACTOR));
       await sleep(restMs, undefined, { signal: over.signal, ref: false }).catch(() => undefined);
     }
   };

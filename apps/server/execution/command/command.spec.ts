@@ -127,11 +127,11 @@ for (const kind of KINDS) {
     });
 
     it('gets a small environment that says which run and execution it is', async () => {
-      const told = { mode: 'plan', interactive: false, conversationId: 'c', parentRunId: 'p' };
+      const facts = { mode: 'plan', interactive: false, conversationId: 'c', parentRunId: 'p' };
       const command = await start(
         kind,
         'env; umask; ls -d "$MILLWRIGHT_ARTIFACTS" "$MILLWRIGHT_ATTACHMENTS"; echo x >"$MILLWRIGHT_ARTIFACTS/x"',
-        { env: { EXTRA_TOKEN: 'long-enough-token' }, told },
+        { env: { EXTRA_TOKEN: 'long-enough-token' }, facts },
       );
       expect(await command.finished).toEqual({ kind: 'exited', code: 0 });
       const names = [...command.text('stdout').matchAll(/^(\w+)=/gm)]

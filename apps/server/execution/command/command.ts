@@ -4,7 +4,8 @@ import type { ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CANCEL_ASK_MS, CANCEL_TERM_MS } from '#runs';
-import type { EgressRules } from '#runs';
+import type { CommandEnd, EgressRules } from '#runs';
+import type { AgentPipes } from '../executor.ts';
 import { ownDescriptors } from './command-descriptors.ts';
 import { endingOf, sandboxReport } from './command-exit.ts';
 import { ownFiles } from './command-files.ts';
@@ -12,8 +13,8 @@ import { outputRelay } from './command-output.ts';
 import type { CommandEvent, OutputRelay } from './command-output.ts';
 import { environmentOf, limited, programOf } from './command-preparation.ts';
 import type { CommandFacts, CommandLimits } from './command-preparation.ts';
-import { wayOut } from './command-network.ts';
-import type { WayOut } from './command-network.ts';
+import { networkFor } from './command-network.ts';
+import type { CommandNetwork } from './command-network.ts';
 import { watchUsage } from './command-usage.ts';
 import type { UsageLimits } from './command-usage.ts';
 import { killTree, processIdentity, terminateTree } from './process-tree.ts';
@@ -43,9 +44,9 @@ export interface CommandSpec {
   /** Variables beside the standard ones; names that steer loader, shell, git or service are refused. */
   env?: Readonly<Record<string, string>>;
   /** What the service itself tells the command of its run. */
-  told?: CommandFacts;
+  facts?: CommandFacts;
   /** Variables of the harness itself, which no run and no definition chooses. */
-  own?: Readonly<Record<string, string>>;
+  harnessEnv?: Readonly<Record<string, string>>;
   /** Values that must not appear in any event. */
   secretValues?: readonly string[];
   /** PATH of the command. */
@@ -55,7 +56,7 @@ export interface CommandSpec {
    * Speaks with the command over its pipes; only its standard error becomes events then. When it has settled, the command is
    * ended. Must not reject. Without it the prompt is the command's standard input, and all that it prints becomes events.
    */
-  talk?: (pipes: CommandPipes) => Promise<void>;
+  converse?: (pipes: AgentPipes) => Promise<void>;
   /** Milliseconds of wall-clock time until the command is ended. */
   deadlineMs: number;
   outputBytesMax?: number;
@@ -69,23 +70,6 @@ export interface CommandSpec {
   /** Milliseconds since the epoch, for the times of events. */
   now?: () => number;
 }
-
-/** The two ends that a conversation has of a command. */
-export interface CommandPipes {
-  input: Writable;
-  output: Readable;
-  /** Aborted when the command is to be ended: it may answer before it is. */
-  cancel: AbortSignal;
-}
-
-export type CommandEnd =
-  | { kind: 'exited'; code: number }
-  | { kind: 'signalled'; signal: string }
-  | { kind: 'deadline' }
-  | { kind: 'cancelled' }
-  /** It took more than it may; the message says of what. */
-  | { kind: 'exceeded'; message: string }
-  | { kind: 'spawn-failed'; message: string };
 
 export interface RunningCommand {
   /** To be stored, so that a restarted service can end what was left; undefined where nothing was started or there is no /proc. */
@@ -120,7 +104,7 @@ export async function startCommand(spec: CommandSpec): Promise<RunningCommand> {
   });
   const program = await programOf(spec);
   if (!program.ok) return notStarted(program.message, relay);
-  const way = await wayOut(program.argv, spec, (text) => relay.status(text));
+  const way = await networkFor(program.argv, spec, (text) => relay.status(text));
   const { workspace, sandbox, readOnly = [] } = spec;
   try {
     const words = [program.argv[0], ...(spec.operatorWords ?? spec.command), ...(way.words ?? [])];
@@ -157,7 +141,7 @@ async function started(
   inside: WrappedCommand,
   spec: CommandSpec,
   relay: OutputRelay,
-  way: WayOut,
+  way: CommandNetwork,
 ): Promise<RunningCommand> {
   const result = await spawned(inside, spec);
   if (result.ok) return { identity: result.identity, ...watch(result, inside, spec, relay, way) };
@@ -228,7 +212,7 @@ function watch(
   inside: WrappedCommand,
   spec: CommandSpec,
   relay: OutputRelay,
-  way: WayOut,
+  way: CommandNetwork,
 ): Omit<RunningCommand, 'identity'> {
   const { child, identity, exit, closed } = started;
   const report = inside.wrapped ? sandboxReport(child.stdio[3] as Readable) : undefined;
@@ -252,12 +236,16 @@ function watch(
 
   /** Resolves when the conversation is over; at once where there is none. */
   async function converse(): Promise<void> {
-    if (spec.talk === undefined) {
+    if (spec.converse === undefined) {
       relay.attach(child.stdout as Readable, 'stdout');
       return feed(child, spec.prompt);
     }
     child.stdin?.on('error', () => undefined);
-    await spec.talk({ input: child.stdin as Writable, output: child.stdout as Readable, cancel: cancelling.signal });
+    await spec.converse({
+      input: child.stdin as Writable,
+      output: child.stdout as Readable,
+      cancel: cancelling.signal,
+    });
     child.stdin?.end(); // an agent that hears nothing more ends by itself
     if ((await within(exit, AFTER_TALK_MS)) === 'late') await terminated(spec.graceMs ?? CANCEL_TERM_MS);
   }
@@ -269,7 +257,7 @@ function watch(
       relay.status(why);
       cancelling.abort();
       // What takes too much is not given time to take more.
-      if (spec.talk !== undefined && reason.kind !== 'exceeded') await within(talked, CANCEL_ASK_MS);
+      if (spec.converse !== undefined && reason.kind !== 'exceeded') await within(talked, CANCEL_ASK_MS);
       if (!hasExited) await terminated(reason.kind === 'exceeded' ? 0 : (spec.graceMs ?? CANCEL_TERM_MS));
     }
     await finished;

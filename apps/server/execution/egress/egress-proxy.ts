@@ -145,7 +145,7 @@ class EgressProxy {
       (request, response) =>
         void forwardRequest(request, response, {
           reach: (target, gone) => this.reach(target, gone),
-          slowed: () => this.pace.slowed(),
+          throttle: () => this.pace.throttle(),
         }).catch(() => response.destroy()),
     );
   }
@@ -180,7 +180,7 @@ class EgressProxy {
   private async reach(text: string, gone: AbortSignal): Promise<Reached> {
     const target = readTarget(text);
     if (target === undefined) return { ok: false, status: 400, text: 'this is no host:port' };
-    await this.pace.turn(gone);
+    await this.pace.admit(gone);
     const { host, port } = target;
     const shown = formatTarget(host, port);
     const byName = decideTarget(this.parts.rules, host, port);
@@ -220,7 +220,7 @@ class EgressProxy {
       [outside, client],
     ];
     for (const [from, to] of pairs) {
-      from.pipe(this.pace.slowed()).pipe(to);
+      from.pipe(this.pace.throttle()).pipe(to);
       from.on('close', () => (from.readableEnded && to.readableEnded ? undefined : to.destroy()));
     }
   }

@@ -12,9 +12,9 @@ const WINDOW_MS = 100;
 
 export interface EgressRateLimit {
   /** Resolves when the next request may be looked at, or the signal aborts. */
-  turn(gone: AbortSignal): Promise<void>;
+  admit(gone: AbortSignal): Promise<void>;
   /** A stream that passes bytes on at the run's pace. */
-  slowed(): Transform;
+  throttle(): Transform;
 }
 
 /** The pace of one run, shared by all of its connections. */
@@ -37,12 +37,12 @@ export function egressRateLimit(): EgressRateLimit {
     else waiting.push(pass);
   };
   return {
-    turn: async (gone) => {
+    admit: async (gone) => {
       const nowMs = performance.now();
       nextRequestMs = Math.max(nextRequestMs, nowMs - REQUEST_EVERY_MS * REQUESTS_AT_ONCE) + REQUEST_EVERY_MS;
       if (nextRequestMs > nowMs) await sleep(nextRequestMs - nowMs, undefined, { signal: gone }).catch(() => undefined);
     },
-    slowed: () =>
+    throttle: () =>
       new Transform({ transform: (bytes: Buffer, _encoding, done) => spend(bytes.length, () => done(null, bytes)) }),
   };
 }

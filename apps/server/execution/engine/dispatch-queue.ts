@@ -13,7 +13,7 @@ const RESTS_MS = [100, 400, 1_600];
 /** A token that came when no place was free, or the tables could not be read. */
 const BUSY_MS = 1_000;
 
-export interface QueueDispatchParts {
+export interface QueueDispatchDeps {
   queue: RunQueue;
   relay: OutboxRelay;
   outbox: Outbox;
@@ -22,7 +22,7 @@ export interface QueueDispatchParts {
 }
 
 export class QueueDispatch implements Dispatch {
-  private readonly parts: QueueDispatchParts;
+  private readonly parts: QueueDispatchDeps;
   private places: Places | undefined;
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> | undefined;
@@ -32,7 +32,7 @@ export class QueueDispatch implements Dispatch {
   /** Runs that no token stands for. */
   private found = 0;
 
-  constructor(parts: QueueDispatchParts) {
+  constructor(parts: QueueDispatchDeps) {
     this.parts = parts;
   }
 

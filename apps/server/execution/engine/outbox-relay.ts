@@ -10,7 +10,7 @@ const TOLD_AT_ONCE = 100;
 /** What waits longer than this although it was told is told again: its token may have been lost, with its queue or with whoever had taken it. */
 const AGAIN_MS = 15_000;
 
-export interface OutboxRelayParts {
+export interface OutboxRelayDeps {
   outbox: Pick<Outbox, 'untold' | 'noteTold' | 'leftBehind' | 'isAnyWaiting'>;
   queue: Pick<RunQueue, 'add' | 'waiting' | 'close'>;
   log: Log;
@@ -18,7 +18,7 @@ export interface OutboxRelayParts {
 }
 
 export class OutboxRelay {
-  private readonly parts: OutboxRelayParts;
+  private readonly parts: OutboxRelayDeps;
   private timer: NodeJS.Timeout | undefined;
   private stopping: Promise<void> | undefined;
   private telling: Promise<void> | undefined;
@@ -27,7 +27,7 @@ export class OutboxRelay {
   private isQueueAway = false;
   private toldAgainAtMs = 0;
 
-  constructor(parts: OutboxRelayParts) {
+  constructor(parts: OutboxRelayDeps) {
     this.parts = parts;
   }
 

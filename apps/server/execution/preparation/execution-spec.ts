@@ -1,4 +1,4 @@
-/** What one execution is fitted out with, found and checked before anything of it runs. contract 3 (AmbientAgentConfig), 10. */
+/** What one execution needs, resolved and checked before anything of it runs. contract 3 (AmbientAgentConfig), 10. */
 import type { McpServer } from '@agentclientprotocol/sdk';
 import {
   BUILT_IN_HARNESS,
@@ -29,22 +29,22 @@ import { literalSecretsOf, mcpServersOf } from '../agent/agent-mcp-servers.ts';
 import { profileOf, type BuiltInAgent } from '../agent/agents.ts';
 import type { Environments, RunEnvironment } from './environments.ts';
 import { notInstalled, startable } from '../agent/profiles.ts';
-import type { Sandbox } from '../sandbox/sandboxes.ts';
-import { SetupFailed } from '../workspace/setup-error.ts';
+import { SetupError, type Executor, type Isolation } from '../executor.ts';
 import type { RunSkill, Skills } from './skills.ts';
 
 export interface ExecutionSpec {
   config: AmbientAgentConfig;
   /** Undefined: the operator's command. */
   profile?: LaunchProfile;
-  sandbox: Sandbox;
+  /** What keeps it apart. */
+  sandbox: Isolation;
   tier: Tier;
   /** Variables of the run, from managed secrets. */
   secrets: Readonly<Record<string, string>>;
-  /** Values that must not be kept of this run in any form. */
+  /** Values that must not be stored of this run in any form. */
   secretValues: readonly string[];
   /** Variables of the harness itself. */
-  own: Readonly<Record<string, string>>;
+  harnessEnv: Readonly<Record<string, string>>;
   /** With the secrets that they name. */
   mcpServers: readonly McpServer[];
   environment?: RunEnvironment;
@@ -63,7 +63,7 @@ export interface ExecutionSpecDeps {
   builtInAgent: BuiltInAgent;
   /** Agents that the operator may have installed. */
   profiles: readonly LaunchProfile[];
-  sandbox: Promise<Sandbox>;
+  executor: Pick<Executor, 'isolation'>;
 }
 
 /** What runs get that name nothing themselves: the operator's command if there is one, else the agent that comes with the service. */
@@ -88,20 +88,20 @@ export function tierOf({ entryId }: ClaimedRun): Tier {
   return entryId === undefined ? 'standard' : 'strict';
 }
 
-/** Throws SetupFailed for what its owner has to mend. */
+/** Throws SetupError for what its owner has to mend. */
 export async function resolveExecution(
-  parts: ExecutionSpecDeps,
+  deps: ExecutionSpecDeps,
   run: ClaimedRun,
   signal?: AbortSignal,
 ): Promise<ExecutionSpec> {
-  const { config } = parts;
+  const { config } = deps;
   const agentConfig = JSON.parse(run.agentConfig) as AmbientAgentConfig;
-  const sandbox = await parts.sandbox;
-  const wanted = profileFor(harnessOf(run.agentConfig), parts);
-  const wish = wanted?.id === BUILT_IN_HARNESS ? builtInProblem(agentConfig, config) : undefined;
-  if (wish !== undefined) throw new SetupFailed(wish);
+  const sandbox = await deps.executor.isolation();
+  const wanted = profileFor(harnessOf(run.agentConfig), deps);
+  const unmet = wanted?.id === BUILT_IN_HARNESS ? builtInProblem(agentConfig, config) : undefined;
+  if (unmet !== undefined) throw new SetupError(unmet);
   const tier = tierOf(run);
-  const environment = await parts.environments.resolve(run.factoryUid, agentConfig.environment_id);
+  const environment = await deps.environments.resolve(run.factoryUid, agentConfig.environment_id);
   const worker = bringsCommands(wanted && agentConfig, environment) ? 'agent' : workerOf(wanted, config);
   const problem = confinementProblem({
     worker,
@@ -109,12 +109,12 @@ export async function resolveExecution(
     walls: sandbox.guarantees,
     allowUnsandboxed: config.allowUnsandboxed,
   });
-  if (problem !== undefined) throw new SetupFailed(problem);
+  if (problem !== undefined) throw new SetupError(problem);
   const profile = wanted && (await installed(wanted, config));
-  const skill = await parts.skills.resolve(run, agentConfig.skill_spec, profile?.skillFolders, signal);
-  const secrets = await secretsOf(parts.secrets, run.factoryUid, namesOf(agentConfig, environment));
+  const skill = await deps.skills.resolve(run, agentConfig.skill_spec, profile?.skillFolders, signal);
+  const secrets = await secretsOf(deps.secrets, run.factoryUid, namesOf(agentConfig, environment));
   const missing = profile && credentialProblem(profile, secrets);
-  if (missing !== undefined) throw new SetupFailed(missing);
+  if (missing !== undefined) throw new SetupError(missing);
   return {
     config: agentConfig,
     profile,
@@ -123,7 +123,7 @@ export async function resolveExecution(
     secrets,
     environment,
     skill,
-    own: ownOf(profile, config, agentConfig, secrets),
+    harnessEnv: ownOf(profile, config, agentConfig, secrets),
     mcpServers: profile === undefined ? [] : await mcpServersOf(agentConfig, secrets),
     secretValues: [
       ...Object.values(secrets),
@@ -138,7 +138,7 @@ export async function resolveExecution(
       models: modelHosts(profile, config),
       repositories: environment?.hosts ?? [],
     }),
-    payload: await payloadOf(parts.deliveries, run),
+    payload: await payloadOf(deps.deliveries, run),
   };
 }
 
@@ -148,7 +148,7 @@ function profileFor(harness: string, { builtInAgent, profiles }: ExecutionSpecDe
   const profile = profileOf(harness, builtInAgent, profiles);
   if (profile !== undefined) return profile;
   const known = [BUILT_IN_HARNESS, COMMAND_HARNESS, ...profiles.map(({ id }) => id)].join(', ');
-  throw new SetupFailed(
+  throw new SetupError(
     `there is no harness ${JSON.stringify(harness)} here; choose one of ${known}, or leave it out; the operator of this service can add it (MILLWRIGHT_AGENT_PROFILES_FILE)`,
   );
 }
@@ -172,7 +172,7 @@ function builtInProblem(
 async function installed(profile: LaunchProfile, { searchPath }: Config): Promise<LaunchProfile> {
   if (profile.id === BUILT_IN_HARNESS) return profile;
   const found = await startable(profile, searchPath);
-  if (found === undefined) throw new SetupFailed(notInstalled(profile));
+  if (found === undefined) throw new SetupError(notInstalled(profile));
   return found;
 }
 
@@ -241,12 +241,12 @@ async function secretsOf(
     names.map(async (name): Promise<[string, string]> => {
       const value = factoryUid === undefined ? undefined : await reader.value(factoryUid, name, 'run');
       if (value === undefined || !isInjectableEnvName(name))
-        throw new SetupFailed(
+        throw new SetupError(
           `the secret ${name} cannot be given to this run: it must exist, be granted for runs and be named like an environment variable`,
         );
       const text = Buffer.from(value).toString('utf8');
       if (!isInjectableValue(text))
-        throw new SetupFailed(
+        throw new SetupError(
           `the secret ${name} cannot be given to this run: only values of 8 characters to 16 KiB can be kept out of its log`,
         );
       return [name, text];

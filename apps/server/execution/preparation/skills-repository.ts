@@ -4,7 +4,7 @@ import { isSkillFilePath, skillFolders, type SkillPlace } from '#runs';
 import { readListing, type TreeEntry } from '../../sync/sources/git/git-objects.ts';
 import type { GitSession } from '../../sync/sources/git/git-session.ts';
 import { contentsOf, readObjectSizes } from '../../sync/sources/git/git-tree.ts';
-import { SetupFailed } from '../workspace/setup-error.ts';
+import { SetupError } from '../executor.ts';
 
 export interface RepositorySkill {
   commit?: string;
@@ -17,7 +17,7 @@ const LISTING_BYTES_MAX = 4 * 1_048_576;
 
 const SKILL_FILE = 'SKILL.md';
 
-/** Throws SetupFailed where there is no such skill, or more of it than a run is given; SourceUnavailable where the copy cannot be read. */
+/** Throws SetupError where there is no such skill, or more of it than a run is given; SourceUnavailable where the copy cannot be read. */
 export async function readSkillFiles(
   session: GitSession,
   at: { gitDir: string; commit: string },
@@ -59,17 +59,17 @@ async function entriesOf(
     const skill = entries.find(({ path }) => path === SKILL_FILE);
     if (skill?.kind === 'file') return entries;
     if (skill !== undefined)
-      throw new SetupFailed(
+      throw new SetupError(
         `the SKILL.md of the skill ${JSON.stringify(skillSpec)} is a link or a submodule, which is not followed; commit the file itself`,
       );
   }
-  throw new SetupFailed(
+  throw new SetupError(
     `there is no skill ${JSON.stringify(skillSpec)}: at commit ${commit} there is no ${skillFolders(place)
       .map((folder) => `${folder === '' ? '' : `${folder}/`}${SKILL_FILE}`)
       .join(', ')}`,
   );
 }
 
-function tooLarge(skillSpec: string, what: string): SetupFailed {
-  return new SetupFailed(`the skill ${JSON.stringify(skillSpec)} has ${what} are given to a run`);
+function tooLarge(skillSpec: string, what: string): SetupError {
+  return new SetupError(`the skill ${JSON.stringify(skillSpec)} has ${what} are given to a run`);
 }

@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts';
 import type { SecretReader } from '../../secrets/secret-reader.ts';
 import type { Factory, FactoryStore } from '../../store/factories/factories.ts';
 import { checkGitUrl, type GitAddress } from '../../sync/sources/git/git-urls.ts';
-import { SetupFailed } from '../workspace/setup-error.ts';
+import { SetupError } from '../executor.ts';
 
 /** How the service reads one repository. */
 export interface RepositoryAccess {
@@ -19,7 +19,7 @@ export interface RepositoryAccess {
   credential?: { identity: string; value: string };
 }
 
-export interface AccessParts {
+export interface RepositoryAccessDeps {
   config: Pick<Config, 'forgeUrl' | 'runNetwork' | 'gitKnownHostsFile'>;
   factories: Pick<FactoryStore, 'find'>;
   secrets: Pick<SecretReader, 'value'>;
@@ -30,17 +30,17 @@ export interface RepositoryRights {
   factory: Factory;
   /** Where owner/name is, without a last slash; undefined: nothing says so. */
   forge?: string;
-  /** Throws SetupFailed for an address that is not read, or a credential that there is not. `credentialSecret`: its name, if one is named. */
+  /** Throws SetupError for an address that is not read, or a credential that there is not. `credentialSecret`: its name, if one is named. */
   accessTo(url: string, credentialSecret?: string): Promise<RepositoryAccess>;
 }
 
-/** Throws SetupFailed where the factory is gone. */
+/** Throws SetupError where the factory is gone. */
 export async function rightsOf(
   factoryUid: string,
-  { config, factories, secrets }: AccessParts,
+  { config, factories, secrets }: RepositoryAccessDeps,
 ): Promise<RepositoryRights> {
   const factory = await factories.find(factoryUid);
-  if (factory === undefined) throw new SetupFailed('the factory of this run has been deleted');
+  if (factory === undefined) throw new SetupError('the factory of this run has been deleted');
   const source = repositorySourceOf(factory);
   const forge =
     config.forgeUrl ?? (source?.address.protocol === 'https' ? new URL(source.address.url).origin : undefined);
@@ -52,7 +52,7 @@ export async function rightsOf(
     const value = await secrets.value(factory.uid, name, 'git');
     const text = value === undefined ? '' : Buffer.from(value).toString('utf8').trim();
     if (text === '')
-      throw new SetupFailed(
+      throw new SetupError(
         `the secret ${name} cannot be used to read repositories: it must exist, have a value, and be granted to this factory for git`,
       );
     return text;
@@ -72,7 +72,7 @@ export async function rightsOf(
       if (name === undefined) return { factoryUid: factory.uid, address, host, publicOnly: !isNamed };
       // Whoever may write a file of the factory could send the credential anywhere else.
       if (!isNamed)
-        throw new SetupFailed(
+        throw new SetupError(
           `the secret ${name} is not sent to ${address.host}: credentials go only to the host of the factory's own source, of MILLWRIGHT_FORGE_URL, or one that the operator lists in MILLWRIGHT_RUN_ALLOW_HOSTS`,
         );
       return {
@@ -89,20 +89,20 @@ export async function rightsOf(
 function checked(url: string): { address: GitAddress; host: HostPattern } {
   // Local paths are for sources that an administrator set up; no file of a factory may name one.
   const verdict = checkGitUrl(url, false);
-  if (!verdict.ok) throw new SetupFailed(`a repository cannot be read: ${verdict.message}`);
+  if (!verdict.ok) throw new SetupError(`a repository cannot be read: ${verdict.message}`);
   const host = hostPatternOfUrl(verdict.address.url);
   if (host === undefined)
-    throw new SetupFailed(`the repository ${verdict.address.url} names no host that can be reached`);
+    throw new SetupError(`the repository ${verdict.address.url} names no host that can be reached`);
   return { address: verdict.address, host };
 }
 
 function requireSsh({ url }: GitAddress, knownHostsFile: string | undefined, credential: string | undefined): void {
   if (knownHostsFile === undefined)
-    throw new SetupFailed(
+    throw new SetupError(
       `the repository ${url} cannot be read over ssh: the operator has to list host keys in MILLWRIGHT_GIT_KNOWN_HOSTS_FILE; or write its https address`,
     );
   if (credential === undefined)
-    throw new SetupFailed(
+    throw new SetupError(
       `the repository ${url} cannot be read over ssh without a private key: name one as its credentialSecret; or write its https address`,
     );
 }

@@ -1,11 +1,11 @@
 /** A copy of a repository while it grows: looked at every second, and ended from outside or when it is larger than it may be. contract 8 (environments), 10. */
 import { join } from 'node:path';
-import { bytesBelow } from '../workspace/workspaces-size.ts';
+import { bytesBelow } from '../workspace/folder-trees.ts';
 
 const LOOK_MS = 1_000;
 const MEGABYTE = 1_048_576;
 
-export interface GrowthParts {
+export interface GrowthDeps {
   folder: string;
   /** Undefined: no bound. */
   bytesMax: number | undefined;
@@ -20,12 +20,12 @@ export class Growth {
   why: 'too-large' | 'disk-low' | undefined;
   /** Resolves when it is closed. */
   readonly closed: Promise<void>;
-  private readonly parts: GrowthParts;
+  private readonly parts: GrowthDeps;
   private readonly ender = new AbortController();
   private readonly timer: NodeJS.Timeout;
   private noteClosed = (): void => undefined;
 
-  constructor(parts: GrowthParts) {
+  constructor(parts: GrowthDeps) {
     this.parts = parts;
     this.closed = new Promise((resolve) => {
       this.noteClosed = resolve;

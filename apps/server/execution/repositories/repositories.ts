@@ -19,7 +19,7 @@ import { machineAddresses, resolverFor } from '../egress/egress-resolution.ts';
 import type { RepositoryAccess } from './repositories-access.ts';
 import { Growth } from './repositories-growth.ts';
 import { FetchLimiter, type FetchRequest } from './fetch-limiter.ts';
-import { SetupFailed } from '../workspace/setup-error.ts';
+import { SetupError } from '../executor.ts';
 
 /** Milliseconds that a host may take to say what it has; the fetch itself may take as long as a set-up. */
 const ANSWER_MS_MAX = 15_000;
@@ -39,7 +39,7 @@ const OLD_FAULTS = [
   'badDateOverflow',
 ];
 
-export interface RepositoriesParts {
+export interface RepositoriesDeps {
   config: Pick<
     Config,
     'dataDir' | 'gitCaFile' | 'gitKnownHostsFile' | 'searchPath' | 'setupTimeoutMs' | 'runDiskBytesMax'
@@ -53,10 +53,10 @@ export interface RepositoriesParts {
 export interface RepositoryCopy {
   /** A bare repository that everybody may read who can get at it; no credential is in it. */
   folder: string;
-  /** Commit of a branch or tag, of the default branch where none is named. Throws SetupFailed. */
+  /** Commit of a branch or tag, of the default branch where none is named. Throws SetupError. */
   commitOf(branch: string | undefined): Promise<string>;
   /** Reads it without the network. */
-  look<Result>(work: (session: GitSession) => Promise<Result>): Promise<Result>;
+  read<Result>(work: (session: GitSession) => Promise<Result>): Promise<Result>;
 }
 
 /** One fetch that any number of runs wait for. */
@@ -68,7 +68,7 @@ interface Turn {
 }
 
 export class Repositories {
-  private readonly parts: RepositoriesParts;
+  private readonly parts: RepositoriesDeps;
   private readonly places = new FetchLimiter();
   /** Fetches that have not begun: whoever comes before they do shares them. */
   private readonly coming = new Map<string, Turn>();
@@ -79,11 +79,11 @@ export class Repositories {
   private readonly growing = new Set<Growth>();
   private relieving: Promise<void> | undefined;
 
-  constructor(parts: RepositoriesParts) {
+  constructor(parts: RepositoriesDeps) {
     this.parts = parts;
   }
 
-  /** Brings the copy up to date and lets `work` use it. Throws SetupFailed; AbortError when the signal says so. */
+  /** Brings the copy up to date and lets `work` use it. Throws SetupError; AbortError when the signal says so. */
   async use<Result>(
     access: RepositoryAccess,
     signal: AbortSignal | undefined,
@@ -96,7 +96,7 @@ export class Repositories {
         return counted(this.readers, key, () => work(this.copy(key, access, headBranch)));
       });
     } catch (error) {
-      if (error instanceof SourceUnavailable) throw new SetupFailed(wordsOf(error, access));
+      if (error instanceof SourceUnavailable) throw new SetupError(wordsOf(error, access));
       throw error;
     }
   }
@@ -196,7 +196,7 @@ export class Repositories {
   /** Answers the default branch. What could not be brought to its end leaves nothing half-done. */
   private async fetch(key: string, access: RepositoryAccess, signal: AbortSignal): Promise<string | undefined> {
     if (await this.isFullWithoutUnused())
-      throw new SetupFailed(
+      throw new SetupError(
         `the repository ${access.address.url} is not fetched now: the disk of the service is nearly full`,
       );
     const folder = join(this.root(), key);
@@ -207,12 +207,12 @@ export class Repositories {
       const headBranch = await this.update(key, access, settings, [signal, growth.signal]);
       await growth.look(); // the last second counts, too
       if (await this.isFullWithoutUnused()) growth.end('disk-low');
-      if (growth.why !== undefined) throw new SetupFailed(growth.words(access.address.url));
+      if (growth.why !== undefined) throw new SetupError(growth.words(access.address.url));
       await touch(join(folder, USED_MARK), this.parts.nowMs());
       return headBranch;
     } catch (error) {
       await this.removeRest(key, growth.why !== undefined);
-      throw growth.why === undefined ? error : new SetupFailed(growth.words(access.address.url));
+      throw growth.why === undefined ? error : new SetupError(growth.words(access.address.url));
     } finally {
       this.growing.delete(growth);
       growth.close();
@@ -281,11 +281,11 @@ export class Repositories {
 
   private copy(key: string, access: RepositoryAccess, headBranch: string | undefined): RepositoryCopy {
     const folder = join(this.root(), key);
-    const look: RepositoryCopy['look'] = (work) => withSession(this.scope(folder, access), undefined, [], work);
+    const read: RepositoryCopy['read'] = (work) => withSession(this.scope(folder, access), undefined, [], work);
     return {
       folder,
-      look,
-      commitOf: (branch) => look((session) => commitIn(session, folder, branch ?? headBranch, access.address.url)),
+      read,
+      commitOf: (branch) => read((session) => commitIn(session, folder, branch ?? headBranch, access.address.url)),
     };
   }
 
@@ -419,7 +419,7 @@ async function prepare(session: GitSession, folder: string, format: 'sha1' | 'sh
 
 async function commitIn(session: GitSession, folder: string, branch: string | undefined, url: string): Promise<string> {
   if (branch === undefined)
-    throw new SetupFailed(`the repository ${url} has no default branch, or no commit yet; name a branch`);
+    throw new SetupError(`the repository ${url} has no default branch, or no commit yet; name a branch`);
   const wanted = [`refs/heads/${branch}`, `refs/tags/${branch}`];
   const lines = (
     await session.local(folder, ['for-each-ref', '--format=%(refname) %(objectname) %(*objectname)', ...wanted])
@@ -428,11 +428,11 @@ async function commitIn(session: GitSession, folder: string, branch: string | un
     .map((line) => line.split(' '));
   const found = wanted.map((ref) => lines.find(([name]) => name === ref)).find((line) => line !== undefined);
   const commit = found?.[2] || found?.[1];
-  if (commit === undefined) throw new SetupFailed(`the repository ${url} has no branch ${JSON.stringify(branch)}`);
+  if (commit === undefined) throw new SetupError(`the repository ${url} has no branch ${JSON.stringify(branch)}`);
   return commit;
 }
 
-/** Settings by which git dials exactly the addresses that were judged. Throws SetupFailed where one of them is not public. */
+/** Settings by which git dials exactly the addresses that were judged. Throws SetupError where one of them is not public. */
 async function pinned({ address, host: { host, ports } }: RepositoryAccess): Promise<string[]> {
   const rules: EgressRules = { policy: { kind: 'open' }, named: [] };
   const port = ports[0] ?? 443;
@@ -440,9 +440,9 @@ async function pinned({ address, host: { host, ports } }: RepositoryAccess): Pro
   const resolved = !target.ok ? [] : host.kind === 'address' ? [host.address] : await resolverFor(rules)(host.name);
   const decision = target.ok ? decideAddresses(rules, host, port, resolved, machineAddresses()) : target;
   if (!decision.ok && decision.reason === 'unknown-host')
-    throw new SetupFailed(`the repository ${address.url} cannot be read: its host has no address`);
+    throw new SetupError(`the repository ${address.url} cannot be read: its host has no address`);
   if (!decision.ok)
-    throw new SetupFailed(
+    throw new SetupError(
       `the repository ${address.url} is not read: its host leads to no public address; the operator can list it in MILLWRIGHT_RUN_ALLOW_HOSTS`,
     );
   const addresses = decision.addresses.map((one) => (one.includes(':') ? `[${one}]` : one)).join(',');

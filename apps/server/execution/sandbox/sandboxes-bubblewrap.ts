@@ -1,9 +1,8 @@
 /** The sandbox made by bubblewrap: own files, processes, network; the best one where it works. reference: agent protocol, Sandbox. */
 import { viewOf } from './sandboxes-view.ts';
 import type { Mount } from './sandboxes-view.ts';
-import { NOBODY_USER } from './sandboxes.ts';
+import { NOBODY_USER, withoutPrivileges } from './sandboxes.ts';
 import type { Confinement, SandboxCandidate, Tools, WrappedCommand } from './sandboxes.ts';
-import { withoutPrivileges } from './sandboxes-privileges.ts';
 import type { Owner } from '../workspace/workspaces.ts';
 
 /** The first version with `--size` for memory file systems; before it a run could fill the machine's memory through /tmp. */

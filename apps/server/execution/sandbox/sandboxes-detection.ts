@@ -4,20 +4,13 @@ import { readlinkSync } from 'node:fs';
 import { mkdtemp, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { findTools } from '../../process/program-paths.ts';
+import { findTools, STANDARD_PATH } from '../../process/program-paths.ts';
 import { bubblewrapCandidates } from './sandboxes-bubblewrap.ts';
 import { namespaceCandidates } from './sandboxes-namespace.ts';
-import { missingGuarantees, ownerOf, STANDARD_PATH } from './sandboxes.ts';
-import type {
-  Guarantees,
-  NetworkPolicy,
-  Sandbox,
-  SandboxCandidate,
-  SandboxKind,
-  Tools,
-  WrappedCommand,
-} from './sandboxes.ts';
-import { removeEntry } from '../workspace/workspaces-removal.ts';
+import { missingGuarantees, type Guarantees } from '../executor.ts';
+import { ownerOf } from './sandboxes.ts';
+import type { NetworkPolicy, Sandbox, SandboxCandidate, SandboxKind, Tools, WrappedCommand } from './sandboxes.ts';
+import { removeEntry } from '../workspace/folder-trees.ts';
 import { prepareWorkspace } from '../workspace/workspaces.ts';
 
 export interface Detection {

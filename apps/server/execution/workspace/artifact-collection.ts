@@ -11,17 +11,14 @@ import {
   linkArtifact,
   readArtifact,
   REPORT_FILE_NAME,
-  type ReadArtifact,
   type ReportedArtifact,
 } from '#runs';
+import type { CollectedArtifact } from '../executor.ts';
 import type { Workspace } from './workspaces.ts';
-import { entriesBelow } from './workspaces-removal.ts';
+import { entriesBelow } from './folder-trees.ts';
 
 /** Entries of the folder that are looked at; a folder of more is no folder of results. */
 const ENTRIES_MAX = 1_000;
-
-/** Something to keep, or why it is not kept. Messages name files by the names that they would be kept under. */
-export type Collected = { ok: true; artifact: ReadArtifact; content: Uint8Array } | { ok: false; message: string };
 
 /** A file that may be kept. */
 interface Candidate {
@@ -40,7 +37,7 @@ export async function* collectArtifacts(
   workspace: Workspace,
   secrets: readonly string[],
   reports: readonly ReportedArtifact[] = [],
-): AsyncGenerator<Collected> {
+): AsyncGenerator<CollectedArtifact> {
   let kept = 0;
   for await (const found of everything(workspace, secrets, reports)) {
     if (found.ok) kept += 1;
@@ -57,7 +54,7 @@ async function* everything(
   workspace: Workspace,
   secrets: readonly string[],
   reports: readonly ReportedArtifact[],
-): AsyncGenerator<Collected> {
+): AsyncGenerator<CollectedArtifact> {
   for (const report of reports) if (report.type === 'PULL_REQUEST') yield keptLink(report, secrets);
   const seen = new Set<string>();
   for await (const candidate of candidates(workspace, reports)) {
@@ -73,7 +70,7 @@ async function* everything(
   }
 }
 
-function keptLink(report: Extract<ReportedArtifact, { url: string }>, secrets: readonly string[]): Collected {
+function keptLink(report: Extract<ReportedArtifact, { url: string }>, secrets: readonly string[]): CollectedArtifact {
   if (holdsSecret(JSON.stringify(report), secrets))
     return { ok: false, message: 'a link is not kept: it holds a secret of the run' };
   return { ok: true, artifact: linkArtifact(report), content: new Uint8Array() };
@@ -82,7 +79,7 @@ function keptLink(report: Extract<ReportedArtifact, { url: string }>, secrets: r
 async function keptFile(
   { folder, name, path, reported }: Candidate,
   secrets: readonly string[],
-): Promise<Collected | undefined> {
+): Promise<CollectedArtifact | undefined> {
   const read = await readRegular(path);
   if (read === undefined && reported === undefined) return undefined;
   const said = `${folder}/${name}\n${reported?.title ?? ''}`;
@@ -101,7 +98,7 @@ async function keptFile(
 async function* candidates(
   workspace: Workspace,
   reports: readonly ReportedArtifact[],
-): AsyncGenerator<Candidate | Extract<Collected, { ok: false }>> {
+): AsyncGenerator<Candidate | Extract<CollectedArtifact, { ok: false }>> {
   for (const report of reports) if (report.type !== 'PULL_REQUEST') yield await reportedFile(workspace, report);
   yield { folder: '', path: entriesBelow(workspace.workspace, Buffer.from(REPORT_FILE_NAME)), name: REPORT_FILE_NAME };
   yield* await inFolder(workspace.artifacts);
@@ -111,7 +108,7 @@ async function* candidates(
 async function reportedFile(
   { workspace }: Workspace,
   reported: Extract<ReportedArtifact, { path: string }>,
-): Promise<Candidate | Extract<Collected, { ok: false }>> {
+): Promise<Candidate | Extract<CollectedArtifact, { ok: false }>> {
   const way = relative(workspace, resolve(workspace, reported.path)).split(sep);
   const name = way.pop() ?? '';
   if (name === '' || name === '..' || way[0] === '..')
