@@ -36,6 +36,31 @@ export interface SignatureScheme {
   source: string;
 }
 
+/** A scheme that webhooks may name: how it signs, and what people do at its providers. */
+export interface ServedScheme extends SignatureScheme {
+  /** Its headers as the provider writes them, where that is not lower-case: for commands that people are shown. */
+  headerNames?: readonly string[];
+  /** Who signs so; the first is the one that a stored scheme most likely belongs to. */
+  providers: readonly SchemeProvider[];
+}
+
+/** What to do at a provider: where to click, what to choose, where the secret is. */
+export interface SchemeProvider {
+  id: string;
+  label: string;
+  /**
+   * Where the secret comes from. `chosen`: somebody makes it up and types it in both places. `revealed`: the provider
+   * shows it once it knows the URL. `generated`: it is made here, or taken from the provider.
+   */
+  secret: 'chosen' | 'revealed' | 'generated';
+  /** Where the secret is found. */
+  secretPlace: string;
+  /** In order; `{url}` is the address. */
+  steps: readonly string[];
+  /** What surprises people. */
+  notes: readonly string[];
+}
+
 export type RefusalReason =
   | 'secret-unset'
   | 'header-missing'

@@ -2,12 +2,12 @@
 import { escapeSegment } from '#contracts';
 import type { JsonValue } from '#filters';
 import { automationOf } from './automations.ts';
-import { checkDocument } from './document.ts';
+import { checkDocument } from './yaml/document.ts';
 import { DEFAULT_FACTORY } from './factories.ts';
 import type { FileReading } from './file-reading.ts';
-import { withoutBlankEnds } from './front-matter.ts';
-import { hasErrors, problemAt } from './problems.ts';
-import { checkReferences } from './references.ts';
+import { withoutBlankEnds } from './yaml/front-matter.ts';
+import { hasErrors, problemAt } from './rules/problems.ts';
+import { checkReferences } from './references/references.ts';
 import type {
   AutomationDefinition,
   CheckedDefinitions,
@@ -20,7 +20,7 @@ import type {
   WrittenDefinitions,
 } from './types.ts';
 import { webhookOf } from './webhooks.ts';
-import type { YamlReading } from './yaml-document.ts';
+import type { YamlReading } from './yaml/yaml-document.ts';
 
 /** The keys of a definition file as a value; absent ones may be undefined. */
 export type FileKeys = Readonly<Record<string, JsonValue | undefined>>;

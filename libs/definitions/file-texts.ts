@@ -2,10 +2,10 @@
 import { Document, isMap, isPair, isScalar, parseDocument, Scalar, stringify, visit, type ParsedNode } from 'yaml';
 import type { JsonValue } from '#filters';
 import type { FileKeys } from './definition-values.ts';
-import { splitFrontMatter, withoutBlankEnds } from './front-matter.ts';
-import { sourceText } from './source-text.ts';
+import { splitFrontMatter, withoutBlankEnds } from './yaml/front-matter.ts';
+import { sourceText } from './yaml/source-text.ts';
 import type { AgentDefaults, AutomationDefinition, Trigger, WebhookDefinition } from './types.ts';
-import { readYaml } from './yaml-document.ts';
+import { readYaml } from './yaml/yaml-document.ts';
 
 const FENCE = '---\n';
 /** A value that stands in two places is written out twice: files have no aliases. */

@@ -1,6 +1,6 @@
 /** How a tree of files becomes definitions and problems; every file is read, whatever is wrong with the others. contract 8. */
 import { readAutomation } from './automations.ts';
-import { readContents, refuseEntry, refuseLink } from './contents.ts';
+import { readContents, refuseEntry, refuseLink } from './trees/contents.ts';
 import { DEFAULT_FACTORY, readEnvironment, readFactory } from './factories.ts';
 import type { FileReading } from './file-reading.ts';
 import { positionOf, type SourcePosition } from './source-positions.ts';
@@ -15,9 +15,9 @@ import {
   sortedProblems,
   TREE_PROBLEMS_MAX,
   type FoundProblems,
-} from './problems.ts';
-import { addFile, skillFiles, skillBoundProblem, type SkillFolder } from './skill-folders.ts';
-import { FILE_START, type SourceText } from './source-text.ts';
+} from './rules/problems.ts';
+import { addFile, skillFiles, skillBoundProblem, type SkillFolder } from './trees/skill-folders.ts';
+import { FILE_START, type SourceText } from './yaml/source-text.ts';
 import type {
   FilePositions,
   Problem,

@@ -1,10 +1,10 @@
 /** What is made of a tree: checked, planned and guarded against what is applied now. A pass applies it; a plan only shows it. contract 9. */
 import { checkReferences, hasErrors, type CheckedDefinitions, type KnownFacts, type Reading } from '#definitions';
-import { applied, blockedByGuard, blockedByProblems, blockedByWindow, type PassEnding } from './endings.ts';
-import { guard } from './guard.ts';
-import { isEmpty, plan, withoutDeletions } from './plan.ts';
+import { applied, blockedByGuard, blockedByProblems, blockedByWindow, type PassEnding } from './passes/endings.ts';
+import { guard } from './plan/guard.ts';
+import { isEmpty, plan, withoutDeletions } from './plan/plan.ts';
 import type { Actual, GuardContext, HowApplied, ObjectKind, Plan } from './types.ts';
-import type { Closure } from './windows.ts';
+import type { Closure } from './revisions/windows.ts';
 
 /** What is known of a factory before its tree is judged. */
 export interface ReconcileInput {

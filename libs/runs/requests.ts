@@ -1,6 +1,6 @@
 /** Rules of a run request that a schema cannot state: bytes, reserved words, uniqueness. contract 3 (Create). */
 import { isSkillReference } from '#definitions';
-import { attachmentProblems } from './attachments.ts';
+import { attachmentProblems } from './workspace/attachments.ts';
 import type { RequestProblem } from './types.ts';
 
 /** Entries of one run's metadata: labels, not a data store. contract 3. */

@@ -1,5 +1,5 @@
 /** What a follow-up message or a cancel request means in each state of a run. spec: followups, cancel; contract 3. */
-import { RUN_ATTACHMENT_BYTES_MAX, RUN_ATTACHMENTS_MAX } from './attachments.ts';
+import { RUN_ATTACHMENT_BYTES_MAX, RUN_ATTACHMENTS_MAX } from './workspace/attachments.ts';
 import { isEnded } from './states.ts';
 import type { RunState } from './types.ts';
 

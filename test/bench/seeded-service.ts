@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openDatabase, type Database } from '../../apps/server/store/database/database.ts';
+import { openDatabase } from '../../apps/server/store/open-database.ts';
+import type { Database } from '../../apps/server/store/database/database.ts';
 import type { Backend, Bench, Server } from './bench.ts';
 import { copyFactory } from './factory-seeds.ts';
 import { ACCEPTED_SENDERS, type AcceptedSender, type Target } from './senders.ts';

@@ -1,8 +1,8 @@
 /** Applied definitions, managed secrets, access and the serving state on every database. contract 2, 5, 9. */
 import { bySystem } from '../../apps/server/store/access/audit.ts';
-import { UnfitValue } from '../../apps/server/store/secrets/secret-changes.ts';
+import { UnusableSecretError } from '../../apps/server/store/secrets/secret-changes.ts';
 import type { Grants } from '../../apps/server/store/secrets/secrets.ts';
-import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
+import { count, select, meddle, onEachBackend, type Stores } from './backends.ts';
 import {
   apply,
   automationOf,
@@ -184,7 +184,7 @@ await onEachBackend('definitions', (world) => {
       const moved = await stores.definitions.rebindSecrets(factoryUid, fence);
       expect(moved).toEqual([{ webhookUid, slug: 'orders', path: 'webhooks/orders.yaml', secretName, version: 2 }]);
       expect(await servingVersion(stores, factoryUid)).toBeGreaterThan(before);
-      expect(await look(stores, 'SELECT version FROM secret_value WHERE secret_id = ?', secretId)).toEqual([
+      expect(await select(stores, 'SELECT version FROM secret_value WHERE secret_id = ?', secretId)).toEqual([
         { version: 2 },
       ]);
       expect(await stores.definitions.rebindSecrets(factoryUid, fence)).toEqual([]);
@@ -234,8 +234,8 @@ await onEachBackend('definitions', (world) => {
       const refused: unknown = await stores.secrets
         .put({ id: newId(), owner: 'team', name: secretName, value, grants: { uses: ['run'] } }, undefined)
         .catch((error: unknown) => error);
-      expect(refused).toBeInstanceOf(UnfitValue);
-      expect((refused as UnfitValue).users.map((user) => user.webhookUid)).toEqual([webhookUid]);
+      expect(refused).toBeInstanceOf(UnusableSecretError);
+      expect((refused as UnusableSecretError).users.map((user) => user.webhookUid)).toEqual([webhookUid]);
       expect(await stores.secrets.find('team', secretName)).toMatchObject({
         version: 1,
         grants: { uses: ['webhook'] },
@@ -246,7 +246,7 @@ await onEachBackend('definitions', (world) => {
       const name = unique('s');
       const { secret } = await put('team', name, 'one');
       await put('team', name, 'two');
-      expect(await look(stores, 'SELECT version FROM secret_value WHERE secret_id = ?', secret.id)).toEqual([
+      expect(await select(stores, 'SELECT version FROM secret_value WHERE secret_id = ?', secret.id)).toEqual([
         { version: 2 },
       ]);
     });

@@ -2,9 +2,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openDatabase } from '../../apps/server/store/database/database.ts';
+import { openDatabase } from '../../apps/server/store/open-database.ts';
 import {
-  ClaimLost,
+  ClaimLostError,
   IDEMPOTENCY_MS,
   IdempotencyStore,
   storeAnswer,
@@ -16,7 +16,7 @@ import {
 import { RUN_COLUMNS, toRunValues } from '../../apps/server/store/runs/new-run.ts';
 import { insert } from '../../apps/server/store/database/transactions.ts';
 import { startProgram } from '../support/child-program.ts';
-import { count, look, meddle, onEachBackend, storesOf, type Stores } from './backends.ts';
+import { count, select, meddle, onEachBackend, storesOf, type Stores } from './backends.ts';
 import { runOf, unique } from './seeds.ts';
 
 const LEASE_MS = 60_000;
@@ -148,7 +148,7 @@ await onEachBackend('idempotency keys', (world) => {
         yield* insert('run', RUN_COLUMNS, [toRunValues(run)]);
         yield* storeAnswer(late, ANSWER);
       });
-      await expect(creating).rejects.toThrow(ClaimLost);
+      await expect(creating).rejects.toThrow(ClaimLostError);
       expect(await count(world.stores, 'run WHERE run_id = ?', run.runId)).toBe(0);
     });
 
@@ -230,7 +230,7 @@ await onEachBackend('idempotency keys', (world) => {
     expect(await store.prune()).toBe(500);
     expect(await store.prune()).toBe(200);
     expect(await store.prune()).toBe(0);
-    expect(await look(world.stores, 'SELECT idempotency_key FROM idempotency')).toEqual([
+    expect(await select(world.stores, 'SELECT idempotency_key FROM idempotency')).toEqual([
       { idempotency_key: kept.key },
     ]);
   });
@@ -247,7 +247,7 @@ describe('a process killed among creates on SQLite', () => {
     const stores = storesOf(await openDatabase({ dataDir, nowMs: Date.now }));
     const store = new IdempotencyStore(stores.database);
     await store.freeAll();
-    const keys = await look<{ idempotency_key: string; status: number | null; run_id: string | null }>(
+    const keys = await select<{ idempotency_key: string; status: number | null; run_id: string | null }>(
       stores,
       'SELECT i.idempotency_key, i.status, r.run_id FROM idempotency i LEFT JOIN run r ON r.run_id = i.idempotency_key',
     );

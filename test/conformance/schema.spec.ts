@@ -3,12 +3,11 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openDatabase } from '../../apps/server/store/database/database.ts';
-import { SchemaTooNew } from '../../apps/server/store/database/migrations.ts';
-import { SCHEMA } from '../../apps/server/store/database/tables.ts';
+import { openDatabase, TABLES } from '../../apps/server/store/open-database.ts';
+import { SchemaTooNewError } from '../../apps/server/store/database/migrations.ts';
 import { startProgram } from '../support/child-program.ts';
 import { freshDatabase, postgresServer } from '../support/postgres.ts';
-import { look, meddle, onEachBackend, onPostgres, storesOf, type Stores } from './backends.ts';
+import { select, meddle, onEachBackend, onPostgres, storesOf, type Stores } from './backends.ts';
 
 interface Column {
   table: string;
@@ -26,6 +25,18 @@ const TYPES: Readonly<Record<string, Column['type']>> = {
   bytea: 'bytes',
 };
 
+/** What entities call the same. */
+const ENTITY_TYPES: Readonly<Record<string, Column['type']>> = {
+  text: 'text',
+  bigint: 'integer',
+  blob: 'bytes',
+  bytea: 'bytes',
+};
+
+function byName(a: Column, b: Column): number {
+  return `${a.table}.${a.column}` < `${b.table}.${b.column}` ? -1 : 1;
+}
+
 /** Every column of our own tables, sorted. */
 async function columnsOf(stores: Stores): Promise<Column[]> {
   const text =
@@ -33,7 +44,7 @@ async function columnsOf(stores: Stores): Promise<Column[]> {
       ? `SELECT m.name AS table_name, c.name AS column_name, c.type AS data_type, CASE WHEN c."notnull" = 1 OR c.pk > 0 THEN 0 ELSE 1 END AS nullable
          FROM sqlite_master m JOIN pragma_table_xinfo(m.name) c WHERE m.type = 'table'`
       : "SELECT table_name, column_name, data_type, CASE is_nullable WHEN 'YES' THEN 1 ELSE 0 END AS nullable FROM information_schema.columns WHERE table_schema = 'public'";
-  const found = await look<{ table_name: string; column_name: string; data_type: string; nullable: number }>(
+  const found = await select<{ table_name: string; column_name: string; data_type: string; nullable: number }>(
     stores,
     text,
   );
@@ -45,28 +56,27 @@ async function columnsOf(stores: Stores): Promise<Column[]> {
       type: TYPES[one.data_type] as Column['type'],
       nullable: one.nullable === 1,
     }))
-    .toSorted((a, b) => (`${a.table}.${a.column}` < `${b.table}.${b.column}` ? -1 : 1));
+    .toSorted(byName);
 }
 
 await onEachBackend('schema', (world) => {
-  it('has entities whose columns are those of the migrated tables', async () => {
-    const columns = new Map((await columnsOf(world.stores)).map((one) => [`${one.table}.${one.column}`, one]));
-    expect(SCHEMA).not.toHaveLength(0);
-    for (const entity of SCHEMA) {
-      const { tableName, columns: declared, primaryColumns } = world.stores.database.source.getMetadata(entity);
-      for (const one of declared) {
-        expect(columns.get(`${tableName}.${one.databaseName}`)).toEqual({
+  it('has an entity for every migrated table, with all of its columns and its primary key', async () => {
+    const declared: Column[] = [];
+    for (const table of TABLES) {
+      const { tableName, columns, primaryColumns } = world.stores.database.source.getMetadata(table);
+      for (const one of columns)
+        declared.push({
           table: tableName,
           column: one.databaseName,
-          type: one.type === 'bigint' ? 'integer' : 'text',
+          type: ENTITY_TYPES[String(one.type)] as Column['type'],
           nullable: one.isNullable,
         });
-      }
-      expect(primaryColumns).toHaveLength(1);
+      expect(primaryColumns).not.toHaveLength(0);
       expect(await primaryKeyOf(world.stores, tableName)).toEqual(
         primaryColumns.map(({ databaseName }) => databaseName),
       );
     }
+    expect(declared.toSorted(byName)).toEqual(await columnsOf(world.stores));
   });
 
   it('is the same on both databases', async () => {
@@ -79,10 +89,10 @@ await onEachBackend('schema', (world) => {
 
   it('is made once: opening again changes nothing and loses nothing', async () => {
     await meddle(world.stores, 'UPDATE serving_clock SET version = 41');
-    const before = await look(world.stores, 'SELECT * FROM migrations');
+    const before = await select(world.stores, 'SELECT * FROM migrations');
     const again = await openDatabase(world.options);
-    expect(await look(storesOf(again), 'SELECT * FROM migrations')).toEqual(before);
-    expect(await look(storesOf(again), 'SELECT version FROM serving_clock')).toEqual([{ version: 41 }]);
+    expect(await select(storesOf(again), 'SELECT * FROM migrations')).toEqual(before);
+    expect(await select(storesOf(again), 'SELECT version FROM serving_clock')).toEqual([{ version: 41 }]);
     await again.close();
   });
 
@@ -91,7 +101,7 @@ await onEachBackend('schema', (world) => {
       world.stores,
       "INSERT INTO migrations (timestamp, name) VALUES (9999999999999, 'FromTheFuture9999999999999')",
     );
-    await expect(openDatabase(world.options)).rejects.toThrow(SchemaTooNew);
+    await expect(openDatabase(world.options)).rejects.toThrow(SchemaTooNewError);
     await expect(openDatabase(world.options)).rejects.toThrow(/FromTheFuture9999999999999.*newer/);
     await meddle(world.stores, "DELETE FROM migrations WHERE name LIKE 'FromTheFuture%'");
     await (await openDatabase(world.options)).close();
@@ -102,8 +112,8 @@ async function primaryKeyOf(stores: Stores, table: string): Promise<string[]> {
   const text =
     stores.database.dialect === 'sqlite'
       ? 'SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk'
-      : `SELECT a.attname::text AS name FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey) WHERE i.indrelid = ?::regclass AND i.indisprimary`;
-  return (await look<{ name: string }>(stores, text, table)).map(({ name }) => name);
+      : `SELECT a.attname::text AS name FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey) WHERE i.indrelid = ?::regclass AND i.indisprimary ORDER BY array_position(i.indkey::int2[], a.attnum)`;
+  return (await select<{ name: string }>(stores, text, table)).map(({ name }) => name);
 }
 
 await onPostgres('migration by several processes', () => {

@@ -7,7 +7,7 @@ import type { Database } from '../../apps/server/store/database/database.ts';
 import { runSteps } from '../../apps/server/store/database/transaction-runner.ts';
 import { insert, type Statement, type Transaction } from '../../apps/server/store/database/transactions.ts';
 import { StatisticsStore, type DeliveryScope, type RunScope } from '../../apps/server/store/reports/statistics.ts';
-import { look, meddle, onEachBackend, type Stores } from './backends.ts';
+import { select, meddle, onEachBackend, type Stores } from './backends.ts';
 import { runOf, seedServed, type Served } from './seeds.ts';
 
 const MINUTE_MS = 60_000;
@@ -331,7 +331,11 @@ await onEachBackend('statistics', (world) => {
         if (statement.kind === 'query')
           plans.push(
             ...(
-              await look<{ detail: string }>(world.stores, `EXPLAIN QUERY PLAN ${statement.text}`, ...statement.params)
+              await select<{ detail: string }>(
+                world.stores,
+                `EXPLAIN QUERY PLAN ${statement.text}`,
+                ...statement.params,
+              )
             ).map(({ detail }) => detail),
           );
       return plans.filter((line) => /^(SEARCH|SCAN) (d|run)\b/.test(line)).join('\n');

@@ -7,7 +7,7 @@ import {
   deliver,
   runIn,
   statusOf,
-  syncAndLook,
+  syncAndGetStatus,
   syncsOf,
   webhookFile,
   webhookPath,
@@ -93,7 +93,7 @@ describe('a commit', () => {
     const before = await service.service.factories.find(uid);
     const recorded = await syncsOf(service, uid);
     git.forget();
-    const status = await syncAndLook(service, uid);
+    const status = await syncAndGetStatus(service, uid);
     expect(status.condition.ending).toBe('applied');
     expect(git.requests.map(({ kind }) => kind)).toEqual(['advertisement', 'ls-refs']); // protocol 2: one exchange tells the capabilities, one the refs
     expect(git.count('fetch')).toBe(0);
@@ -105,7 +105,7 @@ describe('a commit', () => {
   it('that changes nothing but a README moves the applied revision', async () => {
     const { uid, repository } = await following(ONE);
     const commit = repository.commit({ 'README.md': 'words' });
-    const status = await syncAndLook(service, uid);
+    const status = await syncAndGetStatus(service, uid);
     expect(status.revision_applied).toBe(`main@sha1:${commit}`);
   });
 
@@ -113,7 +113,7 @@ describe('a commit', () => {
     const { uid, repository } = await following(ONE);
     const before = await statusOf(service, uid);
     repository.commit({ [webhookPath('orders')]: null }, { branch: 'other' });
-    expect((await syncAndLook(service, uid)).revision_applied).toBe(before.revision_applied);
+    expect((await syncAndGetStatus(service, uid)).revision_applied).toBe(before.revision_applied);
   });
 
   it('takes a folder of the repository as the factory when one is named', async () => {
@@ -141,7 +141,7 @@ describe('an invalid commit (atomic)', () => {
       [webhookPath('new')]: webhookFile('hook-tokn'),
       [automationPath('triage')]: automationFile(['ordrs']),
     });
-    const status = await syncAndLook(service, uid);
+    const status = await syncAndGetStatus(service, uid);
     expect(status.condition).toMatchObject({ ending: 'blocked', reason: 'definitions-invalid' });
     expect(status).toMatchObject({ revision_seen: `main@sha1:${bad}`, revision_applied: good.revision_applied });
     const problems = (status.last_sync?.problems ?? [])
@@ -173,12 +173,12 @@ describe('an invalid commit (atomic)', () => {
   it('is reported once however often it is looked at, and again when it changes', async () => {
     const { uid, repository } = await following(ONE);
     repository.commit({ [webhookPath('orders')]: 'authMode: tokn\nsecretName: hook-token\n' });
-    await syncAndLook(service, uid);
+    await syncAndGetStatus(service, uid);
     const once = (await syncsOf(service, uid)).length;
-    await syncAndLook(service, uid);
+    await syncAndGetStatus(service, uid);
     expect(await syncsOf(service, uid)).toHaveLength(once);
     repository.commit({ [webhookPath('orders')]: 'authMode: tokenn\nsecretName: hook-token\n' });
-    await syncAndLook(service, uid);
+    await syncAndGetStatus(service, uid);
     expect(await syncsOf(service, uid)).toHaveLength(once + 1);
   });
 
@@ -190,7 +190,7 @@ describe('an invalid commit (atomic)', () => {
       inventory: [],
     });
     repository.commit(ONE);
-    expect((await syncAndLook(service, uid)).condition.ending).toBe('applied');
+    expect((await syncAndGetStatus(service, uid)).condition.ending).toBe('applied');
   });
 });
 
@@ -200,11 +200,11 @@ describe('perFile mode', () => {
   it('acts from the revision after the one that asks for it', async () => {
     const { uid, repository } = await following(ONE);
     repository.commit({ 'factory.yaml': 'applyMode: perFile\n', [webhookPath('bad')]: 'secretName: []\n' });
-    expect((await syncAndLook(service, uid)).condition.ending).toBe('blocked');
+    expect((await syncAndGetStatus(service, uid)).condition.ending).toBe('blocked');
     repository.commit({ [webhookPath('bad')]: null });
-    expect((await syncAndLook(service, uid)).condition.ending).toBe('applied');
+    expect((await syncAndGetStatus(service, uid)).condition.ending).toBe('applied');
     repository.commit({ [webhookPath('bad')]: 'secretName: []\n', [webhookPath('fresh')]: webhookFile('hook-token') });
-    const status = await syncAndLook(service, uid);
+    const status = await syncAndGetStatus(service, uid);
     expect(status.inventory.map(({ slug }) => slug)).toContain('fresh');
   });
 
@@ -216,7 +216,7 @@ describe('perFile mode', () => {
       [webhookPath('third')]: webhookFile('hook-token'),
       [webhookPath('never')]: 'secretName: []\n',
     });
-    const status = await syncAndLook(service, uid);
+    const status = await syncAndGetStatus(service, uid);
     expect(status.inventory.map(({ slug: name }) => name).sort()).toEqual(['orders', 'second', 'third', 'triage']);
     expect(status.last_sync?.problems.some(({ path }) => path === webhookPath('orders'))).toBe(true);
     const answers = await Promise.all(
@@ -224,7 +224,7 @@ describe('perFile mode', () => {
     );
     expect(answers.map(({ status: answered }) => answered)).toEqual([202, 202, 202, 404]);
     repository.commit({ [webhookPath('orders')]: webhookFile('hook-token'), [webhookPath('never')]: null });
-    expect((await syncAndLook(service, uid)).inventory.map(({ slug: name }) => name).sort()).toEqual([
+    expect((await syncAndGetStatus(service, uid)).inventory.map(({ slug: name }) => name).sort()).toEqual([
       'orders',
       'third',
       'triage',
@@ -237,7 +237,7 @@ describe('perFile mode', () => {
       [automationPath('triage')]: automationFile(['nowhere'], 'Other words.'),
       [webhookPath('third')]: webhookFile('hook-token'),
     });
-    const status = await syncAndLook(service, uid);
+    const status = await syncAndGetStatus(service, uid);
     expect(status.inventory.map(({ slug }) => slug)).toContain('third');
     const automations = (await service.api('GET', `/factory/${uid}/automations`)).body['automations'] as {
       prompt: string;
@@ -254,11 +254,11 @@ describe('a deleted file', () => {
     const url = service.ingressUrl(slug, 'second');
     expect((await deliver(url, TOKEN, { n: 1 }, { 'x-millwright-delivery-id': 'once' })).status).toBe(202);
     repository.commit({ [webhookPath('second')]: null });
-    await syncAndLook(service, uid);
+    await syncAndGetStatus(service, uid);
     expect((await deliver(url, TOKEN)).status).toBe(404);
     expect((await deliver(url, 'wrong-token-for-this-one')).status).toBe(404);
     repository.commit({ [webhookPath('second')]: files[webhookPath('second')] as string });
-    await syncAndLook(service, uid);
+    await syncAndGetStatus(service, uid);
     expect((await deliver(url, TOKEN, { n: 2 }, { 'x-millwright-delivery-id': 'once' })).status).toBe(202);
     const entries = (
       await service.api('GET', `/factory/${uid}/webhooks/${service.webhookUid(slug, 'second')}/deliveries`)
@@ -269,7 +269,7 @@ describe('a deleted file', () => {
   it('that an automation names is a problem while it is named', async () => {
     const { uid, repository } = await following(files);
     repository.commit({ [webhookPath('orders')]: null });
-    expect((await syncAndLook(service, uid)).condition).toMatchObject({
+    expect((await syncAndGetStatus(service, uid)).condition).toMatchObject({
       ending: 'blocked',
       reason: 'definitions-invalid',
     });
@@ -278,7 +278,7 @@ describe('a deleted file', () => {
   it('that was renamed is a delete and a create, and the history says so', async () => {
     const { slug, uid, repository } = await following(files);
     repository.commit({ [webhookPath('second')]: null, [webhookPath('renamed')]: webhookFile('hook-token') });
-    const status = await syncAndLook(service, uid);
+    const status = await syncAndGetStatus(service, uid);
     expect(status.last_sync?.changes.map(({ action, slug: name, renamed_from: from }) => [action, name, from])).toEqual(
       [
         ['create', 'renamed', webhookPath('second')],
@@ -298,7 +298,7 @@ describe('the guard', () => {
   it('holds a mass deletion with everything else of its revision until exactly that plan is approved', async () => {
     const { slug, uid, repository } = await following(many);
     repository.commit({ ...without, [webhookPath('new')]: webhookFile('hook-token') });
-    const held = await syncAndLook(service, uid);
+    const held = await syncAndGetStatus(service, uid);
     expect(held.condition).toMatchObject({ ending: 'blocked', reason: 'prune-held' });
     expect(held.last_sync?.held.map(({ slug: name }) => name)).toEqual(['a', 'b', 'c', 'd']);
     expect(held.inventory).toHaveLength(6);
@@ -308,10 +308,10 @@ describe('the guard', () => {
     expect((await service.api('POST', `/factory/${uid}/approve`, { plan: `sha256:${'0'.repeat(64)}` })).status).toBe(
       200,
     );
-    expect((await syncAndLook(service, uid)).condition.reason).toBe('prune-held');
+    expect((await syncAndGetStatus(service, uid)).condition.reason).toBe('prune-held');
 
     expect((await service.api('POST', `/factory/${uid}/approve`, { plan: digest })).status).toBe(200);
-    const done = await syncAndLook(service, uid);
+    const done = await syncAndGetStatus(service, uid);
     expect(done.condition).toMatchObject({ ending: 'applied', reason: null });
     expect(done.inventory.map(({ slug: name }) => name).sort()).toEqual(['e', 'f', 'new']);
     expect((await deliver(service.ingressUrl(slug, 'a'), TOKEN)).status).toBe(404);
@@ -320,21 +320,21 @@ describe('the guard', () => {
   it('takes no approval of another revision', async () => {
     const { uid, repository } = await following(many);
     repository.commit(without);
-    const digest = (await syncAndLook(service, uid)).last_sync?.plan as string;
+    const digest = (await syncAndGetStatus(service, uid)).last_sync?.plan as string;
     repository.commit({ [webhookPath('e')]: null });
-    await syncAndLook(service, uid);
+    await syncAndGetStatus(service, uid);
     await service.api('POST', `/factory/${uid}/approve`, { plan: digest });
-    expect((await syncAndLook(service, uid)).inventory).toHaveLength(6);
+    expect((await syncAndGetStatus(service, uid)).inventory).toHaveLength(6);
   });
 
   it('holds only the deletions in perFile mode', async () => {
     const { uid, repository } = await following({ ...many, 'factory.yaml': 'applyMode: perFile\n' });
     repository.commit({ ...without, [webhookPath('new')]: webhookFile('hook-token') });
-    const held = await syncAndLook(service, uid);
+    const held = await syncAndGetStatus(service, uid);
     expect(held.inventory).toHaveLength(7);
     expect(held.last_sync?.held).toHaveLength(4);
     await service.api('POST', `/factory/${uid}/approve`, { plan: held.last_sync?.plan });
-    expect((await syncAndLook(service, uid)).inventory.map(({ slug }) => slug).sort()).toEqual(['e', 'f', 'new']);
+    expect((await syncAndGetStatus(service, uid)).inventory.map(({ slug }) => slug).sort()).toEqual(['e', 'f', 'new']);
   });
 
   it('holds the loss of the last webhook, and of everything', async () => {
@@ -345,7 +345,7 @@ describe('the guard', () => {
       'README.md': 'nothing here',
       'factory.yaml': 'name: Empty\n',
     });
-    expect((await syncAndLook(service, uid)).condition.reason).toBe('prune-held');
+    expect((await syncAndGetStatus(service, uid)).condition.reason).toBe('prune-held');
     expect((await deliver(service.ingressUrl(slug, 'orders'), TOKEN)).status).toBe(202);
   });
 
@@ -369,7 +369,7 @@ describe('rewritten history', () => {
   it('is followed: the new tip is what counts', async () => {
     const { uid, repository } = await following({ ...ONE, [webhookPath('second')]: webhookFile('hook-token') });
     const tip = repository.commit({ ...ONE, [webhookPath('other')]: webhookFile('hook-token') }, { rewrite: true });
-    const status = await syncAndLook(service, uid);
+    const status = await syncAndGetStatus(service, uid);
     expect(status.revision_applied).toBe(`main@sha1:${tip}`);
     expect(status.inventory.map(({ slug }) => slug).sort()).toEqual(['orders', 'other', 'triage']);
   });
@@ -380,10 +380,10 @@ describe('triggers', () => {
     const { slug, uid, repository } = await following(ONE);
     git.fault = { kind: 'slow', delayMs: 400, only: 'fetch' };
     repository.commit({ [webhookPath('middle')]: webhookFile('hook-token') });
-    const first = syncAndLook(service, uid);
+    const first = syncAndGetStatus(service, uid);
     await new Promise((resolve) => setTimeout(resolve, 200));
     const newest = repository.commit({ [webhookPath('newest')]: webhookFile('hook-token') });
-    const last = await syncAndLook(service, uid);
+    const last = await syncAndGetStatus(service, uid);
     git.fault = undefined;
     await first;
     expect(last.revision_applied).toBe(`main@sha1:${newest}`);
@@ -410,11 +410,11 @@ describe('suspended', () => {
     expect((await service.api('POST', `/factory/${uid}/suspend`)).body).toMatchObject({ suspended: true });
     repository.commit({ [webhookPath('second')]: webhookFile('hook-token') });
     git.forget();
-    expect((await syncAndLook(service, uid)).revision_applied).toBe(before.revision_applied);
+    expect((await syncAndGetStatus(service, uid)).revision_applied).toBe(before.revision_applied);
     expect(git.requests).toEqual([]);
     expect((await deliver(service.ingressUrl(slug, 'orders'), TOKEN)).status).toBe(202);
     await service.api('POST', `/factory/${uid}/resume`);
-    expect((await syncAndLook(service, uid)).inventory.map(({ slug: name }) => name)).toContain('second');
+    expect((await syncAndGetStatus(service, uid)).inventory.map(({ slug: name }) => name)).toContain('second');
   });
 });
 
@@ -426,7 +426,7 @@ describe('a force push', () => {
       { ...ONE, [webhookPath('second')]: webhookFile('hook-token') },
       { rewrite: true },
     );
-    const status = await syncAndLook(service, uid);
+    const status = await syncAndGetStatus(service, uid);
     expect(status).toMatchObject({
       condition: { ending: 'applied' },
       revision_applied: `main@sha1:${rewritten}`,
@@ -446,7 +446,7 @@ describe('a force push', () => {
       (await service.api('GET', `/factory/${uid}/revisions/${encodeURIComponent(`other@sha1:${rewritten}`)}`)).body,
     ).toMatchObject({ state: 'unknown' }); // of another branch it is another revision
     repository.commit({ 'README.md': 'words' });
-    expect(conditionOf(await syncAndLook(service, uid), 'HistoryRewritten')).toBe('False(not-rewritten)');
+    expect(conditionOf(await syncAndGetStatus(service, uid), 'HistoryRewritten')).toBe('False(not-rewritten)');
   });
 
   it('waits where fast-forwards are asked for, with a digest that is approved like deletions', async () => {
@@ -459,8 +459,8 @@ describe('a force push', () => {
       { ...ONE, [webhookPath('second')]: webhookFile('hook-token') },
       { rewrite: true },
     );
-    await syncAndLook(service, uid);
-    const held = await syncAndLook(service, uid); // and stays refused
+    await syncAndGetStatus(service, uid);
+    const held = await syncAndGetStatus(service, uid); // and stays refused
     expect(held).toMatchObject({
       condition: { ending: 'blocked', reason: 'history-rewritten' },
       revision_seen: `main@sha1:${rewritten}`,
@@ -478,7 +478,7 @@ describe('a force push', () => {
       sync: { id: held.last_sync?.id },
     });
     expect((await service.api('POST', `/factory/${uid}/approve`, { plan: held.last_sync?.plan })).status).toBe(200);
-    const status = await syncAndLook(service, uid);
+    const status = await syncAndGetStatus(service, uid);
     expect(status).toMatchObject({ condition: { ending: 'applied' }, revision_applied: `main@sha1:${rewritten}` });
     expect(status.events.map(({ reason }) => reason)).toEqual([
       'applied',
@@ -507,7 +507,7 @@ describe('a revision', () => {
     const between = repository.commit({ [webhookPath('second')]: 'secretName: 5\n' });
     const bad = repository.commit({ [webhookPath('third')]: 'secretName: 5\n' });
     expect(await state(bad)).toEqual(expect.objectContaining({ revision: bad, state: 'unknown', sync: null }));
-    const status = await syncAndLook(service, uid);
+    const status = await syncAndGetStatus(service, uid);
     expect(status).toMatchObject({
       last_sync: { superseded: 1 },
       recent_syncs: [
@@ -525,7 +525,7 @@ describe('a revision', () => {
       [webhookPath('second')]: webhookFile('hook-token'),
       [webhookPath('third')]: null,
     });
-    await syncAndLook(service, uid);
+    await syncAndGetStatus(service, uid);
     for (const revision of [first, between, bad, mended, mended.slice(0, 7).toUpperCase()])
       expect(await state(revision)).toMatchObject({ state: 'serving', serving_revision: `main@sha1:${mended}` });
   });
@@ -545,7 +545,7 @@ describe('events', () => {
   it('tell what happened, once, in pages', async () => {
     const { uid, repository } = await following(ONE);
     repository.commit({ [webhookPath('orders')]: 'secretName: 5\n' });
-    for (let time = 0; time < 3; time += 1) await syncAndLook(service, uid);
+    for (let time = 0; time < 3; time += 1) await syncAndGetStatus(service, uid);
     await service.api('POST', `/factory/${uid}/suspend`);
     await service.api('POST', `/factory/${uid}/resume`);
     const seen: EventItem[] = [];
@@ -576,7 +576,7 @@ describe('the inventory', () => {
   it('names the blob of every file as git does, also when only a comment changes', async () => {
     const { uid, repository } = await following(ONE);
     const blobs = async () =>
-      Object.fromEntries((await syncAndLook(service, uid)).inventory.map(({ file, blob }) => [file, blob]));
+      Object.fromEntries((await syncAndGetStatus(service, uid)).inventory.map(({ file, blob }) => [file, blob]));
     const inGit = (path: string): string => repository.git('rev-parse', `main:${path}`).trim();
     expect(await blobs()).toEqual(Object.fromEntries(Object.keys(ONE).map((path) => [path, inGit(path)])));
     repository.commit({ [webhookPath('orders')]: `${webhookFile('hook-token')}# a comment\n` });

@@ -2,7 +2,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { bounded } from './bounded-text.ts';
-import { onFiles } from './file-failures.ts';
+import { onFiles } from './file-errors.ts';
 import { readText } from './text-files.ts';
 import { failed, tool } from './types.ts';
 import type { Outcome } from './types.ts';

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { z } from 'zod';
-import { onFiles } from './file-failures.ts';
+import { onFiles } from './file-errors.ts';
 import { failed, tool } from './types.ts';
 import type { Outcome, ToolContext } from './types.ts';
 

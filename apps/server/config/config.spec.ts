@@ -1,14 +1,14 @@
 /** The environment: each variable good and bad, all faults at once, and never a value in a message. contract 1. */
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { ConfigFaults, isLoopback, readConfig, ROLES, type Config, type ConfigFault } from './config.ts';
+import { ConfigError, isLoopback, readConfig, ROLES, type Config, type ConfigFault } from './config.ts';
 
 function faultsOf(environment: Record<string, string | undefined>): readonly ConfigFault[] {
   try {
     readConfig(environment);
     return [];
   } catch (error) {
-    if (error instanceof ConfigFaults) return error.faults;
+    if (error instanceof ConfigError) return error.faults;
     throw error;
   }
 }
@@ -308,7 +308,7 @@ describe('bad values', () => {
     expect(new Set(faultsOf(environment).map(({ variable }) => variable))).toEqual(
       new Set(cases.map(({ variable }) => variable)),
     );
-    const { message } = new ConfigFaults(faultsOf(environment));
+    const { message } = new ConfigError(faultsOf(environment));
     expect(message.split('\n')).toHaveLength(cases.length);
   });
 
@@ -359,7 +359,7 @@ describe('bad values', () => {
       for (const value of [`${marker}?`, `mysql://u:${marker}@h/d`, `https://u:${marker}@h`]) {
         const faults = faultsOf({ [variable]: value });
         expect(faults).not.toEqual([]);
-        expect(new ConfigFaults(faults).stack).not.toContain(marker);
+        expect(new ConfigError(faults).stack).not.toContain(marker);
       }
     }
   });

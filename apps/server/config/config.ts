@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { parseCidrs, WAITING_RUNS_PER_FACTORY_MAX, type Cidr } from '#deliveries';
 import { LOG_LEVELS, type LogLevel } from '../process/log.ts';
-import { readHostPattern, type HostPattern, type OperatorNetwork } from '#runs';
+import { readHostPattern, type HostPattern, type OperatorNetwork } from '#isolation';
 
 /** What the service is told from outside; frozen for the life of the process. */
 export interface Config {
@@ -113,7 +113,7 @@ export interface ConfigFault {
 }
 
 /** All faults of the environment at once; the message names variables and rules. */
-export class ConfigFaults extends Error {
+export class ConfigError extends Error {
   readonly faults: readonly ConfigFault[];
   constructor(faults: readonly ConfigFault[]) {
     super(faults.map(({ variable, rule }) => `${variable}: ${rule}`).join('\n'));
@@ -123,7 +123,7 @@ export class ConfigFaults extends Error {
 
 type Reader = (name: string) => string | undefined;
 
-/** Reads and checks everything. Unknown MILLWRIGHT_ variables are faults too: they are most often misspelt ones. Throws ConfigFaults. */
+/** Reads and checks everything. Unknown MILLWRIGHT_ variables are faults too: they are most often misspelt ones. Throws ConfigError. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const faults: ConfigFault[] = [];
   const read: Reader = (name) => (environment[name] === '' ? undefined : environment[name]);
@@ -134,7 +134,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   )) {
     fault(name, 'is not a variable of this service');
   }
-  if (faults.length > 0) throw new ConfigFaults(faults);
+  if (faults.length > 0) throw new ConfigError(faults);
   return Object.freeze(config);
 }
 

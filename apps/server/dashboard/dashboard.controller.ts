@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AllowEverybody } from '../http/access-guard.ts';
-import { notFound, Refusal } from '../http/error-codes.ts';
+import { notFound, RefusalError } from '../http/error-codes.ts';
 import { isKnownToClient } from '../http/etags.ts';
 import { acceptedEncodings } from '../http/negotiation.ts';
 import { BuiltPage, ENCODINGS, type Asset, type Encoding } from './built-page.ts';
@@ -30,10 +30,7 @@ const HOW_TO_BUILD = 'the web page is not built; `npm start` builds it, and so d
 
 @Controller()
 export class DashboardController {
-  private readonly page: BuiltPage;
-  constructor(page: BuiltPage) {
-    this.page = page;
-  }
+  constructor(private readonly page: BuiltPage) {}
 
   /** Where there is no page, the interface is what there is to see; relative, so that it works below any path of the public address. */
   @Get()
@@ -45,7 +42,7 @@ export class DashboardController {
   @Get(VIEWS)
   @AllowEverybody()
   async view(@Res() reply: FastifyReply): Promise<void> {
-    if (!(await this.answer(reply))) throw new Refusal('resource_not_found', HOW_TO_BUILD);
+    if (!(await this.answer(reply))) throw new RefusalError('resource_not_found', HOW_TO_BUILD);
   }
 
   @Get('assets/*')

@@ -3,7 +3,7 @@ import { parseJsonBody } from '#deliveries';
 import type { JsonValue } from '#filters';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import { decodePayload } from '../store/deliveries/payload-bytes.ts';
-import type { DeliveryRow } from '../store/database/tables.ts';
+import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
 
 /** The JSON of an accepted delivery and how many bytes that was; `none` where nothing is kept, `damaged` where it cannot be read any more. */
 export async function payloadOf(

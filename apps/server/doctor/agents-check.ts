@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { LAUNCH_PROFILES } from '#runs';
-import { ConfigFaults } from '../config/config.ts';
+import { LAUNCH_PROFILES } from '#agents';
 import type { CommandEnd } from '#runs';
+import { ConfigError } from '../config/config.ts';
 import { startCommand } from '../execution/command/command.ts';
 import { serverAgent } from '../execution/preparation/execution-spec.ts';
 import { readProfiles } from '../execution/agent/profile-file.ts';
@@ -13,9 +13,9 @@ import { agentsFound } from '../execution/agent/profiles.ts';
 import { ownerOf, type Sandbox } from '../execution/sandbox/sandboxes.ts';
 import { removeEntry } from '../execution/workspace/folder-trees.ts';
 import { prepareWorkspace } from '../execution/workspace/workspaces.ts';
+import { STANDARD_PATH } from '../process/program-paths.ts';
 import type { DoctorTarget } from './doctor.ts';
 import { ok, problem, type Remark } from './findings.ts';
-import { STANDARD_PATH } from '../process/program-paths.ts';
 
 const START_MS_MAX = 20_000;
 /** Lines that are repeated of what the agent says about its settings. */
@@ -49,7 +49,7 @@ async function known(
   try {
     return { profiles: await readProfiles(file), faults: [] };
   } catch (error) {
-    if (!(error instanceof ConfigFaults)) throw error;
+    if (!(error instanceof ConfigError)) throw error;
     return {
       profiles: LAUNCH_PROFILES,
       faults: error.faults.map(({ variable, rule }) =>

@@ -2,7 +2,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { findTools, isProgram, STANDARD_PATH } from '../process/program-paths.ts';
-import { KeyFileProblem, readKeyFile } from '../secrets/key-files.ts';
+import { KeyFileError, readKeyFile } from '../secrets/key-files.ts';
 import type { DoctorTarget } from './doctor.ts';
 import { ok, problem, warning, type Remark } from './findings.ts';
 
@@ -42,7 +42,7 @@ function key(variable: string, path: string | undefined, byDefault: string, isEm
     readKeyFile(path ?? byDefault, { create: false, variable });
     return [];
   } catch (error) {
-    if (error instanceof KeyFileProblem)
+    if (error instanceof KeyFileError)
       return [
         problem(
           error.message,

@@ -1,10 +1,10 @@
 /** Whether the database can be used as it is, looked at without migrating or making anything. */
 import { join } from 'node:path';
 import { QUEUE_NEEDS_DIRECT_URL, type Config } from '../config/config.ts';
-import { StoreFault } from '../store/database/faults.ts';
+import { StoreError } from '../store/database/faults.ts';
 import { inspectPostgres, inspectSqlite, type SchemaFound } from '../store/database/inspection.ts';
 import { probePostgres } from '../store/database/postgres/postgres-probe.ts';
-import { describeAddress, PostgresUnusable } from '../store/database/postgres/postgres-refusals.ts';
+import { describeAddress, PostgresUnusableError } from '../store/database/postgres/postgres-refusals.ts';
 import type { DoctorTarget } from './doctor.ts';
 import { ok, problem, warning, type Remark } from './findings.ts';
 
@@ -31,7 +31,7 @@ function sqlite(file: string): Remark[] {
     if (found === 'too-large') return [ok(`SQLite, ${file}; too large to be looked into while no service runs`)];
     return [schema(`SQLite ${found.version}, ${file}`, found)];
   } catch (error) {
-    if (!(error instanceof StoreFault)) throw error;
+    if (!(error instanceof StoreError)) throw error;
     const way =
       error.code === 'SQLITE_CANTOPEN' || error.code.startsWith('SQLITE_READONLY')
         ? 'let the user of the service read and write it'
@@ -57,9 +57,10 @@ async function postgres(
       ...(isPooled && isQueueHere ? [problem(`MILLWRIGHT_DATABASE_DIRECT_URL ${QUEUE_NEEDS_DIRECT_URL}`, DIRECT)] : []),
     ];
   } catch (error) {
-    if (error instanceof PostgresUnusable) return [problem(`PostgreSQL at ${error.place} ${error.what}`, error.wayOut)];
-    if (!(error instanceof StoreFault)) throw error;
-    const unusable = new PostgresUnusable(error, url, 'MILLWRIGHT_DATABASE_URL');
+    if (error instanceof PostgresUnusableError)
+      return [problem(`PostgreSQL at ${error.place} ${error.what}`, error.wayOut)];
+    if (!(error instanceof StoreError)) throw error;
+    const unusable = new PostgresUnusableError(error, url, 'MILLWRIGHT_DATABASE_URL');
     return [problem(`PostgreSQL at ${unusable.place} ${unusable.what}`, unusable.wayOut)];
   }
 }

@@ -1,5 +1,5 @@
 /** Everything that `millwright doctor` looks at, in the order in which it is told. Makes and changes nothing. contract 11. */
-import { ConfigFaults, readConfig, type Config } from '../config/config.ts';
+import { ConfigError, readConfig, type Config } from '../config/config.ts';
 import { BUILT_IN_AGENT, type BuiltInAgent } from '../execution/agent/agents.ts';
 import { detectSandbox } from '../execution/sandbox/sandboxes-detection.ts';
 import type { Sandbox } from '../execution/sandbox/sandboxes.ts';
@@ -88,7 +88,7 @@ async function seen(look: Check, patient: DoctorTarget): Promise<Remark[]> {
   }
 }
 
-function configuration(faults: ConfigFaults['faults']): Remark[] {
+function configuration(faults: ConfigError['faults']): Remark[] {
   if (faults.length === 0) return [ok('every MILLWRIGHT_ variable can be read')];
   return faults.map(({ variable, rule }) =>
     problem(`${variable} ${rule}`, 'mend or unset it; `millwright start` refuses it too'),
@@ -107,11 +107,11 @@ const READ_ALONE = new Set([
   'MILLWRIGHT_PORT',
 ]);
 
-function configOf(environment: Examination['environment']): { config: Config; faults: ConfigFaults['faults'] } {
+function configOf(environment: Examination['environment']): { config: Config; faults: ConfigError['faults'] } {
   try {
     return { config: readConfig(environment), faults: [] };
   } catch (error) {
-    if (!(error instanceof ConfigFaults)) throw error;
+    if (!(error instanceof ConfigError)) throw error;
     const faulty = new Set(error.faults.map(({ variable }) => variable));
     const readable = Object.entries(environment).filter(
       ([name]) => !faulty.has(name) && (READ_ALONE.has(name) || name.startsWith('MILLWRIGHT_AGENT_')),

@@ -8,7 +8,7 @@ import { claimRun, newId, runOf } from '../../../test/conformance/seeds.ts';
 import { eventually } from '../../../test/support/service.ts';
 import type { Config } from '../config/config.ts';
 import { Log } from '../process/log.ts';
-import { openDatabase } from '../store/database/database.ts';
+import { openDatabase } from '../store/open-database.ts';
 import { TableDispatch } from './engine/dispatch-tables.ts';
 import { Engine, type EngineDeps } from './engine/engine.ts';
 import type {

@@ -1,43 +1,32 @@
 /** Factories over the API: make, change, look at, sync, suspend, approve; their webhooks, automations and pass history. spec: What the service does 5–6; contract 4. */
+import { Inject, Optional, Injectable } from '@nestjs/common';
 import type { Approval, Factory as FactoryItem, FactoryList, FactoryStatus, Sync, SyncList } from '#contracts';
 import { deriveUid, policyProblem } from '#reconcile';
 import { queryDigest } from '#runs';
 import type { Access } from '../store/access/access.ts';
 import type { ChangedBy } from '../store/access/audit.ts';
-import type { DefinitionStore } from '../store/definitions/definitions.ts';
-import type { Factory, FactorySource, FactoryStore } from '../store/factories/factories.ts';
-import type { EventStore } from '../store/factories/events.ts';
-import type { InventoryStore } from '../store/definitions/inventory.ts';
+import { DefinitionStore } from '../store/definitions/definitions.ts';
+import { type Factory, type FactorySource, FactoryStore } from '../store/factories/factories.ts';
+import { EventStore } from '../store/factories/events.ts';
+import { InventoryStore } from '../store/definitions/inventory.ts';
 import { changedBy, type Caller } from '../http/access-guard.ts';
-import { invalidMembers, lastingConflict, notFound, Refusal } from '../http/error-codes.ts';
+import { invalidMembers, lastingConflict, notFound, RefusalError } from '../http/error-codes.ts';
 import type { FactoryCreate, FactoryPatch } from '../http/body-schemas.ts';
 import { pageInfoOf, pageOf, pageKeyOf } from '../http/pages.ts';
 import { normalizeSubfolder } from '../sync/sources/git/git-urls.ts';
-import type { SyncLoops } from '../sync/loops.ts';
+import { SyncLoops } from '../sync/loops.ts';
+import { ReplicaStore } from '../store/database/replicas.ts';
+import { Notices } from '../store/database/notices.ts';
+import { Installation } from '../process/installation.ts';
+import { CONFIG, IdSource } from '../process/injection-tokens.ts';
+import type { Config } from '../config/config.ts';
+import { FactoryAssignments } from '../sync/factory-assignments.ts';
 import { toFactoryItem } from './factories.items.ts';
 import { factoryRequestErrors, gitSourceErrors } from './factories.requests.ts';
 import { toStatusItem } from './factory-status.items.ts';
 import { toSyncItem } from './syncs.items.ts';
 import { syncPolicyErrors, toSyncPolicy } from './sync-policies.ts';
 import { visibleFactory } from './visible-factories.ts';
-
-/** Where what is known of factories is kept. */
-export interface FactoryStores {
-  factories: FactoryStore;
-  definitions: DefinitionStore;
-  inventory: InventoryStore;
-  events: EventStore;
-}
-
-export interface FactoryServiceDeps {
-  uidKey: Uint8Array;
-  allowLocalSources: boolean;
-  newId(): string;
-  /** Tells every process that reconciles that a factory was made, changed or deleted; ends when this one has followed, where it is one. */
-  changed(factoryUid: string): Promise<void>;
-  /** Whether any process lives that reconciles factories, here or elsewhere. */
-  isAttended(): Promise<boolean>;
-}
 
 /** A parsed list query. */
 export interface PageQuery {
@@ -52,35 +41,30 @@ const RECENT_EVENTS = 10;
 /** How long `?wait=true` waits for a pass. */
 const WAIT_MS_MAX = 120_000;
 
+@Injectable()
 export class FactoryService {
-  private readonly factories: FactoryStore;
-  private readonly definitions: DefinitionStore;
-  private readonly inventory: InventoryStore;
-  private readonly events: EventStore;
-  private readonly loops: SyncLoops;
-  private readonly around: FactoryServiceDeps;
-
   constructor(
-    { factories, definitions, inventory, events }: FactoryStores,
-    loops: SyncLoops,
-    around: FactoryServiceDeps,
-  ) {
-    this.factories = factories;
-    this.definitions = definitions;
-    this.inventory = inventory;
-    this.events = events;
-    this.loops = loops;
-    this.around = around;
-  }
+    private readonly factories: FactoryStore,
+    private readonly definitions: DefinitionStore,
+    private readonly inventory: InventoryStore,
+    private readonly events: EventStore,
+    private readonly replicas: ReplicaStore,
+    private readonly loops: SyncLoops,
+    private readonly notices: Notices,
+    private readonly installation: Installation,
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly ids: IdSource,
+    @Optional() private readonly assignments?: FactoryAssignments,
+  ) {}
 
   /** Makes a factory and starts to reconcile it. Local sources only where the operator allows them. */
   async create(wanted: FactoryCreate, by: Caller): Promise<FactoryItem> {
     refuseUnusablePolicy(wanted);
-    const source = toSource(wanted.source, this.around.allowLocalSources);
+    const source = toSource(wanted.source, this.config.allowLocalSources);
     const syncPolicy = toSyncPolicy(wanted.sync_policy ?? {});
     const misfit = policyProblem(syncPolicy, source.kind);
     if (misfit !== undefined) throw policyNeedsGit(misfit);
-    const uid = deriveUid(this.around.uidKey, 'factory', wanted.slug);
+    const uid = deriveUid(this.installation.uidKey, 'factory', wanted.slug);
     const factory = {
       uid,
       slug: wanted.slug,
@@ -99,7 +83,7 @@ export class FactoryService {
   async patch(uid: string, wanted: FactoryPatch, by: Caller): Promise<FactoryItem> {
     await this.visible(uid, by.access);
     refuseUnusablePolicy(wanted);
-    const source = wanted.source && toSource(wanted.source, this.around.allowLocalSources);
+    const source = wanted.source && toSource(wanted.source, this.config.allowLocalSources);
     const edited = await this.factories.edit(
       uid,
       { name: wanted.name, source, syncPolicy: wanted.sync_policy && toSyncPolicy(wanted.sync_policy) },
@@ -139,7 +123,7 @@ export class FactoryService {
   async remove(uid: string, by: Caller): Promise<void> {
     await this.visible(uid, by.access);
     if (!(await this.factories.remove(uid, this.changedBy(by)))) throw notFound('the factory');
-    await this.around.changed(uid);
+    await this.publish(uid);
   }
 
   /** Where the factory stands: conditions, revisions, generations, inventory. */
@@ -149,7 +133,7 @@ export class FactoryService {
       this.inventory.list(uid),
       this.factories.passes(uid, RECENT_SYNCS),
       this.events.list(uid, RECENT_EVENTS),
-      this.around.isAttended(),
+      this.isAttended(),
     ]);
     return toStatusItem(factory, { inventory, recent, events, isAttended });
   }
@@ -200,14 +184,25 @@ export class FactoryService {
 
   /** Lets the loop follow what is stored now, and shows it. */
   private async follow(uid: string, access: Access): Promise<FactoryItem> {
-    await this.around.changed(uid);
+    await this.publish(uid);
     return this.toItem(await this.visible(uid, access));
+  }
+
+  /** Tells every process that reconciles that a factory was made, changed or deleted; ends when this one has followed, where it is one. */
+  private async publish(uid: string): Promise<void> {
+    this.notices.publish('factory', uid);
+    await this.assignments?.follow(uid);
+  }
+
+  /** Whether any process lives that reconciles factories, here or elsewhere. */
+  private async isAttended(): Promise<boolean> {
+    return this.config.roles.has('sync') || (await this.replicas.living()).some(({ roles }) => roles.includes('sync'));
   }
 
   private async settled(uid: string, generation: number, access: Access): Promise<void> {
     if ((await this.loops.settled(uid, generation, WAIT_MS_MAX)) !== undefined) return;
     await this.visible(uid, access); // deleted meanwhile?
-    throw new Refusal('resource_unavailable', 'the pass is not over yet; ask for the status later', {
+    throw new RefusalError('resource_unavailable', 'the pass is not over yet; ask for the status later', {
       retryAfterSeconds: 5,
     });
   }
@@ -217,7 +212,7 @@ export class FactoryService {
   }
 
   private changedBy(by: Caller): ChangedBy {
-    return changedBy(by, this.around.newId());
+    return changedBy(by, this.ids.newId());
   }
 }
 
@@ -230,8 +225,8 @@ function refuseUnusablePolicy(wanted: FactoryPatch): void {
   if (syncPolicyErrors(wanted.sync_policy).length > 0) throw invalidMembers(factoryRequestErrors(wanted));
 }
 
-function policyNeedsGit(message: string): Refusal {
-  return new Refusal('invalid_request', 'the sync policy cannot be asked of this source', {
+function policyNeedsGit(message: string): RefusalError {
+  return new RefusalError('invalid_request', 'the sync policy cannot be asked of this source', {
     errors: [{ pointer: '/sync_policy', message }],
   });
 }
@@ -242,7 +237,7 @@ function toSource(wanted: FactoryCreate['source'], allowLocal: boolean): Factory
       return { kind: 'dashboard' };
     case 'directory':
       if (allowLocal) return { kind: 'directory', path: wanted.path };
-      throw new Refusal('invalid_request', 'directory sources are off', {
+      throw new RefusalError('invalid_request', 'directory sources are off', {
         errors: [{ pointer: '/source/kind', message: 'needs MILLWRIGHT_ALLOW_LOCAL_SOURCES=true on the server' }],
       });
     case 'git':
@@ -255,6 +250,6 @@ function toGitSource(wanted: Extract<FactoryCreate['source'], { kind: 'git' }>, 
   const { url, branch, interval, credential_secret: credentialSecret, push_secret: pushSecret } = wanted;
   const path = wanted.path === undefined ? undefined : normalizeSubfolder(wanted.path);
   const errors = gitSourceErrors(wanted, allowLocal);
-  if (errors.length > 0) throw new Refusal('invalid_request', 'the source cannot be used', { errors });
+  if (errors.length > 0) throw new RefusalError('invalid_request', 'the source cannot be used', { errors });
   return { kind: 'git', url, branch, path, interval, credentialSecret, pushSecret };
 }

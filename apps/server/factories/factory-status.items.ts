@@ -1,9 +1,9 @@
 /** Where a factory stands, as the API shows it: conditions, revisions, generations, inventory. contract 4 (status). */
 import type { Condition, FactoryStatus, InventoryItem } from '#contracts';
 import type { Problem } from '#definitions';
-import { conditionsOf, heldOf, factoryStateOf, type Change, type FactoryCondition } from '#reconcile';
+import { conditionsOf, heldOf, factoryStateOf, type Change, type FactoryCondition, type PassRecord } from '#reconcile';
 import type { StoredFactoryEvent } from '../store/factories/events.ts';
-import type { Factory, PassRecord } from '../store/factories/factories.ts';
+import type { Factory } from '../store/factories/factories.ts';
 import type { InventoryEntry } from '../store/definitions/inventory.ts';
 import { toTime } from '../http/timestamps.ts';
 import { toFactoryEventItem } from './factory-history.service.ts';

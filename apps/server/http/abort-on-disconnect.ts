@@ -1,9 +1,9 @@
 /** Tells work that takes long that nobody waits for its answer any more. */
 import type { FastifyReply } from 'fastify';
-import { Refusal } from './error-codes.ts';
+import { RefusalError } from './error-codes.ts';
 
 /** An answer for nobody, and no fault of the service. */
-export class ClientGone extends Refusal {
+export class ClientGone extends RefusalError {
   constructor() {
     super('resource_unavailable', 'the client left before it was answered');
   }

@@ -1,6 +1,6 @@
 /** Room for bodies: taken, given back once, refused to one key before it takes that of others. */
 import { BODIES_BYTES_MAX, BODIES_BYTES_OF_KEY_MAX, BodyBudget } from './body-budget.ts';
-import { Refusal } from './error-codes.ts';
+import { RefusalError } from './error-codes.ts';
 
 describe('room for bodies', () => {
   const statusOf = (act: () => unknown): number => {
@@ -8,7 +8,7 @@ describe('room for bodies', () => {
       act();
       return 200;
     } catch (error) {
-      return (error as Refusal).status;
+      return (error as RefusalError).status;
     }
   };
 

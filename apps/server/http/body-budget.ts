@@ -1,5 +1,5 @@
 /** How much of the memory bodies of requests may take while they are read, in all and of one sender. contract 3. */
-import { Refusal } from './error-codes.ts';
+import { RefusalError } from './error-codes.ts';
 
 /** Of all keys together: what a small machine can spare. */
 export const BODIES_BYTES_MAX = 256 * 1_048_576;
@@ -39,7 +39,7 @@ export class BodyBudget {
     else this.takenByKey.delete(keyId);
   }
 
-  private refusal(status: number, detail: string): Refusal {
-    return new Refusal('resource_unavailable', detail, { status, retryAfterSeconds: RETRY_AFTER_SECONDS });
+  private refusal(status: number, detail: string): RefusalError {
+    return new RefusalError('resource_unavailable', detail, { status, retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
 }

@@ -1,7 +1,7 @@
 /** How deep a body nests, and how long it may take. contract 3. */
 import fastify from 'fastify';
 import { connectRaw, requestHead } from '../../../test/support/raw-http.ts';
-import { Refusal } from './error-codes.ts';
+import { RefusalError } from './error-codes.ts';
 import { depthOf, parseJsonBodies } from './body.ts';
 import { beginRecord } from './requests.ts';
 
@@ -41,7 +41,7 @@ it('a body that does not come is given up, and the client may try again', async 
     `${requestHead(url, { target: '/', headers: [['Content-Type', 'application/json']], declared: 100 })}{"slow":`,
   );
   expect((await connection.answer()).status).toBe(408);
-  expect(refusals).toEqual([expect.any(Refusal)]);
+  expect(refusals).toEqual([expect.any(RefusalError)]);
   expect(refusals[0]).toMatchObject({ code: 'invalid_request', status: 408, retryable: true });
   connection.destroy();
   await server.close();

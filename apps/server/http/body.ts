@@ -5,7 +5,7 @@ import { findJsonFault } from '#contracts';
 import { addressKeyOf, BODY_MS_MAX } from '#deliveries';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { needsOf } from './access-guard.ts';
-import { invalidMembers, Refusal } from './error-codes.ts';
+import { invalidMembers, RefusalError } from './error-codes.ts';
 import { BodyBudget } from './body-budget.ts';
 import { declaredLength, readRawBody, type RawBody } from './raw-body.ts';
 import { recordOf } from './requests.ts';
@@ -44,7 +44,7 @@ export function waitsForContinue({ headers, raw }: FastifyRequest): boolean {
 async function readJson(request: FastifyRequest, bodyMsMax: number, budget: BodyBudget): Promise<unknown> {
   if (isEmpty(request) || needsOf(request).readsBodyItself) return undefined;
   if (!JSON_TYPE.test(request.headers['content-type'] ?? ''))
-    throw new Refusal('invalid_request', 'send the body as application/json', { status: 415 });
+    throw new RefusalError('invalid_request', 'send the body as application/json', { status: 415 });
   const bytes = await readBytes(request, bodyMsMax, budget);
   const record = recordOf(request.raw);
   record.bodyBytes = bytes.length;
@@ -83,17 +83,17 @@ export function wholeBody(body: RawBody, bytesMax: number, bodyMsMax = BODY_MS_M
     case 'too-large':
       throw tooLarge(bytesMax);
     case 'timeout':
-      throw new Refusal('invalid_request', `the body did not come within ${Math.ceil(bodyMsMax / 1000)} seconds`, {
+      throw new RefusalError('invalid_request', `the body did not come within ${Math.ceil(bodyMsMax / 1000)} seconds`, {
         status: 408,
         retryable: true,
       });
     case 'aborted':
-      throw new Refusal('invalid_request', 'the body broke off');
+      throw new RefusalError('invalid_request', 'the body broke off');
   }
 }
 
-function tooLarge(bytesMax: number): Refusal {
-  return new Refusal('invalid_request', `the body is larger than ${bytesMax} bytes`, { status: 413 });
+function tooLarge(bytesMax: number): RefusalError {
+  return new RefusalError('invalid_request', `the body is larger than ${bytesMax} bytes`, { status: 413 });
 }
 
 function hasAttachments(body: unknown): boolean {
@@ -104,7 +104,7 @@ function hasAttachments(body: unknown): boolean {
 function parse(bytes: Buffer): unknown {
   const text = decoded(bytes);
   const parsed = parsedText(text);
-  if (depthOf(bytes) > BODY_DEPTH_MAX) throw new Refusal('invalid_request', 'the body is nested too deeply');
+  if (depthOf(bytes) > BODY_DEPTH_MAX) throw new RefusalError('invalid_request', 'the body is nested too deeply');
   return parsed;
 }
 
@@ -112,7 +112,7 @@ function decoded(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new Refusal('invalid_request', 'the body is not UTF-8');
+    throw new RefusalError('invalid_request', 'the body is not UTF-8');
   }
 }
 
@@ -122,7 +122,7 @@ function parsedText(text: string): unknown {
   } catch {
     // The engine's own message repeats what it stumbled over.
     const place = findJsonFault(text);
-    throw new Refusal(
+    throw new RefusalError(
       'invalid_request',
       `the body is not valid JSON${place === undefined ? '' : `: line ${place.line}, column ${place.column}`}`,
     );

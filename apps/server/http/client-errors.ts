@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { INGRESS_ANSWERS } from '#deliveries';
-import { problemAnswer, Refusal } from './error-codes.ts';
+import { problemAnswer, RefusalError } from './error-codes.ts';
 import { closeSocket, type ClosingAnswer } from './closing-answers.ts';
 import { findRecord, type RequestRecord } from './requests.ts';
 
@@ -101,7 +101,7 @@ export class ClientErrors {
 
   private answerOf({ status, detail }: Fault, isIngress: boolean, traceId: string = randomUUID()): ClosingAnswer {
     if (isIngress) return { status, body: `{"error": "${detail}"}` };
-    const problem = problemAnswer(new Refusal('invalid_request', detail, { status, retryable: status === 408 }), {
+    const problem = problemAnswer(new RefusalError('invalid_request', detail, { status, retryable: status === 408 }), {
       publicUrl: this.publicUrl,
       instance: '',
       traceId,

@@ -104,7 +104,7 @@ export interface RefusalOptions {
 }
 
 /** An expected no of the API. */
-export class Refusal extends Error {
+export class RefusalError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly title: string;
@@ -138,7 +138,7 @@ const RETRY_AFTER_SECONDS = 5;
 
 /** The answer to a refused request. `instance`: its path, or '' where it is not repeated. */
 export function problemAnswer(
-  refusal: Refusal,
+  refusal: RefusalError,
   context: { publicUrl: string; instance: string; traceId: string },
 ): ProblemAnswer {
   const { status, retryAfterSeconds } = refusal;
@@ -161,7 +161,7 @@ function isRetriedByClients(status: number): boolean {
 }
 
 function toProblem(
-  refusal: Refusal,
+  refusal: RefusalError,
   context: { publicUrl: string; instance: string; traceId: string },
 ): Record<string, unknown> {
   return {
@@ -179,17 +179,21 @@ function toProblem(
 }
 
 /** A conflict that asking again does not end. contract 3 (Errors). */
-export function lastingConflict(detail: string, members: Readonly<Record<string, unknown>> = {}): Refusal {
-  return new Refusal('conflict', detail, { retryable: false, members });
+export function lastingConflict(
+  detail: string,
+  members: Readonly<Record<string, unknown>> = {},
+  errors: readonly MemberError[] = [],
+): RefusalError {
+  return new RefusalError('conflict', detail, { retryable: false, members, errors });
 }
 
 /** Every member that is wrong, in one 400; a single one is the detail itself. `what` calls them when they are several. contract 3 (Errors). */
-export function invalidMembers(errors: readonly MemberError[], what = 'members of the body'): Refusal {
-  return new Refusal(
+export function invalidMembers(errors: readonly MemberError[], what = 'members of the body'): RefusalError {
+  return new RefusalError(
     'invalid_request',
     errors.length === 1 ? (errors[0]?.message ?? '') : `${errors.length} ${what} are invalid`,
     { errors },
   );
 }
 
-export const notFound = (what: string): Refusal => new Refusal('resource_not_found', `${what} was not found`);
+export const notFound = (what: string): RefusalError => new RefusalError('resource_not_found', `${what} was not found`);

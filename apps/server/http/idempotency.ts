@@ -2,17 +2,19 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Injectable } from '@nestjs/common';
 import type { Access } from '../store/access/access.ts';
 import {
   storeAnswer,
   type IdempotencyClaim,
-  type IdempotencyStore,
+  IdempotencyStore,
   type KeyedRequest,
   type StoredAnswer,
 } from '../store/access/idempotency.ts';
 import type { Transaction } from '../store/database/transactions.ts';
+import { Log } from '../process/log.ts';
 import { needsOf } from './access-guard.ts';
-import { lastingConflict, Refusal } from './error-codes.ts';
+import { lastingConflict, RefusalError } from './error-codes.ts';
 import { recordOf } from './requests.ts';
 
 /** How long a claim lasts without its process saying that it still works: a killed one blocks its key no longer than this. */
@@ -45,7 +47,7 @@ export class IdempotentRequest {
 
   /**
    * Statements that store the answer in the transaction of what it tells of: without them a process that dies between the two leaves the
-   * work done and the key free. `body` is the very value that the route answers. Throws ClaimLost when another request has taken over.
+   * work done and the key free. `body` is the very value that the route answers. Throws ClaimLostError when another request has taken over.
    */
   *store(status: number, body: unknown): Transaction<void> {
     yield* storeAnswer(
@@ -76,19 +78,18 @@ export function refuseBadKey(request: FastifyRequest): void {
   const key = request.headers[HEADER];
   if (request.method !== 'POST' || key === undefined || KEY.test(String(key))) return;
   const message = 'must be 1 to 255 visible ASCII characters, sent once';
-  throw new Refusal('invalid_request', `the header Idempotency-Key ${message}`, {
+  throw new RefusalError('invalid_request', `the header Idempotency-Key ${message}`, {
     errors: [{ pointer: 'Idempotency-Key', message }],
   });
 }
 
+@Injectable()
 export class Idempotency {
-  private readonly store: IdempotencyStore;
-  private readonly report: (fault: unknown) => void;
   private readonly renewals = new WeakMap<IdempotentRequest, NodeJS.Timeout>();
-  constructor(store: IdempotencyStore, report: (fault: unknown) => void) {
-    this.store = store;
-    this.report = report;
-  }
+  constructor(
+    private readonly store: IdempotencyStore,
+    private readonly log: Log,
+  ) {}
 
   /** Before a POST is handled: takes its key, or answers with what the first request got. Answers whether it has answered. */
   async begin(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
@@ -120,7 +121,9 @@ export class Idempotency {
           {},
         );
       case 'under-way':
-        throw new Refusal('conflict', 'a request with this Idempotency-Key is under way', { retryAfterSeconds: 1 });
+        throw new RefusalError('conflict', 'a request with this Idempotency-Key is under way', {
+          retryAfterSeconds: 1,
+        });
     }
   }
 
@@ -134,7 +137,7 @@ export class Idempotency {
       if (answer === undefined) await this.store.release(idempotency.claim);
       else await this.store.settle(idempotency.claim, idempotency.toStored(answer));
     } catch (error) {
-      this.report(error); // the work is done, and its answer must go out
+      this.log.fault('the answer to an idempotency key could not be kept', error); // the work is done, and its answer must go out
     }
   }
 
@@ -156,7 +159,9 @@ export class Idempotency {
     let left = RENEWALS_MAX;
     const renewal = setInterval(() => {
       if ((left -= 1) < 0) return clearInterval(renewal);
-      this.store.renew(request.claim, LEASE_MS).catch((error: unknown) => this.report(error));
+      this.store
+        .renew(request.claim, LEASE_MS)
+        .catch((error: unknown) => this.log.fault('the answer to an idempotency key could not be kept', error));
     }, RENEW_EVERY_MS);
     renewal.unref();
     this.renewals.set(request, renewal);

@@ -1,5 +1,5 @@
 /** Versions as entity tags: what an answer carries, and which state a request that changes something is about (RFC 9110, If-Match). contract 4. */
-import { lastingConflict, Refusal } from './error-codes.ts';
+import { lastingConflict, RefusalError } from './error-codes.ts';
 
 /** Answers whether a version is one that the request is about. */
 export type WantedVersion = (version: number) => boolean;
@@ -20,16 +20,16 @@ export function wantedVersion(header: string | undefined, required = false): Wan
 }
 
 /** What was to be changed has changed meanwhile. */
-export function staleVersion(what: string, version: number): Refusal {
+export function staleVersion(what: string, version: number): RefusalError {
   return lastingConflict(
     `${what} has changed: its version is ${version} now; look at it again and send If-Match with its ETag`,
     { version },
   );
 }
 
-function malformed(rule: string): Refusal {
+function malformed(rule: string): RefusalError {
   const message = `${rule}: the ETag of the state that is to be changed, or *`;
-  return new Refusal('invalid_request', `the header If-Match ${message}`, {
+  return new RefusalError('invalid_request', `the header If-Match ${message}`, {
     errors: [{ pointer: 'If-Match', message }],
   });
 }

@@ -1,7 +1,7 @@
 /** Which of the types and encodings that we can answer a client accepts. contract 3 (Errors: 406). */
 import type { FastifyRequest } from 'fastify';
 import { OPERATIONS, type Operation } from '#contracts';
-import { Refusal } from './error-codes.ts';
+import { RefusalError } from './error-codes.ts';
 
 /** What a route answers with, by method and path with its parameters left out. */
 const PRODUCED: ReadonlyMap<string, readonly string[]> = new Map(
@@ -27,7 +27,7 @@ export function refuseUnacceptable({ method, routeOptions, headers }: FastifyReq
   const types = PRODUCED.get(`${method === 'HEAD' ? 'get' : method.toLowerCase()} ${path}`) ?? [];
   if (types.length === 0 || types.includes('*/*') || acceptedType(headers.accept, types) !== undefined) return;
   const message = `must allow ${types.join(' or ')}`;
-  throw new Refusal('invalid_request', `the header Accept ${message}`, {
+  throw new RefusalError('invalid_request', `the header Accept ${message}`, {
     status: 406,
     errors: [{ pointer: 'Accept', message }],
   });

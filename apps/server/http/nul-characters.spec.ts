@@ -1,5 +1,5 @@
 /** U+0000 anywhere in an address is refused; everything else passes. contract 3. */
-import { Refusal } from './error-codes.ts';
+import { RefusalError } from './error-codes.ts';
 import { refuseNul } from './nul-characters.ts';
 
 const statusOf = (request: { params?: unknown; query?: unknown }): number | undefined => {
@@ -7,7 +7,7 @@ const statusOf = (request: { params?: unknown; query?: unknown }): number | unde
     refuseNul(request);
     return undefined;
   } catch (error) {
-    return error instanceof Refusal ? error.status : -1;
+    return error instanceof RefusalError ? error.status : -1;
   }
 };
 

@@ -1,6 +1,6 @@
 /** Pages of a list: the last entry of one is where the next begins, and a cursor fits its own query only. */
 import { encodeCursor } from '#runs';
-import { Refusal } from './error-codes.ts';
+import { RefusalError } from './error-codes.ts';
 import { pageOf, pageKeyOf } from './pages.ts';
 
 const DIGEST = 'of-this-query';
@@ -42,7 +42,7 @@ describe('a cursor', () => {
 
   it('holds whole numbers only', () => {
     expect(pageKeyOf(cursorOf(7), DIGEST, ['number'])).toEqual([7]);
-    expect(thrownBy(() => pageKeyOf(cursorOf(7.5), DIGEST, ['number']))).toBeInstanceOf(Refusal);
+    expect(thrownBy(() => pageKeyOf(cursorOf(7.5), DIGEST, ['number']))).toBeInstanceOf(RefusalError);
   });
 });
 

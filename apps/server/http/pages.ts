@@ -1,7 +1,7 @@
 /** Pages of a list: where one begins and what it says of the next, by opaque cursors that are bound to their query. contract 3 (List). */
 import { decodeCursor, encodeCursor, type CursorKey } from '#runs';
 import type { PageInfo } from '#contracts';
-import { Refusal } from './error-codes.ts';
+import { RefusalError } from './error-codes.ts';
 
 /** The key that a cursor stands for, its members of these types; undefined without a cursor. Throws 400 for one of another query, and for anything else. */
 export function pageKeyOf(
@@ -17,7 +17,7 @@ export function pageKeyOf(
     decoded.key.every((value, at) => typeof value === types[at] && isStorable(value))
   )
     return decoded.key;
-  throw new Refusal('invalid_request', 'the cursor does not belong to this query', {
+  throw new RefusalError('invalid_request', 'the cursor does not belong to this query', {
     errors: [{ pointer: 'cursor', message: 'must come from an answer to the same query' }],
   });
 }

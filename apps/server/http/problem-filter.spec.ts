@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Log } from '../process/log.ts';
-import { Refusal } from './error-codes.ts';
+import { RefusalError } from './error-codes.ts';
 import { ClientGone } from './abort-on-disconnect.ts';
 import { ProblemFilter } from './problem-filter.ts';
 import { beginRecord, recordOf } from './requests.ts';
@@ -26,9 +26,9 @@ function answered(error: unknown): { status: number; lines: unknown[]; code: str
 
 it.each([
   ['a client that left', new ClientGone(), 503, 0],
-  ['something that is away', new Refusal('resource_unavailable', 'not now'), 503, 1],
+  ['something that is away', new RefusalError('resource_unavailable', 'not now'), 503, 1],
   ['a fault', new Error('broken'), 500, 1],
-  ['a refusal', new Refusal('invalid_request', 'no'), 400, 0],
+  ['a refusal', new RefusalError('invalid_request', 'no'), 400, 0],
 ])('of %s', (_what, error, status, faults) => {
   const answer = answered(error);
   expect([answer.status, answer.lines.length]).toEqual([status, faults]);

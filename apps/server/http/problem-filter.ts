@@ -1,11 +1,11 @@
 /** The one exception filter: every refusal and fault of the API as problem+json, a fault with a trace id and one log line. contract 3 (Errors). */
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { StoreFault } from '../store/database/faults.ts';
-import { ClaimLost } from '../store/access/idempotency.ts';
+import { StoreError } from '../store/database/faults.ts';
+import { ClaimLostError } from '../store/access/idempotency.ts';
 import type { Log } from '../process/log.ts';
 import { isBelowBase } from './access-guard.ts';
-import { problemAnswer, Refusal } from './error-codes.ts';
+import { problemAnswer, RefusalError } from './error-codes.ts';
 import { answerAndClose, isUnread } from './closing-answers.ts';
 import { ClientGone } from './abort-on-disconnect.ts';
 import { recordOf } from './requests.ts';
@@ -51,41 +51,45 @@ function instanceOf(target: string): string {
 }
 
 /** What an error means to a caller. Faults tell nothing of themselves. */
-export function toRefusal(error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
+export function toRefusal(error: unknown): RefusalError {
+  if (error instanceof RefusalError) return error;
   if (
-    error instanceof StoreFault &&
+    error instanceof StoreError &&
     (error.kind === 'unavailable' || error.kind === 'full' || error.kind === 'retry')
   ) {
-    return new Refusal('resource_unavailable', 'the database is not available now');
+    return new RefusalError('resource_unavailable', 'the database is not available now');
   }
-  if (error instanceof ClaimLost)
-    return new Refusal('conflict', 'another request with this Idempotency-Key has taken over; this one did nothing', {
-      retryAfterSeconds: 1,
-    });
+  if (error instanceof ClaimLostError)
+    return new RefusalError(
+      'conflict',
+      'another request with this Idempotency-Key has taken over; this one did nothing',
+      {
+        retryAfterSeconds: 1,
+      },
+    );
   const status = error instanceof HttpException ? error.getStatus() : (error as { statusCode?: unknown })?.statusCode;
   if (typeof status === 'number' && status >= 400 && status < 500) return ofStatus(status);
-  return new Refusal(
+  return new RefusalError(
     'internal_error',
     'something failed inside the service; its log has the details under this trace id',
   );
 }
 
 /** The words for what the framework refuses. */
-function ofStatus(status: number): Refusal {
+function ofStatus(status: number): RefusalError {
   switch (status) {
     case 404:
       return unknownResource();
     case 413:
-      return new Refusal('invalid_request', 'the body is too large', { status });
+      return new RefusalError('invalid_request', 'the body is too large', { status });
     case 415:
-      return new Refusal('invalid_request', 'send the body as application/json', { status });
+      return new RefusalError('invalid_request', 'send the body as application/json', { status });
     default:
-      return new Refusal('invalid_request', 'the request is invalid');
+      return new RefusalError('invalid_request', 'the request is invalid');
   }
 }
 
 /** What no route answers. */
-export function unknownResource(): Refusal {
-  return new Refusal('resource_not_found', 'there is no such resource');
+export function unknownResource(): RefusalError {
+  return new RefusalError('resource_not_found', 'there is no such resource');
 }

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startProgram, type ChildProgram } from '../../../test/support/child-program.ts';
-import { DataFolderProblem, lockDataFolder } from './data-folder.ts';
+import { DataFolderError, lockDataFolder } from './data-folder.ts';
 
 const HOLDER = 'test/conformance/programs/hold-folder.ts';
 
@@ -54,7 +54,7 @@ describe('the data folder', () => {
   it('is refused while another process holds it, and free when that one was killed', async () => {
     const holder = await held();
     expect(holder.lines).toEqual(['locked']);
-    await expect(lockDataFolder(folder)).rejects.toThrow(DataFolderProblem);
+    await expect(lockDataFolder(folder)).rejects.toThrow(DataFolderError);
     holder.process.kill('SIGKILL');
     await holder.ended;
     (await lockDataFolder(folder)).release();
@@ -69,7 +69,7 @@ describe('the data folder', () => {
   it('that is a file is refused by name', async () => {
     const file = join(parent, 'file');
     writeFileSync(file, '');
-    await expect(lockDataFolder(file)).rejects.toThrow(DataFolderProblem);
+    await expect(lockDataFolder(file)).rejects.toThrow(DataFolderError);
     await expect(lockDataFolder(join(file, 'below'))).rejects.toThrow(
       `the data folder ${join(file, 'below')} cannot be written (ENOTDIR); set MILLWRIGHT_DATA_DIR to a folder of this user`,
     );

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 
 /** The folder cannot be used; the message says what to do. */
-export class DataFolderProblem extends Error {}
+export class DataFolderError extends Error {}
 
 export interface DataFolderLock {
   release(): void;
@@ -19,7 +19,7 @@ export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
-    throw new DataFolderProblem(
+    throw new DataFolderError(
       `the data folder ${folder} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown'}); set MILLWRIGHT_DATA_DIR to a folder of this user`,
     );
   }
@@ -49,7 +49,7 @@ function closeToOthers(folder: string): void {
   try {
     chmodSync(folder, 0o700);
   } catch {
-    throw new DataFolderProblem(`the data folder ${folder} can be read by others; run: chmod 700 ${folder}`);
+    throw new DataFolderError(`the data folder ${folder} can be read by others; run: chmod 700 ${folder}`);
   }
 }
 
@@ -64,10 +64,10 @@ function hold(folder: string): DataFolderLock {
     const code = (error as { code?: string }).code;
     if (code?.startsWith('SQLITE_') !== true) throw error; // the driver itself is broken: not the folder's fault
     if (code.startsWith('SQLITE_BUSY'))
-      throw new DataFolderProblem(
+      throw new DataFolderError(
         `the data folder ${folder} is used by another millwright process; stop that one or set MILLWRIGHT_DATA_DIR`,
       );
-    throw new DataFolderProblem(`the data folder ${folder} cannot be written (${code})`);
+    throw new DataFolderError(`the data folder ${folder} cannot be written (${code})`);
   }
   return { release: () => void lock.close() };
 }

@@ -1,5 +1,5 @@
 /** Who has to wait: few, each key as long as the others, and nobody who has left. */
-import { Refusal } from '../http/error-codes.ts';
+import { RefusalError } from '../http/error-codes.ts';
 import { FairSemaphore, type Acquirer } from './fair-semaphore.ts';
 
 const BOUNDS = { atOnce: 1, waiting: 4, waitingOfKey: 2, retryAfterSeconds: 7, what: 'things' };
@@ -39,7 +39,7 @@ it('begins at once where nobody is in the way, and a failure gives its turn on',
 it('refuses a key of which as many wait as may, and everybody where all places are taken', async () => {
   const [turns, { begun, act, end }] = [new FairSemaphore(BOUNDS), work()];
   const asked = ['a', 'a', 'a', 'b', 'b'].map((keyId, at) => turns.acquire(of(keyId), act(`${keyId}${at}`)));
-  expect(refusalOf(() => turns.acquire(of('a'), act('a')))).toBeInstanceOf(Refusal);
+  expect(refusalOf(() => turns.acquire(of('a'), act('a')))).toBeInstanceOf(RefusalError);
   expect(refusalOf(() => turns.acquire(of('a'), act('a')))).toMatchObject({
     status: 429,
     code: 'resource_unavailable',

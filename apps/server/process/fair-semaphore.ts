@@ -1,5 +1,5 @@
 /** Turns at work that few may do at a time: a bounded number waits, and no API key keeps the others waiting for more than one turn of its own at a time. */
-import { Refusal } from '../http/error-codes.ts';
+import { RefusalError } from '../http/error-codes.ts';
 
 export interface FairSemaphoreOptions {
   /** How many have their turn at the same time. */
@@ -63,12 +63,12 @@ export class FairSemaphore {
   private refuseBeyond(keyId: string): void {
     const { waiting, waitingOfKey, retryAfterSeconds, what } = this.bounds;
     if ((this.lines.get(keyId)?.length ?? 0) >= waitingOfKey)
-      throw new Refusal('resource_unavailable', `this API key asks for too many ${what} at the same time`, {
+      throw new RefusalError('resource_unavailable', `this API key asks for too many ${what} at the same time`, {
         status: 429,
         retryAfterSeconds,
       });
     if (this.waiting >= waiting)
-      throw new Refusal('resource_unavailable', `too many ${what} are asked for at the same time`, {
+      throw new RefusalError('resource_unavailable', `too many ${what} are asked for at the same time`, {
         retryAfterSeconds,
       });
   }

@@ -3,15 +3,15 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { ADMIN_KEY, type Config } from '../config/config.ts';
-import { hashOfKey, hintOfKey, KEY_BYTES, keyFromRandom } from '../keys/key-texts.ts';
-import { KeyFileProblem, writePrivateFile } from '../secrets/key-files.ts';
+import { writePrivateFile, KeyFileError } from '../secrets/key-files.ts';
 import { keyProof, sameProof, type Vault } from '../secrets/vault.ts';
 import type { AccessStore } from '../store/access/access.ts';
 import { bySystem, type ChangedBy } from '../store/access/audit.ts';
 import type { KeyStore } from '../store/access/keys.ts';
+import { hashOfKey, hintOfKey, KEY_BYTES, keyFromRandom } from './api-key-texts.ts';
 
 /** A key file is not the one that this database was made with. */
-export class WrongKey extends Error {}
+export class WrongKeyError extends Error {}
 
 export class Installation {
   private readonly accounts: AccessStore;
@@ -28,16 +28,16 @@ export class Installation {
     this.newId = newId;
   }
 
-  /** Throws WrongKey. */
+  /** Throws WrongKeyError. */
   async verifyKeys(vault: Vault): Promise<void> {
     const ours = { masterKey: vault.proof(), uidKey: keyProof(this.uidKey, 'uid') };
     const stored = await this.accounts.installation(ours);
     if (!sameProof(stored.masterKey, ours.masterKey))
-      throw new WrongKey(
+      throw new WrongKeyError(
         'the master key is not the one this database was made with; set MILLWRIGHT_MASTER_KEY_FILE to that one',
       );
     if (!sameProof(stored.uidKey, ours.uidKey))
-      throw new WrongKey(
+      throw new WrongKeyError(
         'the UID key is not the one this database was made with; set MILLWRIGHT_UID_KEY_FILE to that one',
       );
   }
@@ -56,7 +56,7 @@ export class Installation {
     if (await this.keys.hasKeys()) return existsSync(file) ? { file } : {};
     const known = existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
     if (known !== undefined && !ADMIN_KEY.test(known))
-      throw new KeyFileProblem(`${file} does not hold an admin key; move it away and start again`);
+      throw new KeyFileError(`${file} does not hold an admin key; move it away and start again`);
     const key = known ?? keyFromRandom(randomBytes(KEY_BYTES));
     if (known === undefined) writePrivateFile(file, `${key}\n`);
     if (await this.storeFirstKey(key)) return { file, key };

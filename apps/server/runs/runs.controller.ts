@@ -3,16 +3,16 @@ import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, Req, Res }
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { eventPlace } from '#runs';
 import { AccessGuard, accessOf, Allow, callerOf, maySee } from '../http/access-guard.ts';
-import { Refusal } from '../http/error-codes.ts';
+import { RefusalError } from '../http/error-codes.ts';
 import { acceptedType } from '../http/negotiation.ts';
 import { queryOf } from '../http/queries.ts';
-import { EventStreams } from './event-streams.ts';
 import {
   RUN_AGENT_REQUEST,
   RUN_FOLLOWUP_REQUEST,
   type RunAgentRequest,
   type RunFollowupRequest,
 } from '../http/body-schemas.ts';
+import { EventStreams } from './event-streams.ts';
 import { RunListing } from './run-list.service.ts';
 import { RunService } from './runs.service.ts';
 import { runSourceOf } from './run-source.ts';
@@ -22,16 +22,12 @@ type RunQuery = Record<string, string | string[] | undefined>;
 
 @Controller('api/v1/agent')
 export class RunController {
-  private readonly runs: RunService;
-  private readonly listing: RunListing;
-  private readonly streams: EventStreams;
-  private readonly guard: AccessGuard;
-  constructor(runs: RunService, listing: RunListing, streams: EventStreams, guard: AccessGuard) {
-    this.runs = runs;
-    this.listing = listing;
-    this.streams = streams;
-    this.guard = guard;
-  }
+  constructor(
+    private readonly runs: RunService,
+    private readonly listing: RunListing,
+    private readonly streams: EventStreams,
+    private readonly guard: AccessGuard,
+  ) {}
 
   @Post(['run', 'runs'])
   @HttpCode(200)
@@ -124,7 +120,7 @@ function resumedFrom(request: FastifyRequest): number | undefined {
   if (header === undefined || header === '') return undefined;
   const place = eventPlace(String(header));
   if (place !== undefined) return place;
-  throw new Refusal('invalid_request', 'the header Last-Event-ID is no place in a log', {
+  throw new RefusalError('invalid_request', 'the header Last-Event-ID is no place in a log', {
     errors: [{ pointer: 'Last-Event-ID', message: 'must be the id of an event' }],
   });
 }

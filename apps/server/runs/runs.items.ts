@@ -1,10 +1,11 @@
 /** A run, its events and its artifacts as the API shows them. spec: Agent run; contract 3 (RunItem). */
-import { namedSkill, withoutAbsent, type AmbientAgentConfig, type RunState } from '#runs';
+import { namedSkill, withoutAbsent, type AmbientAgentConfig } from '#agents';
 import type { ArtifactItem, RunCreatorInfo, RunEvent, RunItem, RunStatusMessage } from '#contracts';
+import { type RunState } from '#runs';
 import type { Principal } from '../store/access/access.ts';
 import type { Artifact } from '../store/runs/artifacts.ts';
 import type { StoredRunEvent } from '../store/runs/run-log.ts';
-import type { RunRow } from '../store/database/tables.ts';
+import type { RunRow } from '../store/runs/run.entities.ts';
 import { toTime } from '../http/timestamps.ts';
 
 /** What a run's item needs beside its row. */

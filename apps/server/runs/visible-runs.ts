@@ -3,7 +3,7 @@ import { maySee } from '../http/access-guard.ts';
 import { notFound } from '../http/error-codes.ts';
 import type { Access } from '../store/access/access.ts';
 import type { RunStore, RunStatus } from '../store/runs/runs.ts';
-import type { RunRow } from '../store/database/tables.ts';
+import type { RunRow } from '../store/runs/run.entities.ts';
 
 /** The run, or 404. */
 export async function visibleRun(runs: RunStore, runId: string, access: Access): Promise<RunRow> {

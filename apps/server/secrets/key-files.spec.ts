@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { KeyFileProblem, readKeyFile, readKeyFiles, writePrivateFile } from './key-files.ts';
+import { KeyFileError, readKeyFile, readKeyFiles, writePrivateFile } from './key-files.ts';
 
 const VARIABLE = 'MILLWRIGHT_MASTER_KEY_FILE';
 const KEY = randomBytes(32);
@@ -35,7 +35,7 @@ describe('key files', () => {
 
   it('are never made where they were named: a typing error must not become a second key', () => {
     const path = join(folder, 'missing');
-    expect(() => read(path)).toThrow(KeyFileProblem);
+    expect(() => read(path)).toThrow(KeyFileError);
     expect(() => read(path)).toThrow(new RegExp(`${VARIABLE}: no file at ${path}`));
     expect(existsSync(path)).toBe(false);
   });

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 const KEY_BYTES = 32;
 
 /** The configuration is wrong in a way that only its owner can mend; the message names file and way out, never a value; a line for each file. */
-export class KeyFileProblem extends Error {}
+export class KeyFileError extends Error {}
 
 /** How a key file is read: the variable that may name it, and whether it is made where there is none. */
 export interface KeyFileOptions {
@@ -14,7 +14,7 @@ export interface KeyFileOptions {
   variable: string;
 }
 
-/** Reads the files in this order. Throws KeyFileProblem that names every bad one at once. */
+/** Reads the files in this order. Throws KeyFileError that names every bad one at once. */
 export function readKeyFiles<const Files extends readonly (KeyFileOptions & { path: string })[]>(
   files: Files,
 ): { [File in keyof Files]: Uint8Array } {
@@ -23,12 +23,12 @@ export function readKeyFiles<const Files extends readonly (KeyFileOptions & { pa
     try {
       return readKeyFile(path, options);
     } catch (error) {
-      if (!(error instanceof KeyFileProblem)) throw error;
+      if (!(error instanceof KeyFileError)) throw error;
       problems.push(error.message);
       return undefined;
     }
   });
-  if (problems.length > 0) throw new KeyFileProblem(problems.join('\n'));
+  if (problems.length > 0) throw new KeyFileError(problems.join('\n'));
   return keys as { [File in keyof Files]: Uint8Array };
 }
 
@@ -36,7 +36,7 @@ export function readKeyFiles<const Files extends readonly (KeyFileOptions & { pa
 export function readKeyFile(path: string, options: KeyFileOptions): Uint8Array {
   if (!existsSync(path)) {
     if (!options.create)
-      throw new KeyFileProblem(
+      throw new KeyFileError(
         `${options.variable}: no file at ${path}; make one with: openssl rand -hex 32 > FILE && chmod 600 FILE`,
       );
     writePrivateFile(path, randomBytes(KEY_BYTES).toString('hex') + '\n');
@@ -44,7 +44,7 @@ export function readKeyFile(path: string, options: KeyFileOptions): Uint8Array {
   refuseReadableByOthers(path, options.variable);
   const key = parseKey(readFileSync(path));
   if (key === undefined)
-    throw new KeyFileProblem(
+    throw new KeyFileError(
       `${options.variable}: ${path} does not hold a key of 32 bytes (raw, 64 hex digits or base64)`,
     );
   return key;
@@ -64,7 +64,7 @@ export function writePrivateFile(path: string, text: string): void {
 
 function refuseReadableByOthers(path: string, variable: string): void {
   if ((statSync(path).mode & 0o077) !== 0)
-    throw new KeyFileProblem(`${variable}: ${path} can be read by others; run: chmod 600 ${path}`);
+    throw new KeyFileError(`${variable}: ${path} can be read by others; run: chmod 600 ${path}`);
 }
 
 function parseKey(bytes: Buffer): Uint8Array | undefined {

@@ -1,5 +1,5 @@
 /** How often one key may sign in: each time is an entry of the audit trail, which nothing ever removes. Counted in this process. contract 2, 3 (Errors: 429). */
-import { Refusal } from '../http/error-codes.ts';
+import { RefusalError } from '../http/error-codes.ts';
 import { Budgets } from '../http/budgets.ts';
 
 /** More than a person has browsers to sign in with. */
@@ -15,7 +15,7 @@ export class SignIns {
   spend(keyId: string): void {
     const draw = this.budgets.spendRequest(keyId);
     if (draw === undefined || draw.ok) return;
-    throw new Refusal('resource_unavailable', `this key may sign in ${SIGN_INS_PER_MINUTE} times a minute`, {
+    throw new RefusalError('resource_unavailable', `this key may sign in ${SIGN_INS_PER_MINUTE} times a minute`, {
       status: 429,
       retryAfterSeconds: draw.retryAfterSeconds,
     });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { storesOf, type Stores } from '../../../test/conformance/backends.ts';
 import { newId, seedFactory } from '../../../test/conformance/seeds.ts';
 import { eventually } from '../../../test/support/service.ts';
-import { openDatabase } from '../store/database/database.ts';
+import { openDatabase } from '../store/open-database.ts';
 import type { Factory } from '../store/factories/factories.ts';
 import { Notices } from '../store/database/notices.ts';
 import { SyncLoops } from './loops.ts';

@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { nextIntervalMs } from '#reconcile';
 import type { ChangedBy } from '../store/access/audit.ts';
-import { FenceLost, type Factory, type FactoryStore } from '../store/factories/factories.ts';
+import { FenceLostError, type Factory, type FactoryStore } from '../store/factories/factories.ts';
 import type { Notices } from '../store/database/notices.ts';
 import { StartupLimiter } from './startup-limiter.ts';
 import { FactoryPass, type PassContext, type PassResult, type SourceCheck } from './pass.ts';
@@ -252,7 +252,7 @@ export class SyncLoops {
     try {
       return (await loop.pass.run(loop.uid, triggers, this.stopping.signal)) ?? 'held';
     } catch (error) {
-      if (error instanceof FenceLost) return 'held';
+      if (error instanceof FenceLostError) return 'held';
       this.context.report(error, loop.uid);
       return 'failed';
     }

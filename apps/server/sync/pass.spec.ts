@@ -8,8 +8,8 @@ import { newId, sealing, seedFactory } from '../../../test/conformance/seeds.ts'
 import { eventually } from '../../../test/support/service.ts';
 import { conditionsOf, factoryStateOf, type SyncPolicy } from '#reconcile';
 import type { Access } from '../store/access/access.ts';
-import { openDatabase } from '../store/database/database.ts';
-import { FenceLost, type Factory } from '../store/factories/factories.ts';
+import { openDatabase } from '../store/open-database.ts';
+import { FenceLostError, type Factory } from '../store/factories/factories.ts';
 import { FactoryHistory } from '../factories/factory-history.service.ts';
 import { ReplicaStore } from '../store/database/replicas.ts';
 import { FactoryPass, PASS_LEASE_MS, type PassContext } from './pass.ts';
@@ -280,8 +280,10 @@ describe('a pass', () => {
 
   it('that lost its lease before it looked after secrets writes nothing', async () => {
     const uid = await factory();
-    stores.definitions.rebindSecrets = () => Promise.reject(new FenceLost('taken over'));
-    await expect(new FactoryPass(context(), scripted(at('r1', 'a'))).run(uid, [], signal)).rejects.toThrow(FenceLost);
+    stores.definitions.rebindSecrets = () => Promise.reject(new FenceLostError('taken over'));
+    await expect(new FactoryPass(context(), scripted(at('r1', 'a'))).run(uid, [], signal)).rejects.toThrow(
+      FenceLostError,
+    );
     expect(await stores.factories.passes(uid, 9)).toEqual([]);
   });
 

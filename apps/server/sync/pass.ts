@@ -8,19 +8,20 @@ import {
   isEmpty,
   isToBeRetried,
   judge,
+  passOutcome,
   retryDelayMs,
   unreadable,
   unverified,
   type RevisionAcceptance,
   type Actual,
+  type EndedPass,
   type PassEnding,
   type HowApplied,
   type Plan,
 } from '#reconcile';
-import { FenceLost, type Factory } from '../store/factories/factories.ts';
+import { FenceLostError, type Factory } from '../store/factories/factories.ts';
 import { toApplication } from './apply.ts';
 import { loadReconcileInput, type ReconcileInputDeps } from './reconcile-input.ts';
-import { outcomeOf, type EndedPass } from './pass-outcome.ts';
 import { SecretsWatch } from './secrets-watch.ts';
 import type { Source } from './sources/source.ts';
 import { TreeCache, type Tree } from './tree-cache.ts';
@@ -121,7 +122,7 @@ export class FactoryPass {
     try {
       return await this.reconcile(factory, fence, signal);
     } catch (error) {
-      if (error instanceof FenceLost) throw error;
+      if (error instanceof FenceLostError) throw error;
       this.context.report(error, factory.slug);
       return {
         ending: faulted('the pass failed inside the service; its log has the details', this.underWay),
@@ -216,7 +217,7 @@ export class FactoryPass {
     try {
       return await this.record(factory, fence, pass);
     } catch (error) {
-      if (error instanceof FenceLost) throw error;
+      if (error instanceof FenceLostError) throw error;
       this.context.report(error, factory.slug);
       const { rebound, revision } = pass.ending;
       const fault = {
@@ -243,7 +244,7 @@ export class FactoryPass {
     await this.context.factories.recordPass(
       factory.uid,
       fence,
-      outcomeOf(factory, { ...pass, finishedAtMs, webhooksWithoutSecret }, () => this.context.newId()),
+      passOutcome(factory, { ...pass, finishedAtMs, webhooksWithoutSecret }, () => this.context.newId()),
     );
     return {
       ending,

@@ -1,6 +1,6 @@
 /** Step 0 of a pass: moves webhooks to the newest versions of their secrets, first and again while the pass takes long. contract 9. */
 import type { Rebinding } from '#reconcile';
-import { FenceLost } from '../store/factories/factories.ts';
+import { FenceLostError } from '../store/factories/factories.ts';
 
 /** How often a long pass looks after secrets again: a leaked one must not outlive the outage of a git host that hangs. */
 const AGAIN_MS = 1_000;
@@ -32,7 +32,7 @@ export class SecretsWatch {
     return this.fault !== undefined;
   }
 
-  /** Looks once. Throws nothing but FenceLost. */
+  /** Looks once. Throws nothing but FenceLostError. */
   async begin(): Promise<void> {
     await this.look();
     this.timer = setInterval(() => void (this.looking = this.looking.then(() => this.again())), AGAIN_MS);
@@ -49,7 +49,7 @@ export class SecretsWatch {
       await this.steps.renew();
       await this.look();
     } catch (error) {
-      if (!(error instanceof FenceLost)) this.tell(error); // what the pass writes next is refused then
+      if (!(error instanceof FenceLostError)) this.tell(error); // what the pass writes next is refused then
     }
   }
 
@@ -60,7 +60,7 @@ export class SecretsWatch {
       if (moved.length > 0) await this.steps.publish();
       this.fault = undefined;
     } catch (error) {
-      if (error instanceof FenceLost) throw error;
+      if (error instanceof FenceLostError) throw error;
       this.fault = error ?? new Error('nothing was said of it');
       this.tell(error);
     }

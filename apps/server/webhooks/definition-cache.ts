@@ -14,7 +14,7 @@ export class DefinitionCache {
     this.store = store;
   }
 
-  /** Definitions of these automations of one factory, by UID; undefined where the factory has moved on since that version. Throws StoreFault. */
+  /** Definitions of these automations of one factory, by UID; undefined where the factory has moved on since that version. Throws StoreError. */
   async of(
     { uid: factoryUid, version }: { uid: string; version: number },
     uids: readonly string[],

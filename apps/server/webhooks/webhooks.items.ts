@@ -3,7 +3,7 @@ import type { RotatedWebhook, Webhook as WebhookItem } from '#contracts';
 import type { AuthMode, WebhookDefinition } from '#definitions';
 import { ingressUrlOf } from '#deliveries';
 import type { AutomationReference } from '../store/definitions/automations.ts';
-import type { WebhookRow } from '../store/database/tables.ts';
+import type { WebhookRow } from '../store/definitions/definition.entities.ts';
 import { toTime } from '../http/timestamps.ts';
 
 /** What a webhook's item needs beside its row. */

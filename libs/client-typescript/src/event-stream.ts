@@ -16,7 +16,7 @@ import type { RunEvent, RunState } from './models.ts';
 import { isLoss, Outage } from './outages.ts';
 import { checkShape } from './reading.ts';
 import { ENDS } from './resources/agent/waiting.ts';
-import { OversizedMessage, ServerSentEvents, type Message } from './server-sent-events.ts';
+import { OversizedMessageError, ServerSentEvents, type Message } from './server-sent-events.ts';
 
 /** Entries of a log hold 16 KiB of output; this is far above whatever else they hold. */
 const EVENT_LENGTH_MAX = 16 * 1024 * 1024;
@@ -212,7 +212,7 @@ export class EventStream implements AsyncIterable<RunEvent> {
     try {
       yield* messages;
     } catch (error) {
-      if (!(error instanceof OversizedMessage)) throw error;
+      if (!(error instanceof OversizedMessageError)) throw error;
       throw this.#invalid('an event is longer than 16 MiB', response, '', '', 'an event of 16 MiB at most');
     }
   }

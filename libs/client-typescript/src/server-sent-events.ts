@@ -11,9 +11,9 @@ export interface Message {
 }
 
 /** A message is larger than the parser keeps. */
-export class OversizedMessage extends Error {}
+export class OversizedMessageError extends Error {}
 
-/** Takes a stream piece by piece. Throws OversizedMessage when one message is longer than `lengthMax` characters. */
+/** Takes a stream piece by piece. Throws OversizedMessageError when one message is longer than `lengthMax` characters. */
 export class ServerSentEvents {
   /** Strips a byte order mark, and keeps the bytes of a character that is cut. */
   readonly #decoder = new TextDecoder();
@@ -89,7 +89,7 @@ export class ServerSentEvents {
   }
 
   #checkLength(lineLength: number): void {
-    if (this.#dataLength + lineLength > this.#lengthMax) throw new OversizedMessage();
+    if (this.#dataLength + lineLength > this.#lengthMax) throw new OversizedMessageError();
   }
 }
 

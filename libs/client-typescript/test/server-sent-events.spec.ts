@@ -1,5 +1,5 @@
 /** Server-sent events by the standard, cut anywhere. */
-import { OversizedMessage, ServerSentEvents, type Message } from '../src/server-sent-events.ts';
+import { OversizedMessageError, ServerSentEvents, type Message } from '../src/server-sent-events.ts';
 
 const BYTES = new TextEncoder();
 
@@ -95,19 +95,19 @@ it('whose id came with it is told apart', () => {
 });
 
 it('one message has an end, however it is written', () => {
-  expect(() => parsed([BYTES.encode(`data: ${'x'.repeat(101)}\n`)], 100)).toThrow(OversizedMessage);
+  expect(() => parsed([BYTES.encode(`data: ${'x'.repeat(101)}\n`)], 100)).toThrow(OversizedMessageError);
   expect(() =>
     parsed(
       Array.from({ length: 20 }, () => BYTES.encode('data: 123456789\n')),
       100,
     ),
-  ).toThrow(OversizedMessage);
+  ).toThrow(OversizedMessageError);
   expect(() =>
     parsed(
       Array.from({ length: 200 }, () => BYTES.encode('x')),
       100,
     ),
-  ).toThrow(OversizedMessage);
+  ).toThrow(OversizedMessageError);
   expect(
     parsed(
       Array.from({ length: 200 }, () => BYTES.encode('data: 123456789\n\n')),
@@ -119,5 +119,5 @@ it('one message has an end, however it is written', () => {
 it('the messages before one that is too long are told', () => {
   const messages = new ServerSentEvents(10).push(BYTES.encode(`data: a\n\ndata: ${'x'.repeat(20)}\n\n`));
   expect(messages.next().value).toMatchObject({ data: 'a' });
-  expect(() => messages.next()).toThrow(OversizedMessage);
+  expect(() => messages.next()).toThrow(OversizedMessageError);
 });

@@ -1,5 +1,5 @@
 /** Opens a PostgreSQL database, which migrates it, and says which migrations it holds. */
-import { openDatabase } from '../../../apps/server/store/database/database.ts';
+import { openDatabase } from '../../../apps/server/store/open-database.ts';
 import { rows } from '../../../apps/server/store/database/transactions.ts';
 
 const [url = ''] = process.argv.slice(2);

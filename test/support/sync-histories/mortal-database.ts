@@ -1,6 +1,6 @@
 /** A database as a process has it that may die, stumble or stand still at any of its calls. Everything else that a pass asks counts as a call too. */
 import type { Database } from '../../../apps/server/store/database/database.ts';
-import { StoreFault } from '../../../apps/server/store/database/faults.ts';
+import { StoreError } from '../../../apps/server/store/database/faults.ts';
 
 export type Accident = 'dies' | 'hiccup' | 'stands';
 
@@ -52,7 +52,7 @@ export class Fate {
     if (this.accident === undefined || this.calls <= this.accident.at) return;
     const { kind } = this.accident;
     this.accident = undefined;
-    if (kind === 'hiccup') throw new StoreFault('unavailable', 'hiccup');
+    if (kind === 'hiccup') throw new StoreError('unavailable', 'hiccup');
     if (kind === 'dies') {
       this.dead = true;
       throw new Died();

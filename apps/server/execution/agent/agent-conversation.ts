@@ -10,7 +10,8 @@ import type {
   SessionUpdate,
   StopReason,
 } from '@agentclientprotocol/sdk';
-import { CANCEL_ASK_MS, joinPrompts, PLAN_FIRST, type LaunchProfile } from '#runs';
+import { joinPrompts, PLAN_FIRST, type LaunchProfile } from '#agents';
+import { CANCEL_ASK_MS } from '#runs';
 import { agentStream } from './agent-stream.ts';
 import { agentFailure, type AgentFailure, type Stage } from './agent-failures.ts';
 import { introduce, openSession } from './agent-handshake.ts';

@@ -1,6 +1,7 @@
 /** What an agent tells while it works, as events of its run: joined, bounded and without secrets. contract 3 (events), 10. */
 import type { SessionUpdate, ToolCallContent } from '@agentclientprotocol/sdk';
-import { isCurrency, redactor, type Redactor } from '#runs';
+import { isCurrency } from '#agents';
+import { redactor, type Redactor } from '#isolation';
 import type { RunEvent } from '../../store/runs/run-log.ts';
 import { usageIn } from './agent-usage.ts';
 import { outputSanitizer, type OutputSanitizer, type TextExcerpt } from './output-sanitizer.ts';

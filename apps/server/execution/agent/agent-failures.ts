@@ -1,6 +1,6 @@
 /** What goes wrong with an agent, in words for the owner of its run. reference: Running real coding agents. */
 import { RequestError } from '@agentclientprotocol/sdk';
-import { BUILT_IN_HARNESS, type LaunchProfile } from '#runs';
+import { BUILT_IN_HARNESS, type LaunchProfile } from '#agents';
 
 /** How far a conversation had come. */
 export type Stage = 'start' | 'session' | 'prompt';

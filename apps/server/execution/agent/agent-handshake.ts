@@ -7,7 +7,7 @@ import type {
   NewSessionResponse,
   SessionModeState,
 } from '@agentclientprotocol/sdk';
-import type { LaunchProfile } from '#runs';
+import type { LaunchProfile } from '#agents';
 import type { AgentTask, SessionOrigin } from './agent-conversation.ts';
 import { TimeoutError, UnauthenticatedError, UnconfigurableError } from './agent-failures.ts';
 import { acceptable } from './agent-mcp-remarks.ts';

@@ -2,17 +2,17 @@
 import { Readable, Writable } from 'node:stream';
 import type { McpServer, PromptResponse, SessionUpdate } from '@agentclientprotocol/sdk';
 import {
-  ATTACHMENTS_FOLDER,
   BUILT_IN_HARNESS,
   filesSaid,
   firstPrompt,
   joinPrompts,
   launchCommand,
   launchEnvironment,
-  redact,
   type AmbientAgentConfig,
   type LaunchProfile,
-} from '#runs';
+} from '#agents';
+import { redact } from '#isolation';
+import { ATTACHMENTS_FOLDER } from '#runs';
 import type { RunEvent } from '../../store/runs/run-log.ts';
 import type { Task } from '../../store/runs/run-tasks.ts';
 import type { AgentLaunch, AgentPipes, ExecutionPlace } from '../executor.ts';

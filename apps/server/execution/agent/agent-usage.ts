@@ -11,7 +11,7 @@ import {
   type RunBounds,
   type RunLimits,
   type UsageReport,
-} from '#runs';
+} from '#agents';
 import type { Config } from '../../config/config.ts';
 import type { ClaimedRun } from '../../store/runs/runs.ts';
 

@@ -1,5 +1,5 @@
 /** What an agent says, made fit to be stored: without secrets, within bounds, and such text as every database takes. contract 10. */
-import { redactor } from '#runs';
+import { redactor } from '#isolation';
 import { abridged, respelled } from './agent-values.ts';
 
 export interface OutputSanitizer {

@@ -1,6 +1,6 @@
 /** The broker of an agent's permission requests: what is waited for, for how long, and how many at a time. */
 import type { RequestPermissionRequest } from '@agentclientprotocol/sdk';
-import { allowing } from '#runs';
+import { allowing } from '#agents';
 import type { RunEvent } from '../../store/runs/run-log.ts';
 import type { Permission, PermissionStore, Question, PermissionAnswer } from '../../store/runs/permissions.ts';
 import { PermissionBroker, type PermissionBrokerDeps } from './permission-broker.ts';

@@ -1,6 +1,12 @@
 /** What an agent asks permission for in one execution: decided by the policy, or put to people and waited for. contract 3 (States, Follow-up), 10. */
 import type { RequestPermissionRequest, SessionUpdate } from '@agentclientprotocol/sdk';
-import { PERMISSION_KINDS, permissionRuling, rejecting, type PermissionOption, type PermissionSituation } from '#runs';
+import {
+  PERMISSION_KINDS,
+  permissionRuling,
+  rejecting,
+  type PermissionOption,
+  type PermissionSituation,
+} from '#agents';
 import type { RunEvent } from '../../store/runs/run-log.ts';
 import {
   toWire,

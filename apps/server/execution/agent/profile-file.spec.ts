@@ -2,8 +2,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { credentialProblem, LAUNCH_PROFILES, modelHostsOf, type LaunchProfile } from '#runs';
-import { ConfigFaults } from '../../config/config.ts';
+import { credentialProblem, LAUNCH_PROFILES, modelHostsOf, type LaunchProfile } from '#agents';
+import { ConfigError } from '../../config/config.ts';
 import { readProfiles } from './profile-file.ts';
 
 let folder: string;
@@ -30,7 +30,7 @@ async function faultsOf(content: unknown): Promise<string[]> {
   return readProfiles(await written(content)).then(
     () => [],
     (error: unknown) =>
-      error instanceof ConfigFaults
+      error instanceof ConfigError
         ? error.faults.map(({ variable, rule }) => `${variable}: ${rule}`)
         : Promise.reject(error),
   );

@@ -1,21 +1,19 @@
 /** The operator's file of launch profiles: read and checked once, at start; every fault at once, by its place in the file and never by a value. contract 1. */
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { AGENT_PROFILES_SCHEMA, compileSchema, type AgentProfilesFile, type SchemaError } from '#contracts';
 import {
   BUILT_IN_HARNESS,
   COMMAND_HARNESS,
-  INJECTABLE_VALUE_BYTES_MAX,
-  isInjectableValue,
   LAUNCH_PROFILES,
   profilesWith,
-  readHostPattern,
   type LaunchProfile,
   type ModelVia,
   type OwnProfile,
-} from '#runs';
+} from '#agents';
+import { AGENT_PROFILES_SCHEMA, compileSchema, type AgentProfilesFile, type SchemaError } from '#contracts';
+import { INJECTABLE_VALUE_BYTES_MAX, isInjectableValue, readHostPattern } from '#isolation';
 import { parseDocument } from 'yaml';
-import { ConfigFaults } from '../../config/config.ts';
+import { ConfigError } from '../../config/config.ts';
 
 type Entry = AgentProfilesFile['profiles'][number];
 
@@ -38,12 +36,12 @@ const OWN_VARIABLES = new Set([
 ]);
 const OWN_PREFIXES = ['LD_', 'DYLD_', 'MILLWRIGHT_'];
 
-/** The built-in profiles, with those of the file where there is one. Throws ConfigFaults. */
+/** The built-in profiles, with those of the file where there is one. Throws ConfigError. */
 export async function readProfiles(file: string | undefined): Promise<readonly LaunchProfile[]> {
   if (file === undefined) return LAUNCH_PROFILES;
   const faults: string[] = [];
   const own = await ownProfiles(file, (rule) => void faults.push(rule));
-  if (faults.length > 0) throw new ConfigFaults(faults.map((rule) => ({ variable: VARIABLE, rule })));
+  if (faults.length > 0) throw new ConfigError(faults.map((rule) => ({ variable: VARIABLE, rule })));
   return profilesWith(own);
 }
 

@@ -1,6 +1,6 @@
 /** What has to be true and known before a command can start: its program, its environment, its limits. contract 3, 10. */
 import { isAbsolute } from 'node:path';
-import { isInjectableEnvName } from '#runs';
+import { isInjectableEnvName } from '#isolation';
 import type { CommandSpec } from './command.ts';
 import { findTools, isProgram, STANDARD_PATH } from '../../process/program-paths.ts';
 import { isHidden } from '../sandbox/sandboxes-view.ts';

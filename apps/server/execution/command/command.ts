@@ -1,6 +1,7 @@
 /** Runs the operator's command for one execution: prompt in, events out, an end only when nothing is left running. contract 3, 10. */
 import { spawn } from 'node:child_process';
-import type { CommandEnd, EgressRules } from '#runs';
+import type { EgressRules } from '#isolation';
+import type { CommandEnd } from '#runs';
 import type { AgentPipes, ExecutionOutput } from '../executor.ts';
 import type { Confinement, NetworkPolicy, Sandbox, WrappedCommand } from '../sandbox/sandboxes.ts';
 import { inputsOf, type Workspace } from '../workspace/workspaces.ts';

@@ -6,8 +6,14 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { decideAddresses, decideTarget, formatTarget, readTarget } from '#runs';
-import type { EgressRefusal, EgressRules } from '#runs';
+import {
+  decideAddresses,
+  decideTarget,
+  formatTarget,
+  readTarget,
+  type EgressRefusal,
+  type EgressRules,
+} from '#isolation';
 import { egressRateLimit } from './egress-rate-limit.ts';
 import { forwardRequest } from './egress-requests.ts';
 import { dial, machineAddresses, pacedResolver, resolverFor } from './egress-resolution.ts';

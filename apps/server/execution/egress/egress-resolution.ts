@@ -4,8 +4,7 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isListed } from '#runs';
-import type { EgressRules } from '#runs';
+import { isListed, type EgressRules } from '#isolation';
 
 /** The addresses of a name; empty: there are none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;

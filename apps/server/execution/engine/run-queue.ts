@@ -208,14 +208,14 @@ function toToken({ id, data, attemptsStarted }: Job): ReceivedToken {
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new QueueUnreachable(ms)), ms);
+    timer = setTimeout(() => reject(new QueueUnreachableError(ms)), ms);
   });
   work.catch(() => undefined); // nobody waits for it any more when it is late
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 /** The queue did not answer. */
-class QueueUnreachable extends Error {
+class QueueUnreachableError extends Error {
   constructor(ms: number) {
     super(`no answer within ${ms / 1_000} s`);
   }

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { redact, type CommandEnd } from '#runs';
+import { redact } from '#isolation';
+import type { CommandEnd } from '#runs';
 import type { CommandSpec } from '../command/command.ts';
 import type { RunEnvironment, RunRepository } from '../preparation/environments.ts';
 import type { Repositories, RepositoryCopy } from '../repositories/repositories.ts';

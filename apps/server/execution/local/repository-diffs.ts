@@ -1,7 +1,6 @@
 /** What a run has changed in the repositories of its environment, as diffs among its artifacts; made inside its sandbox, never by the service. contract 3 (artifacts), 10. */
-import { ARTIFACTS_FOLDER } from '#runs';
+import { ARTIFACTS_FOLDER, type CommandEnd } from '#runs';
 import type { Log } from '../../process/log.ts';
-import type { CommandEnd } from '#runs';
 import type { CommandSpec } from '../command/command.ts';
 import { checkedOut, sandboxedGit, type CheckedOut } from './environment-setup.ts';
 import type { Workspace } from '../workspace/workspaces.ts';

@@ -1,7 +1,8 @@
 /** What is made ready before a run takes its prompt: its skill where the agent looks for it, its environment in the workspace. contract 3, 8 (environments), 10. */
 import { chmod, lchown, lstat, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isSkillFilePath, type CommandEnd } from '#runs';
+import { isSkillFilePath } from '#agents';
+import type { CommandEnd } from '#runs';
 import { DEFAULT_OUTPUT_BYTES_MAX, type CommandSpec } from '../command/command.ts';
 import type { ExecutionSpec } from '../preparation/execution-spec.ts';
 import type { RunSkill } from '../preparation/skills.ts';

@@ -1,5 +1,6 @@
 /** Environments that factories declare: which repositories and commands make one, resolved for a run. contract 8 (environments), 10. */
-import { declaredRepositories, type HostPattern } from '#runs';
+import type { HostPattern } from '#isolation';
+import { declaredRepositories } from '#runs';
 import type { ResourceStore } from '../../store/definitions/resource-files.ts';
 import { isBranchName } from '../../sync/sources/git/git-urls.ts';
 import { SetupError } from '../executor.ts';

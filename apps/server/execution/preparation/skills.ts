@@ -1,13 +1,6 @@
 /** Skills of runs: the text that shapes the agent, and the files beside it, resolved for a run. contract 3 (AmbientAgentConfig). */
-import {
-  factorySkillPath,
-  isSkillFolderName,
-  namedSkill,
-  readSkill,
-  repositoryName,
-  skillAtRepository,
-  skillFilesHint,
-} from '#runs';
+import { factorySkillPath, isSkillFolderName, namedSkill, readSkill, skillAtRepository, skillFilesHint } from '#agents';
+import { repositoryName } from '#runs';
 import type { ResourceStore } from '../../store/definitions/resource-files.ts';
 import type { Repositories } from '../repositories/repositories.ts';
 import {

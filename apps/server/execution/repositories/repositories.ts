@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { discard, packCount, PACKS_MAX, sweep as sweepLeftOvers } from '../../sync/sources/git/git-cache.ts';
 import { withSession, type GitSession, type SessionScope } from '../../sync/sources/git/git-session.ts';
-import { SourceUnavailable } from '../../sync/sources/source.ts';
+import { SourceUnavailableError } from '../../sync/sources/source.ts';
 import type { RepositoryAccess } from './repositories-access.ts';
 import { Growth } from './repositories-growth.ts';
 import {
@@ -81,7 +81,7 @@ export class Repositories {
         return counted(this.readers, key, () => work(this.copy(key, access, headBranch)));
       });
     } catch (error) {
-      if (error instanceof SourceUnavailable) throw new SetupError(unreadableMessage(error, access));
+      if (error instanceof SourceUnavailableError) throw new SetupError(unreadableMessage(error, access));
       throw error;
     }
   }

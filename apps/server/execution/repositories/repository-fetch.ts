@@ -1,13 +1,13 @@
 /** How a bare copy of a repository is made and brought up to date with git: what its host has, what is fetched of it, which addresses are dialled. contract 9 (Git), 10. */
 import { chmod, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { decideAddresses, decideTarget, type EgressRules } from '#runs';
+import { decideAddresses, decideTarget, type EgressRules } from '#isolation';
 import type { Config } from '../../config/config.ts';
 import { cacheFormat, discard, sweep as sweepLeftOvers } from '../../sync/sources/git/git-cache.ts';
 import { formatOf, readAdvertisement } from '../../sync/sources/git/git-objects.ts';
 import { withSession, type GitSession, type SessionScope } from '../../sync/sources/git/git-session.ts';
 import { isBranchName } from '../../sync/sources/git/git-urls.ts';
-import { SourceUnavailable } from '../../sync/sources/source.ts';
+import { SourceUnavailableError } from '../../sync/sources/source.ts';
 import { machineAddresses, resolverFor } from '../egress/egress-resolution.ts';
 import { SetupError } from '../executor.ts';
 import type { RepositoryAccess } from './repositories-access.ts';
@@ -70,7 +70,7 @@ export async function fetchCopy(deps: FetchCopyDeps): Promise<string | undefined
     try {
       return await updateCopy(session, folder, url, settings, advertised);
     } catch (error) {
-      const isBroken = error instanceof SourceUnavailable && error.failure.reason === 'corrupt';
+      const isBroken = error instanceof SourceUnavailableError && error.failure.reason === 'corrupt';
       if (!isBroken || isBeingRead()) throw error;
       await discard(folder);
       return updateCopy(session, folder, url, settings, advertised);
@@ -111,7 +111,7 @@ async function advertisedBy(
 ): Promise<Advertised> {
   const output = await session.ask('/dev/null', [...settings, 'ls-remote', '--symref', url, 'HEAD']);
   if (output.ended === 'timeout')
-    throw new SourceUnavailable('timeout', `${url}: its host did not say within ${timeoutMs / 1000} s what it has`);
+    throw new SourceUnavailableError('timeout', `${url}: its host did not say within ${timeoutMs / 1000} s what it has`);
   return readAdvertisement(session.demand(output).toString('utf8'));
 }
 
@@ -134,7 +134,7 @@ async function updateCopy(
     ...FETCH,
   ]);
   if (fetched.ended === 'exit' && fetched.exitCode !== 0 && fetched.stderr.includes('Operation too slow'))
-    throw new SourceUnavailable('timeout', `${url}: its host sent nothing for ${ANSWER_MS_MAX / 1000} s`);
+    throw new SourceUnavailableError('timeout', `${url}: its host sent nothing for ${ANSWER_MS_MAX / 1000} s`);
   session.demand(fetched);
   const { headBranch } = advertised;
   const isNamed = headBranch !== undefined && isBranchName(headBranch);
@@ -197,7 +197,7 @@ export async function pinnedAddresses({ address, host: { host, ports } }: Reposi
 
 /** For the owner of a run: why a repository cannot be read, and what to do. */
 export function unreadableMessage(
-  { failure: { reason, message } }: SourceUnavailable,
+  { failure: { reason, message } }: SourceUnavailableError,
   { credential }: RepositoryAccess,
 ): string {
   const remedy =

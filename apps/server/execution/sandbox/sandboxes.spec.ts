@@ -8,7 +8,7 @@ import { detectSandbox } from './sandboxes-detection.ts';
 import { namespaceCandidates } from './sandboxes-namespace.ts';
 import { viewOf } from './sandboxes-view.ts';
 import type { Mount } from './sandboxes-view.ts';
-import { isConfining } from '#runs';
+import { isConfining } from '#isolation';
 import { missingGuarantees } from '../executor.ts';
 import { ownerOf } from './sandboxes.ts';
 import type { Confinement } from './sandboxes.ts';

@@ -1,15 +1,15 @@
 /** What the end of an execution means for its run, and how it is said. spec: States and transitions. */
+import { overTime } from '#agents';
 import {
   afterHandOver,
   afterLeaseExpiry,
   BUDGET_EXCEEDED,
-  overTime,
   type CommandEnd,
   type LeasedState,
   type SupervisionState,
 } from '#runs';
 import type { Config } from '../../config/config.ts';
-import type { RunRow } from '../../store/database/tables.ts';
+import type { RunRow } from '../../store/runs/run.entities.ts';
 import type { ReclaimDecision } from '../../store/runs/run-takeovers.ts';
 import type { ClaimedRun, RunEnd } from '../../store/runs/runs.ts';
 import type { TurnEnd } from '../agent/agent-conversation.ts';

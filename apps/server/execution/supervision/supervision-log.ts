@@ -1,7 +1,7 @@
 /** What one execution writes of its run: events in order, and everything else that has to be stored however long the database is away. contract 3 (events). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../process/log.ts';
-import { StoreFault } from '../../store/database/faults.ts';
+import { StoreError } from '../../store/database/faults.ts';
 import type { RunEvent } from '../../store/runs/run-log.ts';
 import type { ClaimedRun, RunStore } from '../../store/runs/runs.ts';
 import type { RunUsage } from '../agent/agent-usage.ts';
@@ -112,7 +112,7 @@ export class SupervisionLog {
         try {
           return { answer: await ask(), isRepeated: attempts > 1 };
         } catch (fault) {
-          if (fault instanceof StoreFault && fault.kind !== 'broken') throw fault;
+          if (fault instanceof StoreError && fault.kind !== 'broken') throw fault;
           return { fault };
         }
       },

@@ -1,6 +1,6 @@
 /** Who may ask and for whom: the installation's proofs, principals, and which factories there are to be limited to. contract 2. */
 import type { Database } from '../database/database.ts';
-import { StoreFault } from '../database/faults.ts';
+import { StoreError } from '../database/faults.ts';
 import { READ_ONLY } from '../database/postgres/postgres-connections.ts';
 import { databaseNow, insert, placeholders, row, rows } from '../database/transactions.ts';
 
@@ -62,7 +62,7 @@ export class AccessStore {
     });
   }
 
-  /** Cheap proof that the database answers, and not one that takes no writes. Throws StoreFault. */
+  /** Cheap proof that the database answers, and not one that takes no writes. Throws StoreError. */
   async ping(): Promise<void> {
     if (this.database.dialect === 'sqlite') await this.database.read(() => row('SELECT 1 AS alive'));
     else if (
@@ -72,7 +72,7 @@ export class AccessStore {
         )
       )?.read_only !== 'off'
     )
-      throw new StoreFault('unavailable', READ_ONLY);
+      throw new StoreError('unavailable', READ_ONLY);
   }
 
   /** Those of these UIDs of which there is no live factory. */

@@ -37,7 +37,7 @@ export type Claimed =
   | { kind: 'under-way' };
 
 /** Another request has taken the key over: what this one was about to commit must not be. */
-export class ClaimLost extends Error {}
+export class ClaimLostError extends Error {}
 
 interface StoredRow {
   request_hash: Uint8Array;
@@ -116,9 +116,9 @@ export class IdempotencyStore {
   }
 }
 
-/** Stores the answer in the transaction of what it tells of, so that neither is there without the other. Throws ClaimLost. */
+/** Stores the answer in the transaction of what it tells of, so that neither is there without the other. Throws ClaimLostError. */
 export function* storeAnswer(claim: IdempotencyClaim, answer: StoredAnswer): Transaction<void> {
-  if ((yield* stored(claim, answer)) === 0) throw new ClaimLost('the idempotency key was taken over');
+  if ((yield* stored(claim, answer)) === 0) throw new ClaimLostError('the idempotency key was taken over');
 }
 
 function* stored(claim: IdempotencyClaim, { status, ...kept }: StoredAnswer, again?: 'once more'): Transaction<number> {

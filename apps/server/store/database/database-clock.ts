@@ -18,7 +18,7 @@ export class DatabaseClock {
     this.monotonicMs = monotonicMs;
   }
 
-  /** Asks once. Throws StoreFault. */
+  /** Asks once. Throws StoreError. */
   static async of(database: Pick<Database, 'read'>, monotonicMs: () => number): Promise<DatabaseClock> {
     const clock = new DatabaseClock(database, monotonicMs);
     await clock.look();

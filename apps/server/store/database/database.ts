@@ -1,21 +1,21 @@
-/** Opens the database, brings its schema up to date under a lock, and hands out the one door to it. */
+/** How one of the two databases is opened, its schema brought up to date under a lock, and what everybody asks it through. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type Sqlite from 'better-sqlite3';
 import { types } from 'pg';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntitySchema } from 'typeorm';
 import type { TransactionRunner } from './transaction-runner.ts';
-import { toStoreFault } from './faults.ts';
+import { toStoreError } from './faults.ts';
 import { longReads } from './long-reads.ts';
-import { migratePostgres, MIGRATIONS, refuseUnknown, SchemaTooNew } from './migrations.ts';
+import { migratePostgres, MIGRATIONS, refuseUnknown, SchemaTooNewError } from './migrations.ts';
 import { BoundedClient, CONNECT_MS_MAX, refuseReadOnly } from './postgres/postgres-connections.ts';
 import { probePostgres, type PostgresUrls } from './postgres/postgres-probe.ts';
-import { PostgresUnusable, toConnectionFault } from './postgres/postgres-refusals.ts';
+import { PostgresUnusableError, toConnectionError } from './postgres/postgres-refusals.ts';
 import { postgresLongReads, postgresRunner } from './postgres/postgres.ts';
-import { OtherVersion } from './replicas.ts';
+import { VersionMismatchError } from './replicas.ts';
 import { sqliteRunner } from './sqlite.ts';
+import { entitiesFor } from './table.ts';
 import { row, rows, type Transaction } from './transactions.ts';
-import { SCHEMA } from './tables.ts';
 
 /** Connections of one process: writes are batched, so a handful saturates PostgreSQL. */
 const POOL_CONNECTIONS_MAX = 10;
@@ -40,14 +40,14 @@ export interface DatabaseOptions {
   nowMs: () => number;
 }
 
-/** Opens and migrates. Throws `SchemaTooNew` for a database that a newer program has migrated, OtherVersion while another program uses it, PostgresUnusable or another StoreFault when it cannot be used. */
-export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+/** Opens and migrates the database of these tables; see `openDatabase`. */
+export async function connectDatabase(options: DatabaseOptions, tables: readonly EntitySchema[]): Promise<Database> {
   return options.url === undefined
-    ? openSqlite(options)
-    : openPostgres({ url: options.url, directUrl: options.directUrl }, options.version);
+    ? openSqlite(options, tables)
+    : openPostgres({ url: options.url, directUrl: options.directUrl }, options.version, tables);
 }
 
-async function openSqlite({ dataDir, nowMs }: DatabaseOptions): Promise<Database> {
+async function openSqlite({ dataDir, nowMs }: DatabaseOptions, tables: readonly EntitySchema[]): Promise<Database> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const file = join(dataDir, 'millwright.sqlite');
   const source = new DataSource({
@@ -65,7 +65,7 @@ async function openSqlite({ dataDir, nowMs }: DatabaseOptions): Promise<Database
       connection.pragma('wal_autocheckpoint = 10000');
     },
     migrations: MIGRATIONS,
-    entities: SCHEMA,
+    entities: entitiesFor('sqlite', tables),
     synchronize: false,
     migrationsTransactionMode: 'all',
   });
@@ -85,18 +85,22 @@ async function openSqlite({ dataDir, nowMs }: DatabaseOptions): Promise<Database
     };
   } catch (error) {
     if (source.isInitialized) await source.destroy();
-    throw toStoreFault(error);
+    throw toStoreError(error);
   }
 }
 
-async function openPostgres(urls: PostgresUrls, version: string | undefined): Promise<Database> {
+async function openPostgres(
+  urls: PostgresUrls,
+  version: string | undefined,
+  tables: readonly EntitySchema[],
+): Promise<Database> {
   types.setTypeParser(types.builtins.INT8, Number); // our integers are below 2^53
   const { wire, directUrl, isPooled } = await probePostgres(urls);
   const source = new DataSource({
     type: 'postgres',
     url: urls.url,
     poolSize: POOL_CONNECTIONS_MAX,
-    entities: SCHEMA,
+    entities: entitiesFor('postgres', tables),
     synchronize: false,
     extra: {
       Client: BoundedClient,
@@ -114,9 +118,9 @@ async function openPostgres(urls: PostgresUrls, version: string | undefined): Pr
     return { ...runner, source, isPooled, longRead: postgresLongReads(source, wire), close: () => source.destroy() };
   } catch (error) {
     if (source.isInitialized) await source.destroy();
-    if (error instanceof SchemaTooNew || error instanceof OtherVersion) throw error;
-    throw new PostgresUnusable(
-      toConnectionFault(error),
+    if (error instanceof SchemaTooNewError || error instanceof VersionMismatchError) throw error;
+    throw new PostgresUnusableError(
+      toConnectionError(error),
       directUrl,
       urls.directUrl === undefined ? 'MILLWRIGHT_DATABASE_URL' : 'MILLWRIGHT_DATABASE_DIRECT_URL',
     );

@@ -1,8 +1,8 @@
 /** What the codes of both databases, of sockets and of TLS mean for whoever asked; nothing else of an error is passed on. contract 3 (Errors), 5 (Transaction). */
 import { QueryFailedError } from 'typeorm';
-import { LostRace, StoreFault, toStoreFault, type FaultKind } from './faults.ts';
+import { LostRaceError, StoreError, toStoreError, type StoreErrorKind } from './faults.ts';
 
-const CODES: readonly (readonly [why: string, kind: FaultKind, ...codes: string[]])[] = [
+const CODES: readonly (readonly [why: string, kind: StoreErrorKind, ...codes: string[]])[] = [
   [
     'a key that is taken',
     'conflict',
@@ -92,9 +92,9 @@ describe('a code', () => {
     '$code is $kind: $why',
     ({ code, kind }) => {
       const expected = { kind, code, message: `database: ${kind} (${code})` };
-      expect(toStoreFault(Object.assign(new Error('row 1'), { code, detail: 'row 1' }))).toMatchObject(expected);
+      expect(toStoreError(Object.assign(new Error('row 1'), { code, detail: 'row 1' }))).toMatchObject(expected);
       expect(
-        toStoreFault(new QueryFailedError('INSERT', ['row 1'], Object.assign(new Error('row 1'), { code }))),
+        toStoreError(new QueryFailedError('INSERT', ['row 1'], Object.assign(new Error('row 1'), { code }))),
       ).toMatchObject(expected);
     },
   );
@@ -111,8 +111,8 @@ describe('an error without a code', () => {
     'Client has encountered a connection error and is not queryable',
     'Client was closed and is not queryable',
   ])('of the driver is an outage: %s', (message) => {
-    expect(toStoreFault(new Error(message))).toMatchObject({ kind: 'unavailable', code: 'connection' });
-    expect(toStoreFault(new QueryFailedError('SELECT', ['row 1'], new Error(message)))).toMatchObject({
+    expect(toStoreError(new Error(message))).toMatchObject({ kind: 'unavailable', code: 'connection' });
+    expect(toStoreError(new QueryFailedError('SELECT', ['row 1'], new Error(message)))).toMatchObject({
       kind: 'unavailable',
       code: 'connection',
     });
@@ -120,12 +120,16 @@ describe('an error without a code', () => {
 
   it('never passes a statement and its parameters on', () => {
     expect(
-      toStoreFault(new QueryFailedError('INSERT', ['row 1'], new Error('nobody has heard of this'))),
+      toStoreError(new QueryFailedError('INSERT', ['row 1'], new Error('nobody has heard of this'))),
     ).toMatchObject({ kind: 'broken', code: 'unknown', message: 'database: broken (unknown)' });
   });
 
   it('is left alone where it is a bug of ours, or was told apart before', () => {
-    for (const error of [new TypeError('x is not a function'), new LostRace('again'), new StoreFault('full', '53100')])
-      expect(toStoreFault(error)).toBe(error);
+    for (const error of [
+      new TypeError('x is not a function'),
+      new LostRaceError('again'),
+      new StoreError('full', '53100'),
+    ])
+      expect(toStoreError(error)).toBe(error);
   });
 });

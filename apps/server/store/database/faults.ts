@@ -1,15 +1,15 @@
 /** Database errors without the statements and values that drivers put into them: nothing of a row may reach a log. */
 import { QueryFailedError } from 'typeorm';
 
-export type FaultKind = 'conflict' | 'retry' | 'unavailable' | 'full' | 'broken';
+export type StoreErrorKind = 'conflict' | 'retry' | 'unavailable' | 'full' | 'broken';
 
 /** A failed statement or transaction. `message` holds the driver's code only. */
-export class StoreFault extends Error {
-  readonly kind: FaultKind;
+export class StoreError extends Error {
+  readonly kind: StoreErrorKind;
   readonly code: string;
-  constructor(kind: FaultKind, code: string) {
+  constructor(kind: StoreErrorKind, code: string) {
     super(`database: ${kind} (${code})`);
-    this.name = 'StoreFault';
+    this.name = 'StoreError';
     this.kind = kind;
     this.code = code;
   }
@@ -19,18 +19,18 @@ export class StoreFault extends Error {
 const ENDED_BY_SERVER: ReadonlySet<string> = new Set(['25P03', '25P04', '57014']);
 
 /** Whether an error says that the database as a whole cannot be used now. */
-export function isOutage(error: unknown): error is StoreFault {
-  return error instanceof StoreFault && error.kind === 'unavailable' && !ENDED_BY_SERVER.has(error.code);
+export function isOutage(error: unknown): error is StoreError {
+  return error instanceof StoreError && error.kind === 'unavailable' && !ENDED_BY_SERVER.has(error.code);
 }
 
 /** Thrown by a transaction's body that lost a race it can only win by starting over. */
-export class LostRace extends Error {}
+export class LostRaceError extends Error {}
 
 /**
  * What a code means for whoever asked: `retry`: the same again can succeed at once; `unavailable`: it can when the database is back;
  * `full`: when somebody has made room. Everything else is `broken`: a bug. PostgreSQL, "Error Codes"; SQLite, "Result Codes"; node:net, node:tls.
  */
-const KINDS: Readonly<Record<string, FaultKind>> = {
+const KINDS: Readonly<Record<string, StoreErrorKind>> = {
   '23505': 'conflict',
   // Serialization, deadlock, a lock that was not to be waited for.
   '40001': 'retry',
@@ -59,25 +59,25 @@ const OUTAGE_CODES =
   /^(ECONN|EHOST|ENET|EPIPE$|ETIMEDOUT$|ENOTFOUND$|EAI_|EADDRNOTAVAIL$|EMFILE$|ENFILE$|ERR_SSL|ERR_TLS|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_)/;
 
 /** Classifies a driver's error by its code and drops everything else of it. */
-export function toStoreFault(error: unknown): Error {
-  if (error instanceof StoreFault || error instanceof LostRace) return error;
+export function toStoreError(error: unknown): Error {
+  if (error instanceof StoreError || error instanceof LostRaceError) return error;
   const code = codeOf(error);
-  if (code !== undefined) return new StoreFault(kindOf(code), code);
-  if (isLostConnection(error)) return new StoreFault('unavailable', 'connection');
+  if (code !== undefined) return new StoreError(kindOf(code), code);
+  if (isLostConnection(error)) return new StoreError('unavailable', 'connection');
   // Carries the statement and its parameters.
-  return error instanceof QueryFailedError ? new StoreFault('broken', 'unknown') : (error as Error);
+  return error instanceof QueryFailedError ? new StoreError('broken', 'unknown') : (error as Error);
 }
 
-/** A read through an entity, its failure as a StoreFault: TypeORM's own errors carry statement and parameters. */
+/** A read through an entity, its failure as a StoreError: TypeORM's own errors carry statement and parameters. */
 export async function withStoreErrors<T>(reading: Promise<T>): Promise<T> {
   try {
     return await reading;
   } catch (error) {
-    throw toStoreFault(error);
+    throw toStoreError(error);
   }
 }
 
-function kindOf(code: string): FaultKind {
+function kindOf(code: string): StoreErrorKind {
   if (code.startsWith('SQLITE_CONSTRAINT')) return 'conflict';
   const known = KINDS[code];
   if (known !== undefined) return known;

@@ -3,9 +3,9 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { DataSource } from 'typeorm';
 import { MIGRATION_NAMES } from './migrations.ts';
-import { toStoreFault } from './faults.ts';
+import { toStoreError } from './faults.ts';
 import { BoundedClient, CONNECT_MS_MAX } from './postgres/postgres-connections.ts';
-import { toConnectionFault } from './postgres/postgres-refusals.ts';
+import { toConnectionError } from './postgres/postgres-refusals.ts';
 
 export interface SchemaFound {
   /** Version of the database program. */
@@ -25,7 +25,7 @@ const READ_BYTES_MAX = 256 * 1_048_576;
 
 /**
  * What lies in a SQLite file; `too-large`: only an open connection could tell, and that would make files beside it.
- * Throws StoreFault when it is no database, or a damaged one.
+ * Throws StoreError when it is no database, or a damaged one.
  */
 export function inspectSqlite(file: string): SchemaFound | 'absent' | 'too-large' {
   if (!existsSync(file)) return 'absent';
@@ -45,7 +45,7 @@ export function inspectSqlite(file: string): SchemaFound | 'absent' | 'too-large
       table.found === 0 ? [] : (connection.prepare('SELECT name FROM migrations').all() as { name: string }[]);
     return { version: version.version, ...compared(applied.map(({ name }) => name)) };
   } catch (error) {
-    throw toStoreFault(error);
+    throw toStoreError(error);
   } finally {
     connection?.close();
   }
@@ -57,7 +57,7 @@ function withoutLog(file: Buffer): Buffer {
   return file;
 }
 
-/** What a PostgreSQL server holds. Throws StoreFault; nothing of the URL is in its message. */
+/** What a PostgreSQL server holds. Throws StoreError; nothing of the URL is in its message. */
 export async function inspectPostgres(url: string, nowMs: () => number): Promise<SchemaFound> {
   const source = new DataSource({
     type: 'postgres',
@@ -86,7 +86,7 @@ export async function inspectPostgres(url: string, nowMs: () => number): Promise
       ...compared(applied.map(({ name }) => name)),
     };
   } catch (error) {
-    throw toConnectionFault(error);
+    throw toConnectionError(error);
   } finally {
     if (source.isInitialized) await source.destroy();
   }

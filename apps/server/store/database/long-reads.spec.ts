@@ -3,7 +3,7 @@ import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { StoreFault } from './faults.ts';
+import { StoreError } from './faults.ts';
 import { longReads, type LongReads } from './long-reads.ts';
 import { change, databaseNow, insert, row, rows, type SqlValue, type Transaction } from './transactions.ts';
 
@@ -97,7 +97,7 @@ it.each([
 ])('answers $why with a fault that says nothing else, and goes on', async ({ body, kind, code }) => {
   writer.exec('INSERT INTO thing (id) VALUES (3)');
   const fault = await faultOf(reads.read<unknown>(body));
-  expect(fault).toBeInstanceOf(StoreFault);
+  expect(fault).toBeInstanceOf(StoreError);
   expect(fault).toMatchObject({ kind, code });
   expect(await counted()).toBe(1);
 });
@@ -107,7 +107,7 @@ it('lets a body catch the fault of a statement', async () => {
     try {
       return yield* rows('SELECT nothing');
     } catch (fault) {
-      return (fault as StoreFault).code;
+      return (fault as StoreError).code;
     }
   });
   expect(caught).toBe('SQLITE_ERROR');

@@ -1,7 +1,7 @@
 /** Long reads of a SQLite file: in a thread of their own, one statement at a time, so that they delay no write. contract 3 (Long reads never stall the ingress). */
 import { Worker } from 'node:worker_threads';
 import { runSteps } from './transaction-runner.ts';
-import { StoreFault, toStoreFault } from './faults.ts';
+import { StoreError, toStoreError } from './faults.ts';
 import type { Outcome, Row, Statement, Transaction } from './transactions.ts';
 
 /** A statement that takes longer is given up: every list is bounded, so that something is wrong with the machine or with us. */
@@ -18,7 +18,7 @@ interface Waiting {
 
 /** What runs the bodies of reads elsewhere. */
 export interface LongReads {
-  /** Runs a body that only reads; it sees what was committed before each of its statements. Throws StoreFault. */
+  /** Runs a body that only reads; it sees what was committed before each of its statements. Throws StoreError. */
   read<T>(body: () => Transaction<T>): Promise<T>;
   /** Ends the thread; reads under way fail. */
   close(): Promise<void>;
@@ -63,7 +63,7 @@ export function longReads(file: string, nowMs: () => number, statementMsMax = ST
     // A statement that runs cannot be interrupted: the thread ends behind it.
     const end = thread.terminate().finally(() => ending.delete(end));
     ending.add(end);
-    settle((read) => read.reject(new StoreFault('unavailable', `reading thread ${why}`)));
+    settle((read) => read.reject(new StoreError('unavailable', `reading thread ${why}`)));
   }
 
   function settle(outcome: (read: Waiting) => void): void {
@@ -76,8 +76,8 @@ export function longReads(file: string, nowMs: () => number, statementMsMax = ST
 
   async function execute(statement: Statement): Promise<Outcome> {
     if (statement.kind === 'now') return { rows: [{ now: nowMs() }], changes: 0 };
-    if (statement.kind !== 'query') throw new StoreFault('broken', 'a long read wrote');
-    if (closed) throw new StoreFault('unavailable', 'closed');
+    if (statement.kind !== 'query') throw new StoreError('broken', 'a long read wrote');
+    if (closed) throw new StoreError('unavailable', 'closed');
     const rows = await new Promise<Row[]>((resolve, reject) => {
       waiting.push({ query: statement, resolve, reject });
       next();
@@ -89,7 +89,7 @@ export function longReads(file: string, nowMs: () => number, statementMsMax = ST
     read: (body) => runSteps(body(), execute),
     async close() {
       closed = true;
-      for (const read of waiting.splice(0)) read.reject(new StoreFault('unavailable', 'closed'));
+      for (const read of waiting.splice(0)) read.reject(new StoreError('unavailable', 'closed'));
       if (worker !== undefined) lose(worker, 'closed');
       await Promise.all(ending);
     },
@@ -97,5 +97,5 @@ export function longReads(file: string, nowMs: () => number, statementMsMax = ST
 }
 
 function faultOf(code: string): Error {
-  return toStoreFault(Object.assign(new Error('a statement failed'), { code }));
+  return toStoreError(Object.assign(new Error('a statement failed'), { code }));
 }

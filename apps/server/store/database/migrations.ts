@@ -23,7 +23,7 @@ export const MIGRATION_NAMES: readonly string[] = MIGRATIONS.map(({ name }) => n
 export const MIGRATION_LOCK = 7_305_118_402;
 
 /** The database was migrated by a newer version of this program. */
-export class SchemaTooNew extends Error {
+export class SchemaTooNewError extends Error {
   constructor(name: string) {
     super(
       `the database holds migration ${name}, which this version does not know: start the version that wrote it, or a newer one`,
@@ -31,15 +31,15 @@ export class SchemaTooNew extends Error {
   }
 }
 
-/** Throws SchemaTooNew for names that this program does not know. */
+/** Throws SchemaTooNewError for names that this program does not know. */
 export function refuseUnknown(applied: readonly { name: string }[]): void {
   const unknown = applied.find(({ name }) => !MIGRATION_NAMES.includes(name));
-  if (unknown !== undefined) throw new SchemaTooNew(unknown.name);
+  if (unknown !== undefined) throw new SchemaTooNewError(unknown.name);
 }
 
 /**
  * Migrates a PostgreSQL database over a connection of its own; another process that does the same is waited for. `version`: this program,
- * where processes of others must not be on the database. Throws SchemaTooNew and OtherVersion before anything is touched.
+ * where processes of others must not be on the database. Throws SchemaTooNewError and VersionMismatchError before anything is touched.
  */
 export async function migratePostgres(url: string, version?: string): Promise<void> {
   const source = new DataSource({

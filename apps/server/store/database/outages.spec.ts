@@ -1,8 +1,8 @@
 /** An outage is one line at its beginning and one at its end, and no fault of another kind is taken for one. */
 import { Log } from '../../process/log.ts';
-import { tellOfOutages } from '../../composition/outages.ts';
+import { logOutages } from '../../process/database-log.ts';
 import type { Database } from './database.ts';
-import { StoreFault } from './faults.ts';
+import { StoreError } from './faults.ts';
 
 describe('outages of the database', () => {
   let atMs: number;
@@ -19,7 +19,7 @@ describe('outages of the database', () => {
       () => 0,
     );
     const answer = <T>(): Promise<T> => (fate === undefined ? Promise.resolve('an answer' as T) : Promise.reject(fate));
-    database = tellOfOutages(
+    database = logOutages(
       { dialect: 'postgres', run: answer, read: answer, longRead: answer } as unknown as Database,
       log,
       () => atMs,
@@ -36,7 +36,7 @@ describe('outages of the database', () => {
 
   it('are told of once each, with the reason and how long they were, and without a stack', async () => {
     await attempt();
-    fate = new StoreFault('unavailable', 'ECONNREFUSED');
+    fate = new StoreError('unavailable', 'ECONNREFUSED');
     for (const how of ['run', 'read', 'longRead', 'run'] as const) {
       await attempt(how);
       atMs += 3_500;
@@ -50,14 +50,14 @@ describe('outages of the database', () => {
     expect(lines.slice(1)).toEqual([
       { at: expect.any(String), level: 'warn', message: 'the database answers again', away_seconds: 14 },
     ]);
-    fate = new StoreFault('unavailable', '57P01');
+    fate = new StoreError('unavailable', '57P01');
     await attempt();
     expect(lines.at(-1)).toMatchObject({ message: 'the database does not answer', reason: '57P01' });
   });
 
   it('are not over while only some are let in', async () => {
     for (const round of [1, 2, 3]) {
-      fate = new StoreFault('unavailable', '53300');
+      fate = new StoreError('unavailable', '53300');
       await attempt();
       fate = undefined;
       atMs = round * 1_000;
@@ -70,13 +70,13 @@ describe('outages of the database', () => {
   });
 
   it.each([
-    new StoreFault('broken', '42P01'),
-    new StoreFault('full', '53100'),
-    new StoreFault('conflict', '23505'),
-    new StoreFault('retry', '40P01'),
+    new StoreError('broken', '42P01'),
+    new StoreError('full', '53100'),
+    new StoreError('conflict', '23505'),
+    new StoreError('retry', '40P01'),
     new Error('a bug'),
-    new StoreFault('unavailable', '25P04'),
-    new StoreFault('unavailable', '57014'), // a transaction that went on for too long, of a server that answers
+    new StoreError('unavailable', '25P04'),
+    new StoreError('unavailable', '57014'), // a transaction that went on for too long, of a server that answers
   ])('are not what %s is: it is written at every attempt, with the stack', async (fault) => {
     fate = fault;
     await attempt();

@@ -1,6 +1,18 @@
 /** The processes of one database as rows: which program each is and what it does, when it was heard of last, and the serving version that it has loaded. contract 5, 9. */
 import type { Database } from './database.ts';
-import { change, databaseNow, insert, lock, row, rows, type Transaction } from './transactions.ts';
+import { defineTable, insertInto } from './table.ts';
+import { change, databaseNow, lock, row, rows, type Transaction } from './transactions.ts';
+
+/** Processes that live on the database; `roles`: names with commas between. */
+export const REPLICA = defineTable('replica', {
+  owner: 'key',
+  started_at: 'int',
+  seen_at: 'int',
+  serving_version: 'int',
+  version: 'text',
+  roles: 'text',
+  host: 'text',
+});
 
 /** Who was not heard of for this long does nothing any more. */
 const REPLICA_LIVE_MS = 15_000;
@@ -25,7 +37,7 @@ export interface Replica {
 }
 
 /** A process of another version lives on this database: they would expect different things of it. */
-export class OtherVersion extends Error {
+export class VersionMismatchError extends Error {
   constructor(
     ours: string,
     { version, owner, silentMs }: { version: string; owner: string; silentMs: number | string },
@@ -40,7 +52,7 @@ export class OtherVersion extends Error {
 /** Asks one statement of PostgreSQL, with `$1` …; answers its rows. */
 type Ask = (text: string, params?: unknown[]) => Promise<unknown>;
 
-/** Throws OtherVersion. To be asked before a database is migrated: a newer schema would keep the others from starting again. */
+/** Throws VersionMismatchError. To be asked before a database is migrated: a newer schema would keep the others from starting again. */
 export async function refuseOtherVersions(ask: Ask, version: string): Promise<void> {
   const columns = (await ask(
     "SELECT column_name AS name FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = 'replica'",
@@ -51,7 +63,7 @@ export async function refuseOtherVersions(ask: Ask, version: string): Promise<vo
     `SELECT owner, ${theirs} AS version, now.ms - seen_at AS "silentMs" FROM replica, (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms) AS now WHERE seen_at > now.ms - $1 AND ${theirs} <> $2 ORDER BY seen_at DESC LIMIT 1`,
     [REPLICA_LIVE_MS, version],
   )) as { owner: string; version: string; silentMs: number | string }[];
-  if (other !== undefined) throw new OtherVersion(version, other);
+  if (other !== undefined) throw new VersionMismatchError(version, other);
 }
 
 export class ReplicaStore {
@@ -60,7 +72,7 @@ export class ReplicaStore {
     this.database = database;
   }
 
-  /** Notes a process that begins. Throws OtherVersion: of two that begin together, the later one. */
+  /** Notes a process that begins. Throws VersionMismatchError: of two that begin together, the later one. */
   async join(me: Process): Promise<void> {
     await this.database.run(function* () {
       yield* lock('replicas');
@@ -70,7 +82,8 @@ export class ReplicaStore {
         nowMs - REPLICA_LIVE_MS,
         me.version,
       );
-      if (other !== undefined) throw new OtherVersion(me.version, { ...other, silentMs: nowMs - other.seen_at });
+      if (other !== undefined)
+        throw new VersionMismatchError(me.version, { ...other, silentMs: nowMs - other.seen_at });
       yield* enter(me, 0, nowMs);
     });
   }
@@ -145,8 +158,14 @@ export class ReplicaStore {
 }
 
 function* enter({ owner, version, roles, host }: Process, servingVersion: number, nowMs: number): Transaction<void> {
-  const columns = ['owner', 'started_at', 'seen_at', 'serving_version', 'version', 'roles', 'host'];
-  yield* insert('replica', columns, [[owner, nowMs, nowMs, servingVersion, version, roles.join(','), host]], {
-    ignoreConflicts: true,
-  });
+  const replica = {
+    owner,
+    started_at: nowMs,
+    seen_at: nowMs,
+    serving_version: servingVersion,
+    version,
+    roles: roles.join(','),
+    host,
+  };
+  yield* insertInto(REPLICA, [replica], { ignoreConflicts: true });
 }

@@ -1,6 +1,6 @@
 /** SQLite through one connection: transactions do not nest, roll back whole, and are run again when they lose a race. */
 import Sqlite from 'better-sqlite3';
-import { LostRace } from './faults.ts';
+import { LostRaceError } from './faults.ts';
 import { sqliteRunner } from './sqlite.ts';
 import { change, databaseNow, insert, matching, row, rows } from './transactions.ts';
 
@@ -112,16 +112,16 @@ describe('a transaction on SQLite', () => {
     let attempts = 0;
     await runner.run(function* () {
       yield* insert('thing', ['id', 'n'], [[`attempt ${(attempts += 1)}`, 1]]);
-      if (attempts < 3) throw new LostRace('again');
+      if (attempts < 3) throw new LostRaceError('again');
     });
     expect(await things()).toEqual([{ id: 'attempt 3', n: 1 }]);
     attempts = 0;
     const endless = runner.run(function* () {
       attempts += 1;
       yield* row('SELECT 1');
-      throw new LostRace('again');
+      throw new LostRaceError('again');
     });
-    await expect(endless).rejects.toThrow(LostRace);
+    await expect(endless).rejects.toThrow(LostRaceError);
     expect(attempts).toBe(4);
   });
 

@@ -1,6 +1,6 @@
 /** SQLite through one connection: a transaction is one synchronous function, so that nothing of another request can land inside it. */
 import type Database from 'better-sqlite3';
-import { LostRace, StoreFault, toStoreFault } from './faults.ts';
+import { LostRaceError, StoreError, toStoreError } from './faults.ts';
 import type { TransactionRunner } from './transaction-runner.ts';
 import {
   inSlices,
@@ -85,7 +85,7 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
       try {
         outcome = execute(step.value);
       } catch (error) {
-        step = work.throw(toStoreFault(error)); // the body may catch a conflict
+        step = work.throw(toStoreError(error)); // the body may catch a conflict
         continue;
       }
       step = work.next(outcome);
@@ -95,7 +95,7 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
 
   function attempt<T>(body: () => Transaction<T>): T {
     // Two nested transactions would silently become one: refuse instead.
-    if (connection.inTransaction) throw new StoreFault('broken', 'transaction already open');
+    if (connection.inTransaction) throw new StoreError('broken', 'transaction already open');
     connection.exec('BEGIN IMMEDIATE');
     try {
       const result = walk(body());
@@ -103,7 +103,7 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
       return result;
     } catch (error) {
       if (connection.inTransaction) connection.exec('ROLLBACK');
-      throw toStoreFault(error);
+      throw toStoreError(error);
     }
   }
 
@@ -125,7 +125,7 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
         try {
           return lasting === 'lazily' ? lazily(() => attempt(body)) : attempt(body);
         } catch (error) {
-          if (!(error instanceof LostRace) || left === 0) throw error;
+          if (!(error instanceof LostRaceError) || left === 0) throw error;
         }
       }
     },
@@ -133,7 +133,7 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
       try {
         return walk(body());
       } catch (error) {
-        throw toStoreFault(error);
+        throw toStoreError(error);
       }
     },
   };

@@ -1,5 +1,5 @@
 /** What runs a transaction's body on one of the two databases. */
-import { toStoreFault } from './faults.ts';
+import { toStoreError } from './faults.ts';
 import type { Outcome, Statement, Transaction } from './transactions.ts';
 
 /** `lazily`: a power cut may take it back, a killed process may not. For what is written again and again and harms nobody when it is lost. SQLite only: spares the wait for the disk. */
@@ -13,7 +13,7 @@ export interface TransactionRunner {
   read<T>(body: () => Transaction<T>): Promise<T>;
 }
 
-/** Walks through a body whose statements are executed elsewhere; a failed statement is thrown into the body, as a StoreFault, which may catch it. */
+/** Walks through a body whose statements are executed elsewhere; a failed statement is thrown into the body, as a StoreError, which may catch it. */
 export async function runSteps<T>(
   work: Transaction<T>,
   execute: (statement: Statement) => Promise<Outcome>,
@@ -24,7 +24,7 @@ export async function runSteps<T>(
     try {
       outcome = await execute(step.value);
     } catch (error) {
-      step = work.throw(toStoreFault(error));
+      step = work.throw(toStoreError(error));
       continue;
     }
     step = work.next(outcome);

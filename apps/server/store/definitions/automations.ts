@@ -5,7 +5,7 @@ import { recentRunsOf, type RecentRuns } from './automation-counts.ts';
 import type { Database } from '../database/database.ts';
 import { withStoreErrors } from '../database/faults.ts';
 import { row, rows, type Transaction } from '../database/transactions.ts';
-import { AUTOMATION, type AutomationRow } from '../database/tables.ts';
+import { AUTOMATION, type AutomationRow } from './definition.entities.ts';
 
 /** An automation as others refer to it. */
 export interface AutomationReference {

@@ -9,7 +9,7 @@ import type {
 } from '#definitions';
 import type { Actual, AppliedObject, HowApplied, Rebinding } from '#reconcile';
 import type { Database } from '../database/database.ts';
-import { FenceLost } from '../factories/factories.ts';
+import { FenceLostError } from '../factories/factories.ts';
 import { dropFiles, keepFiles, toResourceFiles } from './resource-files.ts';
 import { bumpServing } from '../serving/serving-version.ts';
 import { dropUnboundValues } from '../secrets/secret-changes.ts';
@@ -109,7 +109,7 @@ export class DefinitionStore {
     });
   }
 
-  /** Writes a plan in one transaction and makes it the serving state. Throws FenceLost when another replica took the factory over. */
+  /** Writes a plan in one transaction and makes it the serving state. Throws FenceLostError when another replica took the factory over. */
   apply(application: Application): Promise<void> {
     const skillFiles = toResourceFiles(application.skillFiles);
     return this.database.run(function* () {
@@ -132,7 +132,7 @@ export class DefinitionStore {
         factoryUid,
         fence,
       );
-      if (holds !== 1) throw new FenceLost('the lease of this pass was taken over');
+      if (holds !== 1) throw new FenceLostError('the lease of this pass was taken over');
       const secrets = yield* visibleSecrets(factoryUid, 'webhook');
       for (const object of application.upserts) yield* writeObject(object, application, secrets, nowMs);
       for (const { kind, uid } of application.deletions) yield* deleteObject(kind, uid, revision, nowMs);
@@ -146,7 +146,7 @@ export class DefinitionStore {
     });
   }
 
-  /** Step 0 of a pass: moves every webhook of the factory to the newest version of its secret, all in one transaction. Throws FenceLost. */
+  /** Step 0 of a pass: moves every webhook of the factory to the newest version of its secret, all in one transaction. Throws FenceLostError. */
   rebindSecrets(factoryUid: string, fence: number): Promise<Rebinding[]> {
     return this.database.run(function* () {
       const held = yield* row(
@@ -154,7 +154,7 @@ export class DefinitionStore {
         factoryUid,
         fence,
       );
-      if (held === undefined) throw new FenceLost('the lease of this pass was taken over');
+      if (held === undefined) throw new FenceLostError('the lease of this pass was taken over');
       const moved = yield* bindWebhooks(factoryUid);
       if (moved.length > 0) {
         yield* bumpServing(factoryUid);

@@ -3,7 +3,7 @@ import { IsNull } from 'typeorm';
 import type { Database } from '../database/database.ts';
 import { withStoreErrors } from '../database/faults.ts';
 import { row, type Transaction } from '../database/transactions.ts';
-import { WEBHOOK, type WebhookRow } from '../database/tables.ts';
+import { WEBHOOK, type WebhookRow } from './definition.entities.ts';
 
 export class WebhookStore {
   private readonly database: Database;

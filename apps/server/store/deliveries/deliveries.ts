@@ -4,12 +4,11 @@ import { firstUuidv7 } from '#runs';
 import { commitDeliveries, type DeliveryOutcome, type PendingDelivery } from './pending-deliveries.ts';
 import { RateWindowCache } from './rate-window-cache.ts';
 import type { Database } from '../database/database.ts';
-import { ENTRY_TIME_SLACK_MS } from './entry-times.ts';
-import { withStoreErrors, StoreFault } from '../database/faults.ts';
+import { DELIVERY, type DeliveryRow, ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
+import { withStoreErrors, StoreError } from '../database/faults.ts';
 import { GroupCommit } from '../database/group-commit.ts';
 import { ShardedGroupCommit } from '../database/sharded-group-commit.ts';
 import { change, insert, placeholders, row, rows, type SqlValue } from '../database/transactions.ts';
-import { DELIVERY, type DeliveryRow } from '../database/tables.ts';
 
 export interface RefusedEntry {
   entryId: string;
@@ -95,7 +94,7 @@ export class DeliveryStore {
   constructor(database: Database) {
     this.database = database;
     const concernsAll = (error: unknown) =>
-      error instanceof StoreFault && error.kind !== 'conflict' && error.kind !== 'broken';
+      error instanceof StoreError && error.kind !== 'conflict' && error.kind !== 'broken';
     const lanes = database.dialect === 'sqlite' ? 1 : LANES; // an SQLite file has one writer
     this.arrivals = new ShardedGroupCommit(
       lanes,
@@ -114,7 +113,7 @@ export class DeliveryStore {
     );
   }
 
-  /** Accepts one authenticated delivery: answers only after identity, log entry and runs are committed. Throws StoreFault when nothing was stored. */
+  /** Accepts one authenticated delivery: answers only after identity, log entry and runs are committed. Throws StoreError when nothing was stored. */
   acceptOnce(arrival: PendingDelivery): Promise<DeliveryOutcome> {
     return this.arrivals.add(arrival);
   }

@@ -1,13 +1,12 @@
 /** The one transaction behind a 202: slot, identity, log entry and runs commit together, many deliveries to a commit. spec: Delivery identity; contract 5. */
 import { RATE_WINDOW_MS, takeSlot, type OutcomeKind, type SkippedAutomation } from '#deliveries';
 import { contestedGroups, firstUuidv7, type Admission } from '#runs';
-import { ENTRY_TIME_SLACK_MS } from './entry-times.ts';
-import { LostRace } from '../database/faults.ts';
+import { type DeliveryRow, ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
+import { LostRaceError } from '../database/faults.ts';
 import type { NewRun } from '../runs/new-run.ts';
 import { nextResends, noteResend, type Resent, type ToResend } from './resends.ts';
 import { decideAdmission, storeAdmission } from '../runs/run-groups.ts';
 import { databaseNow, insert, matching, type SqlValue, type Transaction } from '../database/transactions.ts';
-import type { DeliveryRow } from '../database/tables.ts';
 
 /** A delivery that passed authentication, decided against one version of the serving state. */
 export interface PendingDelivery {
@@ -229,7 +228,7 @@ function* store(batch: Batch): Transaction<void> {
     .map(({ webhookUid, hash }) => [webhookUid, hash, batch.nowMs]);
   const won = yield* insert('identity', ['webhook_uid', 'hash', 'accepted_at'], identities, { ignoreConflicts: true });
   // Another replica committed one of them since we looked: look again.
-  if (won !== identities.length) throw new LostRace('an identity was accepted elsewhere');
+  if (won !== identities.length) throw new LostRaceError('an identity was accepted elsewhere');
   // Behind the identities, which others may wait for: nobody who holds a group waits for one.
   const turns = yield* decideAdmission(batch.runs);
   for (const contested of batch.contested) batch.deliveries.push(entryAfter(contested, turns));

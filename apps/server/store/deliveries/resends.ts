@@ -3,7 +3,7 @@ import { audit } from '../access/audit.ts';
 import type { Starting } from './pending-deliveries.ts';
 import type { TransactionHook } from '../runs/run-commands.ts';
 import { change, placeholders, rows, type Transaction } from '../database/transactions.ts';
-import type { DeliveryRow } from '../database/tables.ts';
+import type { DeliveryRow } from './delivery.entities.ts';
 
 /** A wish to deliver the bytes of an accepted entry again. */
 export interface ToResend extends TransactionHook<DeliveryRow> {

@@ -5,20 +5,22 @@ import {
   type HowApplied,
   type StoredConditions,
   type PassCondition,
+  type PassOutcome,
+  type PassRecord,
   type Rewrite,
   type SyncPolicy,
 } from '#reconcile';
 import { audit, type ChangedBy } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
-import { tell, tellAsked, type NamedEvent } from './events.ts';
+import { tell, tellAsked } from './events.ts';
 import { editFactory, policyMembers, type FactoryChanges, type FactoryEdit } from './factory-edits.ts';
 import { withStoreErrors } from '../database/faults.ts';
 import { dropFilesOf } from '../definitions/resource-files.ts';
-import { acceptRevision, forgetRevisions, type BroughtCommits } from './revisions.ts';
+import { acceptRevision, forgetRevisions } from './revisions.ts';
 import { dropSecretsOf } from '../secrets/secret-changes.ts';
 import { bumpServing, tickServingClock } from '../serving/serving-version.ts';
 import { change, databaseNow, insert, row, rows, type Transaction } from '../database/transactions.ts';
-import { FACTORY, PASS, type FactoryRow, type PassRow } from '../database/tables.ts';
+import { FACTORY, type FactoryRow, PASS, type PassRow } from './factory.entities.ts';
 
 export type FactorySource =
   | {
@@ -65,47 +67,6 @@ export interface Factory {
   updatedAtMs: number;
 }
 
-/** One pass that was worth recording. Lists are JSON values of the reconciler's own types. */
-export interface PassRecord {
-  id: string;
-  triggers: string[];
-  startedAtMs: number;
-  finishedAtMs: number;
-  ending: 'applied' | 'blocked' | 'failed';
-  reason?: string;
-  message?: string;
-  revision?: string;
-  problems: unknown[];
-  changes: unknown[];
-  /** Deletions that wait for an approval. */
-  held: unknown[];
-  /** Digest that an approval must name. */
-  digest?: string;
-  /** Revision that the branch held before, where its history was found rewritten. */
-  rewrittenFrom?: string;
-  /** Commits that came between the revision before and this one. */
-  superseded: number;
-  timings: Record<string, number>;
-}
-
-/** What a pass leaves behind on the factory, recorded or not. */
-export interface PassOutcome {
-  generationHandled: number;
-  condition: FactoryCondition;
-  failures: number;
-  /** Absent: as they were. */
-  conditions?: StoredConditions;
-  revisionSeen?: string;
-  /** The tip, where it may be used. */
-  revisionAttempted?: string;
-  /** What that brought, where it was not the accepted one before. */
-  brought?: BroughtCommits;
-  /** Null: a tip descends from the last rewriting. Absent: as it was. */
-  rewrite?: Rewrite | null;
-  events?: readonly NamedEvent[];
-  record?: PassRecord;
-}
-
 /** The right to reconcile one factory until `untilMs` (database time); a higher fence takes it away. */
 export interface Lease {
   fence: number;
@@ -113,7 +74,7 @@ export interface Lease {
 }
 
 /** Another replica has taken this factory over in the meantime: nothing was written. */
-export class FenceLost extends Error {}
+export class FenceLostError extends Error {}
 
 /** Problems and changes on one page of passes, but for its last pass: some megabytes of JSON, which a process holds several times at once. */
 const PAGE_ENTRIES_MAX = 10_000;
@@ -299,7 +260,7 @@ export class FactoryStore {
     );
   }
 
-  /** The one place where the end of a pass is written, whatever path it took. Throws FenceLost. */
+  /** The one place where the end of a pass is written, whatever path it took. Throws FenceLostError. */
   recordPass(uid: string, fence: number, outcome: PassOutcome): Promise<void> {
     const isNews = outcome.record !== undefined || outcome.brought !== undefined || (outcome.events ?? []).length > 0;
     return this.database.run(
@@ -330,7 +291,7 @@ export class FactoryStore {
           uid,
           fence,
         );
-        if (written !== 1) throw new FenceLost('the lease of this pass was taken over');
+        if (written !== 1) throw new FenceLostError('the lease of this pass was taken over');
         if (!isNews) return; // a pass without news costs one statement
         const nowMs = yield* databaseNow();
         if (revisionAttempted !== undefined && brought !== undefined)

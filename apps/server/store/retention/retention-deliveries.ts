@@ -8,7 +8,7 @@ import {
   type RetentionClass,
 } from '#deliveries';
 import { firstUuidv7 } from '#runs';
-import { ENTRY_TIME_SLACK_MS } from '../deliveries/entry-times.ts';
+import { ENTRY_TIME_SLACK_MS } from '../deliveries/delivery.entities.ts';
 import { change, inSlices, placeholders, rows, type Transaction } from '../database/transactions.ts';
 import type { SweepStep, Sweep, Weighed } from './sweeps.ts';
 

@@ -1,6 +1,16 @@
 /** Sweeps of what is old as rows: where each is, and which process does it. A killed one is gone on with by another, from where it was. spec: Delivery log retention. */
 import type { Database } from '../database/database.ts';
-import { change, databaseNow, insert, row, type Transaction } from '../database/transactions.ts';
+import { defineTable, insertInto } from '../database/table.ts';
+import { change, databaseNow, row, type Transaction } from '../database/transactions.ts';
+
+/** How far each sweep is, and which process does it. */
+export const SWEEP = defineTable('sweep', {
+  name: 'key',
+  place: 'text',
+  owner: 'text?',
+  lease_until: 'int',
+  done_at: 'int',
+});
 
 /** One kind of rows that grow old. `T`: what is removed at once, wholly or not at all. */
 export interface Sweep<T = unknown> {
@@ -46,9 +56,7 @@ export class SweepStore {
     const { owner } = this;
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
-      yield* insert('sweep', ['name', 'place', 'lease_until', 'done_at'], [[name, '', 0, 0]], {
-        ignoreConflicts: true,
-      });
+      yield* insertInto(SWEEP, [{ name, place: '', lease_until: 0, done_at: 0 }], { ignoreConflicts: true });
       // A round that ended in the future, and a lease of more than its length, were timed by a clock that was wrong.
       const taken = yield* row<{ place: string }>(
         'UPDATE sweep SET owner = ?, lease_until = ? WHERE name = ? AND (owner = ? OR lease_until < ? OR lease_until > ?) AND (done_at <= ? OR done_at > ?) RETURNING place',

@@ -1,12 +1,13 @@
 /** Questions of agents to the people who steer their runs: asked, answered, closed, each with the run's state and its log in one transaction. contract 3 (States, Follow-up). */
-import { answerDecision, type AnswerDecision, type PermissionOption, type RunState } from '#runs';
+import type { PermissionOption } from '#agents';
+import { answerDecision, type AnswerDecision, type RunState } from '#runs';
 import { audit } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
 import { appendToLog } from './run-log.ts';
 import type { TransactionHook } from './run-commands.ts';
 import type { Claim } from './runs.ts';
 import { change, databaseNow, insert, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
-import type { RunRow } from '../database/tables.ts';
+import type { RunRow } from './run.entities.ts';
 
 /** What an agent wants to do, as people are shown it: bounded, without secrets. */
 export interface Question {

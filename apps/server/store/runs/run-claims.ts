@@ -20,7 +20,7 @@ import {
   type Statement,
   type Transaction,
 } from '../database/transactions.ts';
-import type { RunRow } from '../database/tables.ts';
+import type { RunRow } from './run.entities.ts';
 
 /** A process that has places for runs. */
 export interface Claimant {

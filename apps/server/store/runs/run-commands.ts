@@ -1,19 +1,13 @@
 /** What people do to a run that exists: follow-ups and cancels, each with its audit entry in one transaction. contract 3 (Follow-up, Cancel). */
-import {
-  cancelDecision,
-  optionMeant,
-  rejecting,
-  type FollowupDecision,
-  type FollowupOutcome,
-  type RunState,
-} from '#runs';
+import { optionMeant, rejecting } from '#agents';
+import { cancelDecision, type FollowupDecision, type FollowupOutcome, type RunState } from '#runs';
 import { attach, attachedWith, type NewAttachment } from './attachments.ts';
 import { audit, type ChangedBy } from '../access/audit.ts';
 import type { RunMode } from './new-run.ts';
 import { permissionAnswerOf, openQuestions, answerPermission } from './permissions.ts';
 import { appendToLog, nextSeq } from './run-log.ts';
 import { change, databaseNow, insert, row, type Transaction } from '../database/transactions.ts';
-import type { RunRow } from '../database/tables.ts';
+import type { RunRow } from './run.entities.ts';
 
 /** A message to a run. */
 export interface NewFollowup {

@@ -1,5 +1,6 @@
 /** What is told of runs afterwards: their histories, and the conversations that they belong to. contract 3 (timeline, conversation). */
-import type { EndedState, RunHistory, RunState, SpokenRun } from '#runs';
+import type { SpokenRun } from '#agents';
+import type { EndedState, RunHistory, RunState } from '#runs';
 import type { Database } from '../database/database.ts';
 import { placeholders, row, rows, type SqlValue, type Transaction } from '../database/transactions.ts';
 

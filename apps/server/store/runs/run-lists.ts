@@ -5,7 +5,7 @@ import { branchesOf, narrowsOf, type Branch, type ListBounds, type Narrow, type 
 import { filterConditions, type RunFilter } from './run-filters.ts';
 import { allOf, joinSql, oneOf, phrase, sql, type Sql } from '../database/sql.ts';
 import { row, rows, type Transaction } from '../database/transactions.ts';
-import { RUN, type RunRow } from '../database/tables.ts';
+import { RUN, type RunRow } from './run.entities.ts';
 
 /** Place in a list: behind this run. */
 export interface RunListKey {

@@ -6,7 +6,7 @@ import { requeueForFollowups } from './run-commands.ts';
 import { giveBack } from './run-tasks.ts';
 import type { Claim, RunEnd } from './runs.ts';
 import { change, databaseNow, row, rows, type Transaction } from '../database/transactions.ts';
-import type { RunRow } from '../database/tables.ts';
+import type { RunRow } from './run.entities.ts';
 
 /** A live run that nobody works on, with what is left of its execution's process. */
 export interface AbandonedRun {

@@ -1,11 +1,11 @@
 /** What an execution takes on when it begins and while it lasts, and what the next one does again when it is lost. contract 3 (Follow-up). */
-import { joinPrompts, PROMPT_PART, type TaskPart } from '#runs';
+import { joinPrompts, PROMPT_PART, type TaskPart } from '#agents';
 import { storedAttachmentsOf, type StoredAttachment } from './attachments.ts';
 import type { RunMode } from './new-run.ts';
 import { nextSeq } from './run-log.ts';
 import type { Claim } from './runs.ts';
 import { change, databaseNow, row, rows, type Transaction } from '../database/transactions.ts';
-import type { RunRow } from '../database/tables.ts';
+import type { RunRow } from './run.entities.ts';
 
 /** What an execution takes on. */
 export interface Task {

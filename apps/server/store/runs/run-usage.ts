@@ -1,5 +1,5 @@
 /** What runs have used up, as columns: written with the log of the execution that used it, under its epoch. contract 3 (request_usage). */
-import { usedBy, type Meter } from '#runs';
+import { usedBy, type Meter } from '#agents';
 import type { Claim } from './runs.ts';
 import { change, row, type Transaction } from '../database/transactions.ts';
 

@@ -1,11 +1,11 @@
 /** Runs as rows: every change of state is one conditional update on state and epoch. spec: States and transitions; contract 3. */
+import { type Meter } from '#agents';
 import {
   NOBODY_SERVED,
   type FollowupDecision,
   type FollowupOutcome,
   type LeasedState,
   type LiveBounds,
-  type Meter,
   type RunState,
   type Served,
 } from '#runs';
@@ -31,7 +31,7 @@ import { abandonedRuns, release, reclaim, type AbandonedRun, type ReclaimDecisio
 import { takeMore, takeTask, type Task } from './run-tasks.ts';
 import { noteUsage, storedUsage } from './run-usage.ts';
 import { change, databaseNow, insert, placeholders, row, rows } from '../database/transactions.ts';
-import { RUN, type RunRow } from '../database/tables.ts';
+import { RUN, type RunRow } from './run.entities.ts';
 import { notingUnplaced } from './unplaced-runs.ts';
 
 /** The right to work on a run until `leaseUntilMs`; every write carries the epoch. */

@@ -1,7 +1,7 @@
 /** Changes of managed secrets, inside the transaction that they belong to: values, grants, deletion, and what that takes away from webhooks. contract 2. */
 import { secretUse } from '#authentication';
 import { audit, type AuditChange, type ChangedBy } from '../access/audit.ts';
-import { LostRace } from '../database/faults.ts';
+import { LostRaceError } from '../database/faults.ts';
 import { referencesTo } from './secret-references.ts';
 import { findSecret, isGranted, TEAM, webhooksUsing } from './secret-rows.ts';
 import type { Grants, NewValue, Secret, SecretRemoval, SecretUser, WantedSecret } from './secrets.ts';
@@ -9,7 +9,7 @@ import { bumpServing } from '../serving/serving-version.ts';
 import { change, databaseNow, insert, type Transaction } from '../database/transactions.ts';
 
 /** These webhooks could not authenticate with the value: nothing was written. */
-export class UnfitValue extends Error {
+export class UnusableSecretError extends Error {
   readonly users: readonly SecretUser[];
   constructor(users: readonly SecretUser[]) {
     super('a webhook cannot use the value');
@@ -17,7 +17,7 @@ export class UnfitValue extends Error {
   }
 }
 
-/** Creates or changes. A value that a webhook in use could not authenticate with throws UnfitValue; a webhook that loses its grant refuses everything from the commit on. */
+/** Creates or changes. A value that a webhook in use could not authenticate with throws UnusableSecretError; a webhook that loses its grant refuses everything from the commit on. */
 export function* putSecret(
   wanted: WantedSecret,
   by: ChangedBy | undefined,
@@ -80,7 +80,7 @@ function refuseUnfit({ usableFor }: NewValue, users: readonly SecretUser[]): voi
     ({ authMode, signatureScheme }) =>
       !usableFor[secretUse(authMode as 'token' | 'url_token' | 'signature', signatureScheme ?? undefined)],
   );
-  if (unfit.length > 0) throw new UnfitValue(unfit);
+  if (unfit.length > 0) throw new UnusableSecretError(unfit);
 }
 
 function* regrant(secret: Secret, grants: Grants, users: readonly SecretUser[], nowMs: number): Transaction<void> {
@@ -141,7 +141,7 @@ function* create(wanted: WantedSecret, nowMs: number): Transaction<void> {
     ],
     { ignoreConflicts: true },
   );
-  if (made !== 1) throw new LostRace('the secret was made elsewhere');
+  if (made !== 1) throw new LostRaceError('the secret was made elsewhere');
 }
 
 function* addVersion(secretId: string, version: number, value: NewValue, nowMs: number): Transaction<void> {

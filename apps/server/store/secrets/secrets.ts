@@ -85,7 +85,7 @@ export class SecretStore {
     return this.database.read(() => visibleSecrets(factoryUid, use));
   }
 
-  /** Creates or changes; answers what is stored now. Throws UnfitValue. */
+  /** Creates or changes; answers what is stored now. Throws UnusableSecretError. */
   put(wanted: WantedSecret, by: ChangedBy | undefined): Promise<{ secret: Secret; created: boolean }> {
     return this.database.run(() => putSecret(wanted, by));
   }

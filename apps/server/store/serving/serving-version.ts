@@ -1,5 +1,9 @@
 /** The version of what is served: every change of webhooks, automations, secrets or grants raises it. contract 5 (Transaction). */
+import { defineTable } from '../database/table.ts';
 import { change, row, type Transaction } from '../database/transactions.ts';
+
+/** One row: the highest serving version given out so far. */
+export const SERVING_CLOCK = defineTable('serving_clock', { id: 'int key', version: 'int' });
 
 /** Gives a factory a serving version that no other has had: whatever was decided on an older one is decided again. */
 export function* bumpServing(factoryUid: string): Transaction<number> {

@@ -87,23 +87,23 @@ export function failure(reason: SourceFailureReason, message: string): SourceFai
 }
 
 /** Carries a failure out of the middle of a reading; every source turns it back into a value at its own door. */
-export class SourceUnavailable extends Error {
+export class SourceUnavailableError extends Error {
   readonly failure: SourceFailure;
 
   constructor(reason: SourceFailureReason, message: string) {
     super(message);
-    this.name = 'SourceUnavailable';
+    this.name = 'SourceUnavailableError';
     this.failure = failure(reason, message);
   }
 }
 
-/** Carries a refusal out of the middle of a reading, as `SourceUnavailable` does a failure. */
-export class SourceUnverified extends Error {
+/** Carries a refusal out of the middle of a reading, as `SourceUnavailableError` does a failure. */
+export class SourceUnverifiedError extends Error {
   readonly refusal: SourceRefusal;
 
   constructor(message: string, revision: string) {
     super(message);
-    this.name = 'SourceUnverified';
+    this.name = 'SourceUnverifiedError';
     this.refusal = { ok: false, refused: true, reason: 'source-unverified', message, revision };
   }
 }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { toStoreFault } from '../faults.ts';
+import { toStoreError } from '../faults.ts';
 import { TOPICS, type NoticeLine, type Topic } from '../notices.ts';
 
 const CHANNEL = 'millwright';
@@ -30,7 +30,7 @@ export interface PostgresLineParts {
 }
 
 /** They do not come back, although the database takes them. */
-class NoticesSwallowed extends Error {
+class NotificationsUndeliveredError extends Error {
   constructor() {
     super(
       'the database takes LISTEN and brings no notices: a pooler in transaction mode stands between; set MILLWRIGHT_DATABASE_DIRECT_URL to the server itself',
@@ -115,7 +115,7 @@ export class PostgresLine implements NoticeLine {
         over.signal.throwIfAborted();
       }
     } catch (error) {
-      if (!this.isLost && !this.stopping.signal.aborted) this.parts.lost(toStoreFault(error));
+      if (!this.isLost && !this.stopping.signal.aborted) this.parts.lost(toStoreError(error));
       this.isLost = true;
       return isProven;
     } finally {
@@ -140,7 +140,7 @@ export class PostgresLine implements NoticeLine {
     await this.ask(client, 'SELECT pg_notify($1, $2)', [CHANNEL, `${this.name} ${PROOF} `]);
     const found = await Promise.race([back, pause(ANSWER_MS_MAX, over)]);
     over.throwIfAborted();
-    if (found !== 'back') throw new NoticesSwallowed();
+    if (found !== 'back') throw new NotificationsUndeliveredError();
   }
 
   private heard(payload: string): void {

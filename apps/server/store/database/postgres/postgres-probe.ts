@@ -1,11 +1,11 @@
 /** What stands behind a database URL, looked at once at the start: can it be used, and is a pooler between. */
-import type { StoreFault } from '../faults.ts';
+import type { StoreError } from '../faults.ts';
 import { BoundedClient, CONNECT_MS_MAX, DIRECT_WIRE, POOLED_WIRE, type Wire } from './postgres-connections.ts';
 import {
   POSTGRES_MAJOR_MIN,
-  PostgresUnusable,
+  PostgresUnusableError,
   REFUSED_HERE,
-  toConnectionFault,
+  toConnectionError,
   type UrlVariable,
 } from './postgres-refusals.ts';
 
@@ -47,7 +47,7 @@ export async function probePostgres({ url, directUrl }: PostgresUrls): Promise<R
   const found = await probe(url, 'MILLWRIGHT_DATABASE_URL');
   const direct = directUrl === undefined ? found : await probe(directUrl, 'MILLWRIGHT_DATABASE_DIRECT_URL');
   if (directUrl !== undefined && direct.place !== found.place)
-    throw new PostgresUnusable(REFUSED_HERE.elsewhere, directUrl, 'MILLWRIGHT_DATABASE_DIRECT_URL');
+    throw new PostgresUnusableError(REFUSED_HERE.elsewhere, directUrl, 'MILLWRIGHT_DATABASE_DIRECT_URL');
   // Whoever names a direct URL says that the other one is not.
   const isPooled = directUrl !== undefined || found.isPooled;
   return {
@@ -69,13 +69,13 @@ async function probe(url: string, variable: UrlVariable): Promise<{ isPooled: bo
     // A pooler greets with a number of its own, so that it can pass on who wants to cancel.
     return { isPooled: backend !== (client as unknown as { processID: number }).processID, place };
   } catch (error) {
-    throw new PostgresUnusable(toConnectionFault(error), url, variable);
+    throw new PostgresUnusableError(toConnectionError(error), url, variable);
   } finally {
     await client?.end().catch(() => undefined);
   }
 }
 
-function refusalOf(server: number, readOnly: string): StoreFault | undefined {
+function refusalOf(server: number, readOnly: string): StoreError | undefined {
   if (Math.floor(server / 10_000) < POSTGRES_MAJOR_MIN) return REFUSED_HERE.tooOld;
   return readOnly === 'on' ? REFUSED_HERE.readOnly : undefined;
 }

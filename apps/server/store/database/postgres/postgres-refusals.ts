@@ -1,6 +1,6 @@
 /** What it means for an operator that PostgreSQL cannot be used: in words, with the way out, and nothing of the URL but host and port. contract 1, 11 (start, doctor). */
 import { READ_ONLY } from './postgres-connections.ts';
-import { StoreFault, toStoreFault } from '../faults.ts';
+import { StoreError, toStoreError } from '../faults.ts';
 
 /** Names of the two variables that a URL may come from. */
 export type UrlVariable = 'MILLWRIGHT_DATABASE_URL' | 'MILLWRIGHT_DATABASE_DIRECT_URL';
@@ -14,11 +14,11 @@ const ELSEWHERE = 'ELSEWHERE';
 export const POSTGRES_MAJOR_MIN = 15;
 
 /** PostgreSQL cannot be used as it is found at the start. The message is one line for the operator; `what` and `wayOut` are its halves. */
-export class PostgresUnusable extends StoreFault {
+export class PostgresUnusableError extends StoreError {
   readonly place: string;
   readonly what: string;
   readonly wayOut: string;
-  constructor(fault: StoreFault, url: string, variable: UrlVariable) {
+  constructor(fault: StoreError, url: string, variable: UrlVariable) {
     super(fault.kind, fault.code);
     [this.what, this.wayOut] = wordsFor(fault.code, variable);
     this.place = describeAddress(url);
@@ -28,9 +28,9 @@ export class PostgresUnusable extends StoreFault {
 
 /** A server of another major version, or a direct URL that leads elsewhere: what no driver refuses. */
 export const REFUSED_HERE = {
-  tooOld: new StoreFault('broken', TOO_OLD),
-  elsewhere: new StoreFault('broken', ELSEWHERE),
-  readOnly: new StoreFault('unavailable', READ_ONLY),
+  tooOld: new StoreError('broken', TOO_OLD),
+  elsewhere: new StoreError('broken', ELSEWHERE),
+  readOnly: new StoreError('unavailable', READ_ONLY),
 } as const;
 
 type Words = readonly [what: string, wayOut: string];
@@ -105,14 +105,14 @@ function isCertificate(code: string): boolean {
 }
 
 /** What failed while a connection was made, whatever the driver called it. Its own words may repeat what it was given: they are dropped. */
-export function toConnectionFault(error: unknown): StoreFault {
-  if (error instanceof StoreFault) return error;
+export function toConnectionError(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
   const text = error instanceof Error ? error.message : '';
-  if (/timeout expired|connection timeout/i.test(text)) return new StoreFault('unavailable', 'ETIMEDOUT');
-  if (/password must be a string|^SASL/i.test(text)) return new StoreFault('broken', '28P01');
-  if (/support SSL|SSL connection/i.test(text)) return new StoreFault('broken', NO_TLS);
-  const fault = toStoreFault(error);
-  return fault instanceof StoreFault ? fault : new StoreFault('broken', 'unknown');
+  if (/timeout expired|connection timeout/i.test(text)) return new StoreError('unavailable', 'ETIMEDOUT');
+  if (/password must be a string|^SASL/i.test(text)) return new StoreError('broken', '28P01');
+  if (/support SSL|SSL connection/i.test(text)) return new StoreError('broken', NO_TLS);
+  const fault = toStoreError(error);
+  return fault instanceof StoreError ? fault : new StoreError('broken', 'unknown');
 }
 
 /** Host and port; never user, password or parameters. */

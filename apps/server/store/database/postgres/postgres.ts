@@ -1,7 +1,7 @@
 /** PostgreSQL through a pool: a transaction is retried when it deadlocks or loses a race. */
 import type { DataSource } from 'typeorm';
 import type { PoolClient } from 'pg';
-import { LostRace, StoreFault, toStoreFault } from '../faults.ts';
+import { LostRaceError, StoreError, toStoreError } from '../faults.ts';
 import { runSteps, type TransactionRunner } from '../transaction-runner.ts';
 import type { Wire } from './postgres-connections.ts';
 import {
@@ -56,7 +56,7 @@ export function postgresLongReads(source: DataSource, { beginLongRead }: Wire): 
 }
 
 function isWorthRetrying(error: unknown): boolean {
-  return error instanceof LostRace || (error instanceof StoreFault && error.kind === 'retry');
+  return error instanceof LostRaceError || (error instanceof StoreError && error.kind === 'retry');
 }
 
 async function withClient<T>(source: DataSource, use: (client: PoolClient) => Promise<T>): Promise<T> {
@@ -64,7 +64,7 @@ async function withClient<T>(source: DataSource, use: (client: PoolClient) => Pr
   try {
     return await use((await runner.connect()) as PoolClient);
   } catch (error) {
-    throw toStoreFault(error);
+    throw toStoreError(error);
   } finally {
     await runner.release();
   }
@@ -80,7 +80,7 @@ async function inTransaction<T>(
   try {
     const result = await walk(client, body(), names);
     // Of a transaction in which a statement failed PostgreSQL makes a ROLLBACK, and says so without an error.
-    if ((await client.query('COMMIT')).command !== 'COMMIT') throw new StoreFault('broken', '25P02');
+    if ((await client.query('COMMIT')).command !== 'COMMIT') throw new StoreError('broken', '25P02');
     return result;
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined); // the connection may be the thing that failed

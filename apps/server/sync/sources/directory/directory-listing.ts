@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { lstat, open, readdir, realpath } from 'node:fs/promises';
 import { FILE_BYTES_MAX, isDefinitionPath } from '#definitions';
 import type { TreeFile } from '#definitions';
-import { SourceUnavailable, systemCodeOf } from '../source.ts';
+import { SourceUnavailableError, systemCodeOf } from '../source.ts';
 import {
   PATH_BYTES_MAX,
   TREE_BYTES_MAX,
@@ -18,7 +18,7 @@ export const IGNORED_FOLDERS: ReadonlySet<string> = new Set(['.git', 'node_modul
 
 const SLASH = Buffer.from('/');
 
-/** Lists the directory once. Throws `SourceUnavailable`: path-missing, denied, refused, or unstable when it changed under our hands. */
+/** Lists the directory once. Throws `SourceUnavailableError`: path-missing, denied, refused, or unstable when it changed under our hands. */
 export async function listDirectory(path: string): Promise<TreeFile[]> {
   const listing = new Listing();
   try {
@@ -48,7 +48,7 @@ async function rootOf(path: string): Promise<string> {
   } catch (error) {
     if (systemCodeOf(error) === 'EACCES') throw error;
   }
-  throw new SourceUnavailable('path-missing', 'the factory directory does not exist, or is no directory');
+  throw new SourceUnavailableError('path-missing', 'the factory directory does not exist, or is no directory');
 }
 
 class Listing {
@@ -101,15 +101,15 @@ async function readRegularFile(
     if (size > FILE_BYTES_MAX) return { content: size, executable };
     const buffer = new Uint8Array(size + 1); // one more than expected: a file that grew meanwhile shows
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
-    if (bytesRead !== size) throw new SourceUnavailable('unstable', `"${path}" is being written`);
+    if (bytesRead !== size) throw new SourceUnavailableError('unstable', `"${path}" is being written`);
     return { content: buffer.slice(0, size), executable };
   } finally {
     await handle.close();
   }
 }
 
-function refuse(what: string): SourceUnavailable {
-  return new SourceUnavailable('refused', `the factory directory holds ${what}`);
+function refuse(what: string): SourceUnavailableError {
+  return new SourceUnavailableError('refused', `the factory directory holds ${what}`);
 }
 
 function toUnavailable(error: unknown): unknown {
@@ -117,17 +117,20 @@ function toUnavailable(error: unknown): unknown {
     case 'ENOENT':
     case 'ENOTDIR':
     case 'ELOOP': // a file became a link between being listed and being opened
-      return new SourceUnavailable('unstable', 'the factory directory changed while it was read');
+      return new SourceUnavailableError('unstable', 'the factory directory changed while it was read');
     case 'EACCES':
     case 'EPERM':
-      return new SourceUnavailable('denied', 'a part of the factory directory may not be read; check its permissions');
+      return new SourceUnavailableError(
+        'denied',
+        'a part of the factory directory may not be read; check its permissions',
+      );
     case 'ENXIO':
       return refuse('something that is neither a file nor a folder');
     case 'EIO':
     case 'ESTALE':
     case 'EMFILE':
     case 'ENFILE':
-      return new SourceUnavailable('unreachable', `the factory directory cannot be read: ${systemCodeOf(error)}`);
+      return new SourceUnavailableError('unreachable', `the factory directory cannot be read: ${systemCodeOf(error)}`);
     default:
       return error;
   }

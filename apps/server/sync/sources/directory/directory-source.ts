@@ -5,7 +5,7 @@ import { isDefinitionPath } from '#definitions';
 import type { TreeFile } from '#definitions';
 import { directoryRevision } from '#reconcile';
 import { IGNORED_FOLDERS, agree, listDirectory } from './directory-listing.ts';
-import { SourceUnavailable, failure } from '../source.ts';
+import { SourceUnavailableError, failure } from '../source.ts';
 import type { Snapshot, Source } from '../source.ts';
 import { mayHoldDefinitions } from '../tree-bounds.ts';
 
@@ -82,7 +82,7 @@ async function settle(
       return { snapshot: failure('unstable', 'the factory directory is changing; two listings did not agree') };
     return { snapshot: { ok: true, revision, unchanged: false, files: second }, paths: pathsOf(second) };
   } catch (error) {
-    if (error instanceof SourceUnavailable) return { snapshot: error.failure };
+    if (error instanceof SourceUnavailableError) return { snapshot: error.failure };
     throw error;
   }
 }
@@ -114,7 +114,8 @@ async function pause(
   } finally {
     for (const signal of signals) signal.removeEventListener('abort', end);
   }
-  if (signals.some((signal) => signal.aborted)) throw new SourceUnavailable('timeout', 'the reading was called off');
+  if (signals.some((signal) => signal.aborted))
+    throw new SourceUnavailableError('timeout', 'the reading was called off');
 }
 
 function pathsOf(listed: readonly TreeFile[]): ReadonlySet<string> {

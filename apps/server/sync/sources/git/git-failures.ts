@@ -1,7 +1,7 @@
 /** What git's exit codes and messages (in the C locale) mean for a factory, without a word that could hold a secret. contract 9 */
 import { FETCH_BYTES_MAX, PROCESS_MEMORY_BYTES_MAX, type GitOutput } from './git-process.ts';
 import { maskUserinfo } from './git-urls.ts';
-import { SourceUnavailable } from '../source.ts';
+import { SourceUnavailableError } from '../source.ts';
 import type { SourceFailureReason } from '../source.ts';
 
 /** Length of git's own words in a message, in characters: one line of a status page. */
@@ -110,9 +110,13 @@ const ENDED_BY_US: Record<'timeout' | 'aborted' | 'overflow', { reason: SourceFa
 };
 
 /** The failure that an unsuccessful git process stands for. `subject` names what was read; `secrets` are blotted out. */
-export function toFailure(output: GitOutput<unknown>, subject: string, secrets: readonly string[]): SourceUnavailable {
+export function toFailure(
+  output: GitOutput<unknown>,
+  subject: string,
+  secrets: readonly string[],
+): SourceUnavailableError {
   const { reason, words } = meaningOf(output, secrets);
-  const unavailable = new SourceUnavailable(reason, `${maskUserinfo(subject)}: ${words}`);
+  const unavailable = new SourceUnavailableError(reason, `${maskUserinfo(subject)}: ${words}`);
   if (isOfHost(output, reason)) unavailable.failure.ofHost = true;
   return unavailable;
 }

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CommitKey } from '#authentication';
 import type { GitSession } from './git-session.ts';
-import { SourceUnavailable } from '../source.ts';
+import { SourceUnavailableError } from '../source.ts';
 
 /** What gpg prints while it reads the keys of a policy, in bytes. */
 const ANSWER_BYTES_MAX = 1024 * 1024;
@@ -48,7 +48,7 @@ export async function prepareKeyring(
     ),
   );
   if (fingerprints.size === 0)
-    throw new SourceUnavailable(
+    throw new SourceUnavailableError(
       'refused',
       `${gpg} could not read any of the sync policy's OpenPGP keys, so no signature was checked; look whether it works on this machine (gpg --version), and export the keys again`,
     );
@@ -72,7 +72,7 @@ function runGpg(
         for (const signal of signals) signal.removeEventListener('abort', end);
         if (error === null || typeof error.code === 'number') return resolve(stdout);
         reject(
-          new SourceUnavailable(
+          new SourceUnavailableError(
             'timeout',
             `${gpg} was ended before it had read the sync policy's keys, so no signature was checked`,
           ),

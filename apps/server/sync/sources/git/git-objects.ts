@@ -1,6 +1,6 @@
 /** The byte formats that git answers in: tree listings, object sizes, object contents, ref advertisements. Pure. */
 import { isDefinitionPath } from '#definitions';
-import { SourceUnavailable } from '../source.ts';
+import { SourceUnavailableError } from '../source.ts';
 import { PATH_BYTES_MAX, TREE_ENTRIES_MAX, decodePath } from '../tree-bounds.ts';
 
 const OBJECT_NAME = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
@@ -42,7 +42,7 @@ export function readListing(
 function* recordsOf(bytes: Buffer): Generator<Buffer> {
   for (let start = 0; start < bytes.length;) {
     const end = bytes.indexOf(0, start);
-    if (end < 0) throw new SourceUnavailable('corrupt', 'git listed a tree that breaks off');
+    if (end < 0) throw new SourceUnavailableError('corrupt', 'git listed a tree that breaks off');
     yield bytes.subarray(start, end);
     start = end + 1;
   }
@@ -53,7 +53,7 @@ function readEntry(record: Buffer, prefix: Buffer): TreeEntry | undefined {
   const tab = record.indexOf(0x09);
   const [mode, , object] = record.subarray(0, Math.max(tab, 0)).toString('latin1').split(' ');
   if (tab < 0 || object === undefined || !OBJECT_NAME.test(object)) {
-    throw new SourceUnavailable('corrupt', 'git listed a tree in an unknown form');
+    throw new SourceUnavailableError('corrupt', 'git listed a tree in an unknown form');
   }
   const path = record.subarray(tab + 1);
   if (path.length > PATH_BYTES_MAX) throw refuseTree(`a path of more than ${PATH_BYTES_MAX} bytes`);
@@ -66,8 +66,8 @@ function kindOf(mode: string | undefined): TreeEntry['kind'] {
   return mode === '160000' ? 'submodule' : 'file';
 }
 
-function refuseTree(what: string): SourceUnavailable {
-  return new SourceUnavailable('refused', `the repository's tree holds ${what}`);
+function refuseTree(what: string): SourceUnavailableError {
+  return new SourceUnavailableError('refused', `the repository's tree holds ${what}`);
 }
 
 /** Reads `cat-file --batch-check`: object → size in bytes. Objects that are missing are left out; one that is no file is refused. */
@@ -91,7 +91,7 @@ export function parseContents(bytes: Buffer): Map<string, Uint8Array> {
     const length = Number(size);
     const from = end + 1;
     if (end < 0 || object === undefined || type !== 'blob' || !(from + length < bytes.length)) {
-      throw new SourceUnavailable('corrupt', 'git answered with contents that break off');
+      throw new SourceUnavailableError('corrupt', 'git answered with contents that break off');
     }
     contents.set(object, new Uint8Array(bytes.subarray(from, from + length))); // a copy: the answer as a whole can go
     start = from + length + 1;

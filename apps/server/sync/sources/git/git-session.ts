@@ -12,7 +12,7 @@ import { toFailure } from './git-failures.ts';
 import { runGit, runLocalGit } from './git-process.ts';
 import type { GitCommand, GitOutput } from './git-process.ts';
 import type { GitAddress } from './git-urls.ts';
-import { SourceUnavailable } from '../source.ts';
+import { SourceUnavailableError } from '../source.ts';
 import { readSshKey } from './ssh-key.ts';
 
 /** Waits for one of the places that git processes share (contract 9: at most 8), then runs. */
@@ -54,7 +54,7 @@ export interface GitSession {
   bounds: { gate: Gate; signals: readonly AbortSignal[]; searchPath: string; timeoutMs: number };
   /** The answer of a command that had to succeed. */
   demand<Content>(output: GitOutput<Content>): Content;
-  failureOf(output: GitOutput<unknown>): SourceUnavailable;
+  failureOf(output: GitOutput<unknown>): SourceUnavailableError;
 }
 
 /** Opens a session with a credential that was read a moment ago, so that a rotated one counts at once; forgets it afterwards. */
@@ -67,12 +67,12 @@ export async function withSession<Result>(
   const value = await readCredential(credential);
   if (value === undefined || value === '') return work(openSession(scope, {}, signals));
   if (/[\u0000\r\n]/.test(value) && scope.address.protocol === 'https') {
-    throw new SourceUnavailable('denied', 'the credential of the repository is no token: it holds a line break');
+    throw new SourceUnavailableError('denied', 'the credential of the repository is no token: it holds a line break');
   }
   if (scope.address.protocol === 'file') return work(openSession(scope, {}, signals));
   if (scope.address.protocol === 'https') return work(openSession(scope, { token: value }, signals));
   const key = readSshKey(value);
-  if (!key.ok) throw new SourceUnavailable('denied', key.message);
+  if (!key.ok) throw new SourceUnavailableError('denied', key.message);
   try {
     await rm(scope.keyFile, { force: true }); // one that a killed process left may have other permissions
     await writeFile(scope.keyFile, key.text, { mode: 0o600, flag: 'wx' });
@@ -89,14 +89,15 @@ async function readCredential(
   try {
     return await credential?.();
   } catch {
-    throw new SourceUnavailable('denied', 'the credential of the repository could not be read');
+    throw new SourceUnavailableError('denied', 'the credential of the repository could not be read');
   }
 }
 
 function openSession(scope: SessionScope, { token }: { token?: string }, signals: readonly AbortSignal[]): GitSession {
   const { gate } = scope;
   const secrets = token === undefined ? [] : [token, basicCredentials(token)];
-  const failureOf = (output: GitOutput<unknown>): SourceUnavailable => toFailure(output, scope.address.url, secrets);
+  const failureOf = (output: GitOutput<unknown>): SourceUnavailableError =>
+    toFailure(output, scope.address.url, secrets);
   const demand = <Content>(output: GitOutput<Content>): Content => {
     if (output.ended !== 'exit' || output.exitCode !== 0) throw failureOf(output);
     return output.stdout;

@@ -16,7 +16,7 @@ import { FilesWithheld, readTree } from './git-tree.ts';
 import { checkGitUrl, isBranchName, normalizeSubfolder } from './git-urls.ts';
 import { createCommitVerifier } from './git-verification.ts';
 import type { CommitVerifier } from './git-verification.ts';
-import { SourceUnavailable, SourceUnverified, failure, systemCodeOf } from '../source.ts';
+import { SourceUnavailableError, SourceUnverifiedError, failure, systemCodeOf } from '../source.ts';
 import type { History, KnownRevisions, Snapshot, Source, SourceFailure } from '../source.ts';
 
 export interface GitSourceOptions {
@@ -133,8 +133,8 @@ async function settle(
   try {
     return await work({ ...place, workingFolder: await prepareParent(place.cache) });
   } catch (error) {
-    if (error instanceof SourceUnavailable) return error.failure;
-    if (error instanceof SourceUnverified) return error.refusal;
+    if (error instanceof SourceUnavailableError) return error.failure;
+    if (error instanceof SourceUnverifiedError) return error.refusal;
     const code = systemCodeOf(error);
     if (code === undefined || !DISK_TROUBLES.has(code)) throw error;
     return failure('disk', `the cache of the repository cannot be written: ${code}`);
@@ -189,7 +189,7 @@ async function readTip(session: GitSession, place: Place, tip: WantedTip): Promi
     await tidy(session, cache.folder, place.address);
     return reading;
   } catch (error) {
-    if (!(error instanceof SourceUnavailable) || error.failure.reason !== 'corrupt') throw error;
+    if (!(error instanceof SourceUnavailableError) || error.failure.reason !== 'corrupt') throw error;
     return replace(session, place, tip, error instanceof FilesWithheld);
   }
 }

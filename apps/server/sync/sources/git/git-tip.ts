@@ -3,7 +3,7 @@ import { readAdvertisement } from './git-objects.ts';
 import type { GitSession } from './git-session.ts';
 import { isBranchName } from './git-urls.ts';
 import type { GitAddress } from './git-urls.ts';
-import { SourceUnavailable } from '../source.ts';
+import { SourceUnavailableError } from '../source.ts';
 
 export interface BranchTip {
   branch: string;
@@ -32,19 +32,22 @@ export async function resolveTip(session: GitSession, place: FollowedBranch): Pr
   const branch = place.branch ?? headBranch;
   const commit = refs.get(ref);
   if (branch === undefined)
-    throw new SourceUnavailable('branch-missing', "the repository's HEAD names no branch; name one");
+    throw new SourceUnavailableError('branch-missing', "the repository's HEAD names no branch; name one");
   if (commit === undefined || !isBranchName(branch)) throw await explainMissing(session, place);
   return { branch, commit };
 }
 
 /** Nothing matched: a repository without any branch is empty, another one lost this branch. */
-async function explainMissing(session: GitSession, place: FollowedBranch): Promise<SourceUnavailable> {
+async function explainMissing(session: GitSession, place: FollowedBranch): Promise<SourceUnavailableError> {
   const heads = await session.ask(NO_REPOSITORY, ['ls-remote', '--exit-code', '--heads', place.address.url]);
   if (heads.ended === 'exit' && heads.exitCode === EXIT_NO_MATCH) {
-    return new SourceUnavailable('empty', 'the repository has no commit yet, or what answers there is no git server');
+    return new SourceUnavailableError(
+      'empty',
+      'the repository has no commit yet, or what answers there is no git server',
+    );
   }
   if (heads.ended === 'exit' && heads.exitCode !== 0) return session.failureOf(heads);
   const branch =
     place.branch === undefined ? "the branch that the repository's HEAD names" : `the branch "${place.branch}"`;
-  return new SourceUnavailable('branch-missing', `${branch} does not exist in the repository`);
+  return new SourceUnavailableError('branch-missing', `${branch} does not exist in the repository`);
 }

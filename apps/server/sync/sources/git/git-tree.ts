@@ -4,7 +4,7 @@ import type { TreeFile } from '#definitions';
 import { parseContents, readListing, readSizes } from './git-objects.ts';
 import type { TreeEntry } from './git-objects.ts';
 import type { GitSession } from './git-session.ts';
-import { SourceUnavailable } from '../source.ts';
+import { SourceUnavailableError } from '../source.ts';
 import { TREE_BYTES_MAX, byPath } from '../tree-bounds.ts';
 
 /** Output of a listing, in bytes: 100,000 entries (`TREE_ENTRIES_MAX`) with paths of 600 bytes. */
@@ -14,7 +14,7 @@ const LISTING_BYTES_MAX = 64 * 1024 * 1024;
 const OBJECT_FRAME_BYTES = 100;
 
 /** A server did not send the files it was asked for, one by one. */
-export class FilesWithheld extends SourceUnavailable {
+export class FilesWithheld extends SourceUnavailableError {
   constructor() {
     super('corrupt', 'the repository lacks files that its tree names');
   }
@@ -52,7 +52,7 @@ async function listEntries(session: GitSession, { gitDir, commit, subfolder }: C
   );
   const { rootFound, entries } = readListing(bytes, subfolder);
   if (!rootFound)
-    throw new SourceUnavailable('path-missing', `the repository has no folder "${subfolder}" at ${commit}`);
+    throw new SourceUnavailableError('path-missing', `the repository has no folder "${subfolder}" at ${commit}`);
   return entries;
 }
 
@@ -87,7 +87,7 @@ export async function readObjectSizes(
 function readableOf(sizes: ReadonlyMap<string, number>): Map<string, number> {
   const readable = new Map([...sizes].filter(([, size]) => size <= FILE_BYTES_MAX));
   if (totalOf(readable) > TREE_BYTES_MAX) {
-    throw new SourceUnavailable(
+    throw new SourceUnavailableError(
       'refused',
       `the definition files of the repository hold more than ${TREE_BYTES_MAX} bytes together`,
     );

@@ -1,6 +1,6 @@
 /** What `git verify-commit --raw` printed, read as a verdict. Only one clear yes is a yes; what is no answer at all is a failure of the machine. Pure. */
 import type { GitOutput } from './git-process.ts';
-import { SourceUnavailable } from '../source.ts';
+import { SourceUnavailableError } from '../source.ts';
 
 export type SignatureVerdict = 'verified' | { found: string };
 
@@ -92,14 +92,14 @@ function hexOf(word: string | undefined): string {
 
 function demandEnd({ ended }: GitOutput<unknown>, program: string): void {
   if (ended !== 'exit')
-    throw new SourceUnavailable(
+    throw new SourceUnavailableError(
       'timeout',
       `${program} took longer than its time limit, or was called off, so no signature was checked`,
     );
 }
 
-function couldNot(program: string, wayOut: string): SourceUnavailable {
-  return new SourceUnavailable(
+function couldNot(program: string, wayOut: string): SourceUnavailableError {
+  return new SourceUnavailableError(
     'refused',
     `${program} could not check the signature of the commit on this machine; ${wayOut}`,
   );

@@ -9,7 +9,7 @@ import { signatureOf } from './git-signatures.ts';
 import type { SshSigner } from './git-signatures.ts';
 import { PRINCIPAL, judgeOpenPgp, judgeSsh } from './git-verdicts.ts';
 import type { SignatureVerdict } from './git-verdicts.ts';
-import { SourceUnavailable, SourceUnverified } from '../source.ts';
+import { SourceUnavailableError, SourceUnverifiedError } from '../source.ts';
 
 /** A commit object, in bytes: its message can be of any length, nobody writes one of this. */
 const COMMIT_BYTES_MAX = 8 * 1024 * 1024;
@@ -31,7 +31,7 @@ export interface VerifiableCommit {
 export interface CommitVerifier {
   /** Whether this commit was the last that was verified: it is not verified again. */
   holds(commit: string): boolean;
-  /** Throws `SourceUnverified` where the commit is not signed as the policy asks, `SourceUnavailable` where that cannot be found out here. */
+  /** Throws `SourceUnverifiedError` where the commit is not signed as the policy asks, `SourceUnavailableError` where that cannot be found out here. */
   demand(session: GitSession, commit: VerifiableCommit): Promise<void>;
 }
 
@@ -47,8 +47,8 @@ export function createCommitVerifier(keys: readonly CommitKey[]): CommitVerifier
     async demand(session, { gitDir, commit, revision, scratchFolder }) {
       if (commit === verified) return;
       const object = await session.read(gitDir, ['cat-file', 'commit', commit], COMMIT_BYTES_MAX);
-      const refuse = (found: string): SourceUnverified =>
-        new SourceUnverified(
+      const refuse = (found: string): SourceUnverifiedError =>
+        new SourceUnverifiedError(
           `commit ${commit} ${found}. It must not apply, and what was applied before keeps serving; ${WAY_OUT}`,
           revision,
         );
@@ -132,7 +132,7 @@ function askGit(
 async function toolNamed(name: keyof typeof PACKAGES, { session, commit }: Question): Promise<string> {
   const path = (await findTools([name], session.bounds.searchPath)).get(name);
   if (path !== undefined) return path;
-  throw new SourceUnavailable(
+  throw new SourceUnavailableError(
     'refused',
     `${name} is not installed, or not on the search path, so the signature of commit ${commit} could not be checked; install it (Debian: apt-get install ${PACKAGES[name]})`,
   );

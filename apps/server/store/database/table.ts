@@ -1,0 +1,95 @@
+/** How a table is stated once, as a TypeORM entity, and what follows from it: row type, column list, inserts. */
+import { EntitySchema, type EntitySchemaColumnOptions, type EntitySchemaOptions } from 'typeorm';
+import { insert, type SqlValue, type Transaction } from './transactions.ts';
+
+/** Times are integers (milliseconds since the epoch), booleans 0 or 1, JSON text. `?`: may be null; `key`: of the primary key, of text unless said. */
+type ColumnKind = 'key' | 'int key' | 'bytes key' | 'text' | 'text?' | 'int' | 'int?' | 'bytes' | 'bytes?';
+
+type Columns = Readonly<Record<string, ColumnKind>>;
+
+interface ColumnValues {
+  key: string;
+  'int key': number;
+  'bytes key': Uint8Array;
+  text: string;
+  'text?': string | null;
+  int: number;
+  'int?': number | null;
+  bytes: Uint8Array;
+  'bytes?': Uint8Array | null;
+}
+
+type RowFrom<C extends Columns> = { -readonly [Name in keyof C]: ColumnValues[C[Name]] };
+
+/** A table. `Row`: what repositories read; `Stored`: every column. */
+export interface Table<Row extends object = object, Stored extends object = object> extends EntitySchema<Row> {
+  /** What repositories read, in the order of the statement. */
+  readonly columns: readonly (keyof Row & string)[];
+  /** Never set: it carries the type. */
+  readonly stored?: Stored;
+}
+
+/** The row that repositories read from a table. */
+export type RowOf<T> = T extends Table<infer Row, object> ? Row : never;
+
+/** Every column of a table, also those that only statements name. */
+export type StoredRowOf<T> = T extends Table<object, infer Stored> ? Stored : never;
+
+/** States a table. `internal`: columns that only statements name, because they are large, computed or nobody else's business. */
+export function defineTable<const C extends Columns, const I extends Columns = Record<never, never>>(
+  name: string,
+  columns: C,
+  internal?: I,
+): Table<RowFrom<C>, RowFrom<C> & RowFrom<I>> {
+  const described = [
+    ...Object.entries(columns).map(([column, kind]) => [column, describeColumn(kind)] as const),
+    ...Object.entries(internal ?? {}).map(([column, kind]) => [column, { ...describeColumn(kind), select: false }]),
+  ];
+  const options = { name, tableName: name, columns: Object.fromEntries(described) };
+  const schema = new EntitySchema<RowFrom<C>>(options as EntitySchemaOptions<RowFrom<C>>);
+  return Object.assign(schema, { columns: Object.keys(columns) as (keyof C & string)[] });
+}
+
+const BYTES = { sqlite: 'blob', postgres: 'bytea' } as const;
+
+/** The tables as entities of one database. */
+export function entitiesFor(dialect: keyof typeof BYTES, tables: readonly EntitySchema[]): EntitySchema[] {
+  if (dialect === 'sqlite') return [...tables];
+  return tables.map(({ options }) => {
+    const columns = Object.entries(options.columns as Record<string, EntitySchemaColumnOptions>).map(
+      ([name, column]) => [name, column.type === BYTES.sqlite ? { ...column, type: BYTES[dialect] } : column],
+    );
+    return new EntitySchema<object>({
+      ...(options as EntitySchemaOptions<object>),
+      columns: Object.fromEntries(columns),
+    });
+  });
+}
+
+/** Inserts rows of a table, all made of the same columns in the same order; answers how many were inserted (fewer only with `ignoreConflicts`). */
+export function* insertInto<Row extends object, Stored extends object, Name extends keyof Stored>(
+  table: Table<Row, Stored>,
+  rows: readonly Pick<Stored, Name>[],
+  options: { ignoreConflicts?: boolean } = {},
+): Transaction<number> {
+  const [first] = rows;
+  if (first === undefined) return 0;
+  const values = rows.map((row) => Object.values<SqlValue>(row as Record<string, SqlValue>));
+  return yield* insert(table.options.name, Object.keys(first), values, options);
+}
+
+function describeColumn(kind: ColumnKind): EntitySchemaColumnOptions {
+  const isInteger = kind.startsWith('int');
+  return {
+    type: isInteger ? 'bigint' : kind.startsWith('bytes') ? BYTES.sqlite : 'text',
+    primary: kind.endsWith('key'),
+    nullable: kind.endsWith('?'),
+    transformer: isInteger ? INTEGER : undefined,
+  };
+}
+
+/** PostgreSQL's driver may answer integers as text. */
+const INTEGER = {
+  to: (value: unknown) => value,
+  from: (value: unknown) => (value === null || value === undefined ? value : Number(value)),
+};

@@ -1,0 +1,46 @@
+/** Every table of the store, and the database opened with them. */
+import type { EntitySchema } from 'typeorm';
+import {
+  API_KEY,
+  AUDIT_ENTRY,
+  BROWSER_SESSION,
+  IDEMPOTENCY,
+  INSTALLATION,
+  PRINCIPAL,
+} from './access/access.entities.ts';
+import { connectDatabase, type Database, type DatabaseOptions } from './database/database.ts';
+import { REPLICA } from './database/replicas.ts';
+import { AUTOMATION, RESOURCE, RESOURCE_FILE, SCHEDULE, WEBHOOK } from './definitions/definition.entities.ts';
+import { DELIVERY, IDENTITY } from './deliveries/delivery.entities.ts';
+import { APPROVAL, FACTORY, FACTORY_EVENT, PASS, REVISION } from './factories/factory.entities.ts';
+import { SWEEP } from './retention/sweeps.ts';
+import {
+  ARTIFACT,
+  ATTACHMENT,
+  EXECUTION,
+  FOLLOWUP,
+  PERMISSION,
+  RUN,
+  RUN_EVENT,
+  RUN_METADATA,
+} from './runs/run.entities.ts';
+import { SECRET, SECRET_VALUE } from './secrets/secret.entities.ts';
+import { SERVING_CLOCK } from './serving/serving-version.ts';
+
+/** Every table; the migrations make them, a test compares the two. */
+export const TABLES: readonly EntitySchema[] = [
+  ...[INSTALLATION, PRINCIPAL, API_KEY, BROWSER_SESSION, AUDIT_ENTRY, IDEMPOTENCY],
+  ...[SECRET, SECRET_VALUE, SERVING_CLOCK, REPLICA, SWEEP],
+  ...[FACTORY, PASS, APPROVAL, REVISION, FACTORY_EVENT],
+  ...[WEBHOOK, AUTOMATION, RESOURCE, RESOURCE_FILE, SCHEDULE],
+  ...[DELIVERY, IDENTITY],
+  ...[RUN, RUN_METADATA, EXECUTION, RUN_EVENT, FOLLOWUP, PERMISSION, ATTACHMENT, ARTIFACT],
+];
+
+/**
+ * Opens and migrates. Throws SchemaTooNewError for a database that a newer program has migrated, VersionMismatchError while another program
+ * uses it, PostgresUnusableError or another StoreError when it cannot be used.
+ */
+export function openDatabase(options: DatabaseOptions): Promise<Database> {
+  return connectDatabase(options, TABLES);
+}

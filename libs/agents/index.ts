@@ -1,0 +1,11 @@
+/** The door of `#agents`: how agents are started, configured and prompted, what they may ask, and what they use up. */
+export * from './agent-config.ts';
+export * from './skills.ts';
+export * from './launch-profiles.ts';
+export * from './model-endpoints.ts';
+export * from './agent-prompts.ts';
+export * from './conversations.ts';
+export * from './digest.ts';
+export * from './permissions.ts';
+export * from './usage.ts';
+export * from './limits.ts';
