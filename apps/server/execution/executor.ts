@@ -14,13 +14,13 @@ export interface Guarantees {
   files: boolean;
   /** The network can be taken away. */
   network: boolean;
-  /** Where it is taken away, there is still a loopback inside, at which a way out can be offered. */
+  /** Where it is taken away, there is still a loopback inside, at which an egress proxy can be offered. */
   loopback: boolean;
   /** Processes run as a user of their own. */
   uid: boolean;
 }
 
-/** How the executions of one executor are kept apart from what surrounds them. */
+/** How the executions of one executor are isolated from what surrounds them. */
 export interface Isolation {
   kind: string;
   /** How it is built, for people. */
@@ -48,11 +48,11 @@ export interface ExecutionRef {
 }
 
 /**
- * A place where executions run. `local/`, processes on this machine, is the only one today; the interface stands here because another one
- * (containers elsewhere) is on the list, and it is then one folder beside `local/` that nothing else has to know.
+ * A place where executions run. `local/`, processes on this machine, is the only one today; the interface exists because another one
+ * (containers elsewhere) is on the list, and it is then one folder next to `local/` that nothing else has to know.
  */
 export interface Executor {
-  /** How runs are kept apart here; found once. */
+  /** How runs are isolated here; found once. */
   isolation(): Promise<Isolation>;
   /**
    * Carries out one execution: makes its place ready, asks for the task, works on it. Resolves when nothing of it runs any more.
@@ -66,7 +66,7 @@ export interface Executor {
   adopt(lost: ExecutionRef, process: string | undefined): Promise<void>;
   /** Ends what runs of an execution; nothing where nothing does. May be repeated, and hurried. Resolves when nothing is left. */
   kill(execution: ExecutionRef, options?: KillOptions): Promise<void>;
-  /** What an execution leaves to be kept, or why it is not kept. Nothing of it may run. */
+  /** What an execution leaves to be stored, or why it is not stored. Nothing of it may run. */
   collect(execution: ExecutionRef, options: CollectOptions): AsyncIterable<CollectedArtifact>;
   /** IDs of the runs that have a place here. */
   places(): Promise<string[]>;
@@ -120,7 +120,7 @@ export interface AttachmentFile {
 export interface ExecutionPlace {
   /** Working directory, as the agent sees it. */
   cwd: string;
-  /** Folder of the service beside it, which the run cannot reach. */
+  /** Folder of the service next to it, which the run cannot reach. */
   stateFolder: string;
   /** Puts further files where the agent finds them, also while it works. */
   addAttachments(attachments: readonly AttachmentFile[]): Promise<void>;
@@ -175,13 +175,13 @@ export interface KillOptions {
 }
 
 export interface CollectOptions {
-  /** Values that must not be kept in any form. */
+  /** Values that must not be stored in any form. */
   secretValues: readonly string[];
   /** What the agent itself has named as its results. */
   reports: readonly ReportedArtifact[];
 }
 
-/** Something to keep, or why it is not kept. Messages name files by the names that they would be kept under. */
+/** Something to store, or why it is not stored. Messages name files by the names that they would be stored under. */
 export type CollectedArtifact =
   | { ok: true; artifact: ReadArtifact; content: Uint8Array }
   | { ok: false; message: string };

@@ -12,7 +12,7 @@ import type {
 } from '@agentclientprotocol/sdk';
 import { joinPrompts, PLAN_FIRST, type LaunchProfile } from '#agents';
 import { CANCEL_ASK_MS } from '#runs';
-import { agentStream } from './agent-stream.ts';
+import { AgentStream } from './agent-stream.ts';
 import { agentFailure, type AgentFailure, type Stage } from './agent-failures.ts';
 import { introduce, openSession } from './agent-handshake.ts';
 
@@ -64,7 +64,7 @@ export type SessionOrigin = 'new' | 'resumed' | 'loaded' | 'retold';
 /** How the conversation ended. `failed` messages are for the run's owner and hold nothing that a process printed. */
 export type TurnEnd = { kind: 'stopped'; reason: StopReason; answer: string } | { kind: 'cancelled' } | AgentFailure;
 
-/** Characters of the answer that are kept for the run's end. */
+/** Characters of the answer that are stored for the run's end. */
 const ANSWER_LENGTH_MAX = 100_000;
 /** Session mode of agents that can only plan. */
 const PLAN_MODE = 'plan';
@@ -107,7 +107,7 @@ export class AgentConversation {
 
   private async run(): Promise<TurnEnd> {
     const connection = this.app().connect(
-      agentStream(this.deps.output, this.deps.input, (update) => this.update(update)),
+      new AgentStream(this.deps.output, this.deps.input, (update) => this.update(update)),
     );
     try {
       return await Promise.race([this.carryOn(connection.agent), this.gone(connection.closed), this.cancelIgnored()]);
@@ -223,7 +223,7 @@ export class AgentConversation {
     return profile.systemPromptVia === 'prefix' ? basePrompt : '';
   }
 
-  /** Replayed history of a loaded session is no news, and neither is what is said when a turn is over; what that took may still be told. */
+  /** Replayed history of a loaded session is no news, and neither is what is said when a turn is over; what that took may still be reported. */
   private update({ sessionId, update }: SessionNotification): void {
     if (this.stage !== 'prompt' || sessionId !== this.sessionId) return;
     if (update.sessionUpdate === 'current_mode_update' && this.modes !== undefined)

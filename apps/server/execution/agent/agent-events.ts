@@ -13,13 +13,13 @@ const COLLECT_MS = 100;
 const TEXT_LENGTH_MAX = 10_000;
 /** Characters of one piece of speech; no model says more at once, and each is compared with every secret. */
 const PIECE_LENGTH_MAX = 262_144;
-/** Characters kept of what a tool was given and of what it answered. */
+/** Characters stored of what a tool was given and of what it answered. */
 const TOOL_TEXT_LENGTH_MAX = 4_096;
 /** Characters of a title, a path, a name. */
 const NAME_LENGTH_MAX = 500;
 /** Entries of a plan, and paths of a call. */
 const ENTRIES_MAX = 100;
-/** Parts of a tool's answer that are looked at. */
+/** Parts of a tool's answer that are read. */
 const CONTENTS_MAX = 1_000;
 /** Bytes of one event. */
 const BODY_BYTES_MAX = 65_536;
@@ -27,7 +27,7 @@ const BODY_BYTES_MAX = 65_536;
 /** Of one turn: hours of ordinary work, and of a flood its beginning and what led to its end. */
 const HEAD = { items: 10_000, bytes: 4 * 1_048_576 };
 const TAIL = { items: 2_000, bytes: 2 * 1_048_576 };
-/** Bytes that an event costs beside its text. */
+/** Bytes that an event costs in addition to its text. */
 const EVENT_COST_BYTES = 128;
 
 type Spoken = 'message' | 'thought';

@@ -14,7 +14,7 @@ interface ServerSaid {
   headers?: Record<string, string>;
 }
 
-/** A secret of the run by its name, which stands at every second place when a value is split. Other things in braces stay as they are: what reads the value may know them. */
+/** A secret of the run by its name, which is every second part when a value is split. Other things in braces stay as they are: what reads the value may know them. */
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /** The servers with the secrets that they name. Throws SetupError for one that the run has not. */
@@ -55,7 +55,7 @@ function entriesOf(name: string, member: string, map: Record<string, string>): s
       .filter((_, position) => position % 2 === 0)
       .flatMap((text) => (member === 'headers' ? [text, text.replace(/^\S+\s+/, '')] : [text]));
     const long = literals.filter(
-      (text) => text.length >= LITERAL_LENGTH_MIN && (CREDENTIAL_NAME.test(key) || looksRandom(text)),
+      (text) => text.length >= LITERAL_LENGTH_MIN && (CREDENTIAL_NAME.test(key) || isRandomText(text)),
     );
     if (!long.every(isInjectableValue))
       throw new SetupError(
@@ -68,7 +68,7 @@ function entriesOf(name: string, member: string, map: Record<string, string>): s
 const CREDENTIAL_NAME = /token|secret|passw|key|auth|credential|cookie|session|signature|bearer/i;
 
 /** Long, without spaces, letters and digits mixed, and no address: what generators of credentials make. */
-function looksRandom(text: string): boolean {
+function isRandomText(text: string): boolean {
   return (
     text.length >= 20 &&
     /^[A-Za-z0-9+/=_.~-]+$/.test(text) &&

@@ -134,7 +134,7 @@ export class AgentSession {
     if (end.kind === 'failed' && end.said !== undefined) this.say(`the agent answered with an error: ${end.said}`);
   }
 
-  /** What the session is told first. */
+  /** What the session gets first. */
   private async first(origin: SessionOrigin, before: RememberedSession | undefined): Promise<Message> {
     const { task, hasPast } = this.deps;
     this.memory?.sending(task.parts.map(({ id }) => id));
@@ -143,7 +143,7 @@ export class AgentSession {
     return messageOf(task, firstPrompt({ parts: task.parts, told: new Set(before?.told), isKnown, digest }));
   }
 
-  /** What it is told after a turn; undefined: nothing more. */
+  /** What it gets after a turn; undefined: nothing more. */
   private async next(isOver: boolean): Promise<Message | undefined> {
     this.events.finish();
     if (isOver || this.deps.usage?.refusal() !== undefined) return undefined;
@@ -156,10 +156,10 @@ export class AgentSession {
   }
 
   private take<T>(use: (more: Task | undefined) => T): Promise<T> {
-    const taken = this.taking.then(async () => use(await this.deps.takeFollowups()));
-    taken.catch((error: unknown) => this.deps.onFault(error));
-    this.taking = taken.catch(() => undefined);
-    return taken;
+    const followups = this.taking.then(async () => use(await this.deps.takeFollowups()));
+    followups.catch((error: unknown) => this.deps.onFault(error));
+    this.taking = followups.catch(() => undefined);
+    return followups;
   }
 
   private noteServers(refused: readonly McpServer[], session: unknown): void {

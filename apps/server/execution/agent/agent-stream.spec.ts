@@ -3,13 +3,13 @@ import { jest } from '@jest/globals';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { OverflowError, UnreadOutputError } from './agent-failures.ts';
 import { eventually } from '../../../../test/support/service.ts';
-import { agentStream } from './agent-stream.ts';
+import { AgentStream } from './agent-stream.ts';
 
 it('hands updates on, drops what nobody asked for, and prints nothing', async () => {
   const printed = jest.spyOn(console, 'error').mockImplementation(() => undefined);
   const [from, to] = [new PassThrough(), new PassThrough()];
   const updates: unknown[] = [];
-  const stream = agentStream(
+  const stream = new AgentStream(
     Writable.toWeb(to) as WritableStream<Uint8Array>,
     Readable.toWeb(from) as ReadableStream<Uint8Array>,
     (update) => {
@@ -53,7 +53,7 @@ it('hands updates on, drops what nobody asked for, and prints nothing', async ()
 
 function piped() {
   const [from, to] = [new PassThrough(), new PassThrough()];
-  const stream = agentStream(
+  const stream = new AgentStream(
     Writable.toWeb(to) as WritableStream<Uint8Array>,
     Readable.toWeb(from) as ReadableStream<Uint8Array>,
     () => undefined,
@@ -164,7 +164,7 @@ it('does not break off the pipe of an agent that is too loud, for what is still 
     },
     cancel: (reason) => void cancelled.push(reason),
   });
-  const { readable } = agentStream(new WritableStream(), input, () => undefined);
+  const { readable } = new AgentStream(new WritableStream(), input, () => undefined);
   expect(
     await readable
       .getReader()

@@ -8,13 +8,13 @@ import type { TurnEnd } from './agent-conversation.ts';
 /** The agent that comes with the service, as its build has it. */
 export interface BuiltInAgent {
   command: readonly string[];
-  /** What it reads beside the run's own folders. */
+  /** What it reads in addition to the run's own folders. */
   readOnly: readonly string[];
 }
 
 const BUILT = fileURLToPath(new URL('../../../agent/main.js', import.meta.url));
 
-/** Where the built program lies; the folder of the package stands three above it. */
+/** Where the built program lies; the folder of the package is three above it. */
 export const BUILT_IN_AGENT: BuiltInAgent = {
   command: [process.execPath, '--disable-warning=UNDICI-EHPA', BUILT],
   readOnly: ['dist', 'node_modules', 'package.json'].map((name) => join(dirname(BUILT), '../../..', name)),

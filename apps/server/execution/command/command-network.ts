@@ -1,4 +1,4 @@
-/** Which network one command gets on this machine: none, the machine's, or none with a way out; what cannot be had is said. contract 10. */
+/** Which network one command gets on this machine: none, the machine's, or none but an egress proxy; what cannot be had is said. contract 10. */
 import { redact } from '#isolation';
 import type { CommandSpec } from './command.ts';
 import { openEgressAccess } from '../egress/egress-access.ts';
@@ -49,11 +49,11 @@ export async function networkFor(
   // A host's name is the run's to choose: it may try to carry a secret, and comes in lower case.
   const secrets = (spec.secretValues ?? []).flatMap((value) => [value, value.toLowerCase()]);
   const onEvent = (text: string): void => tell(redact(text, secrets));
-  const { egress, ...passage } = await openEgressAccess(argv, {
+  const { egress, ...access } = await openEgressAccess(argv, {
     rules: network,
     workspace,
     node: process.execPath,
     onEvent,
   });
-  return { ...passage, network: 'none', close: () => egress.close() };
+  return { ...access, network: 'none', close: () => egress.close() };
 }

@@ -52,7 +52,7 @@ export async function programOf({ command, env = {}, path = STANDARD_PATH, sandb
   return { ok: true, argv: [found, ...rest] };
 }
 
-/** Steps that a run stands behind the service when processors are short. */
+/** How far a run is behind the service when processors are short. */
 const NICENESS = 10;
 
 /** The same command line under the kernel's limits, where the system's programs can set them. Core files would hold secrets. */

@@ -24,13 +24,13 @@ export interface CommandSpec {
   operatorWords?: readonly string[];
   workspace: Workspace;
   sandbox: Sandbox;
-  /** `none` unless said; with rules, none but a way out that keeps to them. */
+  /** `none` unless said; with rules, none but an egress proxy that enforces them. */
   network?: NetworkPolicy | EgressRules;
   /** Further files and folders of the machine that runs may read. */
   readOnly?: readonly string[];
   /** Files and folders of the service for this command alone, as `Confinement` has them. */
   shown?: Confinement['shown'];
-  /** Variables beside the standard ones; names that steer loader, shell, git or service are refused. */
+  /** Variables in addition to the standard ones; names that steer loader, shell, git or service are refused. */
   env?: Readonly<Record<string, string>>;
   /** What the service itself tells the command of its run. */
   facts?: CommandFacts;
@@ -42,7 +42,7 @@ export interface CommandSpec {
   path?: string;
   prompt: string;
   /**
-   * Speaks with the command over its pipes; only its standard error becomes events then. When it has settled, the command is
+   * Speaks with the command over its pipes; only its standard error becomes events then. When it has resolved, the command is
    * ended. Must not reject. Without it the prompt is the command's standard input, and all that it prints becomes events.
    */
   converse?: (pipes: AgentPipes) => Promise<void>;

@@ -13,7 +13,7 @@ export interface ProcessIdentity {
   pidSpace?: string;
 }
 
-/** What else belongs to a tree beside the descendants of its root. */
+/** What else belongs to a tree, in addition to the descendants of its root. */
 export interface TreeSearch {
   /** Further known members, for example the first process of a namespace. */
   also?: readonly ProcessIdentity[];
@@ -38,22 +38,22 @@ interface Entry {
   alive: boolean;
 }
 
-/** Milliseconds between two looks at a tree that is being killed. */
+/** Milliseconds between two checks of a tree that is being killed. */
 const KILL_POLL_MS = 20;
 
 /** Who the process with this pid is (also one that ended and was not waited for); undefined when there is none, or no `/proc`. */
 export function processIdentity(pid: number): ProcessIdentity | undefined {
-  const entry = lookedUp(pid);
+  const entry = statOf(pid);
   return entry === undefined ? undefined : { pid, startTime: entry.startTime, bootId: bootId(), pidSpace: pidSpace() };
 }
 
 /** Whether exactly this process (not another one with its pid) is still running. */
 export function isAlive(identity: ProcessIdentity): boolean {
-  const entry = lookedUp(identity.pid);
+  const entry = statOf(identity.pid);
   return entry?.alive === true && entry.startTime === identity.startTime && bootId() === identity.bootId;
 }
 
-function lookedUp(pid: number): Entry | undefined {
+function statOf(pid: number): Entry | undefined {
   try {
     return parsed(pid, readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
@@ -199,8 +199,8 @@ function parsed(pid: number, stat: string): Entry | undefined {
 }
 
 function kill(entry: Entry, signal: 'SIGTERM' | 'SIGKILL'): boolean {
-  // Looked at again directly before: between two looks the pid may have gone to somebody else.
-  if (lookedUp(entry.pid)?.startTime !== entry.startTime) return false;
+  // Checked again directly before: meanwhile the pid may have gone to somebody else.
+  if (statOf(entry.pid)?.startTime !== entry.startTime) return false;
   try {
     return process.kill(entry.pid, signal);
   } catch {

@@ -37,11 +37,11 @@ export interface EgressAccessDeps extends Pick<EgressProxyDeps, 'rules' | 'onEve
 /** Opens the proxy and wraps a command line for the inside of a sandbox without network: the command itself stays the first process. */
 export async function openEgressAccess(
   argv: readonly [string, ...string[]],
-  parts: EgressAccessDeps,
+  deps: EgressAccessDeps,
 ): Promise<EgressAccess> {
-  const { workspace, rules, node } = parts;
+  const { workspace, rules, node } = deps;
   const egress = await openEgressProxy({
-    ...parts,
+    ...deps,
     folder: workspace.folder,
     epoch: workspace.epoch,
     owner: workspace.owner,
@@ -59,7 +59,7 @@ export async function openEgressAccess(
   };
 }
 
-/** Starts the forwarder beside the command, waits until it listens or has failed, and becomes the command. */
+/** Starts the forwarder next to the command, waits until it listens or has failed, and becomes the command. */
 function startScript(mirrored: readonly string[]): string {
   const words = [
     `--max-old-space-size=${HEAP_MIB_MAX}`,

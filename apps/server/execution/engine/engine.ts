@@ -12,7 +12,7 @@ import { Supervision, type SupervisionDeps } from '../supervision/supervisor.ts'
 export const EXECUTION_LEASE_MS = 30_000;
 /** A disk that fills up is noticed this late at most. */
 const DISK_MS = 1_000;
-/** Folders looked at in one sweep; names sort by age. */
+/** Places checked in one sweep; names sort by age. */
 const SWEPT_MAX = 500;
 const DAY_MS = 86_400_000;
 /** A run that takes less than this is not what fills a disk. */
@@ -25,7 +25,7 @@ export interface EngineDeps extends Omit<SupervisionDeps, 'run' | 'leaseMs' | 'c
   isDiskLow(): boolean;
   /** Gives back what copies of repositories take, while the disk is low; what `isDiskLow` says afterwards is as it then is. */
   freeRepositorySpace(): Promise<void>;
-  /** Milliseconds; LEASE_MS unless said. */
+  /** Milliseconds; EXECUTION_LEASE_MS unless given. */
   leaseMs?: number;
 }
 
@@ -46,14 +46,13 @@ export class Engine {
 
   start(): void {
     this.diskTimer = setInterval(
-      () =>
-        void this.relieveDisk().catch((error: unknown) => this.deps.log.fault('the disk could not be relieved', error)),
+      () => void this.relieveDisk().catch((error: unknown) => this.deps.log.fault('disk relief failed', error)),
       DISK_MS,
     );
     this.deps.dispatch.start({ count: this.places(), free: () => this.free(), take: (count) => this.take(count) });
   }
 
-  /** Something waits, or somebody wants a run cancelled: look now. */
+  /** Something waits, or somebody wants a run cancelled: poll now. */
   wake(): void {
     for (const supervision of this.supervised.values()) supervision.poll();
     if (!this.stopped) this.deps.dispatch.wake();
@@ -65,30 +64,30 @@ export class Engine {
     return this.free();
   }
 
-  /** How runs are kept apart; found once. */
+  /** How runs are isolated; found once. */
   isolation(): Promise<Isolation> {
     return this.deps.executor.isolation();
   }
 
   /** Kills what is left of executions that nobody supervises and decides what becomes of their runs. */
   async recover(): Promise<void> {
-    await (this.recovering ??= this.takeUp().finally(() => {
+    await (this.recovering ??= this.reclaimAbandoned().finally(() => {
       this.recovering = undefined;
     }));
     this.wake();
   }
 
-  private async takeUp(): Promise<void> {
+  private async reclaimAbandoned(): Promise<void> {
     const { runs, owner, config } = this.deps;
     for (let isMore = true; isMore;) {
       const found = await runs.abandoned(owner, config.databaseUrl === undefined);
-      for (const lost of found) if (!this.supervised.has(lost.run.run_id)) await this.takeOver(lost);
+      for (const lost of found) if (!this.supervised.has(lost.run.run_id)) await this.reclaim(lost);
       // Only what was decided makes room for others.
       isMore = found.length === ABANDONED_MAX && !found.some(({ run }) => this.supervised.has(run.run_id));
     }
   }
 
-  private async takeOver({ run, process }: AbandonedRun): Promise<void> {
+  private async reclaim({ run, process }: AbandonedRun): Promise<void> {
     const { runs, config, log, publish, executor } = this.deps;
     await executor.adopt({ runId: run.run_id, epoch: run.epoch }, process);
     const { next, decision } = reclaimDecision(run, config);
@@ -107,7 +106,7 @@ export class Engine {
     for (const runId of over) {
       await executor
         .remove(runId)
-        .catch((error: unknown) => log.fault('a workspace could not be removed', error, { run_id: runId }));
+        .catch((error: unknown) => log.fault('workspace removal failed', error, { run_id: runId }));
     }
     return over.length;
   }

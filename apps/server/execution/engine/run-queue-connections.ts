@@ -18,7 +18,7 @@ export class RedisConnections {
 
   open(client: typeof Redis, url: string, more: RedisOptions): Redis {
     const opened = new client(url, { ...more, connectTimeout: ANSWER_MS, retryStrategy: () => RECONNECT_MS });
-    return this.kept(opened, opened);
+    return this.track(opened, opened);
   }
 
   /** Of one that was opened, and of all that were made out of it. */
@@ -36,11 +36,11 @@ export class RedisConnections {
     client.disconnect();
   }
 
-  private kept(client: Redis, first: Redis): Redis {
+  private track(client: Redis, first: Redis): Redis {
     this.clients.set(client, first);
-    client.on('error', () => undefined); // told to whoever asks it something
+    client.on('error', () => undefined); // whoever asks it something gets it
     const duplicate = client.duplicate.bind(client);
-    client.duplicate = (more) => this.kept(duplicate(more), first);
+    client.duplicate = (more) => this.track(duplicate(more), first);
     return client;
   }
 }

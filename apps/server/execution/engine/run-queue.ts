@@ -57,7 +57,7 @@ export class RunQueue {
   private readonly options: RunQueueOptions;
   private queue: Promise<Opened<Queue>> | undefined;
   private worker: Worker | undefined;
-  /** Settles when every token that was taken is served, and the queue knows. */
+  /** Resolves when every token that was taken is served, and the queue knows. */
   private served: Promise<void> | undefined;
   private readonly connections = new RedisConnections();
   private isStopped = false;
@@ -122,8 +122,8 @@ export class RunQueue {
   async close(): Promise<void> {
     this.stop();
     const queue = await this.queue?.catch(() => undefined);
-    await settled(this.served);
-    const closed = settled(Promise.all([this.worker?.close(true), queue?.it.close()])); // nothing is waited for any more that the queue would have to answer
+    await briefly(this.served);
+    const closed = briefly(Promise.all([this.worker?.close(true), queue?.it.close()])); // nothing is waited for any more that the queue would have to answer
     this.connections.disconnect();
     await closed;
   }
@@ -151,7 +151,7 @@ export class RunQueue {
   private newQueue({ bullmq, Redis: client }: Packages): Opened<Queue> {
     const { name, redisUrl, databaseUrl } = this.options;
     const more: Partial<QueueOptions> = { prefix: PREFIX, streams: { events: { maxLen: STREAM_MAX } } };
-    // Who asks is told at once that nobody is there, and tries again by itself.
+    // Who asks hears at once that nobody is there, and tries again by itself.
     const redis =
       redisUrl === undefined
         ? undefined
@@ -164,7 +164,7 @@ export class RunQueue {
             bullmq.createPostgresBackend,
           ) as unknown as Queue)
         : new bullmq.Queue(name, { ...more, connection: redis });
-    queue.on('error', () => undefined); // whoever asks it something is told
+    queue.on('error', () => undefined); // whoever asks it something gets it
     return { it: queue, client: redis };
   }
 
@@ -222,7 +222,7 @@ class QueueUnreachableError extends Error {
 }
 
 /** Whatever becomes of it, it is not waited for much longer. */
-async function settled(work: Promise<unknown> | undefined): Promise<void> {
+async function briefly(work: Promise<unknown> | undefined): Promise<void> {
   await within(CLOSE_MS, Promise.resolve(work)).catch(() => undefined);
 }
 

@@ -13,7 +13,7 @@ import { ownedFolder, writeInput, type Workspace } from '../workspace/workspaces
 /** How commands of a set-up are carried out: inside the run's sandbox, its output in the run's log. */
 export interface SetupStepDeps {
   workspace: Workspace;
-  /** `shown`, `harnessEnv` and the like beside what every command of the run has. */
+  /** `shown`, `harnessEnv` and the like, in addition to what every command of the run has. */
   run(
     command: readonly string[],
     more?: Partial<Pick<CommandSpec, 'shown' | 'harnessEnv' | 'env'>>,
@@ -34,7 +34,7 @@ export interface EnvironmentSetupDeps {
   repositories: Pick<Repositories, 'use'>;
 }
 
-/** What is kept of a set-up, where the run cannot write. */
+/** What is remembered of a set-up, where the run cannot write. */
 interface Mark {
   digest: string;
   isDone: boolean;

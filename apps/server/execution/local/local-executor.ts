@@ -27,7 +27,7 @@ export interface LocalExecutorDeps {
   config: Config;
   /** Copies of the repositories that environments name. */
   repositories: Repositories;
-  /** What the agent that comes with the service reads beside the run's own folders. */
+  /** What the agent that comes with the service reads in addition to the run's own folders. */
   builtInAgent: { readOnly: readonly string[] };
   log: Log;
 }

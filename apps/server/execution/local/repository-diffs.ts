@@ -19,7 +19,7 @@ export interface RepositoryDiffsDeps {
   signal: AbortSignal;
   workspace: Workspace;
   runId: string;
-  /** Runs one command beside what every command of the run has. */
+  /** Runs one command, with what every command of the run has. */
   run(spec: Pick<CommandSpec, 'command' | 'prompt' | 'deadlineMs'> & Partial<CommandSpec>): Promise<CommandEnd>;
   /** A line for people in the run's log. */
   say(text: string): void;
@@ -58,7 +58,7 @@ export async function leaveDiffs({ end, signal, workspace, runId, run, say, log 
     if (!signal.aborted && compared.kind !== 'cancelled')
       for (const text of linesOf(repositories, output, compared)) say(text);
   } catch (error) {
-    log.fault('the changes of a run could not be compared', error, { run_id: runId });
+    log.fault('repository comparison failed', error, { run_id: runId });
     say('the changes in its repositories are not kept: the service could not compare them');
   }
 }

@@ -1,4 +1,4 @@
-/** What is made ready before a run takes its prompt: its skill where the agent looks for it, its environment in the workspace. contract 3, 8 (environments), 10. */
+/** What is made ready before a run takes its prompt: its skill where the agent finds it, its environment in the workspace. contract 3, 8 (environments), 10. */
 import { chmod, lchown, lstat, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSkillFilePath } from '#agents';
@@ -10,7 +10,7 @@ import { removeEntry } from '../workspace/folder-trees.ts';
 import { writeInput, type Owner, type Workspace } from '../workspace/workspaces.ts';
 import type { EnvironmentSetup, SetupResult } from './environment-setup.ts';
 
-/** Output kept of a step whose earlier steps have written all that is kept of them together. */
+/** Bytes of output that a step still has when the earlier steps have written all that they may write together. */
 const STEP_OUTPUT_BYTES_MIN = 16_384;
 
 export interface RunSetupDeps {

@@ -14,7 +14,7 @@ export interface RunEnvironment {
   image?: string;
   /** Secrets that its runs get as variables. */
   secretNames: readonly string[];
-  /** Credentials of its repositories: never to be kept of a run in any form. */
+  /** Credentials of its repositories: never to be stored of a run in any form. */
   secretValues: readonly string[];
   /** Hosts of its repositories. */
   hosts: readonly HostPattern[];

@@ -21,7 +21,7 @@ import {
 import { FetchLimiter, type FetchRequest } from './fetch-limiter.ts';
 import { SetupError } from '../executor.ts';
 
-/** Milliseconds after its last use that a copy is kept: a project that rests over a holiday need not be fetched again. */
+/** Milliseconds after its last use that a copy stays: a project that rests over a holiday need not be fetched again. */
 const UNUSED_MS_MAX = 14 * 86_400_000;
 
 export interface RepositoriesDeps {

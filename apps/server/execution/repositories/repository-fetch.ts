@@ -111,7 +111,10 @@ async function advertisedBy(
 ): Promise<Advertised> {
   const output = await session.ask('/dev/null', [...settings, 'ls-remote', '--symref', url, 'HEAD']);
   if (output.ended === 'timeout')
-    throw new SourceUnavailableError('timeout', `${url}: its host did not say within ${timeoutMs / 1000} s what it has`);
+    throw new SourceUnavailableError(
+      'timeout',
+      `${url}: its host did not say within ${timeoutMs / 1000} s what it has`,
+    );
   return readAdvertisement(session.demand(output).toString('utf8'));
 }
 

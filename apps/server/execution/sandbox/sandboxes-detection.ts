@@ -16,7 +16,7 @@ import { prepareWorkspace } from '../workspace/workspaces.ts';
 export interface Detection {
   /** The service's data folder: no run sees it, and the trial takes place in it. The system's temporary folder is tried without it. */
   dataDir?: string;
-  /** Further files and folders that no run ever sees: key files kept elsewhere. */
+  /** Further files and folders that no run ever sees: key files stored elsewhere. */
   hidden?: readonly string[];
   /** Only these kinds are tried; `bare` always works. All by default. */
   kinds?: readonly SandboxKind[];

@@ -42,7 +42,7 @@ const SYSTEM_FILES = [
   '/etc/os-release',
 ];
 
-/** Only of use, and only told, where there is a network. */
+/** Only of use, and only shown, where there is a network. */
 const NETWORK_FILES = ['/etc/resolv.conf', '/etc/hosts', '/etc/host.conf', '/etc/gai.conf'];
 
 /** Bytes for a folder that only holds mount points. */
@@ -100,7 +100,7 @@ async function systemFolder(path: string): Promise<Mount | undefined> {
   return found === undefined ? undefined : bind(path, path, { folder: true, writable: false });
 }
 
-/** A read-only look at the path under its own name, wherever it really lies. */
+/** A read-only bind of the path under its own name, wherever it really lies. */
 async function existing(path: string): Promise<Mount | undefined> {
   const real = await realpath(path).catch(() => undefined);
   if (real === undefined) return undefined;

@@ -13,7 +13,7 @@ export interface Confinement {
   network: NetworkPolicy;
   /** Files and folders that stay invisible even inside something that is visible: data folder, key files. */
   hidden: readonly string[];
-  /** Files and folders that the operator wants visible, read-only, beside the system's. */
+  /** Files and folders that the operator wants visible, read-only, in addition to the system's. */
   readOnly: readonly string[];
   /**
    * Words of the command line that the operator wrote, and nobody else: what they name as an absolute path is visible too. Words that come
@@ -62,7 +62,7 @@ const RUN_UIDS = 606;
 
 /**
  * The user of one run where runs have one of their own: the same for all of its executions. The kernel counts processes by user, so that
- * a run that forks without end stands only in its own way. Two runs may share one; they are still kept apart in every other way.
+ * a run that forks without end hinders only itself. Two runs may share one; they are still isolated in every other way.
  */
 export function ownerOf({ owner }: SandboxCandidate, runId: string): Owner | undefined {
   // The last digits of a run's ID are random.

@@ -45,7 +45,7 @@ const LOG_MS = 200;
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 const CLAIM_GONE = 'claim lost: its processes are killed, nothing more is written';
-const LEASE_OUT = 'lease renewal failed in time: its processes are killed, the run is left to be taken over';
+const LEASE_OUT = 'lease ran out: its processes are killed, the run is left to be taken over';
 
 /** The claim was lost or a cancel came first: nothing more is written. */
 const CLAIM_LOST = Symbol('claim lost');

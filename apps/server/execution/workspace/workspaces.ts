@@ -31,7 +31,7 @@ export interface Workspace {
   attachments: string;
   /** Folder of the service with what the run may read and not change: it sees it in its workspace. See `inputsOf`. */
   inputs: string;
-  /** Folder inside it for what the agent wants to be kept. */
+  /** Folder inside it for what the agent wants to be stored. */
   artifacts: string;
   /** HOME, kept between executions: session files live there. */
   home: string;
@@ -100,7 +100,7 @@ export async function workspaceAt({
 
 /**
  * Writes what a run is given, over what it had been given before. Prompt and payload only while nothing of the run is alive; attachments at any
- * time: they go into a folder of the service, for whatever stands in a run's own folders may be a link to anywhere the next moment.
+ * time: they go into a folder of the service, for whatever is in a run's own folders may be a link to anywhere the next moment.
  */
 export async function putInputs(
   workspace: Workspace,
@@ -172,7 +172,7 @@ async function privateFolder(path: string): Promise<void> {
   await chmod(path, 0o700);
 }
 
-/** A folder of the service that a run may look into where it is shown. */
+/** A folder of the service that a run may read where it is shown. */
 async function readableFolder(path: string): Promise<void> {
   await privateFolder(path);
   await chmod(path, 0o755);
