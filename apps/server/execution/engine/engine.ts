@@ -4,7 +4,7 @@ import type { LiveBounds } from '#runs';
 import { ABANDONED_MAX, type AbandonedRun } from '../../store/runs/run-takeovers.ts';
 import type { ClaimedRun } from '../../store/runs/runs.ts';
 import type { Dispatch } from './dispatch.ts';
-import type { Executor, Isolation } from '../executor.ts';
+import type { Isolation } from '../executor.ts';
 import { reclaimDecision } from '../supervision/run-ends.ts';
 import { Supervision, type SupervisionDeps } from '../supervision/supervisor.ts';
 

@@ -67,13 +67,14 @@ export async function fetchCopy(deps: FetchCopyDeps): Promise<string | undefined
     advertisedBy(session, url, settings, timeoutMs),
   );
   return withSession(scope, credential, signals, async (session) => {
+    const update = (): Promise<string | undefined> => updateCopy(session, deps, advertised);
     try {
-      return await updateCopy(session, folder, url, settings, advertised);
+      return await update();
     } catch (error) {
       const isBroken = error instanceof SourceUnavailableError && error.failure.reason === 'corrupt';
       if (!isBroken || isBeingRead()) throw error;
       await discard(folder);
-      return updateCopy(session, folder, url, settings, advertised);
+      return update();
     }
   });
 }
@@ -120,11 +121,10 @@ async function advertisedBy(
 
 async function updateCopy(
   session: GitSession,
-  folder: string,
-  url: string,
-  settings: readonly string[],
+  { folder, access, settings }: FetchCopyDeps,
   advertised: Advertised,
 ): Promise<string | undefined> {
+  const { url } = access.address;
   await prepare(session, folder, formatOf(advertised.refs.get('HEAD') ?? ''));
   const lenient = OLD_FAULTS.flatMap((fault) => ['-c', `fetch.fsck.${fault}=ignore`]);
   const fetched = await session.ask(folder, [
