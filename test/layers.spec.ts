@@ -75,6 +75,13 @@ describe('the repository', () => {
     expect(allowed.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
   });
 
+  it('tells the tier of a suite by its file name alone', () => {
+    const { jest } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+      jest: { testPathIgnorePatterns: string[] };
+    };
+    expect(jest.testPathIgnorePatterns).toEqual(['/node_modules/', '\\.(slow|external)\\.spec\\.ts$']);
+  });
+
   it('has one example: a factory repository that always validates', () => {
     expect([
       ...new Set(tracked.filter((path) => path.startsWith('examples/')).map((path) => path.split('/')[1])),

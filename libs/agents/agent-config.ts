@@ -1,4 +1,7 @@
-/** The configuration of a run: what each level says, resolved from the most specific to the least. spec: Agent configuration; contract 3. */
+/**
+ * The configuration of a run: what each level says, resolved from the most specific to the least. spec: Agent
+ * configuration; contract 3.
+ */
 import type { AgentDefaults } from '#definitions';
 import { IDLE_MINUTES } from './permissions.ts';
 import { namedSkill } from './skills.ts';
@@ -49,8 +52,10 @@ export interface ServerAgent {
 }
 
 /**
- * Run over automation over factory over server: a member is taken whole from the first level that has it, nothing is merged below that; unknown
- * members are left out. It is named explicitly, else after its skill, else `name`: the automation. `model_id` is the one model that it means,
+ * Run over automation over factory over server: a member is taken whole from the first level that has it, nothing is
+ * merged below that; unknown
+ * members are left out. It is named explicitly, else after its skill, else `name`: the automation. `model_id` is the
+ * one model that it means,
  * wherever that was said. contract 3 (AmbientAgentConfig).
  */
 export function resolveAgentConfig(
@@ -72,12 +77,18 @@ export function resolveAgentConfig(
   return withoutAbsent({ ...resolved, name: levels[0]?.name ?? skill ?? name, harness, model_id: model });
 }
 
-/** The first level that names a model decides, in either member; inside one level the harness's own is the more specific. A harness keeps none that was overruled. */
+/**
+ * The first level that names a model decides, in either member; inside one level the harness's own is the more
+ * specific. A harness keeps none that was overruled.
+ */
 function modelNamed(levels: readonly (AmbientAgentConfig | undefined)[]): string | undefined {
   return levels.map((level) => level?.harness?.model_id ?? level?.model_id).find((model) => model !== undefined);
 }
 
-/** What the contract names, and nothing else: what is stored of a request is what was checked. contract 3 (unknown members are ignored). */
+/**
+ * What the contract names, and nothing else: what is stored of a request is what was checked. contract 3 (unknown
+ * members are ignored).
+ */
 function knownMembers(config: AmbientAgentConfig): AmbientAgentConfig {
   const { harness, mcp_servers: servers } = config;
   return withoutAbsent({

@@ -76,9 +76,9 @@ describe('the turns of a run', () => {
         executions: [execution(1), execution(2)],
         followups: [
           followup('along', 'queue_pending', 'e1'),
-          { ...followup('live', 'live_session', 'e1'), takenSeq: 7 },
-          { ...followup('both', 'queue_pending', 'e1'), takenSeq: 9 },
-          { ...followup('too', 'queue_pending', 'e1'), takenSeq: 9 },
+          { ...followup('live', 'live_session', 'e1'), readAtSeq: 7 },
+          { ...followup('both', 'queue_pending', 'e1'), readAtSeq: 9 },
+          { ...followup('too', 'queue_pending', 'e1'), readAtSeq: 9 },
         ],
       },
       turns: [
@@ -103,10 +103,10 @@ describe('the turns of a run', () => {
 });
 
 it('a turn of an execution has its part of the log and of the time', () => {
-  const taken = (takenSeq: number) => ({
-    ...followup(String(takenSeq), 'queue_pending', 'e1'),
-    takenSeq,
-    takenAtMs: takenSeq * 100,
+  const taken = (seq: number) => ({
+    ...followup(String(seq), 'queue_pending', 'e1'),
+    readAtSeq: seq,
+    readAtMs: seq * 100,
   });
   const turns = conversationOf({
     ...RUN,

@@ -28,8 +28,8 @@ export interface SpokenFollowup {
   outcome: string;
   executionId?: string;
   /** Entry of the run's log before which the execution took it; undefined: at its beginning. */
-  takenSeq?: number;
-  takenAtMs?: number;
+  readAtSeq?: number;
+  readAtMs?: number;
 }
 
 /** What was asked, and by which execution it was taken. */
@@ -41,7 +41,9 @@ export interface Turn {
   fromSeq: number;
   /** Entry at which the next turn of the execution begins. */
   untilSeq?: number;
-  /** The execution, or the first follow-up that it took later; of what waits for one, the run or the first follow-up. */
+  /**
+   * The execution, or the first follow-up that it took later; of what waits for one, the run or the first follow-up.
+   */
   id: string;
   asked: readonly { text: string; atMs: number }[];
   execution?: SpokenExecution;
@@ -54,7 +56,7 @@ export function conversationOf(run: SpokenRun): Turn[] {
   const first = run.executions.find(({ tookPrompt }) => tookPrompt);
   const opening = [{ text: run.prompt, atMs: run.createdAtMs }, ...run.followups.filter(isWithPrompt).map(toAsked)];
   const own = run.followups.filter((followup) => !isWithPrompt(followup));
-  const taken = run.executions
+  const worked = run.executions
     .filter(({ startedAtMs }) => startedAtMs !== undefined)
     .flatMap((execution) =>
       turnsIn(
@@ -67,10 +69,10 @@ export function conversationOf(run: SpokenRun): Turn[] {
   const waiting = own.filter(({ executionId }) => executionId === undefined);
   const isPromptOpen = first === undefined && !run.promptTaken;
   const open = [...(isPromptOpen ? opening : []), ...waiting.map(toAsked)];
-  if (open.length === 0) return taken;
+  if (open.length === 0) return worked;
   const behind = (run.executions.at(-1)?.epoch ?? 0) + 1;
   return [
-    ...taken,
+    ...worked,
     {
       runId: run.runId,
       epoch: behind,
@@ -86,15 +88,15 @@ function turnsIn(
   runId: string,
   execution: SpokenExecution,
   opening: Turn['asked'],
-  taken: readonly SpokenFollowup[],
+  answered: readonly SpokenFollowup[],
 ): Turn[] {
-  const begins = [0, ...new Set(taken.map(({ takenSeq = 0 }) => takenSeq).filter((seq) => seq > 0))].toSorted(
+  const begins = [0, ...new Set(answered.map(({ readAtSeq = 0 }) => readAtSeq).filter((seq) => seq > 0))].toSorted(
     (a, b) => a - b,
   );
   return begins.map((fromSeq, position): Turn => {
-    const here = taken.filter(({ takenSeq = 0 }) => takenSeq === fromSeq);
+    const here = answered.filter(({ readAtSeq = 0 }) => readAtSeq === fromSeq);
     const untilSeq = begins[position + 1];
-    const next = taken.find(({ takenSeq }) => takenSeq !== undefined && takenSeq === untilSeq);
+    const next = answered.find(({ readAtSeq }) => readAtSeq !== undefined && readAtSeq === untilSeq);
     return {
       runId,
       epoch: execution.epoch,
@@ -103,8 +105,8 @@ function turnsIn(
       execution,
       id: position === 0 ? execution.executionId : (here[0]?.followupId ?? execution.executionId),
       asked: [...(position === 0 ? opening : []), ...here.map(toAsked)],
-      startedAtMs: position === 0 ? execution.startedAtMs : here[0]?.takenAtMs,
-      finishedAtMs: untilSeq === undefined ? execution.finishedAtMs : next?.takenAtMs,
+      startedAtMs: position === 0 ? execution.startedAtMs : here[0]?.readAtMs,
+      finishedAtMs: untilSeq === undefined ? execution.finishedAtMs : next?.readAtMs,
     };
   });
 }

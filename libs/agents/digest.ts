@@ -1,4 +1,7 @@
-/** What was said so far, in few words for an agent that has forgotten it: the first task and the latest turns. reference: Running real coding agents. */
+/**
+ * What was said so far, in few words for an agent that has forgotten it: the first task and the latest turns.
+ * reference: Running real coding agents.
+ */
 
 /** One turn of a conversation: what was asked, and what the agent said. */
 export interface DigestTurn {
@@ -15,15 +18,15 @@ export const TURN_SHARE_MAX = 0.25;
 export function digestOf(turns: readonly DigestTurn[], bytesMax = DIGEST_BYTES_MAX): string {
   const [first, ...rest] = turns.map((turn) => written(turn, bytesMax * TURN_SHARE_MAX)).filter((text) => text !== '');
   if (first === undefined) return '';
-  const kept: string[] = [];
+  const latest: string[] = [];
   let left = bytesMax - Buffer.byteLength(first) - Buffer.byteLength(BETWEEN + leftOut(rest.length));
   for (const text of rest.toReversed()) {
     left -= Buffer.byteLength(BETWEEN + text);
     if (left < 0) break;
-    kept.unshift(text);
+    latest.unshift(text);
   }
-  const gap = rest.length - kept.length;
-  return [first, ...(gap === 0 ? [] : [leftOut(gap)]), ...kept].join(BETWEEN);
+  const gap = rest.length - latest.length;
+  return [first, ...(gap === 0 ? [] : [leftOut(gap)]), ...latest].join(BETWEEN);
 }
 
 const BETWEEN = '\n\n';

@@ -1,4 +1,7 @@
-/** Agents as data: what a model makes of a command line, what an operator changes, where models are, and who lacks credentials. contract 10. */
+/**
+ * Agents as data: what a model makes of a command line, what an operator changes, where models are, and who lacks
+ * credentials. contract 10.
+ */
 import { readHostPattern } from '#isolation';
 import {
   credentialProblem,

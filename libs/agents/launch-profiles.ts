@@ -1,4 +1,7 @@
-/** How each coding agent is started and spoken to, as data: the built-in profiles, and what an operator's own change of them. reference: Running real coding agents. */
+/**
+ * How each coding agent is started and spoken to, as data: the built-in profiles, and what an operator's own change of
+ * them. reference: Running real coding agents.
+ */
 import { hostPatternOfUrl, readHostPattern, type HostPattern } from '#isolation';
 
 /** One agent that speaks the Agent Client Protocol on its stdio. */
@@ -13,7 +16,10 @@ export interface LaunchProfile {
   secretEnv?: Readonly<Record<string, string>>;
   /** Variables of which one must be set for the agent to reach its model; named in errors. Empty: it needs none. */
   credentials: readonly string[];
-  /** Way of authenticating that is chosen where the agent offers it: the ID of one of its methods. Undefined: it finds its credentials by itself. */
+  /**
+   * Way of authenticating that is chosen where the agent offers it: the ID of one of its methods. Undefined: it finds
+   * its credentials by itself.
+   */
   auth?: string;
   /** ACP session mode in which it works without asking; for runs that nobody watches. */
   mode?: string;
@@ -22,7 +28,9 @@ export interface LaunchProfile {
   resume: 'resume' | 'load' | 'none';
   /** Whether a prompt in mid-turn is taken as one more message; otherwise follow-ups wait for the end of the turn. */
   concurrentPrompt: boolean;
-  /** `capability`: the agent takes a system prompt of ours; `prefix`: the base prompt stands before the first prompt. */
+  /**
+   * `capability`: the agent takes a system prompt of ours; `prefix`: the base prompt stands before the first prompt.
+   */
   systemPromptVia: 'capability' | 'prefix';
   /** Folders below HOME in which the agent looks for skills, each in a folder of its name. */
   skillFolders: readonly string[];
@@ -104,7 +112,8 @@ export const LAUNCH_PROFILES: readonly LaunchProfile[] = [
     command: ['claude-agent-acp'],
     mode: 'bypassPermissions',
     modelVia: { kind: 'env', name: 'ANTHROPIC_MODEL' },
-    // Where the service is root and runs have no users of their own, it refuses its mode unless it is told of the sandbox.
+    // Where the service is root and runs have no users of their own, it refuses its mode unless it is told of the
+    // sandbox.
     env: { ...QUIET_NODE, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', IS_SANDBOX: '1' },
     credentials: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'],
     endpoints: [ANTHROPIC],
@@ -127,7 +136,10 @@ export const LAUNCH_PROFILES: readonly LaunchProfile[] = [
   },
 ];
 
-/** What an operator says of an agent: of one that is built in only what differs, of any other at least its command and how it takes its model. */
+/**
+ * What an operator says of an agent: of one that is built in only what differs, of any other at least its command and
+ * how it takes its model.
+ */
 export type OwnProfile = Partial<Omit<LaunchProfile, 'id'>> & { id: string };
 
 /** The built-in profiles with the operator's in their place and beside them. */
@@ -181,7 +193,9 @@ export function modelHostsOf({ endpoints }: LaunchProfile): HostPattern[] {
     .filter((pattern) => pattern !== undefined);
 }
 
-/** Why the agent could not reach its model with these variables, in words for the run's owner; undefined: it may try. */
+/**
+ * Why the agent could not reach its model with these variables, in words for the run's owner; undefined: it may try.
+ */
 export function credentialProblem(
   { id, credentials, env, secretEnv = {} }: LaunchProfile,
   given: Readonly<Record<string, string>>,

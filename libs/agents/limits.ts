@@ -1,4 +1,7 @@
-/** How much a run may use up: what its automation says, within what the operator allows, and whether it is over that. contract 8 (limits). */
+/**
+ * How much a run may use up: what its automation says, within what the operator allows, and whether it is over that.
+ * contract 8 (limits).
+ */
 import type { Used } from './usage.ts';
 
 /** A member that is absent is no bound. */
@@ -19,7 +22,10 @@ export interface Bound {
 
 export type RunBounds = Partial<Record<keyof RunLimits, Bound>>;
 
-/** The tighter of the two and whose it is; where both are the same, the operator's: raising the other would change nothing. */
+/**
+ * The tighter of the two and whose it is; where both are the same, the operator's: raising the other would change
+ * nothing.
+ */
 export function boundsOf(operator: RunLimits, automation: RunLimits): RunBounds {
   const bound = (name: keyof RunLimits): Bound | undefined => {
     const [theirs, own] = [operator[name], automation[name]];
@@ -30,7 +36,8 @@ export function boundsOf(operator: RunLimits, automation: RunLimits): RunBounds 
 }
 
 /**
- * Why a run has to end, or may not go on; undefined while it may. Whoever works may use all of a bound; who has used all of it starts
+ * Why a run has to end, or may not go on; undefined while it may. Whoever works may use all of a bound; who has used
+ * all of it starts
  * nothing more.
  */
 export function overBudget({ tokens, cost }: RunBounds, used: Used, when: 'working' | 'starting'): string | undefined {
@@ -46,7 +53,9 @@ export function overBudget({ tokens, cost }: RunBounds, used: Used, when: 'worki
   return undefined;
 }
 
-/** The words for a run that took longer than its automation allows; undefined where the bound is not the automation's. */
+/**
+ * The words for a run that took longer than its automation allows; undefined where the bound is not the automation's.
+ */
 export function overTime({ minutes }: RunBounds): string | undefined {
   if (minutes?.setBy !== 'automation') return undefined;
   return `the run took longer than the ${minutes.value} minutes that its automation allows (limits.minutes), so it was ended: ${WAY_OUT}`;

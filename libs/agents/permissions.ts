@@ -24,10 +24,16 @@ export interface PermissionSituation {
 /** Minutes that an answer is waited for unless the configuration says otherwise. contract 3 (AmbientAgentConfig). */
 export const IDLE_MINUTES = 10;
 
-/** People are asked, or the policy has chosen: without an option the request is answered as cancelled. `text` says which and why. */
+/**
+ * People are asked, or the policy has chosen: without an option the request is answered as cancelled. `text` says which
+ * and why.
+ */
 export type PermissionRuling = { by: 'people' } | { by: 'policy'; option?: PermissionOption; text: string };
 
-/** Who decides: the strict tier refuses, an interactive run asks people, any other run allows what its sandbox allows. contract 10. */
+/**
+ * Who decides: the strict tier refuses, an interactive run asks people, any other run allows what its sandbox allows.
+ * contract 10.
+ */
 export function permissionRuling(
   options: readonly PermissionOption[],
   { tier, isConfined, interactive, idleMinutes }: PermissionSituation,

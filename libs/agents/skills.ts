@@ -1,4 +1,7 @@
-/** What the text that names a skill says about it. spec: Agent configuration (skill_spec); contract 3 (AmbientAgentConfig). */
+/**
+ * What the text that names a skill says about it. spec: Agent configuration (skill_spec); contract 3
+ * (AmbientAgentConfig).
+ */
 
 /** A skill as far as its reference tells: its name, and where its SKILL.md lies in its repository. */
 export interface NamedSkill {
@@ -24,7 +27,10 @@ export function factorySkillPath(name: string): string {
   return `skills/${name}/${SKILL_FILE}`;
 }
 
-/** What a SKILL.md tells people and agents: its body, and the description of its front matter where that is a plain line. Total, linear. */
+/**
+ * What a SKILL.md tells people and agents: its body, and the description of its front matter where that is a plain
+ * line. Total, linear.
+ */
 export function readSkill(text: string): { description: string; body: string } {
   const lines = text.split('\n');
   const end =
@@ -57,7 +63,10 @@ function describedIn(lines: readonly string[]): string {
 /** Where a repository has a skill: in a folder that is named, or under its name in one of the usual folders. */
 export type SkillPlace = { kind: 'folder'; folder: string } | { kind: 'name'; name: string };
 
-/** The repository and the place behind `owner/repo:skill-name` or `owner/repo:path/to/SKILL.md`, whose form has been checked. */
+/**
+ * The repository and the place behind `owner/repo:skill-name` or `owner/repo:path/to/SKILL.md`, whose form has been
+ * checked.
+ */
 export function skillAtRepository(reference: string): { owner: string; name: string; place: SkillPlace } {
   const colon = reference.indexOf(':');
   const [owner = '', name = ''] = reference.slice(0, colon).split('/');
@@ -98,11 +107,11 @@ export function isSkillFolderName(name: string): boolean {
 }
 
 /** Other files of a skill that its text is told of by name. */
-const FILES_TOLD_MAX = 10;
+const FILES_LISTED_MAX = 10;
 
 /** One line that tells an agent where the other files of its skill are; undefined where there are none, or nowhere. */
 export function skillFilesHint(paths: readonly string[], folder: string | undefined): string | undefined {
   if (paths.length === 0 || folder === undefined) return undefined;
-  const told = paths.slice(0, FILES_TOLD_MAX).join(', ');
-  return `The other files of this skill (${told}${paths.length > FILES_TOLD_MAX ? ', …' : ''}) are in $HOME/${folder}/.`;
+  const listed = paths.slice(0, FILES_LISTED_MAX).join(', ');
+  return `The other files of this skill (${listed}${paths.length > FILES_LISTED_MAX ? ', …' : ''}) are in $HOME/${folder}/.`;
 }

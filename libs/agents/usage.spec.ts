@@ -13,7 +13,10 @@ import {
   type UsageReport,
 } from './index.ts';
 
-/** A string opens a session; anything else is told. Stored and read again after every step, as a service would that dies. */
+/**
+ * A string opens a session; anything else is told. Stored and read again after every step, as a service would that
+ * dies.
+ */
 const after = (...steps: (string | UsageReport)[]): ReturnType<typeof usedBy> =>
   usedBy(
     steps.reduce<Meter>(

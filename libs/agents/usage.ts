@@ -1,6 +1,7 @@
 /**
- * What a run has used up, counted from what its agents tell: totals of a session, of a turn, or only how full a context is. Every one of
- * these numbers is a lower bound of what an execution has used, so the greatest of them counts. contract 3 (request_usage).
+ * What a run has used up, counted from what its agents tell: totals of a session, of a turn, or only how full a
+ * context is. Every one of these numbers is a lower bound of what an execution has used, so the greatest of them
+ * counts. contract 3 (request_usage).
  */
 import { createHash } from 'node:crypto';
 
@@ -71,7 +72,10 @@ const TOKENS_MAX = 1e12;
 const COST_MAX = 1e9;
 const MICROS = 1_000_000;
 
-/** Whether a text is a code of ISO 4217, or `credits` and the like; short enough never to be a secret that is injected into a run. */
+/**
+ * Whether a text is a code of ISO 4217, or `credits` and the like; short enough never to be a secret that is injected
+ * into a run.
+ */
 export function isCurrency(text: string): boolean {
   return /^[A-Za-z]{1,7}$/.test(text);
 }
@@ -93,7 +97,7 @@ export function addUsage(meter: Meter, { sessionTokens, turnTokens, contextToken
   const [session, turn, context] = [count(sessionTokens), count(turnTokens), count(contextTokens)];
   const counted: Meter = {
     ...meter,
-    tokens: session === undefined ? meter.tokens : told(meter.tokens, session),
+    tokens: session === undefined ? meter.tokens : reported(meter.tokens, session),
     turns: turn === undefined ? meter.turns : summed(meter.turns, turn),
     context: context === undefined ? meter.context : Math.max(meter.context, context),
     knows: {
@@ -124,14 +128,15 @@ function withCost(meter: Meter, { amount, currency }: NonNullable<UsageReport['c
   const micros = Math.round(amount * MICROS);
   const knows = { ...meter.knows, cost: true };
   if (!meter.knows.cost || meter.currency === unit)
-    return { ...meter, micros: told(meter.micros, micros), knows, currency: unit };
+    return { ...meter, micros: reported(meter.micros, micros), knows, currency: unit };
   // A total in another currency is another total: what was told before stays counted.
   const past = { ...meter.past, micros: summed(meter.past.micros, grown(meter.micros)) };
   return { ...meter, past, micros: { start: 0, latest: micros, isTold: true }, knows, currency: unit, isMixed: true };
 }
 
-function told(total: Total, value: number): Total {
-  // An agent whose first word after a restart is less than it was counts anew; later on, a smaller number is an old one.
+function reported(total: Total, value: number): Total {
+  // An agent whose first word after a restart is less than it was counts anew; later on, a smaller number is an old
+  // one.
   if (!total.isTold && value < total.start) return { start: 0, latest: value, isTold: true };
   return { start: total.start, latest: Math.max(total.latest, value), isTold: true };
 }

@@ -1,4 +1,7 @@
-/** Which header names may identify a delivery: legal, different in every request, and never a credential. contract 8 (deliveryIdHeader). */
+/**
+ * Which header names may identify a delivery: legal, different in every request, and never a credential. contract 8
+ * (deliveryIdHeader).
+ */
 import { schemeHeaders, UNSHIPPED_SCHEME_HEADERS } from './schemes.ts';
 
 /** RFC 9110 token, bounded: a longer name is no header anybody sends. */

@@ -1,4 +1,7 @@
-/** The door of `#authentication`: does this request prove knowledge of the secret, and if not, why; and which public keys may vouch for commits. */
+/**
+ * The door of `#authentication`: does this request prove knowledge of the secret, and if not, why; and which public
+ * keys may vouch for commits.
+ */
 export * from './types.ts';
 export {
   deliveryHeadersOf,

@@ -37,7 +37,9 @@ export function signatureHeadersOf(scheme: SignatureScheme): readonly string[] {
   return familiesOf(scheme).map((family) => inFamily(scheme.signature.header, family));
 }
 
-/** The header that carries the scheme's timestamp in this family; undefined when the timestamp is elsewhere or absent. */
+/**
+ * The header that carries the scheme's timestamp in this family; undefined when the timestamp is elsewhere or absent.
+ */
 export function timestampHeader(scheme: SignatureScheme, family: string): string | undefined {
   const from = scheme.timestamp?.from;
   return from?.startsWith('header:') ? inFamily(from.slice('header:'.length), family) : undefined;

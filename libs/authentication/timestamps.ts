@@ -28,7 +28,9 @@ function parseRfc3339(text: string): number | undefined {
   return Date.parse(`${date}T${time}${fraction.slice(0, 4)}${zone}`);
 }
 
-/** Whether a timestamp is within the tolerance of now, in both directions, bounds included. Milliseconds and seconds. */
+/**
+ * Whether a timestamp is within the tolerance of now, in both directions, bounds included. Milliseconds and seconds.
+ */
 export function timeliness(
   timestampMs: number,
   nowMs: number,

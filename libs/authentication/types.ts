@@ -6,7 +6,9 @@ export type Headers = ReadonlyMap<string, readonly string[]>;
 /** A provider's signature scheme as data, interpreted by one engine. */
 export interface SignatureScheme {
   id: string;
-  /** Header families tried in order; `{n}` in header names is replaced by each. All headers must come from one family. */
+  /**
+   * Header families tried in order; `{n}` in header names is replaced by each. All headers must come from one family.
+   */
   families?: readonly string[];
   signature: {
     header: string;
@@ -73,7 +75,10 @@ export type RefusalReason =
   | 'token-missing'
   | 'mismatch';
 
-/** Whether a request proved knowledge of the secret. A refusal says which check failed and how far a timestamp was off; never a value. */
+/**
+ * Whether a request proved knowledge of the secret. A refusal says which check failed and how far a timestamp was off;
+ * never a value.
+ */
 export type AuthenticationResult =
   | {
       ok: true;
@@ -87,5 +92,8 @@ export type AuthenticationResult =
 /** A common mistake of a sender that has the right secret; one word each, which tells nothing of a value. */
 export type LikelyMistake = 'trailing-newline' | 're-encoded-json' | 'key-encoding' | 'other-scheme';
 
-/** What a secret's bytes may serve as; `signature` is every scheme whose key is the raw bytes. contract 2 (Managed secrets). */
+/**
+ * What a secret's bytes may serve as; `signature` is every scheme whose key is the raw bytes. contract 2 (Managed
+ * secrets).
+ */
 export type SecretUse = 'token' | 'url_token' | 'signature' | 'standard_webhooks';

@@ -13,7 +13,10 @@ const REASONS = {
 
 type Reason = keyof typeof REASONS;
 
-/** Identifier, why it is not served, and the headers in which it carries signatures, timestamps and fixed secrets, lower-case. */
+/**
+ * Identifier, why it is not served, and the headers in which it carries signatures, timestamps and fixed secrets,
+ * lower-case.
+ */
 type KnownScheme = readonly [id: string, reason: Reason, headers?: readonly string[]];
 
 /** By reason, then by identifier: the order in which people are shown them. */

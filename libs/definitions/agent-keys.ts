@@ -1,4 +1,7 @@
-/** What files say about how an agent runs: the keys that factory.yaml and automations share. contract 3 (AmbientAgentConfig), 8. */
+/**
+ * What files say about how an agent runs: the keys that factory.yaml and automations share. contract 3
+ * (AmbientAgentConfig), 8.
+ */
 import type { AutomationFrontMatter, FactoryFile } from '#contracts';
 import type { JsonValue } from '#filters';
 import { problemAt } from './rules/problems.ts';

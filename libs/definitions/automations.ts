@@ -1,4 +1,7 @@
-/** What an automation file says: triggers and settings in its front matter, the prompt below. spec: automation file; contract 8 (automation). */
+/**
+ * What an automation file says: triggers and settings in its front matter, the prompt below. spec: automation file;
+ * contract 8 (automation).
+ */
 import type { AutomationFrontMatter } from '#contracts';
 import type { JsonValue } from '#filters';
 import { runSecretProblems, toAgentDefaults } from './agent-keys.ts';

@@ -98,7 +98,9 @@ const CONSTANT = [
 /** Signature and timestamp headers of the schemes that are served; lower-case. */
 export const SIGNATURE_HEADERS: readonly string[] = [...schemeHeaders()];
 
-/** Those of schemes that are known and not served are as little an identity. Sentry's signature does not cover its time. */
+/**
+ * Those of schemes that are known and not served are as little an identity. Sentry's signature does not cover its time.
+ */
 const OTHER_SIGNATURES = [...UNSHIPPED_SCHEME_HEADERS, 'sentry-hook-timestamp'];
 
 /** The last reason counts: a fixed secret is rather a credential than a signature. */

@@ -1,6 +1,6 @@
 /** Compiled filters against a naive model of contract 7 that shares no code with them, on filters and payloads made to meet. */
 import * as fc from 'fast-check';
-import { failureInSteps, STEP_LOOKS_MAX } from './evaluate-in-steps.ts';
+import { failureInSteps, STEP_READS_MAX } from './evaluate-in-steps.ts';
 import { compileFilter } from './index.ts';
 import type { CompiledFilter, JsonScalar, JsonValue } from './index.ts';
 import { readRoot } from './read.ts';
@@ -69,7 +69,7 @@ describe('compiled filters and the model', () => {
 });
 
 describe('in steps', () => {
-  it.each([1, 2, 5, STEP_LOOKS_MAX])('of %i looks the verdict is that of the whole', (looksMax) => {
+  it.each([1, 2, 5, STEP_READS_MAX])('of %i looks the verdict is that of the whole', (looksMax) => {
     let steps = 0;
     fc.assert(
       fc.property(filterAndPayload(), ([filter, payload]) => {
@@ -123,8 +123,8 @@ describe('in steps', () => {
     expect(sum).toBeGreaterThan(least * 0.98);
     expect(sum).toBeLessThan(least * 3);
     // One element more than the measure, at most.
-    expect(Math.max(...looks)).toBeLessThan(STEP_LOOKS_MAX + 64 * 4 + 200);
-    expect(looks.length).toBeGreaterThanOrEqual(Math.floor(sum / (STEP_LOOKS_MAX + 456)));
+    expect(Math.max(...looks)).toBeLessThan(STEP_READS_MAX + 64 * 4 + 200);
+    expect(looks.length).toBeGreaterThanOrEqual(Math.floor(sum / (STEP_READS_MAX + 456)));
   });
 });
 

@@ -2,7 +2,10 @@
 import type { Tier } from './egress.ts';
 
 export interface ConfinementRequest {
-  /** What works: the service's own example or demo, the operator's command, or an agent that takes commands from prompt, repository or payload. */
+  /**
+   * What works: the service's own example or demo, the operator's command, or an agent that takes commands from prompt,
+   * repository or payload.
+   */
   worker: 'ours' | 'command' | 'agent';
   tier: Tier;
   /** Which walls were seen to hold. */
@@ -12,8 +15,8 @@ export interface ConfinementRequest {
 }
 
 /**
- * Whether commands that come from an API, a repository or a payload may run behind these walls. The service's user is tolerated: what that
- * user could do to the service needs files, processes or network in common. contract 10.
+ * Whether commands that come from an API, a repository or a payload may run behind these walls. The service's user is
+ * tolerated: what that user could do to the service needs files, processes or network in common. contract 10.
  */
 export function isConfining({ processes, files, network }: ConfinementRequest['walls']): boolean {
   return processes && files && network;

@@ -2,16 +2,24 @@
 import { isAddressWithin, parseAddress, parseCidrs } from '#deliveries';
 import type { Cidr, IpAddress } from '#deliveries';
 
-/** `public`: anybody's; `private`: the operator's own network; `internal`: this machine, its metadata, or no host at all. */
+/**
+ * `public`: anybody's; `private`: the operator's own network; `internal`: this machine, its metadata, or no host at
+ * all.
+ */
 export type AddressKind = 'public' | 'private' | 'internal';
 
 /** Networks of the operator: RFC 1918, carrier-grade NAT (RFC 6598), unique local IPv6 (RFC 4193). */
 const PRIVATE = networks('10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 fc00::/7');
 
-/** Addresses inside other networks at which clouds hand out credentials: AWS over IPv6, Alibaba, Azure's wire server. */
+/**
+ * Addresses inside other networks at which clouds hand out credentials: AWS over IPv6, Alibaba, Azure's wire server.
+ */
 const METADATA = networks('fd00:ec2::/32 100.100.100.200 168.63.129.16');
 
-/** Special IPv4 (RFC 6890): this host, loopback, link-local (metadata), protocols, examples, relays, benchmarks, multicast, reserved, broadcast. */
+/**
+ * Special IPv4 (RFC 6890): this host, loopback, link-local (metadata), protocols, examples, relays, benchmarks,
+ * multicast, reserved, broadcast.
+ */
 const NOT_PUBLIC_IPV4 = networks(
   '0.0.0.0/8 127.0.0.0/8 169.254.0.0/16 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4',
 );
@@ -25,7 +33,9 @@ const NOT_PUBLIC_IPV6 = networks('2001::/23 2001:db8::/32 2002::/16 3fff::/20');
 /** IPv4 behind a translator (RFC 6052): judged by the address it carries. */
 const TRANSLATED = networks('64:ff9b::/96');
 
-/** The kind of an address in any spelling; text that is none counts as `internal`. IPv4 inside IPv6 is judged as IPv4. */
+/**
+ * The kind of an address in any spelling; text that is none counts as `internal`. IPv4 inside IPv6 is judged as IPv4.
+ */
 export function addressKind(text: string): AddressKind {
   const address = text.includes('%') ? undefined : parseAddress(text);
   if (address === undefined) return 'internal';

@@ -1,7 +1,12 @@
-/** Hosts as runs name them and as operators list them: every spelling read to one form, patterns compared and intersected. contract 10. */
+/**
+ * Hosts as runs name them and as operators list them: every spelling read to one form, patterns compared and
+ * intersected. contract 10.
+ */
 import { formatAddress, parseAddress } from '#deliveries';
 
-/** One host in the form that is compared, resolved and shown: a name in lower case without a last dot, or an address. */
+/**
+ * One host in the form that is compared, resolved and shown: a name in lower case without a last dot, or an address.
+ */
 export type Host = { kind: 'name'; name: string } | { kind: 'address'; address: string };
 
 /** A host, or with `subdomains` every name below it (not itself), at some ports. */
@@ -22,7 +27,10 @@ const NAME = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9
 /** What would end a host in a URL, hide one (`%2e`), or name an interface (`%eth0`). */
 const NO_HOST = /[\s\u0000-\u001f\u007f/?#@\\%:[\]<>^|]/;
 
-/** Reads any spelling of a host: mixed case, a last dot, IDN, decimal, octal, hexadecimal and short addresses, IPv6 with or without brackets. */
+/**
+ * Reads any spelling of a host: mixed case, a last dot, IDN, decimal, octal, hexadecimal and short addresses, IPv6 with
+ * or without brackets.
+ */
 export function readHost(text: string): Host | undefined {
   const bare = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
   const isIpv6 = bare.includes(':');
@@ -54,7 +62,10 @@ function formatHost(host: Host): string {
   return host.address.includes(':') ? `[${host.address}]` : host.address;
 }
 
-/** Reads one entry of a list: `example.com`, `*.example.com`, `example.com:8443`, `10.0.0.5:8000`, `[::1]:8080`. Without a port: 80 and 443. */
+/**
+ * Reads one entry of a list: `example.com`, `*.example.com`, `example.com:8443`, `10.0.0.5:8000`, `[::1]:8080`. Without
+ * a port: 80 and 443.
+ */
 export function readHostPattern(text: string): HostPattern | undefined {
   const { hostText, portText } = withoutPort(text);
   const port = portText === undefined ? undefined : readPort(portText);
@@ -72,7 +83,9 @@ export function readTarget(text: string): { host: Host; port: number } | undefin
   return host === undefined || port === undefined ? undefined : { host, port };
 }
 
-/** The host that a URL leads to, at exactly its port; also for `ssh://` and `user@host:path`. Undefined: no host in it. */
+/**
+ * The host that a URL leads to, at exactly its port; also for `ssh://` and `user@host:path`. Undefined: no host in it.
+ */
 export function hostPatternOfUrl(text: string): HostPattern | undefined {
   const short = /^[^\s/@:]+@([^\s/@:]+):/.exec(text)?.[1];
   const url = short !== undefined ? new URL('ssh://host') : URL.canParse(text) ? new URL(text) : undefined;

@@ -1,4 +1,7 @@
-/** What a run may reach: the policy of a run from what operator, automation and tier say, and the decision for one target. contract 10. */
+/**
+ * What a run may reach: the policy of a run from what operator, automation and tier say, and the decision for one
+ * target. contract 10.
+ */
 import { addressKind } from './egress-addresses.ts';
 import { intersection, matches, readHost, readHostPattern } from './egress-hosts.ts';
 import type { Host, HostPattern } from './egress-hosts.ts';
@@ -34,8 +37,9 @@ export interface NetworkRequest {
 }
 
 /**
- * What one run gets. Nothing where the operator allows nothing; else the model and the environment's repositories always. Beside them
- * the strict tier gets what its automation names and the standard tier everything, as far as the operator allows it; an automation narrows.
+ * What one run gets. Nothing where the operator allows nothing; else the model and the environment's repositories
+ * always. Beside them the strict tier gets what its automation names and the standard tier everything, as far as the
+ * operator allows it; an automation narrows.
  */
 export function networkOf({ operator, tier, automation, models, repositories }: NetworkRequest): 'host' | EgressRules {
   const named = [...operator.hosts, ...models];
@@ -47,7 +51,10 @@ export function networkOf({ operator, tier, automation, models, repositories }: 
   return { policy: widened(narrowed(allowed, wished), [...models, ...repositories]), named };
 }
 
-/** `network.allow` of an automation's file; undefined: it says nothing. An entry that cannot be read allows nothing. spec: automation front matter. */
+/**
+ * `network.allow` of an automation's file; undefined: it says nothing. An entry that cannot be read allows nothing.
+ * spec: automation front matter.
+ */
 export function hostsAllowedBy(network: { allow?: readonly string[] } | undefined): HostPattern[] | undefined {
   return network && (network.allow ?? []).map(readHostPattern).filter((pattern) => pattern !== undefined);
 }
@@ -81,7 +88,10 @@ const INTERNAL_NAMES = new Set([
   'instance-data.ec2.internal',
 ]);
 
-/** Before anything is resolved: a name that is not allowed is not even asked for, for the question alone could carry data away. */
+/**
+ * Before anything is resolved: a name that is not allowed is not even asked for, for the question alone could carry
+ * data away.
+ */
 export function decideTarget({ policy, named }: EgressRules, host: Host, port: number): TargetDecision {
   const isNamed = named.some((pattern) => namesExactly(pattern, host, port));
   const isAllowed =
@@ -93,8 +103,9 @@ export function decideTarget({ policy, named }: EgressRules, host: Host, port: n
 }
 
 /**
- * After resolving: either every address may be dialled or none, and only these exact ones are. `own`: the addresses of this machine,
- * public ones included. An address is lifted by naming it; a name that the operator named also lifts private networks, and `localhost` loopback.
+ * After resolving: either every address may be dialled or none, and only these exact ones are. `own`: the addresses of
+ * this machine, public ones included. An address is lifted by naming it; a name that the operator named also lifts
+ * private networks, and `localhost` loopback.
  */
 export function decideAddresses(
   { named }: EgressRules,

@@ -1,4 +1,7 @@
-/** The door of `#isolation`: what holds a run in: walls, network, which secrets it may carry, and what of them may be printed. */
+/**
+ * The door of `#isolation`: what holds a run in: walls, network, which secrets it may carry, and what of them may be
+ * printed.
+ */
 export { confinementProblem, isConfining, type ConfinementRequest } from './confinement.ts';
 export {
   formatTarget,

@@ -8,7 +8,10 @@ export const REDACTED = '[redacted]';
 export interface Redactor {
   /** Text that is certain by now; the start of a possible secret is held back until more arrives. */
   push(text: string): string;
-  /** The rest. A held-back start of a secret of eight characters or more is redacted too: the writer may have died in the middle of it. */
+  /**
+   * The rest. A held-back start of a secret of eight characters or more is redacted too: the writer may have died in
+   * the middle of it.
+   */
   end(): string;
 }
 
@@ -24,7 +27,10 @@ export function redact(text: string, values: readonly string[]): string {
   return stream.push(text) + stream.end();
 }
 
-/** Whether a text holds any of the values in any of its forms; for what is rather left out whole than mutilated. contract 10. */
+/**
+ * Whether a text holds any of the values in any of its forms; for what is rather left out whole than mutilated.
+ * contract 10.
+ */
 export function holdsSecret(text: string, values: readonly string[]): boolean {
   return patternsOf(values).some((pattern) => text.includes(pattern));
 }
@@ -136,7 +142,10 @@ function escapedForms(value: string): string[] {
   return [escaped(value), escaped(escaped(value)), escaped(escaped(escaped(value)))];
 }
 
-/** Base64 of the value at each of its three alignments, without the characters at the edges that neighbours have a part in. */
+/**
+ * Base64 of the value at each of its three alignments, without the characters at the edges that neighbours have a part
+ * in.
+ */
 function base64Cores(bytes: Uint8Array): string[] {
   return [0, 1, 2].flatMap((shift) => {
     const shifted = Buffer.concat([Buffer.alloc(shift), bytes]);

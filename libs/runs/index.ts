@@ -1,4 +1,7 @@
-/** The door of `#runs`: what runs are called, which states they may reach, in which order they start, and how they are listed. */
+/**
+ * The door of `#runs`: what runs are called, which states they may reach, in which order they start, and how they are
+ * listed.
+ */
 export * from './types.ts';
 export * from './states.ts';
 export * from './steering.ts';

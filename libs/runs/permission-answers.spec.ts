@@ -12,16 +12,16 @@ describe('an answer', () => {
   const rows: [wanted: string, situation: Partial<AnswerSituation>, outcome: string, why: string][] = [
     ['allow_once', {}, 'new', 'it is waited for'],
     ['other', {}, 'unknown-option', 'it was not offered'],
-    ['allow_once', { isSettled: true, optionId: 'allow_once' }, 'same', 'it was given before'],
+    ['allow_once', { isClosed: true, optionId: 'allow_once' }, 'same', 'it was given before'],
     [
       'allow_once',
-      { isSettled: true, optionId: 'allow_once', run: { state: 'SUCCEEDED', cancelRequested: false } },
+      { isClosed: true, optionId: 'allow_once', run: { state: 'SUCCEEDED', cancelRequested: false } },
       'same',
       'it was given before, and the run has ended',
     ],
-    ['allow_once', { isSettled: true, optionId: 'reject_once' }, 'answered-otherwise', 'another one was given'],
-    ['allow_once', { isSettled: true }, 'closed', 'nobody waits for it any more'],
-    ['other', { isSettled: true }, 'unknown-option', 'what is wrong is said first'],
+    ['allow_once', { isClosed: true, optionId: 'reject_once' }, 'answered-otherwise', 'another one was given'],
+    ['allow_once', { isClosed: true }, 'closed', 'nobody waits for it any more'],
+    ['other', { isClosed: true }, 'unknown-option', 'what is wrong is said first'],
     [
       'allow_once',
       { run: { state: 'BLOCKED', cancelRequested: true } },
@@ -34,7 +34,7 @@ describe('an answer', () => {
   it.each(rows)('%s is %p → %s: %s', (wanted, situation, outcome) => {
     const decision = answerDecision(wanted, {
       options: ALL,
-      isSettled: false,
+      isClosed: false,
       run: { state: 'BLOCKED', cancelRequested: false },
       ...situation,
     });

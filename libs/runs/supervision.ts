@@ -1,11 +1,17 @@
-/** How the supervision of one execution advances: its phase, why it is stopped, and what that means for its run. contract 3 (States). */
+/**
+ * How the supervision of one execution advances: its phase, why it is stopped, and what that means for its run.
+ * contract 3 (States).
+ */
 
-/** `preparing`: nothing of its task has begun; `working`: it may run; `collecting`: nothing of it runs any more; `ending`: its end is written. */
+/**
+ * `preparing`: nothing of its task has begun; `working`: it may run; `collecting`: nothing of it runs any more;
+ * `ending`: its end is written.
+ */
 export type SupervisionPhase = 'preparing' | 'working' | 'collecting' | 'ending';
 
 /**
- * Why the service ends an execution. `lost`: the run is somebody else's, or will be; `draining`: the service stops and the run goes back to
- * the queue; `budget`: it has used what it may use of tokens, money or disk.
+ * Why the service ends an execution. `lost`: the run is somebody else's, or will be; `draining`: the service stops and
+ * the run goes back to the queue; `budget`: it has used what it may use of tokens, money or disk.
  */
 export type StopReason = 'cancelled' | 'lost' | 'deadline' | 'draining' | 'budget';
 
@@ -74,7 +80,10 @@ export function advanceSupervision(state: SupervisionState, event: SupervisionEv
   }
 }
 
-/** What becomes of the run when nothing of its execution runs any more; `endState`: how the execution itself would end it. */
+/**
+ * What becomes of the run when nothing of its execution runs any more; `endState`: how the execution itself would end
+ * it.
+ */
 export function supervisionOutcome(state: SupervisionState, endState: string): 'discard' | 'release' | 'finish' {
   if (state.stop === 'lost') return 'discard';
   // What had ended by itself has ended, and is written as it did.
@@ -82,8 +91,9 @@ export function supervisionOutcome(state: SupervisionState, endState: string): '
 }
 
 /**
- * Whether what runs is killed without a grace. An agent that is handed over is not asked to stop: it would keep in its session that somebody
- * cancelled what nobody did, and the next execution goes on with that session. What is over its budget gets no time to spend more.
+ * Whether what runs is killed without a grace. An agent that is handed over is not asked to stop: it would keep in its
+ * session that somebody cancelled what nobody did, and the next execution goes on with that session. What is over its
+ * budget gets no time to spend more.
  */
 export function endsAtOnce(state: SupervisionState, hasAgent: boolean): boolean {
   return (

@@ -1,10 +1,15 @@
-/** Reads the public keys that a sync policy names: OpenSSH lines and armoured OpenPGP blocks, and nothing that could smuggle in more. contract 9. */
+/**
+ * Reads the public keys that a sync policy names: OpenSSH lines and armoured OpenPGP blocks, and nothing that could
+ * smuggle in more. contract 9.
+ */
 import { decodeBase64 } from '../encodings.ts';
 import { armoured } from './openpgp-armour.ts';
 import { isPublicKeyring } from './openpgp-packets.ts';
 import { blobReader, bitsOf, type BlobReader } from './ssh-blobs.ts';
 
-/** A key of a policy, taken apart: what is written for a verifying program is made of these members and of nothing else. */
+/**
+ * A key of a policy, taken apart: what is written for a verifying program is made of these members and of nothing else.
+ */
 export type CommitKey =
   | {
       kind: 'ssh';
@@ -46,7 +51,10 @@ export function readCommitKey(text: string): CommitKey | CommitKeyProblem {
   return readLine(trimmed);
 }
 
-/** `type base64 comment`. Options in front of the type would widen or narrow what the key may sign: they are the policy's to say. */
+/**
+ * `type base64 comment`. Options in front of the type would widen or narrow what the key may sign: they are the
+ * policy's to say.
+ */
 function readLine(line: string): CommitKey | CommitKeyProblem {
   if (/[\u0000-\u001f\u007f]/.test(line))
     return { problem: 'a key is one line, without line breaks or control characters: name every key on its own' };

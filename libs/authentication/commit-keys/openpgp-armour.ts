@@ -1,6 +1,9 @@
 /** Takes the text apart in which OpenPGP packets travel. RFC 9580, 6.2 */
 
-/** Base64 of what stands in the one block of that label, without the lines of text about it; its check sum is left to who reads the packets. */
+/**
+ * Base64 of what stands in the one block of that label, without the lines of text about it; its check sum is left to
+ * who reads the packets.
+ */
 export function armoured(text: string, label: string): string | undefined {
   const lines = text.split('\n').map((line) => line.trim());
   const blank = lines.indexOf('');

@@ -1,7 +1,12 @@
-/** Knows what the keys of definition files hold, as far as it decides what of them may be shown. schemas/*.schema.json. */
+/**
+ * Knows what the keys of definition files hold, as far as it decides what of them may be shown. schemas/*.schema.json.
+ */
 import { isHarmlessKey, isSecretLike, type ValueKind } from './excerpt-words.ts';
 
-/** What stands at a place: a value, or a mapping by its keys. The empty key is for values that stand where the mapping should. Lists are as what they list. */
+/**
+ * What stands at a place: a value, or a mapping by its keys. The empty key is for values that stand where the mapping
+ * should. Lists are as what they list.
+ */
 export type ExcerptPosition = ValueKind | Keys;
 interface Keys {
   readonly [key: string]: ExcerptPosition;

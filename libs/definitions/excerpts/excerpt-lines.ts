@@ -1,4 +1,7 @@
-/** Lines of definition files with their keys and punctuation, and of their values only what cannot be a secret. Reads files line by line: those with problems are often no YAML. */
+/**
+ * Lines of definition files with their keys and punctuation, and of their values only what cannot be a secret. Reads
+ * files line by line: those with problems are often no YAML.
+ */
 import { excerptChildren, KEYS_OF_ROOT, ROOT, excerptValueAt, type ExcerptPosition } from './excerpt-keys.ts';
 import { isHarmless, isHarmlessKey, isSecretLike, MASK, maskedProse } from './excerpt-words.ts';
 
@@ -36,11 +39,11 @@ const KEY_LINE = /^[\s-]*["']?(?!(?:description|basePrompt|name|alias)\b)[\w$.][
 export function maskedLines(file: FileLines, first: number, last: number): string[] {
   const isNearSecret = speaksOfSecrets(file, first, last);
   const start = startOf(file, first);
-  const walk = new LineScanner(start.isSure ? ROOT : 'secret', isNearSecret, file.isKnown);
+  const scanner = new LineScanner(start.isSure ? ROOT : 'secret', isNearSecret, file.isKnown);
   const masked: string[] = [];
   for (let at = start.index; at < last; at += 1) {
     const line = cut(file.lines[at] ?? '');
-    const text = at >= file.proseFrom ? maskedProse(line, isNearSecret) : walk.masked(line);
+    const text = at >= file.proseFrom ? maskedProse(line, isNearSecret) : scanner.masked(line);
     if (at >= first) masked.push(text);
   }
   return masked;
@@ -208,7 +211,10 @@ function unquoted(scalar: string): string {
 
 const DOUBLE_QUOTED = /"(?:[^"\\]|\\.)*"?/sy;
 const SINGLE_QUOTED = /'(?:[^']|'')*'?/y;
-/** Where a plain text ends: in a block before a colon, behind a key at a comment only; in a flow collection also at its marks. */
+/**
+ * Where a plain text ends: in a block before a colon, behind a key at a comment only; in a flow collection also at its
+ * marks.
+ */
 const PLAIN_ENDS = { block: /:(?=\s|$)|\s#/g, value: /\s#/g, flow: /:(?=[\s,[\]{}]|$)|\s#|[,[\]{}]/g };
 
 /** Reads the pieces of one line, each character once. */

@@ -1,4 +1,7 @@
-/** Knows which texts of a file may be shown because they cannot be secrets: short words, names, small numbers, expressions of ours. Everything else is left out. contract 2 (never a value). */
+/**
+ * Knows which texts of a file may be shown because they cannot be secrets: short words, names, small numbers,
+ * expressions of ours. Everything else is left out. contract 2 (never a value).
+ */
 import { SIGNATURE_SCHEMES } from '#authentication/schemes';
 
 /** What stands in place of what is left out. */
@@ -133,7 +136,10 @@ function areWords(text: string, separators: RegExp, lengthMax: number): boolean 
   );
 }
 
-/** Text for people without what is no plain word; all of it is left out where something in it or near it speaks of secrets. */
+/**
+ * Text for people without what is no plain word; all of it is left out where something in it or near it speaks of
+ * secrets.
+ */
 export function maskedProse(text: string, isNearSecret: boolean): string {
   const [lead = ''] = /^\s*(?:[-#>*]{1,6}\s+)?/.exec(text) ?? [];
   const rest = text.slice(lead.length);

@@ -1,4 +1,7 @@
-/** The lines around a problem, as a page may show them: few, short, nothing that could be a secret, nothing that moves text about. contract 4 (problems). */
+/**
+ * The lines around a problem, as a page may show them: few, short, nothing that could be a secret, nothing that moves
+ * text about. contract 4 (problems).
+ */
 import { maskedLines, type FileLines } from './excerpt-lines.ts';
 import type { Excerpt, Problem, Reading } from '../types.ts';
 
@@ -11,13 +14,19 @@ export const EXCERPTS_MAX = 100;
 /** Characters of all excerpts of one tree: they are stored with each pass, and a page of passes holds many. */
 export const EXCERPT_CHARACTERS_MAX = 32_768;
 /** Characters of files that are walked through for them: some milliseconds at most, whatever the files are. */
-const WALKED_CHARACTERS_MAX = 1_048_576;
+const READ_CHARACTERS_MAX = 1_048_576;
 
-/** Control characters, line separators, halves of characters and everything that is invisible or changes the direction of text. */
+/**
+ * Control characters, line separators, halves of characters and everything that is invisible or changes the direction
+ * of text.
+ */
 const UNPRINTABLE =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\p{Cs}/gu;
 
-/** The same problems, the first of them with the lines around their places where the text of their file is known. What cannot be printed is written as \u{…}. */
+/**
+ * The same problems, the first of them with the lines around their places where the text of their file is known. What
+ * cannot be printed is written as \u{…}.
+ */
 export function withExcerpts(problems: readonly Problem[], { readFiles }: Pick<Reading, 'readFiles'>): Problem[] {
   const excerptAt = excerptsOf(readFiles);
   let [characters, excerpts] = [0, 0];
@@ -25,12 +34,16 @@ export function withExcerpts(problems: readonly Problem[], { readFiles }: Pick<R
     const excerpt = excerpts < EXCERPTS_MAX ? excerptAt(problem) : undefined;
     if (excerpt === undefined) return problem;
     characters += excerpt.lines.reduce((sum, line) => sum + line.length, 0);
-    excerpts = characters > EXCERPT_CHARACTERS_MAX ? EXCERPTS_MAX : excerpts + 1; // one that does not fit is the last that is looked at
+    // One that does not fit is the last that is looked at
+    excerpts = characters > EXCERPT_CHARACTERS_MAX ? EXCERPTS_MAX : excerpts + 1;
     return characters > EXCERPT_CHARACTERS_MAX ? problem : { ...problem, excerpt };
   });
 }
 
-/** Finds the lines around places: each file is walked through once, each place looked at once. Undefined where a text is not known, or enough was walked through. */
+/**
+ * Finds the lines around places: each file is walked through once, each place looked at once. Undefined where a text is
+ * not known, or enough was walked through.
+ */
 function excerptsOf(files: Reading['readFiles']): (problem: Problem) => Excerpt | undefined {
   const linesOf = fileLines(files);
   const known = new Map<string, Excerpt>();
@@ -50,12 +63,12 @@ function fileLines(files: Reading['readFiles']): (path: string) => FileLines | u
     [`webhooks/${name}.yaml`, `automations/${name}/automation.md`, `environments/${name}.yaml`].some((path) =>
       files.has(path),
     );
-  let walked = 0;
+  let read = 0;
   return (path) => {
     const text = files.get(path)?.text;
     if (text === undefined || known.has(path)) return known.get(path);
-    walked += text.length;
-    if (walked > WALKED_CHARACTERS_MAX) return undefined;
+    read += text.length;
+    if (read > READ_CHARACTERS_MAX) return undefined;
     const lines = (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n');
     const file = { lines, ...sections(path, lines), isKnown };
     known.set(path, file);

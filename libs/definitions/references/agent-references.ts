@@ -1,4 +1,6 @@
-/** Whether the environment, the skill and the secrets that a run is to have exist. contract 3 (AmbientAgentConfig), 8. */
+/**
+ * Whether the environment, the skill and the secrets that a run is to have exist. contract 3 (AmbientAgentConfig), 8.
+ */
 import { holdWith, report, type Check } from './check.ts';
 import { isValidName } from '../source-positions.ts';
 import { isReservedVariable } from '../run-secrets.ts';
@@ -8,7 +10,10 @@ import type { AgentDefaults } from '../types.ts';
 /** A skill of another repository: owner/repo:skill-name or owner/repo:path/to/SKILL.md. */
 const SKILL_SPEC = /^[A-Za-z0-9_.-]+\/[A-Za-z0-9_.-]+:[^\s:]+$/;
 
-/** Whether a text can name a skill: one of another repository (owner/repo:…), or by its name one of the factory's own. contract 3 (AmbientAgentConfig). */
+/**
+ * Whether a text can name a skill: one of another repository (owner/repo:…), or by its name one of the factory's own.
+ * contract 3 (AmbientAgentConfig).
+ */
 export function isSkillReference(text: string): boolean {
   return SKILL_SPEC.test(text) || isValidName(text);
 }
@@ -26,7 +31,10 @@ export function checkAgentReferences(
   checkRunSecrets(check, path, agent.secrets, `${pointer}/secrets`);
 }
 
-/** Secrets that a run is to receive: known to this factory for runs. A name that is not granted looks like one that does not exist. */
+/**
+ * Secrets that a run is to receive: known to this factory for runs. A name that is not granted looks like one that does
+ * not exist.
+ */
 export function checkRunSecrets(
   check: Check,
   path: string,
@@ -36,7 +44,8 @@ export function checkRunSecrets(
   const { runSecrets } = check.known;
   if (runSecrets === undefined) return;
   for (const [index, { name }] of (secrets ?? []).entries()) {
-    if (runSecrets.has(name) || isReservedVariable(name)) continue; // a name that no secret of a run can have is told of as that
+    // A name that no secret of a run can have is told of as that
+    if (runSecrets.has(name) || isReservedVariable(name)) continue;
     const hint = didYouMean(name, runSecrets) || '; create it first, or grant it to this factory for runs';
     report(
       check,

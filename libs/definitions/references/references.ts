@@ -1,4 +1,7 @@
-/** What definitions refer to, checked against each other and the running service; names become UIDs here and nowhere else. contract 8, 9. */
+/**
+ * What definitions refer to, checked against each other and the running service; names become UIDs here and nowhere
+ * else. contract 8, 9.
+ */
 import { checkAgentReferences, checkRunSecrets } from './agent-references.ts';
 import { beginCheck, type Check } from './check.ts';
 import { byCodeUnits, firstProblems, sortedProblems, TREE_PROBLEMS_MAX } from '../rules/problems.ts';
@@ -14,8 +17,9 @@ import type {
 import { checkQuota, checkWebhookSecret } from './webhook-references.ts';
 
 /**
- * Checks every reference of a tree and resolves names to UIDs. Facts that are not known are never guessed: what needed them is in
- * `notRun`. Files with an error, and files that refer to one, are held: left out of `definitions` and named in `heldPaths`.
+ * Checks every reference of a tree and resolves names to UIDs. Facts that are not known are never guessed: what needed
+ * them is in `notRun`. Files with an error, and files that refer to one, are held: left out of `definitions` and named
+ * in `heldPaths`.
  */
 export function checkReferences(reading: Reading, known: KnownFacts): CheckedDefinitions {
   const check = beginCheck(reading, known);

@@ -5,8 +5,8 @@ import { didYouMean } from '../suggest.ts';
 import type { Trigger, WebhookTrigger, WrittenAutomation, WrittenWebhookTrigger } from '../types.ts';
 
 /**
- * Resolves the triggers of one automation. Without known UIDs a name stands in the result as nothing: such a result is only good for
- * its problems, as in `millwright validate` without a server.
+ * Resolves the triggers of one automation. Without known UIDs a name stands in the result as nothing: such a result is
+ * only good for its problems, as in `millwright validate` without a server.
  */
 export function resolveTriggers(check: Check, automation: WrittenAutomation): Trigger[] {
   const { path } = automation;

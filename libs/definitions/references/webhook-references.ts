@@ -1,4 +1,7 @@
-/** Whether webhooks have a usable secret, and whether the factory has room for them. spec: Definition application; contract 2, 8. */
+/**
+ * Whether webhooks have a usable secret, and whether the factory has room for them. spec: Definition application;
+ * contract 2, 8.
+ */
 import { SIGNATURE_SCHEMES } from '#authentication/schemes';
 import { isWritten, report, type Check } from './check.ts';
 import { byCodeUnits } from '../rules/problems.ts';
@@ -46,7 +49,9 @@ function useOf({ authMode, signatureScheme }: WebhookDefinition): Use {
   return isBase64Key ? 'standard_webhooks' : authMode;
 }
 
-/** At most 20 webhooks: every file of a new webhook beyond them, in path order, is refused. Live ones stay. contract 8. */
+/**
+ * At most 20 webhooks: every file of a new webhook beyond them, in path order, is refused. Live ones stay. contract 8.
+ */
 export function checkQuota(check: Check): void {
   const live = new Set(check.known.liveWebhooks?.values() ?? []);
   const inTree = [...check.webhookPaths].sort(([, left], [, right]) => byCodeUnits(left, right));

@@ -26,15 +26,15 @@ export function hasErrors(problems: readonly Problem[]): boolean {
 }
 
 /**
- * At most `max` problems and one entry more, which says that further ones are not listed. That entry is an error if any of those is,
- * so that a cut list keeps the same files from applying. Cutting again changes nothing.
+ * At most `max` problems and one entry more, which says that further ones are not listed. That entry is an error if
+ * any of those is, so that a cut list keeps the same files from applying. Cutting again changes nothing.
  */
 export function firstProblems(problems: readonly Problem[], max: number): Problem[] {
   if (problems.length <= max) return [...problems];
   const rest = problems.slice(max);
   const [first] = rest;
-  const standing = rest.find(({ severity }) => severity === 'error') ?? first;
-  return [...problems.slice(0, max), ...(standing === undefined ? [] : [furtherProblems(standing)])];
+  const representative = rest.find(({ severity }) => severity === 'error') ?? first;
+  return [...problems.slice(0, max), ...(representative === undefined ? [] : [furtherProblems(representative)])];
 }
 
 /** The entry that stands for a problem and all that follow it. */
@@ -42,7 +42,10 @@ export function furtherProblems(problem: Problem): Problem {
   return { ...problem, message: 'further problems are not listed' };
 }
 
-/** Problems as they are found, so bounded that the first `max` of either severity, and the fact that there are more, are kept. */
+/**
+ * Problems as they are found, so bounded that the first `max` of either severity, and the fact that there are more, are
+ * kept.
+ */
 export interface FoundProblems {
   listed: Problem[];
   errors: number;

@@ -43,7 +43,10 @@ const WORDS: Readonly<Record<string, string>> = {
 /** Longest each month can be (February in leap years). */
 const DAYS_IN_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Reads an expression strictly: what other dialects add (seconds, `?`, `L`, `W`, `#`) is refused, and so is what never fires. */
+/**
+ * Reads an expression strictly: what other dialects add (seconds, `?`, `L`, `W`, `#`) is refused, and so is what never
+ * fires.
+ */
 export function readCron(expression: string): CronReading {
   const text = expression.trim().toLowerCase();
   if (text.startsWith('@')) return readWord(text);

@@ -7,7 +7,10 @@ import type { AutomationDefinition } from '../types.ts';
 /** A tick that is older is not made up for: what was due then may be wrong now. Milliseconds. */
 export const TICK_LATE_MAX_MS = 300_000;
 
-/** `nothing`: no tick is due. `start`: the latest due tick starts a run. `missed`: it is too late for it. The other due ones are missed either way. */
+/**
+ * `nothing`: no tick is due. `start`: the latest due tick starts a run. `missed`: it is too late for it. The other due
+ * ones are missed either way.
+ */
 export type TickDecision =
   | { kind: 'nothing' }
   | ({ kind: 'start'; atMs: number } & Missed)
@@ -19,7 +22,10 @@ export interface Missed {
   lastMissedMs?: number;
 }
 
-/** Decides at `nowMs` on the ticks after `handledUntilMs`; all up to `atMs` are handled with it. A clock that was set back finds nothing due. */
+/**
+ * Decides at `nowMs` on the ticks after `handledUntilMs`; all up to `atMs` are handled with it. A clock that was set
+ * back finds nothing due.
+ */
 export function dueTick(fields: CronFields, handledUntilMs: number, nowMs: number): TickDecision {
   const { count, latestMs } = ticksBetween(fields, handledUntilMs, nowMs);
   if (latestMs === undefined) return { kind: 'nothing' };
@@ -42,7 +48,10 @@ export interface WantedSchedule {
   fields: CronFields;
 }
 
-/** The schedules that an automation says, each once, in order. An expression that cannot be read, from a time with other rules, never fires. */
+/**
+ * The schedules that an automation says, each once, in order. An expression that cannot be read, from a time with other
+ * rules, never fires.
+ */
 export function schedulesOf(
   automationUid: string,
   { triggers }: Pick<AutomationDefinition, 'triggers'>,

@@ -18,7 +18,10 @@ export function readContents(file: TreeFile): Contents {
   return text === undefined ? { ok: false, problem: notUtf8(file) } : refuseText(sourceText(file.path, text));
 }
 
-/** What is wrong with a tree entry before its text is looked at: a link, a submodule, over the limit, a pointer of Git LFS. */
+/**
+ * What is wrong with a tree entry before its text is looked at: a link, a submodule, over the limit, a pointer of Git
+ * LFS.
+ */
 export function refuseEntry(file: TreeFile): Problem | undefined {
   const link = refuseLink(file);
   if (link !== undefined) return link;

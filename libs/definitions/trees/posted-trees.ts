@@ -1,4 +1,7 @@
-/** Whether files that come in a request can be one tree: paths of one tree, each once, and text that a file can hold. contract 4 (plan, validate). */
+/**
+ * Whether files that come in a request can be one tree: paths of one tree, each once, and text that a file can hold.
+ * contract 4 (plan, validate).
+ */
 import type { TreeFile } from '../types.ts';
 
 /** One file of a request: its path relative to the factory's root, with `/` between segments, and its text. */
@@ -19,8 +22,8 @@ export function toTree(posted: readonly PostedFile[]): TreeFile[] {
 }
 
 /**
- * Everything that keeps the member `files` of a body from being a tree and that its schema cannot state; what the files say is not
- * looked at. Total: what is of the wrong type is the schema's business.
+ * Everything that keeps the member `files` of a body from being a tree and that its schema cannot state; what the
+ * files say is not looked at. Total: what is of the wrong type is the schema's business.
  */
 export function postedTreeProblems(body: unknown): PostedTreeProblem[] {
   const files: unknown = isRecord(body) ? body['files'] : undefined;

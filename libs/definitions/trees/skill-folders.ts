@@ -1,4 +1,7 @@
-/** What a skill has beside its SKILL.md, how much of it there may be, and what stands for it in a definition. contract 8. */
+/**
+ * What a skill has beside its SKILL.md, how much of it there may be, and what stands for it in a definition. contract
+ * 8.
+ */
 import { createHash } from 'node:crypto';
 import { problemAt } from '../rules/problems.ts';
 import { FILE_START } from '../yaml/source-text.ts';
@@ -50,8 +53,8 @@ export function skillBoundProblem(path: string, { text = '', files }: SkillFolde
 }
 
 /**
- * Names of the other files, and a digest of what is in them. Whether one is executable is not part of it: sources that cannot
- * tell would see a change where there is none.
+ * Names of the other files, and a digest of what is in them. Whether one is executable is not part of it: sources that
+ * cannot tell would see a change where there is none.
  */
 export function skillFiles({ files, paths }: SkillFolder): Pick<SkillDefinition, 'files' | 'filesDigest'> {
   if (files.length === 0) return { files: paths };

@@ -14,7 +14,8 @@ import type { SourceText } from './source-text.ts';
 import { UNSHIPPED_SCHEMES } from '#authentication/schemes';
 import { didYouMean } from '../suggest.ts';
 import type { FilePositions, Problem } from '../types.ts';
-import { readYaml, type Slice, type YamlReading } from './yaml-document.ts';
+import type { Slice } from './yaml-composer.ts';
+import { readYaml, type YamlReading } from './yaml-document.ts';
 
 export interface DocumentReading<Name extends DefinitionSchemaName> {
   /** The typed document as far as its shape is right; it may only apply when no error stands beside it. */
@@ -34,7 +35,9 @@ export function readDocument<Name extends DefinitionSchemaName>(
   return checkDocument(name, source.path, readYaml(source, slice));
 }
 
-/** Checks a document that has been read already, whatever it was written in. `problems` of the reading stay in front. */
+/**
+ * Checks a document that has been read already, whatever it was written in. `problems` of the reading stay in front.
+ */
 export function checkDocument<Name extends DefinitionSchemaName>(
   name: Name,
   path: string,
@@ -52,7 +55,9 @@ export function checkDocument<Name extends DefinitionSchemaName>(
   return { document: rest.ok ? rest.value : undefined, problems, positions };
 }
 
-/** The document without what is wrong in it, so that the problems of the rest are found in the same pass. Never applied. */
+/**
+ * The document without what is wrong in it, so that the problems of the rest are found in the same pass. Never applied.
+ */
 function withoutOffenders(value: Mapping, errors: readonly SchemaError[]): Mapping {
   const rest = structuredClone(value);
   for (const { pointer, kind } of errors) {

@@ -1,9 +1,12 @@
-/** Where an automation's front matter ends and its prompt begins. Nothing in a file is executed. contract 8 (automation). */
+/**
+ * Where an automation's front matter ends and its prompt begins. Nothing in a file is executed. contract 8
+ * (automation).
+ */
 import matter from 'gray-matter';
 import { problemAt } from '../rules/problems.ts';
 import type { SourceText } from './source-text.ts';
 import type { Problem } from '../types.ts';
-import type { Slice } from './yaml-document.ts';
+import type { Slice } from './yaml-composer.ts';
 
 export type Split = { ok: true; yaml: Slice; prompt: string; promptStart: number } | { ok: false; problem: Problem };
 

@@ -1,4 +1,7 @@
-/** Which keys of the hosted service's files are not served here: ignored with a warning, so that existing files carry over. contract 8. */
+/**
+ * Which keys of the hosted service's files are not served here: ignored with a warning, so that existing files carry
+ * over. contract 8.
+ */
 import type { DefinitionSchemaName } from '#contracts';
 
 /** Pointer of the mapping (`''` = root) → keys in it. */

@@ -1,26 +1,22 @@
-/** What a YAML text says as plain JSON values, and which of YAML's features definition files do not use. contract 8 (YAML). */
-import {
-  Composer,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  Lexer,
-  Parser,
-  YAMLParseError,
-  type CST,
-  type Document,
-  type Node,
-  type Pair,
-  type ParsedNode,
-  type Scalar,
-  type YAMLError,
-} from 'yaml';
-import { unescapeSegment } from '#contracts';
+/**
+ * What a YAML text says as plain JSON values, and which of YAML's features definition files do not use. contract 8
+ * (YAML).
+ */
+import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, type Scalar, type YAMLError } from 'yaml';
 import type { JsonValue } from '#filters';
 import { FILE_PROBLEMS_MAX, furtherProblems, problemAt } from '../rules/problems.ts';
 import { FILE_START, type SourceText } from './source-text.ts';
-import type { FilePositions, Problem, Range } from '../types.ts';
+import {
+  NESTING_MAX,
+  parseYaml,
+  TooDeepError,
+  YAML_PIECES_MAX,
+  type AnyNode,
+  type Slice,
+  type YamlDocument,
+} from './yaml-composer.ts';
+import { yamlPositionsOf, yamlRangeOf } from './yaml-positions.ts';
+import type { FilePositions, Problem } from '../types.ts';
 
 export interface YamlReading {
   /** The root mapping, or undefined when the text cannot be read at all. */
@@ -29,24 +25,12 @@ export interface YamlReading {
   positions: FilePositions;
 }
 
-/** Deepest nesting of a value: filters need 10, everything else less. Bounds recursion. */
-export const NESTING_MAX = 64;
-
-/** Pieces of YAML (words, punctuation, gaps) in one file: a filter at its limits has a few thousand. Bounds the time of a reading, which cannot be interrupted. */
-export const YAML_PIECES_MAX = 50_000;
-
-/** The part of a file that is YAML: the whole file, or the lines between the fences of front matter. */
-export interface Slice {
-  start: number;
-  end: number;
-}
-
 /**
- * Reads one YAML document. Every refusal of contract 8 is a problem with a position in the whole file; a value is returned
- * beside problems where one can be made, so that the rest of the file is checked too. Never throws.
+ * Reads one YAML document. Every refusal of contract 8 is a problem with a position in the whole file; a value is
+ * returned beside problems where one can be made, so that the rest of the file is checked too. Never throws.
  */
 export function readYaml(source: SourceText, slice: Slice): YamlReading {
-  const document = parse(source, slice);
+  const document = parseYaml(source, slice);
   if (document instanceof TooDeepError) {
     const at = slice.start + document.offset;
     return unreadable(
@@ -74,101 +58,13 @@ export function readYaml(source: SourceText, slice: Slice): YamlReading {
   const reader = { source, offset: slice.start, problems: syntaxProblems(source, slice, document) };
   if (document.errors.length > 0) return { ...unreadable(), problems: reader.problems };
   const value = readRoot(document.contents, reader);
-  return { value, problems: reader.problems, positions: positionsOf(source, slice, document) };
+  return { value, problems: reader.problems, positions: yamlPositionsOf(source, slice, document) };
 }
 
 interface Reader {
   source: SourceText;
   offset: number;
   problems: Problem[];
-}
-
-type YamlDocument = Document.Parsed<ParsedNode, true>;
-type AnyNode = Node | null | undefined;
-
-function parse(source: SourceText, slice: Slice): YamlDocument | 'too-many-pieces' | TooDeepError | undefined {
-  try {
-    return compose(source.text.slice(slice.start, slice.end));
-  } catch (cause) {
-    // The parser recurses into nested values; its only own exception is the end of the stack.
-    if (cause instanceof RangeError) return undefined;
-    if (cause === TOO_MANY_PIECES) return 'too-many-pieces';
-    if (cause instanceof TooDeepError) return cause;
-    throw cause;
-  }
-}
-
-/** What `parseDocument` does, with a bound: an error object for every character of a hostile text takes seconds and hundreds of megabytes. */
-function compose(text: string): YamlDocument {
-  // uniqueKeys costs the square of a mapping's size: duplicates are found below, at the later key.
-  const composer = new Composer<ParsedNode, true>({
-    uniqueKeys: false,
-    prettyErrors: false,
-    logLevel: 'error',
-    version: '1.2',
-  });
-  boundFaults(composer);
-  const documents = [];
-  for (const document of composer.compose(boundErrorTokens(tokensOf(text)), true, text.length)) {
-    documents.push(document);
-    if (documents.length === 2) break;
-  }
-  const [first, second] = documents as [YamlDocument, YamlDocument?];
-  if (second !== undefined)
-    first.errors.push(new YAMLParseError(second.range.slice(0, 2) as [number, number], 'MULTIPLE_DOCS', ''));
-  return first;
-}
-
-type OnFault = (source: unknown, code: unknown, message: unknown, warning?: boolean) => void;
-
-/** Lets one more through than is listed: it tells that there are more. The member is the only way by which the library hands faults on. */
-function boundFaults(composer: Composer<ParsedNode, true>): void {
-  const keep = composer['onError'] as OnFault;
-  let [errors, warnings] = [0, 0];
-  const bounded: OnFault = (source, code, message, warning) => {
-    const count = warning === true ? (warnings += 1) : (errors += 1);
-    if (count <= FILE_PROBLEMS_MAX + 1) keep(source, code, message, warning);
-  };
-  composer['onError'] = bounded;
-}
-
-const TOO_MANY_PIECES = new Error('too many pieces');
-
-/** Open values at which a reading stops: the parser keeps them in a list, but its composer recurses, and where its stack ends depends on its caller. */
-const OPEN_VALUES_MAX = 8 * NESTING_MAX;
-
-class TooDeepError extends Error {
-  readonly offset: number;
-
-  constructor(offset: number) {
-    super('too deep');
-    this.offset = offset;
-  }
-}
-
-/** Marks that the lexer puts between pieces of the text. */
-const LEXER_MARK = /^[\u0002\u0018\u001f\ufeff]$/;
-
-/** What `Parser.parse` does, with bounds. Throws TOO_MANY_PIECES or TooDeepError. */
-function* tokensOf(text: string): Generator<CST.Token> {
-  const parser = new Parser();
-  let [pieces, offset] = [0, 0];
-  for (const piece of new Lexer().lex(text)) {
-    if ((pieces += 1) > YAML_PIECES_MAX) throw TOO_MANY_PIECES;
-    yield* parser.next(piece);
-    if (parser['stack'].length > OPEN_VALUES_MAX) throw new TooDeepError(offset);
-    if (piece.length > 1 || !LEXER_MARK.test(piece)) offset += piece.length;
-  }
-  yield* parser.end();
-}
-
-/** The text's tokens until more of them are errors than are listed. */
-function* boundErrorTokens(tokens: Iterable<CST.Token>): Generator<CST.Token> {
-  let errors = 0;
-  for (const token of tokens) {
-    yield token;
-    if (token.type === 'error' && (errors += 1) > FILE_PROBLEMS_MAX) return;
-  }
 }
 
 function syntaxProblems(source: SourceText, slice: Slice, document: YamlDocument): Problem[] {
@@ -314,66 +210,6 @@ function refuse(reader: Reader, node: AnyNode, rule: string, message: string): n
 
 function report(reader: Reader, node: AnyNode, rule: string, message: string): void {
   if (reader.problems.length > FILE_PROBLEMS_MAX) return;
-  const problem = problemAt(reader.source.path, rangeOf(node, reader.source, reader.offset), rule, message);
+  const problem = problemAt(reader.source.path, yamlRangeOf(node, reader.source, reader.offset), rule, message);
   reader.problems.push(reader.problems.length < FILE_PROBLEMS_MAX ? problem : furtherProblems(problem));
-}
-
-function rangeOf(node: AnyNode, source: SourceText, offset: number): Range {
-  const [start, end] = node?.range ?? [0, 0];
-  return source.range(offset + start, offset + end);
-}
-
-/** Looks positions up when they are asked for: most files have no problem, and their positions are never needed. */
-function positionsOf(source: SourceText, slice: Slice, document: YamlDocument): FilePositions {
-  const found = new Map<string, Member>([['', { key: undefined, node: document.contents, children: undefined }]]);
-  const memberAt = (pointer: string): Member | undefined => {
-    const known = found.get(pointer);
-    if (known !== undefined || pointer === '') return known;
-    const cut = pointer.lastIndexOf('/');
-    const parent = memberAt(pointer.slice(0, cut));
-    if (parent === undefined) return undefined;
-    const member = childrenOf(parent).get(unescapeSegment(pointer.slice(cut + 1)));
-    if (member !== undefined) found.set(pointer, member);
-    return member;
-  };
-  const range = (node: AnyNode) => rangeOf(node, source, slice.start);
-  const nearestAt = (pointer: string): Range => {
-    const member = memberAt(pointer);
-    // A missing member stands at its parent's key, at the root on the first character of the file.
-    if (member === undefined) return pointer === '' ? FILE_START : keyAt(pointer.slice(0, pointer.lastIndexOf('/')));
-    return member.key === undefined && pointer === '' ? FILE_START : range(member.node ?? member.key);
-  };
-  const keyAt = (pointer: string): Range => {
-    const member = memberAt(pointer);
-    return member?.key === undefined || member.key === null ? nearestAt(pointer) : range(member.key);
-  };
-  return { value: nearestAt, key: keyAt, plainText: (pointer) => plainTextOf(memberAt(pointer)?.node) };
-}
-
-function plainTextOf(node: AnyNode): string | undefined {
-  return isScalar(node) && node.type === 'PLAIN' ? node.source : undefined;
-}
-
-interface Member {
-  key: AnyNode;
-  node: AnyNode;
-  children: Map<string, Member> | undefined;
-}
-
-function childrenOf(member: Member): Map<string, Member> {
-  if (member.children !== undefined) return member.children;
-  const children = new Map<string, Member>();
-  const { node } = member;
-  if (isMap(node)) for (const pair of node.items) addChild(children, pair);
-  if (isSeq(node))
-    for (const [index, item] of node.items.entries())
-      children.set(String(index), { key: undefined, node: item as AnyNode, children: undefined });
-  member.children = children;
-  return children;
-}
-
-function addChild(children: Map<string, Member>, pair: Pair): void {
-  const key = pair.key as AnyNode;
-  if (!isScalar(key) || typeof key.value !== 'string' || children.has(key.value)) return;
-  children.set(key.value, { key, node: pair.value as AnyNode, children: undefined });
 }

@@ -11,7 +11,7 @@ const STANDING: FactoryState = {
   verifies: false,
   verifiedNow: true,
   webhooksWithoutSecret: [],
-  kept: {},
+  stored: {},
 };
 const HELD = `sha256:${'0'.repeat(64)}`;
 const REWRITE = { from: 'main@sha1:1', to: 'main@sha1:2', atMs: 1 };
@@ -225,24 +225,24 @@ describe('conditionsOf', () => {
 
   it('gives each the time since when it has its own status, and none where that is not recorded', () => {
     const applied = nextConditions({}, conditionsOf(STANDING), 1_000);
-    const away = nextConditions(applied, conditionsOf({ ...STANDING, ...UNREACHABLE, kept: applied }), 2_000);
+    const away = nextConditions(applied, conditionsOf({ ...STANDING, ...UNREACHABLE, stored: applied }), 2_000);
     const sinceOf = (standing: Partial<FactoryState>) =>
       Object.fromEntries(conditionsOf({ ...STANDING, ...standing }).map(({ type, sinceMs }) => [type, sinceMs]));
-    expect(sinceOf({ ...UNREACHABLE, message: 'other words', kept: away })).toMatchObject({
+    expect(sinceOf({ ...UNREACHABLE, message: 'other words', stored: away })).toMatchObject({
       Ready: 2_000,
       Stalled: 1_000,
       FetchFailed: 2_000,
       DefinitionsInvalid: 2_000,
       SecretsDegraded: 1_000,
     });
-    expect(sinceOf({ kept: away })).toMatchObject({ Ready: undefined, Stalled: 1_000, FetchFailed: undefined });
+    expect(sinceOf({ stored: away })).toMatchObject({ Ready: undefined, Stalled: 1_000, FetchFailed: undefined });
   });
 
   it('remembers what was known last of what is Unknown now', () => {
     const invalid = { ending: 'blocked', reason: 'definitions-invalid', message: 'm', errorCount: 2 } as const;
     const before = nextConditions({}, conditionsOf({ ...STANDING, ...invalid }), 1_000);
-    const away = nextConditions(before, conditionsOf({ ...STANDING, ...UNREACHABLE, kept: before }), 2_000);
-    const longer = nextConditions(away, conditionsOf({ ...STANDING, ...UNREACHABLE, kept: away }), 3_000);
+    const away = nextConditions(before, conditionsOf({ ...STANDING, ...UNREACHABLE, stored: before }), 2_000);
+    const longer = nextConditions(away, conditionsOf({ ...STANDING, ...UNREACHABLE, stored: away }), 3_000);
     expect(longer.DefinitionsInvalid).toMatchObject({ status: 'Unknown', sinceMs: 2_000 });
     expect(knownOf(longer.DefinitionsInvalid)).toEqual({ status: 'True', reason: 'definitions-invalid', message: 'm' });
   });

@@ -33,7 +33,7 @@ export interface StoredCondition extends Finding {
 export type StoredConditions = Readonly<Partial<Record<ConditionType, StoredCondition>>>;
 
 /** One condition. `sinceMs` is absent where it is not recorded when the status became what it is. */
-export interface FactoryCondition extends Finding {
+export interface ConditionStatus extends Finding {
   type: ConditionType;
   sinceMs?: number;
   /** Generation that the condition speaks of. */
@@ -48,36 +48,39 @@ const UNVERIFIED = 'source-unverified';
 /** Reason of Stalled while nobody makes passes. */
 export const NO_SYNC_PROCESS = 'no-sync-process';
 
-/** Every condition of a factory, always in this order. Nothing is guessed: what the last pass could not look at is Unknown. */
-export function conditionsOf(standing: FactoryState): FactoryCondition[] {
-  const { generationHandled, generationRequested, kept } = standing;
-  const of = (type: ConditionType, finding: Finding, observedGeneration = generationHandled): FactoryCondition => ({
+/**
+ * Every condition of a factory, always in this order. Nothing is guessed: what the last pass could not look at is
+ * Unknown.
+ */
+export function conditionsOf(state: FactoryState): ConditionStatus[] {
+  const { generationHandled, generationRequested, stored } = state;
+  const of = (type: ConditionType, finding: Finding, observedGeneration = generationHandled): ConditionStatus => ({
     type,
     ...finding,
-    sinceMs: kept[type]?.status === finding.status ? kept[type].sinceMs : undefined,
+    sinceMs: stored[type]?.status === finding.status ? stored[type].sinceMs : undefined,
     observedGeneration,
   });
   return [
-    of('Ready', ready(standing)),
-    of('Reconciling', reconciling(standing), generationRequested),
-    of('Stalled', stalled(standing)),
-    of('FetchFailed', fetchFailed(standing)),
-    of('SourceVerificationFailed', verificationFailed(standing)),
-    of('DefinitionsInvalid', definitionsInvalid(standing)),
-    of('PruneHeld', pruneHeld(standing)),
-    of('SecretsDegraded', secretsDegraded(standing)),
-    of('HistoryRewritten', historyRewritten(standing)),
+    of('Ready', ready(state)),
+    of('Reconciling', reconciling(state), generationRequested),
+    of('Stalled', stalled(state)),
+    of('FetchFailed', fetchFailed(state)),
+    of('SourceVerificationFailed', verificationFailed(state)),
+    of('DefinitionsInvalid', definitionsInvalid(state)),
+    of('PruneHeld', pruneHeld(state)),
+    of('SecretsDegraded', secretsDegraded(state)),
+    of('HistoryRewritten', historyRewritten(state)),
   ];
 }
 
 /** What is to be kept of conditions that were found at this time. */
 export function nextConditions(
-  kept: StoredConditions,
-  found: readonly FactoryCondition[],
+  previous: StoredConditions,
+  found: readonly ConditionStatus[],
   atMs: number,
 ): StoredConditions {
   const entries = found.map(({ type, status, reason, message }): [ConditionType, StoredCondition] => {
-    const before = kept[type];
+    const before = previous[type];
     const known = status === 'Unknown' ? knownOf(before) : undefined;
     return [
       type,
@@ -94,20 +97,20 @@ export function nextConditions(
 }
 
 /** What a condition said when something was last known of it. */
-export function knownOf(kept: StoredCondition | undefined): Finding | undefined {
-  if (kept === undefined) return undefined;
-  const { status, reason, message, known } = kept;
+export function knownOf(previous: StoredCondition | undefined): Finding | undefined {
+  if (previous === undefined) return undefined;
+  const { status, reason, message, known } = previous;
   return status === 'Unknown' ? known : { status, reason, message };
 }
 
 /** What the files say is what serves. */
-function ready(standing: FactoryState): Finding {
-  const { managed, ending, reason, message, unread } = standing;
+function ready(state: FactoryState): Finding {
+  const { managed, ending, reason, message, unread } = state;
   if (!managed) return is('True', 'dashboard', 'webhooks and automations are managed over the API');
   if (ending === 'none') return NO_PASS_YET;
   if (ending !== 'applied') return is('False', reason ?? ending, message ?? `the last pass was ${ending}`);
   if (unread !== undefined) return is('False', unread.reason, unread.message);
-  const [obstacle] = [definitionsInvalid(standing), pruneHeld(standing)].filter(({ status }) => status === 'True');
+  const [obstacle] = [definitionsInvalid(state), pruneHeld(state)].filter(({ status }) => status === 'True');
   return obstacle === undefined ? APPLIED : { ...obstacle, status: 'False' };
 }
 
@@ -137,11 +140,11 @@ function fetchFailed({ managed, ending, reason, message, unread }: FactoryState)
   return is(reason === INTERNAL ? 'Unknown' : 'True', reason ?? ending, message ?? 'the files could not be read');
 }
 
-function verificationFailed(standing: FactoryState): Finding {
-  const { managed, verifies, verifiedNow, reason, message } = standing;
+function verificationFailed(state: FactoryState): Finding {
+  const { managed, verifies, verifiedNow, reason, message } = state;
   if (!managed) return NOT_MANAGED;
   if (!verifies) return is('False', 'not-required', 'the sync policy asks for no signatures');
-  const unseen = unseenTip(standing);
+  const unseen = unseenTip(state);
   if (unseen !== undefined) return unseen;
   if (!verifiedNow)
     return is(
@@ -153,8 +156,8 @@ function verificationFailed(standing: FactoryState): Finding {
   return is('False', 'verified', 'a key of the sync policy signed the tip');
 }
 
-function historyRewritten(standing: FactoryState): Finding {
-  const { managed, rewrite, ending, reason, message } = standing;
+function historyRewritten(state: FactoryState): Finding {
+  const { managed, rewrite, ending, reason, message } = state;
   if (!managed) return NOT_MANAGED;
   if (ending === 'blocked' && reason === 'history-rewritten')
     return is('True', reason, message ?? 'a rewritten history waits for an approval');
@@ -164,7 +167,7 @@ function historyRewritten(standing: FactoryState): Finding {
       'history-rewritten',
       `the history was rewritten: ${rewrite.to} does not descend from ${rewrite.from}`,
     );
-  const unseen = unseenTip(standing);
+  const unseen = unseenTip(state);
   if (unseen !== undefined) return unseen;
   if (reason === UNVERIFIED)
     return is('Unknown', reason, 'the tip was refused before anybody looked at how it follows on what was accepted');
@@ -178,19 +181,19 @@ function unseenTip({ ending, reason, unread }: FactoryState): Finding | undefine
   return is('Unknown', unread?.reason ?? reason ?? ending, 'the last pass could not look at the tip');
 }
 
-function definitionsInvalid(standing: FactoryState): Finding {
-  const unseen = unseenFiles(standing);
+function definitionsInvalid(state: FactoryState): Finding {
+  const unseen = unseenFiles(state);
   if (unseen !== undefined) return unseen;
-  const { ending, reason, errorCount, message } = standing;
+  const { ending, reason, errorCount, message } = state;
   if (errorCount === 0) return is('False', ending, 'the files have no errors');
   const words = `${errorCount} ${errorCount === 1 ? 'error' : 'errors'} in the files; what is in error keeps its last good version`;
   return is('True', 'definitions-invalid', reason === 'definitions-invalid' ? (message ?? words) : words);
 }
 
-function pruneHeld(standing: FactoryState): Finding {
-  const unseen = unseenFiles(standing);
+function pruneHeld(state: FactoryState): Finding {
+  const unseen = unseenFiles(state);
   if (unseen !== undefined) return unseen;
-  const { ending, reason, heldDigest, message } = standing;
+  const { ending, reason, heldDigest, message } = state;
   if (heldDigest === undefined) return is('False', ending, 'no deletions wait for an approval');
   return is(
     'True',
@@ -221,7 +224,7 @@ function unseenFiles({ managed, ending, reason }: FactoryState): Finding | undef
   return isUnseen ? is('Unknown', reason ?? ending, 'the last pass did not look at the files') : undefined;
 }
 
-function is(status: FactoryCondition['status'], reason: string, message: string): Finding {
+function is(status: ConditionStatus['status'], reason: string, message: string): Finding {
   return { status, reason, message };
 }
 

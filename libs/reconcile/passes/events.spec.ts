@@ -59,7 +59,7 @@ function story(
       verifies: true,
       verifiedNow: true,
       webhooksWithoutSecret: [],
-      kept,
+      stored: kept,
       ...standing,
     });
     const told = eventsOf({ before: kept, reasonBefore, after, ending, accepted, superseded });

@@ -1,5 +1,8 @@
-/** What happened to a factory, told from what a pass found before and after. One fault is told once, however many passes find it. contract 9. */
-import { knownOf, type ConditionType, type FactoryCondition, type StoredConditions } from './conditions.ts';
+/**
+ * What happened to a factory, told from what a pass found before and after. One fault is told once, however many passes
+ * find it. contract 9.
+ */
+import { knownOf, type ConditionType, type ConditionStatus, type StoredConditions } from './conditions.ts';
 import type { PassEnding } from './endings.ts';
 import { OUTSIDE_WINDOW } from '../revisions/revisions.ts';
 import type { Change, Rebinding } from '../types.ts';
@@ -19,7 +22,7 @@ export interface PassNews {
   before: StoredConditions;
   /** Reason of the ending before. */
   reasonBefore?: string;
-  after: readonly FactoryCondition[];
+  after: readonly ConditionStatus[];
   ending: PassEnding;
   /** Whether a tip was accepted that was not accepted before. */
   accepted: boolean;
@@ -48,10 +51,10 @@ export function eventsOf(news: PassNews): FactoryEvent[] {
     ...secretEvents(ending.rebound),
     ...after.flatMap((condition) => conditionEvents(condition, news)),
     ...(ending.reason === OUTSIDE_WINDOW && isNewReason
-      ? [told('Normal', OUTSIDE_WINDOW, ending.message ?? OUTSIDE_WINDOW, ending.revision)]
+      ? [event('Normal', OUTSIDE_WINDOW, ending.message ?? OUTSIDE_WINDOW, ending.revision)]
       : []),
     ...(ending.reason === 'internal' && isNewReason
-      ? [told('Warning', 'internal', ending.message ?? 'the pass failed', ending.revision)]
+      ? [event('Warning', 'internal', ending.message ?? 'the pass failed', ending.revision)]
       : []),
     ...appliedEvents(news),
   ];
@@ -64,22 +67,22 @@ function secretEvents(rebound: readonly Rebinding[]): FactoryEvent[] {
       `${slug} has ${version === undefined ? `no value of ${secretName}` : `version ${version} of ${secretName}`}`,
   );
   const more = moves.length > NAMED_MAX ? `, and ${moves.length - NAMED_MAX} more` : '';
-  return [told('Normal', 'secrets-moved', `${moves.slice(0, NAMED_MAX).join(', ')}${more}`)];
+  return [event('Normal', 'secrets-moved', `${moves.slice(0, NAMED_MAX).join(', ')}${more}`)];
 }
 
 /** A fault that begins, that becomes another one, or that ends. What is not known now is as it was. */
 function conditionEvents(
-  { type, status, reason, message }: FactoryCondition,
+  { type, status, reason, message }: ConditionStatus,
   { before, ending }: PassNews,
 ): FactoryEvent[] {
   const ended = FAULTS[type];
   if (ended === undefined || status === 'Unknown') return [];
   const was = knownOf(before[type]);
   const { revision } = ending;
-  if (status === 'False') return was?.status === 'True' ? [told('Normal', ended, message, revision)] : [];
+  if (status === 'False') return was?.status === 'True' ? [event('Normal', ended, message, revision)] : [];
   // Words about a host that is away may differ from try to try; what is wrong with a revision is news with every one.
   const isSame = was?.status === 'True' && was.reason === reason && (type === 'FetchFailed' || was.message === message);
-  return isSame ? [] : [told('Warning', reason, message, revision)];
+  return isSame ? [] : [event('Warning', reason, message, revision)];
 }
 
 function appliedEvents({ ending, accepted, superseded }: PassNews): FactoryEvent[] {
@@ -89,7 +92,7 @@ function appliedEvents({ ending, accepted, superseded }: PassNews): FactoryEvent
       ? ''
       : `; ${superseded} ${superseded === 1 ? 'commit' : 'commits'} before it never applied by ${superseded === 1 ? 'itself' : 'themselves'}`;
   return [
-    told(
+    event(
       'Normal',
       'applied',
       `${ending.revision ?? 'the files'} applies: ${countsOf(ending.changes)}${between}`,
@@ -104,6 +107,6 @@ function countsOf(changes: readonly Change[]): string {
   return `${count('create')} created, ${count('update')} updated, ${count('delete')} deleted`;
 }
 
-function told(type: FactoryEvent['type'], reason: string, message: string, revision?: string): FactoryEvent {
+function event(type: FactoryEvent['type'], reason: string, message: string, revision?: string): FactoryEvent {
   return { type, reason, message, ...(revision === undefined ? {} : { revision }) };
 }

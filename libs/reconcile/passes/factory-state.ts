@@ -1,4 +1,7 @@
-/** Where a factory stands: what its last pass left behind, what was asked for since, and how the next pass changes that. contract 4 (status), 9. */
+/**
+ * Where a factory stands: what its last pass left behind, what was asked for since, and how the next pass changes that.
+ * contract 4 (status), 9.
+ */
 import { createHash } from 'node:crypto';
 import { canonicalText } from '../canonical.ts';
 import type { StoredConditions } from './conditions.ts';
@@ -23,7 +26,10 @@ export interface PassCondition {
   heldDigest?: string;
   /** Set where something that waited was judged although the source could not be read: why it could not. */
   unread?: Unread;
-  /** Print of the keys that the tip was verified against, whatever came of that; absent where it was not, or nobody saw the tip. */
+  /**
+   * Print of the keys that the tip was verified against, whatever came of that; absent where it was not, or nobody saw
+   * the tip.
+   */
   verifiedUnder?: string;
   /** Since when secrets cannot be looked after; absent while they can. */
   secretsAwaySinceMs?: number;
@@ -58,7 +64,7 @@ export interface FactoryState extends Pick<
   /** No process reconciles any factory: nobody makes passes. Absent where this is not asked. */
   unattended?: boolean;
   /** What is kept of the conditions since the last pass. */
-  kept: StoredConditions;
+  stored: StoredConditions;
 }
 
 /** What is stored of a factory, as far as it decides where it stands. */
@@ -122,7 +128,7 @@ export function factoryStateOf(
     verifiedNow: verifiedUnder === printOfKeys(syncPolicy),
     rewrite,
     webhooksWithoutSecret,
-    kept: conditions,
+    stored: conditions,
   };
 }
 
@@ -150,7 +156,10 @@ export function conditionAfter(
   };
 }
 
-/** What was known of conditions before a pass. One that was asked for was under way until now: that it is over is new, whatever it found. */
+/**
+ * What was known of conditions before a pass. One that was asked for was under way until now: that it is over is new,
+ * whatever it found.
+ */
 export function previousConditions({
   conditions,
   generationRequested,

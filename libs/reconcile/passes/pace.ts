@@ -13,7 +13,10 @@ export function nextIntervalMs(intervalMs: number, random01: number): number {
   return spread(intervalMs, INTERVAL_SPREAD, random01);
 }
 
-/** Milliseconds until the pass is tried again after `failures` (1, 2 …) failed ones in a row: 1 s doubling to 5 min, ± 10 %. */
+/**
+ * Milliseconds until the pass is tried again after `failures` (1, 2 …) failed ones in a row: 1 s doubling to 5 min, ±
+ * 10 %.
+ */
 export function retryDelayMs(failures: number, random01: number): number {
   const doublings = Math.max(0, failures - 1);
   return spread(Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** doublings), RETRY_SPREAD, random01);
@@ -42,7 +45,10 @@ export interface HostQuestion {
   nowMs: number;
 }
 
-/** Repositories that must have failed before the others believe that it is the host: one alone may be one that its host cannot serve. */
+/**
+ * Repositories that must have failed before the others believe that it is the host: one alone may be one that its host
+ * cannot serve.
+ */
 const WITNESSES_MIN = 2;
 
 /** Whether a factory may ask its host now. contract 9 (back-off per host) */
@@ -56,7 +62,10 @@ export function mayAskHost(
   return isDoubtful || nowMs >= outage.askAgainAtMs ? 'probe' : 'wait';
 }
 
-/** The outage after a host did not answer what it was asked at `askedAtMs`. Those that asked side by side are one failure of the host. */
+/**
+ * The outage after a host did not answer what it was asked at `askedAtMs`. Those that asked side by side are one
+ * failure of the host.
+ */
 export function outageAfter(
   outage: HostOutage | undefined,
   { askedAtMs, nowMs, random01 }: { askedAtMs: number; nowMs: number; random01: number },

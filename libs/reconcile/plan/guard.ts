@@ -13,15 +13,16 @@ export const DELETIONS_PERCENT_FREE = 30;
 const GUARDED_KINDS = ['webhook', 'automation'] as const;
 
 /**
- * Refuses a plan that deletes, of the webhooks or of the automations, more than max(3, 30 %) of the applied ones, the last one, or
- * everything, unless the digest of its deletions was approved. contract 9.
+ * Refuses a plan that deletes, of the webhooks or of the automations, more than max(3, 30 %) of the applied ones, the
+ * last one, or everything, unless the digest of its deletions was approved. contract 9.
  *
- * A rename counts as a deletion. It is not the last of its kind when the same plan creates another of that kind. Everything means
- * that no applied webhook and no applied automation survives (in a factory without any: no object at all), whatever the plan
- * creates instead: this is what a wrong branch or path looks like. Held deletions are not deletions.
+ * A rename counts as a deletion. It is not the last of its kind when the same plan creates another of that kind.
+ * Everything means that no applied webhook and no applied automation survives (in a factory without any: no object at
+ * all), whatever the plan creates instead: this is what a wrong branch or path looks like. Held deletions are not
+ * deletions.
  *
- * A refusal carries all deletions of the plan and their digest. What it holds back is the caller's: `atomic` the whole revision,
- * `perFile` the deletions (`withoutDeletions`).
+ * A refusal carries all deletions of the plan and their digest. What it holds back is the caller's: `atomic` the whole
+ * revision, `perFile` the deletions (`withoutDeletions`).
  */
 export function guard(plan: Plan, actual: Actual, context: GuardContext): GuardVerdict {
   const deletions = plan.changes.filter((change) => change.action === 'delete');
@@ -36,8 +37,8 @@ export function guard(plan: Plan, actual: Actual, context: GuardContext): GuardV
 }
 
 /**
- * `sha256:` and the hex digest of factory, revision and deletions: what an approval names. Independent of the order of the
- * deletions; other changes of the plan have no part in it. contract 9.
+ * `sha256:` and the hex digest of factory, revision and deletions: what an approval names. Independent of the order of
+ * the deletions; other changes of the plan have no part in it. contract 9.
  */
 export function planDigest(deletions: readonly Change[], { factorySlug, revision }: DeletionScope): string {
   const lines = deletions.map(({ kind, slug, uid }) => [kind, slug, uid]);
@@ -46,7 +47,10 @@ export function planDigest(deletions: readonly Change[], { factorySlug, revision
   return `sha256:${hash.digest('hex')}`;
 }
 
-/** The same for a rewritten history: factory, the revision that was accepted last and the one that does not descend from it. */
+/**
+ * The same for a rewritten history: factory, the revision that was accepted last and the one that does not descend from
+ * it.
+ */
 export function rewriteDigest({ factorySlug, from, to }: { factorySlug: string; from: string; to: string }): string {
   return `sha256:${updateFramed(createHash('sha256'), ['millwright rewrite 1', factorySlug, from, to]).digest('hex')}`;
 }

@@ -1,4 +1,6 @@
-/** Knows the ordered changes that turn what is applied into what a tree says. contract 9; spec: Webhook definition file. */
+/**
+ * Knows the ordered changes that turn what is applied into what a tree says. contract 9; spec: Webhook definition file.
+ */
 import type { Definitions } from '#definitions';
 import { canonicalText, compareTexts, differingMembers } from '../canonical.ts';
 import type { Actual, AppliedObject, Change, Plan, PlanOptions } from '../types.ts';
@@ -31,13 +33,13 @@ interface Holds {
 /**
  * Plans the changes from `actual` to `desired`. contract 9.
  *
- * Order: factory; creates and updates of environments, skills, webhooks, automations; deletions of automations, webhooks, skills,
- * environments; by slug within a kind. Definitions are compared by what they say, not by the order of their keys. Live objects
- * keep their UID, new ones get `options.uidOf`. A rename is a delete and a create, and the create says where it came from when the
- * definition is otherwise exactly the same.
+ * Order: factory; creates and updates of environments, skills, webhooks, automations; deletions of automations,
+ * webhooks, skills, environments; by slug within a kind. Definitions are compared by what they say, not by the order
+ * of their keys. Live objects keep their UID, new ones get `options.uidOf`. A rename is a delete and a create, and the
+ * create says where it came from when the definition is otherwise exactly the same.
  *
- * With held or broken files: `perFile` leaves their objects as they are and moves all deletions to `heldDeletions`; `atomic`
- * plans no change at all, since nothing of such a revision applies (deletions are listed as held).
+ * With held or broken files: `perFile` leaves their objects as they are and moves all deletions to `heldDeletions`;
+ * `atomic` plans no change at all, since nothing of such a revision applies (deletions are listed as held).
  */
 export function plan(desired: Definitions, actual: Actual, options: PlanOptions): Plan {
   const holds = holdsOf(options);
@@ -62,7 +64,9 @@ export function isEmpty(plan: Plan): boolean {
   return plan.changes.length === 0;
 }
 
-/** The plan without its deletions, which become held ones: what `perFile` applies when the guard refuses. contract 9. */
+/**
+ * The plan without its deletions, which become held ones: what `perFile` applies when the guard refuses. contract 9.
+ */
 export function withoutDeletions(plan: Plan): Plan {
   return {
     changes: plan.changes.filter((change) => change.action !== 'delete'),
@@ -124,14 +128,20 @@ function changesOf(
   return changes.length === 0 ? [] : [{ action: 'update', kind, slug, uid: applied.uid, path, changes }];
 }
 
-/** Applied objects that the tree no longer has, in the order of deleting. A held or broken file still stands for its object. */
+/**
+ * Applied objects that the tree no longer has, in the order of deleting. A held or broken file still stands for its
+ * object.
+ */
 function deletionsOf(actual: Actual, desiredKeys: ReadonlySet<string>, holds: Holds): AppliedObject[] {
   const gone = actual.objects.filter((object) => !desiredKeys.has(keyOf(object)) && !holds.covers(object));
   const rank = (object: AppliedObject): number => -APPLY_ORDER.indexOf(object.kind);
   return gone.sort((a, b) => rank(a) - rank(b) || compareTexts(a.slug, b.slug));
 }
 
-/** Key of a created object → path of the deleted one that said exactly the same; each deletion explains one create at most. */
+/**
+ * Key of a created object → path of the deleted one that said exactly the same; each deletion explains one create at
+ * most.
+ */
 function renamesOf(created: readonly DesiredObject[], deletions: readonly AppliedObject[]): Map<string, string> {
   const sources = new Map<string, AppliedObject[]>();
   for (const object of deletions)

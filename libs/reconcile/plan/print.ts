@@ -1,4 +1,7 @@
-/** Knows how a plan reads as text: one line a change and what is known of it below, the same text for the same plan. contract 11. */
+/**
+ * Knows how a plan reads as text: one line a change and what is known of it below, the same text for the same plan.
+ * contract 11.
+ */
 import {
   TRAFFIC_DAYS,
   type ChangeDetails,
@@ -23,8 +26,8 @@ export interface PrintedPlan {
 }
 
 /**
- * The plan as lines (`+` create, `~` update, `-` delete, `!` deletion held back) and a summary, each ended by a line feed. Shows
- * names, UIDs, paths and names of members, never values; control and direction characters are escaped.
+ * The plan as lines (`+` create, `~` update, `-` delete, `!` deletion held back) and a summary, each ended by a line
+ * feed. Shows names, UIDs, paths and names of members, never values; control and direction characters are escaped.
  */
 export function printPlan(plan: PrintedPlan): string {
   const changes = plan.changes.flatMap((change) => [

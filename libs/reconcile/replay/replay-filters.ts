@@ -1,7 +1,13 @@
-/** Filters of a replay: compiled once, asked once a payload whoever has them, and how much work that is. contract 7, 9 (Plan). */
+/**
+ * Filters of a replay: compiled once, asked once a payload whoever has them, and how much work that is. contract 7, 9
+ * (Plan).
+ */
 import { compileFilter, MATCH_EVERYTHING, UNREADABLE_FILTER, type CompiledFilter, type JsonValue } from '#filters';
 
-/** Work of the smallest step, in units; a unit takes some 20 to 40 ns. Counted and not timed, so that equal questions are cut alike. */
+/**
+ * Work of the smallest step, in units; a unit takes some 20 to 40 ns. Counted and not timed, so that equal questions
+ * are cut alike.
+ */
 export const STEP_WORK = 4;
 /** Characters of a filter that are compiled in the time of one unit. */
 const CHARACTERS_A_UNIT = 8;
@@ -48,13 +54,15 @@ export function* compiledFilter(shared: SharedFilter): Generator<number, Compile
   return (shared.compiled = shared.raw === undefined ? MATCH_EVERYTHING : usable(shared.raw));
 }
 
-/** Whether the filter lets the payload through, found out once; yields the work step by step, of which each is short. */
-export function* replayAnswerOf(shared: SharedFilter, specimen: SamplePayload): Generator<number, boolean> {
-  const known = specimen.answers.get(shared);
+/**
+ * Whether the filter lets the payload through, found out once; yields the work step by step, of which each is short.
+ */
+export function* replayAnswerOf(shared: SharedFilter, sample: SamplePayload): Generator<number, boolean> {
+  const known = sample.answers.get(shared);
   if (known !== undefined) return known;
   const filter = yield* compiledFilter(shared);
-  const { passed } = yield* filter.explainInSteps(specimen.payload);
-  specimen.answers.set(shared, passed);
+  const { passed } = yield* filter.explainInSteps(sample.payload);
+  sample.answers.set(shared, passed);
   return passed;
 }
 

@@ -1,10 +1,15 @@
-/** Which changes of a plan decide what deliveries start, and by which triggers, on either side of it. contract 9 (Plan), 7. */
+/**
+ * Which changes of a plan decide what deliveries start, and by which triggers, on either side of it. contract 9 (Plan),
+ * 7.
+ */
 import type { Definitions } from '#definitions';
 import type { JsonValue } from '#filters';
 import { filterShelf, type FilterShelf } from './replay-filters.ts';
 import type { Actual, AppliedObject, Change, Plan } from '../types.ts';
 
-/** One webhook trigger on one side of a plan: of an enabled automation, with those of its webhooks that take deliveries. */
+/**
+ * One webhook trigger on one side of a plan: of an enabled automation, with those of its webhooks that take deliveries.
+ */
 export interface Subscription {
   webhookUids: ReadonlySet<string>;
   payload: JsonValue | undefined;
@@ -21,9 +26,10 @@ export interface ReplaySubject {
 }
 
 /**
- * The changes of a plan that decide which deliveries start runs: automations that come, go, or change in `triggers` or `enabled`, and
- * webhooks that come, go, or change in `enabled`: these stand for every automation that they feed. With `heldGo` the held deletions
- * count as done: what an approval lets through. A deletion is asked about its own object alone, held or not.
+ * The changes of a plan that decide which deliveries start runs: automations that come, go, or change in `triggers` or
+ * `enabled`, and webhooks that come, go, or change in `enabled`: these stand for every automation that they feed. With
+ * `heldGo` the held deletions count as done: what an approval lets through. A deletion is asked about its own object
+ * alone, held or not.
  */
 export function replaySubjects(planned: Plan, actual: Actual, desired: Definitions, heldGo: boolean): ReplaySubject[] {
   const before = sideOf(actual.objects);

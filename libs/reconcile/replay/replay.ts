@@ -1,4 +1,7 @@
-/** What a plan would have started of deliveries that came before it: its subjects asked about stored payloads, a step at a time. contract 9 (Plan), 7. */
+/**
+ * What a plan would have started of deliveries that came before it: its subjects asked about stored payloads, a step at
+ * a time. contract 9 (Plan), 7.
+ */
 import { UNREADABLE_FILTER } from '#filters';
 import { replayAnswerOf, compiledFilter, STEP_WORK, type FilterShelf, type SamplePayload } from './replay-filters.ts';
 import type { ReplaySubject, Subscription } from './replay-subjects.ts';
@@ -7,7 +10,10 @@ import type { ReplaySubject, Subscription } from './replay-subjects.ts';
 export const REPLAY_DELIVERIES_MAX = 50;
 /** Entries that a replay names each way: enough to look at, few enough to read. */
 export const REPLAY_ENTRIES_MAX = 5;
-/** Webhooks whose deliveries are put in order for a subject; of one that selects more, the newest stand near the start of the whole log. */
+/**
+ * Webhooks whose deliveries are put in order for a subject; of one that selects more, the newest stand near the start
+ * of the whole log.
+ */
 const WEBHOOKS_FEW = 20;
 
 /** A stored delivery, without its payload. */
@@ -57,7 +63,10 @@ export interface Replay {
   unreadable: number;
   /** Filters, of both sides, that cannot be used: they match nothing. */
   filtersUnreadable: number;
-  /** Asking the older of its deliveries too would be more work than a plan may take: `deliveries` says how many were looked at. */
+  /**
+   * Asking the older of its deliveries too would be more work than a plan may take: `deliveries` says how many were
+   * looked at.
+   */
   cut: boolean;
 }
 
@@ -97,15 +106,18 @@ export function* unreadableFilters({ before, after, shelf }: ReplaySubject): Gen
   return unreadable;
 }
 
-/** Whether a delivery starts anything of the subject, before and after. Total; yields the work of each step, of which all are short. */
+/**
+ * Whether a delivery starts anything of the subject, before and after. Total; yields the work of each step, of which
+ * all are short.
+ */
 export function* firesFor(
   { before, after, shelf }: ReplaySubject,
   webhookUid: string,
-  specimen: SamplePayload,
+  sample: SamplePayload,
 ): Generator<number, Fires> {
   return {
-    before: yield* startsOne(before, webhookUid, shelf, specimen),
-    after: yield* startsOne(after, webhookUid, shelf, specimen),
+    before: yield* startsOne(before, webhookUid, shelf, sample),
+    after: yield* startsOne(after, webhookUid, shelf, sample),
   };
 }
 
@@ -138,11 +150,11 @@ function* startsOne(
   subscriptions: readonly Subscription[],
   webhookUid: string,
   shelf: FilterShelf,
-  specimen: SamplePayload,
+  sample: SamplePayload,
 ): Generator<number, boolean> {
   for (const { webhookUids, payload } of subscriptions) {
     yield STEP_WORK;
-    if (webhookUids.has(webhookUid) && (yield* replayAnswerOf(shelf(payload), specimen))) return true;
+    if (webhookUids.has(webhookUid) && (yield* replayAnswerOf(shelf(payload), sample))) return true;
   }
   return false;
 }

@@ -5,8 +5,10 @@ import { compareTexts } from '../canonical.ts';
 import { updateFramed } from '../framing.ts';
 
 /**
- * `sha256:` and the hex digest of the sorted, length-prefixed (path, content) list. The order of listing does not matter.
- * Entries whose content was not read (links, submodules, files over the limit) count with what is known of them instead.
+ * `sha256:` and the hex digest of the sorted, length-prefixed (path, content) list. The order of listing does not
+ * matter.
+ * Entries whose content was not read (links, submodules, files over the limit) count with what is known of them
+ * instead.
  */
 export function directoryRevision(files: readonly TreeFile[]): string {
   const entries = files.map((file): [string, Uint8Array] => [labelOf(file), file.content]);

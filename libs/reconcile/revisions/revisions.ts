@@ -47,17 +47,17 @@ export interface RevisionVerdict {
 export const OUTSIDE_WINDOW = 'outside-sync-window';
 
 /** What became of the revision of this ID; `seen` is what is kept of it, if passes have seen it. */
-export function revisionVerdict(id: string, seen: SeenRevision | undefined, ground: RevisionFacts): RevisionVerdict {
-  if (isHeld(id, seen, ground)) return servingVerdict(ground);
-  if (id === ground.attemptedId && !isRefusedBehind(ground)) return attemptedVerdict(ground);
+export function revisionVerdict(id: string, seen: SeenRevision | undefined, facts: RevisionFacts): RevisionVerdict {
+  if (isHeld(id, seen, facts)) return servingVerdict(facts);
+  if (id === facts.attemptedId && !isRefusedBehind(facts)) return attemptedVerdict(facts);
   // Advertised, and refused before anybody looked at its files.
-  if (id === ground.seenId) return refusedVerdict(ground);
-  if (seen === undefined && id !== ground.attemptedId)
-    return verdict('unknown', `no pass has seen this revision${lately(ground)}`);
+  if (id === facts.seenId) return refusedVerdict(facts);
+  if (seen === undefined && id !== facts.attemptedId)
+    return verdict('unknown', `no pass has seen this revision${lately(facts)}`);
   if (seen === undefined || seen.lost === 0)
     return verdict(
       'superseded',
-      `newer commits came before it was applied, and none of them serves yet${lately(ground)}`,
+      `newer commits came before it was applied, and none of them serves yet${lately(facts)}`,
     );
   if (isDirectory(id)) return verdict('superseded', 'the files were changed again before it was applied');
   return verdict('lost', 'the history of the branch was rewritten, and it is no longer part of it');

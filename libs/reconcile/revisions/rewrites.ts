@@ -1,4 +1,7 @@
-/** Whether a tip may be used after the one that was accepted before, and what it brings. contract 9; reference: force push. */
+/**
+ * Whether a tip may be used after the one that was accepted before, and what it brings. contract 9; reference: force
+ * push.
+ */
 import { blockedByRewrite, type PassEnding } from '../passes/endings.ts';
 import { rewriteDigest } from '../plan/guard.ts';
 import type { Rewrite, SyncPolicy } from './sync-policy.ts';

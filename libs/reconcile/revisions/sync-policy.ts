@@ -1,8 +1,14 @@
-/** What an admin asks of commits before they may apply, and when they may. Never said by the repository itself: who may commit may not decide it. contract 9; gitops-semantics: signature, force push. */
+/**
+ * What an admin asks of commits before they may apply, and when they may. Never said by the repository itself: who may
+ * commit may not decide it. contract 9; gitops-semantics: signature, force push.
+ */
 
 /** One recurring span of time, in UTC. */
 export interface SyncWindow {
-  /** `allow`: nothing applies outside of all allowed windows. `deny`: nothing applies inside of it, whatever else allows. */
+  /**
+   * `allow`: nothing applies outside of all allowed windows. `deny`: nothing applies inside of it, whatever else
+   * allows.
+   */
   kind: 'allow' | 'deny';
   /** Five cron fields: when the window opens. */
   schedule: string;

@@ -14,8 +14,9 @@ export interface Closure {
 }
 
 /**
- * A window as minutes: what it covers of the day on which it opens, and of each one after that, as bits; minute n is bit n. Days are all
- * alike but for whether a window opens on them, so that however often it opens, a day costs one look at it.
+ * A window as minutes: what it covers of the day on which it opens, and of each one after that, as bits; minute n is
+ * bit n. Days are all alike but for whether a window opens on them, so that however often it opens, a day costs one
+ * look at it.
  */
 interface Pattern {
   kind: SyncWindow['kind'];
@@ -30,7 +31,10 @@ export function closureAt(windows: readonly SyncWindow[] | undefined, nowMs: num
   return opensAtMs === undefined ? {} : { opensAtMs };
 }
 
-/** The first time from `fromMs` on at which something may apply, and how many times that asked whether a window opens on a day. */
+/**
+ * The first time from `fromMs` on at which something may apply, and how many times that asked whether a window opens on
+ * a day.
+ */
 export function openingFrom(windows: readonly SyncWindow[], fromMs: number): { opensAtMs?: number; looks: number } {
   const patterns = windows.flatMap(patternOf);
   const isAllowedOnly = windows.some(({ kind }) => kind === 'allow');

@@ -6,7 +6,10 @@ export type CursorKey = readonly (string | number | null)[];
 
 export type DecodedCursor = { ok: true; key: CursorKey } | { ok: false };
 
-/** Characters of the longest cursor that is read: a title of 200 characters in its longest JSON and base64 form fits with room. */
+/**
+ * Characters of the longest cursor that is read: a title of 200 characters in its longest JSON and base64 form fits
+ * with room.
+ */
 const CURSOR_LENGTH_MAX = 4_096;
 
 /** Format number; a later format refuses these instead of misreading them. */

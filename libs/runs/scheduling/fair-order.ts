@@ -1,4 +1,7 @@
-/** Which waiting run is next: from the factory with the fewest live runs, in it from the automation with the fewest, in it the oldest. Ties go in turn. */
+/**
+ * Which waiting run is next: from the factory with the fewest live runs, in it from the automation with the fewest, in
+ * it the oldest. Ties go in turn.
+ */
 
 /** Live runs at once; an absent bound is none. */
 export interface LiveBounds {
@@ -44,19 +47,31 @@ export interface Served {
 
 export const NOBODY_SERVED: Served = { automations: new Map() };
 
-/** A lookup bit by bit: yields steps to whoever drives it (statements of a transaction), is sent what they found, and returns the answer. */
+/**
+ * A lookup bit by bit: yields steps to whoever drives it (statements of a transaction), is sent what they found, and
+ * returns the answer.
+ */
 export type Lookup<Step, Sent, Answer> = Generator<Step, Answer, Sent>;
 
-/** What waits: there may be very much of it, so that it is never seen whole. Names come in any order that stays the same. */
+/**
+ * What waits: there may be very much of it, so that it is never seen whole. Names come in any order that stays the
+ * same.
+ */
 export interface WaitingRunQueue<Step, Sent, Run> {
-  /** Some factories that have waiting runs, in order, all behind `after` (undefined: from the first on); none: there are no more. */
+  /**
+   * Some factories that have waiting runs, in order, all behind `after` (undefined: from the first on); none: there are
+   * no more.
+   */
   factories(after: string | undefined): Lookup<Step, Sent, readonly string[]>;
   automations(factory: string, after: string | undefined): Lookup<Step, Sent, readonly string[]>;
   /** Takes the oldest run of a lane that may start now; undefined: there is none, for their groups are busy. */
   take(lane: Lane): Lookup<Step, Sent, Run | undefined>;
 }
 
-/** Lanes that one choice tries in vain at most: where thousands of automations wait for one group, the next choice goes on behind them. */
+/**
+ * Lanes that one choice tries in vain at most: where thousands of automations wait for one group, the next choice goes
+ * on behind them.
+ */
 export const VAIN_TRIES_MAX = 200;
 
 export interface Choice<Run> {
@@ -120,7 +135,10 @@ interface Candidates<Step, Sent, Taken> {
   take(name: string): Lookup<Step, Sent, Taken | undefined>;
 }
 
-/** Tries whoever has nothing live in turn, then the others by what they have live. `last`: behind whom the next turn begins. */
+/**
+ * Tries whoever has nothing live in turn, then the others by what they have live. `last`: behind whom the next turn
+ * begins.
+ */
 function* inTurn<Step, Sent, Taken>(
   candidates: Candidates<Step, Sent, Taken>,
   from: string | undefined,

@@ -1,4 +1,7 @@
-/** Runs that take turns: which group a run belongs to, and what a new run does while its group is busy. contract 8 (concurrency). */
+/**
+ * Runs that take turns: which group a run belongs to, and what a new run does while its group is busy. contract 8
+ * (concurrency).
+ */
 import { createHash } from 'node:crypto';
 import { unescapeSegment } from '#contracts';
 import type { JsonValue } from '#filters';
@@ -14,8 +17,10 @@ export interface Concurrency {
 
 /**
  * The group of a run that this automation starts; undefined: it waits for nobody.
- * Without `group` all runs of the automation are one. A `group` that begins with `/` is a JSON pointer (RFC 6901) into the payload:
- * runs of the automation that have the same scalar there. Any other text is a name that all automations of the factory share.
+ * Without `group` all runs of the automation are one. A `group` that begins with `/` is a JSON pointer (RFC 6901) into
+ * the payload:
+ * runs of the automation that have the same scalar there. Any other text is a name that all automations of the factory
+ * share.
  * Texts are hashed: a group's length is bounded, and nothing of a payload stands in it.
  */
 export function groupOf(
@@ -47,7 +52,9 @@ function childOf(value: JsonValue, name: string): JsonValue | undefined {
   return Object.hasOwn(value, name) ? (value as Record<string, JsonValue>)[name] : undefined;
 }
 
-/** Type and value as one text; undefined for what is no scalar. Strings are escaped, so that lone surrogates stay apart. */
+/**
+ * Type and value as one text; undefined for what is no scalar. Strings are escaped, so that lone surrogates stay apart.
+ */
 function scalarText(value: JsonValue | undefined): string | undefined {
   if (typeof value === 'string') return JSON.stringify(value);
   // Not through JSON, in which all numbers beyond a double are null.
@@ -82,22 +89,25 @@ export function contestedGroups(runs: readonly GroupedRun[]): string[] {
   return [...new Set(contested)].sort();
 }
 
-/** Decides one new run after the other, each seeing those before it. `open`: IDs of the open runs of every contested group. */
+/**
+ * Decides one new run after the other, each seeing those before it. `open`: IDs of the open runs of every contested
+ * group.
+ */
 export function admitRuns<T extends GroupedRun>(
   runs: readonly T[],
   open: ReadonlyMap<string, readonly string[]>,
 ): Admission<T> {
   const now = new Map([...open].map(([group, runIds]) => [group, [...runIds]]));
-  const taken: Admission<T> = { made: [], busy: [], replaced: [] };
+  const admission: Admission<T> = { made: [], busy: [], replaced: [] };
   for (const run of runs) {
     const others = run.concurrencyGroup === undefined ? undefined : now.get(run.concurrencyGroup);
     if (run.whenBusy === 'skip' && others !== undefined && others.length > 0) {
-      taken.busy.push(run);
+      admission.busy.push(run);
       continue;
     }
-    if (run.whenBusy === 'replace') taken.replaced.push(...(others?.splice(0) ?? []));
-    taken.made.push(run);
+    if (run.whenBusy === 'replace') admission.replaced.push(...(others?.splice(0) ?? []));
+    admission.made.push(run);
     others?.push(run.runId);
   }
-  return taken;
+  return admission;
 }

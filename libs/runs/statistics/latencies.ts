@@ -8,7 +8,10 @@ export interface LatencyFigures {
   p99Ms?: number;
 }
 
-/** Non-negative whole numbers, separated by commas, in ascending order: read digit by digit, because lists have hundreds of thousands. */
+/**
+ * Non-negative whole numbers, separated by commas, in ascending order: read digit by digit, because lists have hundreds
+ * of thousands.
+ */
 export function readLatencies(text: string): Float64Array<ArrayBuffer> {
   if (text === '') return new Float64Array(0);
   const values = new Float64Array(countOf(text));
@@ -32,7 +35,10 @@ function countOf(text: string): number {
   return count;
 }
 
-/** Figures of all values of some lists, each in ascending order: by nearest rank, so that every figure is one of the values. */
+/**
+ * Figures of all values of some lists, each in ascending order: by nearest rank, so that every figure is one of the
+ * values.
+ */
 export function latencyFigures(lists: readonly Float64Array[]): LatencyFigures {
   const count = lists.reduce((sum, { length }) => sum + length, 0);
   if (count === 0) return { count };

@@ -1,4 +1,6 @@
-/** Spans of time cut into buckets of a round length, for charts: aligned in UTC, without gaps. contract 4 (Statistics). */
+/**
+ * Spans of time cut into buckets of a round length, for charts: aligned in UTC, without gaps. contract 4 (Statistics).
+ */
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -22,7 +24,10 @@ export interface TimeBuckets {
   count: number;
 }
 
-/** The buckets that hold [`sinceMs`, `untilMs`), which is not empty: of the length that comes nearest to `wanted` (at least 1) of them, less than twice as many. */
+/**
+ * The buckets that hold [`sinceMs`, `untilMs`), which is not empty: of the length that comes nearest to `wanted` (at
+ * least 1) of them, less than twice as many.
+ */
 export function timeBuckets(sinceMs: number, untilMs: number, wanted: number): TimeBuckets {
   const lengthMs = lengthFor(untilMs - sinceMs, wanted);
   const fromMs = ORIGIN_MS + Math.floor((sinceMs - ORIGIN_MS) / lengthMs) * lengthMs;

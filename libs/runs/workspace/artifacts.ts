@@ -1,4 +1,7 @@
-/** What becomes of what a run leaves as its results, files and links: which kind of artifact each is, and under which name it is kept. contract 3 (artifacts). */
+/**
+ * What becomes of what a run leaves as its results, files and links: which kind of artifact each is, and under which
+ * name it is kept. contract 3 (artifacts).
+ */
 import { createHash } from 'node:crypto';
 
 /** Folder of the workspace in which a run leaves what it wants to be kept. */
@@ -53,7 +56,10 @@ export type ReportedArtifact =
   | { type: 'FILE' | 'PLAN'; /** As the agent has named it. */ path: string; title?: string }
   | { type: 'PULL_REQUEST'; url: string; branch?: string; title?: string };
 
-/** What an agent reports: `{type: FILE | PLAN, path, title?}` or `{type: PULL_REQUEST, url, branch?, title?}`; undefined for anything else. */
+/**
+ * What an agent reports: `{type: FILE | PLAN, path, title?}` or `{type: PULL_REQUEST, url, branch?, title?}`; undefined
+ * for anything else.
+ */
 export function readReport(said: unknown): ReportedArtifact | undefined {
   if (typeof said !== 'object' || said === null) return undefined;
   const { type, path, url, branch, title } = said as Record<string, unknown>;
@@ -67,8 +73,8 @@ export function readReport(said: unknown): ReportedArtifact | undefined {
 }
 
 /**
- * The artifact that a file is. `folder` is '' for the workspace's top; folder and name are as the run chose them, undecodable bytes
- * replaced. `reported`: what its agent said of it.
+ * The artifact that a file is. `folder` is '' for the workspace's top; folder and name are as the run chose them,
+ * undecodable bytes replaced. `reported`: what its agent said of it.
  */
 export function readArtifact(
   folder: string,
@@ -192,7 +198,8 @@ function oneLine(title: string): string {
 const HEADING_LINE_MAX = 1_000;
 
 function firstHeading(markdown: string): string | undefined {
-  // Of each line only as much as a heading can be: a line of megabytes is nobody's, and would exhaust the engine of expressions.
+  // Of each line only as much as a heading can be: a line of megabytes is nobody's, and would exhaust the engine of
+  // expressions.
   const starts = markdown.split(/\r?\n|\r/).map((line) => line.slice(0, HEADING_LINE_MAX));
   const heading = starts
     .map((line) => /^#{1,6}[ \t]+(\S.{0,199})/.exec(line)?.[1])

@@ -1,4 +1,7 @@
-/** Files of a request: which may become files of a workspace, under which names, and how many a run may have. contract 3 (Create, Follow-up). */
+/**
+ * Files of a request: which may become files of a workspace, under which names, and how many a run may have. contract 3
+ * (Create, Follow-up).
+ */
 import { PAYLOAD_FILE_NAME } from '../envelope.ts';
 import type { RequestProblem } from '../types.ts';
 
@@ -37,7 +40,10 @@ export interface AttachmentRequest {
 /** An image as older clients send it. */
 export type ImageRequest = Omit<AttachmentRequest, 'file_name'>;
 
-/** Everything wrong with a request's files as far as the schema leaves it open: number, names, encoding. Members of a wrong type are passed over. contract 3 (Create). */
+/**
+ * Everything wrong with a request's files as far as the schema leaves it open: number, names, encoding. Members of a
+ * wrong type are passed over. contract 3 (Create).
+ */
 export function attachmentProblems({
   attachments,
   images,
@@ -62,7 +68,10 @@ export function attachmentProblems({
   ];
 }
 
-/** All files of a valid request; images get names by their order and type: image-1.png, image-2.jpg. contract 3 (Create). */
+/**
+ * All files of a valid request; images get names by their order and type: image-1.png, image-2.jpg. contract 3
+ * (Create).
+ */
 export function attachmentsOf({
   attachments = [],
   images = [],
@@ -81,9 +90,12 @@ export function isAttachmentName(name: string): boolean {
   return nameProblem(name, new Set()) === undefined;
 }
 
-/** The wanted names, a number added to those that are taken already: notes.txt, notes-2.txt. Compared without case, as some file systems do. */
-export function distinctNames(wanted: readonly string[], taken: readonly string[]): string[] {
-  const used = new Set(taken.map((name) => name.toLowerCase()));
+/**
+ * The wanted names, a number added to those that are taken already: notes.txt, notes-2.txt. Compared without case, as
+ * some file systems do.
+ */
+export function distinctNames(wanted: readonly string[], existing: readonly string[]): string[] {
+  const used = new Set(existing.map((name) => name.toLowerCase()));
   return wanted.map((name) => {
     let candidate = name;
     for (
@@ -149,7 +161,10 @@ function nameProblem(name: string, seen: ReadonlySet<string>): string | undefine
   return undefined;
 }
 
-/** Canonical base64: nothing skipped, nothing guessed, one text for each content. Megabytes of it, so that no pattern walks through it step by step. */
+/**
+ * Canonical base64: nothing skipped, nothing guessed, one text for each content. Megabytes of it, so that no pattern
+ * walks through it step by step.
+ */
 function isBase64(text: string): boolean {
   return (
     text.length % 4 === 0 && !/[^A-Za-z0-9+/=]/.test(text) && Buffer.from(text, 'base64').toString('base64') === text

@@ -1,4 +1,7 @@
-/** What the file of an environment says about its repositories: where each is, and which folder of the workspace it gets. contract 8 (environments), 10. */
+/**
+ * What the file of an environment says about its repositories: where each is, and which folder of the workspace it
+ * gets. contract 8 (environments), 10.
+ */
 import { ARTIFACTS_FOLDER } from './artifacts.ts';
 import { ATTACHMENTS_FOLDER, RESERVED_FILE_NAMES } from './attachments.ts';
 import { repositoryName } from './repositories.ts';
@@ -19,7 +22,7 @@ export type DeclaredRepositories =
   | { ok: false; message: string };
 
 /** What the run itself finds in its workspace: no repository takes its place. */
-const TAKEN_FOLDERS: ReadonlySet<string> = new Set([
+const RESERVED_FOLDERS: ReadonlySet<string> = new Set([
   ARTIFACTS_FOLDER,
   ATTACHMENTS_FOLDER,
   ...RESERVED_FILE_NAMES,
@@ -32,7 +35,8 @@ const TAKEN_FOLDERS: ReadonlySet<string> = new Set([
 const FOLDER_LENGTH_MAX = 255;
 
 /**
- * The repositories of an environment's file, whose shape has been checked. `forge`: where owner/name is, without a last slash.
+ * The repositories of an environment's file, whose shape has been checked. `forge`: where owner/name is, without a last
+ * slash.
  * A folder is the repository's name; two repositories of one name have their owners in front.
  */
 export function declaredRepositories(listed: unknown, forge: string | undefined): DeclaredRepositories {
@@ -97,20 +101,20 @@ function placed(wanted: readonly (DeclaredRepository & { owner?: string })[]): D
     const isShared = (count.get(repository.folder.toLowerCase()) ?? 0) > 1 && owner !== undefined;
     return isShared ? { ...repository, folder: `${owner}-${repository.folder}` } : repository;
   });
-  const taken = new Set<string>();
+  const used = new Set<string>();
   for (const repository of repositories) {
     const folder = repository.folder.toLowerCase();
-    if (TAKEN_FOLDERS.has(folder) || folder.length > FOLDER_LENGTH_MAX)
+    if (RESERVED_FOLDERS.has(folder) || folder.length > FOLDER_LENGTH_MAX)
       return refused(
         repository,
         `cannot have the folder ${JSON.stringify(repository.folder)} of the workspace; rename the repository`,
       );
-    if (taken.has(folder))
+    if (used.has(folder))
       return refused(
         repository,
         `would have the folder ${JSON.stringify(repository.folder)} of the workspace, which another one has already; list it once`,
       );
-    taken.add(folder);
+    used.add(folder);
   }
   return { ok: true, repositories };
 }

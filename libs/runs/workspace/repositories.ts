@@ -7,7 +7,10 @@ export interface RepositoryName {
 
 const NAME = /^[A-Za-z0-9_.-]+$/;
 
-/** The repository behind owner/name or an address: the last two segments of its path, `.git` left out. Undefined for anything that has no such name. */
+/**
+ * The repository behind owner/name or an address: the last two segments of its path, `.git` left out. Undefined for
+ * anything that has no such name.
+ */
 export function repositoryName(text: string): RepositoryName | undefined {
   // An address without a scheme is user@host:path.
   const path = text.replace(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/]*\//, '').replace(/^[^/@]+@[^/:]+:/, '');

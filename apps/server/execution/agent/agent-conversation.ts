@@ -10,10 +10,10 @@ import type {
   SessionUpdate,
   StopReason,
 } from '@agentclientprotocol/sdk';
-import { joinPrompts, PLAN_FIRST, type LaunchProfile } from '#agents';
+import { joinPrompts, PLAN_FIRST, type AgentFailure, type LaunchProfile, type Stage } from '#agents';
 import { CANCEL_ASK_MS } from '#runs';
 import { AgentStream } from './agent-stream.ts';
-import { agentFailure, type AgentFailure, type Stage } from './agent-failures.ts';
+import { agentFailure } from './agent-failures.ts';
 import { introduce, openSession } from './agent-handshake.ts';
 
 /** What an agent is asked to do in one execution. */

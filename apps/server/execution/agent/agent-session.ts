@@ -8,8 +8,10 @@ import {
   joinPrompts,
   launchCommand,
   launchEnvironment,
+  outputSanitizer,
   type AmbientAgentConfig,
   type LaunchProfile,
+  type RunUsage,
 } from '#agents';
 import { redact } from '#isolation';
 import { ATTACHMENTS_FOLDER } from '#runs';
@@ -20,8 +22,6 @@ import type { AgentReports } from './agent-artifacts.ts';
 import { AgentConversation, type Message, type SessionOrigin, type TurnEnd } from './agent-conversation.ts';
 import { AgentEvents } from './agent-events.ts';
 import { failedServers, httpRefused } from './agent-mcp-remarks.ts';
-import type { RunUsage } from './agent-usage.ts';
-import { outputSanitizer } from './output-sanitizer.ts';
 import type { PermissionBroker } from './permission-broker.ts';
 import { loadSession, SessionMemory, type RememberedSession } from './session-memory.ts';
 

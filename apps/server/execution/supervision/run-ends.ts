@@ -1,5 +1,5 @@
 /** What the end of an execution means for its run, and how it is said. spec: States and transitions. */
-import { overTime } from '#agents';
+import { overTime, runBounds } from '#agents';
 import {
   afterHandOver,
   afterLeaseExpiry,
@@ -13,7 +13,6 @@ import type { RunRow } from '../../store/runs/run.entities.ts';
 import type { ReclaimDecision } from '../../store/runs/run-takeovers.ts';
 import type { ClaimedRun, RunEnd } from '../../store/runs/runs.ts';
 import type { TurnEnd } from '../agent/agent-conversation.ts';
-import { runBounds } from '../agent/agent-usage.ts';
 import { toRunOutcome } from '../agent/agents.ts';
 import { harnessOf, type ExecutionSpec } from '../preparation/execution-spec.ts';
 import { commandOutcome } from './run-outcome.ts';

@@ -15,7 +15,7 @@ import type { PermissionStore } from '../../store/runs/permissions.ts';
 import type { RunHistoryStore } from '../../store/runs/run-history.ts';
 import type { ClaimedRun, RunEnd, RunStore } from '../../store/runs/runs.ts';
 import { AgentReports } from '../agent/agent-artifacts.ts';
-import { runBounds, runUsage } from '../agent/agent-usage.ts';
+import { runBounds, runUsage } from '#agents';
 import { SetupError, type Executor } from '../executor.ts';
 import { resolveExecution, type ExecutionSpec, type ExecutionSpecDeps } from '../preparation/execution-spec.ts';
 import { storeArtifacts } from './artifact-storage.ts';

@@ -158,7 +158,7 @@ function* answering(
   const permission = toPermission(found);
   const decision = answerDecision(optionId, {
     options: permission.question.options,
-    isSettled: permission.settledAtMs !== undefined,
+    isClosed: permission.settledAtMs !== undefined,
     optionId: permission.optionId,
     run: { state: run.state as RunState, cancelRequested: run.cancel_requested_at !== null },
   });

@@ -146,8 +146,8 @@ export class RunHistoryStore {
           message: found.message,
           outcome: found.outcome,
           executionId: found.execution_id ?? undefined,
-          takenSeq: found.taken_seq ?? undefined,
-          takenAtMs: found.taken_at ?? undefined,
+          readAtSeq: found.taken_seq ?? undefined,
+          readAtMs: found.taken_at ?? undefined,
         })),
       };
     });

@@ -1,13 +1,16 @@
-/** What an agent says, made fit to be stored: without secrets, within bounds, and such text as every database takes. contract 10. */
+/**
+ * What an agent says, as it can be stored: without secrets, within bounds, and such text as every database takes.
+ * contract 10.
+ */
 import { redactor } from '#isolation';
-import { abridged, respelled } from './agent-values.ts';
+import { abridged, respelled } from './value-bounds.ts';
 
 export interface OutputSanitizer {
   /** At most so many characters: of longer text head and tail. */
   text(said: string, lengthMax: number): string;
   /** A value as JSON text, bounded likewise; of one with more parts than can be shown, the first ones. */
   json(said: unknown, lengthMax: number): string;
-  /** Either of the two, looked at once, to be shown at that length or, again and again, at lesser ones. */
+  /** Either of the two, redacted once, to be shown at that length or, again and again, at lesser ones. */
   excerpt(said: { text: string } | { value: unknown }, lengthMax: number): TextExcerpt;
   /** A number that is no secret in digits; undefined where it could be one. */
   number(said: unknown): number | undefined;
@@ -23,20 +26,20 @@ const FORM_LENGTH_MAX = 9;
 /** Between two texts that are redacted together: in no secret, and in no text that can be stored. */
 const APART = '\0';
 
-/** Words of one execution. */
+/** For what the agent of one execution says, and its secrets. */
 export function outputSanitizer(secrets: readonly string[]): OutputSanitizer {
-  const hiding = redactor(secrets);
+  const stream = redactor(secrets);
   const secretLengthMax = FORM_LENGTH_MAX * Math.max(0, ...secrets.map((secret) => Buffer.byteLength(secret)));
-  const redacted = (text: string): string => hiding.push(text) + hiding.end();
+  const redacted = (text: string): string => stream.push(text) + stream.end();
 
-  /** The end without secrets. What is before it was looked at as well: a secret of which the look saw only a part lies there. */
+  /** The end without secrets. What is before it is read as well: a secret that begins there may reach into the end. */
   const redactedEnd = (text: string, length: number): string => {
     const from = Math.max(0, text.length - length);
-    hiding.push(text.slice(Math.max(0, from - 2 * secretLengthMax), from));
+    stream.push(text.slice(Math.max(0, from - 2 * secretLengthMax), from));
     return redacted(text.slice(from));
   };
-  /** Of long text no more is looked at than is shown, and as much as a secret beside that can take. */
-  const looked = (text: string, lengthMax: number, leftOut = 0): Looked => {
+  /** Of long text no more is redacted than is shown, and as much as a secret next to that can take. */
+  const redactedEnds = (text: string, lengthMax: number, leftOut = 0): RedactedEnds => {
     if (text.length <= lengthMax + 4 * secretLengthMax) {
       const whole = redacted(text);
       return { head: whole, tail: whole, length: whole.length + leftOut };
@@ -48,9 +51,12 @@ export function outputSanitizer(secrets: readonly string[]): OutputSanitizer {
       length: text.length + leftOut,
     };
   };
-  const text = (said: string, lengthMax: number): string => shown(looked(said, lengthMax), lengthMax);
+  const text = (said: string, lengthMax: number): string => shown(redactedEnds(said, lengthMax), lengthMax);
 
-  /** Each string first: the more often it is in JSON, the more escapes a secret has. All at once, for there can be thousands. */
+  /**
+   * Each string first: the more often it is in JSON, the more escapes a secret has. All at once, for there can be
+   * thousands.
+   */
   const written = (said: unknown, lengthMax: number): { json: string; leftOut: number } => {
     let leftOut = 0;
     const small = abridged(said, { nodes: lengthMax, characters: 4 * lengthMax }, (string) => {
@@ -67,9 +73,9 @@ export function outputSanitizer(secrets: readonly string[]): OutputSanitizer {
     return { json: JSON.stringify(respelled(small, () => clean.next().value ?? '')), leftOut };
   };
   const excerpt: OutputSanitizer['excerpt'] = (said, lengthMax) => {
-    if ('text' in said) return excerptOf(looked(said.text, lengthMax), lengthMax);
+    if ('text' in said) return excerptOf(redactedEnds(said.text, lengthMax), lengthMax);
     const { json, leftOut } = written(said.value, lengthMax);
-    return excerptOf(looked(json, lengthMax, leftOut), lengthMax);
+    return excerptOf(redactedEnds(json, lengthMax, leftOut), lengthMax);
   };
   return {
     text,
@@ -81,19 +87,21 @@ export function outputSanitizer(secrets: readonly string[]): OutputSanitizer {
   };
 }
 
-/** A text in which no secret is left: its beginning and its end, and how long it is. Both are the whole of a short one. */
-interface Looked {
+/**
+ * A text in which no secret is left: its beginning and its end, and how long it is. Both are the whole of a short one.
+ */
+interface RedactedEnds {
   head: string;
   tail: string;
   length: number;
 }
 
-function excerptOf(looked: Looked, longest: number): TextExcerpt {
-  return (lengthMax) => shown(looked, Math.min(longest, lengthMax));
+function excerptOf(ends: RedactedEnds, longest: number): TextExcerpt {
+  return (lengthMax) => shown(ends, Math.min(longest, lengthMax));
 }
 
 /** Head and tail of what is too long. */
-function shown({ head, tail, length }: Looked, lengthMax: number): string {
+function shown({ head, tail, length }: RedactedEnds, lengthMax: number): string {
   if (length <= lengthMax) return sound(head);
   const half = Math.floor(lengthMax / 2);
   return sound(
