@@ -3,7 +3,10 @@ import type { Readable, Writable } from 'node:stream';
 import type { CommandEnd, ReadArtifact, ReportedArtifact } from '#runs';
 import type { ExecutionSpec } from './preparation/execution-spec.ts';
 
-/** A run that cannot be started as it is asked for; `message` tells its owner what to do, and holds no secret. contract 3 (environment_setup_failed). */
+/**
+ * A run that cannot be started as it is asked for; `message` tells its owner what to do, and holds no secret. contract
+ * 3 (environment_setup_failed).
+ */
 export class SetupError extends Error {}
 
 /** What was seen to hold, not what was asked for. */
@@ -48,23 +51,29 @@ export interface ExecutionRef {
 }
 
 /**
- * A place where executions run. `local/`, processes on this machine, is the only one today; the interface exists because another one
+ * A place where executions run. `local/`, processes on this machine, is the only one today; the interface exists
+ * because another one
  * (containers elsewhere) is on the list, and it is then one folder next to `local/` that nothing else has to know.
  */
 export interface Executor {
   /** How runs are isolated here; found once. */
   isolation(): Promise<Isolation>;
   /**
-   * Carries out one execution: makes its place ready, asks for the task, works on it. Resolves when nothing of it runs any more.
+   * Carries out one execution: makes its place ready, asks for the task, works on it. Resolves when nothing of it runs
+   * any more.
    * Throws SetupError for what the run's owner has to mend, AbortError when the signal ends it.
    */
   start(request: ExecutionRequest): Promise<ExecutionResult>;
   /**
-   * Ends what an earlier life of the service left running of an execution that nobody supervises; afterwards its run may begin anew.
+   * Ends what an earlier life of the service left running of an execution that nobody supervises; afterwards its run
+   * may begin anew.
    * `process` as `ExecutionRequest.onProcess` had it; undefined: nobody came to store it.
    */
   adopt(lost: ExecutionRef, process: string | undefined): Promise<void>;
-  /** Ends what runs of an execution; nothing where nothing does. May be repeated, and hurried. Resolves when nothing is left. */
+  /**
+   * Ends what runs of an execution; nothing where nothing does. May be repeated, and hurried. Resolves when nothing is
+   * left.
+   */
   kill(execution: ExecutionRef, options?: KillOptions): Promise<void>;
   /** What an execution leaves to be stored, or why it is not stored. Nothing of it may run. */
   collect(execution: ExecutionRef, options: CollectOptions): AsyncIterable<CollectedArtifact>;
@@ -91,7 +100,9 @@ export interface ExecutionRequest extends ExecutionRef {
   onProcessEnd(): void;
   /** The place is ready: what is to be done; undefined: nothing any more. */
   begin(): Promise<ExecutionTask | undefined>;
-  /** The task lies in its place, and the work begins now. Undefined: no agent, but the operator's command works on it. */
+  /**
+   * The task lies in its place, and the work begins now. Undefined: no agent, but the operator's command works on it.
+   */
   work(place: ExecutionPlace): AgentLaunch | undefined;
 }
 
@@ -143,7 +154,10 @@ export interface AgentPipes {
   cancel: AbortSignal;
 }
 
-/** One thing that an execution printed, or one thing that happened to it. `text` keeps its line breaks: joined texts are the output. */
+/**
+ * One thing that an execution printed, or one thing that happened to it. `text` keeps its line breaks: joined texts are
+ * the output.
+ */
 export interface ExecutionOutput {
   kind: 'stdout' | 'stderr' | 'status';
   text: string;

@@ -6,7 +6,8 @@ import { ARTIFACTS_MAX, readReport, type ReportedArtifact } from '#runs';
 const REPORTS_MAX = 5 * ARTIFACTS_MAX;
 
 /**
- * Reports of one execution. A call that was completed has them as `_meta.millwright.artifact`: that is the agent's own word, which the
+ * Reports of one execution. A call that was completed has them as `_meta.millwright.artifact`: that is the agent's own
+ * word, which the
  * output of a tool is not.
  */
 export class AgentReports {

@@ -45,11 +45,16 @@ export interface AgentConversationDeps {
   onUpdate(update: SessionUpdate): void;
   /** A session exists under this ID: worth remembering before anything else happens. */
   onSession(sessionId: string, how: SessionOrigin): Promise<void>;
-  /** A session is open without these servers, which the agent does not take; `meta`: what else it says of the session. */
+  /**
+   * A session is open without these servers, which the agent does not take; `meta`: what else it says of the session.
+   */
   onServers(refused: readonly McpServer[], meta: unknown): void;
   /** What the session gets first. */
   first(how: SessionOrigin): Promise<Message>;
-  /** A turn has ended: what the session gets next; undefined: nothing, the conversation is over. An agent that is gone hears nothing more. */
+  /**
+   * A turn has ended: what the session gets next; undefined: nothing, the conversation is over. An agent that is gone
+   * hears nothing more.
+   */
   next(isGone: boolean): Promise<Message | undefined>;
   /** The agent's answer to one prompt, which may say what that took. */
   onAnswer(response: PromptResponse): void;
@@ -70,7 +75,10 @@ const ANSWER_LENGTH_MAX = 100_000;
 const PLAN_MODE = 'plan';
 
 export class AgentConversation {
-  /** Settles, without ever rejecting, when the conversation is over, the agent has gone, or a cancel was ignored for too long. */
+  /**
+   * Settles, without ever rejecting, when the conversation is over, the agent has gone, or a cancel was ignored for too
+   * long.
+   */
   readonly ended: Promise<TurnEnd>;
   private readonly task: AgentTask;
   private readonly deps: AgentConversationDeps;
@@ -203,7 +211,9 @@ export class AgentConversation {
     return isPlan && !this.hasMode(PLAN_MODE) ? joinPrompts([PLAN_FIRST, text]) : text;
   }
 
-  /** Where the agent has it and is in another one. A turn that asks for none leaves the planning of the turn before it. */
+  /**
+   * Where the agent has it and is in another one. A turn that asks for none leaves the planning of the turn before it.
+   */
   private async setMode(agent: ClientContext, wanted: string | undefined): Promise<void> {
     const { modes } = this;
     const mode =
@@ -223,7 +233,10 @@ export class AgentConversation {
     return profile.systemPromptVia === 'prefix' ? basePrompt : '';
   }
 
-  /** Replayed history of a loaded session is no news, and neither is what is said when a turn is over; what that took may still be reported. */
+  /**
+   * Replayed history of a loaded session is no news, and neither is what is said when a turn is over; what that took
+   * may still be reported.
+   */
   private update({ sessionId, update }: SessionNotification): void {
     if (this.stage !== 'prompt' || sessionId !== this.sessionId) return;
     if (update.sessionUpdate === 'current_mode_update' && this.modes !== undefined)

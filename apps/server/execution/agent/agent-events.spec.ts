@@ -99,7 +99,8 @@ it('each event is at most 64 KiB of JSON, however much there is of whatever', ()
       .map(({ text }) => text)
       .join(''),
   ).toBe(long);
-  expect(bodies('tool_call')[1]).toMatchObject({ title: 'x'.repeat(500), input: JSON.stringify('y'.repeat(4_000)) }); // what fits is whole
+  // what fits is whole
+  expect(bodies('tool_call')[1]).toMatchObject({ title: 'x'.repeat(500), input: JSON.stringify('y'.repeat(4_000)) });
 });
 
 it('holds only text that can be stored: no NUL, no half of a character, also where one comes in two pieces', () => {

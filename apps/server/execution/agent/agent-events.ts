@@ -154,7 +154,10 @@ function usageBody(update: Extract<SessionUpdate, { sessionUpdate: 'usage_update
   };
 }
 
-/** The body as JSON text, its parts the shorter the more of them there are. They were looked at once; here they are only shown. */
+/**
+ * The body as JSON text, its parts the shorter the more of them there are. They were looked at once; here they are only
+ * shown.
+ */
 function fitting(body: Body): string {
   for (let lengthMax = TOOL_TEXT_LENGTH_MAX; ; lengthMax = Math.floor(lengthMax / 4)) {
     const text = JSON.stringify(body, (_, part: unknown) =>

@@ -33,7 +33,9 @@ export interface OpenSessionDeps {
   agent: ClientContext;
   hello: InitializeResponse;
   task: AgentTask;
-  /** A session is open without these servers, which the agent does not take; `meta`: what else it says of the session. */
+  /**
+   * A session is open without these servers, which the agent does not take; `meta`: what else it says of the session.
+   */
   onServers(refused: readonly McpServer[], meta: unknown): void;
 }
 

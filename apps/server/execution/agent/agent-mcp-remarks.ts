@@ -29,7 +29,10 @@ export function httpRefused(agentId: string, servers: readonly McpServer[], fit:
   return `the agent ${agentId} works without the MCP ${servers.length === 1 ? 'server' : 'servers'} ${named(servers.map(({ name }) => line(fit(name, NAME_LENGTH_MAX))))}: it takes only servers that are programs, none over HTTP`;
 }
 
-/** What a run's owner reads of servers that could not be started, by what an agent says of its session; undefined: it says of none. */
+/**
+ * What a run's owner reads of servers that could not be started, by what an agent says of its session; undefined: it
+ * says of none.
+ */
 export function failedServers(meta: unknown, fit: Fitting): string | undefined {
   const said = member(member(meta, 'millwright'), 'mcpServers');
   const failed = Array.isArray(said)

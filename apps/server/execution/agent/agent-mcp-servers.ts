@@ -14,7 +14,10 @@ interface ServerSaid {
   headers?: Record<string, string>;
 }
 
-/** A secret of the run by its name, which is every second part when a value is split. Other things in braces stay as they are: what reads the value may know them. */
+/**
+ * A secret of the run by its name, which is every second part when a value is split. Other things in braces stay as
+ * they are: what reads the value may know them.
+ */
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /** The servers with the secrets that they name. Throws SetupError for one that the run has not. */
@@ -37,8 +40,10 @@ export async function mcpServersOf(
 }
 
 /**
- * What values of variables and headers hold literally that are called like credentials or look like one, to be kept out of logs and artifacts
- * like secrets. Others stay: `production` in a variable must not hide that word in a report. Of a header also what follows its scheme, which is seldom repeated. Throws SetupError for one that is too long to be looked for.
+ * What values of variables and headers hold literally that are called like credentials or look like one, to be kept out
+ * of logs and artifacts
+ * like secrets. Others stay: `production` in a variable must not hide that word in a report. Of a header also what
+ * follows its scheme, which is seldom repeated. Throws SetupError for one that is too long to be looked for.
  */
 export function literalSecretsOf({ mcp_servers: servers = {} }: AmbientAgentConfig): string[] {
   const found = Object.entries(servers).flatMap(([name, server]) => {

@@ -115,9 +115,11 @@ it('lets no request through that could not be answered in few words, and of othe
 it('ends with an agent that asks and does not read, after a mebibyte of answers, and only then', async () => {
   const { all, writer } = piped();
   const read = all().catch((error: unknown) => error);
-  void writer.write({ jsonrpc: '2.0', id: 1, method: 'session/prompt', params: { prompt: 'p'.repeat(3_000_000) } }); // our own words do not count
+  // our own words do not count
+  void writer.write({ jsonrpc: '2.0', id: 1, method: 'session/prompt', params: { prompt: 'p'.repeat(3_000_000) } });
   const answer = { jsonrpc: '2.0', id: 'i'.repeat(256), error: FAULT } as const;
-  for (let number = 0; number < 2_000; number += 1) await writer.write(answer); // each without its long data: a megabyte
+  // each without its long data: a megabyte
+  for (let number = 0; number < 2_000; number += 1) await writer.write(answer);
   let more = 0;
   const failure = await (async () => {
     for (; more < 2_000; more += 1) await writer.write(answer);

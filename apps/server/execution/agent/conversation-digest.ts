@@ -7,7 +7,10 @@ import type { ClaimedRun } from '../../store/runs/runs.ts';
 const RUNS_MAX = 100;
 const RUNS_PER_PAGE = 500;
 
-/** The digest for an execution of this run; empty when nothing was said before. `now`: what the execution gets itself, which a lost one may have got too. */
+/**
+ * The digest for an execution of this run; empty when nothing was said before. `now`: what the execution gets itself,
+ * which a lost one may have got too.
+ */
 export async function conversationDigest(
   histories: RunHistoryStore,
   run: ClaimedRun,
@@ -48,7 +51,10 @@ function bytesOf({ asked, said }: DigestTurn): number {
   return [...asked, said].reduce((total, text) => total + Buffer.byteLength(text), 0);
 }
 
-/** Runs that were in the conversation before this one. Of a run of a factory only those of the same one: whoever may see it may not see others. contract 2. */
+/**
+ * Runs that were in the conversation before this one. Of a run of a factory only those of the same one: whoever may see
+ * it may not see others. contract 2.
+ */
 async function runsBefore(
   histories: RunHistoryStore,
   { runId, conversationId, factoryUid }: ClaimedRun,

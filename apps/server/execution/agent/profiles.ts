@@ -27,7 +27,10 @@ export async function agentsFound(
   );
 }
 
-/** What runs can name in addition to the profiles: the agent that comes with the service, and the operator's command if there is one. */
+/**
+ * What runs can name in addition to the profiles: the agent that comes with the service, and the operator's command if
+ * there is one.
+ */
 export function ownAgents({ runCommand }: { runCommand?: readonly string[] }): AgentFound[] {
   const builtIn = { id: BUILT_IN_HARNESS, installed: true, install: 'it comes with the service' };
   return runCommand === undefined
@@ -35,7 +38,10 @@ export function ownAgents({ runCommand }: { runCommand?: readonly string[] }): A
     : [builtIn, { id: COMMAND_HARNESS, installed: true, install: 'set MILLWRIGHT_RUN_COMMAND' }];
 }
 
-/** The profile as it can be started here: its program by its absolute path, with what that reads. Undefined: it is not installed. */
+/**
+ * The profile as it can be started here: its program by its absolute path, with what that reads. Undefined: it is not
+ * installed.
+ */
 export async function startable(
   profile: LaunchProfile,
   searchPath: string | undefined,

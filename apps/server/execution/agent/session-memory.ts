@@ -5,14 +5,20 @@ import { join } from 'node:path';
 /** A session as the latest execution left it. */
 export interface RememberedSession {
   sessionId: string;
-  /** IDs of the parts of the run's task that the session has received: see TaskPart. The name is that of the stored member. */
+  /**
+   * IDs of the parts of the run's task that the session has received: see TaskPart. The name is that of the stored
+   * member.
+   */
   told: readonly string[];
 }
 
 /** IDs of parts that are remembered of earlier executions: only those of the latest can come again. */
 const PARTS_MAX = 1_000;
 
-/** The session of the run's latest execution; undefined: there was none, or what is there cannot be read. `folder`: of the service. */
+/**
+ * The session of the run's latest execution; undefined: there was none, or what is there cannot be read. `folder`: of
+ * the service.
+ */
 export async function loadSession(folder: string): Promise<RememberedSession | undefined> {
   const text = await readFile(fileIn(folder), 'utf8').catch(() => '');
   const { sessionId, told } = (parsed(text) ?? {}) as { sessionId?: unknown; told?: unknown };
@@ -21,7 +27,8 @@ export async function loadSession(folder: string): Promise<RememberedSession | u
 }
 
 /**
- * Memory of one execution. A prompt counts as received only when the agent has answered something to it: an agent that was killed before gets
+ * Memory of one execution. A prompt counts as received only when the agent has answered something to it: an agent that
+ * was killed before gets
  * it again, which it can see, rather than being asked to go on with what it never received.
  */
 export class SessionMemory {

@@ -16,16 +16,24 @@ export interface OutputOptions {
   now: () => number;
 }
 
-/** UTF-16 units of one event: a screenful or two, and under 64 KiB of JSON whatever they are; a line longer than this is cut. */
+/**
+ * UTF-16 units of one event: a screenful or two, and under 64 KiB of JSON whatever they are; a line longer than this is
+ * cut.
+ */
 const EVENT_LENGTH_MAX = 10_000;
 
 /** Bytes that an event costs beside its text, so that a flood of empty lines is bounded too. */
 const EVENT_COST_BYTES = 128;
 
-/** Milliseconds in which lines are collected into one event: few rows for a chatty command, and soon enough to watch. */
+/**
+ * Milliseconds in which lines are collected into one event: few rows for a chatty command, and soon enough to watch.
+ */
 const COLLECT_MS = 100;
 
-/** Bytes read from one command in a window: a command that floods is slowed by its full pipe, not served at the expense of everybody. */
+/**
+ * Bytes read from one command in a window: a command that floods is slowed by its full pipe, not served at the expense
+ * of everybody.
+ */
 const WINDOW_BYTES_MAX = 2 * 1_024 * 1_024;
 const WINDOW_MS = 100;
 

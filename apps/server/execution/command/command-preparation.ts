@@ -8,7 +8,10 @@ import type { WrappedCommand } from '../sandbox/sandboxes.ts';
 
 /** Bounds that the kernel enforces on each process of a run. */
 export interface CommandLimits {
-  /** Processes and threads of the run's user; only where runs have a user of their own, for it counts all of that user's. */
+  /**
+   * Processes and threads of the run's user; only where runs have a user of their own, for it counts all of that
+   * user's.
+   */
   processesMax: number;
   /** Bytes of one file. */
   fileBytesMax: number;
@@ -55,7 +58,10 @@ export async function programOf({ command, env = {}, path = STANDARD_PATH, sandb
 /** How far a run is behind the service when processors are short. */
 const NICENESS = 10;
 
-/** The same command line under the kernel's limits, where the system's programs can set them. Core files would hold secrets. */
+/**
+ * The same command line under the kernel's limits, where the system's programs can set them. Core files would hold
+ * secrets.
+ */
 export async function limited(argv: WrappedCommand['argv'], spec: CommandSpec): Promise<WrappedCommand['argv']> {
   const { limits = DEFAULT_LIMITS, sandbox } = spec;
   const tools = await findTools(['prlimit', 'choom', 'nice'], STANDARD_PATH);

@@ -38,7 +38,10 @@ export interface CommandRunDeps {
 /** Milliseconds for the end of a command that nobody speaks with any more. */
 const AFTER_CONVERSATION_MS = 5_000;
 
-/** Milliseconds to wait for the rest of the output after the last process is gone; a pipe held by an escaped process never ends. */
+/**
+ * Milliseconds to wait for the rest of the output after the last process is gone; a pipe held by an escaped process
+ * never ends.
+ */
 const OUTPUT_END_MS = 2_000;
 
 /** Milliseconds until a sandbox without anybody in it is asked again. */

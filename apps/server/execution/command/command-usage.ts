@@ -26,7 +26,10 @@ export interface UsageWatchDeps {
   onOver: (message: string) => void;
 }
 
-/** Milliseconds between two measurements: a run fills less than a disk in them, and the kernel ends it first when memory runs out. */
+/**
+ * Milliseconds between two measurements: a run fills less than a disk in them, and the kernel ends it first when memory
+ * runs out.
+ */
 const POLL_MS = 2_000;
 /** A measurement that takes long is repeated the more rarely: a run with many files must not keep the machine busy. */
 const REST_FACTOR = 10;
@@ -75,7 +78,10 @@ export class UsageWatch {
   }
 }
 
-/** Bytes on disk below a folder. By a program of the system where there is one: it visits a million files without stopping the service. */
+/**
+ * Bytes on disk below a folder. By a program of the system where there is one: it visits a million files without
+ * stopping the service.
+ */
 async function diskBytes(folder: string, over: AbortSignal): Promise<number | undefined> {
   const tools = await findTools(['du', 'nice'], STANDARD_PATH);
   const [du, nice] = [tools.get('du'), tools.get('nice')];

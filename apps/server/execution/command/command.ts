@@ -14,13 +14,18 @@ import { CommandRun, type ProcessExit, type SpawnedCommand } from './command-run
 import type { UsageLimits } from './command-usage.ts';
 import { processIdentity, type ProcessIdentity } from './process-tree.ts';
 
-/** Bytes of output kept of one execution unless configured otherwise: a long build log, a thousand of which still fit on a disk. */
+/**
+ * Bytes of output kept of one execution unless configured otherwise: a long build log, a thousand of which still fit on
+ * a disk.
+ */
 export const DEFAULT_OUTPUT_BYTES_MAX = 4 * 1_024 ** 2;
 
 export interface CommandSpec {
   /** Program and arguments; a program without a slash is looked for in `path`. */
   command: readonly string[];
-  /** Those of its words that the operator wrote, whose files the run may see; all of them unless said. See Confinement. */
+  /**
+   * Those of its words that the operator wrote, whose files the run may see; all of them unless said. See Confinement.
+   */
   operatorWords?: readonly string[];
   workspace: Workspace;
   sandbox: Sandbox;
@@ -42,8 +47,10 @@ export interface CommandSpec {
   path?: string;
   prompt: string;
   /**
-   * Speaks with the command over its pipes; only its standard error becomes events then. When it has resolved, the command is
-   * ended. Must not reject. Without it the prompt is the command's standard input, and all that it prints becomes events.
+   * Speaks with the command over its pipes; only its standard error becomes events then. When it has resolved, the
+   * command is
+   * ended. Must not reject. Without it the prompt is the command's standard input, and all that it prints becomes
+   * events.
    */
   converse?: (pipes: AgentPipes) => Promise<void>;
   /** Milliseconds of wall-clock time until the command is ended. */
@@ -61,11 +68,17 @@ export interface CommandSpec {
 }
 
 export interface RunningCommand {
-  /** To be stored, so that a restarted service can end what was left; undefined where nothing was started or there is no /proc. */
+  /**
+   * To be stored, so that a restarted service can end what was left; undefined where nothing was started or there is no
+   * /proc.
+   */
   identity: ProcessIdentity | undefined;
   /** How it ended; resolves when no process of it is left, daemons included. Never rejects. */
   finished: Promise<CommandEnd>;
-  /** Asked, TERM to all of it, after the grace kill; resolves when nothing is left. May be repeated, also after the end. `why`: for the log, if nobody wanted a cancel. */
+  /**
+   * Asked, TERM to all of it, after the grace kill; resolves when nothing is left. May be repeated, also after the end.
+   * `why`: for the log, if nobody wanted a cancel.
+   */
   cancel(why?: string): Promise<void>;
   /** Kills all of it at once, also in the middle of a cancel; resolves when nothing is left. */
   kill(): Promise<void>;

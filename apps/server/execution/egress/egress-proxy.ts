@@ -219,7 +219,10 @@ class EgressProxy {
     this.deps.onEvent(this.reported.size > REPORTED_MAX ? 'egress: what else is denied is not told any more' : text);
   }
 
-  /** Pipes both ways. The end of one direction is the end of that direction only; a side that breaks off takes the other with it. */
+  /**
+   * Pipes both ways. The end of one direction is the end of that direction only; a side that breaks off takes the other
+   * with it.
+   */
   private join(client: Socket, outside: Socket): void {
     const pairs: [Socket, Socket][] = [
       [client, outside],

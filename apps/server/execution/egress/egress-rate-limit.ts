@@ -6,7 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const REQUEST_EVERY_MS = 5;
 const REQUESTS_AT_ONCE = 100;
 
-/** Bytes of one run in a window, both directions together: 32 MiB a second, a tenth of what would keep one processor busy. */
+/**
+ * Bytes of one run in a window, both directions together: 32 MiB a second, a tenth of what would keep one processor
+ * busy.
+ */
 const WINDOW_BYTES_MAX = 3_355_443;
 const WINDOW_MS = 100;
 

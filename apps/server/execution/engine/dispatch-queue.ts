@@ -8,7 +8,10 @@ import type { RunQueue, ReceivedToken } from './run-queue.ts';
 
 /** What the queue does not tell of, because it is away or because others had the token, is found this late at most. */
 const POLL_MS = 2_000;
-/** How long a token rests that others may need, each time that this process had no use for it; then the others' own polls find what waits. */
+/**
+ * How long a token rests that others may need, each time that this process had no use for it; then the others' own
+ * polls find what waits.
+ */
 const RESTS_MS = [100, 400, 1_600];
 /** A token that came when no place was free, or the tables could not be read. */
 const BUSY_MS = 1_000;

@@ -6,7 +6,10 @@ export interface Places {
   readonly count: number;
   /** Those where nothing is worked on, and nothing is being claimed for. */
   free(): number;
-  /** Claims up to `count` waiting runs, in the tables' order and bounds, and works on them; answers for each when it is over. Throws StoreError. */
+  /**
+   * Claims up to `count` waiting runs, in the tables' order and bounds, and works on them; answers for each when it is
+   * over. Throws StoreError.
+   */
   take(count: number): Promise<Promise<void>[]>;
 }
 

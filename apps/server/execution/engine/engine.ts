@@ -23,7 +23,10 @@ export interface EngineDeps extends Omit<SupervisionDeps, 'run' | 'leaseMs' | 'c
   dispatch: Dispatch;
   /** Whether the data folder's disk has less than its reserve. */
   isDiskLow(): boolean;
-  /** Gives back what copies of repositories take, while the disk is low; what `isDiskLow` says afterwards is as it then is. */
+  /**
+   * Gives back what copies of repositories take, while the disk is low; what `isDiskLow` says afterwards is as it then
+   * is.
+   */
   freeRepositorySpace(): Promise<void>;
   /** Milliseconds; EXECUTION_LEASE_MS unless given. */
   leaseMs?: number;
@@ -111,7 +114,10 @@ export class Engine {
     return over.length;
   }
 
-  /** While the disk is nearly full, gives back what no run needs, then ends the run whose folders take the most: one run must not stop the service. */
+  /**
+   * While the disk is nearly full, gives back what no run needs, then ends the run whose folders take the most: one run
+   * must not stop the service.
+   */
   async relieveDisk(): Promise<void> {
     if (!this.deps.isDiskLow()) return;
     await this.deps.freeRepositorySpace();
@@ -127,7 +133,10 @@ export class Engine {
     this.supervised.get(largest.runId)?.endFor('the disk was nearly full, and this run had taken the most of it');
   }
 
-  /** Claims nothing more, gives what runs the time of the drain to end, then ends it and hands it over to whoever claims it next. */
+  /**
+   * Claims nothing more, gives what runs the time of the drain to end, then ends it and hands it over to whoever claims
+   * it next.
+   */
   async stop(): Promise<void> {
     this.stopped = true;
     clearInterval(this.diskTimer);

@@ -7,7 +7,10 @@ import type { RunQueue, Token } from './run-queue.ts';
 const POLL_MS = 2_000;
 /** Runs that are published with one command. */
 const BATCH_MAX = 100;
-/** What waits longer than this although it was published is published again: its token may have been lost, with its queue or with whoever had it. */
+/**
+ * What waits longer than this although it was published is published again: its token may have been lost, with its
+ * queue or with whoever had it.
+ */
 const AGAIN_MS = 15_000;
 
 export interface OutboxRelayDeps {
@@ -51,7 +54,10 @@ export class OutboxRelay {
     void this.attempt(() => this.republish());
   }
 
-  /** A run is over: it may wait again, or somebody may begin that waited for a bound or a group. Where tokens are left they say so themselves. */
+  /**
+   * A run is over: it may wait again, or somebody may begin that waited for a bound or a group. Where tokens are left
+   * they say so themselves.
+   */
   ended({ runId, epoch }: WaitingRun): void {
     if (this.isQueueAway || this.isStopped) return;
     this.publish();
@@ -102,7 +108,10 @@ export class OutboxRelay {
     }
   }
 
-  /** No more than `BATCH_MAX` tokens come to lie there like this, whatever waits: each says no more than that something does. */
+  /**
+   * No more than `BATCH_MAX` tokens come to lie there like this, whatever waits: each says no more than that something
+   * does.
+   */
   private async republish(): Promise<void> {
     const { outbox, queue, nowMs } = this.deps;
     if ((await queue.waiting()) >= BATCH_MAX) return;

@@ -11,7 +11,10 @@ const SCHEMA = 'millwright_queue';
 const CONNECTIONS_MAX = 2;
 const STATEMENT_MS = 30_000;
 
-/** Connections to Redis stay ours, also those that BullMQ makes out of them: it closes none that it was given, or cannot reach. */
+/**
+ * Connections to Redis stay ours, also those that BullMQ makes out of them: it closes none that it was given, or cannot
+ * reach.
+ */
 export class RedisConnections {
   /** Each with the one that it was made out of. */
   private readonly clients = new Map<Redis, Redis>();

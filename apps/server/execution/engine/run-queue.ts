@@ -17,7 +17,10 @@ export interface ReceivedToken extends Token {
   times: number;
 }
 
-/** Works for a token as long as it takes; answers how long it rests before it is given to anybody again, undefined: it is used up. Never throws. */
+/**
+ * Works for a token as long as it takes; answers how long it rests before it is given to anybody again, undefined: it
+ * is used up. Never throws.
+ */
 export type Serve = (token: ReceivedToken) => Promise<number | undefined>;
 
 export interface RunQueueOptions {
@@ -34,7 +37,10 @@ export interface RunQueueOptions {
 /** Of the keys in Redis; braces keep them on one node of a cluster. */
 const PREFIX = '{millwright}';
 const JOB = 'run';
-/** A token whose worker does not renew it for so long is given to another one. The lease in the tables decides about the run. */
+/**
+ * A token whose worker does not renew it for so long is given to another one. The lease in the tables decides about the
+ * run.
+ */
 const LOCK_MS = 30_000;
 /** Entries of the stream in which the queue tells of itself, to which nobody listens here. */
 const STREAM_MAX = 100;
@@ -67,7 +73,10 @@ export class RunQueue {
     this.options = options;
   }
 
-  /** Adds tokens; those that are there already stay. Rejects when the queue cannot be reached: some of them may be added. */
+  /**
+   * Adds tokens; those that are there already stay. Rejects when the queue cannot be reached: some of them may be
+   * added.
+   */
   async add(tokens: readonly Token[]): Promise<void> {
     const jobs = tokens.map(({ id, runId, epoch }) => ({
       name: JOB,
@@ -123,7 +132,8 @@ export class RunQueue {
     this.stop();
     const queue = await this.queue?.catch(() => undefined);
     await briefly(this.served);
-    const closed = briefly(Promise.all([this.worker?.close(true), queue?.it.close()])); // nothing is waited for any more that the queue would have to answer
+    // nothing is waited for any more that the queue would have to answer
+    const closed = briefly(Promise.all([this.worker?.close(true), queue?.it.close()]));
     this.connections.disconnect();
     await closed;
   }

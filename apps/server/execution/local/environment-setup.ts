@@ -185,7 +185,8 @@ const GIT_CONFIG =
   '[safe]\n\tdirectory = *\n[core]\n\thooksPath = /dev/null\n[init]\n\ttemplateDir =\n[submodule]\n\trecurse = false\n[advice]\n\tdetachedHead = false\n';
 
 /**
- * What a command with git inside a run's sandbox sees and has: a configuration of the service's, and none of the machine's or the run's.
+ * What a command with git inside a run's sandbox sees and has: a configuration of the service's, and none of the
+ * machine's or the run's.
  * Nothing of the run may be alive.
  */
 export async function sandboxedGit({

@@ -89,7 +89,10 @@ async function putSkill(skill: RunSkill, workspace: Workspace, folders: readonly
   }
 }
 
-/** Folders inside one of the run's, each of which belongs to the run. Nothing of the run is alive; a link that it left is replaced, never followed. */
+/**
+ * Folders inside one of the run's, each of which belongs to the run. Nothing of the run is alive; a link that it left
+ * is replaced, never followed.
+ */
 async function foldersIn(folder: string, names: readonly string[], owner: Owner | undefined): Promise<string> {
   let at = folder;
   for (const name of names) {

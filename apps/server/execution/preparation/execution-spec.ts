@@ -68,7 +68,10 @@ export interface ExecutionSpecDeps {
   executor: Pick<Executor, 'isolation'>;
 }
 
-/** What runs get that name nothing themselves: the operator's command if there is one, else the agent that comes with the service. */
+/**
+ * What runs get that name nothing themselves: the operator's command if there is one, else the agent that comes with
+ * the service.
+ */
 export function serverAgent({ runCommand, agentEnvironment }: Config): ServerAgent {
   const model = modelChoice(agentEnvironment);
   return {
@@ -158,7 +161,10 @@ function profileFor(harness: string, { builtInAgent, profiles }: ExecutionSpecDe
 /** What the built-in agent has of reasoning. */
 const REASONING_LEVELS: readonly string[] = ['low', 'medium', 'high'];
 
-/** Why the agent that comes with the service cannot do what is asked of it: nothing may look as if another model had answered, or had thought harder. */
+/**
+ * Why the agent that comes with the service cannot do what is asked of it: nothing may look as if another model had
+ * answered, or had thought harder.
+ */
 function builtInProblem(
   { model_id: model, harness }: AmbientAgentConfig,
   { agentEnvironment }: Config,
@@ -197,7 +203,10 @@ function secretsOfService(profile: LaunchProfile | undefined, { agentEnvironment
   return [...(key === undefined ? [] : [key]), ...Object.values(profile?.secretEnv ?? {})];
 }
 
-/** Commands of a request or a definition: a step of a set-up, an MCP server to be started, or to be reached wherever they say. */
+/**
+ * Commands of a request or a definition: a step of a set-up, an MCP server to be started, or to be reached wherever
+ * they say.
+ */
 function bringsCommands(agent: AmbientAgentConfig | undefined, environment: RunEnvironment | undefined): boolean {
   return (environment?.setupCommands.length ?? 0) > 0 || Object.keys(agent?.mcp_servers ?? {}).length > 0;
 }
@@ -233,7 +242,10 @@ function namesOf(agentConfig: AmbientAgentConfig, environment: RunEnvironment | 
   return [...new Set([...(environment?.secretNames ?? []), ...(agentConfig.secrets ?? []).map(({ name }) => name)])];
 }
 
-/** Named secrets as environment variables of the agent's process; one that is not granted looks like one that does not exist. */
+/**
+ * Named secrets as environment variables of the agent's process; one that is not granted looks like one that does not
+ * exist.
+ */
 async function secretsOf(
   reader: SecretReader,
   factoryUid: string | undefined,

@@ -17,7 +17,10 @@ const LISTING_BYTES_MAX = 4 * 1_048_576;
 
 const SKILL_FILE = 'SKILL.md';
 
-/** Throws SetupError where there is no such skill, or more of it than a run is given; SourceUnavailableError where the copy cannot be read. */
+/**
+ * Throws SetupError where there is no such skill, or more of it than a run is given; SourceUnavailableError where the
+ * copy cannot be read.
+ */
 export async function readSkillFiles(
   session: GitSession,
   at: { gitDir: string; commit: string },

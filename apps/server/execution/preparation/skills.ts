@@ -43,7 +43,10 @@ export class Skills {
     this.deps = deps;
   }
 
-  /** Undefined where a run names none. `folders`: where its files will be put. The commit that it was read at is stored. Throws SetupError; AbortError when the signal says so. */
+  /**
+   * Undefined where a run names none. `folders`: where its files will be put. The commit that it was read at is stored.
+   * Throws SetupError; AbortError when the signal says so.
+   */
   async resolve(
     run: SkillUser,
     skillSpec: string | undefined,

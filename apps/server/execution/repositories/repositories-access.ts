@@ -30,7 +30,10 @@ export interface RepositoryRights {
   factory: Factory;
   /** Where owner/name is, without a last slash; undefined: nothing says so. */
   forge?: string;
-  /** Throws SetupError for an address that is not read, or a credential that there is not. `credentialSecret`: its name, if one is named. */
+  /**
+   * Throws SetupError for an address that is not read, or a credential that there is not. `credentialSecret`: its name,
+   * if one is named.
+   */
   accessTo(url: string, credentialSecret?: string): Promise<RepositoryAccess>;
 }
 

@@ -108,7 +108,10 @@ export class Repositories {
     }
   }
 
-  /** Whether the disk is nearly full even when what nobody uses is gone; the least recently used goes first, and no more than is needed. */
+  /**
+   * Whether the disk is nearly full even when what nobody uses is gone; the least recently used goes first, and no more
+   * than is needed.
+   */
   private async isFullWithoutUnused(): Promise<boolean> {
     if (!(await this.deps.isDiskLow())) return false;
     for (const { key } of await this.copies()) {
@@ -170,10 +173,7 @@ export class Repositories {
 
   /** What is done next with this copy waits for `work`. */
   private enqueue(key: string, work: Promise<unknown>): void {
-    const over = work.then(
-      () => undefined,
-      () => undefined,
-    );
+    const over = work.catch(() => undefined);
     this.latest.set(key, over);
     void over.then(() => this.latest.get(key) === over && this.latest.delete(key));
   }
@@ -189,12 +189,11 @@ export class Repositories {
     const settings = [...SLOW_HOST_SETTINGS, ...(access.publicOnly ? await pinnedAddresses(access) : [])];
     const growth = this.growth(folder, this.deps.config.runDiskBytesMax);
     try {
-      const signals = [signal, growth.signal];
       const headBranch = await fetchCopy({
         folder,
         access,
         settings,
-        signals,
+        signals: [signal, growth.signal],
         scope: this.scope(folder, access),
         isBeingRead: () => this.readers.has(key),
       });

@@ -42,7 +42,10 @@ const FETCH = [
   '+refs/tags/*:refs/tags/*',
 ];
 
-/** A host that falls silent holds its slot no longer than this; one that trickles, as while it packs, holds it until the time for a set-up is over. */
+/**
+ * A host that falls silent holds its slot no longer than this; one that trickles, as while it packs, holds it until the
+ * time for a set-up is over.
+ */
 export const SLOW_HOST_SETTINGS = ['-c', 'http.lowSpeedLimit=1', '-c', `http.lowSpeedTime=${ANSWER_MS_MAX / 1000}`];
 
 export interface FetchCopyDeps {
@@ -56,7 +59,10 @@ export interface FetchCopyDeps {
   isBeingRead(): boolean;
 }
 
-/** Makes the copy what its host has; answers the default branch. A broken one is made anew, unless somebody reads what is left of it. */
+/**
+ * Makes the copy what its host has; answers the default branch. A broken one is made anew, unless somebody reads what
+ * is left of it.
+ */
 export async function fetchCopy(deps: FetchCopyDeps): Promise<string | undefined> {
   const { folder, access, scope, settings, signals, isBeingRead } = deps;
   const { url } = access.address;
@@ -103,7 +109,10 @@ export function sessionScope(
 /** What a host has. */
 type Advertised = ReturnType<typeof readAdvertisement>;
 
-/** What a host says that it has. git does not count the silence of a host that accepts a connection and then says nothing, so all of it is bounded. */
+/**
+ * What a host says that it has. git does not count the silence of a host that accepts a connection and then says
+ * nothing, so all of it is bounded.
+ */
 async function advertisedBy(
   session: GitSession,
   url: string,
@@ -145,7 +154,9 @@ async function updateCopy(
   return isNamed ? headBranch : undefined;
 }
 
-/** Shared: runs read it as users of their own, whatever the service's mask is. The folder above is the service's alone. */
+/**
+ * Shared: runs read it as users of their own, whatever the service's mask is. The folder above is the service's alone.
+ */
 async function prepare(session: GitSession, folder: string, format: 'sha1' | 'sha256'): Promise<void> {
   if ((await cacheFormat(folder)) === format) return sweepLeftOvers(folder);
   await discard(folder);
@@ -181,7 +192,10 @@ export async function commitIn(
   return commit;
 }
 
-/** Settings by which git dials exactly the addresses that were judged. Throws SetupError where one of them is not public. */
+/**
+ * Settings by which git dials exactly the addresses that were judged. Throws SetupError where one of them is not
+ * public.
+ */
 export async function pinnedAddresses({ address, host: { host, ports } }: RepositoryAccess): Promise<string[]> {
   const rules: EgressRules = { policy: { kind: 'open' }, named: [] };
   const port = ports[0] ?? 443;

@@ -150,7 +150,10 @@ function deviceSteps(folder: string): string[] {
   ];
 }
 
-/** Runs the command as a child: the first process of a namespace is deaf to signals nobody handles, and has orphans to count. */
+/**
+ * Runs the command as a child: the first process of a namespace is deaf to signals nobody handles, and has orphans to
+ * count.
+ */
 function commandScript(): string[] {
   return [
     'set +e',

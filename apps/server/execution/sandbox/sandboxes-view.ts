@@ -111,7 +111,8 @@ async function existing(path: string): Promise<Mount | undefined> {
 }
 
 /**
- * What a command line and the operator name: of a file its folder, for a script seldom comes alone; the file alone where
+ * What a command line and the operator name: of a file its folder, for a script seldom comes alone; the file alone
+ * where
  * that folder would show too much; nothing of what is hidden.
  */
 async function namedMounts(words: readonly string[], hidden: readonly string[]): Promise<Mount[]> {
@@ -121,7 +122,10 @@ async function namedMounts(words: readonly string[], hidden: readonly string[]):
   return (await Promise.all(wanted.map(existing))).filter((mount) => mount !== undefined);
 }
 
-/** Where a word of a command line points to, by its own name and behind links; nothing for what the system's folders show anyway. */
+/**
+ * Where a word of a command line points to, by its own name and behind links; nothing for what the system's folders
+ * show anyway.
+ */
 async function placesOf(word: string): Promise<{ folder: string; file?: string }[]> {
   if (!isAbsolute(word)) return [];
   const path = resolve(word);

@@ -16,8 +16,10 @@ export interface Confinement {
   /** Files and folders that the operator wants visible, read-only, in addition to the system's. */
   readOnly: readonly string[];
   /**
-   * Words of the command line that the operator wrote, and nobody else: what they name as an absolute path is visible too. Words that come
-   * from a request, a definition or a payload must never be among them, for each could show the run another file of the machine.
+   * Words of the command line that the operator wrote, and nobody else: what they name as an absolute path is visible
+   * too. Words that come
+   * from a request, a definition or a payload must never be among them, for each could show the run another file of the
+   * machine.
    */
   words: readonly string[];
   /** Files, sockets and folders of the service for this execution, read-only, also of what is hidden otherwise. */
@@ -27,7 +29,10 @@ export interface Confinement {
 /** A command line that runs another one inside a sandbox. */
 export interface WrappedCommand {
   argv: readonly [string, ...string[]];
-  /** The outermost process is not the command; it writes `{"child-pid": n}` and at last `{"exit-code": n}` to descriptor 3. */
+  /**
+   * The outermost process is not the command; it writes `{"child-pid": n}` and at last `{"exit-code": n}` to descriptor
+   * 3.
+   */
   wrapped: boolean;
 }
 
@@ -36,7 +41,10 @@ export interface SandboxCandidate {
   kind: SandboxKind;
   /** How it is built, for people. */
   means: string;
-  /** Runs are somebody else than the service, and their folders must belong to them (`ownerOf`); absent: the service's own user. */
+  /**
+   * Runs are somebody else than the service, and their folders must belong to them (`ownerOf`); absent: the service's
+   * own user.
+   */
   owner?: Owner;
   /** The command line that runs `argv` (its first element an absolute path) in the run's workspace. */
   wrap(argv: readonly [string, ...string[]], confinement: Confinement): Promise<WrappedCommand>;
@@ -61,7 +69,8 @@ const RUN_UID_FIRST = 60_578;
 const RUN_UIDS = 606;
 
 /**
- * The user of one run where runs have one of their own: the same for all of its executions. The kernel counts processes by user, so that
+ * The user of one run where runs have one of their own: the same for all of its executions. The kernel counts processes
+ * by user, so that
  * a run that forks without end hinders only itself. Two runs may share one; they are still isolated in every other way.
  */
 export function ownerOf({ owner }: SandboxCandidate, runId: string): Owner | undefined {
@@ -73,7 +82,10 @@ export function ownerOf({ owner }: SandboxCandidate, runId: string): Owner | und
 /** Bytes of memory that a run's /tmp may take; large temporary files belong into TMPDIR, which is on disk. */
 export const TMPFS_BYTES_MAX = 256 * 1_024 * 1_024;
 
-/** Command prefix (setpriv of util-linux): another user, no groups, no capabilities, nothing to be regained by set-user-id programs. */
+/**
+ * Command prefix (setpriv of util-linux): another user, no groups, no capabilities, nothing to be regained by
+ * set-user-id programs.
+ */
 export function withoutPrivileges(setpriv: string, owner: Owner): string[] {
   return [setpriv, `--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups', ...NOTHING_LEFT, '--'];
 }

@@ -27,12 +27,18 @@ export class Lease {
     this.renewedAtMs = deps.claimedAtMs;
   }
 
-  /** Whether what runs of the execution may go on: another process may take the run over when the lease is out, and must find nothing. */
+  /**
+   * Whether what runs of the execution may go on: another process may take the run over when the lease is out, and must
+   * find nothing.
+   */
   isSafe(): boolean {
     return mayRunOn(performance.now() - this.renewedAtMs, this.deps.leaseMs);
   }
 
-  /** A service that stops waits for its database as long as the run is safely its own; then whoever takes the run over decides. */
+  /**
+   * A service that stops waits for its database as long as the run is safely its own; then whoever takes the run over
+   * decides.
+   */
   isTooLate({ draining }: SupervisionState): boolean {
     if (draining === undefined) return false;
     return draining.urgent || !mayRunOn(performance.now() - draining.sinceMs, this.deps.leaseMs) || !this.isSafe();

@@ -26,7 +26,9 @@ export interface SupervisionLogDeps {
   isTooLate(): boolean;
 }
 
-/** What the store answered. `isRepeated`: an attempt before may have been carried out, with its answer lost on the way. */
+/**
+ * What the store answered. `isRepeated`: an attempt before may have been carried out, with its answer lost on the way.
+ */
 export interface StoreAnswer<T> {
   answer: T;
   isRepeated: boolean;
@@ -88,7 +90,10 @@ export class SupervisionLog {
     this.events.length = 0;
   }
 
-  /** Writes something however long the database is away; undefined when the run is taken from us, or an attempt failed and it is not wanted any more. */
+  /**
+   * Writes something however long the database is away; undefined when the run is taken from us, or an attempt failed
+   * and it is not wanted any more.
+   */
   async persist<T>(write: () => Promise<T>, isWanted = (): boolean => true): Promise<T | undefined> {
     while (!this.deps.isLost()) {
       try {
@@ -103,7 +108,10 @@ export class SupervisionLog {
     return undefined;
   }
 
-  /** Asks the store until it can answer, for as long as the run is ours and wanted. Throws what another attempt would not mend. */
+  /**
+   * Asks the store until it can answer, for as long as the run is ours and wanted. Throws what another attempt would
+   * not mend.
+   */
   async retryWhileOwned<T>(ask: () => Promise<T>, isWanted = (): boolean => true): Promise<StoreAnswer<T> | undefined> {
     let attempts = 0;
     const asked = await this.persist(

@@ -168,7 +168,8 @@ export class Supervision {
     const spec = resolved.answer;
     for (const text of startupWarnings(spec, config)) this.log.say({ text });
     const refusal = await this.startUsage();
-    if (refusal !== undefined) return (await this.begin()).end ?? budgetExceeded(refusal); // what was asked is answered by this end
+    // what was asked is answered by this end
+    if (refusal !== undefined) return (await this.begin()).end ?? budgetExceeded(refusal);
     const execution = (this.execution = this.executionOf(spec));
     const result = await executor.start(execution);
     if (result.kind === 'setup-failed') return setupFailed(result.message);
@@ -259,7 +260,9 @@ export class Supervision {
     });
   }
 
-  /** The end of an execution that was stopped before its work had begun. `isUncertain`: the store may have it as begun. */
+  /**
+   * The end of an execution that was stopped before its work had begun. `isUncertain`: the store may have it as begun.
+   */
   private unbegunEnd(isUncertain = false): RunEnd {
     const end = endBeforeWork(this.state, this.deps.config, this.deps.run);
     if (end.state === 'CANCELLED' && isUncertain) this.advance({ kind: 'unanswered' });

@@ -30,7 +30,8 @@ interface Candidate {
 }
 
 /**
- * What the agent has reported, the report at the workspace's top, then the files directly in its artifacts folder by name: one in memory
+ * What the agent has reported, the report at the workspace's top, then the files directly in its artifacts folder by
+ * name: one in memory
  * at a time, and none twice. Nothing of the run may be alive.
  */
 export async function* collectArtifacts(
@@ -142,7 +143,10 @@ async function inFolder(folder: string): Promise<Candidate[]> {
 
 type Read = { ok: true; content: Uint8Array } | { ok: false; why: string };
 
-/** Content of a regular file with one name; undefined where there is nothing. Looked at through the open file, so that nothing can be put in its place. */
+/**
+ * Content of a regular file with one name; undefined where there is nothing. Looked at through the open file, so that
+ * nothing can be put in its place.
+ */
 async function readRegular(path: Buffer): Promise<Read | undefined> {
   // Without waiting: opening a pipe would.
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(

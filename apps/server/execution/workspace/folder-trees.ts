@@ -2,7 +2,10 @@
 import { chmod, lstat, mkdtemp, readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Removes whatever is at the path, if anything. Nothing may be writing below it meanwhile. May be repeated after a crash. */
+/**
+ * Removes whatever is at the path, if anything. Nothing may be writing below it meanwhile. May be repeated after a
+ * crash.
+ */
 export async function removeEntry(path: string): Promise<void> {
   const found = await lstat(path).catch(missing);
   if (found === undefined) return;
@@ -14,7 +17,8 @@ export async function removeEntry(path: string): Promise<void> {
 /** Removes everything inside a folder and keeps the folder. */
 export async function emptyFolder(folder: string): Promise<void> {
   await chmod(folder, 0o700);
-  // A tree deeper than the longest path cannot be entered by name: inner folders are moved up side by side and emptied there.
+  // A tree deeper than the longest path cannot be entered by name: inner folders are moved up side by side and emptied
+  // there.
   const pile = await mkdtemp(join(folder, '.removing-'));
   const waiting: string[] = [];
   const moveOut = async (inside: string): Promise<void> => {

@@ -27,7 +27,9 @@ export interface Workspace {
   folder: string;
   /** Working directory: prompt.md, event-payload.json and what the agent makes. Kept between executions. */
   workspace: string;
-  /** Folder inside it with the files of requests, those of earlier executions included; what it shows lies in `inputs`. */
+  /**
+   * Folder inside it with the files of requests, those of earlier executions included; what it shows lies in `inputs`.
+   */
   attachments: string;
   /** Folder of the service with what the run may read and not change: it sees it in its workspace. See `inputsOf`. */
   inputs: string;
@@ -61,7 +63,10 @@ export interface WorkspaceContents extends WorkspaceInputs {
   owner?: Owner;
 }
 
-/** Makes the folders of a run ready for its next execution. Links planted by an earlier execution are replaced, never followed. */
+/**
+ * Makes the folders of a run ready for its next execution. Links planted by an earlier execution are replaced, never
+ * followed.
+ */
 export async function prepareWorkspace(contents: WorkspaceContents): Promise<Workspace> {
   const made = await workspaceAt(contents);
   const { folder } = made;
@@ -99,8 +104,10 @@ export async function workspaceAt({
 }
 
 /**
- * Writes what a run is given, over what it had been given before. Prompt and payload only while nothing of the run is alive; attachments at any
- * time: they go into a folder of the service, for whatever is in a run's own folders may be a link to anywhere the next moment.
+ * Writes what a run is given, over what it had been given before. Prompt and payload only while nothing of the run is
+ * alive; attachments at any
+ * time: they go into a folder of the service, for whatever is in a run's own folders may be a link to anywhere the next
+ * moment.
  */
 export async function putInputs(
   workspace: Workspace,
@@ -123,7 +130,8 @@ export interface ShownInput {
 }
 
 /**
- * Makes the places at which a run sees its inputs, and answers what has to be mounted there, read-only. Where nothing can be mounted
+ * Makes the places at which a run sees its inputs, and answers what has to be mounted there, read-only. Where nothing
+ * can be mounted
  * (`mounts` false) the attachments are a link. Only while nothing of the run is alive.
  */
 export async function inputsOf(
