@@ -6,7 +6,7 @@ import { artifactSweep, eventSweep } from '../../apps/server/store/retention/ret
 import { change, insert } from '../../apps/server/store/database/transactions.ts';
 import { count, select, meddle, onEachBackend, type Stores } from './backends.ts';
 import { begin, claimRun, newId, runOf, seedFactory, seedServed, unique } from './seeds.ts';
-import { DAY_MS, idAt, sweepState, sweepAll, sweeperOf } from './sweeping.ts';
+import { DAY_MS, idAt, sweepState, sweepAll, sweeperOf } from './sweep-runs.ts';
 
 const NOW_MS = Date.now();
 
@@ -206,9 +206,9 @@ await onEachBackend('retention of histories', (world) => {
   }
 
   const kept = async (factoryUid: string): Promise<string[]> =>
-    (await select<{ id: string }>(stores, 'SELECT id FROM sync_pass WHERE factory_uid = ? ORDER BY id', factoryUid)).map(
-      ({ id }) => id,
-    );
+    (
+      await select<{ id: string }>(stores, 'SELECT id FROM sync_pass WHERE factory_uid = ? ORDER BY id', factoryUid)
+    ).map(({ id }) => id);
 
   it.each([
     { ageDays: 200, left: RETAINED_ENTRIES_MIN, why: 'the latest are kept, however old' },

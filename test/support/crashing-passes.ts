@@ -1,4 +1,4 @@
-/** `millwright start` from its source whose passes stand still at a named point: whoever kills it then has killed it exactly there. The product has no hooks for this. */
+/** `millwright start` from its source whose passes pause at a named point, to be killed exactly there. */
 import { writeSync } from 'node:fs';
 import { serve } from '../../apps/server/main.ts';
 import { DefinitionStore } from '../../apps/server/store/definitions/definitions.ts';
@@ -39,7 +39,10 @@ function standStill(point: string): Promise<never> {
 /** The same store, whose transaction comes to a stop between two statements: on SQLite the whole process does. */
 function interruptedInside(store: DefinitionStore): DefinitionStore {
   const { database } = store as unknown as { database: Database };
-  const interruptedDatabase: Database = { ...database, run: (body, lasting) => database.run(() => interrupted(body()), lasting) };
+  const interruptedDatabase: Database = {
+    ...database,
+    run: (body, lasting) => database.run(() => interrupted(body()), lasting),
+  };
   return Object.assign(Object.create(DefinitionStore.prototype) as DefinitionStore, { database: interruptedDatabase });
 }
 

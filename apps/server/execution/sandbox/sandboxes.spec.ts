@@ -9,7 +9,8 @@ import { namespaceCandidates } from './sandboxes-namespace.ts';
 import { viewOf } from './sandboxes-view.ts';
 import type { Mount } from './sandboxes-view.ts';
 import { isConfining } from '#isolation';
-import { missingGuarantees, ownerOf } from './sandboxes.ts';
+import { missingGuarantees } from '../executor.ts';
+import { ownerOf } from './sandboxes.ts';
 import type { Confinement } from './sandboxes.ts';
 import { prepareWorkspace } from '../workspace/workspaces.ts';
 

@@ -8,7 +8,7 @@ import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
 import { announce } from '../../components/feedback/announcements.ts';
 import { useFocusOnError } from '../../components/forms/focus-first-error.ts';
 import { useChange } from '../../components/forms/use-change.ts';
-import { isThere, putSecret, secretsChanged, type Owner } from './asking.ts';
+import { isThere, putSecret, secretsChanged, type Owner } from './queries.ts';
 import { GrantsFields, type Grants } from './grants-fields.tsx';
 import { NOTHING_TYPED, typedValue, ValueField } from './value-field.tsx';
 
@@ -33,7 +33,9 @@ export function CreateDialog({ owner, onClose }: { owner: Owner; onClose: () => 
       if (made === undefined)
         return setNameFault('There is a secret of this name already: close this and rotate that one.');
       setValue(NOTHING_TYPED);
-      announce(made.set ? `The secret ${made.name} was created` : `The secret ${made.name} was created, without a value`);
+      announce(
+        made.set ? `The secret ${made.name} was created` : `The secret ${made.name} was created, without a value`,
+      );
       onClose();
       void secretsChanged(queries);
     },

@@ -1,4 +1,4 @@
-/** What waits for an approval: deletions, or a rewritten history; and the approval, for exactly the digest that is shown. */
+/** Changes that need an approval, deletions or a rewritten history, and the approval of exactly the shown digest. */
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -36,7 +36,15 @@ function waitingOf(status: Status): Waiting | undefined {
     : undefined;
 }
 
-export function PendingApprovals({ factoryUid, status, pass }: { factoryUid: string; status: Status; pass: AwaitedPass }) {
+export function PendingApprovals({
+  factoryUid,
+  status,
+  pass,
+}: {
+  factoryUid: string;
+  status: Status;
+  pass: AwaitedPass;
+}) {
   const waiting = waitingOf(status);
   const mayApprove = useMay('manager');
   const [asked, setAsked] = useState<Waiting>();

@@ -1,4 +1,7 @@
-/** The definition files of a folder, as a browser gives them. Bounded as a plan is. contract 4 (plan), 8. */
+/**
+ * The definition files of a local folder as the browser offers them, within the limits of a plan. contract 4 (plan),
+ * 8.
+ */
 import type { Api } from '../../../api/client.ts';
 import { isDefinitionPath } from '#definitions/names';
 
@@ -95,7 +98,8 @@ async function collectFiles(entry: FileSystemEntry, folder: string, found: Found
       file: await new Promise((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject)),
     });
   else if (!SKIPPED_FOLDERS.has(entry.name))
-    for (const child of await childrenOf(entry as FileSystemDirectoryEntry)) await collectFiles(child, `${path}/`, found);
+    for (const child of await childrenOf(entry as FileSystemDirectoryEntry))
+      await collectFiles(child, `${path}/`, found);
 }
 
 /** A reader gives a hundred at a time. */
