@@ -50,7 +50,7 @@ describe('a set-up', () => {
       const repositories = new Repositories({ config, isDiskLow: () => false, nowMs: Date.now });
       const environments = new EnvironmentSetup({ config, repositories });
       const verdict = checkGitUrl(git.urlOf('acme/app'), false);
-      if (!verdict.ok) throw new Error(verdict.message);
+      if (!verdict.ok) throw new Error(verdict.reason);
       const { url } = verdict.address;
       const environment: RunEnvironment = {
         uid: 'e',

@@ -11,6 +11,7 @@ import {
 } from '../repositories/repositories-access.ts';
 import { SetupError } from '../executor.ts';
 import { readSkillFiles, type RepositorySkill } from './skills-repository.ts';
+import { SOURCES } from '../../sync/sources/registry.ts';
 
 /** A skill, resolved for one run. */
 export interface RunSkill {
@@ -119,7 +120,8 @@ export class Skills {
 }
 
 function isRepository({ factory: { source } }: RepositoryRights, owner: string, name: string): boolean {
-  const own = source.kind === 'git' ? repositoryName(source.url) : undefined;
+  const url = SOURCES.repositoryOf(source)?.url;
+  const own = url === undefined ? undefined : repositoryName(url);
   return own?.owner.toLowerCase() === owner.toLowerCase() && own.name.toLowerCase() === name.toLowerCase();
 }
 
