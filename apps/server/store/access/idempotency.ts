@@ -1,6 +1,8 @@
 /** The first answer to each idempotency key: claimed by one request, stored once, forgotten after a day. contract 3 (Create). */
+import { IDEMPOTENCY, type IdempotencyRow } from './access.entities.ts';
 import type { Database } from '../database/database.ts';
-import { change, databaseNow, insert, row, type Transaction } from '../database/transactions.ts';
+import { insertInto } from '../database/table.ts';
+import { change, databaseNow, row, type Transaction } from '../database/transactions.ts';
 
 /** contract 3: how long a key means the same request. */
 export const IDEMPOTENCY_MS = 86_400_000;
@@ -39,13 +41,7 @@ export type Claimed =
 /** Another request has taken the key over: what this one was about to commit must not be. */
 export class ClaimLostError extends Error {}
 
-interface StoredRow {
-  request_hash: Uint8Array;
-  status: number | null;
-  answer: string | null;
-  at: number;
-  lease_until: number;
-}
+type StoredRow = Pick<IdempotencyRow, 'request_hash' | 'status' | 'answer' | 'at' | 'lease_until'>;
 
 const OF_KEY = 'principal_uid = ? AND scope = ? AND idempotency_key = ?';
 
@@ -139,10 +135,16 @@ function* stored(claim: IdempotencyClaim, { status, ...kept }: StoredAnswer, aga
 
 function* claiming(request: KeyedRequest, leaseMs: number): Transaction<Claimed> {
   const atMs = yield* databaseNow();
-  const columns = ['principal_uid', 'scope', 'idempotency_key', 'request_hash', 'at', 'lease_until'] as const;
-  const values = [...nameOf(request), request.requestHash, atMs, atMs + leaseMs];
+  const wanted = {
+    principal_uid: request.principalUid,
+    scope: request.scope,
+    idempotency_key: request.key,
+    request_hash: request.requestHash,
+    at: atMs,
+    lease_until: atMs + leaseMs,
+  };
   const claimed: Claimed = { kind: 'claimed', claim: { ...request, atMs } };
-  if ((yield* insert('idempotency', columns, [values], { ignoreConflicts: true })) === 1) return claimed;
+  if ((yield* insertInto(IDEMPOTENCY, [wanted], { ignoreConflicts: true })) === 1) return claimed;
   const found = yield* row<StoredRow>(
     `SELECT request_hash, status, answer, at, lease_until FROM idempotency WHERE ${OF_KEY} FOR UPDATE`,
     ...nameOf(request),

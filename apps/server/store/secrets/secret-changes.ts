@@ -2,11 +2,13 @@
 import { secretUse } from '#authentication';
 import { audit, type AuditChange, type ChangedBy } from '../access/audit.ts';
 import { LostRaceError } from '../database/faults.ts';
+import { SECRET, SECRET_VALUE } from './secret.entities.ts';
 import { referencesTo } from './secret-references.ts';
 import { findSecret, isGranted, TEAM, webhooksUsing } from './secret-rows.ts';
 import type { Grants, NewValue, Secret, SecretRemoval, SecretUser, WantedSecret } from './secrets.ts';
 import { bumpServing } from '../serving/serving-version.ts';
-import { change, databaseNow, insert, type Transaction } from '../database/transactions.ts';
+import { insertInto } from '../database/table.ts';
+import { change, databaseNow, type Transaction } from '../database/transactions.ts';
 
 /** These webhooks could not authenticate with the value: nothing was written. */
 export class UnusableSecretError extends Error {
@@ -124,33 +126,31 @@ function factoryOf(owner: string): string | undefined {
 
 function* create(wanted: WantedSecret, nowMs: number): Transaction<void> {
   const grants = mergedGrants({ owner: wanted.owner, grants: { factories: '*', uses: ['webhook'] } }, wanted.grants);
-  const made = yield* insert(
-    'secret',
-    ['id', 'owner', 'name', 'grant_factories', 'grant_uses', 'version', 'created_at', 'updated_at'],
-    [
-      [
-        wanted.id,
-        wanted.owner,
-        wanted.name,
-        JSON.stringify(grants.factories),
-        JSON.stringify(grants.uses),
-        0,
-        nowMs,
-        nowMs,
-      ],
-    ],
-    { ignoreConflicts: true },
-  );
+  const secret = {
+    id: wanted.id,
+    owner: wanted.owner,
+    name: wanted.name,
+    grant_factories: JSON.stringify(grants.factories),
+    grant_uses: JSON.stringify(grants.uses),
+    version: 0,
+    created_at: nowMs,
+    updated_at: nowMs,
+  };
+  const made = yield* insertInto(SECRET, [secret], { ignoreConflicts: true });
   if (made !== 1) throw new LostRaceError('the secret was made elsewhere');
 }
 
 function* addVersion(secretId: string, version: number, value: NewValue, nowMs: number): Transaction<void> {
   const { wrappedKey, sealed } = value.seal(secretId, version);
-  yield* insert(
-    'secret_value',
-    ['secret_id', 'version', 'wrapped_key', 'sealed', 'usable_for', 'created_at'],
-    [[secretId, version, wrappedKey, sealed, JSON.stringify(value.usableFor), nowMs]],
-  );
+  const row = {
+    secret_id: secretId,
+    version,
+    wrapped_key: wrappedKey,
+    sealed,
+    usable_for: JSON.stringify(value.usableFor),
+    created_at: nowMs,
+  };
+  yield* insertInto(SECRET_VALUE, [row]);
   yield* change('UPDATE secret SET version = ?, updated_at = ? WHERE id = ?', version, nowMs, secretId);
 }
 
