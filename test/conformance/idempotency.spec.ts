@@ -13,8 +13,10 @@ import {
   type KeyedRequest,
   type StoredAnswer,
 } from '../../apps/server/store/access/idempotency.ts';
-import { RUN_COLUMNS, toRunValues } from '../../apps/server/store/runs/new-run.ts';
-import { insert } from '../../apps/server/store/database/transactions.ts';
+import { toRunRow } from '../../apps/server/store/runs/new-run.ts';
+import { RUN } from '../../apps/server/store/runs/run.entities.ts';
+import { IDEMPOTENCY } from '../../apps/server/store/access/access.entities.ts';
+import { insertInto } from '../../apps/server/store/database/table.ts';
 import { startProgram } from '../support/child-program.ts';
 import { count, look, meddle, onEachBackend, storesOf, type Stores } from './backends.ts';
 import { runOf, unique } from './seeds.ts';
@@ -145,7 +147,7 @@ await onEachBackend('idempotency keys', (world) => {
       claimOf(await store.claim(request, LEASE_MS));
       const run = runOf({});
       const creating = world.stores.database.run(function* () {
-        yield* insert('run', RUN_COLUMNS, [toRunValues(run)]);
+        yield* insertInto(RUN, [toRunRow(run)]);
         yield* storeAnswer(late, ANSWER);
       });
       await expect(creating).rejects.toThrow(ClaimLostError);
@@ -196,14 +198,14 @@ await onEachBackend('idempotency keys', (world) => {
     const claim = claimOf(await store.claim(request, LEASE_MS));
     const run = runOf({});
     const failing = world.stores.database.run(function* () {
-      yield* insert('run', RUN_COLUMNS, [toRunValues(run)]);
+      yield* insertInto(RUN, [toRunRow(run)]);
       yield* storeAnswer(claim, ANSWER);
       throw new Error('after both');
     });
     await expect(failing).rejects.toThrow('after both');
     expect(await store.claim(request, LEASE_MS)).toEqual({ kind: 'under-way' });
     await world.stores.database.run(function* () {
-      yield* insert('run', RUN_COLUMNS, [toRunValues(run)]);
+      yield* insertInto(RUN, [toRunRow(run)]);
       yield* storeAnswer(claim, ANSWER);
     });
     // What comes after can complete it, and neither undo it nor make it another.
@@ -219,14 +221,15 @@ await onEachBackend('idempotency keys', (world) => {
     await meddle(world.stores, 'DELETE FROM idempotency');
     const kept = keyed();
     await store.settle(claimOf(await store.claim(kept, LEASE_MS)), ANSWER);
-    const columns = ['principal_uid', 'scope', 'idempotency_key', 'request_hash', 'at', 'lease_until'] as const;
-    await world.stores.database.run(() =>
-      insert(
-        'idempotency',
-        columns,
-        Array.from({ length: 700 }, (_, number) => ['user_a', 'POST /x', `old-${number}`, hash('one'), number + 1, 0]),
-      ),
-    );
+    const old = Array.from({ length: 700 }, (_, number) => ({
+      principal_uid: 'user_a',
+      scope: 'POST /x',
+      idempotency_key: `old-${number}`,
+      request_hash: hash('one'),
+      at: number + 1,
+      lease_until: 0,
+    }));
+    await world.stores.database.run(() => insertInto(IDEMPOTENCY, old));
     expect(await store.prune()).toBe(500);
     expect(await store.prune()).toBe(200);
     expect(await store.prune()).toBe(0);

@@ -33,7 +33,7 @@ export interface Table<Row extends object = object, Stored extends object = obje
 export type RowOf<T> = T extends Table<infer Row, object> ? Row : never;
 
 /** Every column of a table, also those that only statements name. */
-export type StoredRowOf<T> = T extends Table<object, infer Stored> ? Stored : never;
+export type StoredRowOf<T> = T extends { readonly stored?: infer Stored } ? NonNullable<Stored> : never;
 
 /** States a table. `internal`: columns that only statements name, because they are large, computed or nobody else's business. */
 export function defineTable<const C extends Columns, const I extends Columns = Record<never, never>>(

@@ -9,7 +9,7 @@ import { visibleSecrets } from '../secrets/secret-rows.ts';
 import type { Secret, WantedSecret } from '../secrets/secrets.ts';
 import { bumpServing } from '../serving/serving-version.ts';
 import { change, databaseNow, row, rows, type Transaction } from '../database/transactions.ts';
-import type { AutomationRow, WebhookRow } from './definition.entities.ts';
+import { AUTOMATION, type AutomationRow, WEBHOOK, type WebhookRow } from './definition.entities.ts';
 import { lastDeliveries } from './webhooks.ts';
 
 /** What an edit is decided on. The factory is locked: all of it stays so until the edit is committed. */
@@ -189,7 +189,7 @@ function* editable(uid: string, slug: string, automationUid: string | undefined)
 
 function* liveWebhooks(factoryUid: string): Transaction<WebhookRow[]> {
   return yield* rows<WebhookRow>(
-    `SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE factory_uid = ? AND deleted_at IS NULL ORDER BY slug`,
+    `SELECT ${WEBHOOK.columns.join(', ')} FROM webhook WHERE factory_uid = ? AND deleted_at IS NULL ORDER BY slug`,
     factoryUid,
   );
 }
@@ -197,16 +197,11 @@ function* liveWebhooks(factoryUid: string): Transaction<WebhookRow[]> {
 function* liveAutomation(factoryUid: string, uid: string | undefined): Transaction<AutomationRow | undefined> {
   if (uid === undefined) return undefined;
   return yield* row<AutomationRow>(
-    `SELECT ${AUTOMATION_COLUMNS} FROM automation WHERE uid = ? AND factory_uid = ? AND deleted_at IS NULL`,
+    `SELECT ${AUTOMATION.columns.join(', ')} FROM automation WHERE uid = ? AND factory_uid = ? AND deleted_at IS NULL`,
     uid,
     factoryUid,
   );
 }
-
-const WEBHOOK_COLUMNS =
-  'uid, factory_uid, slug, name, auth_mode, signature_scheme, secret_name, secret_id, secret_version, delivery_id_header, enabled, path, definition, revision, version, created_at, updated_at, deleted_at';
-const AUTOMATION_COLUMNS =
-  'uid, factory_uid, slug, name, enabled, path, definition, revision, version, created_at, updated_at, deleted_at';
 
 function* resources(factoryUid: string, kind: string): Transaction<{ uid: string; slug: string }[]> {
   return yield* rows<{ uid: string; slug: string }>(

@@ -2,7 +2,9 @@
 import { createHash } from 'node:crypto';
 import type { EnvironmentDefinition, SkillDefinition, SkillFile } from '#definitions';
 import type { Database } from '../database/database.ts';
-import { change, insert, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
+import { insertInto } from '../database/table.ts';
+import { RESOURCE_FILE } from './definition.entities.ts';
+import { change, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
 
 /** An applied resource, or the names of those that there are instead. */
 export type ResourceLookup<Definition> = { uid: string; definition: Definition } | { names: readonly string[] };
@@ -130,11 +132,14 @@ function* keepFilesOf(
   const surplus = [...stored.keys()].filter((path) => !wanted.has(path));
   for (const path of [...surplus, ...differing.map((file) => file.path)])
     yield* change('DELETE FROM resource_file WHERE resource_uid = ? AND path = ?', uid, path);
-  yield* insert(
-    'resource_file',
-    ['resource_uid', 'path', 'content', 'digest', 'executable'],
-    differing.map(({ path, content, digest, executable }) => [uid, path, content, digest, executable ? 1 : 0]),
-  );
+  const rows = differing.map(({ path, content, digest, executable }) => ({
+    resource_uid: uid,
+    path,
+    content,
+    digest,
+    executable: executable ? 1 : 0,
+  }));
+  yield* insertInto(RESOURCE_FILE, rows);
 }
 
 function identityOf(digest: string, executable: boolean): string {

@@ -3,7 +3,9 @@ import type { AgentDefaults, AutomationDefinition, FactoryDefinition, Missed } f
 import type { Database } from '../database/database.ts';
 import type { NewRun } from '../runs/new-run.ts';
 import { decideAdmission, storeAdmission } from '../runs/run-groups.ts';
-import { change, insert, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
+import { insertInto } from '../database/table.ts';
+import { SCHEDULE, type ScheduleRow } from './definition.entities.ts';
+import { change, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
 
 /** A schedule and how far it got; times in milliseconds. */
 export interface Schedule {
@@ -48,18 +50,6 @@ export type TickOutcome =
   | { kind: 'busy' }
   | { kind: 'missed' }
   | { kind: 'lost' };
-
-interface ScheduleRow {
-  schedule_id: string;
-  automation_uid: string;
-  factory_uid: string;
-  name: string | null;
-  cron: string;
-  handled_until: number;
-  last_fired_at: number | null;
-  missed: number;
-  last_missed_at: number | null;
-}
 
 /** UIDs or IDs in one statement. */
 const NAMED_AT_ONCE = 500;
@@ -122,36 +112,9 @@ export class ScheduleStore {
   /** Adds new schedules, which count from where they say on, and forgets those that are none any more. */
   async settle(added: readonly Schedule[], removedIds: readonly string[]): Promise<void> {
     if (added.length + removedIds.length === 0) return;
-    const values = added
-      .map((one) => [
-        one.scheduleId,
-        one.automationUid,
-        one.factoryUid,
-        one.name ?? null,
-        one.cron,
-        one.handledUntilMs,
-        null,
-        0,
-        null,
-      ])
-      .toSorted(([one], [other]) => (String(one) < String(other) ? -1 : 1));
+    const rows = added.map(toRow).toSorted((a, b) => (a.schedule_id < b.schedule_id ? -1 : 1));
     await this.database.run(function* () {
-      yield* insert(
-        'schedule',
-        [
-          'schedule_id',
-          'automation_uid',
-          'factory_uid',
-          'name',
-          'cron',
-          'handled_until',
-          'last_fired_at',
-          'missed',
-          'last_missed_at',
-        ],
-        values,
-        { ignoreConflicts: true },
-      );
+      yield* insertInto(SCHEDULE, rows, { ignoreConflicts: true });
       for (const some of slices([...removedIds].sort()))
         yield* change(`DELETE FROM schedule WHERE schedule_id IN (${placeholders(some.length)})`, ...some);
     });
@@ -235,6 +198,20 @@ function* isServed(factoryUid: string, servingVersion: number): Transaction<bool
     factoryUid,
   );
   return factory?.serving_version === servingVersion;
+}
+
+function toRow({ scheduleId, automationUid, factoryUid, name, cron, handledUntilMs }: Schedule): ScheduleRow {
+  return {
+    schedule_id: scheduleId,
+    automation_uid: automationUid,
+    factory_uid: factoryUid,
+    name: name ?? null,
+    cron,
+    handled_until: handledUntilMs,
+    last_fired_at: null,
+    missed: 0,
+    last_missed_at: null,
+  };
 }
 
 function toSchedule(found: ScheduleRow): Schedule {

@@ -8,7 +8,8 @@ import { DELIVERY, type DeliveryRow, ENTRY_TIME_SLACK_MS } from './delivery.enti
 import { withStoreErrors, StoreError } from '../database/faults.ts';
 import { GroupCommit } from '../database/group-commit.ts';
 import { ShardedGroupCommit } from '../database/sharded-group-commit.ts';
-import { change, insert, placeholders, row, rows, type SqlValue } from '../database/transactions.ts';
+import { insertInto } from '../database/table.ts';
+import { change, placeholders, row, rows, type SqlValue } from '../database/transactions.ts';
 
 export interface RefusedEntry {
   entryId: string;
@@ -37,26 +38,6 @@ export interface DeliveryFilter {
 
 /** Acceptances that commit side by side: while one waits for its commit, the next is sent. More make each smaller, and dearer by the delivery. A webhook's all go through one, so that they do not wait for its row. */
 const LANES = 2;
-
-/** Everything but the payload. */
-const LISTED_COLUMNS = [
-  'entry_id',
-  'webhook_uid',
-  'factory_uid',
-  'delivery_id',
-  'outcome',
-  'size',
-  'size_exact',
-  'received_at',
-  'client_address',
-  'revision',
-  'entries',
-  'reason',
-  'decision',
-  'payload_encoding',
-  'refusal',
-  'resent_from',
-] as const satisfies readonly (keyof DeliveryRow)[];
 
 function conditionsOf(
   { outcomes, sinceMs, untilMs }: DeliveryFilter,
@@ -132,7 +113,7 @@ export class DeliveryStore {
   async list(webhookUid: string, limit: number, before?: string, filter: DeliveryFilter = {}): Promise<DeliveryRow[]> {
     const conditions = conditionsOf(filter, before);
     const text = [
-      `SELECT ${LISTED_COLUMNS.join(', ')} FROM delivery WHERE webhook_uid = ?`,
+      `SELECT ${DELIVERY.columns.join(', ')} FROM delivery WHERE webhook_uid = ?`,
       ...conditions.map((condition) => condition.text),
     ].join(' AND ');
     return this.database.longRead(() =>
@@ -201,42 +182,22 @@ export class DeliveryStore {
   }
 
   private async insertRefused(batch: readonly RefusedEntry[]): Promise<void[]> {
-    const values = batch.map((entry) => [
-      entry.entryId,
-      entry.webhookUid,
-      entry.factoryUid,
-      entry.deliveryId,
-      entry.outcome,
-      entry.sizeBytes,
-      entry.sizeExact ? 1 : 0,
-      entry.receivedAtMs,
-      entry.clientAddress,
-      entry.revision,
-      1,
-      entry.reason,
-      entry.refusal ?? null,
-    ]);
-    await this.database.run(() =>
-      insert(
-        'delivery',
-        [
-          'entry_id',
-          'webhook_uid',
-          'factory_uid',
-          'delivery_id',
-          'outcome',
-          'size',
-          'size_exact',
-          'received_at',
-          'client_address',
-          'revision',
-          'entries',
-          'reason',
-          'refusal',
-        ],
-        values,
-      ),
-    );
+    const entries = batch.map((entry) => ({
+      entry_id: entry.entryId,
+      webhook_uid: entry.webhookUid,
+      factory_uid: entry.factoryUid,
+      delivery_id: entry.deliveryId,
+      outcome: entry.outcome,
+      size: entry.sizeBytes,
+      size_exact: entry.sizeExact ? 1 : 0,
+      received_at: entry.receivedAtMs,
+      client_address: entry.clientAddress,
+      revision: entry.revision,
+      entries: 1,
+      reason: entry.reason,
+      refusal: entry.refusal ?? null,
+    }));
+    await this.database.run(() => insertInto(DELIVERY, entries));
     return batch.map(() => undefined);
   }
 }

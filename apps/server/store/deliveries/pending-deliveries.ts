@@ -1,12 +1,19 @@
 /** The one transaction behind a 202: slot, identity, log entry and runs commit together, many deliveries to a commit. spec: Delivery identity; contract 5. */
 import { RATE_WINDOW_MS, takeSlot, type OutcomeKind, type SkippedAutomation } from '#deliveries';
 import { contestedGroups, firstUuidv7, type Admission } from '#runs';
-import { type DeliveryRow, ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
+import {
+  DELIVERY,
+  ENTRY_TIME_SLACK_MS,
+  IDENTITY,
+  type DeliveryRow,
+  type StoredDeliveryRow,
+} from './delivery.entities.ts';
+import { insertInto } from '../database/table.ts';
 import { LostRaceError } from '../database/faults.ts';
 import type { NewRun } from '../runs/new-run.ts';
 import { nextResends, noteResend, type Resent, type ToResend } from './resends.ts';
 import { decideAdmission, storeAdmission } from '../runs/run-groups.ts';
-import { databaseNow, insert, matching, type SqlValue, type Transaction } from '../database/transactions.ts';
+import { databaseNow, matching, type Transaction } from '../database/transactions.ts';
 
 /** A delivery that passed authentication, decided against one version of the serving state. */
 export interface PendingDelivery {
@@ -59,27 +66,6 @@ export interface Accepted {
   replaced?: readonly string[];
   entry?: DeliveryRow;
 }
-
-const DELIVERY_COLUMNS = [
-  'entry_id',
-  'webhook_uid',
-  'factory_uid',
-  'delivery_id',
-  'outcome',
-  'size',
-  'size_exact',
-  'received_at',
-  'client_address',
-  'revision',
-  'entries',
-  'slot_at',
-  'reason',
-  'decision',
-  'payload',
-  'payload_encoding',
-  'refusal',
-  'resent_from',
-] as const;
 
 /** Times of the slots that webhooks have taken within the last minute, by UID, oldest first. */
 export type RateWindows = ReadonlyMap<string, readonly number[]>;
@@ -138,7 +124,7 @@ interface Batch {
   /** Which time comes next, of each entry whose bytes are delivered again and that is still there. */
   resends: Map<string, number>;
   identities: { key: string; webhookUid: string; hash: Uint8Array }[];
-  deliveries: SqlValue[][];
+  deliveries: EntryRow[];
   /** Entries whose runs may find their group busy, and what is answered for them: written when that is known. */
   contested: Contested[];
   resent: Resent[];
@@ -147,7 +133,7 @@ interface Batch {
 
 interface Contested extends Starting {
   acceptance: Accepted;
-  log(decision: string): SqlValue[];
+  log(decision: string): EntryRow;
 }
 
 /** Steps 4 to 6 of the ingress for one delivery: slot, refusal of the body, identity. */
@@ -195,13 +181,18 @@ function commitResent(
   const { deliveryId, identity, ...starting } = verdict.as(n);
   remember(arrival.webhookUid, [identity], batch);
   const log = entryOf({ ...arrival, deliveryId }, batch.nowMs);
-  let values: SqlValue[] = [];
+  let written: EntryRow | undefined;
   const acceptance = startAll(
     starting,
     batch,
-    (decision) => (values = log('accepted', { ...verdict, decision, resentFrom: of })),
+    (decision) => (written = log('accepted', { ...verdict, decision, resentFrom: of })),
   );
-  batch.resent.push({ verdict, n, factoryUid: arrival.factoryUid, entry: () => (acceptance.entry = toRow(values)) });
+  batch.resent.push({
+    verdict,
+    n,
+    factoryUid: arrival.factoryUid,
+    entry: () => (acceptance.entry = toDeliveryRow(written as EntryRow)),
+  });
   return acceptance;
 }
 
@@ -225,14 +216,14 @@ function* store(batch: Batch): Transaction<void> {
   // Sorted, so that two replicas lock in the same order.
   const identities = batch.identities
     .sort((a, b) => compare(a.key, b.key))
-    .map(({ webhookUid, hash }) => [webhookUid, hash, batch.nowMs]);
-  const won = yield* insert('identity', ['webhook_uid', 'hash', 'accepted_at'], identities, { ignoreConflicts: true });
+    .map(({ webhookUid, hash }) => ({ webhook_uid: webhookUid, hash, accepted_at: batch.nowMs }));
+  const won = yield* insertInto(IDENTITY, identities, { ignoreConflicts: true });
   // Another replica committed one of them since we looked: look again.
   if (won !== identities.length) throw new LostRaceError('an identity was accepted elsewhere');
   // Behind the identities, which others may wait for: nobody who holds a group waits for one.
   const turns = yield* decideAdmission(batch.runs);
   for (const contested of batch.contested) batch.deliveries.push(entryAfter(contested, turns));
-  yield* insert('delivery', DELIVERY_COLUMNS, batch.deliveries);
+  yield* insertInto(DELIVERY, batch.deliveries);
   const told = yield* storeAdmission(turns, batch.nowMs);
   // Whoever answers one of the deliveries tells of them all.
   const [first] = batch.contested;
@@ -241,7 +232,7 @@ function* store(batch: Batch): Transaction<void> {
 }
 
 /** The log entry of a delivery whose runs wanted a group for themselves: what found it busy is a skipped automation. */
-function entryAfter({ runs, decision, acceptance, log }: Contested, { busy }: Admission<NewRun>): SqlValue[] {
+function entryAfter({ runs, decision, acceptance, log }: Contested, { busy }: Admission<NewRun>): EntryRow {
   const kept = new Set(busy);
   const skipped = runs.filter((run) => kept.has(run));
   if (skipped.length === 0) return log(decision);
@@ -337,39 +328,38 @@ interface EntryDetails {
   resentFrom?: string;
 }
 
-type EntryWriter = (outcome: OutcomeKind, details: EntryDetails) => SqlValue[];
+/** A log entry as this transaction writes it. */
+type EntryRow = Omit<StoredDeliveryRow, 'resends'>;
 
-/** Values of a log entry in the order of DELIVERY_COLUMNS. */
+type EntryWriter = (outcome: OutcomeKind, details: EntryDetails) => EntryRow;
+
+/** Rows of the log; all of them are made here, so that many go into one statement. */
 function entryOf(arrival: PendingDelivery, slotAt: number): EntryWriter {
-  const { entryId, webhookUid, factoryUid, deliveryId, sizeBytes, sizeExact, receivedAtMs, clientAddress, revision } =
-    arrival;
-  return (outcome, { reason, decision, payload, payloadEncoding, refusal, resentFrom }) => [
-    entryId,
-    webhookUid,
-    factoryUid,
-    deliveryId,
+  return (outcome, { reason, decision, payload, payloadEncoding, refusal, resentFrom }) => ({
+    entry_id: arrival.entryId,
+    webhook_uid: arrival.webhookUid,
+    factory_uid: arrival.factoryUid,
+    delivery_id: arrival.deliveryId,
     outcome,
-    sizeBytes,
-    sizeExact ? 1 : 0,
-    receivedAtMs,
-    clientAddress,
-    revision,
-    1,
-    slotAt,
-    reason ?? null,
-    decision ?? null,
-    payload ?? null,
-    payloadEncoding ?? null,
-    refusal ?? null,
-    resentFrom ?? null,
-  ];
+    size: arrival.sizeBytes,
+    size_exact: arrival.sizeExact ? 1 : 0,
+    received_at: arrival.receivedAtMs,
+    client_address: arrival.clientAddress,
+    revision: arrival.revision,
+    entries: 1,
+    slot_at: slotAt,
+    reason: reason ?? null,
+    decision: decision ?? null,
+    payload: payload ?? null,
+    payload_encoding: payloadEncoding ?? null,
+    refusal: refusal ?? null,
+    resent_from: resentFrom ?? null,
+  });
 }
 
 /** What was written, as it will be read. */
-function toRow(values: readonly SqlValue[]): DeliveryRow {
-  return Object.fromEntries(
-    DELIVERY_COLUMNS.map((column, position) => [column, values[position]]),
-  ) as unknown as DeliveryRow;
+function toDeliveryRow({ payload: _payload, slot_at: _slot, ...entry }: EntryRow): DeliveryRow {
+  return entry;
 }
 
 /** Texts that sort as the rows of the table do: neighbours are written together. */

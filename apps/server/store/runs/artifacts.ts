@@ -2,7 +2,9 @@
 import { ARTIFACTS_MAX, type ArtifactDetails, type ArtifactType, type ReadArtifact } from '#runs';
 import type { Database } from '../database/database.ts';
 import type { Claim } from './runs.ts';
-import { databaseNow, insert, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
+import { insertInto } from '../database/table.ts';
+import { ARTIFACT, type ArtifactRow } from './run.entities.ts';
+import { databaseNow, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
 
 /** An artifact without its bytes. */
 export interface Artifact {
@@ -15,16 +17,7 @@ export interface Artifact {
   details: ArtifactDetails;
 }
 
-interface ArtifactRow {
-  artifact_uid: string;
-  run_id: string;
-  factory_uid: string | null;
-  artifact_type: ArtifactType;
-  at: number;
-  details: string;
-}
-
-const COLUMNS = ['artifact_uid', 'run_id', 'execution_id', 'artifact_type', 'at', 'details', 'bytes'] as const;
+type OwnedRow = Omit<ArtifactRow, 'execution_id'> & { factory_uid: string | null };
 
 export class ArtifactStore {
   private readonly database: Database;
@@ -56,16 +49,23 @@ export class ArtifactStore {
       if ((counted?.count ?? 0) >= ARTIFACTS_MAX) return 'full';
       const { artifactUid, type, details, content } = artifact;
       const bytes = details.fileName === undefined ? null : content;
-      yield* insert('artifact', COLUMNS, [
-        [artifactUid, claim.runId, claim.executionId, type, yield* databaseNow(), JSON.stringify(details), bytes],
-      ]);
+      const stored = {
+        artifact_uid: artifactUid,
+        run_id: claim.runId,
+        execution_id: claim.executionId,
+        artifact_type: type,
+        at: yield* databaseNow(),
+        details: JSON.stringify(details),
+        bytes,
+      };
+      yield* insertInto(ARTIFACT, [stored]);
       return 'kept';
     });
   }
 
   async find(artifactUid: string): Promise<Artifact | undefined> {
     const found = await this.database.read(() =>
-      row<ArtifactRow>(
+      row<OwnedRow>(
         `SELECT ${OF_ARTIFACT} FROM artifact a JOIN run r ON r.run_id = a.run_id WHERE a.artifact_uid = ?`,
         artifactUid,
       ),
@@ -86,7 +86,7 @@ export class ArtifactStore {
     const byRun = new Map<string, Artifact[]>();
     if (runIds.length === 0) return byRun;
     const found = await this.database.read(() =>
-      rows<ArtifactRow>(
+      rows<OwnedRow>(
         `SELECT ${OF_ARTIFACT} FROM (
            SELECT artifact.*, row_number() OVER (PARTITION BY run_id ORDER BY artifact_uid DESC) AS age FROM artifact WHERE run_id IN (${placeholders(runIds.length)})
          ) a JOIN run r ON r.run_id = a.run_id WHERE a.age <= ? ORDER BY a.run_id, a.artifact_uid`,
@@ -116,12 +116,12 @@ function* latestDigest(runId: string, filePath: string): Transaction<string | un
     .findLast((details) => details.filePath === filePath)?.digest;
 }
 
-function toArtifact(found: ArtifactRow): Artifact {
+function toArtifact(found: OwnedRow): Artifact {
   return {
     artifactUid: found.artifact_uid,
     runId: found.run_id,
     factoryUid: found.factory_uid ?? undefined,
-    type: found.artifact_type,
+    type: found.artifact_type as ArtifactType,
     atMs: found.at,
     details: JSON.parse(found.details) as ArtifactDetails,
   };

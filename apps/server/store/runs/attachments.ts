@@ -1,7 +1,9 @@
 /** Files of requests as rows: written with the request, read by the execution that takes it. contract 3 (Create, Follow-up). */
 import { distinctNames } from '#runs';
 import type { Database } from '../database/database.ts';
-import { insert, row, rows, type Transaction } from '../database/transactions.ts';
+import { insertInto } from '../database/table.ts';
+import { ATTACHMENT } from './run.entities.ts';
+import { row, rows, type Transaction } from '../database/transactions.ts';
 
 /** A file that came with a request. */
 export interface NewAttachment {
@@ -16,8 +18,6 @@ export interface StoredAttachment {
   followupId: string;
   fileName: string;
 }
-
-const COLUMNS = ['run_id', 'followup_id', 'file_name', 'mime_type', 'size', 'bytes'] as const;
 
 export class AttachmentStore {
   private readonly database: Database;
@@ -47,18 +47,15 @@ export function* attach(runId: string, followupId: string, files: readonly NewAt
     files.map(({ fileName }) => fileName),
     present.map(({ file_name: name }) => name),
   );
-  yield* insert(
-    'attachment',
-    COLUMNS,
-    files.map(({ mimeType, content }, index) => [
-      runId,
-      followupId,
-      names[index] as string,
-      mimeType,
-      content.length,
-      content,
-    ]),
-  );
+  const stored = files.map(({ mimeType, content }, index) => ({
+    run_id: runId,
+    followup_id: followupId,
+    file_name: names[index] as string,
+    mime_type: mimeType,
+    size: content.length,
+    bytes: content,
+  }));
+  yield* insertInto(ATTACHMENT, stored);
 }
 
 /** How many files a run would have with these, and how many bytes. */

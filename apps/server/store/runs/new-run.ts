@@ -1,6 +1,6 @@
 /** A run that does not exist yet, and how it becomes a row. spec: Agent run. */
 import type { RunSource, WhenBusy } from '#runs';
-import type { SqlValue } from '../database/transactions.ts';
+import type { RunRow } from './run.entities.ts';
 
 /** Everything that is decided when a run is created; snapshots, so that later edits and deletions cannot reach it. */
 export interface NewRun {
@@ -46,90 +46,53 @@ export interface NewRun {
 
 export type RunMode = 'normal' | 'plan' | 'orchestrate';
 
-export const RUN_COLUMNS = [
-  'run_id',
-  'title',
-  'state',
-  'prompt',
-  'source',
-  'creator_uid',
-  'config_name',
-  'agent_config',
-  'metadata',
-  'factory_uid',
-  'automation_uid',
-  'webhook_uid',
-  'entry_id',
-  'delivery_id',
-  'definition_revision',
-  'epoch',
-  'takeovers',
-  'created_at',
-  'updated_at',
-  'model_id',
-  'environment_id',
-  'skill_spec',
-  'conversation_id',
-  'parent_run_id',
-  'trigger_url',
-  'mode',
-  'interactive',
-  'limits',
-  'network',
-  'concurrency_group',
-  'when_busy',
-  'schedule_id',
-  'schedule_name',
-  'schedule_cron',
-  'scheduled_at',
-  'worker_host',
-] as const;
-
-/** Values in the order of RUN_COLUMNS; a new run is QUEUED. */
-export function toRunValues(run: NewRun): SqlValue[] {
-  return [
-    run.runId,
-    run.title,
-    'QUEUED',
-    run.prompt,
-    run.source,
-    run.creatorUid,
-    run.configName ?? null,
-    run.agentConfig,
-    run.metadata,
-    run.factoryUid ?? null,
-    run.automationUid ?? null,
-    run.webhookUid ?? null,
-    run.entryId ?? null,
-    run.deliveryId ?? null,
-    run.definitionRevision ?? null,
-    0,
-    0,
-    run.createdAtMs,
-    run.createdAtMs,
-    run.modelId ?? null,
-    run.environmentId ?? null,
-    run.skillSpec ?? null,
-    run.conversationId ?? null,
-    run.parentRunId ?? null,
-    run.triggerUrl ?? null,
-    run.mode ?? 'normal',
-    run.interactive === true ? 1 : 0,
-    run.limits ?? null,
-    run.network ?? null,
-    run.concurrencyGroup ?? null,
-    run.whenBusy ?? null,
-    run.schedule?.id ?? null,
-    run.schedule?.name ?? null,
-    run.schedule?.cron ?? null,
-    run.schedule?.atMs ?? null,
-    run.workerHost ?? null,
-  ];
+/** The row of a new run, which is QUEUED; what it does not name begins as null. All of them are made here, so that many go into one statement. */
+export function toRunRow(run: NewRun) {
+  return {
+    run_id: run.runId,
+    title: run.title,
+    state: 'QUEUED',
+    prompt: run.prompt,
+    source: run.source,
+    creator_uid: run.creatorUid,
+    config_name: run.configName ?? null,
+    agent_config: run.agentConfig,
+    metadata: run.metadata,
+    factory_uid: run.factoryUid ?? null,
+    automation_uid: run.automationUid ?? null,
+    webhook_uid: run.webhookUid ?? null,
+    entry_id: run.entryId ?? null,
+    delivery_id: run.deliveryId ?? null,
+    definition_revision: run.definitionRevision ?? null,
+    epoch: 0,
+    takeovers: 0,
+    created_at: run.createdAtMs,
+    updated_at: run.createdAtMs,
+    model_id: run.modelId ?? null,
+    environment_id: run.environmentId ?? null,
+    skill_spec: run.skillSpec ?? null,
+    conversation_id: run.conversationId ?? null,
+    parent_run_id: run.parentRunId ?? null,
+    trigger_url: run.triggerUrl ?? null,
+    mode: run.mode ?? 'normal',
+    interactive: run.interactive === true ? 1 : 0,
+    limits: run.limits ?? null,
+    network: run.network ?? null,
+    concurrency_group: run.concurrencyGroup ?? null,
+    when_busy: run.whenBusy ?? null,
+    schedule_id: run.schedule?.id ?? null,
+    schedule_name: run.schedule?.name ?? null,
+    schedule_cron: run.schedule?.cron ?? null,
+    scheduled_at: run.schedule?.atMs ?? null,
+    worker_host: run.workerHost ?? null,
+  } satisfies Partial<RunRow>;
 }
 
-export const METADATA_COLUMNS = ['run_id', 'key', 'value'] as const;
-
-/** The caller's metadata as rows, by which lists find the run; in the order of METADATA_COLUMNS. */
-export function toMetadataValues({ runId, metadata }: NewRun): SqlValue[][] {
-  return Object.entries(JSON.parse(metadata) as Record<string, string>).map(([key, value]) => [runId, key, value]);
+/** The caller's metadata as rows, by which lists find the run. */
+export function toMetadataRows({ runId, metadata }: NewRun): { run_id: string; key: string; value: string }[] {
+  return Object.entries(JSON.parse(metadata) as Record<string, string>).map(([key, value]) => ({
+    run_id: runId,
+    key,
+    value,
+  }));
 }

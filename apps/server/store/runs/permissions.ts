@@ -5,8 +5,10 @@ import type { Database } from '../database/database.ts';
 import { appendToLog } from './run-log.ts';
 import type { TransactionHook } from './run-commands.ts';
 import type { Claim } from './runs.ts';
-import { change, databaseNow, insert, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
-import type { RunRow } from './run.entities.ts';
+import { withStoreErrors } from '../database/faults.ts';
+import { insertInto } from '../database/table.ts';
+import { change, databaseNow, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
+import { PERMISSION, type PermissionRow, type RunRow } from './run.entities.ts';
 
 /** What an agent wants to do, as people are shown it: bounded, without secrets. */
 export interface Question {
@@ -39,17 +41,6 @@ export interface PermissionAnswer {
   text: string;
 }
 
-interface PermissionRow {
-  permission_id: string;
-  run_id: string;
-  execution_id: string;
-  asked_at: number;
-  question: string;
-  answered_at: number | null;
-  option_id: string | null;
-  principal_uid: string | null;
-}
-
 /** Questions of a run that are shown, the latest ones. */
 const SHOWN_MAX = 200;
 
@@ -71,11 +62,14 @@ export class PermissionStore {
         claim.epoch,
       );
       if (moved !== 1) return false;
-      yield* insert(
-        'permission',
-        ['permission_id', 'run_id', 'execution_id', 'asked_at', 'question'],
-        [[permissionId, claim.runId, claim.executionId, nowMs, JSON.stringify(question)]],
-      );
+      const asked = {
+        permission_id: permissionId,
+        run_id: claim.runId,
+        execution_id: claim.executionId,
+        asked_at: nowMs,
+        question: JSON.stringify(question),
+      };
+      yield* insertInto(PERMISSION, [asked]);
       yield* appendToLog(claim.runId, claim.executionId, [
         {
           kind: 'permission',
@@ -117,15 +111,10 @@ export class PermissionStore {
   }
 
   /** Questions of a run, oldest first; of more than SHOWN_MAX the latest. */
-  ofRun(runId: string): Promise<Permission[]> {
-    return this.database.read(function* () {
-      const found = yield* rows<PermissionRow>(
-        'SELECT * FROM permission WHERE run_id = ? ORDER BY permission_id DESC LIMIT ?',
-        runId,
-        SHOWN_MAX,
-      );
-      return found.toReversed().map(toPermission);
-    });
+  async ofRun(runId: string): Promise<Permission[]> {
+    const permissions = this.database.source.getRepository(PERMISSION);
+    const latest = { where: { run_id: runId }, order: { permission_id: 'DESC' }, take: SHOWN_MAX } as const;
+    return (await withStoreErrors(permissions.find(latest))).toReversed().map(toPermission);
   }
 
   /** Stores somebody's answer; undefined: the run has no such question. */

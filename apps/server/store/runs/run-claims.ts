@@ -8,11 +8,11 @@ import {
   type PlacementCondition,
   type Placement,
 } from './run-placement.ts';
+import { insertInto } from '../database/table.ts';
 import type { ClaimedRun } from './runs.ts';
 import {
   change,
   databaseNow,
-  insert,
   lock,
   row,
   rows,
@@ -20,7 +20,7 @@ import {
   type Statement,
   type Transaction,
 } from '../database/transactions.ts';
-import type { RunRow } from './run.entities.ts';
+import { EXECUTION, type RunRow } from './run.entities.ts';
 
 /** A process that has places for runs. */
 export interface Claimant {
@@ -191,11 +191,8 @@ function* take(
     nowMs,
     run.run_id,
   );
-  yield* insert(
-    'execution',
-    ['execution_id', 'run_id', 'epoch', 'owner', 'claimed_at'],
-    [[executionId, run.run_id, run.epoch + 1, owner, nowMs]],
-  );
+  const execution = { execution_id: executionId, run_id: run.run_id, epoch: run.epoch + 1, owner, claimed_at: nowMs };
+  yield* insertInto(EXECUTION, [execution]);
   return toClaimed(run, executionId);
 }
 

@@ -12,8 +12,9 @@ import { audit, type ChangedBy } from '../access/audit.ts';
 import type { RunMode } from './new-run.ts';
 import { permissionAnswerOf, openQuestions, answerPermission } from './permissions.ts';
 import { appendToLog, nextSeq } from './run-log.ts';
-import { change, databaseNow, insert, row, type Transaction } from '../database/transactions.ts';
-import type { RunRow } from './run.entities.ts';
+import { insertInto } from '../database/table.ts';
+import { change, databaseNow, row, type Transaction } from '../database/transactions.ts';
+import { FOLLOWUP, type RunRow } from './run.entities.ts';
 
 /** A message to a run. */
 export interface NewFollowup {
@@ -110,13 +111,17 @@ export function* followingUp(
     attachments: yield* attachedWith(runId, attachments),
   });
   if (!decision.ok) return decision;
-  const takenAt = decision.outcome === 'queued_prompt' ? nowMs : null;
-  const mode = wanted.mode ?? (run.prompt_taken_at === null ? run.mode : 'normal');
-  yield* insert(
-    'followup',
-    ['followup_id', 'run_id', 'at', 'principal_uid', 'message', 'outcome', 'taken_at', 'mode'],
-    [[followupId, runId, nowMs, principalUid, message, decision.outcome, takenAt, mode]],
-  );
+  const followup = {
+    followup_id: followupId,
+    run_id: runId,
+    at: nowMs,
+    principal_uid: principalUid,
+    message,
+    outcome: decision.outcome,
+    taken_at: decision.outcome === 'queued_prompt' ? nowMs : null,
+    mode: wanted.mode ?? (run.prompt_taken_at === null ? run.mode : 'normal'),
+  };
+  yield* insertInto(FOLLOWUP, [followup]);
   yield* attach(runId, followupId, attachments);
   yield* audit(by, {
     action: 'run.followup',

@@ -1,7 +1,9 @@
 /** Runs that take turns, in the transaction that makes new ones: what is open in their groups, who starts nothing, who is replaced. contract 8 (concurrency). */
 import { contestedGroups, admitRuns, type Admission } from '#runs';
-import { RUN_COLUMNS, toRunValues, type NewRun } from './new-run.ts';
-import { change, insert, lock, placeholders, rows, type SqlValue, type Transaction } from '../database/transactions.ts';
+import { toRunRow, type NewRun } from './new-run.ts';
+import { RUN } from './run.entities.ts';
+import { insertInto } from '../database/table.ts';
+import { change, lock, placeholders, rows, type SqlValue, type Transaction } from '../database/transactions.ts';
 
 /** What a run that made place for a newer one says of its end. */
 export const REPLACED = 'replaced by a newer run of its group';
@@ -26,7 +28,7 @@ export function* decideAdmission(runs: readonly NewRun[]): Transaction<Admission
 
 /** Stores the runs that there are and ends those that they replace; answers the IDs of those that have to be told of it. */
 export function* storeAdmission({ made, replaced }: Admission<NewRun>, nowMs: number): Transaction<string[]> {
-  yield* insert('run', RUN_COLUMNS, made.map(toRunValues));
+  yield* insertInto(RUN, made.map(toRunRow));
   const told: string[] = [];
   for (let start = 0; start < replaced.length; start += CANCELLED_AT_ONCE)
     told.push(...(yield* replace(replaced.slice(start, start + CANCELLED_AT_ONCE), nowMs)));

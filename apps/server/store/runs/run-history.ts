@@ -1,6 +1,7 @@
 /** What is told of runs afterwards: their histories, and the conversations that they belong to. contract 3 (timeline, conversation). */
 import type { EndedState, RunHistory, RunState, SpokenRun } from '#runs';
 import type { Database } from '../database/database.ts';
+import type { ExecutionRow, FollowupRow, RunEventRow } from './run.entities.ts';
 import { placeholders, row, rows, type SqlValue, type Transaction } from '../database/transactions.ts';
 
 /** Executions and follow-ups of one run that are looked at, the latest ones: nobody reads a longer history, and it stays bounded. */
@@ -15,28 +16,6 @@ export interface SaidBy {
   epoch: number;
   fromSeq?: number;
   untilSeq?: number;
-}
-
-interface ExecutionRow {
-  execution_id: string;
-  epoch: number;
-  took_prompt: number | null;
-  claimed_at: number;
-  prepared_at: number | null;
-  started_at: number | null;
-  cancel_requested_at: number | null;
-  finished_at: number | null;
-  outcome: string | null;
-}
-
-interface FollowupRow {
-  followup_id: string;
-  at: number;
-  message: string;
-  outcome: string;
-  execution_id: string | null;
-  taken_seq: number | null;
-  taken_at: number | null;
 }
 
 export class RunHistoryStore {

@@ -171,11 +171,7 @@ function* read(shown: readonly Found[], matches: Sql): Transaction<RunRow[]> {
   return ids.flatMap((runId) => found.get(runId) ?? []);
 }
 
-const ROW_COLUMNS = phrase(
-  Object.keys(RUN.options.columns)
-    .map((column) => `c.${column}`)
-    .join(', '),
-);
+const ROW_COLUMNS = phrase(RUN.columns.map((column) => `c.${column}`).join(', '));
 
 /** The first of these filters that leaves few runs. */
 function* fewest(narrows: readonly Narrow[], few: number): Transaction<Narrow | undefined> {

@@ -1,5 +1,7 @@
 /** Entries of a run's log as rows: numbered from 1 on without gaps. contract 3 (events). */
-import { insert, row, type SqlValue, type Transaction } from '../database/transactions.ts';
+import { insertInto } from '../database/table.ts';
+import { row, type Transaction } from '../database/transactions.ts';
+import { RUN_EVENT } from './run.entities.ts';
 
 /** Something to be told of a run; time in milliseconds since the epoch. */
 export interface RunEvent {
@@ -22,15 +24,15 @@ export function* appendToLog(
   events: readonly RunEvent[],
 ): Transaction<number> {
   const start = (yield* nextSeq(runId)) - 1;
-  const values = events.map(({ kind, atMs, body }, position): SqlValue[] => [
-    runId,
-    start + position + 1,
-    executionId ?? null,
-    atMs,
+  const entries = events.map(({ kind, atMs, body }, position) => ({
+    run_id: runId,
+    seq: start + position + 1,
+    execution_id: executionId ?? null,
+    at: atMs,
     kind,
     body,
-  ]);
-  yield* insert('run_event', ['run_id', 'seq', 'execution_id', 'at', 'kind', 'body'], values);
+  }));
+  yield* insertInto(RUN_EVENT, entries);
   return start + events.length;
 }
 

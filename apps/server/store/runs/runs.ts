@@ -13,7 +13,7 @@ import type { Database } from '../database/database.ts';
 import { withStoreErrors } from '../database/faults.ts';
 import { attach, type NewAttachment } from './attachments.ts';
 import { audit } from '../access/audit.ts';
-import { METADATA_COLUMNS, RUN_COLUMNS, toMetadataValues, toRunValues, type NewRun } from './new-run.ts';
+import { toMetadataRows, toRunRow, type NewRun } from './new-run.ts';
 import { closeQuestions } from './permissions.ts';
 import { appendToLog, type RunEvent, type StoredRunEvent } from './run-log.ts';
 import { claiming } from './run-claims.ts';
@@ -30,8 +30,9 @@ import {
 import { abandonedRuns, handingBack, takingOver, type AbandonedRun, type ReclaimDecision } from './run-takeovers.ts';
 import { takeMore, takeTask, type Task } from './run-tasks.ts';
 import { noteUsage, storedUsage } from './run-usage.ts';
-import { change, databaseNow, insert, placeholders, row, rows } from '../database/transactions.ts';
-import { RUN, type RunRow } from './run.entities.ts';
+import { insertInto } from '../database/table.ts';
+import { change, databaseNow, placeholders, row, rows } from '../database/transactions.ts';
+import { RUN, RUN_METADATA, type RunRow } from './run.entities.ts';
 import { notingUnplaced } from './unplaced-runs.ts';
 
 /** The right to work on a run until `leaseUntilMs`; every write carries the epoch. */
@@ -106,8 +107,8 @@ export class RunStore {
               run.factoryUid,
             );
       if (typeof factory?.deleted_at === 'number') return undefined;
-      yield* insert('run', RUN_COLUMNS, [toRunValues(run)]);
-      yield* insert('run_metadata', METADATA_COLUMNS, toMetadataValues(run));
+      yield* insertInto(RUN, [toRunRow(run)]);
+      yield* insertInto(RUN_METADATA, toMetadataRows(run));
       yield* attach(run.runId, '', attachments);
       yield* audit(by, { action: 'run.create', subject: run.runId, factoryUid: run.factoryUid });
       const counted = yield* row<{ waiting: number }>(
