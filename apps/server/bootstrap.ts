@@ -100,7 +100,7 @@ async function begin(service: Service, { factory, example }: Arguments, io: Star
   const main = factory === undefined ? undefined : await ensureMainFactory(service, factory, io.cwd);
   if (example) await ensureExampleSecrets(service);
   // Asked for before the loops begin: the words below then tell of a pass of this start, not of the last one.
-  const generation = main === undefined ? 0 : await service.factories.ask(main.uid);
+  const generation = main === undefined ? 0 : await service.factories.requestSync(main.uid);
   await service.start();
   if (main !== undefined) await service.loops.settled(main.uid, generation, FIRST_PASS_MS);
   print(io, [
@@ -288,7 +288,7 @@ async function ensureMainFactory(service: Service, argument: string, cwd: string
   const spec = parseFactoryArgument(argument);
   const source = spec.kind === 'directory' ? { kind: 'directory' as const, path: resolve(cwd, spec.path) } : spec;
   const uid = deriveUid(service.installation.uidKey, 'factory', MAIN_SLUG);
-  const made = await service.factories.create(
+  const made = await service.factories.insertFactory(
     { uid, slug: MAIN_SLUG, name: 'main', description: '', source, serviceAccountUid: serviceAccountOf(uid) },
     service.installation.author(),
   );

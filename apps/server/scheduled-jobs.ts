@@ -51,7 +51,7 @@ export class ScheduledJobs {
 
   @Interval(RECONCILE_RUNS_MS)
   noteUnplacedRuns(): void {
-    this.chores.runs.noteUnplaced().catch(this.told('runs for which no worker lives could not be told so'));
+    this.chores.runs.markUnplaced().catch(this.told('runs for which no worker lives could not be told so'));
   }
 
   @Interval(PRUNE_MS)

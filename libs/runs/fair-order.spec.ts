@@ -70,7 +70,7 @@ class Queue {
             after,
           ),
         ),
-      take: (lane) =>
+      claimOldest: (lane) =>
         answering(() => {
           const found = waiting.find(
             (run) =>

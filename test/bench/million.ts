@@ -137,7 +137,7 @@ function sweeper(database: Database): () => Promise<void> {
   const sweep = deliverySweep();
   let place = '';
   return async () => {
-    const found = await database.longRead(() => sweep.look(place, Date.now()));
+    const found = await database.longRead(() => sweep.scan(place, Date.now()));
     place = found.place;
     const targets = found.targets.slice(0, REMOVED_AT_ONCE).map(({ target }) => target);
     if (targets.length > 0) await database.run(() => sweep.remove(targets, Date.now()));

@@ -286,7 +286,7 @@ await onEachBackend('reconciling', (world) => {
   it('lets go of old revisions, and forgets them with their repository', async () => {
     const { uid, fence } = await seedFactory(stores);
     await stores.factories.edit(uid, { source: { kind: 'git', url: 'https://git.example/a', branch: 'main' } });
-    const { fence: renewed } = (await stores.factories.lease(uid, 'seeds', 60_000)) ?? { fence };
+    const { fence: renewed } = (await stores.factories.acquireLease(uid, 'seeds', 60_000)) ?? { fence };
     await accepts(uid, renewed, 'a', ['a', 'b']);
     await meddle(stores, 'UPDATE revision SET ordinal = 0, tip = 0 WHERE factory_uid = ?', uid);
     const many = Array.from({ length: REVISIONS_KEPT }, (_, n) => n.toString(16).padStart(40, '0'));

@@ -36,7 +36,7 @@ await onEachBackend('retention of runs', (world) => {
       Array.from({ length: entries - 3 }, (_, n) => ({ kind: 'message', atMs: n, body: '{"text":"word"}' })),
     );
     await stores.permissions.ask(claim, newId(), { title: 'may I', options: [] });
-    await stores.artifacts.keep(claim, {
+    await stores.artifacts.save(claim, {
       artifactUid: unique('art'),
       type: 'FILE',
       details: { filePath: 'x', digest: unique('d'), fileName: 'x' },

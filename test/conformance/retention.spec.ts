@@ -134,12 +134,12 @@ await onEachBackend('retention', (world) => {
     await meddle(stores, 'UPDATE sweep SET done_at = 0');
     const killed = new SweepStore(stores.database, 'killed');
     const sweep = deliverySweep();
-    let place = (await killed.take(sweep)) as string;
-    let found = await killed.look(sweep, place);
+    let place = (await killed.claim(sweep)) as string;
+    let found = await killed.scan(sweep, place);
     for (
       ;
       !found.isOver && !found.targets.some(({ target }) => ids.includes(target));
-      found = await killed.look(sweep, place)
+      found = await killed.scan(sweep, place)
     )
       place = found.place;
     const some = found.targets.slice(0, 100).map(({ target }) => target);
@@ -153,7 +153,7 @@ await onEachBackend('retention', (world) => {
     expect(await left()).toEqual(ids.slice(-RETAINED_ENTRIES_MIN));
     // Were it only asleep, it removes nothing more.
     expect(await killed.remove(sweep, place, ids.slice(-2))).toBeUndefined();
-    expect(await killed.keep(sweep, place)).toBe(false);
+    expect(await killed.renew(sweep, place)).toBe(false);
     expect(await left()).toHaveLength(RETAINED_ENTRIES_MIN);
   });
 
@@ -181,7 +181,7 @@ await onEachBackend('retention', (world) => {
   it('takes a sweep over whose lease a clock that was wrong has made to last for years', async () => {
     const ids = await entries('accepted', 60, 30);
     await meddle(stores, 'UPDATE sweep SET done_at = 0');
-    expect(await new SweepStore(stores.database, 'killed').take(deliverySweep())).toBeDefined();
+    expect(await new SweepStore(stores.database, 'killed').claim(deliverySweep())).toBeDefined();
     const other = sweeperOf(stores, [deliverySweep()], { owner: 'other' });
     await other.ask();
     expect(await left()).toEqual(ids);

@@ -83,7 +83,7 @@ await onEachBackend('questions of agents', (world) => {
       await answer(claim, second, 'y'),
       await answer(claim, newId(), 'y'),
     ]).toEqual(['same', 'answered-otherwise', 'none']);
-    expect((await stores.permissions.settled([first, second])).map(({ permissionId }) => permissionId)).toEqual([
+    expect((await stores.permissions.answered([first, second])).map(({ permissionId }) => permissionId)).toEqual([
       second,
     ]);
     expect(await answer(claim, first, 'y')).toBe('new');
@@ -116,7 +116,7 @@ await onEachBackend('questions of agents', (world) => {
       stores.permissions.close(claim, permissionId, { text: 'late' }),
       answer(claim, permissionId, 'y'),
     ]);
-    const [settled] = await stores.permissions.settled([permissionId]);
+    const [settled] = await stores.permissions.answered([permissionId]);
     expect(outcomes.filter((outcome) => outcome === 'new').length).toBeLessThanOrEqual(1);
     expect(await told(claim)).toHaveLength(2);
     expect(outcomes[2]).toEqual(settled);
@@ -139,8 +139,8 @@ await onEachBackend('questions of agents', (world) => {
   });
 
   it.each([
-    ['taken over', (claim: Claim) => stores.runs.takeOver(claim.runId, claim.epoch, 'requeue')],
-    ['handed over', (claim: Claim) => stores.runs.handBack(claim, () => 'requeue')],
+    ['taken over', (claim: Claim) => stores.runs.reclaim(claim.runId, claim.epoch, 'requeue')],
+    ['handed over', (claim: Claim) => stores.runs.release(claim, () => 'requeue')],
   ])('are closed when their execution is %s', async (_how, leave) => {
     const claim = await working();
     const permissionId = await asked(claim);
@@ -164,7 +164,7 @@ await onEachBackend('questions of agents', (world) => {
     await say(claim, 'between');
     const [one, two] = [await asked(claim), await asked(claim)];
     expect(await followup(claim, 'rather do that')).toBe('live_session');
-    expect((await stores.permissions.settled([one, two])).map(({ optionId }) => optionId)).toEqual(['n', 'n']);
+    expect((await stores.permissions.answered([one, two])).map(({ optionId }) => optionId)).toEqual(['n', 'n']);
     expect(await standing(claim)).toEqual(['INPROGRESS', null]);
     expect(await stores.runs.takeFollowups(claim)).toMatchObject({
       prompt: 'rather do that',
@@ -186,7 +186,7 @@ await onEachBackend('questions of agents', (world) => {
       ['rather do that', 'after'],
     ]);
     // Lost: what was told is told again, what was an answer is not.
-    await stores.runs.takeOver(claim.runId, claim.epoch, 'requeue');
+    await stores.runs.reclaim(claim.runId, claim.epoch, 'requeue');
     const next = await claimRun(stores, claim.runId);
     await stores.runs.prepare(next);
     expect((await stores.runs.begin(next))?.parts.map(({ text }) => text)).toEqual(['do it', 'rather do that']);

@@ -148,7 +148,7 @@ await onEachBackend('what belongs to a run', (world) => {
       const lost = await claimRun(stores, runId);
       expect((await taken(lost)).files).toHaveLength(1);
       await followup(runId, 'later', { attachments: [file('later')] });
-      await stores.runs.takeOver(runId, lost.epoch, 'requeue');
+      await stores.runs.reclaim(runId, lost.epoch, 'requeue');
       expect((await taken(await claimRun(stores, runId))).files.map(([name]) => name).toSorted()).toEqual([
         'first',
         'later',
@@ -238,7 +238,7 @@ await onEachBackend('what belongs to a run', (world) => {
     it('are kept with their bytes and found by their runs', async () => {
       const claim = await claimedRun(stores, { factoryUid: 'f' }, true);
       const one = artifact('a', 'A');
-      expect(await stores.artifacts.keep(claim, one)).toBe('kept');
+      expect(await stores.artifacts.save(claim, one)).toBe('kept');
       expect(await stores.artifacts.find(one.artifactUid)).toEqual({
         artifactUid: one.artifactUid,
         runId: claim.runId,
@@ -252,7 +252,7 @@ await onEachBackend('what belongs to a run', (world) => {
         type: 'PULL_REQUEST',
         details: { filePath: 'b', digest: 'x', url: 'https://x', branch: 'y' },
       });
-      await stores.artifacts.keep(claim, link);
+      await stores.artifacts.save(claim, link);
       expect(await stores.artifacts.content(link.artifactUid)).toBeUndefined();
       const bare = await created();
       const found = await stores.artifacts.ofRuns([claim.runId, bare], 100);
@@ -275,19 +275,19 @@ await onEachBackend('what belongs to a run', (world) => {
         ['a', '1'],
         ['b', '1'],
       ] as const)
-        answers.push(await stores.artifacts.keep(claim, artifact(path, text)));
+        answers.push(await stores.artifacts.save(claim, artifact(path, text)));
       expect(answers).toEqual(['kept', 'unchanged', 'kept', 'kept', 'kept']);
     });
 
     it('are bounded for an execution, and nothing for a stale epoch', async () => {
       const claim = await claimedRun(stores, {}, true);
       const answers = [];
-      for (let n = 0; n < 21; n += 1) answers.push(await stores.artifacts.keep(claim, artifact(`f${n}`, 'x')));
+      for (let n = 0; n < 21; n += 1) answers.push(await stores.artifacts.save(claim, artifact(`f${n}`, 'x')));
       expect(answers.filter((answer) => answer === 'kept')).toHaveLength(20);
       expect(answers.at(-1)).toBe('full');
-      await stores.runs.takeOver(claim.runId, claim.epoch, 'requeue');
-      expect(await stores.artifacts.keep(claim, artifact('late', 'x'))).toBe('lost');
-      expect(await stores.artifacts.keep(await claimRun(stores, claim.runId), artifact('next', 'x'))).toBe('kept');
+      await stores.runs.reclaim(claim.runId, claim.epoch, 'requeue');
+      expect(await stores.artifacts.save(claim, artifact('late', 'x'))).toBe('lost');
+      expect(await stores.artifacts.save(await claimRun(stores, claim.runId), artifact('next', 'x'))).toBe('kept');
     });
   });
 
@@ -299,7 +299,7 @@ await onEachBackend('what belongs to a run', (world) => {
       const lost = await claimRun(stores, runId);
       await stores.runs.prepare(lost);
       await stores.runs.begin(lost);
-      await stores.runs.takeOver(runId, lost.epoch, 'requeue');
+      await stores.runs.reclaim(runId, lost.epoch, 'requeue');
       const claim = await claimRun(stores, runId);
       await stores.runs.prepare(claim);
       await stores.runs.begin(claim);
@@ -385,7 +385,7 @@ await onEachBackend('what belongs to a run', (world) => {
     it('says where a run stands without its texts', async () => {
       const claim = await claimedRun(stores, { factoryUid: 'f' }, true);
       await stores.runs.finish(claim, { state: 'FAILED', message: 'no', errorCode: 'internal_error', retryable: true });
-      expect(await stores.runs.standing(claim.runId)).toEqual({
+      expect(await stores.runs.status(claim.runId)).toEqual({
         run_id: claim.runId,
         factory_uid: 'f',
         state: 'FAILED',
@@ -394,7 +394,7 @@ await onEachBackend('what belongs to a run', (world) => {
         retryable: 1,
         updated_at: expect.any(Number),
       });
-      expect(await stores.runs.standing(newId())).toBeUndefined();
+      expect(await stores.runs.status(newId())).toBeUndefined();
     });
   });
 

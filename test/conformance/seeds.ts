@@ -37,7 +37,7 @@ export async function seedFactory(
   slug = unique('f-'),
 ): Promise<{ uid: string; slug: string; fence: number }> {
   const uid = unique('fac_');
-  const made = await stores.factories.create({
+  const made = await stores.factories.insertFactory({
     uid,
     slug,
     name: slug,
@@ -46,7 +46,7 @@ export async function seedFactory(
     serviceAccountUid: `sa_${uid}`,
   });
   if (!made) throw new Error(`the slug ${slug} is taken`);
-  const lease = (await stores.factories.lease(uid, 'seeds', 60_000)) as Lease;
+  const lease = (await stores.factories.acquireLease(uid, 'seeds', 60_000)) as Lease;
   return { uid, slug, fence: lease.fence };
 }
 

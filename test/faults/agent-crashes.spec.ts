@@ -326,7 +326,7 @@ describe('a lease', () => {
   it('that is found lost ends them at once', async () => {
     const runId = await working('lost');
     const { runs } = service.service;
-    await runs.takeOver(runId, 1, {
+    await runs.reclaim(runId, 1, {
       state: 'ERROR',
       message: 'somebody else decided',
       errorCode: 'internal_error',

@@ -128,7 +128,7 @@ export async function bootService(options: BootOptions = {}): Promise<TestServic
     ingressUrl: (factorySlug, webhookSlug) => `${config.ingressUrl}/webhooks/w/${webhookUid(factorySlug, webhookSlug)}`,
     async factory(slug, source) {
       const uid = deriveUid(service.installation.uidKey, 'factory', slug);
-      await service.factories.create({
+      await service.factories.insertFactory({
         uid,
         slug,
         name: slug,

@@ -238,7 +238,7 @@ async function assemble(
     async start() {
       await disk.start();
       if (config.databaseUrl === undefined)
-        await Promise.all([factories.freeAll(), answers.freeAll(), replicas.forgetAll()]); // nobody else can hold one
+        await Promise.all([factories.releaseAll(), answers.releaseAll(), replicas.forgetAll()]); // nobody else can hold one
       await serving?.refresh();
       await heartbeat.start();
       await engine?.recover();

@@ -90,7 +90,7 @@ export class FactoryService {
       syncPolicy,
       serviceAccountUid: serviceAccountOf(uid),
     };
-    if (!(await this.factories.create(factory, this.changedBy(by))))
+    if (!(await this.factories.insertFactory(factory, this.changedBy(by))))
       throw lastingConflict(`a factory with the slug ${wanted.slug} exists`);
     return this.follow(uid, by.access);
   }

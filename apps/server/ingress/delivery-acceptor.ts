@@ -3,10 +3,10 @@ import { decideRuns, resendIdentity, type RefusalDetails, type SkippedAutomation
 import type { AutomationDefinition } from '#definitions';
 import type { JsonValue } from '#filters';
 import type { ServerAgent } from '#runs';
-import type { DeliveryOutcome, PendingDelivery, Starting } from '../store/deliveries/pending-deliveries.ts';
+import type { DeliveryOutcome, PendingDelivery, StartDecision } from '../store/deliveries/pending-deliveries.ts';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import { encodePayload } from '../store/deliveries/payload-bytes.ts';
-import type { ToResend } from '../store/deliveries/resends.ts';
+import type { ResendRequest } from '../store/deliveries/resends.ts';
 import type { ServedWebhook } from '../webhooks/serving-state.ts';
 import { toNewRuns } from './new-runs.ts';
 import type { WaitingRuns } from './waiting-runs.ts';
@@ -91,9 +91,13 @@ export class DeliveryAcceptor {
   }
 
   /** Stored bytes once more, as a delivery of its own. */
-  deliverAgain(incoming: Incoming, body: IncomingBody, { of, by, also }: Omit<ToResend, 'as'>): Promise<AcceptResult> {
+  deliverAgain(
+    incoming: Incoming,
+    body: IncomingBody,
+    { of, by, also }: Omit<ResendRequest, 'as'>,
+  ): Promise<AcceptResult> {
     return this.start(incoming, body, (stored, startingAs) => {
-      const as: ToResend['as'] = (n) => {
+      const as: ResendRequest['as'] = (n) => {
         const { value: deliveryId, hash: identity } = resendIdentity(of, n);
         return { deliveryId, identity, ...startingAs(deliveryId) };
       };
@@ -120,7 +124,7 @@ export class DeliveryAcceptor {
     { bytes, value }: IncomingBody,
     arrive: (
       stored: ReturnType<typeof encodePayload>,
-      startingAs: (deliveryId: string) => Starting,
+      startingAs: (deliveryId: string) => StartDecision,
     ) => Pick<PendingDelivery, 'deliveryId' | 'verdict'>,
   ): Promise<AcceptResult> {
     const { webhook, receivedAtMs } = incoming;
@@ -130,7 +134,7 @@ export class DeliveryAcceptor {
     const definitions = await this.around.definitionsOf(webhook, decided.starts);
     if (definitions === undefined) return { kind: 'stale' };
     const entryId = this.around.newId();
-    const startingAs = (deliveryId: string): Starting => {
+    const startingAs = (deliveryId: string): StartDecision => {
       const runs = toNewRuns(
         definitions,
         webhook,

@@ -4,7 +4,7 @@ import type { AgentListResponse, AgentSkill, CloudEnvironment, CloudEnvironmentL
 import type { EnvironmentDefinition, SkillDefinition } from '#definitions';
 import { toTime } from '../http/timestamps.ts';
 import type { Access } from '../store/access/access.ts';
-import type { Applied, CatalogueStore } from '../store/definitions/catalogue.ts';
+import type { AppliedResource, CatalogueStore } from '../store/definitions/catalogue.ts';
 
 /** Which skills, in which order. */
 export interface SkillQuery {
@@ -76,24 +76,24 @@ export class CatalogueService {
 }
 
 /** owner/repo of the repository that declares a skill, as far as it has an address. */
-function repositoryText({ factory: { source } }: Applied<unknown>): string | undefined {
+function repositoryText({ factory: { source } }: AppliedResource<unknown>): string | undefined {
   const repository = source.kind === 'git' ? repositoryName(source.url) : undefined;
   return repository && `${repository.owner}/${repository.name}`;
 }
 
-function skillPath({ path, factory: { source } }: Applied<unknown>): string {
+function skillPath({ path, factory: { source } }: AppliedResource<unknown>): string {
   return source.kind === 'git' && source.path !== undefined && source.path !== '' ? `${source.path}/${path}` : path;
 }
 
-function skillId(skill: Applied<SkillDefinition>): string {
+function skillId(skill: AppliedResource<SkillDefinition>): string {
   const repository = repositoryText(skill);
   return repository === undefined ? skill.slug : `${repository}:${skillPath(skill)}`;
 }
 
 function toVariant(
-  skill: Applied<SkillDefinition>,
+  skill: AppliedResource<SkillDefinition>,
   id: string,
-  environments: readonly Applied<EnvironmentDefinition>[],
+  environments: readonly AppliedResource<EnvironmentDefinition>[],
   lastRunAtMs: number | undefined,
 ): Variant {
   const { description, body } = readSkill(skill.definition.text);

@@ -125,7 +125,7 @@ export class SyncLoops {
 
   /** Raises the requested generation and wakes the factory's loop, in whatever process it is; never applies anything. Answers the generation asked for. */
   async ask(uid: string, trigger: SyncTrigger, by?: ChangedBy): Promise<number> {
-    const generation = await this.factories.ask(uid, by);
+    const generation = await this.factories.requestSync(uid, by);
     this.notice(uid, trigger);
     return generation;
   }
@@ -185,7 +185,7 @@ export class SyncLoops {
 
   /** What the source of this process sees is nobody else's: the others find it out by the generation. */
   private async changed(uid: string): Promise<void> {
-    await this.factories.ask(uid);
+    await this.factories.requestSync(uid);
     this.wake(uid, 'watcher');
   }
 

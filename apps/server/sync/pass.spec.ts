@@ -77,7 +77,7 @@ const away: Snapshot = { ok: false, reason: 'unreachable', message: 'away', retr
 
 async function factory(): Promise<string> {
   const { uid, fence } = await seedFactory(stores);
-  await stores.factories.release(uid, fence);
+  await stores.factories.releaseLease(uid, fence);
   nowMs += 1;
   return uid;
 }
@@ -256,7 +256,7 @@ describe('a pass', () => {
       Ready: { status: 'True' },
     };
     for (const [n, revision] of ['r1', 'r2'].entries()) {
-      await stores.factories.ask(uid);
+      await stores.factories.requestSync(uid);
       const result = await pass.run(uid, [], signal);
       expect(result).toMatchObject({ ending: { kind: 'applied', revision }, retryInMs: expect.any(Number) });
       expect(Math.abs((result?.retryInMs ?? 0) - 1_000 * 2 ** n)).toBeLessThanOrEqual(100 * 2 ** n);
@@ -338,7 +338,7 @@ describe('a pass', () => {
   it('answers only the generation that it began with', async () => {
     const uid = await factory();
     const source = scripted(async () => {
-      await stores.factories.ask(uid);
+      await stores.factories.requestSync(uid);
       return at('r1', 'a');
     });
     const result = await new FactoryPass(context(), source).run(uid, [], signal);
@@ -349,7 +349,7 @@ describe('a pass', () => {
 
   it('is not begun while another holds the factory, nor when it is gone', async () => {
     const uid = await factory();
-    const lease = await stores.factories.lease(uid, 'another', PASS_LEASE_MS);
+    const lease = await stores.factories.acquireLease(uid, 'another', PASS_LEASE_MS);
     const source = scripted(at('r1', 'a'));
     const pass = new FactoryPass(context(), source);
     expect(await pass.run(uid, [], signal)).toBeUndefined();

@@ -180,7 +180,7 @@ export class WebhookService {
   ): EditContext<Answer> {
     return {
       newEntry: () => changedBy(by, this.around.newId()),
-      settle: (answer) => {
+      complete: (answer) => {
         if (answer !== undefined && shows(answer)) by.idempotency?.showsSecretOf(`webhook ${answer.uid}`);
         return by.idempotency?.store(200, answer);
       },

@@ -68,7 +68,7 @@ export class HistoryWorld {
   /** An empty database with the factory, its secrets and two processes. */
   async begin(fastForwardOnly: boolean): Promise<void> {
     await emptied(this.ground.database, this.ground.tables);
-    const made = await this.stores.factories.create({
+    const made = await this.stores.factories.insertFactory({
       uid: FACTORY_UID,
       slug: FACTORY_SLUG,
       name: FACTORY_SLUG,
@@ -128,7 +128,7 @@ export class HistoryWorld {
   }
 
   ask(): Promise<number> {
-    return this.stores.factories.ask(FACTORY_UID);
+    return this.stores.factories.requestSync(FACTORY_UID);
   }
 
   /** What would be done now, made from outside of a pass as the plan of the API is. */

@@ -144,7 +144,7 @@ export function permissionBroker(parts: PermissionBrokerDeps): PermissionBroker 
       if (looking || open.size === 0) return;
       looking = true;
       store
-        .settled([...open.keys()])
+        .answered([...open.keys()])
         .then(
           (settled) => settled.forEach((permission) => open.get(permission.permissionId)?.(permission)),
           (error: unknown) => parts.onFault(error),

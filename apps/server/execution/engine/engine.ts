@@ -131,7 +131,7 @@ export class Engine {
       restartable: config.runRestartable,
       cancelRequested: run.cancel_requested_at !== null,
     });
-    if (!(await runs.takeOver(run.run_id, run.epoch, decision.next === 'requeue' ? 'requeue' : lossEnding(decision))))
+    if (!(await runs.reclaim(run.run_id, run.epoch, decision.next === 'requeue' ? 'requeue' : lossEnding(decision))))
       return;
     log.warn('a lost execution was taken over', { run_id: run.run_id, epoch: run.epoch, next: decision.next });
     tell(run.run_id);
@@ -146,7 +146,7 @@ export class Engine {
       .sort();
     const some = present.filter((name) => name > this.sweptUpTo).slice(0, SWEPT_MAX);
     this.sweptUpTo = some.length === SWEPT_MAX ? (some.at(-1) ?? '') : '';
-    const over = await runs.over(some, nowMs() - config.workspaceRetentionDays * DAY_MS);
+    const over = await runs.expired(some, nowMs() - config.workspaceRetentionDays * DAY_MS);
     for (const runId of over) {
       await removeWorkspace(root, runId).catch((error: unknown) =>
         log.fault('a workspace could not be removed', error, { run_id: runId }),

@@ -11,7 +11,7 @@ const TOLD_AT_ONCE = 100;
 const AGAIN_MS = 15_000;
 
 export interface OutboxRelayParts {
-  outbox: Pick<Outbox, 'untold' | 'noteTold' | 'leftBehind' | 'isAnyWaiting'>;
+  outbox: Pick<Outbox, 'unpublished' | 'markPublished' | 'leftBehind' | 'isAnyWaiting'>;
   queue: Pick<RunQueue, 'add' | 'waiting' | 'close'>;
   log: Log;
   nowMs(): number;
@@ -92,12 +92,12 @@ export class OutboxRelay {
     const { outbox, queue } = this.parts;
     while (this.again && !this.isStopped) {
       this.again = false;
-      const runs = await outbox.untold(TOLD_AT_ONCE);
+      const runs = await outbox.unpublished(TOLD_AT_ONCE);
       if (runs.length === 0 && this.isQueueAway) await queue.waiting(); // is it back?
       if (runs.length === 0) return;
       // The queue first: who dies in between tells twice, and of two tokens with one ID there is one.
       await queue.add(runs.map(toToken));
-      await outbox.noteTold(runs);
+      await outbox.markPublished(runs);
       this.again = true;
     }
   }

@@ -37,7 +37,7 @@ export async function storeArtifacts({
       else if (isDiskLow()) return told.say({ text: 'files are not kept: the disk of the service is nearly full' });
       else
         await told.persist(() =>
-          artifacts.keep(run, { ...found.artifact, artifactUid: newId(), content: found.content }),
+          artifacts.save(run, { ...found.artifact, artifactUid: newId(), content: found.content }),
         );
     }
   } catch (error) {

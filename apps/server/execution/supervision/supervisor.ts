@@ -486,7 +486,7 @@ export class Supervision {
     const { run, runs, config, log, tell } = this.parts;
     const harness = harnessOf(run.agentConfig);
     await this.told.persist(async () => {
-      const isGiven = await runs.handBack(run, (state) => {
+      const isGiven = await runs.release(run, (state) => {
         if (!this.hasWorked) return 'requeue';
         const decision = afterHandOver({ state, harness, restartable: config.runRestartable, cancelRequested: false });
         return decision.next === 'requeue' ? 'requeue' : STOPPED_COMMAND;

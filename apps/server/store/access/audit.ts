@@ -48,7 +48,7 @@ export interface AuditFilter {
 }
 
 /** Place of an entry in the trail. */
-export type AuditPlace = readonly [atMs: number, id: string];
+export type AuditCursor = readonly [atMs: number, id: string];
 
 /** Who acts when the service does something at its start that nobody asks for over the API. */
 const SYSTEM = 'system';
@@ -86,7 +86,7 @@ export class AuditStore {
   }
 
   /** Entries, newest first, from behind the place `after`. */
-  list(filter: AuditFilter, limit: number, after?: AuditPlace): Promise<AuditEntry[]> {
+  list(filter: AuditFilter, limit: number, after?: AuditCursor): Promise<AuditEntry[]> {
     const conditions = conditionsOf(filter, after);
     const where = conditions.length === 0 ? '' : `WHERE ${conditions.map(({ text }) => text).join(' AND ')}`;
     return this.database.longRead(function* () {
@@ -103,7 +103,7 @@ export class AuditStore {
 
 type NamedEntryRow = AuditEntryRow & { display_name: string | null };
 
-function conditionsOf(filter: AuditFilter, after: AuditPlace | undefined): { text: string; params: SqlValue[] }[] {
+function conditionsOf(filter: AuditFilter, after: AuditCursor | undefined): { text: string; params: SqlValue[] }[] {
   const { principalUid, action, subject, factoryUid, sinceMs, untilMs } = filter;
   const wanted: [text: string, value: SqlValue | undefined][] = [
     ['e.principal_uid = ?', principalUid],

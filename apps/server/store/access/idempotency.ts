@@ -53,7 +53,7 @@ export class IdempotencyStore {
 
   /** Takes the key for this request, or says what stands in the way. A claim whose lease has run out is taken over: its process is gone. */
   claim(request: KeyedRequest, leaseMs: number): Promise<Claimed> {
-    return this.database.run(() => claiming(request, leaseMs));
+    return this.database.run(() => claimKey(request, leaseMs));
   }
 
   /** Whether somebody runs the key's request now. */
@@ -83,8 +83,8 @@ export class IdempotencyStore {
   }
 
   /** Stores the answer as it goes out, unless the claim was lost. One that was stored with its change is completed; one of another status stays. */
-  async settle(claim: IdempotencyClaim, answer: StoredAnswer): Promise<void> {
-    await this.database.run(() => stored(claim, answer, 'once more'));
+  async complete(claim: IdempotencyClaim, answer: StoredAnswer): Promise<void> {
+    await this.database.run(() => writeAnswer(claim, answer, 'once more'));
   }
 
   /** Gives the key up unanswered: the next request runs. */
@@ -95,7 +95,7 @@ export class IdempotencyStore {
   }
 
   /** Ends every lease: for a process that knows that no other one works on this database. */
-  async freeAll(): Promise<void> {
+  async releaseAll(): Promise<void> {
     await this.database.run(() => change('UPDATE idempotency SET lease_until = 0 WHERE status IS NULL'));
   }
 
@@ -114,10 +114,14 @@ export class IdempotencyStore {
 
 /** Stores the answer in the transaction of what it tells of, so that neither is there without the other. Throws ClaimLostError. */
 export function* storeAnswer(claim: IdempotencyClaim, answer: StoredAnswer): Transaction<void> {
-  if ((yield* stored(claim, answer)) === 0) throw new ClaimLostError('the idempotency key was taken over');
+  if ((yield* writeAnswer(claim, answer)) === 0) throw new ClaimLostError('the idempotency key was taken over');
 }
 
-function* stored(claim: IdempotencyClaim, { status, ...kept }: StoredAnswer, again?: 'once more'): Transaction<number> {
+function* writeAnswer(
+  claim: IdempotencyClaim,
+  { status, ...kept }: StoredAnswer,
+  again?: 'once more',
+): Transaction<number> {
   const answer = JSON.stringify(kept);
   const [open, params] =
     again === undefined
@@ -133,7 +137,7 @@ function* stored(claim: IdempotencyClaim, { status, ...kept }: StoredAnswer, aga
   );
 }
 
-function* claiming(request: KeyedRequest, leaseMs: number): Transaction<Claimed> {
+function* claimKey(request: KeyedRequest, leaseMs: number): Transaction<Claimed> {
   const atMs = yield* databaseNow();
   const wanted = {
     principal_uid: request.principalUid,
@@ -150,7 +154,7 @@ function* claiming(request: KeyedRequest, leaseMs: number): Transaction<Claimed>
     ...nameOf(request),
   );
   if (found === undefined) return { kind: 'under-way' }; // given up a moment ago: ask again
-  if (isOver(found, atMs)) {
+  if (isExpired(found, atMs)) {
     yield* change(
       `UPDATE idempotency SET request_hash = ?, status = NULL, answer = NULL, at = ?, lease_until = ? WHERE ${OF_KEY}`,
       request.requestHash,
@@ -167,7 +171,7 @@ function* claiming(request: KeyedRequest, leaseMs: number): Transaction<Claimed>
 }
 
 /** A day old, or left behind by a process that is gone. */
-function isOver({ status, at, lease_until: leaseUntil }: StoredRow, nowMs: number): boolean {
+function isExpired({ status, at, lease_until: leaseUntil }: StoredRow, nowMs: number): boolean {
   return at <= nowMs - IDEMPOTENCY_MS || (status === null && leaseUntil <= nowMs);
 }
 

@@ -48,20 +48,20 @@ export class GroupCommit<In, Out> {
   private async flush(): Promise<void> {
     const batch = this.take();
     try {
-      await this.settle(batch);
+      await this.commitOrSplit(batch);
     } finally {
       this.scheduled = false;
       this.schedule();
     }
   }
 
-  private async settle(batch: Waiting<In, Out>[]): Promise<void> {
+  private async commitOrSplit(batch: Waiting<In, Out>[]): Promise<void> {
     try {
       const results = await this.commit(batch.map(({ item }) => item));
       batch.forEach(({ resolve }, position) => resolve(results[position] as Out));
     } catch (error) {
       if (batch.length === 1 || this.concernsAll(error)) return batch.forEach(({ reject }) => reject(error));
-      for (const one of batch) await this.settle([one]);
+      for (const one of batch) await this.commitOrSplit([one]);
     }
   }
 

@@ -11,7 +11,7 @@ export type Topic = (typeof TOPICS)[number];
 export type Subscriber = (key: string | undefined) => void;
 
 /** What takes notices to other processes and brings theirs. Never throws, and nobody waits for it. */
-export interface NoticeLine {
+export interface NoticeTransport {
   /** `hear`: what others tell. `anything`: something may have been told that did not arrive. */
   start(hear: (topic: Topic, key: string) => void, anything: () => void): void;
   send(topic: Topic, key: string): void;
@@ -19,27 +19,27 @@ export interface NoticeLine {
 }
 
 export class Notices {
-  private readonly line: NoticeLine | undefined;
+  private readonly transport: NoticeTransport | undefined;
   private readonly report: (fault: unknown) => void;
   private readonly subscribers = new Map<Topic, Subscriber[]>();
 
   /** Without a line there are no other processes. */
-  constructor(report: (fault: unknown) => void, line?: NoticeLine) {
+  constructor(report: (fault: unknown) => void, line?: NoticeTransport) {
     this.report = report;
-    this.line = line;
+    this.transport = line;
   }
 
   start(): void {
-    this.line?.start(
-      (topic, key) => this.hear(topic, key === '' ? undefined : key),
+    this.transport?.start(
+      (topic, key) => this.deliver(topic, key === '' ? undefined : key),
       () => {
-        for (const topic of TOPICS) this.hear(topic, undefined);
+        for (const topic of TOPICS) this.deliver(topic, undefined);
       },
     );
   }
 
   async stop(): Promise<void> {
-    await this.line?.stop();
+    await this.transport?.stop();
   }
 
   /** Hears what this process and others tell from now on. */
@@ -49,11 +49,11 @@ export class Notices {
 
   /** Tells everybody, this process at once. To be called when the change is committed: who hears of it looks for it. */
   publish(topic: Topic, key = ''): void {
-    this.hear(topic, key === '' ? undefined : key);
-    this.line?.send(topic, key);
+    this.deliver(topic, key === '' ? undefined : key);
+    this.transport?.send(topic, key);
   }
 
-  private hear(topic: Topic, key: string | undefined): void {
+  private deliver(topic: Topic, key: string | undefined): void {
     for (const hear of this.subscribers.get(topic) ?? []) {
       try {
         hear(key);

@@ -9,10 +9,10 @@ import { placeholders, row, rows, type Transaction } from '../database/transacti
 export const CATALOGUE_MAX = 1_000;
 
 /** Ended runs that are looked at for the latest use of a name: it may be another factory's. */
-const LATEST_LOOKED_AT = 1_000;
+const RUNS_SCANNED_MAX = 1_000;
 
 /** An applied resource and the factory that has it. */
-export interface Applied<Definition> {
+export interface AppliedResource<Definition> {
   uid: string;
   /** Its name in the factory. */
   slug: string;
@@ -35,12 +35,12 @@ export class CatalogueStore {
   }
 
   /** Skills by name; at most CATALOGUE_MAX. */
-  skills(visible: VisibleFactories): Promise<Applied<SkillDefinition>[]> {
+  skills(visible: VisibleFactories): Promise<AppliedResource<SkillDefinition>[]> {
     return this.applied<SkillDefinition>('skill', visible);
   }
 
   /** Environments by name; at most CATALOGUE_MAX. */
-  environments(visible: VisibleFactories): Promise<Applied<EnvironmentDefinition>[]> {
+  environments(visible: VisibleFactories): Promise<AppliedResource<EnvironmentDefinition>[]> {
     return this.applied<EnvironmentDefinition>('environment', visible);
   }
 
@@ -50,7 +50,7 @@ export class CatalogueStore {
       this.database.dialect === 'sqlite'
         ? "a.definition -> 'agent' ->> 'model'"
         : "a.definition::json -> 'agent' ->> 'model'";
-    const { condition, params } = among('f.uid', visible);
+    const { condition, params } = factoryCondition('f.uid', visible);
     return this.database.read(function* () {
       const named = yield* rows<{ model: string | null }>(
         `SELECT DISTINCT ${model} AS model FROM automation a JOIN factory f ON f.uid = a.factory_uid WHERE a.deleted_at IS NULL AND f.deleted_at IS NULL${condition}`,
@@ -82,7 +82,7 @@ export class CatalogueStore {
           `SELECT created_at, error_code FROM (SELECT created_at, error_code, factory_uid, settled_at FROM run WHERE ${column} = ? AND settled_at IS NOT NULL ORDER BY settled_at DESC LIMIT ?) AS latest
            WHERE factory_uid = ? ORDER BY settled_at DESC LIMIT 1`,
           name,
-          LATEST_LOOKED_AT,
+          RUNS_SCANNED_MAX,
           factoryUid,
         );
         if (latest !== undefined)
@@ -95,13 +95,13 @@ export class CatalogueStore {
   private applied<Definition>(
     kind: 'skill' | 'environment',
     visible: VisibleFactories,
-  ): Promise<Applied<Definition>[]> {
+  ): Promise<AppliedResource<Definition>[]> {
     return this.database.read(() => appliedOf<Definition>(kind, visible));
   }
 }
 
-function* appliedOf<Definition>(kind: string, visible: VisibleFactories): Transaction<Applied<Definition>[]> {
-  const { condition, params } = among('f.uid', visible);
+function* appliedOf<Definition>(kind: string, visible: VisibleFactories): Transaction<AppliedResource<Definition>[]> {
+  const { condition, params } = factoryCondition('f.uid', visible);
   const found = yield* rows<{
     uid: string;
     slug: string;
@@ -140,7 +140,7 @@ function* appliedOf<Definition>(kind: string, visible: VisibleFactories): Transa
   );
 }
 
-function among(column: string, visible: VisibleFactories): { condition: string; params: readonly string[] } {
+function factoryCondition(column: string, visible: VisibleFactories): { condition: string; params: readonly string[] } {
   if (visible === undefined) return { condition: '', params: [] };
   // A list of nothing is no SQL, and matches nothing.
   return visible.length === 0

@@ -4,7 +4,7 @@ import { audit, type AuditChange, type ChangedBy } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
 import { bindWebhooks, deleteObject, writeObject } from './definitions.ts';
 import type { FactorySource } from '../factories/factories.ts';
-import { dropUnboundValues, putSecret } from '../secrets/secret-changes.ts';
+import { deleteUnboundValues, putSecret } from '../secrets/secret-changes.ts';
 import { visibleSecrets } from '../secrets/secret-rows.ts';
 import type { Secret, WantedSecret } from '../secrets/secrets.ts';
 import { bumpServing } from '../serving/serving-version.ts';
@@ -72,7 +72,7 @@ export interface EditContext<Answer> {
   /** UID of the automation that the edit is about. */
   automationUid?: string;
   /** Further statements of the same transaction, once the answer is known. */
-  settle?(answer: Answer): Transaction<void> | undefined;
+  complete?(answer: Answer): Transaction<void> | undefined;
 }
 
 export type EditDecision<Answer, No> = DefinitionEdit<Answer> | { ok: false; no: No };
@@ -107,7 +107,7 @@ export class DefinitionEditStore {
       if (!decided.ok) return { kind: 'refused', no: decided.no };
       if (decided.change !== undefined) yield* write(factoryUid, decided, decided.change, context);
       const answer = decided.answer(yield* edited(factoryUid, automationOf(decided) ?? context.automationUid));
-      const settling = context.settle?.(answer);
+      const settling = context.complete?.(answer);
       if (settling !== undefined) yield* settling;
       return { kind: 'done', answer };
     });
@@ -135,7 +135,7 @@ function* write(
       factoryUid,
     );
   yield* bindWebhooks(factoryUid);
-  yield* dropUnboundValues();
+  yield* deleteUnboundValues();
   yield* change(
     'UPDATE factory SET revision_seen = ?, revision_attempted = ?, revision_applied = ?, updated_at = ? WHERE uid = ?',
     revision,

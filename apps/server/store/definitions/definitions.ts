@@ -10,9 +10,9 @@ import type {
 import type { Actual, AppliedObject, HowApplied, Rebinding } from '#reconcile';
 import type { Database } from '../database/database.ts';
 import { FenceLostError } from '../factories/factories.ts';
-import { dropFiles, keepFiles, toResourceFiles } from './resource-files.ts';
+import { deleteFiles, saveFiles, toResourceFiles } from './resource-files.ts';
 import { bumpServing } from '../serving/serving-version.ts';
-import { dropUnboundValues } from '../secrets/secret-changes.ts';
+import { deleteUnboundValues } from '../secrets/secret-changes.ts';
 import { visibleSecrets } from '../secrets/secret-rows.ts';
 import type { Secret } from '../secrets/secrets.ts';
 import {
@@ -71,9 +71,9 @@ export class DefinitionStore {
     return this.database.read(function* () {
       const factory = yield* row<{ definition: string }>('SELECT definition FROM factory WHERE uid = ?', factoryUid);
       const objects = [
-        ...(yield* applied<WebhookDefinition>('webhook', "'webhook'", factoryUid)),
-        ...(yield* applied<AutomationDefinition>('automation', "'automation'", factoryUid)),
-        ...(yield* applied<EnvironmentDefinition | SkillDefinition>('resource', 'kind', factoryUid)),
+        ...(yield* appliedObjects<WebhookDefinition>('webhook', "'webhook'", factoryUid)),
+        ...(yield* appliedObjects<AutomationDefinition>('automation', "'automation'", factoryUid)),
+        ...(yield* appliedObjects<EnvironmentDefinition | SkillDefinition>('resource', 'kind', factoryUid)),
       ];
       return {
         factory: factory && (JSON.parse(factory.definition) as FactoryDefinition),
@@ -136,13 +136,18 @@ export class DefinitionStore {
       const secrets = yield* visibleSecrets(factoryUid, 'webhook');
       for (const object of application.upserts) yield* writeObject(object, application, secrets, nowMs);
       for (const { kind, uid } of application.deletions) yield* deleteObject(kind, uid, revision, nowMs);
-      yield* dropFiles(application.deletions.map(({ uid }) => uid));
-      yield* keepFiles(factoryUid, skillFiles);
-      yield* standInFiles(factoryUid);
-      yield* keepCurrent(factoryUid, 'text', ['webhook', 'automation'], application.texts ?? new Map());
-      yield* keepCurrent(factoryUid, 'blob', ['webhook', 'automation', 'resource'], application.blobs ?? new Map());
+      yield* deleteFiles(application.deletions.map(({ uid }) => uid));
+      yield* saveFiles(factoryUid, skillFiles);
+      yield* adoptFilePaths(factoryUid);
+      yield* updateFileColumn(factoryUid, 'text', ['webhook', 'automation'], application.texts ?? new Map());
+      yield* updateFileColumn(
+        factoryUid,
+        'blob',
+        ['webhook', 'automation', 'resource'],
+        application.blobs ?? new Map(),
+      );
       yield* bumpServing(factoryUid);
-      yield* dropUnboundValues();
+      yield* deleteUnboundValues();
     });
   }
 
@@ -158,7 +163,7 @@ export class DefinitionStore {
       const moved = yield* bindWebhooks(factoryUid);
       if (moved.length > 0) {
         yield* bumpServing(factoryUid);
-        yield* dropUnboundValues();
+        yield* deleteUnboundValues();
       }
       return moved;
     });
@@ -220,7 +225,7 @@ export function* bindWebhooks(factoryUid: string): Transaction<Rebinding[]> {
   return moved;
 }
 
-function* applied<T>(
+function* appliedObjects<T>(
   table: string,
   kind: string,
   factoryUid: string,
@@ -248,7 +253,7 @@ export function* writeObject(
   nowMs: number,
 ): Transaction<void> {
   const table = tableOf(object.kind);
-  const special = specialColumns(object, name ?? object.slug, secrets);
+  const special = kindColumns(object, name ?? object.slug, secrets);
   const columns: Record<string, SqlValue> = {
     factory_uid: factoryUid,
     slug: object.slug,
@@ -282,7 +287,7 @@ export function* deleteObject(
 }
 
 /** What was managed on the dashboard before stands in files now, whose names are its names. */
-function* standInFiles(factoryUid: string): Transaction<void> {
+function* adoptFilePaths(factoryUid: string): Transaction<void> {
   for (const [table, before, behind] of [
     ['webhook', 'webhooks/', '.yaml'],
     ['automation', 'automations/', '/automation.md'],
@@ -297,7 +302,7 @@ function* standInFiles(factoryUid: string): Transaction<void> {
 }
 
 /** Keeps what is known of each file that applies: its exact text, which an edit is proposed on, or what git calls it. Writes only what differs. */
-function* keepCurrent(
+function* updateFileColumn(
   factoryUid: string,
   column: 'text' | 'blob',
   tables: readonly string[],
@@ -317,7 +322,7 @@ function* keepCurrent(
   }
 }
 
-function specialColumns(object: AppliedObject, name: string, secrets: Map<string, Secret>): Record<string, SqlValue> {
+function kindColumns(object: AppliedObject, name: string, secrets: Map<string, Secret>): Record<string, SqlValue> {
   switch (object.kind) {
     case 'webhook': {
       const { authMode, signatureScheme, secretName, deliveryIdHeader, enabled } = object.definition;

@@ -18,9 +18,9 @@ export interface InventoryEntry {
 }
 
 /** Order in which people look for things. */
-const KINDS: readonly string[] = ['webhook', 'automation', 'environment', 'skill'];
+const KIND_ORDER: readonly string[] = ['webhook', 'automation', 'environment', 'skill'];
 
-const LIVE = `SELECT 'webhook' AS kind, uid, slug, path, blob, revision, enabled, CASE WHEN secret_version IS NULL THEN 0 ELSE 1 END AS has_secret FROM webhook WHERE factory_uid = ? AND deleted_at IS NULL
+const INVENTORY = `SELECT 'webhook' AS kind, uid, slug, path, blob, revision, enabled, CASE WHEN secret_version IS NULL THEN 0 ELSE 1 END AS has_secret FROM webhook WHERE factory_uid = ? AND deleted_at IS NULL
   UNION ALL SELECT 'automation', uid, slug, path, blob, revision, enabled, 1 FROM automation WHERE factory_uid = ? AND deleted_at IS NULL
   UNION ALL SELECT kind, uid, slug, path, blob, revision, 1, 1 FROM resource WHERE factory_uid = ? AND deleted_at IS NULL`;
 
@@ -42,7 +42,7 @@ export class InventoryStore {
         revision: string;
         enabled: number;
         has_secret: number;
-      }>(LIVE, factoryUid, factoryUid, factoryUid),
+      }>(INVENTORY, factoryUid, factoryUid, factoryUid),
     );
     const entries = found.map(({ enabled, blob, has_secret: hasSecret, ...entry }) => ({
       ...entry,
@@ -50,6 +50,8 @@ export class InventoryStore {
       enabled: enabled === 1,
       hasSecret: hasSecret === 1,
     }));
-    return entries.sort((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) || (a.slug < b.slug ? -1 : 1));
+    return entries.sort(
+      (a, b) => KIND_ORDER.indexOf(a.kind) - KIND_ORDER.indexOf(b.kind) || (a.slug < b.slug ? -1 : 1),
+    );
   }
 }

@@ -94,7 +94,7 @@ export function toResourceFiles(
 }
 
 /** Makes the stored files of these skills what they should be. Writes only what differs. */
-export function* keepFiles(
+export function* saveFiles(
   factoryUid: string,
   skills: ReadonlyMap<string, readonly ResourceFile[]>,
 ): Transaction<void> {
@@ -110,7 +110,7 @@ export function* keepFiles(
   for (const { uid, path } of resources) {
     const files = skills.get(path);
     if (files !== undefined)
-      yield* keepFilesOf(
+      yield* saveFilesOf(
         uid,
         files,
         new Map(
@@ -122,7 +122,7 @@ export function* keepFiles(
   }
 }
 
-function* keepFilesOf(
+function* saveFilesOf(
   uid: string,
   files: readonly ResourceFile[],
   stored: ReadonlyMap<string, string>,
@@ -147,7 +147,7 @@ function identityOf(digest: string, executable: boolean): string {
 }
 
 /** Forgets the files of deleted resources. */
-export function* dropFiles(resourceUids: readonly string[]): Transaction<void> {
+export function* deleteFiles(resourceUids: readonly string[]): Transaction<void> {
   if (resourceUids.length > 0)
     yield* change(
       `DELETE FROM resource_file WHERE resource_uid IN (${placeholders(resourceUids.length)})`,
@@ -156,7 +156,7 @@ export function* dropFiles(resourceUids: readonly string[]): Transaction<void> {
 }
 
 /** Forgets the files of a deleted factory. */
-export function* dropFilesOf(factoryUid: string): Transaction<void> {
+export function* deleteFilesOfFactory(factoryUid: string): Transaction<void> {
   yield* change(
     'DELETE FROM resource_file WHERE resource_uid IN (SELECT uid FROM resource WHERE factory_uid = ?)',
     factoryUid,

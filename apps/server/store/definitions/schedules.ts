@@ -110,7 +110,7 @@ export class ScheduleStore {
   }
 
   /** Adds new schedules, which count from where they say on, and forgets those that are none any more. */
-  async settle(added: readonly Schedule[], removedIds: readonly string[]): Promise<void> {
+  async update(added: readonly Schedule[], removedIds: readonly string[]): Promise<void> {
     if (added.length + removedIds.length === 0) return;
     const rows = added.map(toRow).toSorted((a, b) => (a.schedule_id < b.schedule_id ? -1 : 1));
     await this.database.run(function* () {
@@ -121,7 +121,7 @@ export class ScheduleStore {
   }
 
   /** What a run of an automation is made of now; undefined when the automation is gone or disabled. */
-  ground(automationUid: string): Promise<ScheduleFacts | undefined> {
+  loadFacts(automationUid: string): Promise<ScheduleFacts | undefined> {
     return this.database.run(function* () {
       const found = yield* row<{
         slug: string;
@@ -161,11 +161,11 @@ export class ScheduleStore {
 
   /** Handles a tick: what it starts, what was missed and how far the schedule got commit together. Of several processes one does. */
   handle(tick: Tick, nowMs: number): Promise<TickOutcome> {
-    return this.database.run(() => handling(tick, nowMs));
+    return this.database.run(() => handleTick(tick, nowMs));
   }
 }
 
-function* handling({ schedule, atMs, start, missed, lastMissedMs }: Tick, nowMs: number): Transaction<TickOutcome> {
+function* handleTick({ schedule, atMs, start, missed, lastMissedMs }: Tick, nowMs: number): Transaction<TickOutcome> {
   if (start !== undefined && !(yield* isServed(schedule.factoryUid, start.servingVersion))) return { kind: 'lost' };
   const won = yield* change(
     'UPDATE schedule SET handled_until = ?, missed = missed + ?, last_missed_at = COALESCE(?, last_missed_at) WHERE schedule_id = ? AND handled_until = ?',

@@ -37,7 +37,7 @@ export interface DeliveryFilter {
 }
 
 /** Acceptances that commit side by side: while one waits for its commit, the next is sent. More make each smaller, and dearer by the delivery. A webhook's all go through one, so that they do not wait for its row. */
-const LANES = 2;
+const SHARDS = 2;
 
 function conditionsOf(
   { outcomes, sinceMs, untilMs }: DeliveryFilter,
@@ -76,11 +76,11 @@ export class DeliveryStore {
     this.database = database;
     const concernsAll = (error: unknown) =>
       error instanceof StoreError && error.kind !== 'conflict' && error.kind !== 'broken';
-    const lanes = database.dialect === 'sqlite' ? 1 : LANES; // an SQLite file has one writer
+    const lanes = database.dialect === 'sqlite' ? 1 : SHARDS; // an SQLite file has one writer
     this.arrivals = new ShardedGroupCommit(
       lanes,
       ({ webhookUid }) => webhookUid,
-      () => new GroupCommit((batch) => this.settleBatch(batch), payloadBytes, concernsAll),
+      () => new GroupCommit((batch) => this.commitBatch(batch), payloadBytes, concernsAll),
     );
     this.refusals = new GroupCommit(
       (batch) => this.insertRefused(batch),
@@ -161,13 +161,13 @@ export class DeliveryStore {
     });
   }
 
-  private async settleBatch(batch: readonly PendingDelivery[]): Promise<DeliveryOutcome[]> {
+  private async commitBatch(batch: readonly PendingDelivery[]): Promise<DeliveryOutcome[]> {
     // Only the owner of an SQLite file may remember what it wrote: elsewhere other replicas write too.
     const alone = this.database.dialect === 'sqlite';
     const { acceptances, windows } = await this.database.run(() =>
       commitDeliveries(batch, alone ? this.windows.all() : undefined),
     );
-    if (alone) this.windows.keep(windows);
+    if (alone) this.windows.update(windows);
     return acceptances;
   }
 

@@ -11,7 +11,7 @@ import {
 import { insertInto } from '../database/table.ts';
 import { LostRaceError } from '../database/faults.ts';
 import type { NewRun } from '../runs/new-run.ts';
-import { nextResends, noteResend, type Resent, type ToResend } from './resends.ts';
+import { nextResends, noteResend, type AcceptedResend, type ResendRequest } from './resends.ts';
 import { decideAdmission, storeAdmission } from '../runs/run-groups.ts';
 import { databaseNow, matching, type Transaction } from '../database/transactions.ts';
 
@@ -30,8 +30,8 @@ export interface PendingDelivery {
   /** Its name in the log; stored bytes that are delivered again are named when they are accepted. */
   deliveryId: string;
   verdict:
-    | ({ kind: 'deliver'; identities: readonly Uint8Array[] } & StoredPayload & Starting)
-    | ({ kind: 'resend' } & StoredPayload & ToResend)
+    | ({ kind: 'deliver'; identities: readonly Uint8Array[] } & StoredPayload & StartDecision)
+    | ({ kind: 'resend' } & StoredPayload & ResendRequest)
     /** `refusal`: JSON of RefusalDetails. */
     | { kind: 'refuse'; outcome: 'rejectedInvalidJson' | 'rejectedTooLarge'; reason: string; refusal?: string };
 }
@@ -42,7 +42,7 @@ interface StoredPayload {
 }
 
 /** What a delivery starts. `decision`: JSON of the log's `started` and `skipped`. */
-export interface Starting {
+export interface StartDecision {
   runs: readonly NewRun[];
   decision: string;
 }
@@ -109,7 +109,7 @@ export function* commitDeliveries(
   const isTimely = ({ factoryUid, servingVersion, entryId }: PendingDelivery): boolean =>
     current.get(factoryUid) === servingVersion && entryId >= oldestId;
   const acceptances = arrivals.map((arrival) => (isTimely(arrival) ? commitDelivery(arrival, batch) : STALE));
-  yield* store(batch);
+  yield* writeBatch(batch);
   return { acceptances, windows };
 }
 
@@ -127,11 +127,11 @@ interface Batch {
   deliveries: EntryRow[];
   /** Entries whose runs may find their group busy, and what is answered for them: written when that is known. */
   contested: Contested[];
-  resent: Resent[];
+  resent: AcceptedResend[];
   runs: NewRun[];
 }
 
-interface Contested extends Starting {
+interface Contested extends StartDecision {
   acceptance: Accepted;
   log(decision: string): EntryRow;
 }
@@ -165,7 +165,7 @@ function commitIdentified(
     batch.deliveries.push(log('duplicate', {}));
     return { kind: 'duplicate' };
   }
-  remember(arrival.webhookUid, verdict.identities, batch);
+  addIdentities(arrival.webhookUid, verdict.identities, batch);
   return startAll(verdict, batch, (decision) => log('accepted', { ...verdict, decision }));
 }
 
@@ -179,7 +179,7 @@ function commitResent(
   const n = batch.resends.get(of) as number;
   batch.resends.set(of, n + 1);
   const { deliveryId, identity, ...starting } = verdict.as(n);
-  remember(arrival.webhookUid, [identity], batch);
+  addIdentities(arrival.webhookUid, [identity], batch);
   const log = entryOf({ ...arrival, deliveryId }, batch.nowMs);
   let written: EntryRow | undefined;
   const acceptance = startAll(
@@ -196,7 +196,7 @@ function commitResent(
   return acceptance;
 }
 
-function remember(webhookUid: string, identities: readonly Uint8Array[], batch: Batch): void {
+function addIdentities(webhookUid: string, identities: readonly Uint8Array[], batch: Batch): void {
   for (const hash of identities) {
     const key = identityKey(webhookUid, hash);
     batch.known.add(key);
@@ -204,7 +204,7 @@ function remember(webhookUid: string, identities: readonly Uint8Array[], batch: 
   }
 }
 
-function startAll({ runs, decision }: Starting, batch: Batch, log: Contested['log']): Accepted {
+function startAll({ runs, decision }: StartDecision, batch: Batch, log: Contested['log']): Accepted {
   const acceptance: Accepted = { kind: 'accepted' };
   batch.runs.push(...runs);
   if (contestedGroups(runs).length === 0) batch.deliveries.push(log(decision));
@@ -212,7 +212,7 @@ function startAll({ runs, decision }: Starting, batch: Batch, log: Contested['lo
   return acceptance;
 }
 
-function* store(batch: Batch): Transaction<void> {
+function* writeBatch(batch: Batch): Transaction<void> {
   // Sorted, so that two replicas lock in the same order.
   const identities = batch.identities
     .sort((a, b) => compare(a.key, b.key))

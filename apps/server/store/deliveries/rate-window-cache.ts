@@ -13,7 +13,7 @@ export class RateWindowCache {
   }
 
   /** Takes over what a committed batch left behind. */
-  keep(windows: RateWindows): void {
+  update(windows: RateWindows): void {
     for (const [uid, window] of windows) this.windows.set(uid, window);
     if (this.windows.size > WEBHOOKS_MAX) this.forget();
   }

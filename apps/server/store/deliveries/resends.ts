@@ -1,21 +1,21 @@
 /** Stored bytes that are delivered again: which time it is, and what is committed with it. contract 5 (Log). */
 import { audit } from '../access/audit.ts';
-import type { Starting } from './pending-deliveries.ts';
+import type { StartDecision } from './pending-deliveries.ts';
 import type { TransactionHook } from '../runs/run-commands.ts';
 import { change, placeholders, rows, type Transaction } from '../database/transactions.ts';
 import type { DeliveryRow } from './delivery.entities.ts';
 
 /** A wish to deliver the bytes of an accepted entry again. */
-export interface ToResend extends TransactionHook<DeliveryRow> {
+export interface ResendRequest extends TransactionHook<DeliveryRow> {
   /** The entry. */
   of: string;
   /** The delivery as it is the `n`-th time, from 1: only its transaction knows which time it is. Asked once more where that starts over. */
-  as(n: number): Starting & { deliveryId: string; identity: Uint8Array };
+  as(n: number): StartDecision & { deliveryId: string; identity: Uint8Array };
 }
 
 /** One that was accepted. */
-export interface Resent {
-  verdict: Pick<ToResend, 'of' | 'by' | 'also'>;
+export interface AcceptedResend {
+  verdict: Pick<ResendRequest, 'of' | 'by' | 'also'>;
   n: number;
   factoryUid: string;
   /** The new entry, once it is written. */
@@ -34,7 +34,7 @@ export function* nextResends(entryIds: readonly string[]): Transaction<Map<strin
 }
 
 /** Counts it, and writes down who asked. */
-export function* noteResend({ verdict: { of, by, also }, n, factoryUid, entry }: Resent): Transaction<void> {
+export function* noteResend({ verdict: { of, by, also }, n, factoryUid, entry }: AcceptedResend): Transaction<void> {
   yield* change('UPDATE delivery SET resends = ? WHERE entry_id = ?', n, of);
   const written = entry();
   yield* audit(by, {

@@ -23,7 +23,7 @@ export interface StoredFactoryEvent extends NamedEvent {
 }
 
 /** Appends events of one moment, and lets go of those beyond the newest. */
-export function* tell(
+export function* recordEvents(
   factoryUid: string,
   events: readonly NamedEvent[],
   atMs: number,
@@ -50,8 +50,12 @@ export function* tell(
 }
 
 /** Tells of a change that somebody asked for; `by` undefined: nobody did, nothing is told. */
-export function* tellAsked(by: ChangedBy | undefined, factoryUid: string, event: FactoryEvent): Transaction<void> {
-  if (by !== undefined) yield* tell(factoryUid, [{ id: by.id, ...event }], yield* databaseNow());
+export function* recordRequestedEvent(
+  by: ChangedBy | undefined,
+  factoryUid: string,
+  event: FactoryEvent,
+): Transaction<void> {
+  if (by !== undefined) yield* recordEvents(factoryUid, [{ id: by.id, ...event }], yield* databaseNow());
 }
 
 export class EventStore {

@@ -10,12 +10,12 @@ import {
 } from '#reconcile';
 import { audit, type ChangedBy } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
-import { tell, tellAsked, type NamedEvent } from './events.ts';
+import { recordEvents, recordRequestedEvent, type NamedEvent } from './events.ts';
 import { editFactory, policyMembers, type FactoryChanges, type FactoryEdit } from './factory-edits.ts';
 import { withStoreErrors } from '../database/faults.ts';
-import { dropFilesOf } from '../definitions/resource-files.ts';
+import { deleteFilesOfFactory } from '../definitions/resource-files.ts';
 import { acceptRevision, forgetRevisions, type BroughtCommits } from './revisions.ts';
-import { dropSecretsOf } from '../secrets/secret-changes.ts';
+import { deleteSecretsOf } from '../secrets/secret-changes.ts';
 import { bumpServing, tickServingClock } from '../serving/serving-version.ts';
 import { change, databaseNow, insert, row, rows, type Transaction } from '../database/transactions.ts';
 import { FACTORY, type FactoryRow, PASS, type PassRow } from './factory.entities.ts';
@@ -138,7 +138,7 @@ export class FactoryStore {
   }
 
   /** Creates a factory with its service account; false when the slug is taken. */
-  create(factory: NewFactory, by?: ChangedBy): Promise<boolean> {
+  insertFactory(factory: NewFactory, by?: ChangedBy): Promise<boolean> {
     return this.database.run(function* () {
       const made = yield* create(factory);
       const { uid, slug, source, syncPolicy = {} } = factory;
@@ -179,7 +179,7 @@ export class FactoryStore {
   }
 
   /** Every live factory, and whether something was asked of it that no pass has handled. */
-  async standings(): Promise<{ uid: string; isAsked: boolean }[]> {
+  async syncRequests(): Promise<{ uid: string; isAsked: boolean }[]> {
     const found = await this.database.longRead(() =>
       rows<{ uid: string; asked: number }>(
         'SELECT uid, CASE WHEN generation_requested > generation_handled THEN 1 ELSE 0 END AS asked FROM factory WHERE deleted_at IS NULL',
@@ -189,7 +189,7 @@ export class FactoryStore {
   }
 
   /** Raises the requested generation: a pass that is under way will be followed by another. Never applies anything. */
-  ask(uid: string, by?: ChangedBy): Promise<number> {
+  requestSync(uid: string, by?: ChangedBy): Promise<number> {
     return this.database.run(function* () {
       const asked = yield* row<{ generation_requested: number }>(
         'UPDATE factory SET generation_requested = generation_requested + 1 WHERE uid = ? AND deleted_at IS NULL RETURNING generation_requested',
@@ -216,7 +216,7 @@ export class FactoryStore {
       );
       if (found !== 1) return false;
       yield* audit(by, { action: suspended ? 'factory.suspend' : 'factory.resume', subject: uid, factoryUid: uid });
-      yield* tellAsked(
+      yield* recordRequestedEvent(
         by,
         uid,
         suspended
@@ -249,8 +249,8 @@ export class FactoryStore {
         nowMs,
         uid,
       );
-      yield* dropFilesOf(uid);
-      yield* dropSecretsOf(uid);
+      yield* deleteFilesOfFactory(uid);
+      yield* deleteSecretsOf(uid);
       yield* forgetRevisions(uid);
       yield* change('DELETE FROM factory_event WHERE factory_uid = ?', uid);
       yield* change('DELETE FROM approval WHERE factory_uid = ?', uid);
@@ -260,7 +260,7 @@ export class FactoryStore {
   }
 
   /** Takes or renews the right to reconcile; undefined while another owner holds it. */
-  lease(uid: string, owner: string, forMs: number): Promise<Lease | undefined> {
+  acquireLease(uid: string, owner: string, forMs: number): Promise<Lease | undefined> {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
       const taken = yield* row<{ fence: number }>(
@@ -276,7 +276,7 @@ export class FactoryStore {
   }
 
   /** Keeps the lease of a pass that is still under way. */
-  async renew(uid: string, fence: number, forMs: number): Promise<void> {
+  async renewLease(uid: string, fence: number, forMs: number): Promise<void> {
     await this.database.run(function* () {
       yield* change(
         'UPDATE factory SET lease_until = ? WHERE uid = ? AND fence = ?',
@@ -288,11 +288,11 @@ export class FactoryStore {
   }
 
   /** Frees every factory: for a process that knows that it is the only one, after one that ended without releasing. */
-  async freeAll(): Promise<void> {
+  async releaseAll(): Promise<void> {
     await this.database.run(() => change('UPDATE factory SET lease_until = 0'));
   }
 
-  async release(uid: string, fence: number): Promise<void> {
+  async releaseLease(uid: string, fence: number): Promise<void> {
     await this.database.run(
       () => change('UPDATE factory SET lease_until = 0 WHERE uid = ? AND fence = ?', uid, fence),
       'lazily',
@@ -338,7 +338,7 @@ export class FactoryStore {
         if (brought?.spent !== undefined)
           yield* change('DELETE FROM approval WHERE factory_uid = ? AND digest = ?', uid, brought.spent);
         if (record !== undefined) yield* insert('sync_pass', PASS_COLUMNS, [toPassValues(uid, record)]);
-        yield* tell(uid, events, nowMs, record?.id);
+        yield* recordEvents(uid, events, nowMs, record?.id);
       },
       isNews ? undefined : 'lazily',
     );
@@ -402,7 +402,11 @@ export class FactoryStore {
         { ignoreConflicts: true },
       );
       yield* audit(by, { action: 'factory.approve', subject: uid, factoryUid: uid, details: { plan: digest } });
-      yield* tellAsked(by, uid, { type: 'Normal', reason: 'approved', message: `what ${digest} names was approved` });
+      yield* recordRequestedEvent(by, uid, {
+        type: 'Normal',
+        reason: 'approved',
+        message: `what ${digest} names was approved`,
+      });
       return true;
     });
   }
@@ -414,7 +418,7 @@ export class FactoryStore {
 }
 
 /** Definition of a factory whose file has said nothing. */
-const NOTHING_SAID = JSON.stringify({ applyMode: 'atomic' } satisfies FactoryDefinition);
+const EMPTY_DEFINITION = JSON.stringify({ applyMode: 'atomic' } satisfies FactoryDefinition);
 
 function* create(factory: NewFactory): Transaction<boolean> {
   const nowMs = yield* databaseNow();
@@ -437,7 +441,7 @@ function* create(factory: NewFactory): Transaction<boolean> {
     policy,
     factory.name,
     factory.description,
-    NOTHING_SAID,
+    EMPTY_DEFINITION,
     condition,
     version,
     nowMs,
@@ -456,7 +460,7 @@ function* create(factory: NewFactory): Transaction<boolean> {
         factory.description,
         JSON.stringify(factory.source),
         policy,
-        NOTHING_SAID,
+        EMPTY_DEFINITION,
         factory.serviceAccountUid,
         0,
         version,

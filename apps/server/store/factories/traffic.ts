@@ -74,7 +74,7 @@ export class TrafficStore {
       const runsOf = function* (column: RunColumn, values: readonly string[]): Transaction<Map<string, RunTraffic>> {
         const ended = values.length === 0 ? [] : yield* query<RunCount>(endedRuns(column, values, span, dialect));
         const wanted = new Set(values);
-        return tallied([
+        return sumByName([
           ...ended,
           ...open.map((run) => ({ ...run, named: run[column] ?? '' })).filter(({ named }) => wanted.has(named)),
         ]);
@@ -131,7 +131,7 @@ function* runsOfFactory(
     Omit<RunCount, 'named'>
   >(sql`SELECT state, count(*) AS n, max(run_id) AS last FROM run${hint}
     WHERE factory_uid = ${factoryUid} AND state IN ('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED') AND settled_at IS NOT NULL AND settled_at >= ${sinceMs} AND run_id >= ${first} GROUP BY state`);
-  return tallied([...ended, ...open].map((run) => ({ ...run, named: '' }))).get('');
+  return sumByName([...ended, ...open].map((run) => ({ ...run, named: '' }))).get('');
 }
 
 function* deliveriesOf(webhookUids: readonly string[], first: string): Transaction<Map<string, DeliveryTraffic>> {
@@ -148,7 +148,7 @@ function* deliveriesOf(webhookUids: readonly string[], first: string): Transacti
   return traffic;
 }
 
-function tallied(counts: readonly RunCount[]): Map<string, RunTraffic> {
+function sumByName(counts: readonly RunCount[]): Map<string, RunTraffic> {
   const traffic = new Map<string, RunTraffic>();
   for (const { named, state, n, last } of counts) {
     const before = traffic.get(named) ?? { runs: 0, failed: 0, lastMs: 0 };

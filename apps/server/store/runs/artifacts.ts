@@ -29,7 +29,7 @@ export class ArtifactStore {
    * Keeps one artifact. `unchanged`: the run has kept the very same file before. `full`: the execution has kept its number already.
    * `lost`: the claim is lost, and a stale epoch writes nothing.
    */
-  keep(
+  save(
     claim: Claim,
     artifact: ReadArtifact & { artifactUid: string; content: Uint8Array },
   ): Promise<'kept' | 'unchanged' | 'full' | 'lost'> {

@@ -17,14 +17,14 @@ export class Outbox {
   }
 
   /** Runs that wait and that nobody was told of, oldest first. */
-  untold(limit: number): Promise<WaitingRun[]> {
+  unpublished(limit: number): Promise<WaitingRun[]> {
     return this.database.read(() =>
       waiting('AND (told_epoch IS NULL OR told_epoch < epoch) ORDER BY run_id LIMIT ?', limit),
     );
   }
 
   /** Notes that the queue has been told of these. One that was claimed meanwhile stays as it is. */
-  async noteTold(told: readonly WaitingRun[]): Promise<void> {
+  async markPublished(told: readonly WaitingRun[]): Promise<void> {
     await this.database.run(function* () {
       yield* lock(CLAIMS_LOCK); // or whoever got the token would not find the run
       for (const epoch of new Set(told.map((run) => run.epoch))) {

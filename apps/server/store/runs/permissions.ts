@@ -27,7 +27,7 @@ export interface Permission {
   askedAtMs: number;
   question: Question;
   /** When it was answered, or closed because nobody was waited for any more. */
-  settledAtMs?: number;
+  answeredAtMs?: number;
   /** What it was answered with. */
   optionId?: string;
   /** Who answered; undefined: the service. */
@@ -82,7 +82,7 @@ export class PermissionStore {
   }
 
   /** What is settled of these questions by now. */
-  settled(permissionIds: readonly string[]): Promise<Permission[]> {
+  answered(permissionIds: readonly string[]): Promise<Permission[]> {
     if (permissionIds.length === 0) return Promise.resolve([]);
     return this.database.read(function* () {
       const found = yield* rows<PermissionRow>(
@@ -122,11 +122,11 @@ export class PermissionStore {
     wanted: { runId: string; permissionId: string; optionId: string; principalUid: string },
     beside: TransactionHook<Permission> = {},
   ): Promise<{ decision: AnswerDecision; permission: Permission } | undefined> {
-    return this.database.run(() => answering(wanted, beside));
+    return this.database.run(() => storeAnswerOf(wanted, beside));
   }
 }
 
-function* answering(
+function* storeAnswerOf(
   {
     runId,
     permissionId,
@@ -146,7 +146,7 @@ function* answering(
   const permission = toPermission(found);
   const decision = answerDecision(optionId, {
     options: permission.question.options,
-    isSettled: permission.settledAtMs !== undefined,
+    isSettled: permission.answeredAtMs !== undefined,
     optionId: permission.optionId,
     run: { state: run.state as RunState, cancelRequested: run.cancel_requested_at !== null },
   });
@@ -188,7 +188,7 @@ export function* answerPermission(
     permission_id: permissionId,
     title: question.title,
     answer: option?.optionId,
-    by: principalUid ?? BY_SERVICE,
+    by: principalUid ?? ANSWERED_BY_SERVICE,
     text,
   };
   yield* appendToLog(runId, executionId, [{ kind: 'permission', atMs: nowMs, body: JSON.stringify(body) }]);
@@ -200,7 +200,7 @@ export function* answerPermission(
     nowMs,
     runId,
   );
-  return { ...permission, settledAtMs: nowMs, optionId: option?.optionId, principalUid };
+  return { ...permission, answeredAtMs: nowMs, optionId: option?.optionId, principalUid };
 }
 
 /** Closes the questions of an execution that is over; the run's row is locked. */
@@ -217,7 +217,7 @@ export function permissionAnswerOf(option: PermissionOption, principalUid: strin
 }
 
 /** Who decided where no person did. */
-export const BY_SERVICE = 'service';
+export const ANSWERED_BY_SERVICE = 'service';
 
 function wordsOf({ title }: Question): string {
   return `the agent asks for permission: ${title}`;
@@ -247,7 +247,7 @@ function toPermission(found: PermissionRow): Permission {
     executionId: found.execution_id,
     askedAtMs: found.asked_at,
     question: JSON.parse(found.question) as Question,
-    settledAtMs: found.answered_at ?? undefined,
+    answeredAtMs: found.answered_at ?? undefined,
     optionId: found.option_id ?? undefined,
     principalUid: found.principal_uid ?? undefined,
   };

@@ -54,7 +54,7 @@ const ENDED = "('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED')";
 const CANCELLED_BEFORE_START = { state: 'CANCELLED', message: 'cancelled before it started' };
 
 /** Stores the wish to cancel; see RunStore.cancel. */
-export function* cancelling(runId: string, { by, also }: TransactionHook<CancelOutcome>): Transaction<CancelOutcome> {
+export function* cancelRun(runId: string, { by, also }: TransactionHook<CancelOutcome>): Transaction<CancelOutcome> {
   const nowMs = yield* databaseNow();
   const run = yield* row<RunRow>(
     'SELECT run_id, state, cancel_requested_at, execution_id, factory_uid FROM run WHERE run_id = ? FOR UPDATE',
@@ -90,7 +90,7 @@ export function* cancelling(runId: string, { by, also }: TransactionHook<CancelO
 }
 
 /** Stores a follow-up and what becomes of it; see RunStore.followup. */
-export function* followingUp(
+export function* storeFollowup(
   wanted: NewFollowup,
   decide: FollowupDecider,
   { by, also }: TransactionHook<FollowupOutcome>,

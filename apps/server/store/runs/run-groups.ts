@@ -31,7 +31,7 @@ export function* storeAdmission({ made, replaced }: Admission<NewRun>, nowMs: nu
   yield* insertInto(RUN, made.map(toRunRow));
   const told: string[] = [];
   for (let start = 0; start < replaced.length; start += CANCELLED_AT_ONCE)
-    told.push(...(yield* replace(replaced.slice(start, start + CANCELLED_AT_ONCE), nowMs)));
+    told.push(...(yield* cancelReplaced(replaced.slice(start, start + CANCELLED_AT_ONCE), nowMs)));
   return told;
 }
 
@@ -45,7 +45,7 @@ function* openRuns(group: string, all: boolean): Transaction<string[]> {
 }
 
 /** Waiting ones are CANCELLED at once, live ones are asked; those that have ended or are being cancelled stay as they are. */
-function* replace(runIds: readonly string[], nowMs: number): Transaction<string[]> {
+function* cancelReplaced(runIds: readonly string[], nowMs: number): Transaction<string[]> {
   const found = yield* rows<{ run_id: string; state: string; execution_id: string | null }>(
     `SELECT run_id, state, execution_id FROM run WHERE run_id IN (${placeholders(runIds.length)}) AND state IN ${OPEN} AND cancel_requested_at IS NULL ORDER BY run_id FOR UPDATE`,
     ...runIds,
@@ -67,8 +67,8 @@ function* replace(runIds: readonly string[], nowMs: number): Transaction<string[
     [nowMs],
     live.flatMap(({ execution_id: id }) => (id === null ? [] : [id])),
   );
-  yield* note(waiting, { state: 'CANCELLED', message: REPLACED }, nowMs);
-  yield* note(
+  yield* appendToLogs(waiting, { state: 'CANCELLED', message: REPLACED }, nowMs);
+  yield* appendToLogs(
     live.map(({ run_id: runId }) => runId),
     { text: `${REPLACED}: it is being cancelled` },
     nowMs,
@@ -77,7 +77,7 @@ function* replace(runIds: readonly string[], nowMs: number): Transaction<string[
 }
 
 /** One more entry in the log of each: nobody asked for this, so that no trail tells of it. */
-function* note(runIds: readonly string[], body: object, nowMs: number): Transaction<void> {
+function* appendToLogs(runIds: readonly string[], body: object, nowMs: number): Transaction<void> {
   yield* changeAll(
     `INSERT INTO run_event (run_id, seq, execution_id, at, kind, body)
      SELECT r.run_id, (SELECT COALESCE(max(e.seq), 0) + 1 FROM run_event e WHERE e.run_id = r.run_id), CASE WHEN r.state = 'CANCELLED' THEN NULL ELSE r.execution_id END, CAST(? AS BIGINT), 'status', CAST(? AS TEXT)

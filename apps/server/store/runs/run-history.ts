@@ -11,7 +11,7 @@ export const HISTORY_MAX = 1_000;
 export type VisibleFactories = readonly string[] | undefined;
 
 /** An execution, or one turn of it. */
-export interface SaidBy {
+export interface AgentOutputScope {
   executionId: string;
   epoch: number;
   fromSeq?: number;
@@ -134,7 +134,7 @@ export class RunHistoryStore {
   /** What an execution wrote to its output or its agent said, and when it began to; undefined: nothing. Only its part of the log is looked at, or one turn's part of that. */
   said(
     runId: string,
-    { executionId, epoch, fromSeq = 0, untilSeq = SEQ_MAX }: SaidBy,
+    { executionId, epoch, fromSeq = 0, untilSeq = SEQ_MAX }: AgentOutputScope,
   ): Promise<{ text: string; atMs: number } | undefined> {
     return this.database.read(function* () {
       const found = yield* rows<{ at: number; body: string }>(

@@ -3,7 +3,7 @@ import type { LeasedState } from '#runs';
 import { closeQuestions } from './permissions.ts';
 import { appendToLog } from './run-log.ts';
 import { requeueForFollowups } from './run-commands.ts';
-import { giveBack } from './run-tasks.ts';
+import { returnTask } from './run-tasks.ts';
 import type { Claim, RunEnd } from './runs.ts';
 import { change, databaseNow, row, rows, type Transaction } from '../database/transactions.ts';
 import type { RunRow } from './run.entities.ts';
@@ -39,44 +39,44 @@ export function* abandonedRuns(owner: string, alone: boolean): Transaction<Aband
 }
 
 /** See RunStore.takeOver. */
-export function takingOver(runId: string, epoch: number, verdict: ReclaimDecision): Transaction<boolean> {
-  return leaving(
+export function reclaimRun(runId: string, epoch: number, verdict: ReclaimDecision): Transaction<boolean> {
+  return leaveExecution(
     runId,
     epoch,
-    { outcome: 'LOST', takeovers: 1, told: 'the service lost this execution; another one takes the run over' },
+    { outcome: 'LOST', takeovers: 1, logText: 'the service lost this execution; another one takes the run over' },
     () => verdict,
   );
 }
 
 /** See RunStore.handBack. */
-export function handingBack(
+export function releaseRun(
   { runId, epoch }: Claim,
   decide: (state: LeasedState) => ReclaimDecision,
 ): Transaction<boolean> {
-  return leaving(
+  return leaveExecution(
     runId,
     epoch,
     {
       outcome: 'HANDED_OVER',
       takeovers: 0,
-      told: 'the service stops and hands this run over; the next execution goes on with it',
+      logText: 'the service stops and hands this run over; the next execution goes on with it',
     },
     decide,
   );
 }
 
-interface Leaving {
+interface LeaveOptions {
   /** Of the execution, when another one follows. */
   outcome: 'LOST' | 'HANDED_OVER';
   /** What it adds to the number of times that the run was lost. */
   takeovers: 0 | 1;
-  told: string;
+  logText: string;
 }
 
-function* leaving(
+function* leaveExecution(
   runId: string,
   epoch: number,
-  { outcome, takeovers, told }: Leaving,
+  { outcome, takeovers, logText }: LeaveOptions,
   decide: (state: LeasedState) => ReclaimDecision,
 ): Transaction<boolean> {
   const nowMs = yield* databaseNow();
@@ -90,7 +90,7 @@ function* leaving(
   const executionId = run.execution_id ?? undefined;
   yield* closeQuestions(runId);
   // The last of this execution's entries: the epoch is raised with them.
-  const body = verdict === 'requeue' ? { text: told } : { state: verdict.state, message: verdict.message };
+  const body = verdict === 'requeue' ? { text: logText } : { state: verdict.state, message: verdict.message };
   yield* appendToLog(runId, executionId, [{ kind: 'status', atMs: nowMs, body: JSON.stringify(body) }]);
   if (executionId !== undefined) {
     yield* change(
@@ -101,7 +101,7 @@ function* leaving(
     );
   }
   if (verdict === 'requeue') {
-    if (executionId !== undefined) yield* giveBack(runId, executionId);
+    if (executionId !== undefined) yield* returnTask(runId, executionId);
     yield* change(
       "UPDATE run SET state = 'QUEUED', epoch = epoch + 1, takeovers = takeovers + ?, lease_owner = NULL, lease_until = NULL, updated_at = ? WHERE run_id = ?",
       takeovers,

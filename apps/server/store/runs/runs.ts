@@ -16,24 +16,24 @@ import { audit } from '../access/audit.ts';
 import { toMetadataRows, toRunRow, type NewRun } from './new-run.ts';
 import { closeQuestions } from './permissions.ts';
 import { appendToLog, type RunEvent, type StoredRunEvent } from './run-log.ts';
-import { claiming } from './run-claims.ts';
+import { claimRuns } from './run-claims.ts';
 import { ANYWHERE, type Placement } from './run-placement.ts';
 import {
-  cancelling,
-  followingUp,
+  cancelRun,
+  storeFollowup,
   requeueForFollowups,
   type TransactionHook,
   type CancelOutcome,
   type FollowupDecider,
   type NewFollowup,
 } from './run-commands.ts';
-import { abandonedRuns, handingBack, takingOver, type AbandonedRun, type ReclaimDecision } from './run-takeovers.ts';
-import { takeMore, takeTask, type Task } from './run-tasks.ts';
+import { abandonedRuns, releaseRun, reclaimRun, type AbandonedRun, type ReclaimDecision } from './run-takeovers.ts';
+import { takeLaterFollowups, takeTask, type Task } from './run-tasks.ts';
 import { noteUsage, storedUsage } from './run-usage.ts';
 import { insertInto } from '../database/table.ts';
 import { change, databaseNow, placeholders, row, rows } from '../database/transactions.ts';
 import { RUN, RUN_METADATA, type RunRow } from './run.entities.ts';
-import { notingUnplaced } from './unplaced-runs.ts';
+import { markUnplacedRuns } from './unplaced-runs.ts';
 
 /** The right to work on a run until `leaseUntilMs`; every write carries the epoch. */
 export interface Claim {
@@ -127,7 +127,7 @@ export class RunStore {
   }
 
   /** Where a run stands now, without its texts; undefined when there is none. */
-  standing(runId: string): Promise<RunStatus | undefined> {
+  status(runId: string): Promise<RunStatus | undefined> {
     return this.database.read(() =>
       row<RunStatus>(
         'SELECT run_id, factory_uid, state, status_message, error_code, retryable, updated_at FROM run WHERE run_id = ?',
@@ -172,15 +172,15 @@ export class RunStore {
     placement: Placement = ANYWHERE,
   ): Promise<ClaimedRun[]> {
     const { claimed, served } = await this.database.run(() =>
-      claiming({ owner, leaseMs, executionIds: executionIds.slice(0, count), bounds, placement }, this.served),
+      claimRuns({ owner, leaseMs, executionIds: executionIds.slice(0, count), bounds, placement }, this.served),
     );
     this.served = served;
     return claimed;
   }
 
   /** Tells in the status of waiting runs that nobody works on the machine that they ask for, or nobody at all; takes it back when somebody does. */
-  async noteUnplaced(): Promise<void> {
-    this.mayLackWorkers = await this.database.run(() => notingUnplaced(this.mayLackWorkers));
+  async markUnplaced(): Promise<void> {
+    this.mayLackWorkers = await this.database.run(() => markUnplacedRuns(this.mayLackWorkers));
   }
 
   /** CLAIMED → PENDING: the workspace is being prepared. False when the claim was lost. */
@@ -232,7 +232,7 @@ export class RunStore {
 
   /** Hands over follow-ups that came since; undefined: there are none, or the execution is to end. Everything that was said before has to be in the log. */
   takeFollowups(claim: Claim): Promise<Task | undefined> {
-    return this.database.run(() => takeMore(claim));
+    return this.database.run(() => takeLaterFollowups(claim));
   }
 
   /** Remembers which process an execution runs in, so that a restart can find what is left of it. False when the claim was lost. */
@@ -308,7 +308,7 @@ export class RunStore {
    * `repeated`: it is cancelled or being cancelled already. `ended`: another end came first.
    */
   cancel(runId: string, beside: TransactionHook<CancelOutcome> = {}): Promise<CancelOutcome> {
-    return this.database.run(() => cancelling(runId, beside));
+    return this.database.run(() => cancelRun(runId, beside));
   }
 
   /**
@@ -320,7 +320,7 @@ export class RunStore {
     decide: FollowupDecider,
     beside: TransactionHook<FollowupOutcome> = {},
   ): Promise<FollowupDecision | undefined> {
-    return this.database.run(() => followingUp(wanted, decide, beside));
+    return this.database.run(() => storeFollowup(wanted, decide, beside));
   }
 
   /**
@@ -372,20 +372,20 @@ export class RunStore {
   }
 
   /** Puts a lost execution's run back into the queue, or ends it; conditional on the epoch that was lost. */
-  takeOver(runId: string, epoch: number, verdict: ReclaimDecision): Promise<boolean> {
-    return this.database.run(() => takingOver(runId, epoch, verdict));
+  reclaim(runId: string, epoch: number, verdict: ReclaimDecision): Promise<boolean> {
+    return this.database.run(() => reclaimRun(runId, epoch, verdict));
   }
 
   /**
    * Gives a run back whose execution its own service has ended: queued again at once, for whoever claims it, and not counted as
    * lost. `decide` on the state of this moment. A cancel that was accepted ends it. False when the claim was lost.
    */
-  handBack(claim: Claim, decide: (state: LeasedState) => ReclaimDecision): Promise<boolean> {
-    return this.database.run(() => handingBack(claim, decide));
+  release(claim: Claim, decide: (state: LeasedState) => ReclaimDecision): Promise<boolean> {
+    return this.database.run(() => releaseRun(claim, decide));
   }
 
   /** Which of these runs have ended before a time, or do not exist: nothing of theirs is needed any more. */
-  async over(runIds: readonly string[], beforeMs: number): Promise<string[]> {
+  async expired(runIds: readonly string[], beforeMs: number): Promise<string[]> {
     if (runIds.length === 0) return [];
     const kept = await this.database.read(() =>
       rows<{ run_id: string }>(

@@ -30,9 +30,9 @@ export function* putSecret(
   const before = existing ?? (yield* findSecret(wanted.owner, wanted.name)) ?? unreachable();
   const users = existing === undefined ? [] : yield* webhooksUsing(existing.id);
   if (wanted.value !== undefined) {
-    refuseUnfit(wanted.value, users);
+    refuseUnusable(wanted.value, users);
     yield* addVersion(before.id, before.version + 1, wanted.value, nowMs);
-    yield* dropUnboundValues();
+    yield* deleteUnboundValues();
   }
   if (wanted.grants !== undefined && existing !== undefined)
     yield* regrant(existing, mergedGrants(existing, wanted.grants), users, nowMs);
@@ -64,20 +64,20 @@ export function* removeSecret(
 }
 
 /** Drops the values that are neither the newest version nor served by a webhook: a rotated-out value does not stay on disk. */
-export function* dropUnboundValues(): Transaction<void> {
+export function* deleteUnboundValues(): Transaction<void> {
   yield* change(`DELETE FROM secret_value WHERE version < (SELECT s.version FROM secret s WHERE s.id = secret_value.secret_id)
     AND NOT EXISTS (SELECT 1 FROM webhook w WHERE w.secret_id = secret_value.secret_id AND w.secret_version = secret_value.version AND w.deleted_at IS NULL)`);
 }
 
 /** Deletes every secret that is a factory's own, values included, and unbinds what used them. */
-export function* dropSecretsOf(owner: string): Transaction<void> {
+export function* deleteSecretsOf(owner: string): Transaction<void> {
   const own = 'SELECT id FROM secret WHERE owner = ?';
   yield* change(`UPDATE webhook SET secret_id = NULL, secret_version = NULL WHERE secret_id IN (${own})`, owner);
   yield* change(`DELETE FROM secret_value WHERE secret_id IN (${own})`, owner);
   yield* change('DELETE FROM secret WHERE owner = ?', owner);
 }
 
-function refuseUnfit({ usableFor }: NewValue, users: readonly SecretUser[]): void {
+function refuseUnusable({ usableFor }: NewValue, users: readonly SecretUser[]): void {
   const unfit = users.filter(
     ({ authMode, signatureScheme }) =>
       !usableFor[secretUse(authMode as 'token' | 'url_token' | 'signature', signatureScheme ?? undefined)],

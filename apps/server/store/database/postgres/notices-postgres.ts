@@ -4,7 +4,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { toStoreError } from '../faults.ts';
-import { TOPICS, type NoticeLine, type Topic } from '../notices.ts';
+import { TOPICS, type NoticeTransport, type Topic } from '../notices.ts';
 
 const CHANNEL = 'millwright';
 /** What is told again within this time is told once: a burst of deliveries costs fifty statements a second, however large it is. */
@@ -38,7 +38,7 @@ class NotificationsUndeliveredError extends Error {
   }
 }
 
-export class PostgresLine implements NoticeLine {
+export class PostgresLine implements NoticeTransport {
   private readonly parts: PostgresLineParts;
   /** Tells our notices from those of others. */
   private readonly name = randomBytes(6).toString('hex');
