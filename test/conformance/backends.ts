@@ -8,14 +8,13 @@ import { AttachmentStore } from '../../apps/server/store/runs/attachments.ts';
 import { AutomationStore } from '../../apps/server/store/definitions/automations.ts';
 import { DefinitionEditStore } from '../../apps/server/store/definitions/definition-edits.ts';
 import { AuditStore } from '../../apps/server/store/access/audit.ts';
-import { CatalogueStore } from '../../apps/server/store/definitions/catalogue.ts';
+import { CatalogueStore, InventoryStore } from '../../apps/server/store/definitions/catalogue.ts';
 import { openDatabase } from '../../apps/server/store/open-database.ts';
 import type { Database, DatabaseOptions } from '../../apps/server/store/database/database.ts';
 import { DefinitionStore } from '../../apps/server/store/definitions/definitions.ts';
 import { DeliveryStore } from '../../apps/server/store/deliveries/deliveries.ts';
 import { EventStore } from '../../apps/server/store/factories/events.ts';
 import { FactoryStore } from '../../apps/server/store/factories/factories.ts';
-import { InventoryStore } from '../../apps/server/store/definitions/inventory.ts';
 import { KeyStore } from '../../apps/server/store/access/keys.ts';
 import { PermissionStore } from '../../apps/server/store/runs/permissions.ts';
 import { ReplicaStore } from '../../apps/server/store/database/replicas.ts';
@@ -27,7 +26,7 @@ import { ScheduleStore } from '../../apps/server/store/definitions/schedules.ts'
 import { SecretStore } from '../../apps/server/store/secrets/secrets.ts';
 import { ServingStore } from '../../apps/server/store/serving/serving.ts';
 import { SessionStore } from '../../apps/server/store/access/sessions.ts';
-import { change, row, rows, type Row, type SqlValue } from '../../apps/server/store/database/transactions.ts';
+import { change, row, type Row, rows, type SqlValue } from '../../apps/server/store/database/transactions.ts';
 import { WebhookStore } from '../../apps/server/store/definitions/webhooks.ts';
 import { freshDatabase, postgresServer } from '../support/postgres.ts';
 

@@ -5,8 +5,7 @@ import type { PassOutcome, PassRecord } from '../../apps/server/store/factories/
 import { REVISIONS_KEPT, RevisionStore } from '../../apps/server/store/factories/revisions.ts';
 import type { Database } from '../../apps/server/store/database/database.ts';
 import { PASSES_NAMED } from '../../apps/server/store/migrations/0004-reconciling.ts';
-import { runSteps } from '../../apps/server/store/database/transaction-runner.ts';
-import type { Statement, Transaction } from '../../apps/server/store/database/transactions.ts';
+import { runSteps, type Statement, type Transaction } from '../../apps/server/store/database/transactions.ts';
 import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
 import { newId, seedFactory, seedServed, servingVersion, unique, webhookOf } from './seeds.ts';
 import { VersionMismatchError } from '../../apps/server/store/database/replicas.ts';

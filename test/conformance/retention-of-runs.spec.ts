@@ -1,7 +1,6 @@
 /** What goes of runs that ended long ago, and what stays; histories of factories; the audit trail: on every database. contract 2, 3, 9. */
 import { RETAINED_ENTRIES_MIN } from '#deliveries';
-import { auditSweep } from '../../apps/server/store/retention/retention-audit.ts';
-import { historySweep } from '../../apps/server/store/retention/retention-history.ts';
+import { auditSweep, historySweep } from '../../apps/server/store/retention/retention-history.ts';
 import { artifactSweep, eventSweep } from '../../apps/server/store/retention/retention-runs.ts';
 import { change, insert } from '../../apps/server/store/database/transactions.ts';
 import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';

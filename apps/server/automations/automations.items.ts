@@ -11,7 +11,7 @@ import type { AutomationDefinition, FileKeys, Trigger } from '#definitions';
 import type { JsonValue } from '#filters';
 import { toAgentConfig, withoutAbsent } from '#runs';
 import type { Schedule } from '../store/definitions/schedules.ts';
-import type { RecentRuns } from '../store/definitions/automation-counts.ts';
+import type { RecentRuns } from '../store/definitions/automations.ts';
 import type { AutomationRow } from '../store/definitions/definition.entities.ts';
 import { toScheduleItems } from '../schedules/schedules.items.ts';
 import { toTime } from '../http/timestamps.ts';

@@ -1,13 +1,11 @@
 /** The part that forgets what is old, and what the operator said of how long it is kept. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/config.ts';
-import { auditSweep } from '../store/retention/retention-audit.ts';
-import { deliverySweep } from '../store/retention/retention-deliveries.ts';
-import { historySweep } from '../store/retention/retention-history.ts';
-import { identitySweep } from '../store/retention/retention-identities.ts';
+import { auditSweep, historySweep } from '../store/retention/retention-history.ts';
+import { deliverySweep, identitySweep } from '../store/retention/retention-deliveries.ts';
 import { artifactSweep, eventSweep } from '../store/retention/retention-runs.ts';
 import type { Database } from '../store/database/database.ts';
-import { SweepStore, type Sweep } from '../store/retention/sweeps.ts';
+import { type Sweep, SweepStore } from '../store/retention/sweeps.ts';
 import { Sweeper } from '../retention/sweeper.ts';
 import { monotonicMs, type ServiceDeps } from './surroundings.ts';
 

@@ -7,7 +7,7 @@ import type { ChangedBy } from '../store/access/audit.ts';
 import type { DefinitionStore } from '../store/definitions/definitions.ts';
 import type { Factory, FactorySource, FactoryStore } from '../store/factories/factories.ts';
 import type { EventStore } from '../store/factories/events.ts';
-import type { InventoryStore } from '../store/definitions/inventory.ts';
+import type { InventoryStore } from '../store/definitions/catalogue.ts';
 import { changedBy, type Caller } from '../http/access-guard.ts';
 import { invalidMembers, lastingConflict, notFound, RefusalError } from '../http/error-codes.ts';
 import type { FactoryCreate, FactoryPatch } from '../http/body-schemas.ts';

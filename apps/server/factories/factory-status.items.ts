@@ -4,7 +4,7 @@ import type { Problem } from '#definitions';
 import { conditionsOf, heldOf, factoryStateOf, type Change, type FactoryCondition } from '#reconcile';
 import type { StoredFactoryEvent } from '../store/factories/events.ts';
 import type { Factory, PassRecord } from '../store/factories/factories.ts';
-import type { InventoryEntry } from '../store/definitions/inventory.ts';
+import type { InventoryEntry } from '../store/definitions/catalogue.ts';
 import { toTime } from '../http/timestamps.ts';
 import { toFactoryEventItem } from './factory-history.service.ts';
 import { isManaged } from './factories.items.ts';

@@ -25,7 +25,7 @@ import {
   RUN_METADATA,
 } from './runs/run.entities.ts';
 import { SECRET, SECRET_VALUE } from './secrets/secret.entities.ts';
-import { SERVING_CLOCK } from './serving/serving-version.ts';
+import { SERVING_CLOCK } from './serving/serving.ts';
 
 /** Every table; the migrations make them, a test compares the two. */
 export const TABLES: readonly EntitySchema[] = [

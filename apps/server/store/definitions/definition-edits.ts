@@ -7,7 +7,7 @@ import type { FactorySource } from '../factories/factories.ts';
 import { deleteUnboundValues, putSecret } from '../secrets/secret-changes.ts';
 import { visibleSecrets } from '../secrets/secret-rows.ts';
 import type { Secret, WantedSecret } from '../secrets/secrets.ts';
-import { bumpServing } from '../serving/serving-version.ts';
+import { bumpServing } from '../serving/serving.ts';
 import { change, databaseNow, row, rows, type Transaction } from '../database/transactions.ts';
 import { AUTOMATION, type AutomationRow, WEBHOOK, type WebhookRow } from './definition.entities.ts';
 import { lastDeliveries } from './webhooks.ts';

@@ -11,7 +11,7 @@ import type { Actual, AppliedObject, HowApplied, Rebinding } from '#reconcile';
 import type { Database } from '../database/database.ts';
 import { FenceLostError } from '../factories/factories.ts';
 import { deleteFiles, saveFiles, toResourceFiles } from './resource-files.ts';
-import { bumpServing } from '../serving/serving-version.ts';
+import { bumpServing } from '../serving/serving.ts';
 import { deleteUnboundValues } from '../secrets/secret-changes.ts';
 import { visibleSecrets } from '../secrets/secret-rows.ts';
 import type { Secret } from '../secrets/secrets.ts';

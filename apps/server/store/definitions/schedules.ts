@@ -1,8 +1,7 @@
 /** Schedules as rows: how far their ticks were handled, and the transaction that handles one, once over all processes. contract 8 (schedule trigger). */
 import type { AgentDefaults, AutomationDefinition, FactoryDefinition, Missed } from '#definitions';
 import type { Database } from '../database/database.ts';
-import type { NewRun } from '../runs/new-run.ts';
-import { decideAdmission, storeAdmission } from '../runs/run-groups.ts';
+import { decideAdmission, type NewRun, storeAdmission } from '../runs/new-run.ts';
 import { insertInto } from '../database/table.ts';
 import { SCHEDULE, type ScheduleRow } from './definition.entities.ts';
 import { change, placeholders, row, rows, type Transaction } from '../database/transactions.ts';

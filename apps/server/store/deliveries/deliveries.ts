@@ -5,9 +5,8 @@ import { commitDeliveries, type DeliveryOutcome, type PendingDelivery } from './
 import { RateWindowCache } from './rate-window-cache.ts';
 import type { Database } from '../database/database.ts';
 import { DELIVERY, type DeliveryRow, ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
-import { withStoreErrors, StoreError } from '../database/faults.ts';
-import { GroupCommit } from '../database/group-commit.ts';
-import { ShardedGroupCommit } from '../database/sharded-group-commit.ts';
+import { StoreError, withStoreErrors } from '../database/faults.ts';
+import { GroupCommit, ShardedGroupCommit } from '../database/group-commit.ts';
 import { insertInto } from '../database/table.ts';
 import { change, placeholders, row, rows, type SqlValue } from '../database/transactions.ts';
 

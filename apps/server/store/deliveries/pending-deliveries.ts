@@ -1,18 +1,17 @@
 /** The one transaction behind a 202: slot, identity, log entry and runs commit together, many deliveries to a commit. spec: Delivery identity; contract 5. */
-import { RATE_WINDOW_MS, takeSlot, type OutcomeKind, type SkippedAutomation } from '#deliveries';
-import { contestedGroups, firstUuidv7, type Admission } from '#runs';
+import { type OutcomeKind, RATE_WINDOW_MS, type SkippedAutomation, takeSlot } from '#deliveries';
+import { type Admission, contestedGroups, firstUuidv7 } from '#runs';
 import {
   DELIVERY,
+  type DeliveryRow,
   ENTRY_TIME_SLACK_MS,
   IDENTITY,
-  type DeliveryRow,
   type StoredDeliveryRow,
 } from './delivery.entities.ts';
 import { insertInto } from '../database/table.ts';
 import { LostRaceError } from '../database/faults.ts';
-import type { NewRun } from '../runs/new-run.ts';
-import { nextResends, noteResend, type AcceptedResend, type ResendRequest } from './resends.ts';
-import { decideAdmission, storeAdmission } from '../runs/run-groups.ts';
+import { decideAdmission, type NewRun, storeAdmission } from '../runs/new-run.ts';
+import { type AcceptedResend, nextResends, noteResend, type ResendRequest } from './resends.ts';
 import { databaseNow, matching, type Transaction } from '../database/transactions.ts';
 
 /** A delivery that passed authentication, decided against one version of the serving state. */

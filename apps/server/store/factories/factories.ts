@@ -12,13 +12,16 @@ import { audit, type ChangedBy } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
 import { recordEvents, recordRequestedEvent, type NamedEvent } from './events.ts';
 import { editFactory, policyMembers, type FactoryChanges, type FactoryEdit } from './factory-edits.ts';
+import { LessThan } from 'typeorm';
+import { PRINCIPAL } from '../access/access.entities.ts';
+import { insertInto } from '../database/table.ts';
 import { withStoreErrors } from '../database/faults.ts';
 import { deleteFilesOfFactory } from '../definitions/resource-files.ts';
 import { acceptRevision, forgetRevisions, type BroughtCommits } from './revisions.ts';
 import { deleteSecretsOf } from '../secrets/secret-changes.ts';
-import { bumpServing, tickServingClock } from '../serving/serving-version.ts';
-import { change, databaseNow, insert, row, rows, type Transaction } from '../database/transactions.ts';
-import { FACTORY, type FactoryRow, PASS, type PassRow } from './factory.entities.ts';
+import { bumpServing, tickServingClock } from '../serving/serving.ts';
+import { change, databaseNow, row, rows, type Transaction } from '../database/transactions.ts';
+import { APPROVAL, FACTORY, type FactoryRow, PASS, type PassRow } from './factory.entities.ts';
 
 export type FactorySource =
   | {
@@ -229,34 +232,7 @@ export class FactoryStore {
 
   /** Deletes: its webhooks answer 404 at once, its queued runs are cancelled, live ones finish; its own secrets and approvals are nobody's any more. False when it is gone already. */
   remove(uid: string, by?: ChangedBy): Promise<boolean> {
-    return this.database.run(function* () {
-      const nowMs = yield* databaseNow();
-      const found = yield* row<{ slug: string }>(
-        'UPDATE factory SET deleted_at = ?, fence = fence + 1, lease_until = 0, updated_at = ? WHERE uid = ? AND deleted_at IS NULL RETURNING slug',
-        nowMs,
-        nowMs,
-        uid,
-      );
-      if (found === undefined) return false;
-      yield* bumpServing(uid);
-      for (const table of ['webhook', 'automation', 'resource']) {
-        yield* change(`UPDATE ${table} SET deleted_at = ? WHERE factory_uid = ? AND deleted_at IS NULL`, nowMs, uid);
-      }
-      yield* change(
-        "UPDATE run SET state = 'CANCELLED', status_message = 'the factory was deleted', cancel_requested_at = ?, finished_at = ?, updated_at = ? WHERE factory_uid = ? AND state = 'QUEUED'",
-        nowMs,
-        nowMs,
-        nowMs,
-        uid,
-      );
-      yield* deleteFilesOfFactory(uid);
-      yield* deleteSecretsOf(uid);
-      yield* forgetRevisions(uid);
-      yield* change('DELETE FROM factory_event WHERE factory_uid = ?', uid);
-      yield* change('DELETE FROM approval WHERE factory_uid = ?', uid);
-      yield* audit(by, { action: 'factory.delete', subject: uid, factoryUid: uid, details: { slug: found.slug } });
-      return true;
-    });
+    return this.database.run(() => deleteFactory(uid, by));
   }
 
   /** Takes or renews the right to reconcile; undefined while another owner holds it. */
@@ -301,88 +277,26 @@ export class FactoryStore {
 
   /** The one place where the end of a pass is written, whatever path it took. Throws FenceLostError. */
   recordPass(uid: string, fence: number, outcome: PassOutcome): Promise<void> {
-    const isNews = outcome.record !== undefined || outcome.brought !== undefined || (outcome.events ?? []).length > 0;
-    return this.database.run(
-      function* () {
-        const {
-          generationHandled,
-          condition,
-          conditions,
-          failures,
-          revisionSeen,
-          revisionAttempted,
-          brought,
-          rewrite,
-          events = [],
-          record,
-        } = outcome;
-        const written = yield* change(
-          `UPDATE factory SET generation_handled = ?, condition = ?, conditions = COALESCE(?, conditions), failures = ?, revision_seen = COALESCE(?, revision_seen),
-          revision_attempted = COALESCE(?, revision_attempted), rewrite = CASE WHEN ? = 1 THEN ? ELSE rewrite END WHERE uid = ? AND fence = ?`,
-          generationHandled,
-          JSON.stringify(condition),
-          conditions === undefined ? null : JSON.stringify(conditions),
-          failures,
-          revisionSeen ?? null,
-          revisionAttempted ?? null,
-          rewrite === undefined ? 0 : 1,
-          rewrite ? JSON.stringify(rewrite) : null,
-          uid,
-          fence,
-        );
-        if (written !== 1) throw new FenceLostError('the lease of this pass was taken over');
-        if (!isNews) return; // a pass without news costs one statement
-        const nowMs = yield* databaseNow();
-        if (revisionAttempted !== undefined && brought !== undefined)
-          yield* acceptRevision(uid, revisionAttempted, brought, nowMs, record?.id);
-        if (brought?.spent !== undefined)
-          yield* change('DELETE FROM approval WHERE factory_uid = ? AND digest = ?', uid, brought.spent);
-        if (record !== undefined) yield* insert('sync_pass', PASS_COLUMNS, [toPassValues(uid, record)]);
-        yield* recordEvents(uid, events, nowMs, record?.id);
-      },
-      isNews ? undefined : 'lazily',
-    );
+    return this.database.run(() => recordPass(uid, fence, outcome), isNews(outcome) ? undefined : 'lazily');
   }
 
   /** Recorded passes, newest first, from before `before`. */
-  async passes(factoryUid: string, limit: number, before?: string): Promise<PassRecord[]> {
-    const query = this.database.source.getRepository(PASS).createQueryBuilder('pass');
-    query.where('pass.factory_uid = :factoryUid', { factoryUid }).orderBy('pass.id', 'DESC').take(limit);
-    if (before !== undefined) query.andWhere('pass.id < :before', { before });
-    return (await withStoreErrors(query.getMany())).map(toPassRecord);
+  passes(factoryUid: string, limit: number, before?: string): Promise<PassRecord[]> {
+    return readPasses(this.database, factoryUid, limit, before);
   }
 
   /** The same as a page: at most `limit` of them, fewer where they say a lot, and whether there are more. */
-  async passPage(
-    factoryUid: string,
-    limit: number,
-    before?: string,
-  ): Promise<{ passes: PassRecord[]; hasMore: boolean }> {
-    const passes: PassRecord[] = [];
-    let entries = 0;
-    for (;;) {
-      const wanted = Math.min(PASSES_AT_ONCE, limit + 1 - passes.length);
-      const found = await this.passes(factoryUid, wanted, passes.at(-1)?.id ?? before);
-      for (const pass of found) {
-        if (passes.length === limit || entries > PAGE_ENTRIES_MAX) return { passes, hasMore: true };
-        passes.push(pass);
-        entries += pass.problems.length + pass.changes.length + pass.held.length;
-      }
-      if (found.length < wanted) return { passes, hasMore: false };
-    }
+  passPage(factoryUid: string, limit: number, before?: string): Promise<PassPage> {
+    return readPassPage(this.database, factoryUid, limit, before);
   }
 
-  async pass(factoryUid: string, id: string): Promise<PassRecord | undefined> {
-    const found = await withStoreErrors(
-      this.database.source.getRepository(PASS).findOneBy({ factory_uid: factoryUid, id }),
-    );
-    return found === null ? undefined : toPassRecord(found);
+  pass(factoryUid: string, id: string): Promise<PassRecord | undefined> {
+    return readPass(this.database, factoryUid, id);
   }
 
+  /** Approved digests. */
   async approvals(uid: string): Promise<Set<string>> {
-    const found = await this.database.read(() =>
-      rows<{ digest: string }>('SELECT digest FROM approval WHERE factory_uid = ?', uid),
-    );
+    const found = await withStoreErrors(this.database.source.getRepository(APPROVAL).findBy({ factory_uid: uid }));
     return new Set(found.map(({ digest }) => digest));
   }
 
@@ -395,12 +309,8 @@ export class FactoryStore {
         uid,
       );
       if (found !== 1) return false;
-      yield* insert(
-        'approval',
-        ['factory_uid', 'digest', 'at', 'principal_uid'],
-        [[uid, digest, nowMs, principalUid]],
-        { ignoreConflicts: true },
-      );
+      const approval = { factory_uid: uid, digest, at: nowMs, principal_uid: principalUid };
+      yield* insertInto(APPROVAL, [approval], { ignoreConflicts: true });
       yield* audit(by, { action: 'factory.approve', subject: uid, factoryUid: uid, details: { plan: digest } });
       yield* recordRequestedEvent(by, uid, {
         type: 'Normal',
@@ -417,18 +327,138 @@ export class FactoryStore {
   }
 }
 
+/** Whether there is more to write of a pass than where the factory stands. */
+export function isNews({ record, brought, events = [] }: PassOutcome): boolean {
+  return record !== undefined || brought !== undefined || events.length > 0;
+}
+
+/** Writes the end of a pass, whatever path it took. Throws FenceLostError. */
+export function* recordPass(uid: string, fence: number, outcome: PassOutcome): Transaction<void> {
+  const {
+    generationHandled,
+    condition,
+    conditions,
+    failures,
+    revisionSeen,
+    revisionAttempted,
+    brought,
+    rewrite,
+    events = [],
+    record,
+  } = outcome;
+  const written = yield* change(
+    `UPDATE factory SET generation_handled = ?, condition = ?, conditions = COALESCE(?, conditions), failures = ?, revision_seen = COALESCE(?, revision_seen),
+    revision_attempted = COALESCE(?, revision_attempted), rewrite = CASE WHEN ? = 1 THEN ? ELSE rewrite END WHERE uid = ? AND fence = ?`,
+    generationHandled,
+    JSON.stringify(condition),
+    conditions === undefined ? null : JSON.stringify(conditions),
+    failures,
+    revisionSeen ?? null,
+    revisionAttempted ?? null,
+    rewrite === undefined ? 0 : 1,
+    rewrite ? JSON.stringify(rewrite) : null,
+    uid,
+    fence,
+  );
+  if (written !== 1) throw new FenceLostError('the lease of this pass was taken over');
+  if (!isNews(outcome)) return; // a pass without news costs one statement
+  const nowMs = yield* databaseNow();
+  if (revisionAttempted !== undefined && brought !== undefined)
+    yield* acceptRevision(uid, revisionAttempted, brought, nowMs, record?.id);
+  if (brought?.spent !== undefined)
+    yield* change('DELETE FROM approval WHERE factory_uid = ? AND digest = ?', uid, brought.spent);
+  if (record !== undefined) yield* insertInto(PASS, [toPassRow(uid, record)]);
+  yield* recordEvents(uid, events, nowMs, record?.id);
+}
+
+/** Some recorded passes of a factory. */
+export interface PassPage {
+  passes: PassRecord[];
+  hasMore: boolean;
+}
+
+/** Recorded passes, newest first, from before `before`. */
+export async function readPasses(
+  { source }: Database,
+  factoryUid: string,
+  limit: number,
+  before?: string,
+): Promise<PassRecord[]> {
+  const where = { factory_uid: factoryUid, ...(before === undefined ? {} : { id: LessThan(before) }) };
+  const found = source.getRepository(PASS).find({ where, order: { id: 'DESC' }, take: limit });
+  return (await withStoreErrors(found)).map(toPassRecord);
+}
+
+/** The same as a page: at most `limit` of them, fewer where they say a lot. */
+export async function readPassPage(
+  database: Database,
+  factoryUid: string,
+  limit: number,
+  before?: string,
+): Promise<PassPage> {
+  const passes: PassRecord[] = [];
+  let entries = 0;
+  for (;;) {
+    const wanted = Math.min(PASSES_AT_ONCE, limit + 1 - passes.length);
+    const found = await readPasses(database, factoryUid, wanted, passes.at(-1)?.id ?? before);
+    for (const pass of found) {
+      if (passes.length === limit || entries > PAGE_ENTRIES_MAX) return { passes, hasMore: true };
+      passes.push(pass);
+      entries += pass.problems.length + pass.changes.length + pass.held.length;
+    }
+    if (found.length < wanted) return { passes, hasMore: false };
+  }
+}
+
+/** One recorded pass. */
+export async function readPass({ source }: Database, factoryUid: string, id: string): Promise<PassRecord | undefined> {
+  const found = await withStoreErrors(source.getRepository(PASS).findOneBy({ factory_uid: factoryUid, id }));
+  return found === null ? undefined : toPassRecord(found);
+}
+
+/** See FactoryStore.remove. */
+export function* deleteFactory(uid: string, by: ChangedBy | undefined): Transaction<boolean> {
+  const nowMs = yield* databaseNow();
+  const found = yield* row<{ slug: string }>(
+    'UPDATE factory SET deleted_at = ?, fence = fence + 1, lease_until = 0, updated_at = ? WHERE uid = ? AND deleted_at IS NULL RETURNING slug',
+    nowMs,
+    nowMs,
+    uid,
+  );
+  if (found === undefined) return false;
+  yield* bumpServing(uid);
+  for (const table of ['webhook', 'automation', 'resource']) {
+    yield* change(`UPDATE ${table} SET deleted_at = ? WHERE factory_uid = ? AND deleted_at IS NULL`, nowMs, uid);
+  }
+  yield* change(
+    "UPDATE run SET state = 'CANCELLED', status_message = 'the factory was deleted', cancel_requested_at = ?, finished_at = ?, updated_at = ? WHERE factory_uid = ? AND state = 'QUEUED'",
+    nowMs,
+    nowMs,
+    nowMs,
+    uid,
+  );
+  yield* deleteFilesOfFactory(uid);
+  yield* deleteSecretsOf(uid);
+  yield* forgetRevisions(uid);
+  yield* change('DELETE FROM factory_event WHERE factory_uid = ?', uid);
+  yield* change('DELETE FROM approval WHERE factory_uid = ?', uid);
+  yield* audit(by, { action: 'factory.delete', subject: uid, factoryUid: uid, details: { slug: found.slug } });
+  return true;
+}
+
 /** Definition of a factory whose file has said nothing. */
 const EMPTY_DEFINITION = JSON.stringify({ applyMode: 'atomic' } satisfies FactoryDefinition);
 
 function* create(factory: NewFactory): Transaction<boolean> {
   const nowMs = yield* databaseNow();
   if (yield* row('SELECT 1 AS taken FROM factory WHERE slug = ? AND deleted_at IS NULL', factory.slug)) return false;
-  yield* insert(
-    'principal',
-    ['uid', 'kind', 'display_name', 'created_at'],
-    [[factory.serviceAccountUid, 'service_account', `factory ${factory.slug}`, nowMs]],
-    { ignoreConflicts: true },
-  );
+  const principal = {
+    uid: factory.serviceAccountUid,
+    kind: 'service_account',
+    display_name: `factory ${factory.slug}`,
+    created_at: nowMs,
+  };
+  yield* insertInto(PRINCIPAL, [principal], { ignoreConflicts: true });
   const version = yield* tickServingClock();
   const condition = JSON.stringify({ ending: 'none', sinceMs: nowMs, checkedMs: nowMs });
   const policy = JSON.stringify(factory.syncPolicy ?? {});
@@ -449,97 +479,50 @@ function* create(factory: NewFactory): Transaction<boolean> {
   );
   if (revived === 1) return true;
   // Another replica may have taken the slug since we looked.
-  const made = yield* insert(
-    'factory',
-    FACTORY_COLUMNS,
-    [
-      [
-        factory.uid,
-        factory.slug,
-        factory.name,
-        factory.description,
-        JSON.stringify(factory.source),
-        policy,
-        EMPTY_DEFINITION,
-        factory.serviceAccountUid,
-        0,
-        version,
-        1,
-        0,
-        condition,
-        0,
-        0,
-        0,
-        nowMs,
-        nowMs,
-      ],
-    ],
-    { ignoreConflicts: true },
-  );
+  const added = {
+    uid: factory.uid,
+    slug: factory.slug,
+    name: factory.name,
+    description: factory.description,
+    source: JSON.stringify(factory.source),
+    sync_policy: policy,
+    definition: EMPTY_DEFINITION,
+    service_account_uid: factory.serviceAccountUid,
+    suspended: 0,
+    serving_version: version,
+    generation_requested: 1,
+    generation_handled: 0,
+    condition,
+    failures: 0,
+    lease_until: 0,
+    fence: 0,
+    created_at: nowMs,
+    updated_at: nowMs,
+  };
+  const made = yield* insertInto(FACTORY, [added], { ignoreConflicts: true });
   return made === 1;
 }
 
-const FACTORY_COLUMNS = [
-  'uid',
-  'slug',
-  'name',
-  'description',
-  'source',
-  'sync_policy',
-  'definition',
-  'service_account_uid',
-  'suspended',
-  'serving_version',
-  'generation_requested',
-  'generation_handled',
-  'condition',
-  'failures',
-  'lease_until',
-  'fence',
-  'created_at',
-  'updated_at',
-] as const;
-
-const PASS_COLUMNS = [
-  'id',
-  'factory_uid',
-  'triggers',
-  'started_at',
-  'finished_at',
-  'ending',
-  'reason',
-  'message',
-  'revision',
-  'problems',
-  'changes',
-  'held',
-  'digest',
-  'timings',
-  'rewritten_from',
-  'superseded',
-  'revision_id',
-] as const;
-
-function toPassValues(uid: string, record: PassRecord): (string | number | null)[] {
-  return [
-    record.id,
-    uid,
-    JSON.stringify(record.triggers),
-    record.startedAtMs,
-    record.finishedAtMs,
-    record.ending,
-    record.reason ?? null,
-    record.message ?? null,
-    record.revision ?? null,
-    JSON.stringify(record.problems),
-    JSON.stringify(record.changes),
-    JSON.stringify(record.held),
-    record.digest ?? null,
-    JSON.stringify(record.timings),
-    record.rewrittenFrom ?? null,
-    record.superseded,
-    record.revision === undefined ? null : revisionId(record.revision),
-  ];
+function toPassRow(uid: string, record: PassRecord): PassRow {
+  return {
+    id: record.id,
+    factory_uid: uid,
+    triggers: JSON.stringify(record.triggers),
+    started_at: record.startedAtMs,
+    finished_at: record.finishedAtMs,
+    ending: record.ending,
+    reason: record.reason ?? null,
+    message: record.message ?? null,
+    revision: record.revision ?? null,
+    problems: JSON.stringify(record.problems),
+    changes: JSON.stringify(record.changes),
+    held: JSON.stringify(record.held),
+    digest: record.digest ?? null,
+    timings: JSON.stringify(record.timings),
+    rewritten_from: record.rewrittenFrom ?? null,
+    superseded: record.superseded,
+    revision_id: record.revision === undefined ? null : revisionId(record.revision),
+  };
 }
 
 function toPassRecord(found: PassRow): PassRecord {
@@ -562,7 +545,8 @@ function toPassRecord(found: PassRow): PassRecord {
   };
 }
 
-function toFactory(found: FactoryRow): Factory {
+/** A factory out of its row. */
+export function toFactory(found: FactoryRow): Factory {
   return {
     uid: found.uid,
     slug: found.slug,

@@ -1,6 +1,8 @@
 /** A run that does not exist yet, and how it becomes a row. spec: Agent run. */
-import type { RunSource, WhenBusy } from '#runs';
-import type { RunRow } from './run.entities.ts';
+import { type Admission, admitRuns, contestedGroups, type RunSource, type WhenBusy } from '#runs';
+import { change, lock, placeholders, rows, type SqlValue, type Transaction } from '../database/transactions.ts';
+import { insertInto } from '../database/table.ts';
+import { RUN, type RunRow } from './run.entities.ts';
 
 /** Everything that is decided when a run is created; snapshots, so that later edits and deletions cannot reach it. */
 export interface NewRun {
@@ -95,4 +97,84 @@ export function toMetadataRows({ runId, metadata }: NewRun): { run_id: string; k
     key,
     value,
   }));
+}
+/** What a run that made place for a newer one says of its end. */
+
+export const REPLACED = 'replaced by a newer run of its group';
+/** Runs that are cancelled with one statement. */
+const CANCELLED_AT_ONCE = 200;
+const OPEN = "('QUEUED', 'CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED')";
+/** Decides which of these new runs there are. Groups stay locked until the transaction ends; runs that only wait for their turn cost nothing here. */
+
+export function* decideAdmission(runs: readonly NewRun[]): Transaction<Admission<NewRun>> {
+  const groups = contestedGroups(runs);
+  if (groups.length === 0) return { made: [...runs], busy: [], replaced: [] };
+  const replaces = new Set(
+    runs.filter(({ whenBusy }) => whenBusy === 'replace').map(({ concurrencyGroup: group }) => group),
+  );
+  const open = new Map<string, string[]>();
+  for (const group of groups) yield* lock(`run group ${group}`);
+  for (const group of groups) open.set(group, yield* openRuns(group, replaces.has(group)));
+  return admitRuns(runs, open);
+}
+/** Stores the runs that there are and ends those that they replace; answers the IDs of those that have to be told of it. */
+
+export function* storeAdmission({ made, replaced }: Admission<NewRun>, nowMs: number): Transaction<string[]> {
+  yield* insertInto(RUN, made.map(toRunRow));
+  const told: string[] = [];
+  for (let start = 0; start < replaced.length; start += CANCELLED_AT_ONCE)
+    told.push(...(yield* cancelReplaced(replaced.slice(start, start + CANCELLED_AT_ONCE), nowMs)));
+  return told;
+}
+/** That there is one is all that matters where nothing is replaced. */
+function* openRuns(group: string, all: boolean): Transaction<string[]> {
+  const text = `SELECT run_id FROM run WHERE concurrency_group = ? AND state IN ${OPEN} ORDER BY run_id`;
+  const found = all
+    ? yield* rows<{ run_id: string }>(text, group)
+    : yield* rows<{ run_id: string }>(`${text} LIMIT 1`, group);
+  return found.map(({ run_id: runId }) => runId);
+}
+/** Waiting ones are CANCELLED at once, live ones are asked; those that have ended or are being cancelled stay as they are. */
+function* cancelReplaced(runIds: readonly string[], nowMs: number): Transaction<string[]> {
+  const found = yield* rows<{ run_id: string; state: string; execution_id: string | null }>(
+    `SELECT run_id, state, execution_id FROM run WHERE run_id IN (${placeholders(runIds.length)}) AND state IN ${OPEN} AND cancel_requested_at IS NULL ORDER BY run_id FOR UPDATE`,
+    ...runIds,
+  );
+  const waiting = found.filter(({ state }) => state === 'QUEUED').map(({ run_id: runId }) => runId);
+  const live = found.filter(({ state }) => state !== 'QUEUED');
+  yield* changeAll(
+    "UPDATE run SET state = 'CANCELLED', status_message = ?, cancel_requested_at = ?, finished_at = ?, updated_at = ? WHERE run_id IN",
+    [REPLACED, nowMs, nowMs, nowMs],
+    waiting,
+  );
+  yield* changeAll(
+    'UPDATE run SET cancel_reason = ?, cancel_requested_at = ?, updated_at = ? WHERE run_id IN',
+    [REPLACED, nowMs, nowMs],
+    live.map(({ run_id: runId }) => runId),
+  );
+  yield* changeAll(
+    'UPDATE execution SET cancel_requested_at = ? WHERE execution_id IN',
+    [nowMs],
+    live.flatMap(({ execution_id: id }) => (id === null ? [] : [id])),
+  );
+  yield* appendToLogs(waiting, { state: 'CANCELLED', message: REPLACED }, nowMs);
+  yield* appendToLogs(
+    live.map(({ run_id: runId }) => runId),
+    { text: `${REPLACED}: it is being cancelled` },
+    nowMs,
+  );
+  return found.map(({ run_id: runId }) => runId);
+}
+/** One more entry in the log of each: nobody asked for this, so that no trail tells of it. */
+function* appendToLogs(runIds: readonly string[], body: object, nowMs: number): Transaction<void> {
+  yield* changeAll(
+    `INSERT INTO run_event (run_id, seq, execution_id, at, kind, body)
+     SELECT r.run_id, (SELECT COALESCE(max(e.seq), 0) + 1 FROM run_event e WHERE e.run_id = r.run_id), CASE WHEN r.state = 'CANCELLED' THEN NULL ELSE r.execution_id END, CAST(? AS BIGINT), 'status', CAST(? AS TEXT)
+     FROM run r WHERE r.run_id IN`,
+    [nowMs, JSON.stringify(body)],
+    runIds,
+  );
+}
+function* changeAll(text: string, params: readonly SqlValue[], ids: readonly string[]): Transaction<void> {
+  if (ids.length > 0) yield* change(`${text} (${placeholders(ids.length)})`, ...params, ...ids);
 }

@@ -1,7 +1,9 @@
 /** Entries of a run's log as rows: numbered from 1 on without gaps. contract 3 (events). */
+import { type Meter, usedBy } from '#runs';
 import { insertInto } from '../database/table.ts';
-import { row, type Transaction } from '../database/transactions.ts';
+import { change, row, type Transaction } from '../database/transactions.ts';
 import { RUN_EVENT } from './run.entities.ts';
+import type { Claim } from './runs.ts';
 
 /** Something to be told of a run; time in milliseconds since the epoch. */
 export interface RunEvent {
@@ -40,4 +42,24 @@ export function* appendToLog(
 export function* nextSeq(runId: string): Transaction<number> {
   const last = yield* row<{ seq: number | null }>('SELECT max(seq) AS seq FROM run_event WHERE run_id = ?', runId);
   return (last?.seq ?? 0) + 1;
+}
+/** Stores the count of a run, whose row is locked and whose claim holds. */
+
+export function* noteUsage({ runId, epoch }: Claim, meter: Meter): Transaction<void> {
+  const { tokens, costMicros, currency } = usedBy(meter);
+  yield* change(
+    'UPDATE run SET tokens = ?, cost_micros = ?, cost_currency = ?, usage_meter = ? WHERE run_id = ? AND epoch = ?',
+    tokens ?? null,
+    costMicros ?? null,
+    currency ?? null,
+    JSON.stringify(meter),
+    runId,
+    epoch,
+  );
+}
+/** The count as the executions so far have left it; undefined where nothing was told. */
+
+export function* storedUsage(runId: string): Transaction<string | undefined> {
+  const found = yield* row<{ usage_meter: string | null }>('SELECT usage_meter FROM run WHERE run_id = ?', runId);
+  return found?.usage_meter ?? undefined;
 }

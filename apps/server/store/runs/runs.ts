@@ -1,11 +1,11 @@
 /** Runs as rows: every change of state is one conditional update on state and epoch. spec: States and transitions; contract 3. */
 import {
-  NOBODY_SERVED,
   type FollowupDecision,
   type FollowupOutcome,
   type LeasedState,
   type LiveBounds,
   type Meter,
+  NOBODY_SERVED,
   type RunState,
   type Served,
 } from '#runs';
@@ -13,27 +13,25 @@ import type { Database } from '../database/database.ts';
 import { withStoreErrors } from '../database/faults.ts';
 import { attach, type NewAttachment } from './attachments.ts';
 import { audit } from '../access/audit.ts';
-import { toMetadataRows, toRunRow, type NewRun } from './new-run.ts';
+import { type NewRun, toMetadataRows, toRunRow } from './new-run.ts';
 import { closeQuestions } from './permissions.ts';
-import { appendToLog, type RunEvent, type StoredRunEvent } from './run-log.ts';
+import { appendToLog, noteUsage, type RunEvent, type StoredRunEvent, storedUsage } from './run-log.ts';
 import { claimRuns } from './run-claims.ts';
-import { ANYWHERE, type Placement } from './run-placement.ts';
+import { ANYWHERE, markUnplacedRuns, type Placement } from './run-placement.ts';
 import {
-  cancelRun,
-  storeFollowup,
-  requeueForFollowups,
-  type TransactionHook,
   type CancelOutcome,
+  cancelRun,
   type FollowupDecider,
   type NewFollowup,
+  requeueForFollowups,
+  storeFollowup,
+  type TransactionHook,
 } from './run-commands.ts';
-import { abandonedRuns, releaseRun, reclaimRun, type AbandonedRun, type ReclaimDecision } from './run-takeovers.ts';
+import { type AbandonedRun, abandonedRuns, type ReclaimDecision, reclaimRun, releaseRun } from './run-takeovers.ts';
 import { takeLaterFollowups, takeTask, type Task } from './run-tasks.ts';
-import { noteUsage, storedUsage } from './run-usage.ts';
 import { insertInto } from '../database/table.ts';
 import { change, databaseNow, placeholders, row, rows } from '../database/transactions.ts';
 import { RUN, RUN_METADATA, type RunRow } from './run.entities.ts';
-import { markUnplacedRuns } from './unplaced-runs.ts';
 
 /** The right to work on a run until `leaseUntilMs`; every write carries the epoch. */
 export interface Claim {

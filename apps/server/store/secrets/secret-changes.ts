@@ -6,7 +6,7 @@ import { SECRET, SECRET_VALUE } from './secret.entities.ts';
 import { referencesTo } from './secret-references.ts';
 import { findSecret, isGranted, TEAM, webhooksUsing } from './secret-rows.ts';
 import type { Grants, NewValue, Secret, SecretRemoval, SecretUser, WantedSecret } from './secrets.ts';
-import { bumpServing } from '../serving/serving-version.ts';
+import { bumpServing } from '../serving/serving.ts';
 import { insertInto } from '../database/table.ts';
 import { change, databaseNow, type Transaction } from '../database/transactions.ts';
 
