@@ -16,7 +16,7 @@ import { TlsError } from './http/server.ts';
 import { WrongKeyError } from './process/installation.ts';
 import { KeyFileError, writePrivateFile } from './secrets/key-files.ts';
 import { ownCommand } from './process/own-command.ts';
-import type { Factory } from './store/factories/factories.ts';
+import type { Factory } from './store/factories/factory-rows.ts';
 import { StoreError } from './store/database/faults.ts';
 import { SchemaTooNewError } from './store/database/migrations.ts';
 import { PostgresUnusableError } from './store/database/postgres/postgres-refusals.ts';
@@ -288,7 +288,7 @@ async function ensureMainFactory(service: Service, argument: string, cwd: string
   const spec = parseFactoryArgument(argument);
   const source = spec.kind === 'directory' ? { kind: 'directory' as const, path: resolve(cwd, spec.path) } : spec;
   const uid = deriveUid(service.installation.uidKey, 'factory', MAIN_SLUG);
-  const made = await service.factories.insertFactory(
+  const made = await service.factories.create(
     { uid, slug: MAIN_SLUG, name: 'main', description: '', source, serviceAccountUid: serviceAccountOf(uid) },
     service.installation.author(),
   );

@@ -70,7 +70,7 @@ class Queue {
             after,
           ),
         ),
-      claimOldest: (lane) =>
+      take: (lane) =>
         answering(() => {
           const found = waiting.find(
             (run) =>

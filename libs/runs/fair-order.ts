@@ -53,7 +53,7 @@ export interface WaitingRunQueue<Step, Sent, Run> {
   factories(after: string | undefined): Lookup<Step, Sent, readonly string[]>;
   automations(factory: string, after: string | undefined): Lookup<Step, Sent, readonly string[]>;
   /** Takes the oldest run of a lane that may start now; undefined: there is none, for their groups are busy. */
-  claimOldest(lane: Lane): Lookup<Step, Sent, Run | undefined>;
+  take(lane: Lane): Lookup<Step, Sent, Run | undefined>;
 }
 
 /** Lanes that one choice tries in vain at most: where thousands of automations wait for one group, the next choice goes on behind them. */
@@ -105,7 +105,7 @@ function lanesOf<Step, Sent, Run>(
     max: (automation) => (automation === '' ? Infinity : (bounds.perAutomation ?? Infinity)),
     *take(automation) {
       const lane = { factory, automation };
-      const run = yield* waiting.claimOldest(lane);
+      const run = yield* waiting.take(lane);
       if (run === undefined) tries.left -= 1;
       return run === undefined ? undefined : { run, lane };
     },

@@ -36,7 +36,7 @@ await onEachBackend('definition edits', (world) => {
     const uid = unique('fac_');
     const slug = unique('d-');
     expect(
-      await stores.factories.insertFactory({
+      await stores.factories.create({
         uid,
         slug,
         name: slug,

@@ -1,6 +1,8 @@
 /** Factories on every database: lease and fence, passes, approvals, generations, deletion. contract 4, 9. */
 import { bySystem } from '../../apps/server/store/access/audit.ts';
-import { FenceLostError, type Lease, type PassRecord } from '../../apps/server/store/factories/factories.ts';
+import { type Lease } from '../../apps/server/store/factories/factories.ts';
+import { type PassRecord } from '../../apps/server/store/factories/passes.ts';
+import { FenceLostError } from '../../apps/server/store/database/faults.ts';
 import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
 import {
   apply,
@@ -52,7 +54,7 @@ await onEachBackend('factories', (world) => {
         source: { kind: 'directory' as const, path: '/x' },
         serviceAccountUid: unique('sa_'),
       });
-      const made = await Promise.all([stores, other, stores].map(({ factories }) => factories.insertFactory(wish())));
+      const made = await Promise.all([stores, other, stores].map(({ factories }) => factories.create(wish())));
       expect(made.filter(Boolean)).toHaveLength(1);
       expect((await stores.factories.findBySlug(slug))?.slug).toBe(slug);
     }
@@ -81,7 +83,7 @@ await onEachBackend('factories', (world) => {
     expect(await stores.factories.find(uid)).toBeUndefined();
     expect(await stores.factories.findBySlug(slug)).toBeUndefined();
     expect(
-      await stores.factories.insertFactory({
+      await stores.factories.create({
         uid,
         slug,
         name: 'again',
@@ -292,7 +294,7 @@ await onEachBackend('factories', (world) => {
     await stores.factories.approve(uid, 'digest', 'user_admin');
     expect((await stores.secrets.usersOf(secret.id)).map(({ webhookUid }) => webhookUid)).toEqual([bound]);
     await stores.factories.remove(uid);
-    await stores.factories.insertFactory({
+    await stores.factories.create({
       uid,
       slug,
       name: slug,
@@ -374,10 +376,10 @@ await onEachBackend('factories', (world) => {
         source: { kind: 'dashboard' as const },
         serviceAccountUid: `sa_${uid}`,
       };
-      expect([
-        await stores.factories.insertFactory(wish, by()),
-        await stores.factories.insertFactory(wish, by()),
-      ]).toEqual([true, false]);
+      expect([await stores.factories.create(wish, by()), await stores.factories.create(wish, by())]).toEqual([
+        true,
+        false,
+      ]);
       expect([
         await stores.factories.edit(uid, { name: slug }, by()),
         await stores.factories.edit(uid, { name: 'Label', source: { kind: 'dashboard' } }, by()),
@@ -465,7 +467,7 @@ await onEachBackend('factories', (world) => {
       revisionAttempted: 'r',
     });
     await stores.factories.remove(uid);
-    await stores.factories.insertFactory({
+    await stores.factories.create({
       uid,
       slug,
       name: slug,

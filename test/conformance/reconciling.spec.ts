@@ -1,7 +1,7 @@
 /** What passes leave behind beside definitions, on every database: conditions, events, revisions, policies, blobs, replicas. contract 9. */
 import { bySystem } from '../../apps/server/store/access/audit.ts';
 import { EVENTS_KEPT } from '../../apps/server/store/factories/events.ts';
-import type { PassOutcome, PassRecord } from '../../apps/server/store/factories/factories.ts';
+import type { PassOutcome, PassRecord } from '../../apps/server/store/factories/passes.ts';
 import { REVISIONS_KEPT, RevisionStore } from '../../apps/server/store/factories/revisions.ts';
 import type { Database } from '../../apps/server/store/database/database.ts';
 import { PASSES_NAMED } from '../../apps/server/store/migrations/0004-reconciling.ts';

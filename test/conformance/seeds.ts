@@ -37,7 +37,7 @@ export async function seedFactory(
   slug = unique('f-'),
 ): Promise<{ uid: string; slug: string; fence: number }> {
   const uid = unique('fac_');
-  const made = await stores.factories.insertFactory({
+  const made = await stores.factories.create({
     uid,
     slug,
     name: slug,

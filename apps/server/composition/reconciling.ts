@@ -3,7 +3,7 @@ import type { ProcessRole } from '../config/config.ts';
 import { programVersion } from '../process/program-version.ts';
 import type { SecretReader } from '../secrets/secret-reader.ts';
 import { SecretService } from '../secrets/secrets.service.ts';
-import type { Factory } from '../store/factories/factories.ts';
+import type { Factory } from '../store/factories/factory-rows.ts';
 import { SyncLoops } from '../sync/loops.ts';
 import { forgetGitCache, sourceOpener } from '../sync/sources/registry.ts';
 import { FactoryAssignments } from '../sync/factory-assignments.ts';

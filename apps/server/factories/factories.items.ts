@@ -2,7 +2,7 @@
 import type { Factory as FactoryItem, FactorySource as FactorySourceItem } from '#contracts';
 import type { FactoryDefinition } from '#definitions';
 import { toAgentConfig } from '#runs';
-import type { Factory } from '../store/factories/factories.ts';
+import type { Factory } from '../store/factories/factory-rows.ts';
 import { toTime } from '../http/timestamps.ts';
 import { toSyncPolicyItem } from './sync-policies.ts';
 

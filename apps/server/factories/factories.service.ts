@@ -5,7 +5,8 @@ import { queryDigest } from '#runs';
 import type { Access } from '../store/access/access.ts';
 import type { ChangedBy } from '../store/access/audit.ts';
 import type { DefinitionStore } from '../store/definitions/definitions.ts';
-import type { Factory, FactorySource, FactoryStore } from '../store/factories/factories.ts';
+import type { FactoryStore } from '../store/factories/factories.ts';
+import type { Factory, FactorySource } from '../store/factories/factory-rows.ts';
 import type { EventStore } from '../store/factories/events.ts';
 import type { InventoryStore } from '../store/definitions/catalogue.ts';
 import { changedBy, type Caller } from '../http/access-guard.ts';
@@ -90,7 +91,7 @@ export class FactoryService {
       syncPolicy,
       serviceAccountUid: serviceAccountOf(uid),
     };
-    if (!(await this.factories.insertFactory(factory, this.changedBy(by))))
+    if (!(await this.factories.create(factory, this.changedBy(by))))
       throw lastingConflict(`a factory with the slug ${wanted.slug} exists`);
     return this.follow(uid, by.access);
   }

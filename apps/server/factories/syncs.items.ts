@@ -2,7 +2,7 @@
 import type { Change as ChangeItem, Diagnostic, Sync } from '#contracts';
 import type { Problem } from '#definitions';
 import type { Change } from '#reconcile';
-import type { PassRecord } from '../store/factories/factories.ts';
+import type { PassRecord } from '../store/factories/passes.ts';
 import { toTime } from '../http/timestamps.ts';
 
 /** A change as passes record it: the reconciler's own, and the webhook whose secret moved in step 0. */

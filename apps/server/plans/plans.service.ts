@@ -3,7 +3,7 @@ import type { Plan as PlanItem, PlanRequest } from '#contracts';
 import { isDefinitionPath, toTree, withExcerpts } from '#definitions';
 import { closureAt, directoryRevision, isEmpty, judge, waitingWords, type Evaluation } from '#reconcile';
 import type { Access } from '../store/access/access.ts';
-import type { Factory } from '../store/factories/factories.ts';
+import type { Factory } from '../store/factories/factory-rows.ts';
 import { loadReconcileInput, type ReconcileInputDeps } from '../sync/reconcile-input.ts';
 import { readDefinitionsYielding } from '../sync/definition-reader.ts';
 import { impactOf, type ImpactSources } from './plan-impact.ts';

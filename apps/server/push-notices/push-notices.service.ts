@@ -5,7 +5,8 @@ import { addressKeyOf, failureKey, spendFailure, type FailureBudgets } from '#de
 import { judgePush, PUSH_EVENT_HEADERS } from '#reconcile';
 import { RefusalError } from '../http/error-codes.ts';
 import type { SecretReader } from '../secrets/secret-reader.ts';
-import type { Factory, FactoryStore } from '../store/factories/factories.ts';
+import type { FactoryStore } from '../store/factories/factories.ts';
+import type { Factory } from '../store/factories/factory-rows.ts';
 import type { PushRateLimiter } from './push-rate-limiter.ts';
 
 /** Client addresses whose failures are remembered at most; the least recently failing are forgotten first. */

@@ -6,7 +6,7 @@ import { storesOf, type Stores } from '../../../test/conformance/backends.ts';
 import { newId, seedFactory } from '../../../test/conformance/seeds.ts';
 import { eventually } from '../../../test/support/service.ts';
 import { openDatabase } from '../store/open-database.ts';
-import type { Factory } from '../store/factories/factories.ts';
+import type { Factory } from '../store/factories/factory-rows.ts';
 import { Notices } from '../store/database/notices.ts';
 import { SyncLoops } from './loops.ts';
 import type { Snapshot, Source } from './sources/source.ts';

@@ -2,7 +2,9 @@
 import { setMaxListeners } from 'node:events';
 import { nextIntervalMs } from '#reconcile';
 import type { ChangedBy } from '../store/access/audit.ts';
-import { FenceLostError, type Factory, type FactoryStore } from '../store/factories/factories.ts';
+import { type FactoryStore } from '../store/factories/factories.ts';
+import { type Factory } from '../store/factories/factory-rows.ts';
+import { FenceLostError } from '../store/database/faults.ts';
 import type { Notices } from '../store/database/notices.ts';
 import { StartupLimiter } from './startup-limiter.ts';
 import { FactoryPass, type PassContext, type PassResult, type SourceCheck } from './pass.ts';

@@ -12,7 +12,8 @@ import {
   type PassEnd,
   type Rebinding,
 } from '#reconcile';
-import type { Factory, PassOutcome, PassRecord } from '../store/factories/factories.ts';
+import type { PassOutcome, PassRecord } from '../store/factories/passes.ts';
+import type { Factory } from '../store/factories/factory-rows.ts';
 
 /** A pass that is over. */
 export interface EndedPass extends PassEnd {

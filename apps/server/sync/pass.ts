@@ -17,7 +17,8 @@ import {
   type HowApplied,
   type Plan,
 } from '#reconcile';
-import { FenceLostError, type Factory } from '../store/factories/factories.ts';
+import { type Factory } from '../store/factories/factory-rows.ts';
+import { FenceLostError } from '../store/database/faults.ts';
 import { toApplication } from './apply.ts';
 import { loadReconcileInput, type ReconcileInputDeps } from './reconcile-input.ts';
 import { outcomeOf, type EndedPass } from './pass-outcome.ts';

@@ -16,7 +16,8 @@ import type {
   EditDecision,
   EditOutcome,
 } from '../store/definitions/definition-edits.ts';
-import type { Factory, FactoryStore } from '../store/factories/factories.ts';
+import type { FactoryStore } from '../store/factories/factories.ts';
+import type { Factory } from '../store/factories/factory-rows.ts';
 import type { WebhookRow } from '../store/definitions/definition.entities.ts';
 import type { WebhookStore } from '../store/definitions/webhooks.ts';
 import { isManaged } from '../factories/factories.items.ts';

@@ -5,7 +5,7 @@ import { readDefinitions } from '#definitions';
 import { storesOf, type Stores } from '../../conformance/backends.ts';
 import { sealing } from '../../conformance/seeds.ts';
 import type { Database } from '../../../apps/server/store/database/database.ts';
-import type { Factory } from '../../../apps/server/store/factories/factories.ts';
+import type { Factory } from '../../../apps/server/store/factories/factory-rows.ts';
 import type { SecretUsage } from '../../../apps/server/store/secrets/secrets.ts';
 import { ServingStore, type ServingFactory } from '../../../apps/server/store/serving/serving.ts';
 import { change } from '../../../apps/server/store/database/transactions.ts';
@@ -68,7 +68,7 @@ export class HistoryWorld {
   /** An empty database with the factory, its secrets and two processes. */
   async begin(fastForwardOnly: boolean): Promise<void> {
     await emptied(this.ground.database, this.ground.tables);
-    const made = await this.stores.factories.insertFactory({
+    const made = await this.stores.factories.create({
       uid: FACTORY_UID,
       slug: FACTORY_SLUG,
       name: FACTORY_SLUG,

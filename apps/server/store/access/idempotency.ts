@@ -6,6 +6,7 @@ import { change, databaseNow, row, type Transaction } from '../database/transact
 
 /** contract 3: how long a key means the same request. */
 export const IDEMPOTENCY_MS = 86_400_000;
+
 /** Rows forgotten in one transaction, so that it never holds up an acceptance for long. */
 const PRUNED_PER_STEP = 500;
 

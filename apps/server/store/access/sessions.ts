@@ -9,6 +9,7 @@ import { change, databaseNow, row } from '../database/transactions.ts';
 
 /** Sessions of one key at most: a person's browsers. Whoever signs in once more ends the oldest. */
 export const SESSIONS_OF_KEY_MAX = 20;
+
 /** Rows forgotten in one transaction, so that it never holds up an acceptance for long. */
 const PRUNED_PER_STEP = 500;
 

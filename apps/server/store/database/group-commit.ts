@@ -77,7 +77,6 @@ export class GroupCommit<In, Out> {
 }
 
 /** As many group commits as are given, one for all items of a key. */
-
 export class ShardedGroupCommit<In, Out> {
   private readonly shards: readonly GroupCommit<In, Out>[];
   private readonly keyOf: (item: In) => string;
@@ -91,6 +90,7 @@ export class ShardedGroupCommit<In, Out> {
     return (this.shards[shardOf(this.keyOf(item), this.shards.length)] as GroupCommit<In, Out>).add(item);
   }
 }
+
 /** Characters of a key that are looked at: the last ones of a random identifier are as good as all. */
 const HASHED_CHARACTERS = 6;
 function shardOf(key: string, count: number): number {

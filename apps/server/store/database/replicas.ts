@@ -16,6 +16,7 @@ export const REPLICA = defineTable('replica', {
 
 /** Who was not heard of for this long does nothing any more. */
 const REPLICA_LIVE_MS = 15_000;
+
 /** Who was not heard of for this long is forgotten. */
 const REPLICA_FORGOTTEN_MS = 60_000;
 

@@ -139,6 +139,7 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
     },
   };
 }
+
 export class DatabaseFreeSpace {
   private readonly database: TransactionRunner;
   constructor(database: TransactionRunner) {

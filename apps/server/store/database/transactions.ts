@@ -112,8 +112,8 @@ export function* inSlices<T>(values: readonly T[]): Generator<T[]> {
     start += size;
   }
 }
-/** `lazily`: a power cut may take it back, a killed process may not. For what is written again and again and harms nobody when it is lost. SQLite only: spares the wait for the disk. */
 
+/** `lazily`: a power cut may take it back, a killed process may not. For what is written again and again and harms nobody when it is lost. SQLite only: spares the wait for the disk. */
 export type Durability = 'lazily';
 
 export interface TransactionRunner {
@@ -123,8 +123,8 @@ export interface TransactionRunner {
   /** Runs a body that only reads, outside any transaction. */
   read<T>(body: () => Transaction<T>): Promise<T>;
 }
-/** Walks through a body whose statements are executed elsewhere; a failed statement is thrown into the body, as a StoreError, which may catch it. */
 
+/** Walks through a body whose statements are executed elsewhere; a failed statement is thrown into the body, as a StoreError, which may catch it. */
 export async function runSteps<T>(
   work: Transaction<T>,
   execute: (statement: Statement) => Promise<Outcome>,

@@ -117,21 +117,22 @@ function* lastEnded(automationUid: string): Transaction<number | undefined> {
   );
   return found?.at ?? undefined;
 }
+
 /** Runs of one automation that are counted: a page of automations, each of which starts as many as one webhook may, is still counted within a second or so. */
-
 export const RECENT_RUNS_MAX = 10000;
-/** Runs by state; `total` is their sum. */
 
+/** Runs by state; `total` is their sum. */
 export interface RecentRuns {
   total: number;
   states: Readonly<Record<string, number>>;
 }
+
 interface StateCount {
   state: string;
   n: number;
 }
-/** Runs created since then of these automations of a factory; those without any are absent. Open runs are few, and are looked at once for all of them. */
 
+/** Runs created since then of these automations of a factory; those without any are absent. Open runs are few, and are looked at once for all of them. */
 export function* recentRunsOf(
   factoryUid: string,
   automationUids: readonly string[],
@@ -149,11 +150,13 @@ export function* recentRunsOf(
   }
   return recent;
 }
+
 function openRuns(factoryUid: string, first: string, dialect: Database['dialect']): Sql {
   const hint = phrase(dialect === 'postgres' ? '' : ' INDEXED BY run_open');
   return sql`SELECT automation_uid AS uid, state, count(*) AS n FROM run${hint}
     WHERE settled_at IS NULL AND factory_uid = ${factoryUid} AND automation_uid IS NOT NULL AND run_id >= ${first} GROUP BY automation_uid, state ORDER BY automation_uid, state`;
 }
+
 /** What was created since then ended since then, too: the index is in order of the ends, and holds the states. */
 function endedRuns(automationUid: string, sinceMs: number, first: string, dialect: Database['dialect']): Sql {
   const hint = phrase(dialect === 'postgres' ? '' : ' INDEXED BY run_settled_automation_uid');
@@ -162,6 +165,7 @@ function endedRuns(automationUid: string, sinceMs: number, first: string, dialec
       ORDER BY settled_at DESC, run_id DESC LIMIT ${RECENT_RUNS_MAX}
     ) newest GROUP BY state ORDER BY state`;
 }
+
 function tallied(counts: readonly StateCount[]): RecentRuns {
   const states: Record<string, number> = {};
   let total = 0;
@@ -172,6 +176,7 @@ function tallied(counts: readonly StateCount[]): RecentRuns {
   }
   return { total, states };
 }
+
 function query<R>({ text, params }: Sql): Transaction<R[]> {
   return rows<R>(text, ...params);
 }

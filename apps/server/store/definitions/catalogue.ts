@@ -2,7 +2,7 @@
 import type { EnvironmentDefinition, FactoryDefinition, SkillDefinition } from '#definitions';
 import type { AppliedObject } from '#reconcile';
 import type { Database } from '../database/database.ts';
-import type { FactorySource } from '../factories/factories.ts';
+import type { FactorySource } from '../factories/factory-rows.ts';
 import type { VisibleFactories } from '../runs/run-history.ts';
 import { placeholders, row, rows, type Transaction } from '../database/transactions.ts';
 
@@ -148,6 +148,7 @@ function factoryCondition(column: string, visible: VisibleFactories): { conditio
     ? { condition: ' AND 1 = 0', params: [] }
     : { condition: ` AND ${column} IN (${placeholders(visible.length)})`, params: visible };
 }
+
 export interface InventoryEntry {
   kind: AppliedObject['kind'];
   uid: string;
@@ -161,6 +162,7 @@ export interface InventoryEntry {
   /** Of a webhook: whether it has a secret to authenticate with; true for everything else. */
   hasSecret: boolean;
 }
+
 /** Order in which people look for things. */
 const KIND_ORDER: readonly string[] = ['webhook', 'automation', 'environment', 'skill'];
 const INVENTORY = `SELECT 'webhook' AS kind, uid, slug, path, blob, revision, enabled, CASE WHEN secret_version IS NULL THEN 0 ELSE 1 END AS has_secret FROM webhook WHERE factory_uid = ? AND deleted_at IS NULL

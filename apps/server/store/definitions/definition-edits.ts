@@ -3,7 +3,7 @@ import type { AppliedObject } from '#reconcile';
 import { audit, type AuditChange, type ChangedBy } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
 import { bindWebhooks, deleteObject, writeObject } from './definitions.ts';
-import type { FactorySource } from '../factories/factories.ts';
+import type { FactorySource } from '../factories/factory-rows.ts';
 import { deleteUnboundValues, putSecret } from '../secrets/secret-changes.ts';
 import { visibleSecrets } from '../secrets/secret-rows.ts';
 import type { Secret, WantedSecret } from '../secrets/secrets.ts';

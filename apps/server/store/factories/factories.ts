@@ -1,137 +1,28 @@
 /** Factories as rows: their source, their sync state, the lease of the one that reconciles them, and their pass history. contract 4, 9. */
-import type { FactoryDefinition } from '#definitions';
-import {
-  revisionId,
-  type HowApplied,
-  type StoredConditions,
-  type PassCondition,
-  type Rewrite,
-  type SyncPolicy,
-} from '#reconcile';
 import { audit, type ChangedBy } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
-import { recordEvents, recordRequestedEvent, type NamedEvent } from './events.ts';
+import { recordRequestedEvent } from './events.ts';
 import { editFactory, policyMembers, type FactoryChanges, type FactoryEdit } from './factory-edits.ts';
-import { LessThan } from 'typeorm';
-import { PRINCIPAL } from '../access/access.entities.ts';
 import { insertInto } from '../database/table.ts';
 import { withStoreErrors } from '../database/faults.ts';
-import { deleteFilesOfFactory } from '../definitions/resource-files.ts';
-import { acceptRevision, forgetRevisions, type BroughtCommits } from './revisions.ts';
-import { deleteSecretsOf } from '../secrets/secret-changes.ts';
-import { bumpServing, tickServingClock } from '../serving/serving.ts';
-import { change, databaseNow, row, rows, type Transaction } from '../database/transactions.ts';
-import { APPROVAL, FACTORY, type FactoryRow, PASS, type PassRow } from './factory.entities.ts';
-
-export type FactorySource =
-  | {
-      kind: 'git';
-      url: string;
-      branch?: string;
-      path?: string;
-      interval?: number;
-      credentialSecret?: string;
-      pushSecret?: string;
-    }
-  | { kind: 'directory'; path: string }
-  /** No files: webhooks and automations are managed over the API. */
-  | { kind: 'dashboard' };
-
-/** Where a factory stands, as its last pass left it. */
-export type FactoryCondition = PassCondition;
-
-export interface Factory {
-  uid: string;
-  slug: string;
-  name: string;
-  description: string;
-  source: FactorySource;
-  syncPolicy: SyncPolicy;
-  /** The rewriting that was accepted last, while no tip has descended from it. */
-  rewrite?: Rewrite;
-  /** How the applied revision was applied. */
-  howApplied?: HowApplied;
-  serviceAccountUid: string;
-  suspended: boolean;
-  servingVersion: number;
-  generationRequested: number;
-  generationHandled: number;
-  /** Advertised last, whether it may be used or not. */
-  revisionSeen?: string;
-  /** Judged last: verified, and descending from the one before or accepted all the same. */
-  revisionAttempted?: string;
-  revisionApplied?: string;
-  condition: FactoryCondition;
-  conditions: StoredConditions;
-  failures: number;
-  createdAtMs: number;
-  updatedAtMs: number;
-}
-
-/** One pass that was worth recording. Lists are JSON values of the reconciler's own types. */
-export interface PassRecord {
-  id: string;
-  triggers: string[];
-  startedAtMs: number;
-  finishedAtMs: number;
-  ending: 'applied' | 'blocked' | 'failed';
-  reason?: string;
-  message?: string;
-  revision?: string;
-  problems: unknown[];
-  changes: unknown[];
-  /** Deletions that wait for an approval. */
-  held: unknown[];
-  /** Digest that an approval must name. */
-  digest?: string;
-  /** Revision that the branch held before, where its history was found rewritten. */
-  rewrittenFrom?: string;
-  /** Commits that came between the revision before and this one. */
-  superseded: number;
-  timings: Record<string, number>;
-}
-
-/** What a pass leaves behind on the factory, recorded or not. */
-export interface PassOutcome {
-  generationHandled: number;
-  condition: FactoryCondition;
-  failures: number;
-  /** Absent: as they were. */
-  conditions?: StoredConditions;
-  revisionSeen?: string;
-  /** The tip, where it may be used. */
-  revisionAttempted?: string;
-  /** What that brought, where it was not the accepted one before. */
-  brought?: BroughtCommits;
-  /** Null: a tip descends from the last rewriting. Absent: as it was. */
-  rewrite?: Rewrite | null;
-  events?: readonly NamedEvent[];
-  record?: PassRecord;
-}
+import { change, databaseNow, row, rows } from '../database/transactions.ts';
+import { APPROVAL, FACTORY } from './factory.entities.ts';
+import { type Factory, type NewFactory, deleteFactory, insertFactory, toFactory } from './factory-rows.ts';
+import {
+  isNews,
+  type PassOutcome,
+  readPass,
+  readPasses,
+  readPassPage,
+  recordPass,
+  type PassPage,
+  type PassRecord,
+} from './passes.ts';
 
 /** The right to reconcile one factory until `untilMs` (database time); a higher fence takes it away. */
 export interface Lease {
   fence: number;
   untilMs: number;
-}
-
-/** Another replica has taken this factory over in the meantime: nothing was written. */
-export class FenceLostError extends Error {}
-
-/** Problems and changes on one page of passes, but for its last pass: some megabytes of JSON, which a process holds several times at once. */
-const PAGE_ENTRIES_MAX = 10_000;
-/** Passes read in one go: each may have hundreds of problems. */
-const PASSES_AT_ONCE = 50;
-
-export interface NewFactory {
-  uid: string;
-  slug: string;
-  name: string;
-  description: string;
-  source: FactorySource;
-  /** Asks nothing, if not said. */
-  syncPolicy?: SyncPolicy;
-  serviceAccountUid: string;
 }
 
 export class FactoryStore {
@@ -141,9 +32,9 @@ export class FactoryStore {
   }
 
   /** Creates a factory with its service account; false when the slug is taken. */
-  insertFactory(factory: NewFactory, by?: ChangedBy): Promise<boolean> {
+  create(factory: NewFactory, by?: ChangedBy): Promise<boolean> {
     return this.database.run(function* () {
-      const made = yield* create(factory);
+      const made = yield* insertFactory(factory);
       const { uid, slug, source, syncPolicy = {} } = factory;
       const policy = Object.keys(syncPolicy).length === 0 ? {} : { policy: policyMembers(syncPolicy) };
       if (made)
@@ -325,249 +216,4 @@ export class FactoryStore {
   edit(uid: string, changes: FactoryChanges, by?: ChangedBy): Promise<FactoryEdit> {
     return this.database.run(() => editFactory(uid, changes, by));
   }
-}
-
-/** Whether there is more to write of a pass than where the factory stands. */
-export function isNews({ record, brought, events = [] }: PassOutcome): boolean {
-  return record !== undefined || brought !== undefined || events.length > 0;
-}
-
-/** Writes the end of a pass, whatever path it took. Throws FenceLostError. */
-export function* recordPass(uid: string, fence: number, outcome: PassOutcome): Transaction<void> {
-  const {
-    generationHandled,
-    condition,
-    conditions,
-    failures,
-    revisionSeen,
-    revisionAttempted,
-    brought,
-    rewrite,
-    events = [],
-    record,
-  } = outcome;
-  const written = yield* change(
-    `UPDATE factory SET generation_handled = ?, condition = ?, conditions = COALESCE(?, conditions), failures = ?, revision_seen = COALESCE(?, revision_seen),
-    revision_attempted = COALESCE(?, revision_attempted), rewrite = CASE WHEN ? = 1 THEN ? ELSE rewrite END WHERE uid = ? AND fence = ?`,
-    generationHandled,
-    JSON.stringify(condition),
-    conditions === undefined ? null : JSON.stringify(conditions),
-    failures,
-    revisionSeen ?? null,
-    revisionAttempted ?? null,
-    rewrite === undefined ? 0 : 1,
-    rewrite ? JSON.stringify(rewrite) : null,
-    uid,
-    fence,
-  );
-  if (written !== 1) throw new FenceLostError('the lease of this pass was taken over');
-  if (!isNews(outcome)) return; // a pass without news costs one statement
-  const nowMs = yield* databaseNow();
-  if (revisionAttempted !== undefined && brought !== undefined)
-    yield* acceptRevision(uid, revisionAttempted, brought, nowMs, record?.id);
-  if (brought?.spent !== undefined)
-    yield* change('DELETE FROM approval WHERE factory_uid = ? AND digest = ?', uid, brought.spent);
-  if (record !== undefined) yield* insertInto(PASS, [toPassRow(uid, record)]);
-  yield* recordEvents(uid, events, nowMs, record?.id);
-}
-
-/** Some recorded passes of a factory. */
-export interface PassPage {
-  passes: PassRecord[];
-  hasMore: boolean;
-}
-
-/** Recorded passes, newest first, from before `before`. */
-export async function readPasses(
-  { source }: Database,
-  factoryUid: string,
-  limit: number,
-  before?: string,
-): Promise<PassRecord[]> {
-  const where = { factory_uid: factoryUid, ...(before === undefined ? {} : { id: LessThan(before) }) };
-  const found = source.getRepository(PASS).find({ where, order: { id: 'DESC' }, take: limit });
-  return (await withStoreErrors(found)).map(toPassRecord);
-}
-
-/** The same as a page: at most `limit` of them, fewer where they say a lot. */
-export async function readPassPage(
-  database: Database,
-  factoryUid: string,
-  limit: number,
-  before?: string,
-): Promise<PassPage> {
-  const passes: PassRecord[] = [];
-  let entries = 0;
-  for (;;) {
-    const wanted = Math.min(PASSES_AT_ONCE, limit + 1 - passes.length);
-    const found = await readPasses(database, factoryUid, wanted, passes.at(-1)?.id ?? before);
-    for (const pass of found) {
-      if (passes.length === limit || entries > PAGE_ENTRIES_MAX) return { passes, hasMore: true };
-      passes.push(pass);
-      entries += pass.problems.length + pass.changes.length + pass.held.length;
-    }
-    if (found.length < wanted) return { passes, hasMore: false };
-  }
-}
-
-/** One recorded pass. */
-export async function readPass({ source }: Database, factoryUid: string, id: string): Promise<PassRecord | undefined> {
-  const found = await withStoreErrors(source.getRepository(PASS).findOneBy({ factory_uid: factoryUid, id }));
-  return found === null ? undefined : toPassRecord(found);
-}
-
-/** See FactoryStore.remove. */
-export function* deleteFactory(uid: string, by: ChangedBy | undefined): Transaction<boolean> {
-  const nowMs = yield* databaseNow();
-  const found = yield* row<{ slug: string }>(
-    'UPDATE factory SET deleted_at = ?, fence = fence + 1, lease_until = 0, updated_at = ? WHERE uid = ? AND deleted_at IS NULL RETURNING slug',
-    nowMs,
-    nowMs,
-    uid,
-  );
-  if (found === undefined) return false;
-  yield* bumpServing(uid);
-  for (const table of ['webhook', 'automation', 'resource']) {
-    yield* change(`UPDATE ${table} SET deleted_at = ? WHERE factory_uid = ? AND deleted_at IS NULL`, nowMs, uid);
-  }
-  yield* change(
-    "UPDATE run SET state = 'CANCELLED', status_message = 'the factory was deleted', cancel_requested_at = ?, finished_at = ?, updated_at = ? WHERE factory_uid = ? AND state = 'QUEUED'",
-    nowMs,
-    nowMs,
-    nowMs,
-    uid,
-  );
-  yield* deleteFilesOfFactory(uid);
-  yield* deleteSecretsOf(uid);
-  yield* forgetRevisions(uid);
-  yield* change('DELETE FROM factory_event WHERE factory_uid = ?', uid);
-  yield* change('DELETE FROM approval WHERE factory_uid = ?', uid);
-  yield* audit(by, { action: 'factory.delete', subject: uid, factoryUid: uid, details: { slug: found.slug } });
-  return true;
-}
-
-/** Definition of a factory whose file has said nothing. */
-const EMPTY_DEFINITION = JSON.stringify({ applyMode: 'atomic' } satisfies FactoryDefinition);
-
-function* create(factory: NewFactory): Transaction<boolean> {
-  const nowMs = yield* databaseNow();
-  if (yield* row('SELECT 1 AS taken FROM factory WHERE slug = ? AND deleted_at IS NULL', factory.slug)) return false;
-  const principal = {
-    uid: factory.serviceAccountUid,
-    kind: 'service_account',
-    display_name: `factory ${factory.slug}`,
-    created_at: nowMs,
-  };
-  yield* insertInto(PRINCIPAL, [principal], { ignoreConflicts: true });
-  const version = yield* tickServingClock();
-  const condition = JSON.stringify({ ending: 'none', sinceMs: nowMs, checkedMs: nowMs });
-  const policy = JSON.stringify(factory.syncPolicy ?? {});
-  // Made again, it has the same UIDs and nothing else of its former life.
-  const revived = yield* change(
-    `UPDATE factory SET deleted_at = NULL, source = ?, sync_policy = ?, name = ?, description = ?, definition = ?, condition = ?, conditions = '{}', rewrite = NULL, how_applied = NULL, serving_version = ?, updated_at = ?,
-      generation_requested = generation_requested + 1, revision_applied = NULL, revision_seen = NULL, revision_attempted = NULL, suspended = 0, failures = 0
-      WHERE uid = ? AND deleted_at IS NOT NULL`,
-    JSON.stringify(factory.source),
-    policy,
-    factory.name,
-    factory.description,
-    EMPTY_DEFINITION,
-    condition,
-    version,
-    nowMs,
-    factory.uid,
-  );
-  if (revived === 1) return true;
-  // Another replica may have taken the slug since we looked.
-  const added = {
-    uid: factory.uid,
-    slug: factory.slug,
-    name: factory.name,
-    description: factory.description,
-    source: JSON.stringify(factory.source),
-    sync_policy: policy,
-    definition: EMPTY_DEFINITION,
-    service_account_uid: factory.serviceAccountUid,
-    suspended: 0,
-    serving_version: version,
-    generation_requested: 1,
-    generation_handled: 0,
-    condition,
-    failures: 0,
-    lease_until: 0,
-    fence: 0,
-    created_at: nowMs,
-    updated_at: nowMs,
-  };
-  const made = yield* insertInto(FACTORY, [added], { ignoreConflicts: true });
-  return made === 1;
-}
-
-function toPassRow(uid: string, record: PassRecord): PassRow {
-  return {
-    id: record.id,
-    factory_uid: uid,
-    triggers: JSON.stringify(record.triggers),
-    started_at: record.startedAtMs,
-    finished_at: record.finishedAtMs,
-    ending: record.ending,
-    reason: record.reason ?? null,
-    message: record.message ?? null,
-    revision: record.revision ?? null,
-    problems: JSON.stringify(record.problems),
-    changes: JSON.stringify(record.changes),
-    held: JSON.stringify(record.held),
-    digest: record.digest ?? null,
-    timings: JSON.stringify(record.timings),
-    rewritten_from: record.rewrittenFrom ?? null,
-    superseded: record.superseded,
-    revision_id: record.revision === undefined ? null : revisionId(record.revision),
-  };
-}
-
-function toPassRecord(found: PassRow): PassRecord {
-  return {
-    id: found.id,
-    triggers: JSON.parse(found.triggers) as string[],
-    startedAtMs: found.started_at,
-    finishedAtMs: found.finished_at,
-    ending: found.ending as PassRecord['ending'],
-    reason: found.reason ?? undefined,
-    message: found.message ?? undefined,
-    revision: found.revision ?? undefined,
-    problems: JSON.parse(found.problems) as unknown[],
-    changes: JSON.parse(found.changes) as unknown[],
-    held: JSON.parse(found.held) as unknown[],
-    digest: found.digest ?? undefined,
-    rewrittenFrom: found.rewritten_from ?? undefined,
-    superseded: found.superseded,
-    timings: JSON.parse(found.timings) as Record<string, number>,
-  };
-}
-
-/** A factory out of its row. */
-export function toFactory(found: FactoryRow): Factory {
-  return {
-    uid: found.uid,
-    slug: found.slug,
-    name: found.name,
-    description: found.description,
-    source: JSON.parse(found.source) as FactorySource,
-    syncPolicy: JSON.parse(found.sync_policy) as SyncPolicy,
-    rewrite: found.rewrite === null ? undefined : (JSON.parse(found.rewrite) as Rewrite),
-    howApplied: found.how_applied === null ? undefined : (JSON.parse(found.how_applied) as HowApplied),
-    serviceAccountUid: found.service_account_uid,
-    suspended: found.suspended === 1,
-    servingVersion: found.serving_version,
-    generationRequested: found.generation_requested,
-    generationHandled: found.generation_handled,
-    revisionSeen: found.revision_seen ?? undefined,
-    revisionAttempted: found.revision_attempted ?? undefined,
-    revisionApplied: found.revision_applied ?? undefined,
-    condition: JSON.parse(found.condition) as FactoryCondition,
-    conditions: JSON.parse(found.conditions) as StoredConditions,
-    failures: found.failures,
-    createdAtMs: found.created_at,
-    updatedAtMs: found.updated_at,
-  };
 }

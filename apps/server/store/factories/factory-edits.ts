@@ -3,7 +3,7 @@ import type { FactoryDefinition } from '#definitions';
 import { policyProblem, type FactoryEvent, type SyncPolicy } from '#reconcile';
 import { audit, type ChangedBy } from '../access/audit.ts';
 import { recordRequestedEvent } from './events.ts';
-import type { FactorySource } from './factories.ts';
+import type { FactorySource } from './factory-rows.ts';
 import { forgetRevisions } from './revisions.ts';
 import { change, databaseNow, row, type Transaction } from '../database/transactions.ts';
 

@@ -7,6 +7,7 @@ import { change, placeholders, row, rows, type Transaction } from '../database/t
 
 /** Revisions of one factory that are kept: years of most branches. */
 export const REVISIONS_KEPT = 10_000;
+
 /** Matches of a prefix that are looked at: two are too many already. */
 const MATCHES_MAX = 2;
 

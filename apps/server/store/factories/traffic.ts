@@ -46,6 +46,7 @@ const INDEXES = {
   environment_id: 'run_settled_environment_id',
   skill_spec: 'run_settled_skill_spec',
 } as const;
+
 type RunColumn = keyof typeof INDEXES;
 
 interface RunCount {

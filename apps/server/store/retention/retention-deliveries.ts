@@ -14,8 +14,10 @@ import type { SweepBatch, Sweep, WeightedTarget } from './sweeps.ts';
 
 /** Webhooks looked at in one statement: a log that is one flood of refusals takes a tenth of a second of it. */
 const WEBHOOKS_PER_SCAN = 25;
+
 /** Entries found in one look. */
 const ENTRIES_PER_SCAN = 2_000;
+
 /** Bytes whose removal costs about what a small row does. */
 const BYTES_PER_WEIGHT = 16_384;
 const DELIVERY_ROUND_MS = 600_000;
@@ -145,16 +147,18 @@ function parseCursor(text: string): LogCursor {
     ? { webhookUid, entryId: '' }
     : { webhookUid, entryId, limits: { accepted, rejected } };
 }
+
 /** Looked through in one statement: there is no index by age, which every acceptance would pay for. */
 const IDENTITIES_PER_SCAN = 5000;
+
 /** All identities are looked through in a round: half a day is precise enough for what is kept for a year. */
 const IDENTITY_ROUND_MS = 43200000;
 interface OldIdentity {
   webhook_uid: string;
   hash: Uint8Array;
 }
-/** Identities that were accepted longer ago than this many days. */
 
+/** Identities that were accepted longer ago than this many days. */
 export function identitySweep(days: number): Sweep<OldIdentity> {
   return {
     name: 'identities',

@@ -127,8 +127,8 @@ function* removeHistory(targets: readonly OldRow[]): Transaction<number> {
 }
 const AUDIT_ENTRIES_PER_SCAN = 1000;
 const AUDIT_ROUND_MS = 3600000;
-/** Entries older than this, oldest first. */
 
+/** Entries older than this, oldest first. */
 export function auditSweep(days: number): Sweep<string> {
   return {
     name: 'audit',
@@ -137,6 +137,7 @@ export function auditSweep(days: number): Sweep<string> {
     remove: removeAuditEntries,
   };
 }
+
 /** What was found before is gone: the oldest are always in front. */
 function* scanAudit(cutoffMs: number): Transaction<SweepBatch<string>> {
   const found = yield* rows<{ id: string }>(

@@ -6,10 +6,13 @@ import type { SweepBatch, Sweep, WeightedTarget } from './sweeps.ts';
 
 /** Ended runs looked at in one statement. */
 const RUNS_PER_SCAN = 200;
+
 /** Events removed at once: at most 16 KiB each. */
 const EVENTS_PER_TARGET = 100;
+
 /** Targets of one look. A run with more events is looked at again. */
 const TARGETS_PER_SCAN = 50;
+
 /** Bytes whose removal costs about what a small row does. */
 const BYTES_PER_WEIGHT = 16_384;
 const ROUND_MS = 3_600_000;

@@ -98,14 +98,15 @@ export function toMetadataRows({ runId, metadata }: NewRun): { run_id: string; k
     value,
   }));
 }
-/** What a run that made place for a newer one says of its end. */
 
+/** What a run that made place for a newer one says of its end. */
 export const REPLACED = 'replaced by a newer run of its group';
+
 /** Runs that are cancelled with one statement. */
 const CANCELLED_AT_ONCE = 200;
 const OPEN = "('QUEUED', 'CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED')";
-/** Decides which of these new runs there are. Groups stay locked until the transaction ends; runs that only wait for their turn cost nothing here. */
 
+/** Decides which of these new runs there are. Groups stay locked until the transaction ends; runs that only wait for their turn cost nothing here. */
 export function* decideAdmission(runs: readonly NewRun[]): Transaction<Admission<NewRun>> {
   const groups = contestedGroups(runs);
   if (groups.length === 0) return { made: [...runs], busy: [], replaced: [] };
@@ -117,8 +118,8 @@ export function* decideAdmission(runs: readonly NewRun[]): Transaction<Admission
   for (const group of groups) open.set(group, yield* openRuns(group, replaces.has(group)));
   return admitRuns(runs, open);
 }
-/** Stores the runs that there are and ends those that they replace; answers the IDs of those that have to be told of it. */
 
+/** Stores the runs that there are and ends those that they replace; answers the IDs of those that have to be told of it. */
 export function* storeAdmission({ made, replaced }: Admission<NewRun>, nowMs: number): Transaction<string[]> {
   yield* insertInto(RUN, made.map(toRunRow));
   const told: string[] = [];
@@ -126,6 +127,7 @@ export function* storeAdmission({ made, replaced }: Admission<NewRun>, nowMs: nu
     told.push(...(yield* cancelReplaced(replaced.slice(start, start + CANCELLED_AT_ONCE), nowMs)));
   return told;
 }
+
 /** That there is one is all that matters where nothing is replaced. */
 function* openRuns(group: string, all: boolean): Transaction<string[]> {
   const text = `SELECT run_id FROM run WHERE concurrency_group = ? AND state IN ${OPEN} ORDER BY run_id`;
@@ -134,6 +136,7 @@ function* openRuns(group: string, all: boolean): Transaction<string[]> {
     : yield* rows<{ run_id: string }>(`${text} LIMIT 1`, group);
   return found.map(({ run_id: runId }) => runId);
 }
+
 /** Waiting ones are CANCELLED at once, live ones are asked; those that have ended or are being cancelled stay as they are. */
 function* cancelReplaced(runIds: readonly string[], nowMs: number): Transaction<string[]> {
   const found = yield* rows<{ run_id: string; state: string; execution_id: string | null }>(
@@ -165,6 +168,7 @@ function* cancelReplaced(runIds: readonly string[], nowMs: number): Transaction<
   );
   return found.map(({ run_id: runId }) => runId);
 }
+
 /** One more entry in the log of each: nobody asked for this, so that no trail tells of it. */
 function* appendToLogs(runIds: readonly string[], body: object, nowMs: number): Transaction<void> {
   yield* changeAll(

@@ -36,11 +36,14 @@ export interface Claimant {
 
 /** Whoever holds it keeps others from claiming: a claim passes over a run that somebody just writes to. */
 export const CLAIMS_LOCK = 'run claims';
+
 /** Factories looked up with one statement. */
 const NAMES_AT_ONCE = 16;
+
 /** Waiting runs of a factory among which its automations take turns: all, as long as its queue has its usual bound (WAITING_RUNS_PER_FACTORY_MAX). */
 const OLDEST_SCANNED_MAX = 10_000;
 const LIVE = "('CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED')";
+
 /** Live runs have a lease: this finds them by its index. */
 const IS_LIVE = `state IN ${LIVE} AND lease_until > 0`;
 const FACTORY = "COALESCE(factory_uid, '')";
@@ -105,7 +108,7 @@ function waitingRuns(
       const start = after === undefined ? 0 : names.findIndex((name) => name > after);
       return start === -1 ? [] : names.slice(start, start + NAMES_AT_ONCE);
     },
-    claimOldest: (lane) => take(lane, hosts, environments(lane.factory), place()),
+    take: (lane) => claimOldest(lane, hosts, environments(lane.factory), place()),
   };
 }
 
@@ -171,7 +174,7 @@ const CLAIMED_COLUMNS =
   'run_id, epoch, factory_uid, automation_uid, entry_id, agent_config, interactive, conversation_id, parent_run_id, limits, network';
 
 /** The oldest run of a lane whose group has no live one. Those before it are passed over in the index alone. */
-function* take(
+function* claimOldest(
   lane: Lane,
   hosts: readonly string[],
   environments: PlacementCondition,

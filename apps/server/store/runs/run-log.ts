@@ -43,8 +43,8 @@ export function* nextSeq(runId: string): Transaction<number> {
   const last = yield* row<{ seq: number | null }>('SELECT max(seq) AS seq FROM run_event WHERE run_id = ?', runId);
   return (last?.seq ?? 0) + 1;
 }
-/** Stores the count of a run, whose row is locked and whose claim holds. */
 
+/** Stores the count of a run, whose row is locked and whose claim holds. */
 export function* noteUsage({ runId, epoch }: Claim, meter: Meter): Transaction<void> {
   const { tokens, costMicros, currency } = usedBy(meter);
   yield* change(
@@ -57,8 +57,8 @@ export function* noteUsage({ runId, epoch }: Claim, meter: Meter): Transaction<v
     epoch,
   );
 }
-/** The count as the executions so far have left it; undefined where nothing was told. */
 
+/** The count as the executions so far have left it; undefined where nothing was told. */
 export function* storedUsage(runId: string): Transaction<string | undefined> {
   const found = yield* row<{ usage_meter: string | null }>('SELECT usage_meter FROM run WHERE run_id = ?', runId);
   return found?.usage_meter ?? undefined;

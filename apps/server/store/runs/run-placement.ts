@@ -76,14 +76,18 @@ export function* waitsForOthers({ host, environments }: Placement): Transaction<
   }
   return false;
 }
+
 /** A machine that was not heard of for this long works on nothing. */
 const WORKER_LIVE_MS = 15000;
+
 /** A machine may be starting again: nothing is said of a run that waits less. */
 const MARKED_AFTER_MS = 30000;
+
 /** Machines that are looked at, and runs of each that are told, at once; the next ones the next time. */
 const HOSTS_MAX = 100;
 const RUNS_MARKED_MAX = 500;
 const NO_WORKER = 'waits for a worker: no process that works on runs is running now (MILLWRIGHT_ROLES)';
+
 /**
  * Says it of runs that have nothing else to say. `mayLack`: whether any run may say that there is no worker at all; answers whether one may
  * from now on. Without it a long queue would be looked through each time, to find nothing.
@@ -111,6 +115,7 @@ export function* markUnplacedRuns(mayLack: boolean): Transaction<boolean> {
   else if (mayLack) return (yield* setStatusMessage('', true, NO_WORKER, nowMs)) === RUNS_MARKED_MAX;
   return living.length === 0;
 }
+
 /** Says it of runs that ask for this machine ('': for none), or takes it back; answers of how many. */
 function* setStatusMessage(host: string, isServed: boolean, message: string, nowMs: number): Transaction<number> {
   const [from, to] = isServed ? [message, null] : [null, message];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../../config/config.ts';
 import type { SecretReader } from '../../secrets/secret-reader.ts';
-import type { Factory } from '../../store/factories/factories.ts';
+import type { Factory } from '../../store/factories/factory-rows.ts';
 import { HostCircuitBreaker } from '../host-circuit-breaker.ts';
 import { createDirectorySource } from './directory/directory-source.ts';
 import type { Gate } from './git/git-session.ts';

@@ -7,16 +7,21 @@ import { toStoreError } from '../faults.ts';
 import { TOPICS, type NoticeTransport, type Topic } from '../notices.ts';
 
 const CHANNEL = 'millwright';
+
 /** What is told again within this time is told once: a burst of deliveries costs fifty statements a second, however large it is. */
 const COALESCED_MS = 20;
+
 /** Notices that wait for a connection; of more, only their topics are told. */
 const WAITING_MAX = 10_000;
+
 /** A notice of one's own that comes back proves that the whole way works: a pooler in transaction mode takes LISTEN, and brings nothing. */
 const PROOF_EVERY_MS = 10_000;
 const ANSWER_MS_MAX = 5_000;
+
 /** Between two attempts to connect: doubled up to the second one, so that a server that comes back is found soon and one that is away is left alone. */
 const PAUSE_MS_MIN = 100;
 const PAUSE_MS_MAX = 10_000;
+
 /** What is sent to oneself as a proof; no topic is called so. */
 const PROOF = 'proof';
 

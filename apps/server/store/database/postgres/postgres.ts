@@ -22,6 +22,7 @@ import {
 
 /** Attempts of one transaction before its fault is reported; deadlocks between replicas resolve within two or three. */
 const ATTEMPTS_MAX = 6;
+
 /** Long reads at a time: most connections are left to what is short. */
 const LONG_READS_MAX = 3;
 
