@@ -17,7 +17,7 @@ import { WrongKeyError } from './process/installation.ts';
 import { KeyFileError, writePrivateFile } from './secrets/key-files.ts';
 import { ownCommand } from './process/own-command.ts';
 import type { Factory } from './store/factories/factory-rows.ts';
-import { StoreError } from './store/database/faults.ts';
+import { StoreError } from './store/database/store-errors.ts';
 import { SchemaTooNewError } from './store/database/migrations.ts';
 import { PostgresUnusableError } from './store/database/postgres/postgres-refusals.ts';
 import { VersionMismatchError } from './store/database/replicas.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { RunStore } from '../../apps/server/store/runs/runs.ts';
 import type { Database } from '../../apps/server/store/database/database.ts';
-import { deliverySweep } from '../../apps/server/store/retention/retention-deliveries.ts';
+import { deliverySweep } from '../../apps/server/store/retention/delivery-sweeps.ts';
 import { acceptOrder } from './accept.ts';
 import type { Backend, Bench, Stage } from './bench.ts';
 import { seedDeliveries } from './delivery-seeds.ts';

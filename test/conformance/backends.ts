@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AccessStore } from '../../apps/server/store/access/access.ts';
-import { ArtifactStore } from '../../apps/server/store/runs/artifacts.ts';
+import { ArtifactStore } from '../../apps/server/store/runs/run-files.ts';
 import { AttachmentStore } from '../../apps/server/store/runs/attachments.ts';
 import { AutomationStore } from '../../apps/server/store/definitions/automations.ts';
 import { DefinitionEditStore } from '../../apps/server/store/definitions/definition-edits.ts';

@@ -2,7 +2,7 @@
 import { bySystem } from '../../apps/server/store/access/audit.ts';
 import { type Lease } from '../../apps/server/store/factories/factories.ts';
 import { type PassRecord } from '../../apps/server/store/factories/passes.ts';
-import { FenceLostError } from '../../apps/server/store/database/faults.ts';
+import { FenceLostError } from '../../apps/server/store/database/store-errors.ts';
 import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
 import {
   apply,

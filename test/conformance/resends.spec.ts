@@ -1,7 +1,7 @@
 /** Stored bytes that are delivered again, on every database: numbered in the transaction that accepts them, by whichever replica. contract 5 (Log). */
 import { DELIVERIES_PER_MINUTE_MAX, resendIdentity } from '#deliveries';
 import type { DeliveryOutcome, PendingDelivery } from '../../apps/server/store/deliveries/pending-deliveries.ts';
-import type { ResendRequest } from '../../apps/server/store/deliveries/resends.ts';
+import type { ResendRequest } from '../../apps/server/store/deliveries/delivery-entries.ts';
 import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
 import {
   ageSlots,

@@ -1,7 +1,7 @@
 /** What goes of runs that ended long ago, and what stays; histories of factories; the audit trail: on every database. contract 2, 3, 9. */
 import { RETAINED_ENTRIES_MIN } from '#deliveries';
-import { auditSweep, historySweep } from '../../apps/server/store/retention/retention-history.ts';
-import { artifactSweep, eventSweep } from '../../apps/server/store/retention/retention-runs.ts';
+import { auditSweep, historySweep } from '../../apps/server/store/retention/history-sweeps.ts';
+import { artifactSweep, eventSweep } from '../../apps/server/store/retention/run-sweeps.ts';
 import { change, insert } from '../../apps/server/store/database/transactions.ts';
 import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
 import { begin, claimRun, newId, runOf, seedFactory, seedServed, unique } from './seeds.ts';

@@ -1,7 +1,7 @@
 /** Pruning of the delivery log on every database: at least 7 days, at least the latest 50 of each class, nothing that a run needs. spec: Delivery log retention; contract 5 (Log). */
 import { RETAINED_ENTRIES_MIN } from '#deliveries';
 import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
-import { deliverySweep, identitySweep } from '../../apps/server/store/retention/retention-deliveries.ts';
+import { deliverySweep, identitySweep } from '../../apps/server/store/retention/delivery-sweeps.ts';
 import { type Sweep, SweepStore } from '../../apps/server/store/retention/sweeps.ts';
 import { DAY_MS, idAt, seedEntries, standingOf, sweepAll, sweeperOf } from './sweeping.ts';
 import { claimRun, runOf, seedServed, type Served } from './seeds.ts';

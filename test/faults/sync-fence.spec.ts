@@ -11,7 +11,7 @@ import {
   webhookPath,
 } from '../support/factory-files.ts';
 import { bootService, eventually, type TestService } from '../support/service.ts';
-import { FenceLostError } from '../../apps/server/store/database/faults.ts';
+import { FenceLostError } from '../../apps/server/store/database/store-errors.ts';
 import { change } from '../../apps/server/store/database/transactions.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';

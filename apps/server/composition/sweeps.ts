@@ -1,9 +1,9 @@
 /** The part that forgets what is old, and what the operator said of how long it is kept. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/config.ts';
-import { auditSweep, historySweep } from '../store/retention/retention-history.ts';
-import { deliverySweep, identitySweep } from '../store/retention/retention-deliveries.ts';
-import { artifactSweep, eventSweep } from '../store/retention/retention-runs.ts';
+import { auditSweep, historySweep } from '../store/retention/history-sweeps.ts';
+import { deliverySweep, identitySweep } from '../store/retention/delivery-sweeps.ts';
+import { artifactSweep, eventSweep } from '../store/retention/run-sweeps.ts';
 import type { Database } from '../store/database/database.ts';
 import { type Sweep, SweepStore } from '../store/retention/sweeps.ts';
 import { Sweeper } from '../retention/sweeper.ts';

@@ -6,7 +6,7 @@ import type { ServerAgent } from '#runs';
 import type { DeliveryOutcome, PendingDelivery, StartDecision } from '../store/deliveries/pending-deliveries.ts';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import { encodePayload } from '../store/deliveries/payload-bytes.ts';
-import type { ResendRequest } from '../store/deliveries/resends.ts';
+import type { ResendRequest } from '../store/deliveries/delivery-entries.ts';
 import type { ServedWebhook } from '../webhooks/serving-state.ts';
 import { toNewRuns } from './new-runs.ts';
 import type { WaitingRuns } from './waiting-runs.ts';

@@ -4,7 +4,7 @@ import { digestSecret } from '#authentication';
 import { MATCH_EVERYTHING } from '#filters';
 import type { RawBody } from '../http/raw-body.ts';
 import type { DeliveryOutcome, PendingDelivery } from '../store/deliveries/pending-deliveries.ts';
-import { StoreError } from '../store/database/faults.ts';
+import { StoreError } from '../store/database/store-errors.ts';
 import type { ServedWebhook } from '../webhooks/serving-state.ts';
 import { DeliveryAcceptor, type DeliveryAcceptorDeps } from './delivery-acceptor.ts';
 import {

@@ -35,7 +35,7 @@ import {
   type IngressStatus,
   type RefusalDetails,
 } from '#deliveries';
-import { StoreError } from '../store/database/faults.ts';
+import { StoreError } from '../store/database/store-errors.ts';
 import type { ServedWebhook, Serving } from '../webhooks/serving-state.ts';
 import type { RawBody } from '../http/raw-body.ts';
 import type { Incoming, DeliveryAcceptor, AcceptResult } from './delivery-acceptor.ts';

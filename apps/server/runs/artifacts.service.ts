@@ -3,7 +3,7 @@ import type { ArtifactItem } from '#contracts';
 import { maySee } from '../http/access-guard.ts';
 import { notFound } from '../http/error-codes.ts';
 import type { Access } from '../store/access/access.ts';
-import type { Artifact, ArtifactStore } from '../store/runs/artifacts.ts';
+import type { Artifact, ArtifactStore } from '../store/runs/run-files.ts';
 import { toArtifactItem } from './runs.items.ts';
 
 export class ArtifactService {

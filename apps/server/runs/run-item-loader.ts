@@ -1,7 +1,7 @@
 /** Runs as items, many at once: whatever an item needs beside its row is looked up for all of them together. contract 3 (RunItem). */
 import type { RunItem } from '#contracts';
 import type { Access, AccessStore, Principal } from '../store/access/access.ts';
-import type { ArtifactStore } from '../store/runs/artifacts.ts';
+import type { ArtifactStore } from '../store/runs/run-files.ts';
 import type { RunRow } from '../store/runs/run.entities.ts';
 import type { RunStore } from '../store/runs/runs.ts';
 import { toRunItem, type ItemFacts } from './runs.items.ts';

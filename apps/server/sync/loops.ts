@@ -4,7 +4,7 @@ import { nextIntervalMs } from '#reconcile';
 import type { ChangedBy } from '../store/access/audit.ts';
 import { type FactoryStore } from '../store/factories/factories.ts';
 import { type Factory } from '../store/factories/factory-rows.ts';
-import { FenceLostError } from '../store/database/faults.ts';
+import { FenceLostError } from '../store/database/store-errors.ts';
 import type { Notices } from '../store/database/notices.ts';
 import { StartupLimiter } from './startup-limiter.ts';
 import { FactoryPass, type PassContext, type PassResult, type SourceCheck } from './pass.ts';

@@ -10,7 +10,7 @@ import { conditionsOf, factoryStateOf, type SyncPolicy } from '#reconcile';
 import type { Access } from '../store/access/access.ts';
 import { openDatabase } from '../store/open-database.ts';
 import { type Factory } from '../store/factories/factory-rows.ts';
-import { FenceLostError } from '../store/database/faults.ts';
+import { FenceLostError } from '../store/database/store-errors.ts';
 import { FactoryHistory } from '../factories/factory-history.service.ts';
 import { ReplicaStore } from '../store/database/replicas.ts';
 import { FactoryPass, PASS_LEASE_MS, type PassContext } from './pass.ts';

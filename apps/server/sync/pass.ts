@@ -18,7 +18,7 @@ import {
   type Plan,
 } from '#reconcile';
 import { type Factory } from '../store/factories/factory-rows.ts';
-import { FenceLostError } from '../store/database/faults.ts';
+import { FenceLostError } from '../store/database/store-errors.ts';
 import { toApplication } from './apply.ts';
 import { loadReconcileInput, type ReconcileInputDeps } from './reconcile-input.ts';
 import { outcomeOf, type EndedPass } from './pass-outcome.ts';

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FenceLostError } from '../../../apps/server/store/database/faults.ts';
+import { FenceLostError } from '../../../apps/server/store/database/store-errors.ts';
 import { SecretStore } from '../../../apps/server/store/secrets/secrets.ts';
 import { row, rows } from '../../../apps/server/store/database/transactions.ts';
 import { FactoryPass } from '../../../apps/server/sync/pass.ts';

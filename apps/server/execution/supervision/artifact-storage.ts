@@ -1,5 +1,5 @@
 /** What an execution leaves to be kept, stored before its end is written. contract 3 (artifacts). */
-import type { ArtifactStore } from '../../store/runs/artifacts.ts';
+import type { ArtifactStore } from '../../store/runs/run-files.ts';
 import type { Claim } from '../../store/runs/runs.ts';
 import type { Log } from '../../process/log.ts';
 import type { AgentReports } from '../agent/agent-artifacts.ts';

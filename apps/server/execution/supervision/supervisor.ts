@@ -2,8 +2,8 @@
 import { fileURLToPath } from 'node:url';
 import { afterHandOver, BUILT_IN_HARNESS, mayRunOn, overTime } from '#runs';
 import type { Log } from '../../process/log.ts';
-import { StoreError } from '../../store/database/faults.ts';
-import type { ArtifactStore } from '../../store/runs/artifacts.ts';
+import { StoreError } from '../../store/database/store-errors.ts';
+import type { ArtifactStore } from '../../store/runs/run-files.ts';
 import type { AttachmentStore } from '../../store/runs/attachments.ts';
 import type { PermissionStore } from '../../store/runs/permissions.ts';
 import type { RunHistoryStore } from '../../store/runs/run-history.ts';

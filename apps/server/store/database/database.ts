@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { types } from 'pg';
 import { DataSource, type EntitySchema } from 'typeorm';
 import { row, rows, type Transaction, type TransactionRunner } from './transactions.ts';
-import { toStoreError } from './faults.ts';
+import { toStoreError } from './store-errors.ts';
 import { longReads } from './long-reads.ts';
 import { migratePostgres, MIGRATIONS, refuseUnknown, SchemaTooNewError } from './migrations.ts';
 import { BoundedClient, CONNECT_MS_MAX, refuseReadOnly } from './postgres/postgres-connections.ts';

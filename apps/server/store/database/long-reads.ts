@@ -1,7 +1,7 @@
 /** Long reads of a SQLite file: in a thread of their own, one statement at a time, so that they delay no write. contract 3 (Long reads never stall the ingress). */
 import { Worker } from 'node:worker_threads';
 import { type Outcome, type Row, runSteps, type Statement, type Transaction } from './transactions.ts';
-import { StoreError, toStoreError } from './faults.ts';
+import { StoreError, toStoreError } from './store-errors.ts';
 
 /** A statement that takes longer is given up: every list is bounded, so that something is wrong with the machine or with us. */
 const STATEMENT_MS_MAX = 10_000;

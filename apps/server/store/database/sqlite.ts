@@ -1,6 +1,6 @@
 /** SQLite through one connection: a transaction is one synchronous function, so that nothing of another request can land inside it. */
 import type Database from 'better-sqlite3';
-import { LostRaceError, StoreError, toStoreError } from './faults.ts';
+import { LostRaceError, StoreError, toStoreError } from './store-errors.ts';
 import {
   inSlices,
   type Outcome,

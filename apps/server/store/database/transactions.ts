@@ -1,6 +1,6 @@
 /** Transactions as generators: written once over SQL, run synchronously on SQLite and asynchronously on PostgreSQL. */
 
-import { toStoreError } from './faults.ts';
+import { toStoreError } from './store-errors.ts';
 
 export type SqlValue = string | number | null | Uint8Array;
 export type Row = Record<string, SqlValue>;

@@ -3,7 +3,7 @@ import type { AutomationDefinition } from '#definitions';
 import { IsNull, MoreThan } from 'typeorm';
 import { firstUuidv7 } from '#runs';
 import type { Database } from '../database/database.ts';
-import { withStoreErrors } from '../database/faults.ts';
+import { withStoreErrors } from '../database/store-errors.ts';
 import { row, rows, type Transaction } from '../database/transactions.ts';
 import { AUTOMATION, type AutomationRow } from './definition.entities.ts';
 import { phrase, type Sql, sql } from '../database/sql.ts';

@@ -9,7 +9,7 @@ import type {
 } from '#definitions';
 import type { Actual, AppliedObject, HowApplied, Rebinding } from '#reconcile';
 import type { Database } from '../database/database.ts';
-import { FenceLostError } from '../database/faults.ts';
+import { FenceLostError } from '../database/store-errors.ts';
 import { deleteFiles, saveFiles, toResourceFiles } from './resource-files.ts';
 import { bumpServing } from '../serving/serving.ts';
 import { deleteUnboundValues } from '../secrets/secret-changes.ts';

@@ -2,10 +2,10 @@
 import type { OutcomeKind } from '#deliveries';
 import { firstUuidv7 } from '#runs';
 import { commitDeliveries, type DeliveryOutcome, type PendingDelivery } from './pending-deliveries.ts';
-import { RateWindowCache } from './rate-window-cache.ts';
+import { RateWindowCache } from './rate-windows.ts';
+import { StoreError, withStoreErrors } from '../database/store-errors.ts';
 import type { Database } from '../database/database.ts';
 import { DELIVERY, type DeliveryRow, ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
-import { StoreError, withStoreErrors } from '../database/faults.ts';
 import { GroupCommit, ShardedGroupCommit } from '../database/group-commit.ts';
 import { insertInto } from '../database/table.ts';
 import { change, placeholders, row, rows, type SqlValue } from '../database/transactions.ts';

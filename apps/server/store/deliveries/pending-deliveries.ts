@@ -9,9 +9,9 @@ import {
   type StoredDeliveryRow,
 } from './delivery.entities.ts';
 import { insertInto } from '../database/table.ts';
-import { LostRaceError } from '../database/faults.ts';
+import { LostRaceError } from '../database/store-errors.ts';
+import { type AcceptedResend, nextResends, noteResend, type ResendRequest } from './delivery-entries.ts';
 import { decideAdmission, type NewRun, storeAdmission } from '../runs/new-run.ts';
-import { type AcceptedResend, nextResends, noteResend, type ResendRequest } from './resends.ts';
 import { databaseNow, matching, type Transaction } from '../database/transactions.ts';
 
 /** A delivery that passed authentication, decided against one version of the serving state. */

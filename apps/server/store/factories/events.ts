@@ -3,7 +3,7 @@ import type { FactoryEvent } from '#reconcile';
 import { LessThan } from 'typeorm';
 import type { ChangedBy } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
-import { withStoreErrors } from '../database/faults.ts';
+import { withStoreErrors } from '../database/store-errors.ts';
 import { insertInto } from '../database/table.ts';
 import { change, databaseNow, type Transaction } from '../database/transactions.ts';
 import { FACTORY_EVENT, type FactoryEventRow } from './factory.entities.ts';

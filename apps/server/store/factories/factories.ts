@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts';
 import { recordRequestedEvent } from './events.ts';
 import { editFactory, policyMembers, type FactoryChanges, type FactoryEdit } from './factory-edits.ts';
 import { insertInto } from '../database/table.ts';
-import { withStoreErrors } from '../database/faults.ts';
+import { withStoreErrors } from '../database/store-errors.ts';
 import { change, databaseNow, row, rows } from '../database/transactions.ts';
 import { APPROVAL, FACTORY } from './factory.entities.ts';
 import { type Factory, type NewFactory, deleteFactory, insertFactory, toFactory } from './factory-rows.ts';

@@ -6,9 +6,9 @@ import { deleteSecretsOf } from '../secrets/secret-changes.ts';
 import { deleteFilesOfFactory } from '../definitions/resource-files.ts';
 import { change, databaseNow, row, type Transaction } from '../database/transactions.ts';
 import { audit, type ChangedBy } from '../access/audit.ts';
-import { forgetRevisions } from './revisions.ts';
-import { type FACTORY, FactoryRow } from './factory.entities.ts';
+import { PRINCIPAL } from '../access/access.entities.ts';
 import { FACTORY, type FactoryRow } from './factory.entities.ts';
+import { forgetRevisions } from './revisions.ts';
 import { insertInto } from '../database/table.ts';
 
 export type FactorySource =

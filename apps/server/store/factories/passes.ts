@@ -3,7 +3,7 @@ import { LessThan } from 'typeorm';
 import { revisionId, type Rewrite, type StoredConditions } from '#reconcile';
 import { change, databaseNow, type Transaction } from '../database/transactions.ts';
 import { insertInto } from '../database/table.ts';
-import { FenceLostError, withStoreErrors } from '../database/faults.ts';
+import { FenceLostError, withStoreErrors } from '../database/store-errors.ts';
 import type { Database } from '../database/database.ts';
 import { recordEvents, type NamedEvent } from './events.ts';
 import type { FactoryCondition } from './factory-rows.ts';

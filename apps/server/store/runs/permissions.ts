@@ -5,7 +5,7 @@ import type { Database } from '../database/database.ts';
 import { appendToLog } from './run-log.ts';
 import type { TransactionHook } from './run-commands.ts';
 import type { Claim } from './runs.ts';
-import { withStoreErrors } from '../database/faults.ts';
+import { withStoreErrors } from '../database/store-errors.ts';
 import { insertInto } from '../database/table.ts';
 import { change, databaseNow, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
 import { PERMISSION, type PermissionRow, type RunRow } from './run.entities.ts';

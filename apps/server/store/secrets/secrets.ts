@@ -1,7 +1,7 @@
 /** Managed secrets as the rest of the service has them: names, owners, grants, versions and sealed bytes. Opening them is not this folder's business. contract 2. */
 import type { ChangedBy } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
-import { withStoreErrors } from '../database/faults.ts';
+import { withStoreErrors } from '../database/store-errors.ts';
 import { putSecret, removeSecret } from './secret-changes.ts';
 import { SECRET_VALUE } from './secret.entities.ts';
 import { referencesTo, type SecretReference } from './secret-references.ts';

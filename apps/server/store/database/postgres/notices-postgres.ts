@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { toStoreError } from '../faults.ts';
+import { toStoreError } from '../store-errors.ts';
 import { TOPICS, type NoticeTransport, type Topic } from '../notices.ts';
 
 const CHANNEL = 'millwright';

@@ -1,7 +1,7 @@
 /** PostgreSQL through a pool: a transaction is retried when it deadlocks or loses a race. */
 import type { DataSource } from 'typeorm';
 import type { PoolClient } from 'pg';
-import { LostRaceError, StoreError, toStoreError } from '../faults.ts';
+import { LostRaceError, StoreError, toStoreError } from '../store-errors.ts';
 import {
   type Outcome,
   type Row,
