@@ -1,7 +1,7 @@
 /** What belongs to a run on every database: files of its requests, what it made, what is told of it, what it can be made of. contract 3. */
 import { createHash } from 'node:crypto';
 import { followupOutcome, timelineOf, conversationOf, type ReadArtifact, type RunState } from '#runs';
-import type { NewAttachment } from '../../apps/server/store/runs/attachments.ts';
+import type { NewAttachment } from '../../apps/server/store/runs/run-files.ts';
 import type { ChangedBy } from '../../apps/server/store/access/audit.ts';
 import type { Claim } from '../../apps/server/store/runs/runs.ts';
 import { change } from '../../apps/server/store/database/transactions.ts';

@@ -1,7 +1,6 @@
 /** Every store of the database, each made once. */
 import { AccessStore } from '../store/access/access.ts';
-import { ArtifactStore } from '../store/runs/run-files.ts';
-import { AttachmentStore } from '../store/runs/attachments.ts';
+import { ArtifactStore, AttachmentStore } from '../store/runs/run-files.ts';
 import { AuditStore } from '../store/access/audit.ts';
 import { AutomationStore } from '../store/definitions/automations.ts';
 import { CatalogueStore, InventoryStore } from '../store/definitions/catalogue.ts';

@@ -18,7 +18,7 @@ import {
 } from '#runs';
 import type { FactoryDispatchResponse, RunAgentResponse, RunEventList, RunFollowupResponse, RunItem } from '#contracts';
 import type { Access } from '../store/access/access.ts';
-import type { NewAttachment } from '../store/runs/attachments.ts';
+import type { NewAttachment } from '../store/runs/run-files.ts';
 import type { FactoryStore } from '../store/factories/factories.ts';
 import type { DefinitionStore } from '../store/definitions/definitions.ts';
 import type { NewRun } from '../store/runs/new-run.ts';

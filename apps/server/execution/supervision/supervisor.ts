@@ -3,8 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterHandOver, BUILT_IN_HARNESS, mayRunOn, overTime } from '#runs';
 import type { Log } from '../../process/log.ts';
 import { StoreError } from '../../store/database/store-errors.ts';
-import type { ArtifactStore } from '../../store/runs/run-files.ts';
-import type { AttachmentStore } from '../../store/runs/attachments.ts';
+import type { ArtifactStore, AttachmentStore } from '../../store/runs/run-files.ts';
 import type { PermissionStore } from '../../store/runs/permissions.ts';
 import type { RunHistoryStore } from '../../store/runs/run-history.ts';
 import type { Task } from '../../store/runs/run-tasks.ts';
@@ -12,17 +11,17 @@ import type { ClaimedRun, RunEnd, RunStore } from '../../store/runs/runs.ts';
 import { agentReports } from '../agent/agent-artifacts.ts';
 import type { TurnEnd } from '../agent/agent-conversation.ts';
 import { runBounds, runUsage } from '../agent/agent-usage.ts';
-import { toRunOutcome, type AgentExecution } from '../agent/agents.ts';
-import { startCommand, type CommandEnd, type CommandSpec, type RunningCommand } from '../command/command.ts';
+import { type AgentExecution, toRunOutcome } from '../agent/agents.ts';
+import { type CommandEnd, type CommandSpec, type RunningCommand, startCommand } from '../command/command.ts';
 import { commandOutcome } from './run-outcome.ts';
 import type { SetUp } from '../preparation/environments.ts';
 import { startupWarnings, withModelRemark } from './startup-warnings.ts';
 import { storeArtifacts } from './artifact-storage.ts';
 import {
-  resolveExecution,
-  harnessOf,
   type ExecutionSpec,
   type ExecutionSpecDeps,
+  harnessOf,
+  resolveExecution,
 } from '../preparation/execution-spec.ts';
 import { leaveDiffs } from '../preparation/repository-diffs.ts';
 import { ownerOf } from '../sandbox/sandboxes.ts';

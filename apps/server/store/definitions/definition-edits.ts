@@ -2,7 +2,7 @@
 import type { AppliedObject } from '#reconcile';
 import { audit, type AuditChange, type ChangedBy } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
-import { bindWebhooks, deleteObject, writeObject } from './definitions.ts';
+import { bindWebhooks, deleteObject, writeObject } from './definition-writes.ts';
 import type { FactorySource } from '../factories/factory-rows.ts';
 import { deleteUnboundValues, putSecret } from '../secrets/secret-changes.ts';
 import { visibleSecrets } from '../secrets/secret-rows.ts';

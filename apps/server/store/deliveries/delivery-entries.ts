@@ -1,9 +1,10 @@
 /** Stored bytes that are delivered again: which time it is, and what is committed with it. contract 5 (Log). */
+import type { OutcomeKind } from '#deliveries';
 import { audit } from '../access/audit.ts';
-import type { StartDecision } from './pending-deliveries.ts';
+import type { PendingDelivery, StartDecision } from './pending-deliveries.ts';
 import type { TransactionHook } from '../runs/run-commands.ts';
 import { change, placeholders, rows, type Transaction } from '../database/transactions.ts';
-import type { DeliveryRow } from './delivery.entities.ts';
+import type { DeliveryRow, StoredDeliveryRow } from './delivery.entities.ts';
 
 /** A wish to deliver the bytes of an accepted entry again. */
 export interface ResendRequest extends TransactionHook<DeliveryRow> {
@@ -44,4 +45,46 @@ export function* noteResend({ verdict: { of, by, also }, n, factoryUid, entry }:
     details: { webhook: written.webhook_uid, entry: written.entry_id },
   });
   if (also !== undefined) yield* also(written);
+}
+
+interface EntryDetails {
+  reason?: string;
+  decision?: string;
+  payload?: Uint8Array;
+  payloadEncoding?: string;
+  refusal?: string;
+  resentFrom?: string;
+}
+
+/** A log entry as this transaction writes it. */
+export type EntryRow = Omit<StoredDeliveryRow, 'resends'>;
+export type EntryWriter = (outcome: OutcomeKind, details: EntryDetails) => EntryRow;
+
+/** Rows of the log; all of them are made here, so that many go into one statement. */
+export function entryOf(arrival: PendingDelivery, slotAt: number): EntryWriter {
+  return (outcome, { reason, decision, payload, payloadEncoding, refusal, resentFrom }) => ({
+    entry_id: arrival.entryId,
+    webhook_uid: arrival.webhookUid,
+    factory_uid: arrival.factoryUid,
+    delivery_id: arrival.deliveryId,
+    outcome,
+    size: arrival.sizeBytes,
+    size_exact: arrival.sizeExact ? 1 : 0,
+    received_at: arrival.receivedAtMs,
+    client_address: arrival.clientAddress,
+    revision: arrival.revision,
+    entries: 1,
+    slot_at: slotAt,
+    reason: reason ?? null,
+    decision: decision ?? null,
+    payload: payload ?? null,
+    payload_encoding: payloadEncoding ?? null,
+    refusal: refusal ?? null,
+    resent_from: resentFrom ?? null,
+  });
+}
+
+/** What was written, as it will be read. */
+export function toDeliveryRow({ payload: _payload, slot_at: _slot, ...entry }: EntryRow): DeliveryRow {
+  return entry;
 }

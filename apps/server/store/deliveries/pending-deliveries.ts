@@ -1,18 +1,22 @@
 /** The one transaction behind a 202: slot, identity, log entry and runs commit together, many deliveries to a commit. spec: Delivery identity; contract 5. */
-import { type OutcomeKind, RATE_WINDOW_MS, type SkippedAutomation, takeSlot } from '#deliveries';
+import { type SkippedAutomation, takeSlot } from '#deliveries';
 import { type Admission, contestedGroups, firstUuidv7 } from '#runs';
-import {
-  DELIVERY,
-  type DeliveryRow,
-  ENTRY_TIME_SLACK_MS,
-  IDENTITY,
-  type StoredDeliveryRow,
-} from './delivery.entities.ts';
+import { DELIVERY, type DeliveryRow, ENTRY_TIME_SLACK_MS, IDENTITY } from './delivery.entities.ts';
 import { insertInto } from '../database/table.ts';
 import { LostRaceError } from '../database/store-errors.ts';
-import { type AcceptedResend, nextResends, noteResend, type ResendRequest } from './delivery-entries.ts';
+import {
+  type AcceptedResend,
+  type EntryWriter,
+  type EntryRow,
+  entryOf,
+  nextResends,
+  noteResend,
+  type ResendRequest,
+  toDeliveryRow,
+} from './delivery-entries.ts';
 import { decideAdmission, type NewRun, storeAdmission } from '../runs/new-run.ts';
 import { databaseNow, matching, type Transaction } from '../database/transactions.ts';
+import { lockWebhooks, type RateWindows, slotWindows, unique } from './rate-windows.ts';
 
 /** A delivery that passed authentication, decided against one version of the serving state. */
 export interface PendingDelivery {
@@ -65,9 +69,6 @@ export interface Accepted {
   replaced?: readonly string[];
   entry?: DeliveryRow;
 }
-
-/** Times of the slots that webhooks have taken within the last minute, by UID, oldest first. */
-export type RateWindows = ReadonlyMap<string, readonly number[]>;
 
 export interface CommitResult {
   /** One for each arrival, in order. */
@@ -275,38 +276,6 @@ function* currentVersions(arrivals: readonly PendingDelivery[]): Transaction<Map
   return new Map(found.map(({ uid, serving_version: version }) => [uid, version]));
 }
 
-/** Batches of several replicas take turns at a webhook, so that its slots are counted exactly. */
-function* lockWebhooks(arrivals: readonly PendingDelivery[]): Transaction<void> {
-  yield* matching(
-    { columns: 'uid', table: 'webhook', keys: ['uid'], tail: 'ORDER BY uid FOR UPDATE' },
-    unique(arrivals.map((arrival) => arrival.webhookUid)),
-  );
-}
-
-function* slotWindows(
-  arrivals: readonly PendingDelivery[],
-  remembered: RateWindows,
-  nowMs: number,
-): Transaction<Map<string, readonly number[]>> {
-  const windows = new Map<string, readonly number[]>();
-  for (const { webhookUid } of arrivals) windows.set(webhookUid, remembered.get(webhookUid) ?? []);
-  const oldestEntry = firstUuidv7(nowMs - RATE_WINDOW_MS - ENTRY_TIME_SLACK_MS);
-  const slots = {
-    columns: 'webhook_uid, slot_at',
-    table: 'delivery',
-    keys: ['webhook_uid'],
-    and: 'AND entry_id >= ? AND slot_at > ?',
-    params: [oldestEntry, nowMs - RATE_WINDOW_MS],
-    tail: 'ORDER BY slot_at',
-  };
-  const found = yield* matching<{ webhook_uid: string; slot_at: number }>(
-    slots,
-    unique([...windows.keys()].filter((uid) => !remembered.has(uid))),
-  );
-  for (const { webhook_uid: uid, slot_at: slotAt } of found) windows.set(uid, [...(windows.get(uid) ?? []), slotAt]);
-  return windows;
-}
-
 function* knownIdentities(arrivals: readonly PendingDelivery[]): Transaction<Set<string>> {
   const wanted = arrivals.flatMap(({ webhookUid, verdict }) =>
     verdict.kind === 'deliver' ? verdict.identities.map((hash) => [webhookUid, hash]) : [],
@@ -318,49 +287,6 @@ function* knownIdentities(arrivals: readonly PendingDelivery[]): Transaction<Set
   return new Set(found.map(({ webhook_uid: webhookUid, hash }) => identityKey(webhookUid, hash)));
 }
 
-interface EntryDetails {
-  reason?: string;
-  decision?: string;
-  payload?: Uint8Array;
-  payloadEncoding?: string;
-  refusal?: string;
-  resentFrom?: string;
-}
-
-/** A log entry as this transaction writes it. */
-type EntryRow = Omit<StoredDeliveryRow, 'resends'>;
-
-type EntryWriter = (outcome: OutcomeKind, details: EntryDetails) => EntryRow;
-
-/** Rows of the log; all of them are made here, so that many go into one statement. */
-function entryOf(arrival: PendingDelivery, slotAt: number): EntryWriter {
-  return (outcome, { reason, decision, payload, payloadEncoding, refusal, resentFrom }) => ({
-    entry_id: arrival.entryId,
-    webhook_uid: arrival.webhookUid,
-    factory_uid: arrival.factoryUid,
-    delivery_id: arrival.deliveryId,
-    outcome,
-    size: arrival.sizeBytes,
-    size_exact: arrival.sizeExact ? 1 : 0,
-    received_at: arrival.receivedAtMs,
-    client_address: arrival.clientAddress,
-    revision: arrival.revision,
-    entries: 1,
-    slot_at: slotAt,
-    reason: reason ?? null,
-    decision: decision ?? null,
-    payload: payload ?? null,
-    payload_encoding: payloadEncoding ?? null,
-    refusal: refusal ?? null,
-    resent_from: resentFrom ?? null,
-  });
-}
-
-/** What was written, as it will be read. */
-function toDeliveryRow({ payload: _payload, slot_at: _slot, ...entry }: EntryRow): DeliveryRow {
-  return entry;
-}
-
 /** Texts that sort as the rows of the table do: neighbours are written together. */
 function identityKey(webhookUid: string, hash: Uint8Array): string {
   return `${webhookUid}/${Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('hex')}`;
@@ -369,9 +295,4 @@ function identityKey(webhookUid: string, hash: Uint8Array): string {
 function compare(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
-}
-
-/** As keys to look for: each once, in the order in which all lock them. */
-function unique(values: readonly string[]): [string][] {
-  return [...new Set(values)].sort().map((value) => [value]);
 }

@@ -1,8 +1,11 @@
 /** A run that does not exist yet, and how it becomes a row. spec: Agent run. */
 import { type Admission, admitRuns, contestedGroups, type RunSource, type WhenBusy } from '#runs';
-import { change, lock, placeholders, rows, type SqlValue, type Transaction } from '../database/transactions.ts';
+import { change, lock, placeholders, row, rows, type SqlValue, type Transaction } from '../database/transactions.ts';
 import { insertInto } from '../database/table.ts';
-import { RUN, type RunRow } from './run.entities.ts';
+import { RUN, RUN_METADATA, type RunRow, OPEN_STATES } from './run.entities.ts';
+import { audit } from '../access/audit.ts';
+import type { TransactionHook } from './run-commands.ts';
+import { attach, type NewAttachment } from './run-files.ts';
 
 /** Everything that is decided when a run is created; snapshots, so that later edits and deletions cannot reach it. */
 export interface NewRun {
@@ -104,7 +107,6 @@ export const REPLACED = 'replaced by a newer run of its group';
 
 /** Runs that are cancelled with one statement. */
 const CANCELLED_AT_ONCE = 200;
-const OPEN = "('QUEUED', 'CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED')";
 
 /** Decides which of these new runs there are. Groups stay locked until the transaction ends; runs that only wait for their turn cost nothing here. */
 export function* decideAdmission(runs: readonly NewRun[]): Transaction<Admission<NewRun>> {
@@ -130,7 +132,7 @@ export function* storeAdmission({ made, replaced }: Admission<NewRun>, nowMs: nu
 
 /** That there is one is all that matters where nothing is replaced. */
 function* openRuns(group: string, all: boolean): Transaction<string[]> {
-  const text = `SELECT run_id FROM run WHERE concurrency_group = ? AND state IN ${OPEN} ORDER BY run_id`;
+  const text = `SELECT run_id FROM run WHERE concurrency_group = ? AND state IN ${OPEN_STATES} ORDER BY run_id`;
   const found = all
     ? yield* rows<{ run_id: string }>(text, group)
     : yield* rows<{ run_id: string }>(`${text} LIMIT 1`, group);
@@ -140,7 +142,7 @@ function* openRuns(group: string, all: boolean): Transaction<string[]> {
 /** Waiting ones are CANCELLED at once, live ones are asked; those that have ended or are being cancelled stay as they are. */
 function* cancelReplaced(runIds: readonly string[], nowMs: number): Transaction<string[]> {
   const found = yield* rows<{ run_id: string; state: string; execution_id: string | null }>(
-    `SELECT run_id, state, execution_id FROM run WHERE run_id IN (${placeholders(runIds.length)}) AND state IN ${OPEN} AND cancel_requested_at IS NULL ORDER BY run_id FOR UPDATE`,
+    `SELECT run_id, state, execution_id FROM run WHERE run_id IN (${placeholders(runIds.length)}) AND state IN ${OPEN_STATES} AND cancel_requested_at IS NULL ORDER BY run_id FOR UPDATE`,
     ...runIds,
   );
   const waiting = found.filter(({ state }) => state === 'QUEUED').map(({ run_id: runId }) => runId);
@@ -181,4 +183,40 @@ function* appendToLogs(runIds: readonly string[], body: object, nowMs: number): 
 }
 function* changeAll(text: string, params: readonly SqlValue[], ids: readonly string[]): Transaction<void> {
   if (ids.length > 0) yield* change(`${text} (${placeholders(ids.length)})`, ...params, ...ids);
+}
+
+/** Waiting runs that a create counts: more than any engine has places for. */
+export const WAITING_COUNTED_MAX = 1000;
+
+/** What comes with a new run: its files, who asked, and further statements of the same transaction. */
+export interface CreateRunOptions extends TransactionHook<{ waiting: number }> {
+  attachments?: readonly NewAttachment[];
+}
+
+/** See RunStore.create. */
+export function* createRun(
+  run: NewRun,
+  { by, attachments = [], also }: CreateRunOptions,
+): Transaction<{ waiting: number } | undefined> {
+  // Shared: a deletion that comes later waits for us and cancels what we queue.
+  const factory =
+    run.factoryUid === undefined
+      ? undefined
+      : yield* row<{ deleted_at: number | null }>(
+          'SELECT deleted_at FROM factory WHERE uid = ? FOR SHARE',
+          run.factoryUid,
+        );
+  if (typeof factory?.deleted_at === 'number') return undefined;
+  yield* insertInto(RUN, [toRunRow(run)]);
+  yield* insertInto(RUN_METADATA, toMetadataRows(run));
+  yield* attach(run.runId, '', attachments);
+  yield* audit(by, { action: 'run.create', subject: run.runId, factoryUid: run.factoryUid });
+  const counted = yield* row<{ waiting: number }>(
+    "SELECT count(*) AS waiting FROM (SELECT 1 FROM run WHERE state = 'QUEUED' AND run_id <> ? LIMIT ?) AS queue",
+    run.runId,
+    WAITING_COUNTED_MAX,
+  );
+  const made = { waiting: counted?.waiting ?? 0 };
+  if (also !== undefined) yield* also(made);
+  return made;
 }

@@ -20,7 +20,7 @@ import {
   type Statement,
   type Transaction,
 } from '../database/transactions.ts';
-import { EXECUTION, type RunRow } from './run.entities.ts';
+import { EXECUTION, type RunRow, LIVE_STATES } from './run.entities.ts';
 
 /** A process that has places for runs. */
 export interface Claimant {
@@ -42,10 +42,9 @@ const NAMES_AT_ONCE = 16;
 
 /** Waiting runs of a factory among which its automations take turns: all, as long as its queue has its usual bound (WAITING_RUNS_PER_FACTORY_MAX). */
 const OLDEST_SCANNED_MAX = 10_000;
-const LIVE = "('CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED')";
 
 /** Live runs have a lease: this finds them by its index. */
-const IS_LIVE = `state IN ${LIVE} AND lease_until > 0`;
+const IS_LIVE = `state IN ${LIVE_STATES} AND lease_until > 0`;
 const FACTORY = "COALESCE(factory_uid, '')";
 const AUTOMATION = "COALESCE(automation_uid, '')";
 

@@ -7,14 +7,14 @@ import {
   type FollowupOutcome,
   type RunState,
 } from '#runs';
-import { attach, attachedWith, type NewAttachment } from './attachments.ts';
+import { attach, attachedWith, type NewAttachment } from './run-files.ts';
 import { audit, type ChangedBy } from '../access/audit.ts';
 import type { RunMode } from './new-run.ts';
 import { permissionAnswerOf, openQuestions, answerPermission } from './permissions.ts';
 import { appendToLog, nextSeq } from './run-log.ts';
 import { insertInto } from '../database/table.ts';
 import { change, databaseNow, row, type Transaction } from '../database/transactions.ts';
-import { FOLLOWUP, type RunRow } from './run.entities.ts';
+import { FOLLOWUP, type RunRow, ENDED_STATES } from './run.entities.ts';
 
 /** A message to a run. */
 export interface NewFollowup {
@@ -50,7 +50,6 @@ export interface TransactionHook<Outcome> {
 /** What became of a cancel request: see RunStore.cancel. */
 export type CancelOutcome = 'cancelled' | 'requested' | 'repeated' | 'ended' | 'unknown';
 
-const ENDED = "('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED')";
 const CANCELLED_BEFORE_START = { state: 'CANCELLED', message: 'cancelled before it started' };
 
 /** Stores the wish to cancel; see RunStore.cancel. */
@@ -196,7 +195,7 @@ export function* requeueForFollowups(runId: string, nowMs: number): Transaction<
   if (typeof factory?.deleted_at === 'number') return;
   yield* change(
     `UPDATE run SET state = 'QUEUED', told_epoch = NULL, takeovers = 0, cancel_requested_at = NULL, cancel_reason = NULL, status_message = NULL, error_code = NULL, retryable = NULL, updated_at = ?
-     WHERE run_id = ? AND state IN ${ENDED} AND EXISTS (SELECT 1 FROM followup f WHERE f.run_id = run.run_id AND f.taken_at IS NULL)`,
+     WHERE run_id = ? AND state IN ${ENDED_STATES} AND EXISTS (SELECT 1 FROM followup f WHERE f.run_id = run.run_id AND f.taken_at IS NULL)`,
     nowMs,
     runId,
   );

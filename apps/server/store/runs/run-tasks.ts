@@ -1,6 +1,6 @@
 /** What an execution takes on when it begins and while it lasts, and what the next one does again when it is lost. contract 3 (Follow-up). */
 import { joinPrompts, PROMPT_PART, type TaskPart } from '#runs';
-import { storedAttachmentsOf, type StoredAttachment } from './attachments.ts';
+import { storedAttachmentsOf, type StoredAttachment } from './run-files.ts';
 import type { RunMode } from './new-run.ts';
 import { nextSeq } from './run-log.ts';
 import type { Claim } from './runs.ts';

@@ -78,6 +78,11 @@ export type RunRow = RowOf<typeof RUN>;
 /** The same with everything that is stored. */
 export type StoredRunRow = StoredRowOf<typeof RUN>;
 
+/** States as statements list them: worked on, over, and everything that is not over. */
+export const LIVE_STATES = "('CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED')";
+export const ENDED_STATES = "('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED')";
+export const OPEN_STATES = "('QUEUED', 'CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED')";
+
 /** The caller's metadata, by which lists find a run; `settled_at` follows the run's by a trigger. */
 export const RUN_METADATA = defineTable('run_metadata', {
   run_id: 'key',

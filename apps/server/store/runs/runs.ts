@@ -11,11 +11,17 @@ import {
 } from '#runs';
 import type { Database } from '../database/database.ts';
 import { withStoreErrors } from '../database/store-errors.ts';
-import { type AbandonedRun, abandonedRuns, type ReclaimDecision, reclaimRun, releaseRun } from './run-executions.ts';
-import { attach, type NewAttachment } from './attachments.ts';
-import { audit } from '../access/audit.ts';
-import { type NewRun, toMetadataRows, toRunRow } from './new-run.ts';
-import { closeQuestions } from './permissions.ts';
+import {
+  type AbandonedRun,
+  abandonedRuns,
+  prepareRun,
+  finishRun,
+  beginRun,
+  type ReclaimDecision,
+  reclaimRun,
+  releaseRun,
+} from './run-executions.ts';
+import { createRun, type CreateRunOptions, type NewRun } from './new-run.ts';
 import { appendToLog, noteUsage, type RunEvent, type StoredRunEvent, storedUsage } from './run-log.ts';
 import { claimRuns } from './run-claims.ts';
 import { ANYWHERE, markUnplacedRuns, type Placement } from './run-placement.ts';
@@ -24,14 +30,12 @@ import {
   cancelRun,
   type FollowupDecider,
   type NewFollowup,
-  requeueForFollowups,
   storeFollowup,
   type TransactionHook,
 } from './run-commands.ts';
-import { takeLaterFollowups, takeTask, type Task } from './run-tasks.ts';
-import { insertInto } from '../database/table.ts';
-import { change, databaseNow, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
-import { RUN, RUN_METADATA, type RunRow } from './run.entities.ts';
+import { takeLaterFollowups, type Task } from './run-tasks.ts';
+import { change, databaseNow, placeholders, row, rows } from '../database/transactions.ts';
+import { RUN, type RunRow, LIVE_STATES, ENDED_STATES } from './run.entities.ts';
 
 /** The right to work on a run until `leaseUntilMs`; every write carries the epoch. */
 export interface Claim {
@@ -66,12 +70,6 @@ export type RunStatus = Pick<
   RunRow,
   'run_id' | 'factory_uid' | 'state' | 'status_message' | 'error_code' | 'retryable' | 'updated_at'
 >;
-
-/** Waiting runs that a create counts: more than any engine has places for. */
-const WAITING_COUNTED_MAX = 1_000;
-
-const LIVE = "('CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED')";
-const ENDED = "('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED')";
 
 export class RunStore {
   private readonly database: Database;
@@ -186,7 +184,7 @@ export class RunStore {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
       const renewed = yield* row<{ cancel_requested_at: number | null }>(
-        `UPDATE run SET lease_until = ? WHERE run_id = ? AND epoch = ? AND state IN ${LIVE} RETURNING cancel_requested_at`,
+        `UPDATE run SET lease_until = ? WHERE run_id = ? AND epoch = ? AND state IN ${LIVE_STATES} RETURNING cancel_requested_at`,
         nowMs + leaseMs,
         claim.runId,
         claim.epoch,
@@ -289,7 +287,7 @@ export class RunStore {
     if (runIds.length === 0) return [];
     const kept = await this.database.read(() =>
       rows<{ run_id: string }>(
-        `SELECT run_id FROM run WHERE run_id IN (${placeholders(runIds.length)}) AND NOT (state IN ${ENDED} AND finished_at < ?)`,
+        `SELECT run_id FROM run WHERE run_id IN (${placeholders(runIds.length)}) AND NOT (state IN ${ENDED_STATES} AND finished_at < ?)`,
         ...runIds,
         beforeMs,
       ),
@@ -297,115 +295,4 @@ export class RunStore {
     const needed = new Set(kept.map(({ run_id: runId }) => runId));
     return runIds.filter((runId) => !needed.has(runId));
   }
-}
-
-/** See RunStore.prepare. */
-export function* prepareRun(claim: Claim): Transaction<boolean> {
-  const nowMs = yield* databaseNow();
-  const moved = yield* change(
-    "UPDATE run SET state = 'PENDING', updated_at = ? WHERE run_id = ? AND epoch = ? AND state = 'CLAIMED'",
-    nowMs,
-    claim.runId,
-    claim.epoch,
-  );
-  if (moved === 1)
-    yield* change('UPDATE execution SET prepared_at = ? WHERE execution_id = ?', nowMs, claim.executionId);
-  return moved === 1;
-}
-
-/** See RunStore.begin. */
-export function* beginRun(claim: Claim): Transaction<Task | undefined> {
-  const nowMs = yield* databaseNow();
-  const run = yield* row<RunRow>(
-    'SELECT prompt, submitted_prompt, prompt_taken_at, mode FROM run WHERE run_id = ? AND epoch = ? FOR UPDATE',
-    claim.runId,
-    claim.epoch,
-  );
-  if (run === undefined) return undefined;
-  const moved = yield* change(
-    "UPDATE run SET state = 'INPROGRESS', prompt_taken_at = COALESCE(prompt_taken_at, ?), started_at = COALESCE(started_at, ?), updated_at = ? WHERE run_id = ? AND epoch = ? AND state = 'PENDING' AND cancel_requested_at IS NULL",
-    nowMs,
-    nowMs,
-    nowMs,
-    claim.runId,
-    claim.epoch,
-  );
-  if (moved !== 1) return undefined;
-  const isFirst = run.prompt_taken_at === null;
-  yield* change(
-    'UPDATE execution SET started_at = ?, took_prompt = ?, first_seq = (SELECT COALESCE(max(seq), 0) + 1 FROM run_event WHERE run_id = ?) WHERE execution_id = ?',
-    nowMs,
-    isFirst ? 1 : 0,
-    claim.runId,
-    claim.executionId,
-  );
-  return yield* takeTask(claim, run, isFirst, nowMs);
-}
-
-/** See RunStore.finish. */
-export function* finishRun(claim: Claim, ending: RunEnd): Transaction<boolean> {
-  const nowMs = yield* databaseNow();
-  const ended = yield* row<{ state: string; status_message: string }>(
-    `UPDATE run SET state = CASE WHEN cancel_requested_at IS NULL THEN ? ELSE 'CANCELLED' END,
-      status_message = CASE WHEN cancel_requested_at IS NULL THEN ? ELSE COALESCE(cancel_reason, 'cancelled on request') END,
-      error_code = CASE WHEN cancel_requested_at IS NULL THEN ? ELSE NULL END, retryable = ?,
-      lease_owner = NULL, lease_until = NULL, finished_at = ?, updated_at = ?
-      WHERE run_id = ? AND epoch = ? AND state IN ${LIVE} RETURNING state, status_message`,
-    ending.state,
-    ending.message,
-    ending.errorCode ?? null,
-    ending.retryable ? 1 : 0,
-    nowMs,
-    nowMs,
-    claim.runId,
-    claim.epoch,
-  );
-  if (ended === undefined) return false;
-  yield* closeQuestions(claim.runId);
-  const execution = yield* row<{ started_at: number | null }>(
-    'UPDATE execution SET outcome = ?, finished_at = ? WHERE execution_id = ? RETURNING started_at',
-    ended.state,
-    nowMs,
-    claim.executionId,
-  );
-  yield* appendToLog(claim.runId, claim.executionId, [
-    { kind: 'status', atMs: nowMs, body: JSON.stringify({ state: ended.state, message: ended.status_message }) },
-  ]);
-  // What kept this execution from beginning would keep the next one too: what waits is told with the next message that people send.
-  const hadBegun = typeof execution?.started_at === 'number';
-  if (ended.state !== 'CANCELLED' && hadBegun) yield* requeueForFollowups(claim.runId, nowMs);
-  return true;
-}
-
-/** What comes with a new run: its files, who asked, and further statements of the same transaction. */
-export interface CreateRunOptions extends TransactionHook<{ waiting: number }> {
-  attachments?: readonly NewAttachment[];
-}
-
-/** See RunStore.create. */
-export function* createRun(
-  run: NewRun,
-  { by, attachments = [], also }: CreateRunOptions,
-): Transaction<{ waiting: number } | undefined> {
-  // Shared: a deletion that comes later waits for us and cancels what we queue.
-  const factory =
-    run.factoryUid === undefined
-      ? undefined
-      : yield* row<{ deleted_at: number | null }>(
-          'SELECT deleted_at FROM factory WHERE uid = ? FOR SHARE',
-          run.factoryUid,
-        );
-  if (typeof factory?.deleted_at === 'number') return undefined;
-  yield* insertInto(RUN, [toRunRow(run)]);
-  yield* insertInto(RUN_METADATA, toMetadataRows(run));
-  yield* attach(run.runId, '', attachments);
-  yield* audit(by, { action: 'run.create', subject: run.runId, factoryUid: run.factoryUid });
-  const counted = yield* row<{ waiting: number }>(
-    "SELECT count(*) AS waiting FROM (SELECT 1 FROM run WHERE state = 'QUEUED' AND run_id <> ? LIMIT ?) AS queue",
-    run.runId,
-    WAITING_COUNTED_MAX,
-  );
-  const made = { waiting: counted?.waiting ?? 0 };
-  if (also !== undefined) yield* also(made);
-  return made;
 }
