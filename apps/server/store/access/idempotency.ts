@@ -120,10 +120,10 @@ export function* storeAnswer(claim: IdempotencyClaim, answer: StoredAnswer): Tra
 
 function* writeAnswer(
   claim: IdempotencyClaim,
-  { status, ...kept }: StoredAnswer,
+  { status, ...content }: StoredAnswer,
   again?: 'once more',
 ): Transaction<number> {
-  const answer = JSON.stringify(kept);
+  const answer = JSON.stringify(content);
   const [open, params] =
     again === undefined
       ? ['status IS NULL', []]

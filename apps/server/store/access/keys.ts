@@ -89,8 +89,8 @@ export class KeyStore {
     return this.database.read(() => keyOf(id));
   }
 
-  /** Makes a key, and its principal if that is new; `besides` is done in the same transaction. */
-  create(wanted: NewKey, by: ChangedBy | undefined, besides?: (made: ApiKey) => Transaction<void>): Promise<ApiKey> {
+  /** Makes a key, and its principal if that is new; `also`: further statements of the same transaction. */
+  create(wanted: NewKey, by: ChangedBy | undefined, also?: (made: ApiKey) => Transaction<void>): Promise<ApiKey> {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
       const { id, name, role, factories, expiresAtMs, principal } = wanted;
@@ -103,7 +103,7 @@ export class KeyStore {
         details: { name, role, principal: uid, factories, expires_at: toText(expiresAtMs) },
       });
       const made = (yield* keyOf(id)) ?? unreachable();
-      if (besides !== undefined) yield* besides(made);
+      if (also !== undefined) yield* also(made);
       return made;
     });
   }

@@ -2,7 +2,7 @@
 import type { Database } from './database.ts';
 import { databaseNow } from './transactions.ts';
 
-/** A clock that runs differently by a thousandth is off by this many milliseconds a thousand seconds later; looked at again after this time. */
+/** A clock that runs differently by a thousandth is off by this many milliseconds a thousand seconds later; asked again after this time. */
 const SYNC_INTERVAL_MS = 5_000;
 
 export class DatabaseClock {

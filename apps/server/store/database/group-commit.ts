@@ -1,4 +1,4 @@
-/** Many items to a transaction without a timer: what arrives while one commits goes into the next. */
+/** Many items to a transaction without a timer: what arrives while one commits goes into the next; and several of them side by side, one for all items of a key. */
 
 /** Bounds of one transaction: past these the commit itself takes longer than the waiting it saves. */
 const ITEMS_MAX = 256;
@@ -91,7 +91,7 @@ export class ShardedGroupCommit<In, Out> {
   }
 }
 
-/** Characters of a key that are looked at: the last ones of a random identifier are as good as all. */
+/** Characters of a key that are hashed: the last ones of a random identifier are as good as all. */
 const HASHED_CHARACTERS = 6;
 function shardOf(key: string, count: number): number {
   let sum = 0;

@@ -67,9 +67,9 @@ export function longReads(file: string, nowMs: () => number, statementMsMax = ST
 
   function settle(outcome: (read: Waiting) => void): void {
     clearTimeout(overdue);
-    const settled = current;
+    const finished = current;
     current = undefined;
-    if (settled !== undefined) outcome(settled);
+    if (finished !== undefined) outcome(finished);
     next();
   }
 

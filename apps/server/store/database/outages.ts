@@ -1,11 +1,11 @@
-/** Whether the database answers: told once when it stops and once when it does again, however many attempts fail meanwhile. */
+/** Whether the database answers: reported once when it stops and once when it does again, however many attempts fail meanwhile. */
 import type { Database } from './database.ts';
 import { isOutage } from './store-errors.ts';
 
 /** An outage is over when something was answered and for this long nothing failed: a server that comes back lets some in before others. Longer than the pause between two signs of life of a process. */
 const RECOVERED_AFTER_MS = 3_000;
 
-/** Who is told, and by which clock. */
+/** Who is notified, and by which clock. */
 export interface OutageDeps {
   monotonicMs(): number;
   /** `reason`: the code of the fault that was met first. */
@@ -21,7 +21,7 @@ export class Outages {
     this.deps = parts;
   }
 
-  /** Whether the error says that the database does not answer; then it is told of, and nobody else needs to. */
+  /** Whether the error says that the database does not answer; it is reported then, and needs no further report. */
   isOutage(error: unknown): boolean {
     if (!isOutage(error)) return false;
     const nowMs = this.deps.monotonicMs();
@@ -45,7 +45,7 @@ export class Outages {
 
 /** The same database, whose outages are noticed by whoever asks it something. */
 export function watchOutages(database: Database, outages: Outages): Database {
-  const heeding = async <T>(answer: Promise<T>): Promise<T> => {
+  const watch = async <T>(answer: Promise<T>): Promise<T> => {
     try {
       const found = await answer;
       outages.answered();
@@ -57,8 +57,8 @@ export function watchOutages(database: Database, outages: Outages): Database {
   };
   return {
     ...database,
-    run: (body, lasting) => heeding(database.run(body, lasting)),
-    read: (body) => heeding(database.read(body)),
-    longRead: (body) => heeding(database.longRead(body)),
+    run: (body, durability) => watch(database.run(body, durability)),
+    read: (body) => watch(database.read(body)),
+    longRead: (body) => watch(database.longRead(body)),
   };
 }

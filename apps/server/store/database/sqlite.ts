@@ -1,4 +1,4 @@
-/** SQLite through one connection: a transaction is one synchronous function, so that nothing of another request can land inside it. */
+/** SQLite through one connection: a transaction is one synchronous function, so that nothing of another request can land inside it; and the free space within its file. */
 import type Database from 'better-sqlite3';
 import { LostRaceError, StoreError, toStoreError } from './store-errors.ts';
 import {
@@ -121,10 +121,10 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
 
   return {
     dialect: 'sqlite',
-    async run(body, lasting) {
+    async run(body, durability) {
       for (let left = 3; ; left -= 1) {
         try {
-          return lasting === 'lazily' ? lazily(() => attempt(body)) : attempt(body);
+          return durability === 'lazily' ? lazily(() => attempt(body)) : attempt(body);
         } catch (error) {
           if (!(error instanceof LostRaceError) || left === 0) throw error;
         }

@@ -1,5 +1,4 @@
-/** Transactions as generators: written once over SQL, run synchronously on SQLite and asynchronously on PostgreSQL. */
-
+/** Transactions as generators: written once over SQL, run synchronously on SQLite and asynchronously on PostgreSQL by a runner. */
 import { toStoreError } from './store-errors.ts';
 
 export type SqlValue = string | number | null | Uint8Array;
@@ -45,7 +44,7 @@ export function* rows<R = Row>(text: string, ...params: SqlValue[]): Transaction
   return outcome.rows as R[];
 }
 
-/** Which rows, beside their keys. `and` begins with AND; `tail`: ORDER BY and lock, the order holding among rows that are found together only. */
+/** Which rows, by more than their keys. `and` begins with AND; `tail`: ORDER BY and lock, the order holding among rows that are found together only. */
 export interface Match {
   columns: string;
   table: string;
@@ -119,12 +118,12 @@ export type Durability = 'lazily';
 export interface TransactionRunner {
   readonly dialect: 'sqlite' | 'postgres';
   /** Runs the body in one transaction; commits when it returns, rolls back when it throws. Retries lost races. */
-  run<T>(body: () => Transaction<T>, lasting?: Durability): Promise<T>;
+  run<T>(body: () => Transaction<T>, durability?: Durability): Promise<T>;
   /** Runs a body that only reads, outside any transaction. */
   read<T>(body: () => Transaction<T>): Promise<T>;
 }
 
-/** Walks through a body whose statements are executed elsewhere; a failed statement is thrown into the body, as a StoreError, which may catch it. */
+/** Steps through a body whose statements are executed elsewhere; a failed statement is thrown into the body, as a StoreError, which may catch it. */
 export async function runSteps<T>(
   work: Transaction<T>,
   execute: (statement: Statement) => Promise<Outcome>,

@@ -1,4 +1,4 @@
-/** What runs can be made of: applied skills, environments and models of several factories at once. contract 3 (agent, environments, models). */
+/** Lists of what is applied: the inventory of one factory; skills, environments and models of several. contract 3 (agent, environments, models), 4 (status). */
 import type { EnvironmentDefinition, FactoryDefinition, SkillDefinition } from '#definitions';
 import type { AppliedObject } from '#reconcile';
 import type { Database } from '../database/database.ts';
@@ -9,7 +9,7 @@ import { placeholders, row, rows, type Transaction } from '../database/transacti
 /** Skills, and environments, of one answer: more than people choose from. */
 export const CATALOGUE_MAX = 1_000;
 
-/** Ended runs that are looked at for the latest use of a name: it may be another factory's. */
+/** Ended runs that are scanned for the latest use of a name: it may be another factory's. */
 const RUNS_SCANNED_MAX = 1_000;
 
 /** An applied resource and the factory that has it. */

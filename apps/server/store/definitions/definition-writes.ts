@@ -90,7 +90,7 @@ export function* deleteObject(
   yield* change(`UPDATE ${tableOf(kind)} SET deleted_at = ?, revision = ? WHERE uid = ?`, nowMs, revision, uid);
 }
 
-/** What was managed on the dashboard before stands in files now, whose names are its names. */
+/** What was managed on the dashboard before is managed by files now, whose names are its names. */
 export function* adoptFilePaths(factoryUid: string): Transaction<void> {
   for (const [table, before, behind] of [
     ['webhook', 'webhooks/', '.yaml'],
@@ -114,11 +114,11 @@ export function* updateFileColumn(
 ): Transaction<void> {
   if (current.size === 0) return;
   for (const table of tables) {
-    const kept = yield* rows<{ uid: string; path: string; value: string | null }>(
+    const stored = yield* rows<{ uid: string; path: string; value: string | null }>(
       `SELECT uid, path, ${column} AS value FROM ${table} WHERE factory_uid = ? AND deleted_at IS NULL`,
       factoryUid,
     );
-    for (const { uid, path, value } of kept) {
+    for (const { uid, path, value } of stored) {
       const wanted = current.get(path);
       if (wanted !== undefined && wanted !== value)
         yield* change(`UPDATE ${table} SET ${column} = ? WHERE uid = ?`, wanted, uid);

@@ -1,4 +1,4 @@
-/** Webhooks as people look at them. spec: Webhook (factory resource). */
+/** Reads of webhooks. spec: Webhook (factory resource). */
 import { IsNull } from 'typeorm';
 import type { Database } from '../database/database.ts';
 import { withStoreErrors } from '../database/store-errors.ts';

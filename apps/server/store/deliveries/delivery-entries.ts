@@ -1,4 +1,4 @@
-/** Stored bytes that are delivered again: which time it is, and what is committed with it. contract 5 (Log). */
+/** Entries of the delivery log as they are written; and stored bytes that are delivered again. contract 5 (Log). */
 import type { OutcomeKind } from '#deliveries';
 import { audit } from '../access/audit.ts';
 import type { PendingDelivery, StartDecision } from './pending-deliveries.ts';
@@ -6,7 +6,7 @@ import type { TransactionHook } from '../runs/run-commands.ts';
 import { change, placeholders, rows, type Transaction } from '../database/transactions.ts';
 import type { DeliveryRow, StoredDeliveryRow } from './delivery.entities.ts';
 
-/** A wish to deliver the bytes of an accepted entry again. */
+/** A request to deliver the bytes of an accepted entry again. */
 export interface ResendRequest extends TransactionHook<DeliveryRow> {
   /** The entry. */
   of: string;

@@ -221,20 +221,20 @@ function* writeBatch(batch: Batch): Transaction<void> {
   // Another replica committed one of them since we looked: look again.
   if (won !== identities.length) throw new LostRaceError('an identity was accepted elsewhere');
   // Behind the identities, which others may wait for: nobody who holds a group waits for one.
-  const turns = yield* decideAdmission(batch.runs);
-  for (const contested of batch.contested) batch.deliveries.push(entryAfter(contested, turns));
+  const admission = yield* decideAdmission(batch.runs);
+  for (const contested of batch.contested) batch.deliveries.push(entryAfter(contested, admission));
   yield* insertInto(DELIVERY, batch.deliveries);
-  const told = yield* storeAdmission(turns, batch.nowMs);
-  // Whoever answers one of the deliveries tells of them all.
+  const toNotify = yield* storeAdmission(admission, batch.nowMs);
+  // Whoever answers one of the deliveries notifies the supervisors of all of these runs.
   const [first] = batch.contested;
-  if (first !== undefined && told.length > 0) first.acceptance.replaced = told;
+  if (first !== undefined && toNotify.length > 0) first.acceptance.replaced = toNotify;
   for (const resent of batch.resent) yield* noteResend(resent);
 }
 
 /** The log entry of a delivery whose runs wanted a group for themselves: what found it busy is a skipped automation. */
 function entryAfter({ runs, decision, acceptance, log }: Contested, { busy }: Admission<NewRun>): EntryRow {
-  const kept = new Set(busy);
-  const skipped = runs.filter((run) => kept.has(run));
+  const busyRuns = new Set(busy);
+  const skipped = runs.filter((run) => busyRuns.has(run));
   if (skipped.length === 0) return log(decision);
   acceptance.busy = skipped.map(({ runId }) => runId);
   return log(JSON.stringify(withoutBusy(JSON.parse(decision) as Decision, skipped)));

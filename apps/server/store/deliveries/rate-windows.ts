@@ -1,4 +1,4 @@
-/** The slots of the last minute as this process wrote them; what is forgotten is read from the log again. */
+/** Rate windows of webhooks: the slots of the last minute, read from the log, or remembered where this process is its only writer. */
 import { RATE_WINDOW_MS } from '#deliveries';
 import { firstUuidv7 } from '#runs';
 import type { PendingDelivery } from './pending-deliveries.ts';

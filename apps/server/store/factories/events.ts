@@ -1,4 +1,4 @@
-/** Events of factories as rows: written in the transaction of what they tell of, read newest first, the newest kept. contract 9. */
+/** Events of factories as rows: written in the transaction of what they report, read newest first, bounded in number. contract 9. */
 import type { FactoryEvent } from '#reconcile';
 import { LessThan } from 'typeorm';
 import type { ChangedBy } from '../access/audit.ts';
@@ -49,7 +49,7 @@ export function* recordEvents(
   );
 }
 
-/** Tells of a change that somebody asked for; `by` undefined: nobody did, nothing is told. */
+/** Records a change that somebody asked for; `by` undefined: nobody did, nothing is recorded. */
 export function* recordRequestedEvent(
   by: ChangedBy | undefined,
   factoryUid: string,

@@ -130,7 +130,7 @@ export class FactoryStore {
   acquireLease(uid: string, owner: string, forMs: number): Promise<Lease | undefined> {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
-      const taken = yield* row<{ fence: number }>(
+      const acquired = yield* row<{ fence: number }>(
         'UPDATE factory SET lease_owner = ?, lease_until = ?, fence = fence + 1 WHERE uid = ? AND deleted_at IS NULL AND (lease_owner = ? OR lease_until < ?) RETURNING fence',
         owner,
         nowMs + forMs,
@@ -138,7 +138,7 @@ export class FactoryStore {
         owner,
         nowMs,
       );
-      return taken && { fence: taken.fence, untilMs: nowMs + forMs };
+      return acquired && { fence: acquired.fence, untilMs: nowMs + forMs };
     }, 'lazily');
   }
 

@@ -66,7 +66,7 @@ export class TrafficStore {
    * Deliveries received and runs created since then. A log entry is one delivery, also where it stands for a flood of refused ones.
    * Times are those that the IDs name. Open runs are few, and are looked at once for everything.
    */
-  since(factoryUid: string, sinceMs: number, wish: TrafficQuery): Promise<Traffic> {
+  since(factoryUid: string, sinceMs: number, wanted: TrafficQuery): Promise<Traffic> {
     const { dialect } = this.database;
     return this.database.longRead(function* () {
       const first = firstUuidv7(sinceMs);
@@ -74,19 +74,19 @@ export class TrafficStore {
       const open = yield* openRuns(span, dialect);
       const runsOf = function* (column: RunColumn, values: readonly string[]): Transaction<Map<string, RunTraffic>> {
         const ended = values.length === 0 ? [] : yield* query<RunCount>(endedRuns(column, values, span, dialect));
-        const wanted = new Set(values);
+        const names = new Set(values);
         return sumByName([
           ...ended,
-          ...open.map((run) => ({ ...run, named: run[column] ?? '' })).filter(({ named }) => wanted.has(named)),
+          ...open.map((run) => ({ ...run, named: run[column] ?? '' })).filter(({ named }) => names.has(named)),
         ]);
       };
       return {
-        deliveriesOfWebhook: yield* deliveriesOf(wish.webhookUids, first),
-        runsOfWebhook: yield* runsOf('webhook_uid', wish.webhookUids),
-        runsOfAutomation: yield* runsOf('automation_uid', wish.automationUids),
-        runsOfEnvironment: yield* runsOf('environment_id', wish.environmentIds),
-        runsOfSkill: yield* runsOf('skill_spec', wish.skills),
-        runsOfFactory: wish.whole ? yield* runsOfFactory(span, open, dialect) : undefined,
+        deliveriesOfWebhook: yield* deliveriesOf(wanted.webhookUids, first),
+        runsOfWebhook: yield* runsOf('webhook_uid', wanted.webhookUids),
+        runsOfAutomation: yield* runsOf('automation_uid', wanted.automationUids),
+        runsOfEnvironment: yield* runsOf('environment_id', wanted.environmentIds),
+        runsOfSkill: yield* runsOf('skill_spec', wanted.skills),
+        runsOfFactory: wanted.whole ? yield* runsOfFactory(span, open, dialect) : undefined,
       };
     });
   }

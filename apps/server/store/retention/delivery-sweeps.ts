@@ -1,4 +1,4 @@
-/** Which entries of the delivery log are old: beyond 7 days, not among the latest 50 of their class, and needed by no live run. spec: Delivery log retention; contract 5 (Log). */
+/** Which entries of the delivery log are old: beyond 7 days, not among the latest 50 of their class, and needed by no live run; and which accepted identities. spec: Delivery log retention; contract 5 (Log). */
 import {
   OUTCOMES,
   RETAINED_ENTRIES_MIN,
@@ -12,7 +12,7 @@ import { ENTRY_TIME_SLACK_MS } from '../deliveries/delivery.entities.ts';
 import { change, inSlices, placeholders, rows, type Transaction } from '../database/transactions.ts';
 import type { SweepBatch, Sweep, WeightedTarget } from './sweeps.ts';
 
-/** Webhooks looked at in one statement: a log that is one flood of refusals takes a tenth of a second of it. */
+/** Webhooks scanned in one statement: a log that is one flood of refusals takes a tenth of a second of it. */
 const WEBHOOKS_PER_SCAN = 25;
 
 /** Entries found in one look. */
@@ -45,10 +45,10 @@ function* scanDeliveries(text: string, nowMs: number): Transaction<SweepBatch<st
   const cutoffMs = retentionCutoffMs(nowMs);
   if (place.limits !== undefined) return yield* scanEntries(place, place.limits, cutoffMs);
   const page = yield* logPositions(place.webhookUid);
-  for (const standing of page) {
-    const limits = { accepted: standing.accepted_limit ?? '', rejected: standing.rejected_limit ?? '' };
-    if (!hasOld(standing, limits, firstUuidv7(cutoffMs + ENTRY_TIME_SLACK_MS))) continue;
-    return yield* scanEntries({ webhookUid: standing.uid, entryId: '', limits }, limits, cutoffMs);
+  for (const position of page) {
+    const limits = { accepted: position.accepted_limit ?? '', rejected: position.rejected_limit ?? '' };
+    if (!hasOld(position, limits, firstUuidv7(cutoffMs + ENTRY_TIME_SLACK_MS))) continue;
+    return yield* scanEntries({ webhookUid: position.uid, entryId: '', limits }, limits, cutoffMs);
   }
   const last = page.at(-1)?.uid ?? '';
   const isOver = page.length < WEBHOOKS_PER_SCAN;

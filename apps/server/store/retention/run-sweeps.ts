@@ -4,13 +4,13 @@ import type { Database } from '../database/database.ts';
 import { change, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
 import type { SweepBatch, Sweep, WeightedTarget } from './sweeps.ts';
 
-/** Ended runs looked at in one statement. */
+/** Ended runs scanned in one statement. */
 const RUNS_PER_SCAN = 200;
 
 /** Events removed at once: at most 16 KiB each. */
 const EVENTS_PER_TARGET = 100;
 
-/** Targets of one look. A run with more events is looked at again. */
+/** Targets of one scan. A run with more events is scanned again. */
 const TARGETS_PER_SCAN = 50;
 
 /** Bytes whose removal costs about what a small row does. */

@@ -1,4 +1,4 @@
-/** Sweeps of what is old as rows: where each is, and which process does it. A killed one is gone on with by another, from where it was. spec: Delivery log retention. */
+/** Sweeps of old rows: how far each is, and which process owns it. Another process continues that of a killed one. spec: Delivery log retention. */
 import type { Database } from '../database/database.ts';
 import { defineTable, insertInto } from '../database/table.ts';
 import { change, databaseNow, row, type Transaction } from '../database/transactions.ts';
@@ -58,7 +58,7 @@ export class SweepStore {
       const nowMs = yield* databaseNow();
       yield* insertInto(SWEEP, [{ name, place: '', lease_until: 0, done_at: 0 }], { ignoreConflicts: true });
       // A round that ended in the future, and a lease of more than its length, were timed by a clock that was wrong.
-      const taken = yield* row<{ place: string }>(
+      const claimed = yield* row<{ place: string }>(
         'UPDATE sweep SET owner = ?, lease_until = ? WHERE name = ? AND (owner = ? OR lease_until < ? OR lease_until > ?) AND (done_at <= ? OR done_at > ?) RETURNING place',
         owner,
         nowMs + LEASE_MS,
@@ -69,7 +69,7 @@ export class SweepStore {
         nowMs - everyMs,
         nowMs,
       );
-      return taken?.place;
+      return claimed?.place;
     });
   }
 

@@ -1,4 +1,4 @@
-/** A run that does not exist yet, and how it becomes a row. spec: Agent run. */
+/** New runs: what each is made of, its row, and the admission of runs that share a group. spec: Agent run; contract 8 (concurrency). */
 import { type Admission, admitRuns, contestedGroups, type RunSource, type WhenBusy } from '#runs';
 import { change, lock, placeholders, row, rows, type SqlValue, type Transaction } from '../database/transactions.ts';
 import { insertInto } from '../database/table.ts';
@@ -124,10 +124,10 @@ export function* decideAdmission(runs: readonly NewRun[]): Transaction<Admission
 /** Stores the runs that there are and ends those that they replace; answers the IDs of those that have to be told of it. */
 export function* storeAdmission({ made, replaced }: Admission<NewRun>, nowMs: number): Transaction<string[]> {
   yield* insertInto(RUN, made.map(toRunRow));
-  const told: string[] = [];
+  const cancelled: string[] = [];
   for (let start = 0; start < replaced.length; start += CANCELLED_AT_ONCE)
-    told.push(...(yield* cancelReplaced(replaced.slice(start, start + CANCELLED_AT_ONCE), nowMs)));
-  return told;
+    cancelled.push(...(yield* cancelReplaced(replaced.slice(start, start + CANCELLED_AT_ONCE), nowMs)));
+  return cancelled;
 }
 
 /** That there is one is all that matters where nothing is replaced. */

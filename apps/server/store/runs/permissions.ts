@@ -81,7 +81,7 @@ export class PermissionStore {
     });
   }
 
-  /** What is settled of these questions by now. */
+  /** Which of these questions are answered or closed by now. */
   answered(permissionIds: readonly string[]): Promise<Permission[]> {
     if (permissionIds.length === 0) return Promise.resolve([]);
     return this.database.read(function* () {
@@ -93,8 +93,8 @@ export class PermissionStore {
     });
   }
 
-  /** Settles a question that nobody answered. Answers it as it is settled now, which may be by somebody who was faster; undefined when the claim was lost. */
-  close(claim: Claim, permissionId: string, settlement: PermissionAnswer): Promise<Permission | undefined> {
+  /** Closes a question that nobody answered. Answers it as it is now, which may be by somebody who was faster; undefined when the claim was lost. */
+  close(claim: Claim, permissionId: string, closing: PermissionAnswer): Promise<Permission | undefined> {
     return this.database.run(function* () {
       const run = yield* row(
         'SELECT 1 AS held FROM run WHERE run_id = ? AND epoch = ? FOR UPDATE',
@@ -104,9 +104,7 @@ export class PermissionStore {
       const found =
         run && (yield* row<PermissionRow>('SELECT * FROM permission WHERE permission_id = ?', permissionId));
       if (found === undefined) return undefined;
-      return found.answered_at === null
-        ? yield* answerPermission(toPermission(found), settlement)
-        : toPermission(found);
+      return found.answered_at === null ? yield* answerPermission(toPermission(found), closing) : toPermission(found);
     });
   }
 
@@ -120,9 +118,9 @@ export class PermissionStore {
   /** Stores somebody's answer; undefined: the run has no such question. */
   answer(
     wanted: { runId: string; permissionId: string; optionId: string; principalUid: string },
-    beside: TransactionHook<Permission> = {},
+    hook: TransactionHook<Permission> = {},
   ): Promise<{ decision: AnswerDecision; permission: Permission } | undefined> {
-    return this.database.run(() => storeAnswerOf(wanted, beside));
+    return this.database.run(() => storeAnswerOf(wanted, hook));
   }
 }
 

@@ -1,4 +1,4 @@
-/** Executions that are over before their work is: found when lost, taken over or ended; given back by a service that stops. contract 3 (States). */
+/** Executions from preparation to end: begun, finished, reclaimed when lost, released by a service that stops. contract 3 (States). */
 import type { LeasedState } from '#runs';
 import { closeQuestions } from './permissions.ts';
 import { appendToLog } from './run-log.ts';

@@ -1,4 +1,4 @@
-/** What runs have made, as rows: kept under the epoch of the execution that made it, read for ever. contract 3 (artifacts). */
+/** Files of runs as rows: artifacts that executions made, attachments that came with requests. contract 3 (artifacts, Create, Follow-up). */
 import { ARTIFACTS_MAX, distinctNames, type ArtifactDetails, type ArtifactType, type ReadArtifact } from '#runs';
 import type { Database } from '../database/database.ts';
 import type { Claim } from './runs.ts';
@@ -95,9 +95,9 @@ export class ArtifactStore {
       ),
     );
     for (const artifact of found.map(toArtifact)) {
-      const kept = byRun.get(artifact.runId);
-      if (kept === undefined) byRun.set(artifact.runId, [artifact]);
-      else kept.push(artifact);
+      const earlier = byRun.get(artifact.runId);
+      if (earlier === undefined) byRun.set(artifact.runId, [artifact]);
+      else earlier.push(artifact);
     }
     return byRun;
   }
@@ -107,11 +107,11 @@ const OF_ARTIFACT = 'a.artifact_uid, a.run_id, r.factory_uid, a.artifact_type, a
 
 /** Digest of what the run kept last under a path. */
 function* latestDigest(runId: string, filePath: string): Transaction<string | undefined> {
-  const kept = yield* rows<{ details: string }>(
+  const stored = yield* rows<{ details: string }>(
     'SELECT details FROM artifact WHERE run_id = ? ORDER BY artifact_uid',
     runId,
   );
-  return kept
+  return stored
     .map(({ details }) => JSON.parse(details) as ArtifactDetails)
     .findLast((details) => details.filePath === filePath)?.digest;
 }

@@ -1,10 +1,10 @@
-/** What is told of runs afterwards: their histories, and the conversations that they belong to. contract 3 (timeline, conversation). */
+/** What is read of runs afterwards: their histories, and the conversations that they belong to. contract 3 (timeline, conversation). */
 import type { EndedState, RunHistory, RunState, SpokenRun } from '#runs';
 import type { Database } from '../database/database.ts';
 import type { ExecutionRow, FollowupRow, RunEventRow } from './run.entities.ts';
 import { placeholders, row, rows, type SqlValue, type Transaction } from '../database/transactions.ts';
 
-/** Executions and follow-ups of one run that are looked at, the latest ones: nobody reads a longer history, and it stays bounded. */
+/** Executions and follow-ups of one run that are read, the latest ones: nobody reads a longer history, and it stays bounded. */
 export const HISTORY_MAX = 1_000;
 
 /** Which runs a key may see; undefined: all. */

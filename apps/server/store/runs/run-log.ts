@@ -1,11 +1,11 @@
-/** Entries of a run's log as rows: numbered from 1 on without gaps. contract 3 (events). */
+/** Entries of a run's log as rows: numbered from 1 on without gaps; and the usage that is written with them. contract 3 (events, request_usage). */
 import { type Meter, usedBy } from '#runs';
 import { insertInto } from '../database/table.ts';
 import { change, row, type Transaction } from '../database/transactions.ts';
 import { RUN_EVENT } from './run.entities.ts';
 import type { Claim } from './runs.ts';
 
-/** Something to be told of a run; time in milliseconds since the epoch. */
+/** Something that happened to a run; time in milliseconds since the epoch. */
 export interface RunEvent {
   kind: string;
   atMs: number;

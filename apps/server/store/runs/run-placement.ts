@@ -1,4 +1,4 @@
-/** Where a run may be worked on: on the machine that it asks for, and where its environment is served. reference: Engine. */
+/** Where a run may be worked on: on the machine that it asks for, and where its environment is served; and which runs no process may take. reference: Engine. */
 import {
   lock,
   databaseNow,
@@ -83,7 +83,7 @@ const WORKER_LIVE_MS = 15000;
 /** A machine may be starting again: nothing is said of a run that waits less. */
 const MARKED_AFTER_MS = 30000;
 
-/** Machines that are looked at, and runs of each that are told, at once; the next ones the next time. */
+/** Machines and runs of each that are handled at once; the next ones the next time. */
 const HOSTS_MAX = 100;
 const RUNS_MARKED_MAX = 500;
 const NO_WORKER = 'waits for a worker: no process that works on runs is running now (MILLWRIGHT_ROLES)';

@@ -50,8 +50,8 @@ export function* takeLaterFollowups(claim: Claim): Transaction<Task | undefined>
     run === undefined ? [] : yield* takeFollowups(claim, yield* databaseNow(), yield* nextSeq(claim.runId));
   const latest = followups.at(-1);
   if (latest === undefined) return undefined;
-  const taken = new Set(followups.map(({ followup_id: id }) => id));
-  const attachments = (yield* storedAttachmentsOf(claim, false)).filter(({ followupId }) => taken.has(followupId));
+  const takenIds = new Set(followups.map(({ followup_id: id }) => id));
+  const attachments = (yield* storedAttachmentsOf(claim, false)).filter(({ followupId }) => takenIds.has(followupId));
   return { ...toTask(followups.map(toPart)), mode: latest.mode, attachments };
 }
 

@@ -65,7 +65,7 @@ export interface RunEnd {
   retryable?: boolean;
 }
 
-/** Where a run stands, without its texts. */
+/** The status of a run, without its texts. */
 export type RunStatus = Pick<
   RunRow,
   'run_id' | 'factory_uid' | 'state' | 'status_message' | 'error_code' | 'retryable' | 'updated_at'
@@ -93,7 +93,7 @@ export class RunStore {
     return (await withStoreErrors(this.database.source.getRepository(RUN).findOneBy({ run_id: runId }))) ?? undefined;
   }
 
-  /** Where a run stands now, without its texts; undefined when there is none. */
+  /** The status of a run, without its texts; undefined when there is none. */
   status(runId: string): Promise<RunStatus | undefined> {
     return this.database.read(() =>
       row<RunStatus>(
@@ -205,8 +205,8 @@ export class RunStore {
    * Stores the wish to cancel. `cancelled`: it was waiting and is cancelled now. `requested`: its supervisor will end it.
    * `repeated`: it is cancelled or being cancelled already. `ended`: another end came first.
    */
-  cancel(runId: string, beside: TransactionHook<CancelOutcome> = {}): Promise<CancelOutcome> {
-    return this.database.run(() => cancelRun(runId, beside));
+  cancel(runId: string, hook: TransactionHook<CancelOutcome> = {}): Promise<CancelOutcome> {
+    return this.database.run(() => cancelRun(runId, hook));
   }
 
   /**
@@ -216,9 +216,9 @@ export class RunStore {
   followup(
     wanted: NewFollowup,
     decide: FollowupDecider,
-    beside: TransactionHook<FollowupOutcome> = {},
+    hook: TransactionHook<FollowupOutcome> = {},
   ): Promise<FollowupDecision | undefined> {
-    return this.database.run(() => storeFollowup(wanted, decide, beside));
+    return this.database.run(() => storeFollowup(wanted, decide, hook));
   }
 
   /**
@@ -285,14 +285,14 @@ export class RunStore {
   /** Which of these runs have ended before a time, or do not exist: nothing of theirs is needed any more. */
   async expired(runIds: readonly string[], beforeMs: number): Promise<string[]> {
     if (runIds.length === 0) return [];
-    const kept = await this.database.read(() =>
+    const found = await this.database.read(() =>
       rows<{ run_id: string }>(
         `SELECT run_id FROM run WHERE run_id IN (${placeholders(runIds.length)}) AND NOT (state IN ${ENDED_STATES} AND finished_at < ?)`,
         ...runIds,
         beforeMs,
       ),
     );
-    const needed = new Set(kept.map(({ run_id: runId }) => runId));
+    const needed = new Set(found.map(({ run_id: runId }) => runId));
     return runIds.filter((runId) => !needed.has(runId));
   }
 }

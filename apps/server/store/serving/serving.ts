@@ -1,4 +1,4 @@
-/** The serving state as rows: what the ingress needs of every factory that changed since a version. */
+/** The serving state as rows: what the ingress needs of every factory that changed since a version; and the versions themselves. */
 import type { AgentDefaults, AuthMode, AutomationDefinition, FactoryDefinition } from '#definitions';
 import type { Database } from '../database/database.ts';
 import type { SealedSecret } from '../secrets/secrets.ts';

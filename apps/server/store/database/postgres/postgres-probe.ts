@@ -1,4 +1,4 @@
-/** What stands behind a database URL, looked at once at the start: can it be used, and is a pooler between. */
+/** What answers at a database URL, probed once at the start: can it be used, and is a pooler between. */
 import type { StoreError } from '../store-errors.ts';
 import { BoundedClient, CONNECT_MS_MAX, DIRECT_WIRE, POOLED_WIRE, type Wire } from './postgres-connections.ts';
 import {
