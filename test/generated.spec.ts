@@ -6,10 +6,19 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { clientModels, clientShapes } from './support/client-files.ts';
 import { generateTypes } from './support/generate.ts';
+import { schemeTexts } from './support/scheme-texts.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 describe('generated files', () => {
+  // First of all: some of these files are sources of others.
+  it('what names the signature schemes matches their entries', async () => {
+    for (const [path, text] of await schemeTexts(root)) {
+      if (process.env['UPDATE_GENERATED'] === '1') await write(join(root, path), text);
+      expect({ path, text: await readFile(join(root, path), 'utf8') }).toEqual({ path, text });
+    }
+  });
+
   it('types under libs/contracts/generated match schemas/', async () => {
     for (const [path, text] of await generateTypes(root)) {
       if (process.env['UPDATE_GENERATED'] === '1') await write(join(root, path), text);

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { UNSHIPPED_SCHEMES } from '#definitions';
+import { UNSHIPPED_SCHEMES } from '#authentication';
 import { KNOWN_VARIABLES } from '../apps/server/config/config.ts';
 import { bootService, eventually, type TestService } from './support/service.ts';
 

@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { Readable, Writable } from 'node:stream';
 import { ndJsonStream } from '@agentclientprotocol/sdk';
 import { serveAgent } from './agent.ts';
-import { readConfig } from './config.ts';
+import { readConfig } from './config/config.ts';
 import { captureConsole, oneLine, say } from './diagnostics.ts';
-import { fetchOf } from './network.ts';
+import { fetchOf } from './model/fetch.ts';
 
 /** Milliseconds until the program ends although something that it started does not. */
 const SHUTDOWN_MS_MAX = 8_000;

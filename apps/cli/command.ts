@@ -1,7 +1,7 @@
 /** How a verb is declared: its arguments, its help, and what becomes of whatever it throws. contract 11. */
 import { parseArgs } from 'node:util';
 import { EXIT } from './exit-codes.ts';
-import { printable } from './report.ts';
+import { printable } from './reports/report.ts';
 
 type Terminal = { isTTY?: boolean; columns?: number };
 
@@ -67,7 +67,7 @@ export interface VerbSpec<Specs extends OptionSpecs> {
 }
 
 /** The arguments cannot be right. The message repeats none of them, because one could be a secret in the wrong place. */
-export class UsageProblem extends Error {
+export class UsageError extends Error {
   /** An option that there is not. */
   readonly unknownOption?: string;
   constructor(message: string, unknownOption?: string, options?: ErrorOptions) {
@@ -77,7 +77,7 @@ export class UsageProblem extends Error {
 }
 
 /** An expected end that is not fine: lines for people and the exit code. */
-export class Failure extends Error {
+export class CommandError extends Error {
   readonly code: number;
   readonly details: readonly string[];
   constructor(message: string, code: number, details: readonly string[] = [], options?: ErrorOptions) {
@@ -127,17 +127,17 @@ function read<Specs extends OptionSpecs>(spec: VerbSpec<Specs>, argv: string[]):
   const { values, positionals } = parse(spec.options, argv);
   if (values['help'] === true) return 'help';
   const [least, most] = spec.positionals ?? [0, 0];
-  if (positionals.length < least) throw new UsageProblem(`${spec.arguments ?? 'an argument'} is missing`);
+  if (positionals.length < least) throw new UsageError(`${spec.arguments ?? 'an argument'} is missing`);
   if (positionals.length > most)
-    throw new UsageProblem(
+    throw new UsageError(
       spec.surplus ?? (most === 0 ? 'takes no arguments' : `takes nothing besides ${spec.arguments ?? 'its argument'}`),
     );
   const missing = Object.entries(spec.options).find(
     ([name, { required }]) => required === true && values[name] === undefined,
   );
-  if (missing !== undefined) throw new UsageProblem(`--${missing[0]} ${missing[1].value ?? ''} is missing`);
+  if (missing !== undefined) throw new UsageError(`--${missing[0]} ${missing[1].value ?? ''} is missing`);
   const empty = [...positionals, ...Object.values(values).flat()].includes('');
-  if (empty) throw new UsageProblem('an argument is empty');
+  if (empty) throw new UsageError('an argument is empty');
   return { values: values as ValuesOf<Specs>, positionals };
 }
 
@@ -150,13 +150,13 @@ function parse(options: OptionSpecs, argv: string[]): { values: Record<string, u
 }
 
 /** node's message names the option and never its value; an option that looks like no option is not repeated either. */
-function parseProblem(cause: unknown): UsageProblem {
+function parseProblem(cause: unknown): UsageError {
   const { code, message } = cause as { code?: string; message?: string };
   const option = /^(?:Unknown option|Option) '(?:-\w, )?(-{1,2}[a-z][a-z-]{0,20})(?: <value>)?'/.exec(
     message ?? '',
   )?.[1];
-  const problem = (words: string, unknownOption?: string): UsageProblem =>
-    new UsageProblem(words, unknownOption, { cause });
+  const problem = (words: string, unknownOption?: string): UsageError =>
+    new UsageError(words, unknownOption, { cause });
   if (option === undefined) return problem('an option cannot be read');
   if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return problem(`there is no option ${option}`, option);
   if (message?.includes('does not take an argument') === true) return problem(`${option} takes no value`);
@@ -165,7 +165,7 @@ function parseProblem(cause: unknown): UsageProblem {
 
 /** The option that was meant. What knows words from each other is loaded only now. */
 async function hintFor(cause: unknown, options: OptionSpecs): Promise<string> {
-  if (!(cause instanceof UsageProblem) || cause.unknownOption === undefined) return '';
+  if (!(cause instanceof UsageError) || cause.unknownOption === undefined) return '';
   const { didYouMean } = await import('#definitions');
   return didYouMean(
     cause.unknownOption,
@@ -179,12 +179,12 @@ function explain(
   io: CliIo,
 ): number {
   const say = (line: string): void => void io.stderr.write(`${line}\n`);
-  if (cause instanceof UsageProblem) {
+  if (cause instanceof UsageError) {
     say(`millwright ${name}: ${printable(cause.message + hint)}`);
     say(`usage: ${synopsis}`);
     return EXIT.usage;
   }
-  if (cause instanceof Failure) {
+  if (cause instanceof CommandError) {
     say(`millwright ${name}: ${printable(cause.message)}`);
     for (const line of cause.details) say(`  ${printable(line)}`);
     return cause.code;

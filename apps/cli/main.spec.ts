@@ -107,7 +107,7 @@ it('prints its version', async () => {
 
 const program = join(root, 'apps/cli/millwright.mjs');
 const built = join(root, 'dist/apps/cli/main.js');
-const isBuilt = existsSync(built) && existsSync(join(root, 'dist/apps/cli/send.js'));
+const isBuilt = existsSync(built) && existsSync(join(root, 'dist/apps/cli/verbs/send.js'));
 if (!isBuilt)
   process.stderr.write('SKIPPED: dist is not built, so the installed command is not run; run npx tsc -p . first\n');
 

@@ -26,53 +26,68 @@ Runs the service until it is stopped. The environment configures it (MILLWRIGHT_
   --roles ROLE,…                     what this process does, of api, ingress, sync, worker and dashboard: several share one PostgreSQL
 `,
   },
-  init: { summary: 'write a starter factory repository', load: async () => (await import('./init.ts')).init },
+  init: { summary: 'write a starter factory repository', load: async () => (await import('./verbs/init.ts')).init },
   validate: {
     summary: 'check a factory repository on disk, without a server',
-    load: async () => (await import('./validate.ts')).validate,
+    load: async () => (await import('./verbs/validate.ts')).validate,
   },
-  plan: { summary: 'what a folder would change in a factory', load: async () => (await import('./plan.ts')).plan },
-  status: { summary: 'where a factory stands', load: async () => (await import('./syncs.ts')).status },
+  plan: {
+    summary: 'what a folder would change in a factory',
+    load: async () => (await import('./verbs/plan.ts')).plan,
+  },
+  status: { summary: 'where a factory stands', load: async () => (await import('./verbs/syncs.ts')).status },
   sync: {
     summary: 'read the factory repository now and wait for the end',
-    load: async () => (await import('./syncs.ts')).sync,
+    load: async () => (await import('./verbs/syncs.ts')).sync,
   },
-  syncs: { summary: 'passes that brought something new', load: async () => (await import('./syncs.ts')).syncs },
+  syncs: { summary: 'passes that brought something new', load: async () => (await import('./verbs/syncs.ts')).syncs },
   wait: {
     summary: 'wait until a revision serves everywhere, or fails',
-    load: async () => (await import('./wait.ts')).wait,
+    load: async () => (await import('./verbs/wait.ts')).wait,
   },
-  approve: { summary: 'let deletions go that the guard holds', load: async () => (await import('./syncs.ts')).approve },
+  approve: {
+    summary: 'let deletions go that the guard holds',
+    load: async () => (await import('./verbs/syncs.ts')).approve,
+  },
   secrets: {
     summary: 'set, list, grant, delete managed secrets',
-    load: async () => (await import('./secrets.ts')).secrets,
+    load: async () => (await import('./verbs/secrets.ts')).secrets,
   },
-  keys: { summary: 'make, list, revoke API keys', load: async () => (await import('./keys.ts')).keys },
-  audit: { summary: 'who changed what, when, and from where', load: async () => (await import('./audit.ts')).audit },
+  keys: { summary: 'make, list, revoke API keys', load: async () => (await import('./verbs/keys.ts')).keys },
+  audit: {
+    summary: 'who changed what, when, and from where',
+    load: async () => (await import('./verbs/audit.ts')).audit,
+  },
   webhooks: {
     summary: 'list, create, enable, disable, rotate, delete webhooks',
-    load: async () => (await import('./webhooks.ts')).webhooks,
+    load: async () => (await import('./verbs/webhooks.ts')).webhooks,
   },
-  deliveries: { summary: "a webhook's delivery log", load: async () => (await import('./webhooks.ts')).deliveries },
+  deliveries: {
+    summary: "a webhook's delivery log",
+    load: async () => (await import('./verbs/webhooks.ts')).deliveries,
+  },
   explain: {
     summary: 'what decided a delivery or a run, and why others did not fire',
-    load: async () => (await import('./explain.ts')).explain,
+    load: async () => (await import('./verbs/explain.ts')).explain,
   },
-  run: { summary: 'start a run', load: async () => (await import('./runs.ts')).run },
+  run: { summary: 'start a run', load: async () => (await import('./verbs/runs.ts')).run },
   runs: {
     summary: 'list runs; get, cancel, followup, events, permissions, answer of one',
-    load: async () => (await import('./runs.ts')).runs,
+    load: async () => (await import('./verbs/runs.ts')).runs,
   },
   filter: {
     summary: 'test a payload filter against a payload',
-    load: async () => (await import('./filter.ts')).filter,
+    load: async () => (await import('./verbs/filter.ts')).filter,
   },
-  send: { summary: 'post a signed delivery to a webhook', load: async () => (await import('./send.ts')).send },
+  send: { summary: 'post a signed delivery to a webhook', load: async () => (await import('./verbs/send.ts')).send },
   doctor: {
     summary: 'what this machine has and lacks for a service',
-    load: async () => (await import('./doctor.ts')).doctor,
+    load: async () => (await import('./verbs/doctor.ts')).doctor,
   },
-  schema: { summary: 'JSON Schemas of the definition files', load: async () => (await import('./schema.ts')).schema },
+  schema: {
+    summary: 'JSON Schemas of the definition files',
+    load: async () => (await import('./verbs/schema.ts')).schema,
+  },
 };
 
 /** Runs one verb and answers its exit code. */

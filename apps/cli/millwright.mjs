@@ -10,7 +10,7 @@ if (existsSync(built)) {
   process.exitCode = await main(process.argv.slice(2));
 } else {
   process.stderr.write(
-    'millwright: not built yet; run `npm start` or `npm test` once, or `node apps/setup.mjs build`\n',
+    'millwright: not built yet; run `npm start` or `npm test` once, or `node .ci/tasks.mjs build`\n',
   );
   process.exitCode = 3;
 }

@@ -6,7 +6,13 @@ import { defineConfig } from 'vite';
 export default defineConfig({
   base: './',
   plugins: [react()],
-  resolve: { alias: { '#filters': lib('filters/index.ts'), '#definitions/names': lib('definitions/names.ts') } },
+  resolve: {
+    alias: {
+      '#filters': lib('filters/index.ts'),
+      '#definitions/names': lib('definitions/names.ts'),
+      '#authentication/schemes': lib('authentication/schemes.ts'),
+    },
+  },
   build: {
     outDir: fileURLToPath(new URL('../../dist/dashboard', import.meta.url)),
     emptyOutDir: true,

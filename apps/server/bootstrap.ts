@@ -1,347 +1,209 @@
-/** `millwright start`: from environment and arguments to a running service, and the words a newcomer reads. contract 11. */
+/** Creates the service of a process: opens its data folder, keys and database, then builds the application; and says what went wrong. contract 1, 11. */
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
-import type { Problem } from '#definitions';
-import { deriveUid, type Change } from '#reconcile';
-import { HOW_TO_CONFIGURE_A_MODEL, isConfining, modelChoice } from '#runs';
-import { secretFromRandom, secretUse } from '#authentication';
-import { knownApiUrl, knownIngressUrl, otherAdminKeyLine, roleLines, workerLines } from './banner.ts';
-import { compose, type Service } from './composition/compose.ts';
-import { ConfigError, readConfig, ROLES, type Config } from './config/config.ts';
-import { DataFolderError } from './process/data-folder.ts';
-import { serviceAccountOf } from './factories/factories.service.ts';
-import { TlsError } from './http/server.ts';
-import { WrongKeyError } from './process/installation.ts';
-import { KeyFileError, writePrivateFile } from './secrets/key-files.ts';
-import { ownCommand } from './process/own-command.ts';
-import type { Factory } from './store/factories/factory-rows.ts';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { InjectionToken } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { LaunchProfile } from '#agents';
+import { uuidv7Sequence } from '#runs';
+import { AppModule } from './app.module.ts';
+import { ConfigError, QUEUE_NEEDS_DIRECT_URL, type Config } from './config/config.ts';
+import { BUILT_IN_AGENT, type BuiltInAgent } from './execution/agent/agents.ts';
+import { readProfiles } from './execution/agent/profile-file.ts';
+import { RunAgents } from './execution/preparation/run-agents.ts';
+import { createHttp, TlsError } from './http/server.ts';
+import { ServiceParts, startService, stopService } from './lifecycle.ts';
+import { lockDataFolder, type DataFolderLock, DataFolderError } from './process/data-folder.ts';
+import { logOutages, openNotices } from './process/database-log.ts';
+import {
+  Clock,
+  CONFIG,
+  IdSource,
+  PageFolder,
+  PollIntervals,
+  ProcessIdentity,
+  TrustedFactories,
+} from './process/injection-tokens.ts';
+import { Installation, WrongKeyError } from './process/installation.ts';
+import { Log } from './process/log.ts';
+import { ProcessModule } from './process/process.module.ts';
+import { programVersion } from './process/program-version.ts';
+import { pooledRandom } from './process/random.ts';
+import { readKeyFiles, KeyFileError } from './secrets/key-files.ts';
+import { Vault } from './secrets/vault.ts';
+import { AccessStore } from './store/access/access.ts';
+import { KeyStore } from './store/access/keys.ts';
+import { DatabaseClock } from './store/database/database-clock.ts';
+import type { Database } from './store/database/database.ts';
+import { openDatabase } from './store/open-database.ts';
+import { StoreModule } from './store/store.module.ts';
+import { FactoryArgumentError } from './sync/sources/parse-source.ts';
 import { StoreError } from './store/database/store-errors.ts';
 import { SchemaTooNewError } from './store/database/migrations.ts';
 import { PostgresUnusableError } from './store/database/postgres/postgres-refusals.ts';
 import { VersionMismatchError } from './store/database/replicas.ts';
-import type { WebhookRow } from './store/definitions/definition.entities.ts';
-import type { BuiltInAgent } from './execution/agent/agents.ts';
-import { FactoryArgumentError, parseFactoryArgument } from './sync/sources/parse-source.ts';
 
-export interface StartIo {
-  environment: Readonly<Record<string, string | undefined>>;
-  cwd: string;
-  stdout: NodeJS.WritableStream & { isTTY?: boolean };
-  stderr: NodeJS.WritableStream;
-  /** Path that the process was called by; none in a process that is not the command. */
-  calledAs?: string;
+/** Everything that runs, for `start`, tests and benchmarks. A part that this process has no role for is absent. */
+export interface Service extends Pick<
+  ServiceParts,
+  | 'config'
+  | 'database'
+  | 'installation'
+  | 'factories'
+  | 'keyUses'
+  | 'definitions'
+  | 'webhooks'
+  | 'secrets'
+  | 'runs'
+  | 'loops'
+  | 'serving'
+  | 'engine'
+  | 'scheduler'
+> {
+  app: NestFastifyApplication;
+  /** Listens, reconciles, works on runs. */
+  start(): Promise<void>;
+  /** Stops taking work, ends what is under way in order, closes the database. */
+  stop(): Promise<void>;
+}
+
+/** What tests and benchmarks give instead of the usual; each becomes the provider of its token. */
+export interface ServiceOptions {
+  /** Factories named on the command line: their sources may be local. */
+  isTrusted?(slug: string): boolean;
+  log?: Log;
   /** How the agent that comes with the service is started; as it was built, if not said. */
   builtInAgent?: BuiltInAgent;
-  /** Told when the service is put together, before it does anything: from now on it has to be stopped in order. */
-  composed?(): void;
+  /** Agents that runs may name; those of the operator's file and the built-in ones, if not said. */
+  profiles?: readonly LaunchProfile[];
+  /** Folder of the built web page; where the build puts it, if not said. */
+  pageFolder?: string;
+  /** How long the process looks away, should nobody tell; the usual times, if not said. */
+  pollIntervals?: PollIntervals;
+  nowMs?: () => number;
 }
 
-const EXIT = { internal: 3, usage: 64 } as const;
-/** Slug of the factory that `--factory` names. */
-const MAIN_SLUG = 'main';
-const FIRST_PASS_MS = 30_000;
+/** A configuration, and what tests may have given, with the usual for the rest. */
+interface Given extends ServiceOptions {
+  config: Config;
+  log: Log;
+  nowMs(): number;
+  profiles: readonly LaunchProfile[];
+}
 
-/** A usage error of the command line. */
-class UsageError extends Error {}
-
-/** Starts and answers the running service, or prints one clear line and answers an exit code. */
-export async function start(argv: readonly string[], io: StartIo): Promise<Service | number> {
+/**
+ * Builds the whole service from a configuration: keys, database, application. Nothing runs until `start`. Throws ConfigError, KeyFileError,
+ * DataFolderError, SchemaTooNewError, WrongKeyError, VersionMismatchError or StoreError, each with a message for the operator.
+ */
+export async function createService(config: Config, options: ServiceOptions = {}): Promise<Service> {
+  const nowMs = options.nowMs ?? Date.now;
+  const log = options.log ?? new Log((line) => void process.stderr.write(line), nowMs, config.logLevel);
+  const profiles = options.profiles ?? (await readProfiles(config.agentProfilesFile));
+  const lock = await lockDataFolder(config.dataDir);
   try {
-    const wanted = readArguments(argv, io.cwd);
-    const config = configOf(io.environment, wanted);
-    refuseWithoutSync(config, wanted);
-    const service = await compose(config, {
-      builtInAgent: io.builtInAgent,
-      isTrusted: (slug) => slug === MAIN_SLUG && wanted.factory !== undefined,
-    });
-    io.composed?.();
-    try {
-      await begin(service, wanted, io);
-      return service;
-    } catch (error) {
-      await service.stop().catch(() => undefined);
-      throw error;
-    }
+    return await openService({ ...options, config, log, nowMs, profiles }, lock);
   } catch (error) {
-    const { lines, code } = explain(error);
-    for (const line of lines) io.stderr.write(`millwright: ${line}\n`);
-    return code;
+    lock.release();
+    throw error;
   }
 }
 
-/** `--roles` stands for its variable, and is named by itself where it is wrong. */
-function configOf(environment: StartIo['environment'], { roles }: Arguments): Config {
-  if (roles === undefined) return readConfig(environment);
+async function openService(given: Given, lock: DataFolderLock): Promise<Service> {
+  const { config, log, nowMs } = given;
+  const keys = readKeys(config);
+  const opened = await openDatabase({
+    url: config.databaseUrl,
+    directUrl: config.databaseDirectUrl,
+    version: programVersion(),
+    dataDir: config.dataDir,
+    nowMs,
+  });
+  const database = config.databaseUrl === undefined ? opened : logOutages(opened, log, monotonicMs);
   try {
-    return readConfig({ ...environment, MILLWRIGHT_ROLES: roles });
+    refuseQueueThroughPooler(config, database);
+    const values = await processValues(given, database, keys);
+    const module = AppModule.forRoles(config.roles, [
+      ProcessModule.with(values),
+      StoreModule.over(database, openNotices(config, database.isPooled, log)),
+    ]);
+    const app = await createHttp({ config, log, module });
+    const parts = app.get(ServiceParts);
+    const deps = { parts, app, lock };
+    return { ...parts, app, start: () => startService(deps), stop: () => stopService(deps) };
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    throw new ConfigError(
-      error.faults.map(({ variable, rule }) => ({
-        variable: variable === 'MILLWRIGHT_ROLES' ? '--roles' : variable,
-        rule,
-      })),
-    );
+    await database.close();
+    throw error;
   }
 }
 
-function refuseWithoutSync({ roles }: Config, { factory, example }: Arguments): void {
-  if (roles.has('sync') || (factory === undefined && !example)) return;
-  throw new UsageError(
-    `${factory === undefined ? '--example' : '--factory'} needs the role sync, and this process has only ${[...roles].join(', ')}: give it to a process that reconciles, or make the factory over the API`,
-  );
+interface Keys {
+  masterKey: Uint8Array;
+  uidKey: Uint8Array;
 }
 
-async function begin(service: Service, { factory, example }: Arguments, io: StartIo): Promise<void> {
-  const { config } = service;
-  const admin = config.roles.has('api') ? await service.installation.firstAdminKey() : undefined;
-  const main = factory === undefined ? undefined : await ensureMainFactory(service, factory, io.cwd);
-  if (example) await ensureExampleSecrets(service);
-  // Asked for before the loops begin: the words below then tell of a pass of this start, not of the last one.
-  const generation = main === undefined ? 0 : await service.factories.requestSync(main.uid);
-  await service.start();
-  if (main !== undefined) await service.loops.settled(main.uid, generation, FIRST_PASS_MS);
-  print(io, [
-    '',
-    ...roleLines(config),
-    ...(admin === undefined ? [] : adminLines(config, admin, io)),
-    ...(await runLines(service)),
-    ...(main === undefined ? [] : await factoryLines(service, main.uid, io)),
-    '',
-    ...hintLines(config, io),
-    '',
+/** With a database of its own the process makes the keys that it does not find. */
+function readKeys({ dataDir, databaseUrl, masterKeyFile, uidKeyFile }: Config): Keys {
+  const embedded = databaseUrl === undefined;
+  const [masterKey, uidKey] = readKeyFiles([
+    {
+      path: masterKeyFile ?? join(dataDir, 'master-key'),
+      create: masterKeyFile === undefined && embedded,
+      variable: 'MILLWRIGHT_MASTER_KEY_FILE',
+    },
+    {
+      path: uidKeyFile ?? join(dataDir, 'uid-key'),
+      create: uidKeyFile === undefined && embedded,
+      variable: 'MILLWRIGHT_UID_KEY_FILE',
+    },
+  ]);
+  return { masterKey, uidKey };
+}
+
+/** The queue's notifications and locks belong to sessions, which a pooler does not keep. Throws ConfigError. */
+function refuseQueueThroughPooler({ engine, redisUrl }: Config, { isPooled }: Database): void {
+  if (engine === 'embedded' || redisUrl !== undefined || !isPooled) return;
+  throw new ConfigError([{ variable: 'MILLWRIGHT_DATABASE_DIRECT_URL', rule: QUEUE_NEEDS_DIRECT_URL }]);
+}
+
+/** What is made before there is any module, by its token. Throws WrongKeyError. */
+async function processValues(given: Given, database: Database, keys: Keys): Promise<Map<InjectionToken, unknown>> {
+  const { config, log, nowMs } = given;
+  const ids = await idSource(config, database, nowMs);
+  const accounts = new AccessStore(database);
+  const installation = new Installation(accounts, new KeyStore(database), config, keys.uidKey, ids.newId);
+  const vault = new Vault(keys.masterKey);
+  await installation.verifyKeys(vault);
+  return new Map<InjectionToken, unknown>([
+    [CONFIG, config],
+    [Log, log],
+    [Clock, { nowMs, monotonicMs } satisfies Clock],
+    [IdSource, ids],
+    [ProcessIdentity, { owner: `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}` }],
+    [Installation, installation],
+    [Vault, vault],
+    [TrustedFactories, { isTrusted: (slug: string) => given.isTrusted?.(slug) ?? false }],
+    [PollIntervals, given.pollIntervals ?? {}],
+    [PageFolder, { path: given.pageFolder }],
+    [RunAgents, new RunAgents(config, given.builtInAgent ?? BUILT_IN_AGENT, given.profiles)],
   ]);
 }
 
-/** What works on runs, and in what isolation, where this process works on any. */
-async function runLines({ config, engine }: Service): Promise<string[]> {
-  if (engine === undefined) return [];
-  const { description, guarantees } = await engine.means();
-  return [
-    ...workerLines(config),
-    `Sandbox for runs: ${description}`,
-    ...(isConfining(guarantees) ? [] : isolationLines(config)),
-    ...(config.runNetwork.kind === 'host'
-      ? [
-          '  Runs have the NETWORK OF THIS MACHINE (MILLWRIGHT_RUN_NETWORK=host): this service, private networks and cloud metadata included. Deliveries do not get it.',
-        ]
-      : []),
-    ...(config.allowUnsandboxed ? ['  Agents start also WITHOUT A SANDBOX (MILLWRIGHT_ALLOW_UNSANDBOXED=true).'] : []),
-    ...agentLines(config),
-  ];
+/** In the order of the time of the database, where several processes share one. */
+async function idSource({ databaseUrl }: Config, database: Database, nowMs: () => number): Promise<IdSource> {
+  const nextId = uuidv7Sequence(pooledRandom());
+  const clock = databaseUrl === undefined ? undefined : await DatabaseClock.of(database, monotonicMs);
+  return { newId: () => nextId(clock?.nowMs() ?? nowMs()) };
 }
 
-/** Where the command line looks when it is told nothing. */
-const USUAL = { server: 'http://127.0.0.1:8080', port: 8080, dataDir: '.millwright' } as const;
+const monotonicMs = (): number => performance.now();
 
-function hintLines(config: Config, io: StartIo): string[] {
-  const { port, dataDir } = config;
-  const variables = [
-    ...(port === USUAL.port ? [] : [`MILLWRIGHT_PORT=${port}`]),
-    ...(isUsualFolder(dataDir, io) ? [] : [`MILLWRIGHT_DATA_DIR=${quoted(resolve(io.cwd, dataDir))}`]),
-  ];
-  return [
-    ...(config.roles.has('api')
-      ? [
-          `Start a run with:                 ${commandOf(io)} run --prompt "Say hello" --follow${serverOptions(config, io)}`,
-        ]
-      : []),
-    `See what this machine lacks with: ${[...variables, `${commandOf(io)} doctor`].join(' ')}${serverOptions(config, io)}`,
-    ...(config.databaseUrl === undefined
-      ? []
-      : ['  in the environment of this process: MILLWRIGHT_DATABASE_URL, key files and all the rest']),
-  ];
-}
+const EXIT = { internal: 3, usage: 64 } as const;
 
-/** What runs a verb from the folder where the service was started. */
-function commandOf(io: StartIo): string {
-  return ownCommand(io).map(quoted).join(' ');
-}
+/** A usage error of the command line. */
+export class UsageError extends Error {}
 
-/** What the command line has to be told to find this service and its key. */
-function serverOptions(config: Config, io: StartIo): string {
-  const { dataDir } = config;
-  const url = knownApiUrl(config);
-  const file = resolve(io.cwd, dataDir, 'admin-key');
-  const isFound = isUsualFolder(dataDir, io) && /^http:\/\/(127\.|localhost[:/]|\[::1\])/.test(`${url}/`);
-  const server = url === USUAL.server ? '' : ` --server ${quoted(url)}`;
-  return `${server}${isFound || !existsSync(file) ? '' : ` --key-file ${quoted(file)}`}`;
-}
-
-function isUsualFolder(dataDir: string, io: StartIo): boolean {
-  return resolve(io.cwd, dataDir) === resolve(io.cwd, USUAL.dataDir);
-}
-
-function isolationLines({ allowUnsandboxed }: Config): string[] {
-  const refused = allowUnsandboxed
-    ? ''
-    : ' Agents that take commands do not start like this; the demo model and a command of yours do.';
-  return [
-    `  Runs are NOT fully isolated on this machine: they can see more than their workspace.${refused} Install bubblewrap to change that.`,
-  ];
-}
-
-/** What works on runs that name nothing themselves. */
-function agentLines({ runCommand, agentEnvironment }: Config): string[] {
-  if (runCommand !== undefined) return ['Runs get: the command of MILLWRIGHT_RUN_COMMAND'];
-  const choice = modelChoice(agentEnvironment);
-  switch (choice.kind) {
-    case 'demo':
-      return [
-        'Runs get: the built-in agent with the demo model, because no model is configured',
-        `  To have a real one, ${HOW_TO_CONFIGURE_A_MODEL}.`,
-      ];
-    case 'wrong':
-      return ['Runs get: the built-in agent, which CANNOT WORK like this', `  ${choice.variable} ${choice.rule}.`];
-    case 'endpoint':
-      return [
-        `Runs get: the built-in agent with the model ${choice.endpoint.modelId} of ${new URL(choice.endpoint.baseUrl).origin}`,
-      ];
-  }
-}
-
-function adminLines(config: Config, admin: { file?: string; key?: string }, io: StartIo): string[] {
-  if (admin.file === undefined) return [otherAdminKeyLine(config)];
-  const shown = admin.key !== undefined && io.stdout.isTTY ? [`  shown this once: ${admin.key}`] : [];
-  return [`Admin key: in ${admin.file}`, ...shown];
-}
-
-async function factoryLines(service: Service, factoryUid: string, io: StartIo): Promise<string[]> {
-  const factory = await service.factories.find(factoryUid);
-  if (factory === undefined) return [];
-  const webhooks = await service.webhooks.list(factoryUid);
-  return [
-    '',
-    `Factory ${factory.slug} (${factory.uid}): ${factorySummary(factory)}`,
-    ...(await findingLines(service, factory, io)),
-    ...webhooks.flatMap((webhook) => webhookLines(service.config, webhook)),
-  ];
-}
-
-function factorySummary({
-  condition: { ending, message, errorCount = 0 },
-  revisionApplied,
-  revisionAttempted,
-}: Factory): string {
-  if (ending === 'applied') return `serving ${revisionApplied}`;
-  const isFirst = ending === 'blocked' && errorCount > 0 && revisionApplied === undefined; // the pass's own words speak of what was applied before
-  return `${ending}: ${isFirst ? `${errorCount} ${errorCount === 1 ? 'problem' : 'problems'} in the files of ${revisionAttempted}; nothing is served yet` : (message ?? 'no pass yet')}`;
-}
-
-/** Problems and deletions that are told at the start; the command line tells all. */
-const FINDINGS_MAX = 10;
-
-/** Why the files are not served as they are, and the way out. */
-async function findingLines(
-  { config, factories }: Service,
-  { uid, slug, condition }: Factory,
-  io: StartIo,
-): Promise<string[]> {
-  if (condition.ending === 'applied') return [];
-  const [pass] = await factories.passes(uid, 1);
-  const isCurrent = pass !== undefined && pass.ending === condition.ending && pass.reason === condition.reason;
-  const [problems, held] = isCurrent ? [pass.problems as Problem[], pass.held as Change[]] : [[], []];
-  const options = serverOptions(config, io);
-  return [
-    ...shortened(
-      problems.map(
-        ({ path, line, column, severity, message }) =>
-          `${path}:${line}:${column}: ${severity === 'warning' ? 'warning: ' : ''}${message}`,
-      ),
-    ),
-    ...shortened(held.map(({ kind, slug: name, path }) => `held: deletion of ${kind} ${name} (${path})`)),
-    ...(held.length > 0 && pass?.digest !== undefined
-      ? [`  let them go with: ${commandOf(io)} approve ${slug} ${pass.digest}${options}`]
-      : []),
-    `  see all of it with: ${commandOf(io)} status ${slug}${options}`,
-  ];
-}
-
-function shortened(lines: readonly string[]): string[] {
-  const more = lines.length - FINDINGS_MAX;
-  return [...lines.slice(0, FINDINGS_MAX), ...(more > 0 ? [`… ${more} more`] : [])].map(
-    (line) => `  ${printable(line)}`,
-  );
-}
-
-/** Names and messages come from a repository: nothing of them steers the terminal. */
-function printable(line: string): string {
-  return line.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
-}
-
-function webhookLines(config: Config, webhook: WebhookRow): string[] {
-  const url = `${knownIngressUrl(config)}/webhooks/w/${webhook.uid}`;
-  const file = exampleSecretFile(config, webhook.secret_name);
-  const lines = [`  webhook ${webhook.slug}: ${url}${webhook.auth_mode === 'url_token' ? '/{token}' : ''}`];
-  if (webhook.auth_mode !== 'token' || !existsSync(file)) return lines;
-  return [
-    ...lines,
-    '  start a run with:',
-    `    curl -sS -X POST ${quoted(url)} -H "Authorization: Bearer $(cat ${quoted(file)})" -H 'Content-Type: application/json' -d '{"status": "failed", "job": "build", "at": "'"$(date +%s)"'"}'`,
-  ];
-}
-
-/** Points the main factory at what the command line says; creates it on the first start. */
-async function ensureMainFactory(service: Service, argument: string, cwd: string): Promise<{ uid: string }> {
-  const spec = parseFactoryArgument(argument);
-  const source = spec.kind === 'directory' ? { kind: 'directory' as const, path: resolve(cwd, spec.path) } : spec;
-  const uid = deriveUid(service.installation.uidKey, 'factory', MAIN_SLUG);
-  const made = await service.factories.create(
-    { uid, slug: MAIN_SLUG, name: 'main', description: '', source, serviceAccountUid: serviceAccountOf(uid) },
-    service.installation.author(),
-  );
-  if (!made) await service.factories.edit(uid, { source }, service.installation.author());
-  return { uid };
-}
-
-/** The example factory's secret: made on the first start into a file that only this user can read. */
-async function ensureExampleSecrets(service: Service): Promise<void> {
-  const name = 'ci-events-token';
-  const file = exampleSecretFile(service.config, name);
-  if (await service.secrets.exists(name)) return;
-  // The file first: a value that the service knows can then always be read.
-  if (!existsSync(file)) writePrivateFile(file, secretFromRandom(secretUse('token'), randomBytes(32)));
-  await service.secrets.ensure(name, readFileSync(file));
-}
-
-function exampleSecretFile(config: Config, name: string): string {
-  return join(config.dataDir, 'secrets', name);
-}
-
-interface Arguments {
-  factory?: string;
-  /** The factory is the example: its secret is made on the first start. */
-  example: boolean;
-  /** What this process does, as it was written. */
-  roles?: string;
-}
-
-function readArguments(argv: readonly string[], cwd: string): Arguments {
-  const { factory, example, roles } = parsed(argv);
-  const isAddress = factory !== undefined && /^[A-Za-z][A-Za-z0-9+.-]*:\/\/|^[^/\s]+@[^/\s]+:/.test(factory);
-  if (factory !== undefined && !isAddress && !existsSync(resolve(cwd, factory)))
-    throw new UsageError(`--factory: there is no folder ${resolve(cwd, factory)}`);
-  if (roles?.trim() === '') throw new UsageError(`--roles: must be of ${ROLES.join(', ')}, separated by commas`);
-  return { factory, example: example ?? false, roles };
-}
-
-function parsed(argv: readonly string[]): { factory?: string; example?: boolean; roles?: string } {
-  try {
-    return parseArgs({
-      args: [...argv],
-      options: { factory: { type: 'string' }, example: { type: 'boolean' }, roles: { type: 'string' } },
-      strict: true,
-      allowPositionals: false,
-    }).values;
-  } catch {
-    throw new UsageError('usage: millwright start [--factory DIR|URL[#branch[:path]]] [--example] [--roles ROLE,…]');
-  }
-}
-
-/** One clear line for each kind of failure that an operator can mend; everything else is a bug and says so. */
-function explain(error: unknown): { lines: string[]; code: number } {
+/** The lines for the operator, and the exit code. */
+export function explainFailure(error: unknown): { lines: string[]; code: number } {
   if (error instanceof ConfigError)
     return { lines: error.faults.map(({ variable, rule }) => `${variable}: ${rule}`), code: EXIT.usage };
   if (error instanceof KeyFileError) return { lines: error.message.split('\n'), code: EXIT.usage };
@@ -380,12 +242,4 @@ function databaseLine({ code }: StoreError): string {
   if (!code.startsWith('SQLITE_'))
     return `the database cannot be used (${code}); check MILLWRIGHT_DATABASE_URL and that the server runs`;
   return `the database file in the data folder cannot be used (${code}); restore it from a backup, or move it away to begin anew`;
-}
-
-function print(io: StartIo, lines: readonly string[]): void {
-  for (const line of lines) io.stdout.write(`${line}\n`);
-}
-
-function quoted(text: string): string {
-  return /^[A-Za-z0-9_@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

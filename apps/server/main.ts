@@ -1,8 +1,8 @@
 /** The service as a process: starts, and stops on the signals that ask for it. */
-import 'reflect-metadata';
 import { setTimeout as sleep } from 'node:timers/promises';
+import 'reflect-metadata';
 import type { BuiltInAgent } from './execution/agent/agents.ts';
-import { start } from './bootstrap.ts';
+import { start } from './start.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 /** A start that was asked to end has this long to come to where it can stop in order: it may wait for another process's migration, or for a server that is silent. */

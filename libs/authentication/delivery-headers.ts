@@ -1,6 +1,8 @@
-/** Which header names may identify a delivery: legal, different in every request, and never a credential. contract 8 (deliveryIdHeader). */
-import { familiesOf, inFamily, SIGNATURE_SCHEMES, timestampHeader } from './schemes.ts';
-import { UNSHIPPED_SCHEME_HEADERS } from '#definitions';
+/**
+ * Which header names may identify a delivery: legal, different in every request, and never a credential. contract 8
+ * (deliveryIdHeader).
+ */
+import { schemeHeaders, UNSHIPPED_SCHEME_HEADERS } from './schemes.ts';
 
 /** RFC 9110 token, bounded: a longer name is no header anybody sends. */
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/;
@@ -102,20 +104,6 @@ const HOP_BY_HOP_HEADERS: ReadonlySet<string> = new Set([
   'http2-settings',
 ]);
 
-const SCHEME_HEADERS: ReadonlySet<string> = new Set(
-  [...SIGNATURE_SCHEMES.values()].flatMap((scheme) =>
-    familiesOf(scheme).flatMap((family) => {
-      const timestamp = timestampHeader(scheme, family);
-      return [inFamily(scheme.signature.header, family), ...(timestamp === undefined ? [] : [timestamp])];
-    }),
-  ),
-);
-
-/** Signature and timestamp headers of every scheme that is served, all families, lower-case. */
-export function schemeHeaders(): ReadonlySet<string> {
-  return SCHEME_HEADERS;
-}
-
 export type DeliveryHeaderProblem = 'illegal-name' | 'credential' | 'constant' | 'hop-by-hop' | 'signature';
 
 /** Why a header name, in any case, cannot identify deliveries; undefined when it can. */
@@ -123,7 +111,7 @@ export function deliveryHeaderProblem(name: string): DeliveryHeaderProblem | und
   const lower = name.toLowerCase();
   if (!HEADER_NAME.test(name)) return 'illegal-name';
   if (CREDENTIAL_HEADERS.has(lower)) return 'credential';
-  if (SCHEME_HEADERS.has(lower) || UNSHIPPED_SCHEME_HEADERS.has(lower)) return 'signature';
+  if (schemeHeaders().has(lower) || UNSHIPPED_SCHEME_HEADERS.has(lower)) return 'signature';
   if (HOP_BY_HOP_HEADERS.has(lower)) return 'hop-by-hop';
   return CONSTANT_HEADERS.has(lower) ? 'constant' : undefined;
 }

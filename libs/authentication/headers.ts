@@ -1,9 +1,12 @@
-/** How request headers are held: lower-case names, every value kept, so that a repeated header can be seen and refused. */
+/**
+ * How request headers are held: lower-case names, every value kept, so that a repeated header can be seen and refused.
+ */
 import type { Headers } from './types.ts';
 
 /**
- * Node's `rawHeaders` (name, value, name, value, …) as a map. Node's own `headers` object is no source: it joins or drops
- * repeated headers. Values are as node hands them over: one UTF-16 unit per byte (latin1). contract 5 (Credentials).
+ * Node's `rawHeaders` (name, value, name, value, …) as a map. Node's own `headers` object is no source: it joins or
+ * drops repeated headers. Values are as node hands them over: one UTF-16 unit per byte (latin1). contract 5
+ * (Credentials).
  */
 export function headersFromRaw(rawHeaders: readonly string[]): Headers {
   const headers = new Map<string, string[]>();

@@ -5,9 +5,10 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Stripe } from 'stripe';
 import { Webhook as SvixWebhook } from 'svix';
 import { prepareSigningKey, sign, SIGNATURE_SCHEMES, verifySignature, type SignatureScheme } from './index.ts';
+import { examples } from '../../test/support/tier.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 42).toString('base64')}`;
-const RUNS = 150;
+const RUNS = examples(150);
 
 interface Signed {
   headers: Record<string, string>;

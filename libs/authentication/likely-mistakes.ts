@@ -1,4 +1,7 @@
-/** With which common mistake a signature would have matched: a hint for whoever manages the webhook, never for the sender. contract 5 (Credentials). */
+/**
+ * With which common mistake a signature would have matched: a hint for whoever manages the webhook, never for the
+ * sender. contract 5 (Credentials).
+ */
 import { familiesOf, SIGNATURE_SCHEMES } from './schemes.ts';
 import { reprintedJson } from './reprinted-json.ts';
 import {
@@ -32,11 +35,13 @@ interface Attempt {
 }
 
 /**
- * The mistake with which a refused request would have been valid; undefined where none of those known explains it. Of several that would, the
- * first in the order of the type. `key` as for `verifySignature`. Means nothing for a request whose signature is right.
+ * The mistake with which a refused request would have been valid; undefined where none of those known explains it. Of
+ * several that would, the first in the order of the type. `key` as for `verifySignature`. Means nothing for a request
+ * whose signature is right.
  *
- * Which work is done depends on the request alone: everything is tried also after a match, a form that the secret does not have is tried with
- * a key that stands in, and a secret without a value is no exception. Else the time of the answer would tell a sender that it came near.
+ * Which work is done depends on the request alone: everything is tried also after a match, a form that the secret does
+ * not have is tried with a key that stands in, and a secret without a value is no exception. Else the time of the
+ * answer would tell a sender that it came near.
  */
 export function likelyMistake(
   scheme: SignatureScheme,

@@ -1,4 +1,7 @@
-/** Whether a push notice proves knowledge of the push secret, in any of the forms that forges document. contract 4 (push). */
+/**
+ * Whether a push notice proves knowledge of the push secret, in any of the forms that forges document. contract 4
+ * (push).
+ */
 import { isRepeated, onlyValue } from './headers.ts';
 import { inFamily, SIGNATURE_SCHEMES } from './schemes.ts';
 import { isUsable } from './secret-values.ts';
@@ -58,8 +61,9 @@ export function mayProvePush(headers: Headers): boolean {
 }
 
 /**
- * Whether the request proves knowledge of the secret in one of the forms. One that fits is enough: a forge sends several, and GitLab
- * sends a signature and a token made of two secrets of which only one is ours. All forms that a request shows are evaluated. Never throws.
+ * Whether the request proves knowledge of the secret in one of the forms. One that fits is enough: a forge sends
+ * several, and GitLab sends a signature and a token made of two secrets of which only one is ours. All forms that a
+ * request shows are evaluated. Never throws.
  */
 export function verifyPushNotice(secret: Uint8Array, request: SignedRequest): boolean {
   if (!isPushSecret(secret) || !mayProvePush(request.headers)) return false;

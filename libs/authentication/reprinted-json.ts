@@ -1,11 +1,20 @@
-/** A JSON body as senders print it who sign one text and send another: the bytes that they may have signed. contract 5 (Credentials). */
+/**
+ * A JSON body as senders print it who sign one text and send another: the bytes that they may have signed. contract 5
+ * (Credentials).
+ */
 
-/** Larger or deeper bodies, and those of more values, are not printed again: printing takes milliseconds, which everybody else waits. Providers' events have some hundred values. */
+/**
+ * Larger or deeper bodies, and those of more values, are not printed again: printing takes milliseconds, which
+ * everybody else waits. Providers' events have some hundred values.
+ */
 const REPRINTED_BYTES_MAX = 65_536;
 const REPRINTED_DEPTH_MAX = 32;
 const REPRINTED_VALUES_MAX = 4_096;
 
-/** The same value as JavaScript prints it compact and with two spaces, and as Python prints it. None for what is no JSON, or too much. */
+/**
+ * The same value as JavaScript prints it compact and with two spaces, and as Python prints it. None for what is no
+ * JSON, or too much.
+ */
 export function reprintedJson(body: Uint8Array): Uint8Array[] {
   const value = body.length <= REPRINTED_BYTES_MAX ? parsed(body) : undefined;
   if (value === undefined || !isSmall(value)) return [];

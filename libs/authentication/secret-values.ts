@@ -1,4 +1,7 @@
-/** Which values may serve as which kind of credential, and what a generated one looks like. contract 2 (Managed secrets). */
+/**
+ * Which values may serve as which kind of credential, and what a generated one looks like. contract 2 (Managed
+ * secrets).
+ */
 import { prepareSigningKey } from './signing-keys.ts';
 import { SIGNATURE_SCHEMES } from './schemes.ts';
 import type { SecretUse } from './types.ts';
@@ -40,7 +43,10 @@ export function isUsable(use: SecretUse, value: Uint8Array): boolean {
   }
 }
 
-/** For each use, whether the value may serve there: the facts that are kept beside a secret so that its value need not be read again. */
+/**
+ * For each use, whether the value may serve there: the facts that are kept beside a secret so that its value need not
+ * be read again.
+ */
 export function secretUsability(value: Uint8Array): Record<SecretUse, boolean> {
   return {
     token: isUsable('token', value),

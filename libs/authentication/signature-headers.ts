@@ -1,4 +1,7 @@
-/** How a signature header splits into candidate signatures and named pairs. Linear in the header's length, whatever it holds. */
+/**
+ * How a signature header splits into candidate signatures and named pairs. Linear in the header's length, whatever it
+ * holds.
+ */
 import type { SignatureScheme } from './types.ts';
 
 /** Text of every signature under a key of the scheme, and every pair of the header by key, in order. */

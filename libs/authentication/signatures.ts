@@ -1,4 +1,7 @@
-/** Whether a request is signed with the webhook's key: the one engine that interprets scheme data. spec: Signature mode; contract 5, 6. */
+/**
+ * Whether a request is signed with the webhook's key: the one engine that interprets scheme data. spec: Signature mode;
+ * contract 5, 6.
+ */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { decodeBase64, decodeHex } from './encodings.ts';
 import { isRepeated, onlyValue } from './headers.ts';
@@ -65,7 +68,10 @@ function verifyWithKey(scheme: SignatureScheme, key: Uint8Array, request: Signed
   };
 }
 
-/** Whether one of the signatures that were read is this key's over the request's body. Takes the same time whichever it is. */
+/**
+ * Whether one of the signatures that were read is this key's over the request's body. Takes the same time whichever it
+ * is.
+ */
 export function isSignedWith(
   scheme: SignatureScheme,
   key: Uint8Array,
@@ -98,7 +104,9 @@ export function readHeaders(scheme: SignatureScheme, headers: Headers): ReadHead
   return { family, signature, candidates, timestamp, timestampMs };
 }
 
-/** A repeated header of any family is refused, so that nobody can hide a second value behind the family that is read. */
+/**
+ * A repeated header of any family is refused, so that nobody can hide a second value behind the family that is read.
+ */
 function unfitHeader(scheme: SignatureScheme, headers: Headers): Refusal | undefined {
   const header = familiesOf(scheme)
     .flatMap((family) => requiredHeaders(scheme, family))
@@ -106,7 +114,10 @@ function unfitHeader(scheme: SignatureScheme, headers: Headers): Refusal | undef
   return header === undefined ? undefined : { ok: false, reason: 'header-repeated', header };
 }
 
-/** The first family all of whose headers are there; else what is missing in the family that the request comes nearest to. */
+/**
+ * The first family all of whose headers are there; else what is missing in the family that the request comes nearest
+ * to.
+ */
 function completeFamily(scheme: SignatureScheme, headers: Headers): string | Refusal {
   const families = familiesOf(scheme);
   const isThere = (name: string): boolean => onlyValue(headers, name) !== undefined;
@@ -125,7 +136,10 @@ function completeFamily(scheme: SignatureScheme, headers: Headers): string | Ref
   return odd === undefined ? family : { ok: false, reason: 'header-malformed', header: odd };
 }
 
-/** Signature header, timestamp header, and every header that is itself signed: a missing one is a refusal, never an empty text. */
+/**
+ * Signature header, timestamp header, and every header that is itself signed: a missing one is a refusal, never an
+ * empty text.
+ */
 export function requiredHeaders(scheme: SignatureScheme, family: string): string[] {
   const timestamp = timestampHeader(scheme, family);
   const signed = headersInTemplate(inFamily(scheme.signed, family));

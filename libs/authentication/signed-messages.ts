@@ -3,7 +3,10 @@
 /** `{body}`, `{timestamp}` or `{header:name}`; everything between them is literal text. */
 const PLACEHOLDER = /(\{body\}|\{timestamp\}|\{header:[^}]+\})/;
 
-/** Headers a template refers to: `{header:webhook-id}.{timestamp}.{body}` → `webhook-id`. The family is already resolved. */
+/**
+ * Headers a template refers to: `{header:webhook-id}.{timestamp}.{body}` → `webhook-id`. The family is already
+ * resolved.
+ */
 export function headersInTemplate(template: string): string[] {
   return template
     .split(PLACEHOLDER)
@@ -11,7 +14,10 @@ export function headersInTemplate(template: string): string[] {
     .map(headerName);
 }
 
-/** The signed bytes as consecutive parts: the body is not copied. Header text is one byte per character, as node reads it. */
+/**
+ * The signed bytes as consecutive parts: the body is not copied. Header text is one byte per character, as node reads
+ * it.
+ */
 export function signedMessage(
   template: string,
   body: Uint8Array,

@@ -1,4 +1,7 @@
-/** How a secret's bytes become the key of a MAC: `whsec_` is base64 for Standard Webhooks and raw text for Stripe. contract 6. */
+/**
+ * How a secret's bytes become the key of a MAC: `whsec_` is base64 for Standard Webhooks and raw text for Stripe.
+ * contract 6.
+ */
 import { decodeBase64 } from './encodings.ts';
 import type { SignatureScheme } from './types.ts';
 
@@ -19,7 +22,10 @@ export function prepareSigningKey(scheme: Pick<SignatureScheme, 'key'>, secret: 
   }
 }
 
-/** The stored bytes of a secret from the key that was prepared of it: what follows `whsec_` is canonical, so that there is one. */
+/**
+ * The stored bytes of a secret from the key that was prepared of it: what follows `whsec_` is canonical, so that there
+ * is one.
+ */
 export function secretOfKey(scheme: Pick<SignatureScheme, 'key'>, key: Uint8Array): Uint8Array {
   switch (scheme.key) {
     case 'utf8':

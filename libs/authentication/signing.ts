@@ -1,4 +1,7 @@
-/** The sender's side: the headers a provider would put on a request, for the command line's `send` and for tests. contract 6, 11. */
+/**
+ * The sender's side: the headers a provider would put on a request, for the command line's `send` and for tests.
+ * contract 6, 11.
+ */
 import { createHmac } from 'node:crypto';
 import { familiesOf, inFamily, timestampHeader } from './schemes.ts';
 import { headersInTemplate, signedMessage } from './signed-messages.ts';
@@ -8,7 +11,10 @@ export interface MessageToSign {
   body: Uint8Array;
   /** Wall clock, milliseconds. */
   nowMs: number;
-  /** The provider's delivery id. Needed where it is signed (standard_webhooks); left out of schemes that have no such header. */
+  /**
+   * The provider's delivery id. Needed where it is signed (standard_webhooks); left out of schemes that have no such
+   * header.
+   */
   deliveryId?: string;
   /** Header family, for schemes that have several; the first when absent. */
   family?: string;

@@ -1,5 +1,8 @@
 /** How a signed timestamp is written, and how far it may be from now. contract 5 (Timestamps). */
 
+/** contract 6: stripe and standard_webhooks are pinned to five minutes. spec: Authentication rule 3. */
+export const SIGNATURE_AGE_SECONDS_MAX = 300;
+
 /** Seconds as 10 digits or milliseconds as 13: a lenient parser reads `123abc` or `1e9` and signs away the check. */
 const UNIX_SECONDS = /^[0-9]{10}$/;
 const UNIX_MILLISECONDS = /^[0-9]{13}$/;
@@ -25,7 +28,9 @@ function parseRfc3339(text: string): number | undefined {
   return Date.parse(`${date}T${time}${fraction.slice(0, 4)}${zone}`);
 }
 
-/** Whether a timestamp is within the tolerance of now, in both directions, bounds included. Milliseconds and seconds. */
+/**
+ * Whether a timestamp is within the tolerance of now, in both directions, bounds included. Milliseconds and seconds.
+ */
 export function timeliness(
   timestampMs: number,
   nowMs: number,

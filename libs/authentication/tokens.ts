@@ -1,8 +1,13 @@
-/** Whether a request carries the webhook's token, in a header or its path. spec: Bearer token, URL token; contract 5 (Credentials). */
+/**
+ * Whether a request carries the webhook's token, in a header or its path. spec: Bearer token, URL token; contract 5
+ * (Credentials).
+ */
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Headers, AuthenticationResult } from './types.ts';
 
-/** Stands in for the digest of a secret that has no value, so that its webhook answers in the same time as any other. */
+/**
+ * Stands in for the digest of a secret that has no value, so that its webhook answers in the same time as any other.
+ */
 const UNSET_DIGEST = new Uint8Array(32);
 const BEARER = 'bearer';
 
@@ -27,7 +32,9 @@ export function verifyBearer(headers: Headers, secretDigest: Uint8Array | undefi
   return matched ? { ok: true } : { ok: false, reason: 'mismatch' };
 }
 
-/** URL token mode: the decoded path segment; undefined when it is missing or cannot be decoded. spec: URL token mode. */
+/**
+ * URL token mode: the decoded path segment; undefined when it is missing or cannot be decoded. spec: URL token mode.
+ */
 export function verifyUrlToken(token: string | undefined, secretDigest: Uint8Array | undefined): AuthenticationResult {
   const matched = digestMatches(Buffer.from(token ?? '', 'utf8'), secretDigest);
   if (secretDigest === undefined) return { ok: false, reason: 'secret-unset' };

@@ -6,7 +6,9 @@ export type Headers = ReadonlyMap<string, readonly string[]>;
 /** A provider's signature scheme as data, interpreted by one engine. */
 export interface SignatureScheme {
   id: string;
-  /** Header families tried in order; `{n}` in header names is replaced by each. All headers must come from one family. */
+  /**
+   * Header families tried in order; `{n}` in header names is replaced by each. All headers must come from one family.
+   */
   families?: readonly string[];
   signature: {
     header: string;
@@ -36,6 +38,31 @@ export interface SignatureScheme {
   source: string;
 }
 
+/** A scheme that webhooks may name: how it signs, and what people do at its providers. */
+export interface ServedScheme extends SignatureScheme {
+  /** Its headers as the provider writes them, where that is not lower-case: for commands that people are shown. */
+  headerNames?: readonly string[];
+  /** Who signs so; the first is the one that a stored scheme most likely belongs to. */
+  providers: readonly SchemeProvider[];
+}
+
+/** What to do at a provider: where to click, what to choose, where the secret is. */
+export interface SchemeProvider {
+  id: string;
+  label: string;
+  /**
+   * Where the secret comes from. `chosen`: somebody makes it up and types it in both places. `revealed`: the provider
+   * shows it once it knows the URL. `generated`: it is made here, or taken from the provider.
+   */
+  secret: 'chosen' | 'revealed' | 'generated';
+  /** Where the secret is found. */
+  secretPlace: string;
+  /** In order; `{url}` is the address. */
+  steps: readonly string[];
+  /** What surprises people. */
+  notes: readonly string[];
+}
+
 export type RefusalReason =
   | 'secret-unset'
   | 'header-missing'
@@ -48,7 +75,10 @@ export type RefusalReason =
   | 'token-missing'
   | 'mismatch';
 
-/** Whether a request proved knowledge of the secret. A refusal says which check failed and how far a timestamp was off; never a value. */
+/**
+ * Whether a request proved knowledge of the secret. A refusal says which check failed and how far a timestamp was off;
+ * never a value.
+ */
 export type AuthenticationResult =
   | {
       ok: true;
@@ -62,5 +92,8 @@ export type AuthenticationResult =
 /** A common mistake of a sender that has the right secret; one word each, which tells nothing of a value. */
 export type LikelyMistake = 'trailing-newline' | 're-encoded-json' | 'key-encoding' | 'other-scheme';
 
-/** What a secret's bytes may serve as; `signature` is every scheme whose key is the raw bytes. contract 2 (Managed secrets). */
+/**
+ * What a secret's bytes may serve as; `signature` is every scheme whose key is the raw bytes. contract 2 (Managed
+ * secrets).
+ */
 export type SecretUse = 'token' | 'url_token' | 'signature' | 'standard_webhooks';

@@ -4,7 +4,9 @@ import { escapeSegment, labelOf } from './pointers.ts';
 
 export type SchemaErrorKind = 'unknown-key' | 'missing-key' | 'wrong-type' | 'wrong-value';
 
-/** One thing wrong with a value. `pointer` names the offending member itself, also when it is missing or not allowed. */
+/**
+ * One thing wrong with a value. `pointer` names the offending member itself, also when it is missing or not allowed.
+ */
 export interface SchemaError {
   pointer: string;
   kind: SchemaErrorKind;
@@ -94,7 +96,8 @@ export function describeErrors(errors: readonly ErrorObject[], words = DOCUMENT_
   const findings = errors
     .filter((error) => !WRAPPERS.has(error.keyword) && !isSaid(error))
     .map((error) => (DESCRIPTIONS[error.keyword] ?? fallback)(error, words));
-  // The words of a union stand for what each of its branches says of the same member; what is wrong below it is told besides.
+  // The words of a union stand for what each of its branches says of the same member; what is wrong below it is told
+  // besides.
   const described = [...explained.values(), ...findings.filter(({ pointer }) => !explained.has(pointer))];
   // A value of the wrong type is no allowed value either: the type says it all.
   const wrongTypes = new Set(described.filter(({ kind }) => kind === 'wrong-type').map(({ pointer }) => pointer));

@@ -13,6 +13,7 @@ export type { FactoryFile } from './generated/factory.ts';
 export type { WebhookFile } from './generated/webhook.ts';
 export { findJsonFault } from './json-text.ts';
 export type { TextPlace } from './json-text.ts';
+export { membersOf } from './members.ts';
 export { escapeSegment, labelOf, unescapeSegment } from './pointers.ts';
 export { API_SCHEMAS } from './interface.ts';
 export { componentOf, operationOf, OPERATIONS } from './operations.ts';

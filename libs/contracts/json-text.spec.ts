@@ -1,6 +1,7 @@
 /** Where broken JSON breaks; that nothing else is called broken is compared with the engine's own parser. */
 import * as fc from 'fast-check';
 import { findJsonFault } from './json-text.ts';
+import { examples } from '../../test/support/tier.ts';
 
 describe('a fault in JSON', () => {
   it.each<{ text: string; line: number; column: number; why: string }>([
@@ -82,7 +83,7 @@ describe('a fault in JSON', () => {
           expect(findJsonFault(text) === undefined).toBe(valid);
         },
       ),
-      { numRuns: 20_000 },
+      { numRuns: examples(20_000) },
     );
   });
 

@@ -1,4 +1,6 @@
-/** Where a text stops being JSON: what a parser's message cannot say without repeating the text. contract 3 (Errors). */
+/**
+ * Where a text stops being JSON: what a parser's message cannot say without repeating the text. contract 3 (Errors).
+ */
 
 /** A place in a text; both count from 1, columns in UTF-16 code units. */
 export interface TextPlace {
@@ -6,7 +8,10 @@ export interface TextPlace {
   column: number;
 }
 
-/** The first place at which the text cannot go on to be one JSON text (RFC 8259); undefined when it is one. Linear, and not recursive. */
+/**
+ * The first place at which the text cannot go on to be one JSON text (RFC 8259); undefined when it is one. Linear, and
+ * not recursive.
+ */
 export function findJsonFault(text: string): TextPlace | undefined {
   const at = faultOffset(text);
   if (at === undefined) return undefined;

@@ -1,12 +1,10 @@
-/** The interface as one OpenAPI 3.1 document, assembled from its operations and components: nothing is written twice. contract 3, 4. */
+/**
+ * The interface as one OpenAPI 3.1 document, assembled from its operations and components: nothing is written twice.
+ * contract 3, 4.
+ */
 import { API_SCHEMAS } from './interface.ts';
-import {
-  componentOf,
-  OPERATIONS,
-  type Operation,
-  type OperationAnswer,
-  type OperationParameter,
-} from './operations.ts';
+import { referenceTo, resolvedType, rewrittenSchema, titleOf, toComponent } from './openapi-components.ts';
+import { OPERATIONS, type Operation, type OperationAnswer, type OperationParameter } from './operations.ts';
 import { PROBLEM_ANSWERS, problemStatusesOf, takesIdempotencyKey } from './problem-answers.ts';
 
 export interface OpenApiDocument {
@@ -61,7 +59,10 @@ const DESCRIPTION = [
   'Every refusal is `application/problem+json`. Beyond the statuses of an operation, a wrong method is answered 405, an `Accept` header that no answer satisfies 406, a body that does not come in time 408, a `Host` that is not this server’s 421, headers beyond bounds 431.',
 ].join('\n\n');
 
-/** The document of a service that is reached at `publicUrl` (no trailing slash; empty: relative to where the document is). */
+/**
+ * The document of a service that is reached at `publicUrl` (no trailing slash; empty: relative to where the document
+ * is).
+ */
 export function openApiDocument(publicUrl: string): OpenApiDocument {
   return {
     openapi: '3.1.0',
@@ -165,7 +166,7 @@ function toParameter({ name, in: place, description, required, schema }: Operati
     description,
     required: place === 'path' || required === true,
     ...styleOf(place, resolvedType(schema)),
-    schema: rewritten(schema, ''),
+    schema: rewrittenSchema(schema, ''),
   };
 }
 
@@ -271,41 +272,4 @@ function headerReferences(headers: Readonly<Record<string, string>>): Json {
   return Object.fromEntries(
     Object.entries(headers).map(([name, component]) => [name, { $ref: `#/components/headers/${component}` }]),
   );
-}
-
-function referenceTo(component: string): Json {
-  return { $ref: `#/components/schemas/${titleOf(`${component}.schema.json`)}` };
-}
-
-function titleOf(file: string): string {
-  return String((componentOf(file.replace(/\.schema\.json$/, '')) as Json)['title']);
-}
-
-function toComponent(file: string): Json {
-  const { $id: _id, $schema: _dialect, ...schema } = componentOf(file.replace(/\.schema\.json$/, '')) as Json;
-  return rewritten(schema, titleOf(file)) as Json;
-}
-
-/** A schema with its references pointing into the document; `title`: the component that it belongs to. */
-function rewritten(value: unknown, title: string): unknown {
-  if (Array.isArray(value)) return value.map((item) => rewritten(item, title));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [
-      key,
-      key === '$ref' && typeof inner === 'string' ? rewrittenReference(inner, title) : rewritten(inner, title),
-    ]),
-  );
-}
-
-function rewrittenReference(reference: string, title: string): string {
-  const [file = '', fragment = ''] = reference.split('#');
-  return `#/components/schemas/${file === '' ? title : titleOf(file)}${fragment}`;
-}
-
-function resolvedType(schema: Json): unknown {
-  const reference = schema['$ref'];
-  return typeof reference === 'string'
-    ? (componentOf(reference.replace(/\.schema\.json$/, '')) as Json)['type']
-    : schema['type'];
 }

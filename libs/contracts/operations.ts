@@ -1,4 +1,7 @@
-/** What the HTTP interface can do, as data: one entry for each method and path. Documentation, query parsing and tests all read it. contract 3, 4. */
+/**
+ * What the HTTP interface can do, as data: one entry for each method and path. Documentation, query parsing and tests
+ * all read it. contract 3, 4.
+ */
 import { API_SCHEMAS, OPERATION_GROUPS } from './interface.ts';
 
 /** A JSON Schema, or a reference to a component by its file name (`run-state.schema.json`). */

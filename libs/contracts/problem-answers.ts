@@ -1,4 +1,7 @@
-/** Which problems an operation can be answered with: they follow from what it takes, and are said once for all operations. contract 3 (Errors). */
+/**
+ * Which problems an operation can be answered with: they follow from what it takes, and are said once for all
+ * operations. contract 3 (Errors).
+ */
 import type { Operation } from './operations.ts';
 
 interface ProblemAnswer {

@@ -1,4 +1,7 @@
-/** Query strings by the parameters that an operation declares: repeated keys are arrays and nothing else, `name[key]=value` are maps, unknown names are ignored. contract 3 (List). */
+/**
+ * Query strings by the parameters that an operation declares: repeated keys are arrays and nothing else,
+ * `name[key]=value` are maps, unknown names are ignored. contract 3 (List).
+ */
 import type { SchemaError, Wording } from './errors.ts';
 import { operationOf, type OperationParameter } from './operations.ts';
 import { API_SCHEMAS } from './interface.ts';
@@ -8,7 +11,10 @@ import { compileSchema, type Checked, type SchemaCheck } from './validators.ts';
 /** A query as a server parses it: name → value, or values where the name is repeated. */
 export type RawQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** The typed query, or everything that is wrong with it; a pointer is the parameter's name. Absent parameters with a default have it. */
+/**
+ * The typed query, or everything that is wrong with it; a pointer is the parameter's name. Absent parameters with a
+ * default have it.
+ */
 export function readQuery(operationId: string, raw: RawQuery): Checked<Record<string, unknown>> {
   return readParameters(operationOf(operationId).parameters ?? [], raw);
 }
@@ -68,7 +74,10 @@ function sentOf(name: string, raw: RawQuery): readonly string[] {
   return [sent ?? []].flat();
 }
 
-/** What was sent for one parameter, as the type that its schema asks for; what cannot be converted stays text and fails its schema. */
+/**
+ * What was sent for one parameter, as the type that its schema asks for; what cannot be converted stays text and fails
+ * its schema.
+ */
 function givenOf({ name, schema }: OperationParameter, raw: RawQuery): unknown {
   const type = resolved(schema)['type'];
   const values = sentOf(name, raw);

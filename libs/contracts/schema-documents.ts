@@ -25,8 +25,8 @@ export function isSchemaDocumentName(text: string): text is SchemaDocumentName {
 }
 
 /**
- * The schema with the definitions of the one it refers to among its own, so that every reference stays inside: editors read
- * embedded resources of a name of their own differently, and some not at all.
+ * The schema with the definitions of the one it refers to among its own, so that every reference stays inside: editors
+ * read embedded resources of a name of their own differently, and some not at all.
  */
 function bundled(schema: object): object {
   const text = JSON.stringify(schema);
@@ -35,11 +35,11 @@ function bundled(schema: object): object {
   const inside = JSON.parse(
     text.replaceAll(`"${AGENT.$id}#/$defs/`, '"#/$defs/').replaceAll(`"${AGENT.$id}"`, `"#/$defs/${SHARED_NAME}"`),
   ) as { $defs?: object };
-  const taken = {
+  const inlined = {
     ...shared,
     ...(JSON.stringify(inside).includes(`"#/$defs/${SHARED_NAME}"`) ? { [SHARED_NAME]: agent } : {}),
   };
-  const twice = Object.keys(taken).find((name) => Object.hasOwn(inside.$defs ?? {}, name));
+  const twice = Object.keys(inlined).find((name) => Object.hasOwn(inside.$defs ?? {}, name));
   if (twice !== undefined) throw new Error(`two schemas define ${twice}`);
-  return { ...inside, $defs: { ...inside.$defs, ...taken } };
+  return { ...inside, $defs: { ...inside.$defs, ...inlined } };
 }

@@ -18,8 +18,9 @@ export function validatorFor<Name extends DefinitionSchemaName>(name: Name): Sch
 
 /**
  * Validator of any JSON Schema (2020-12), compiled at the first value and then kept for this schema object.
- * `references` are further schemas it names by `$id`; `words` are how errors speak of the value. Members that the schema does not know are ignored unless it says
- * `additionalProperties: false`. The schema has to be valid: one that cannot be compiled throws, at the first value. contract 3 (Create).
+ * `references` are further schemas it names by `$id`; `words` are how errors speak of the value. Members that the
+ * schema does not know are ignored unless it says `additionalProperties: false`. The schema has to be valid: one that
+ * cannot be compiled throws, at the first value. contract 3 (Create).
  */
 export function compileSchema<T>(
   schema: object,
@@ -34,8 +35,8 @@ export function compileSchema<T>(
 }
 
 /**
- * The same for values of strangers: of a value with more than `NAMED_NODES_MAX` nodes only the first thing wrong is named, so that
- * the work and the answer are bounded by the schema's bounds and not by what was sent.
+ * The same for values of strangers: of a value with more than `NAMED_NODES_MAX` nodes only the first thing wrong is
+ * named, so that the work and the answer are bounded by the schema's bounds and not by what was sent.
  */
 export function compileBounded<T>(
   schema: object,
@@ -50,7 +51,10 @@ export function compileBounded<T>(
   };
 }
 
-/** Values, members and entries of which every fault is named: far more than any request of a person's making, and described in milliseconds. */
+/**
+ * Values, members and entries of which every fault is named: far more than any request of a person's making, and
+ * described in milliseconds.
+ */
 export const NAMED_NODES_MAX = 5_000;
 
 /** Whether a JSON value has few enough nodes; looks at no more of them. */
@@ -96,7 +100,8 @@ function addOnce(ajv: Ajv2020, schema: object): void {
 
 function newEngine(allErrors: boolean): Ajv2020 {
   // verbose: messages need the schema around an error (its known keys) and the type of what was found.
-  // Most of the start of `millwright validate` was this: compiling the meta-schema, although a test holds ours against it, and polishing
+  // Most of the start of `millwright validate` was this: compiling the meta-schema, although a test holds ours against
+  // it, and polishing
   // code that runs a few times.
   const ajv = new Ajv2020({
     allErrors,
@@ -118,7 +123,10 @@ function newEngine(allErrors: boolean): Ajv2020 {
 
 const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
-/** RFC 3339, of a day that exists and a year that can be written with four digits in UTC: what passes here, `Date` reads. */
+/**
+ * RFC 3339, of a day that exists and a year that can be written with four digits in UTC: what passes here, `Date`
+ * reads.
+ */
 export function isDateTime(text: string): boolean {
   const [, year, month, day] = DATE_TIME.exec(text) ?? [];
   if (year === undefined || text.length > 64) return false;

@@ -1,7 +1,10 @@
-/** What files say about how an agent runs: the keys that factory.yaml and automations share. contract 3 (AmbientAgentConfig), 8. */
+/**
+ * What files say about how an agent runs: the keys that factory.yaml and automations share. contract 3
+ * (AmbientAgentConfig), 8.
+ */
 import type { AutomationFrontMatter, FactoryFile } from '#contracts';
 import type { JsonValue } from '#filters';
-import { problemAt } from './problems.ts';
+import { problemAt } from './rules/problems.ts';
 import { isReservedVariable } from './run-secrets.ts';
 import type { AgentDefaults, FilePositions, Problem } from './types.ts';
 

@@ -1,14 +1,17 @@
-/** What an automation file says: triggers and settings in its front matter, the prompt below. spec: automation file; contract 8 (automation). */
+/**
+ * What an automation file says: triggers and settings in its front matter, the prompt below. spec: automation file;
+ * contract 8 (automation).
+ */
 import type { AutomationFrontMatter } from '#contracts';
 import type { JsonValue } from '#filters';
 import { runSecretProblems, toAgentDefaults } from './agent-keys.ts';
-import { readCron } from './cron.ts';
-import { readDocument, type DocumentReading } from './document.ts';
+import { readCron } from './schedules/cron.ts';
+import { readDocument, type DocumentReading } from './yaml/document.ts';
 import type { FileReading } from './file-reading.ts';
-import { splitFrontMatter } from './front-matter.ts';
+import { splitFrontMatter } from './yaml/front-matter.ts';
 import { filterProblems } from './payload-filters.ts';
-import { hasErrors, problemAt } from './problems.ts';
-import { FILE_START, type SourceText } from './source-text.ts';
+import { hasErrors, problemAt } from './rules/problems.ts';
+import { FILE_START, type SourceText } from './yaml/source-text.ts';
 import { didYouMean } from './suggest.ts';
 import type {
   FilePositions,

@@ -1,13 +1,16 @@
-/** Definitions that come as values instead of files, as a dashboard sends them: the same rules, problems by JSON pointer. contract 4 (dashboard factories), 8. */
+/**
+ * Definitions that come as values instead of files, as a dashboard sends them: the same rules, problems by JSON
+ * pointer. contract 4 (dashboard factories), 8.
+ */
 import { escapeSegment } from '#contracts';
 import type { JsonValue } from '#filters';
 import { automationOf } from './automations.ts';
-import { checkDocument } from './document.ts';
+import { checkDocument } from './yaml/document.ts';
 import { DEFAULT_FACTORY } from './factories.ts';
 import type { FileReading } from './file-reading.ts';
-import { withoutBlankEnds } from './front-matter.ts';
-import { hasErrors, problemAt } from './problems.ts';
-import { checkReferences } from './references.ts';
+import { withoutBlankEnds } from './yaml/front-matter.ts';
+import { hasErrors, problemAt } from './rules/problems.ts';
+import { checkReferences } from './references/references.ts';
 import type {
   AutomationDefinition,
   CheckedDefinitions,
@@ -20,12 +23,14 @@ import type {
   WrittenDefinitions,
 } from './types.ts';
 import { webhookOf } from './webhooks.ts';
-import type { YamlReading } from './yaml-document.ts';
+import type { YamlReading } from './yaml/yaml-document.ts';
 
 /** The keys of a definition file as a value; absent ones may be undefined. */
 export type FileKeys = Readonly<Record<string, JsonValue | undefined>>;
 
-/** A defect of a value: what a file's problem says, at a JSON pointer into the keys (`/prompt` for the text below them). */
+/**
+ * A defect of a value: what a file's problem says, at a JSON pointer into the keys (`/prompt` for the text below them).
+ */
 export interface ValueProblem {
   pointer: string;
   severity: Problem['severity'];
@@ -42,7 +47,9 @@ export interface CheckedValue<Definition> {
 /** Any scheme that is served. */
 const STAND_IN_SCHEME = 'github';
 
-/** Checks the keys of webhooks/<name>.yaml among the factory's other webhooks, exactly as a file would be. Never throws. */
+/**
+ * Checks the keys of webhooks/<name>.yaml among the factory's other webhooks, exactly as a file would be. Never throws.
+ */
 export function checkWebhookValue(
   name: string,
   keys: FileKeys,
@@ -54,11 +61,11 @@ export function checkWebhookValue(
   if (!problems.some(({ pointer }) => pointer === '/signatureScheme') || keys['authMode'] !== 'signature')
     return checked;
   // A scheme that is none keeps nothing else from being checked.
-  const told = new Set(problems.map(({ pointer }) => pointer));
+  const reported = new Set(problems.map(({ pointer }) => pointer));
   const rest = checkedWebhook(name, { ...keys, signatureScheme: STAND_IN_SCHEME }, others, known);
   return {
     definition: undefined,
-    problems: [...problems, ...rest.problems.filter(({ pointer }) => !told.has(pointer))],
+    problems: [...problems, ...rest.problems.filter(({ pointer }) => !reported.has(pointer))],
   };
 }
 
@@ -87,8 +94,8 @@ export interface AutomationNeighbours {
 }
 
 /**
- * The same for automations/<name>/automation.md: the keys of its front matter, and the prompt. Whether the secrets of webhooks are in
- * order is not this automation's business.
+ * The same for automations/<name>/automation.md: the keys of its front matter, and the prompt. Whether the secrets of
+ * webhooks are in order is not this automation's business.
  */
 export function checkAutomationValue(
   name: string,
@@ -103,7 +110,7 @@ export function checkAutomationValue(
   if (prompt.includes('\0')) document.problems.push(nulProblem(path, pointers.at('/prompt')));
   const read = automationOf(name, path, document, { text: withoutBlankEnds(prompt), place: pointers.at('/prompt') });
   const { webhooks, environmentNames = [], skillNames = [] } = neighbours;
-  const beside = {
+  const neighbouring = {
     webhooks: [...webhooks],
     automations: read.definition === undefined ? [] : [read.definition],
     environments: [...environmentNames].map((environment) => ({
@@ -112,7 +119,7 @@ export function checkAutomationValue(
     })),
     skills: [...skillNames].map((skill) => ({ name: skill, path: `skills/${skill}/SKILL.md`, text: '', files: [] })),
   };
-  const checked = checkReferences(readingOf(path, read, beside), { ...known, webhookSecrets: undefined });
+  const checked = checkReferences(readingOf(path, read, neighbouring), { ...known, webhookSecrets: undefined });
   return {
     definition: checked.definitions.automations.find((automation) => automation.path === path),
     problems: pointers.problemsOf(path, checked),
@@ -181,7 +188,8 @@ class Pointers {
 
   positionsIn(value: FileKeys): FilePositions {
     const at = (pointer: string): Range => this.at(pointer);
-    // Text is always quoted in JSON, and so never ambiguous; whether `enabled` was given at all decides where a problem stands.
+    // Text is always quoted in JSON, and so never ambiguous; whether `enabled` was given at all decides where a problem
+    // stands.
     const plainText = (pointer: string): string | undefined =>
       pointer === '/enabled' && value['enabled'] !== undefined ? 'given' : undefined;
     return { value: at, key: at, plainText };

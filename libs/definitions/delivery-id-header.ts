@@ -1,4 +1,5 @@
 /** Which headers cannot identify a delivery, and why. contract 8 (deliveryIdHeader). */
+import { schemeHeaders, UNSHIPPED_SCHEME_HEADERS } from '#authentication/schemes';
 
 const CREDENTIALS = [
   'authorization',
@@ -94,106 +95,23 @@ const CONSTANT = [
   'x-event-key',
   'sentry-hook-resource',
 ];
-const SIGNATURES = [
-  'x-hub-signature-256',
-  'stripe-signature',
-  'webhook-signature',
-  'webhook-timestamp',
-  'svix-signature',
-  'svix-timestamp',
-  'sentry-hook-signature',
-  'x-pagerduty-signature',
-  'x-vercel-signature',
-];
-/** Signatures and timestamps of schemes that are known and not served: as little an identity as the others. */
-const OTHER_SIGNATURES = [
-  'x-hub-signature',
-  'sentry-hook-timestamp',
-  'box-delivery-timestamp',
-  'box-signature-primary',
-  'box-signature-secondary',
-  'calendly-webhook-signature',
-  'circleci-signature',
-  'cko-signature',
-  'elevenlabs-signature',
-  'heroku-webhook-hmac-sha256',
-  'intuit-signature',
-  'klaviyo-signature',
-  'klaviyo-timestamp',
-  'linear-signature',
-  'paddle-signature',
-  'persona-signature',
-  'recurly-signature',
-  'sanity-webhook-signature',
-  'shopify-hmac-sha256',
-  'telnyx-signature-ed25519',
-  'telnyx-timestamp',
-  'twitch-eventsub-message-signature',
-  'twitch-eventsub-message-timestamp',
-  'typeform-signature',
-  'workos-signature',
-  'x-airtable-content-mac',
-  'x-anet-signature',
-  'x-buildkite-signature',
-  'x-cal-signature-256',
-  'x-cc-webhook-signature',
-  'x-cio-signature',
-  'x-cio-timestamp',
-  'x-configcat-webhook-signature-v1',
-  'x-convoy-signature',
-  'x-docusign-signature-1',
-  'x-dropbox-signature',
-  'x-front-request-timestamp',
-  'x-front-signature',
-  'x-gitea-signature',
-  'x-grafana-alerting-signature',
-  'x-grafana-alerting-timestamp',
-  'x-hook-signature',
-  'x-hubspot-request-timestamp',
-  'x-hubspot-signature-v3',
-  'x-ld-signature',
-  'x-notion-signature',
-  'x-paystack-signature',
-  'x-pusher-signature',
-  'x-razorpay-signature',
-  'x-request-signature-sha-256',
-  'x-retell-signature',
-  'x-shopify-hmac-sha256',
-  'x-signature',
-  'x-signature-ed25519',
-  'x-signature-sha256',
-  'x-signature-timestamp',
-  'x-sinch-webhook-signature',
-  'x-sinch-webhook-signature-timestamp',
-  'x-slack-request-timestamp',
-  'x-slack-signature',
-  'x-square-hmacsha256-signature',
-  'x-trello-webhook',
-  'x-twilio-email-event-webhook-signature',
-  'x-twilio-email-event-webhook-timestamp',
-  'x-twitter-webhooks-signature',
-  'x-wc-webhook-signature',
-  'x-webflow-signature',
-  'x-webflow-timestamp',
-  'x-webhook-signature',
-  'x-xero-signature',
-  'x-zendesk-webhook-signature',
-  'x-zendesk-webhook-signature-timestamp',
-  'x-zm-request-timestamp',
-  'x-zm-signature',
-];
+/** Signature and timestamp headers of the schemes that are served; lower-case. */
+export const SIGNATURE_HEADERS: readonly string[] = [...schemeHeaders()];
 
+/**
+ * Those of schemes that are known and not served are as little an identity. Sentry's signature does not cover its time.
+ */
+const OTHER_SIGNATURES = [...UNSHIPPED_SCHEME_HEADERS, 'sentry-hook-timestamp'];
+
+/** The last reason counts: a fixed secret is rather a credential than a signature. */
 const REASONS: ReadonlyMap<string, string> = new Map([
+  ...[...SIGNATURE_HEADERS, ...OTHER_SIGNATURES].map(
+    (name) => [name, 'it carries a signature or its timestamp, which change when a delivery is sent again'] as const,
+  ),
   ...CREDENTIALS.map((name) => [name, 'it carries a credential'] as const),
   ...HOP_BY_HOP.map((name) => [name, 'it belongs to the connection, not to the request'] as const),
   ...CONSTANT.map((name) => [name, 'it is the same for many deliveries'] as const),
-  ...[...SIGNATURES, ...OTHER_SIGNATURES].map(
-    (name) => [name, 'it carries a signature or its timestamp, which change when a delivery is sent again'] as const,
-  ),
 ]);
-
-/** Signature and timestamp headers of the schemes that are served; lower-case. */
-export const SIGNATURE_HEADERS: readonly string[] = SIGNATURES;
 
 /** Why deliveries cannot be told apart by this header (lower-case name), or undefined when they can. */
 export function refuseDeliveryIdHeader(header: string, signatureScheme: string | undefined): string | undefined {

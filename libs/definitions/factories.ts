@@ -1,9 +1,9 @@
 /** What factory.yaml and environment files say. contract 8. */
 import type { JsonValue } from '#filters';
 import { runSecretProblems, toAgentDefaults } from './agent-keys.ts';
-import { readDocument } from './document.ts';
+import { readDocument } from './yaml/document.ts';
 import type { FileReading } from './file-reading.ts';
-import type { SourceText } from './source-text.ts';
+import type { SourceText } from './yaml/source-text.ts';
 import type { EnvironmentDefinition, FactoryDefinition } from './types.ts';
 
 /** The factory of a tree without factory.yaml: the file is optional. */

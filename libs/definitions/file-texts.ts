@@ -1,11 +1,14 @@
-/** The text of definition files: written anew, or edited so that what is not changed stays as people wrote it. contract 4 (managed definitions), 8. */
+/**
+ * The text of definition files: written anew, or edited so that what is not changed stays as people wrote it. contract
+ * 4 (managed definitions), 8.
+ */
 import { Document, isMap, isPair, isScalar, parseDocument, Scalar, stringify, visit, type ParsedNode } from 'yaml';
 import type { JsonValue } from '#filters';
 import type { FileKeys } from './definition-values.ts';
-import { splitFrontMatter, withoutBlankEnds } from './front-matter.ts';
-import { sourceText } from './source-text.ts';
+import { splitFrontMatter, withoutBlankEnds } from './yaml/front-matter.ts';
+import { sourceText } from './yaml/source-text.ts';
 import type { AgentDefaults, AutomationDefinition, Trigger, WebhookDefinition } from './types.ts';
-import { readYaml } from './yaml-document.ts';
+import { readYaml } from './yaml/yaml-document.ts';
 
 const FENCE = '---\n';
 /** A value that stands in two places is written out twice: files have no aliases. */
@@ -63,7 +66,10 @@ export function automationFileText(keys: FileKeys, prompt: string): string {
   return `${FENCE}${yamlText(keys)}${FENCE}\n${withoutBlankEnds(prompt)}\n`;
 }
 
-/** The file with some keys set, or removed where they are undefined. Other lines stay as they are wherever that is possible, comments always. `text` is a file that reads without errors. */
+/**
+ * The file with some keys set, or removed where they are undefined. Other lines stay as they are wherever that is
+ * possible, comments always. `text` is a file that reads without errors.
+ */
 export function editedWebhookFile(text: string, changes: FileKeys): string {
   return edited(text, changes);
 }
@@ -112,7 +118,10 @@ function edited(yaml: string, changes: FileKeys): string {
   return Object.entries(changes).reduce((text, [key, value]) => withKey(text, key, value), yaml);
 }
 
-/** The first of three ways whose result says exactly what is wanted: one line changed, the document written again, the keys written anew. */
+/**
+ * The first of three ways whose result says exactly what is wanted: one line changed, the document written again, the
+ * keys written anew.
+ */
 function withKey(yaml: string, key: string, value: JsonValue | undefined): string {
   const wanted = { ...said(yaml), [key]: value };
   const isWanted = (text: string | undefined): text is string => text !== undefined && sameKeys(said(text), wanted);

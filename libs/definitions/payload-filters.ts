@@ -1,7 +1,10 @@
-/** How a payload filter in YAML is checked: by the filter engine itself, with its pointers turned into positions. contract 7, 8. */
+/**
+ * How a payload filter in YAML is checked: by the filter engine itself, with its pointers turned into positions.
+ * contract 7, 8.
+ */
 import { escapeSegment, labelOf } from '#contracts';
 import { compileFilter, type JsonValue } from '#filters';
-import { problemAt } from './problems.ts';
+import { problemAt } from './rules/problems.ts';
 import type { FilePositions, Problem } from './types.ts';
 
 /** Problems and warnings of the filter that stands at `pointer` of a file. */

@@ -8,6 +8,7 @@ import {
   type Problem,
   type TreeFile,
 } from './index.ts';
+import { examples } from '../../test/support/tier.ts';
 
 const AUTOMATION = `---
 description: x
@@ -96,7 +97,7 @@ describe('any tree', () => {
   ])('arbitrary bytes in %s never throw, and positions are inside the file', (path) => {
     assert(
       property(uint8Array({ maxLength: 200 }), (content) => void check([{ path, content }])),
-      { numRuns: 300 },
+      { numRuns: examples(300) },
     );
   });
 
@@ -107,7 +108,7 @@ describe('any tree', () => {
   ])('nearly right text in %s never throws, and positions are inside the file', (path, text) => {
     assert(
       property(mutated(text), (edited) => void check([{ path, content: Buffer.from(edited) }])),
-      { numRuns: 1500 },
+      { numRuns: examples(1_500) },
     );
   });
 
@@ -158,7 +159,7 @@ describe('any tree', () => {
         ]);
         expect(definitions.webhooks.map(({ path }) => path).concat(brokenPaths)).toEqual(['webhooks/orders.yaml']);
       }),
-      { numRuns: 500 },
+      { numRuns: examples(500) },
     );
   });
 });

@@ -1,6 +1,9 @@
-/** How a tree of files becomes definitions and problems; every file is read, whatever is wrong with the others. contract 8. */
+/**
+ * How a tree of files becomes definitions and problems; every file is read, whatever is wrong with the others. contract
+ * 8.
+ */
 import { readAutomation } from './automations.ts';
-import { readContents, refuseEntry, refuseLink } from './contents.ts';
+import { readContents, refuseEntry, refuseLink } from './trees/contents.ts';
 import { DEFAULT_FACTORY, readEnvironment, readFactory } from './factories.ts';
 import type { FileReading } from './file-reading.ts';
 import { positionOf, type SourcePosition } from './source-positions.ts';
@@ -15,9 +18,10 @@ import {
   sortedProblems,
   TREE_PROBLEMS_MAX,
   type FoundProblems,
-} from './problems.ts';
-import { addFile, skillFiles, skillBoundProblem, type SkillFolder } from './skill-folders.ts';
-import { FILE_START, type SourceText } from './source-text.ts';
+} from './rules/problems.ts';
+import { addFile, skillFiles, skillBoundProblem, type SkillFolder } from './trees/skill-folders.ts';
+import { badName, hostedGroup, notAFactory, skillMissing, tooManyFiles } from './trees/tree-problems.ts';
+import { FILE_START, type SourceText } from './yaml/source-text.ts';
 import type {
   FilePositions,
   Problem,
@@ -38,8 +42,9 @@ interface ReadLimits {
 }
 
 /**
- * Reads a complete tree, relative to the factory's root. Total for any input: what is wrong becomes a problem, sorted by path, line
- * and column. A file with an error of its own is in `brokenPaths` and its definition is left out. contract 8.
+ * Reads a complete tree, relative to the factory's root. Total for any input: what is wrong becomes a problem, sorted
+ * by path, line and column. A file with an error of its own is in `brokenPaths` and its definition is left out.
+ * contract 8.
  */
 export function readDefinitions(
   files: readonly TreeFile[],
@@ -52,7 +57,10 @@ export function readDefinitions(
   }
 }
 
-/** The same file by file: stops before each, so that a caller with other work can do that in between. Files that the `earlier` reading of the factory knows are not read again. */
+/**
+ * The same file by file: stops before each, so that a caller with other work can do that in between. Files that the
+ * `earlier` reading of the factory knows are not read again.
+ */
 export function* readingSteps(
   files: readonly TreeFile[],
   limits: ReadLimits = { definitionFilesMax: DEFINITION_FILES_MAX },
@@ -145,7 +153,7 @@ function readFile(tree: Tree, file: TreeFile, place: SourcePosition): void {
           problemAt(file.path, FILE_START, 'wrong-place', `nothing is read from here; did you mean ${place.expected}?`),
       );
     case 'badly-named':
-      return breakFile(tree, problemAt(file.path, FILE_START, 'bad-name', badName(place.name)));
+      return breakFile(tree, badName(file.path, place.name));
     case 'skill-file':
       return addSkillFile(tree, file, place.name);
     default:
@@ -214,7 +222,10 @@ function keep<Definition>(
   if (reading.definition !== undefined) addTo(isSound ? tree.definitions : tree.unsound, reading.definition);
 }
 
-/** What a file is read into depends on its path, which decides its kind, and its text alone: a commit that changes one file of two thousand costs the reading of one. */
+/**
+ * What a file is read into depends on its path, which decides its kind, and its text alone: a commit that changes one
+ * file of two thousand costs the reading of one.
+ */
 function readOnce<Definition>(
   tree: Tree,
   { path, text }: SourceText,
@@ -249,12 +260,16 @@ function skillFolder(tree: Tree, name: string): SkillFolder {
   return folder;
 }
 
-/** A skill is whole or broken: any of its files in error breaks SKILL.md, so that nothing half of it is ever mounted. */
+/**
+ * A skill is whole or broken: any of its files in error breaks SKILL.md, so that nothing half of it is ever mounted.
+ */
 function finishSkills(tree: Tree): SkillDefinition[] {
   return [...tree.skills].flatMap(([name, folder]) => {
     const { path, text, paths } = folder;
-    if (path === undefined) add(tree, skillMissing(tree, name, paths[0] ?? `skills/${name}`));
-    if (path === undefined) return [];
+    if (path === undefined) {
+      breakFile(tree, skillMissing(paths[0] ?? `skills/${name}`, name));
+      return [];
+    }
     const tooLarge = skillBoundProblem(path, folder);
     if (tooLarge !== undefined) breakFile(tree, tooLarge);
     if (paths.some((file) => tree.broken.has(file))) tree.broken.add(path);
@@ -262,28 +277,15 @@ function finishSkills(tree: Tree): SkillDefinition[] {
   });
 }
 
-function skillMissing(tree: Tree, name: string, path: string): Problem {
-  tree.broken.add(path);
-  return problemAt(
-    path,
-    FILE_START,
-    'skill-missing',
-    `skills/${name}/SKILL.md is missing: files of a skill stand beside it`,
-  );
-}
-
 function warnHosted(tree: Tree, file: TreeFile, group: string): void {
   if (tree.hostedGroups.has(group)) return;
   tree.hostedGroups.add(group);
-  const message = `${group} belongs to the hosted service's format and is not served here; it is ignored`;
-  add(tree, problemAt(file.path, FILE_START, 'unsupported-here', message));
+  add(tree, hostedGroup(file.path, group));
 }
 
 function refuseSurplus(tree: Tree, file: TreeFile, count: number, { definitionFilesMax }: ReadLimits): void {
   tree.broken.add(file.path);
-  if (count !== definitionFilesMax + 1) return;
-  const message = `this is definition file ${count}; a factory has at most ${definitionFilesMax}, so from here on, in path order, none is read`;
-  add(tree, problemAt(file.path, FILE_START, 'too-many-files', message));
+  if (count === definitionFilesMax + 1) add(tree, tooManyFiles(file.path, count, definitionFilesMax));
 }
 
 function add(tree: Tree, problem: Problem): void {
@@ -293,14 +295,4 @@ function add(tree: Tree, problem: Problem): void {
 function breakFile(tree: Tree, problem: Problem): void {
   tree.broken.add(problem.path);
   add(tree, problem);
-}
-
-function badName(name: string): string {
-  return `${JSON.stringify(name)} is no possible name: names are 1 to 63 of a-z, 0-9 and -, and neither start nor end with -`;
-}
-
-function notAFactory(): Problem {
-  const message =
-    'nothing here is a factory: expected factory.yaml, or files under webhooks/, automations/, environments/ or skills/';
-  return problemAt('factory.yaml', FILE_START, 'not-a-factory', message);
 }

@@ -1,10 +1,10 @@
 /** Which names cannot be given to a secret of a run, because programs take them for something else. contract 2. */
 
 /** Families that steer the loader, git, the shell, this service, the C library or locale data. */
-const TAKEN_PREFIXES = ['LD_', 'DYLD_', 'GIT_', 'MILLWRIGHT_', 'BASH_', 'MALLOC_', 'LC_', 'XDG_', 'SSH_'];
+const RESERVED_PREFIXES = ['LD_', 'DYLD_', 'GIT_', 'MILLWRIGHT_', 'BASH_', 'MALLOC_', 'LC_', 'XDG_', 'SSH_'];
 
 /** Single variables that decide which program runs, what it loads first, where it looks or whom it talks through. */
-const TAKEN: ReadonlySet<string> = new Set(
+const RESERVED_NAMES: ReadonlySet<string> = new Set(
   [
     'PATH HOME SHELL USER LOGNAME PWD OLDPWD TMPDIR TMP TEMP TERM LANG LANGUAGE TZ TZDIR',
     'ENV BASHOPTS SHELLOPTS IFS CDPATH GLOBIGNORE FPATH ZDOTDIR PROMPT_COMMAND PS1 PS2 PS3 PS4',
@@ -17,7 +17,10 @@ const TAKEN: ReadonlySet<string> = new Set(
   ].flatMap((line) => line.split(' ')),
 );
 
-/** Whether a run's secret of this name would change how programs, not the agent, behave: refused in files and at injection alike. */
+/**
+ * Whether a run's secret of this name would change how programs, not the agent, behave: refused in files and at
+ * injection alike.
+ */
 export function isReservedVariable(name: string): boolean {
-  return TAKEN.has(name) || TAKEN_PREFIXES.some((prefix) => name.startsWith(prefix));
+  return RESERVED_NAMES.has(name) || RESERVED_PREFIXES.some((prefix) => name.startsWith(prefix));
 }

@@ -1,4 +1,7 @@
-/** How the name that somebody chose becomes a slug: on dashboard factories no file name says it. contract 1 (Identifiers), 8 (`<name>`). */
+/**
+ * How the name that somebody chose becomes a slug: on dashboard factories no file name says it. contract 1
+ * (Identifiers), 8 (`<name>`).
+ */
 import { isValidName } from './source-positions.ts';
 
 /** Characters of a slug: what a file name of a definition may have. */
@@ -7,8 +10,11 @@ const SLUG_LENGTH_MAX = 63;
 /** Marks that stand over or under a letter once it is taken apart. */
 const MARKS = /\p{M}+/gu;
 
-/** The slug of a new object's first name, unlike any that is taken: `Orders (EU)` → `orders-eu`, then `orders-eu-2`. A name without a usable letter is called after its kind. */
-export function slugOf(name: string, kind: 'webhook' | 'automation', taken: ReadonlySet<string>): string {
+/**
+ * The slug of a new object's first name, unlike any that is taken: `Orders (EU)` → `orders-eu`, then `orders-eu-2`. A
+ * name without a usable letter is called after its kind.
+ */
+export function slugOf(name: string, kind: 'webhook' | 'automation', used: ReadonlySet<string>): string {
   const plain = name
     .normalize('NFKD')
     .replace(MARKS, '')
@@ -19,7 +25,7 @@ export function slugOf(name: string, kind: 'webhook' | 'automation', taken: Read
   for (let count = 1; ; count += 1) {
     const suffix = count === 1 ? '' : `-${count}`;
     const candidate = cut(first, SLUG_LENGTH_MAX - suffix.length) + suffix;
-    if (!taken.has(candidate)) return candidate;
+    if (!used.has(candidate)) return candidate;
   }
 }
 

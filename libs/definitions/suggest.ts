@@ -3,7 +3,10 @@
 /** Longest word that is compared: nobody mistypes more than that. */
 const WORD_CHARACTERS_MAX = 128;
 
-/** The nearest candidate within a third of the word's length (at most 3 edits), or undefined; ties go to the first in order. */
+/**
+ * The nearest candidate within a third of the word's length (at most 3 edits), or undefined; ties go to the first in
+ * order.
+ */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.min(3, Math.max(1, Math.floor(word.length / 3))) + 1;
@@ -25,7 +28,9 @@ export function didYouMean(word: string, candidates: Iterable<string>): string {
   return meant === undefined ? '' : `; did you mean ${JSON.stringify(meant)}?`;
 }
 
-/** Damerau-Levenshtein distance (optimal string alignment): insertions, deletions, substitutions, swaps of neighbours. */
+/**
+ * Damerau-Levenshtein distance (optimal string alignment): insertions, deletions, substitutions, swaps of neighbours.
+ */
 export function editDistance(left: string, right: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: right.length + 1 }, (_, index) => index);

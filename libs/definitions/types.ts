@@ -1,7 +1,13 @@
-/** What definition files mean once read: plain values without positions, and the problems that carry the positions. spec: Webhook definition file; contract 8. */
+/**
+ * What definition files mean once read: plain values without positions, and the problems that carry the positions.
+ * spec: Webhook definition file; contract 8.
+ */
 import type { JsonValue } from '#filters';
 
-/** One entry of a factory repository's tree. `content` is the exact bytes; empty for anything that is not a regular file. */
+/**
+ * One entry of a factory repository's tree. `content` is the exact bytes; empty for anything that is not a regular
+ * file.
+ */
 export interface TreeFile {
   path: string;
   content: Uint8Array;
@@ -13,7 +19,9 @@ export interface TreeFile {
   executable?: boolean;
 }
 
-/** A defect in a user's file, always with the place to look at. Lines and columns count from 1, columns in UTF-16 units. */
+/**
+ * A defect in a user's file, always with the place to look at. Lines and columns count from 1, columns in UTF-16 units.
+ */
 export interface Problem {
   path: string;
   line: number;
@@ -185,7 +193,9 @@ export interface Reading {
   texts: ReadonlyMap<string, string>;
   /** Path of a SKILL.md → the files beside it, of skills that have any. */
   skillFiles: ReadonlyMap<string, readonly SkillFile[]>;
-  /** Internal, for the reading of a later tree: what a file with the same path and text is read into is the same again. */
+  /**
+   * Internal, for the reading of a later tree: what a file with the same path and text is read into is the same again.
+   */
   readFiles: ReadonlyMap<string, ReadFile>;
 }
 
@@ -198,7 +208,10 @@ export interface ReadFile {
 /** Where the values of each file stand, by path. Looked up on demand: most are never asked for. */
 export type PositionIndex = ReadonlyMap<string, FilePositions>;
 
-/** Positions inside one file, by JSON pointer into its YAML. Total: what is not there stands where its parent's key does. */
+/**
+ * Positions inside one file, by JSON pointer into its YAML. Total: what is not there stands where its parent's key
+ * does.
+ */
 export interface FilePositions {
   value(pointer: string): Range;
   key(pointer: string): Range;
@@ -218,11 +231,17 @@ export interface SecretFacts {
   name: string;
   /** A value has been set. */
   set: boolean;
-  /** For each mode and scheme, whether the value may be used there; keys are `token`, `url_token`, `signature`, `standard_webhooks`. Absent when unset, and when only names are known. */
+  /**
+   * For each mode and scheme, whether the value may be used there; keys are `token`, `url_token`, `signature`,
+   * `standard_webhooks`. Absent when unset, and when only names are known.
+   */
   usableFor?: Readonly<Record<'token' | 'url_token' | 'signature' | 'standard_webhooks', boolean>>;
 }
 
-/** Facts of the running service that references are checked against. A fact that is `undefined` was not available: the checks that need it are reported as not run. */
+/**
+ * Facts of the running service that references are checked against. A fact that is `undefined` was not available: the
+ * checks that need it are reported as not run.
+ */
 export interface KnownFacts {
   /** Secrets this factory may use for webhooks, by name. */
   webhookSecrets?: ReadonlyMap<string, SecretFacts>;

@@ -1,9 +1,9 @@
 /** What a webhook file says. spec: Webhook definition file; contract 8 (webhook). */
 import type { WebhookFile } from '#contracts';
 import { refuseDeliveryIdHeader } from './delivery-id-header.ts';
-import { readDocument, type DocumentReading } from './document.ts';
-import { problemAt } from './problems.ts';
-import type { SourceText } from './source-text.ts';
+import { readDocument, type DocumentReading } from './yaml/document.ts';
+import { problemAt } from './rules/problems.ts';
+import type { SourceText } from './yaml/source-text.ts';
 import type { FileReading } from './file-reading.ts';
 import type { WebhookDefinition } from './types.ts';
 

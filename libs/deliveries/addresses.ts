@@ -22,12 +22,17 @@ export function parseAddress(text: string): IpAddress | undefined {
   return bytes !== undefined && isMapped(bytes) ? bytes.slice(12) : bytes;
 }
 
-/** The address as text: dotted decimal, or IPv6 in lower case with the longest run of zero groups shortened (RFC 5952). */
+/**
+ * The address as text: dotted decimal, or IPv6 in lower case with the longest run of zero groups shortened (RFC 5952).
+ */
 export function formatAddress(address: IpAddress): string {
   return address.length === 4 ? address.join('.') : shortenZeros(groupsOf(address));
 }
 
-/** Networks of a comma- or space-separated list; an address without `/bits` is a network of one. Positions (from 1) of what is none. */
+/**
+ * Networks of a comma- or space-separated list; an address without `/bits` is a network of one. Positions (from 1) of
+ * what is none.
+ */
 export function parseCidrs(text: string): { ok: true; cidrs: Cidr[] } | { ok: false; badPositions: number[] } {
   const read = text
     .split(/[\s,]+/)
@@ -39,7 +44,10 @@ export function parseCidrs(text: string): { ok: true; cidrs: Cidr[] } | { ok: fa
     : { ok: true, cidrs: read.filter((cidr) => cidr !== undefined) };
 }
 
-/** Whether the address lies in one of the networks. Families never mix: IPv4-mapped addresses and networks count as IPv4. */
+/**
+ * Whether the address lies in one of the networks. Families never mix: IPv4-mapped addresses and networks count as
+ * IPv4.
+ */
 export function isWithin(address: IpAddress, networks: readonly Cidr[]): boolean {
   return networks.some(
     ({ network, prefixBits }) => network.length === address.length && sharePrefix(network, address, prefixBits),

@@ -1,7 +1,13 @@
-/** What each refusal means (status, outcome, slot, budget) and the constant text of every answer. spec: Errors; contract 5. */
+/**
+ * What each refusal means (status, outcome, slot, budget) and the constant text of every answer. spec: Errors; contract
+ * 5.
+ */
 import type { IngressStatus, OutcomeKind } from './types.ts';
 
-/** Every way a request can be refused. `too-large-unauthenticated` is the 413 of signature mode, which comes before the signature. */
+/**
+ * Every way a request can be refused. `too-large-unauthenticated` is the 413 of signature mode, which comes before the
+ * signature.
+ */
 export type IngressRefusal =
   | 'not-post'
   | 'not-found'

@@ -1,4 +1,7 @@
-/** A caller's requests as a bucket that refills evenly: one number a caller, whatever the rate. contract 3 (Errors: 429). */
+/**
+ * A caller's requests as a bucket that refills evenly: one number a caller, whatever the rate. contract 3 (Errors:
+ * 429).
+ */
 import { RATE_WINDOW_MS } from './limits.ts';
 
 export interface Draw {
@@ -15,9 +18,10 @@ export interface Draw {
 }
 
 /**
- * Takes one request out of a bucket of `perMinute` (at least 1) at `nowMs`. `fullAtMs`: what an earlier draw answered; undefined: never drawn
- * from. A caller that was silent for a minute may send `perMinute` at once, and then as many as flow back. A clock that went backwards by more
- * than a minute leaves it full, by less at worst empty: nobody waits longer than without it.
+ * Takes one request out of a bucket of `perMinute` (at least 1) at `nowMs`. `fullAtMs`: what an earlier draw answered;
+ * undefined: never drawn from. A caller that was silent for a minute may send `perMinute` at once, and then as many as
+ * flow back. A clock that went backwards by more than a minute leaves it full, by less at worst empty: nobody waits
+ * longer than without it.
  */
 export function drawRequest(fullAtMs: number | undefined, nowMs: number, perMinute: number): Draw {
   const costMs = RATE_WINDOW_MS / perMinute;

@@ -3,6 +3,7 @@ import { isIP, isIPv4 } from 'node:net';
 import * as fc from 'fast-check';
 import { formatAddress, parseAddress } from './addresses.ts';
 import { addressKeyOf, clientAddress, parseCidrs, type Cidr } from './index.ts';
+import { examples } from '../../test/support/tier.ts';
 
 function networks(text: string): Cidr[] {
   const read = parseCidrs(text);
@@ -205,7 +206,7 @@ describe('parseAddress and formatAddress', () => {
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), fc.ipV4Extended(), near), (text) => {
         expect(parseAddress(text) !== undefined).toBe(isIP(text) !== 0);
       }),
-      { numRuns: 2000 },
+      { numRuns: examples(2_000) },
     );
   });
 

@@ -30,16 +30,17 @@ export function identify(
 }
 
 /**
- * The identity of stored bytes that are delivered again, the `n`-th time (from 1) that this entry's are. Of a kind of its own: a sender that
- * calls its delivery so neither repeats one nor takes the place of one.
+ * The identity of stored bytes that are delivered again, the `n`-th time (from 1) that this entry's are. Of a kind of
+ * its own: a sender that calls its delivery so neither repeats one nor takes the place of one.
  */
 export function resendIdentity(entryId: string, n: number): Identity {
   return identity('resend', `resend:${entryId}:${n}`);
 }
 
 /**
- * The second identity of a delivery whose scheme signs a timestamp, from the verdict's `signedMessageDigest`: a captured
- * request replayed under another unsigned id is the same delivery. 32 bytes, never equal to a hash of another kind.
+ * The second identity of a delivery whose scheme signs a timestamp, from the verdict's `signedMessageDigest`: a
+ * captured request replayed under another unsigned id is the same delivery. 32 bytes, never equal to a hash of another
+ * kind.
  */
 export function signedMessageIdentity(digest: Uint8Array): Uint8Array {
   return hashOf('signed_message', digest);

@@ -6,7 +6,9 @@ export const BODY_BYTES_MAX = 262_144;
 export const DELIVERIES_PER_MINUTE_MAX = 60;
 /** contract 5: failed authentications a minute for one webhook and client address. */
 export const FAILURES_PER_MINUTE_MAX = 20;
-/** contract 5: refused deliveries a minute and webhook that get an entry of their own; guessing must not fill the disk. */
+/**
+ * contract 5: refused deliveries a minute and webhook that get an entry of their own; guessing must not fill the disk.
+ */
 export const REFUSED_ENTRIES_PER_MINUTE_MAX = 60;
 /** All rates are counted over the minute that ends now. */
 export const RATE_WINDOW_MS = 60_000;
@@ -16,7 +18,9 @@ export const IDENTITY_LENGTH_MAX = 255;
 export const RETAINED_ENTRIES_MIN = 50;
 /** … and at least 7 days of history. */
 export const RETAINED_DAYS_MIN = 7;
-/** contract 5: how long and how much of a refused body is read, so that the sender sees the answer instead of a reset. */
+/**
+ * contract 5: how long and how much of a refused body is read, so that the sender sees the answer instead of a reset.
+ */
 export const DRAIN_BYTES_MAX = 65_536;
 export const DRAIN_MS_MAX = 1_000;
 /** contract 5: slow senders hold a socket no longer than this. */

@@ -1,10 +1,16 @@
-/** Which webhook and token an ingress request target names: the raw path, split by us. spec: Ingress URL; contract 5 (first paragraph). */
+/**
+ * Which webhook and token an ingress request target names: the raw path, split by us. spec: Ingress URL; contract 5
+ * (first paragraph).
+ */
 import type { AuthMode } from '#definitions';
 
 /** contract 1. Matched literally; dot segments and doubled slashes are not resolved. */
 export const INGRESS_PATH_PREFIX = '/webhooks/w/';
 
-/** Where a webhook is delivered to, below `base` (no trailing slash): `{token}` stands for the secret of a `url_token` webhook. spec: Ingress URL. */
+/**
+ * Where a webhook is delivered to, below `base` (no trailing slash): `{token}` stands for the secret of a `url_token`
+ * webhook. spec: Ingress URL.
+ */
 export function ingressUrlOf(base: string, webhookUid: string, mode: AuthMode): string {
   return `${base}${INGRESS_PATH_PREFIX}${webhookUid}${mode === 'url_token' ? '/{token}' : ''}`;
 }
@@ -40,8 +46,8 @@ export function splitIngressPath(rawUrl: string): IngressPath {
 export type IngressRoute = { ok: true; token?: string } | { ok: false; refusal: 'not-found' };
 
 /**
- * Whether a path fits a webhook of this mode, and the token to verify. A url_token path without a token, or with one that
- * cannot be decoded, fits and has none: `verifyUrlToken` refuses it (401), like any other wrong token.
+ * Whether a path fits a webhook of this mode, and the token to verify. A url_token path without a token, or with one
+ * that cannot be decoded, fits and has none: `verifyUrlToken` refuses it (401), like any other wrong token.
  */
 export function routeFor(mode: AuthMode, path: Extract<IngressPath, { kind: 'webhook' }>): IngressRoute {
   if (path.deeper) return { ok: false, refusal: 'not-found' };

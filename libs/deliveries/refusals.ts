@@ -1,4 +1,7 @@
-/** What the log keeps of a refused delivery beside its reason: which check it failed, and what its sender can put right. contract 5 (Log). */
+/**
+ * What the log keeps of a refused delivery beside its reason: which check it failed, and what its sender can put right.
+ * contract 5 (Log).
+ */
 import type { LikelyMistake, AuthenticationResult } from '#authentication';
 import type { CheckName } from './checks.ts';
 
@@ -12,7 +15,10 @@ export interface RefusalDetails {
   hint?: LikelyMistake;
 }
 
-/** Details of a delivery that failed `check`; `mistake`: what was found to explain a signature, whatever the verdict says. */
+/**
+ * Details of a delivery that failed `check`; `mistake`: what was found to explain a signature, whatever the verdict
+ * says.
+ */
 export function refusalDetails(
   check: 'credential' | 'signature',
   { reason, header, skewSeconds }: Extract<AuthenticationResult, { ok: false }>,

@@ -12,8 +12,9 @@ export interface RefusedLogState {
 export const NOTHING_REFUSED: RefusedLogState = { window: [] };
 
 /**
- * `entry`: write an entry of its own. `begin-count`: write one counted entry, count 1. `add-to-count`: raise the count of
- * the counted entry begun last. A counted entry stands for at most one minute, so that the log shows when it happened.
+ * `entry`: write an entry of its own. `begin-count`: write one counted entry, count 1. `add-to-count`: raise the count
+ * of the counted entry begun last. A counted entry stands for at most one minute, so that the log shows when it
+ * happened.
  */
 export type RefusedLogAction = 'entry' | 'begin-count' | 'add-to-count';
 
@@ -22,8 +23,8 @@ export function refusedLogDecision(
   state: RefusedLogState,
   nowMs: number,
 ): { action: RefusedLogAction; state: RefusedLogState } {
-  const taken = tryAcquire(state.window, nowMs, REFUSED_ENTRIES_PER_MINUTE_MAX);
-  if (taken.ok) return { action: 'entry', state: { ...state, window: taken.window } };
+  const acquired = tryAcquire(state.window, nowMs, REFUSED_ENTRIES_PER_MINUTE_MAX);
+  if (acquired.ok) return { action: 'entry', state: { ...state, window: acquired.window } };
   if (isOpen(state, nowMs)) return { action: 'add-to-count', state };
   return { action: 'begin-count', state: { ...state, countedSinceMs: nowMs } };
 }

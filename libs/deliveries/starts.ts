@@ -1,4 +1,6 @@
-/** Which automations a delivery starts, and why others do not. spec: What the service does 6, Ordering; contract 7, 10. */
+/**
+ * Which automations a delivery starts, and why others do not. spec: What the service does 6, Ordering; contract 7, 10.
+ */
 import { UNREADABLE_FILTER, type CompiledFilter, type FilterOperator, type JsonValue } from '#filters';
 
 /** One webhook trigger of an automation. An automation with several triggers is several rows of one id. */
@@ -6,7 +8,9 @@ export interface WebhookSubscription {
   id: string;
   enabled: boolean;
   webhookUids: readonly string[];
-  /** No filter is `MATCH_EVERYTHING`, never an absence; a stored filter that could not be read is `UNREADABLE_FILTER`. */
+  /**
+   * No filter is `MATCH_EVERYTHING`, never an absence; a stored filter that could not be read is `UNREADABLE_FILTER`.
+   */
   filter: CompiledFilter;
 }
 

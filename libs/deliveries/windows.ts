@@ -1,4 +1,7 @@
-/** Counting over the minute that ends now: the arithmetic under rate slots, failure budgets and the refused log. contract 5 (step 4). */
+/**
+ * Counting over the minute that ends now: the arithmetic under rate slots, failure budgets and the refused log.
+ * contract 5 (step 4).
+ */
 import { RATE_WINDOW_MS } from './limits.ts';
 
 export type RateLimitResult =
@@ -7,10 +10,10 @@ export type RateLimitResult =
   | { ok: false; waitMs: number; retryAfterSeconds: number };
 
 /**
- * Takes a place in a window of timestamps (milliseconds, any order) at `nowMs`, if fewer than `max` lie in
- * (now − 60 s, now]. `retryAfterSeconds` = ceil(oldest + 60 s − now), at least 1.
- * A clock that went backwards leaves timestamps in the future: up to one window ahead they still count, farther ones are
- * dropped, so that nobody waits longer than two minutes because of it.
+ * Takes a place in a window of timestamps (milliseconds, any order) at `nowMs`, if fewer than `max` lie in (now − 60
+ * s, now]. `retryAfterSeconds` = ceil(oldest + 60 s − now), at least 1. A clock that went backwards leaves timestamps
+ * in the future: up to one window ahead they still count, farther ones are dropped, so that nobody waits longer than
+ * two minutes because of it.
  */
 export function tryAcquire(window: readonly number[], nowMs: number, max: number): RateLimitResult {
   const counted = window.filter((at) => at > nowMs - RATE_WINDOW_MS && at <= nowMs + RATE_WINDOW_MS);

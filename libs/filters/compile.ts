@@ -1,30 +1,32 @@
 /** Knows how raw filter JSON becomes a filter that can be asked about payloads. spec: Payload filter; contract 7. */
 import { failureInSteps } from './evaluate-in-steps.ts';
-import { firstFailure } from './evaluate.ts';
-import type { NestedTest } from './evaluate.ts';
+import { firstFailure, type NestedTest } from './evaluate.ts';
 import { isObject, kindOf } from './json.ts';
-import { readRoot } from './read.ts';
-import type { Findings } from './read.ts';
+import { type Findings, readRoot } from './read.ts';
 import type { CompiledFilter, FilterCompilation, FilterVerdict } from './types.ts';
 
 const PASSED: FilterVerdict = Object.freeze({ passed: true });
 const UNREADABLE: FilterVerdict = Object.freeze({ passed: false, failedPointer: '', operator: 'nested' });
 
 /** The filter of an automation that has none: every payload, also `[]` and scalars. contract 7. */
-export const MATCH_EVERYTHING: CompiledFilter = settled(PASSED);
+export const MATCH_EVERYTHING: CompiledFilter = constantFilter(PASSED);
 
-/** Stands for a stored filter that can no longer be read: no payload, so that a defect never starts runs. contract 7. */
-export const UNREADABLE_FILTER: CompiledFilter = settled(UNREADABLE);
+/**
+ * Stands for a stored filter that can no longer be read: no payload, so that a defect never starts runs. contract 7.
+ */
+export const UNREADABLE_FILTER: CompiledFilter = constantFilter(UNREADABLE);
 
 /**
  * Compiles a payload filter, to be done once per filter and used for any number of payloads.
  *
- * Takes parsed JSON or YAML of any shape; undefined (no filter) and `{}` match everything. Never throws: what the grammar or its
- * limits refuse comes back as problems, all of them up to the field limit, each with a pointer into the filter.
+ * Takes parsed JSON or YAML of any shape; undefined (no filter) and `{}` match everything. Never throws: what the
+ * grammar or its limits refuse comes back as problems, all of them up to the field limit, each with a pointer into the
+ * filter.
  *
- * The compiled filter is total and linear in the payload, however deep that nests; `matches` and `explain` are one evaluation
- * and cannot disagree, and `explainInSteps` is the same with rests. A failed verdict names the field (pointer made of field names, without array indices) and the operator
- * of the first failing key; `nested` means that the value is missing, no object, or an array without a fitting element.
+ * The compiled filter is total and linear in the payload, however deep that nests; `matches` and `explain` are one
+ * evaluation and cannot disagree, and `explainInSteps` is the same with rests. A failed verdict names the field
+ * (pointer made of field names, without array indices) and the operator of the first failing key; `nested` means that
+ * the value is missing, no object, or an array without a fitting element.
  */
 export function compileFilter(filter: unknown): FilterCompilation {
   if (filter === undefined) return { ok: true, filter: MATCH_EVERYTHING, warnings: [] };
@@ -51,7 +53,7 @@ function compiled(root: NestedTest): CompiledFilter {
 }
 
 /** Says the same of every payload. */
-function settled(verdict: FilterVerdict): CompiledFilter {
+function constantFilter(verdict: FilterVerdict): CompiledFilter {
   return Object.freeze<CompiledFilter>({
     matches: () => verdict.passed,
     explain: () => verdict,

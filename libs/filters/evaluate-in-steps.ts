@@ -1,26 +1,42 @@
-/** The evaluation of a filter with rests, for whoever must not hold others up: the rules of `evaluate.ts`, in the same order. contract 7. */
-import { firstFailure, holdsOneOf, isJsonObject, memberOf } from './evaluate.ts';
-import type { Failure, Field, FieldTest, JsonObject, NestedTest, SetTest } from './evaluate.ts';
+/**
+ * The evaluation of a filter with rests, for whoever must not hold others up: the rules of `evaluate.ts`, in the same
+ * order. contract 7.
+ */
+import {
+  type Failure,
+  type Field,
+  type FieldTest,
+  firstFailure,
+  holdsOneOf,
+  isJsonObject,
+  type JsonObject,
+  memberOf,
+  type NestedTest,
+  type SetTest,
+} from './evaluate.ts';
 import type { JsonValue } from './types.ts';
 
 /** Looks after which there is a rest: a tenth of a millisecond or two. */
-export const STEP_LOOKS_MAX = 4_096;
+export const STEP_READS_MAX = 4_096;
 
 /** Looks at names, elements and values since the last rest. */
 interface Pace {
-  looks: number;
-  looksMax: number;
+  reads: number;
+  readsMax: number;
 }
 
-/** As `firstFailure`, of whose answer it never differs. Yields, at each rest and at the end, how many looks there were since the last one. */
+/**
+ * As `firstFailure`, of whose answer it never differs. Yields, at each rest and at the end, how many reads there were
+ * since the last one.
+ */
 export function* failureInSteps(
   test: FieldTest,
   value: JsonValue,
-  looksMax = STEP_LOOKS_MAX,
+  readsMax = STEP_READS_MAX,
 ): Generator<number, Failure | undefined> {
-  const pace: Pace = { looks: 1, looksMax };
+  const pace: Pace = { reads: 1, readsMax };
   const failure = yield* testFailure(test, value, pace);
-  yield pace.looks;
+  yield pace.reads;
   return failure;
 }
 
@@ -29,7 +45,7 @@ function* testFailure(
   value: JsonValue | undefined,
   pace: Pace,
 ): Generator<number, Failure | undefined> {
-  pace.looks += 2; // one that rests is dearer than a look
+  pace.reads += 2; // one that rests is dearer than a look
   if (test.operator === 'nested') return yield* nestedFailure(test, value, pace);
   if (test.operator !== 'exists' && Array.isArray(value)) return yield* setFailure(test, value, pace);
   return firstFailure(test, value);
@@ -43,8 +59,8 @@ function* nestedFailure(
   if (typeof value !== 'object' || value === null) return test.failure;
   if (!Array.isArray(value)) return yield* failingField(test.fields, value, pace);
   for (const element of value) {
-    pace.looks += 1;
-    if (pace.looks >= pace.looksMax) yield rest(pace);
+    pace.reads += 1;
+    if (pace.reads >= pace.readsMax) yield rest(pace);
     if (!isJsonObject(element)) continue;
     const plain = plainFailure(test.fields, element, pace);
     const failure = plain === 'nests' ? yield* failingField(test.fields, element, pace) : plain;
@@ -53,11 +69,13 @@ function* nestedFailure(
   return test.failure;
 }
 
-/** The same as `failingField` for what is judged in a moment, at a quarter of its price; `nests`: not for this object. */
+/**
+ * The same as `failingField` for what is judged in a moment, at a quarter of its price; `nests`: not for this object.
+ */
 function plainFailure(fields: readonly Field[], value: JsonObject, pace: Pace): Failure | 'nests' | undefined {
   for (const { name, tests } of fields) {
     const member = memberOf(value, name);
-    pace.looks += 1 + tests.length;
+    pace.reads += 1 + tests.length;
     if (isEntered(member)) return 'nests';
     for (const test of tests) {
       const failure = firstFailure(test, member);
@@ -74,7 +92,7 @@ function* failingField(
 ): Generator<number, Failure | undefined> {
   for (const { name, tests } of fields) {
     const member = memberOf(value, name);
-    pace.looks += 1 + tests.length;
+    pace.reads += 1 + tests.length;
     for (const test of tests) {
       const failure = isEntered(member) ? yield* testFailure(test, member, pace) : firstFailure(test, member);
       if (failure !== undefined) return failure;
@@ -93,17 +111,17 @@ function* setFailure(
   pace: Pace,
 ): Generator<number, Failure | undefined> {
   const [whereOne, whereNone] = operator === 'in' ? [undefined, failure] : [failure, undefined];
-  for (let from = 0; from < value.length; from += pace.looksMax) {
-    const some = value.slice(from, from + pace.looksMax);
-    pace.looks += some.length;
+  for (let from = 0; from < value.length; from += pace.readsMax) {
+    const some = value.slice(from, from + pace.readsMax);
+    pace.reads += some.length;
     if (holdsOneOf(values, some)) return whereOne;
-    if (pace.looks >= pace.looksMax) yield rest(pace);
+    if (pace.reads >= pace.readsMax) yield rest(pace);
   }
   return whereNone;
 }
 
 function rest(pace: Pace): number {
-  const { looks } = pace;
-  pace.looks = 0;
-  return looks;
+  const { reads } = pace;
+  pace.reads = 0;
+  return reads;
 }

@@ -1,4 +1,7 @@
-/** Knows whether a payload satisfies the tests of a filter, and which test failed first. spec: Payload filter; contract 7. */
+/**
+ * Knows whether a payload satisfies the tests of a filter, and which test failed first. spec: Payload filter; contract
+ * 7.
+ */
 import type { FilterVerdict, JsonScalar, JsonValue } from './types.ts';
 
 const { hasOwn } = Object;
@@ -6,7 +9,10 @@ const { hasOwn } = Object;
 /** A failing verdict, made once per test when the filter is read, so that evaluating allocates nothing. */
 export type Failure = Readonly<Extract<FilterVerdict, { passed: false }>>;
 
-/** One test of one field's value. Sets compare as the contract's equality does: same type, strings exact, numbers by value. */
+/**
+ * One test of one field's value. Sets compare as the contract's equality does: same type, strings exact, numbers by
+ * value.
+ */
 export type FieldTest = SetTest | { operator: 'exists'; expected: boolean; failure: Failure } | NestedTest;
 
 /** The value, or an element of it, must be one of these; or none may be. */
@@ -32,11 +38,11 @@ export interface Field {
 }
 
 /**
- * The failure of the first test, in the order of the filter, that `value` does not pass; undefined when it passes. A missing
- * member is passed as undefined.
+ * The failure of the first test, in the order of the filter, that `value` does not pass; undefined when it passes. A
+ * missing member is passed as undefined.
  *
- * Recursion follows the filter, whose depth is bounded, and never the payload: arrays are entered one level only. Every value of
- * the payload is looked at by at most one field of the filter, so the work is linear in the payload.
+ * Recursion follows the filter, whose depth is bounded, and never the payload: arrays are entered one level only.
+ * Every value of the payload is looked at by at most one field of the filter, so the work is linear in the payload.
  */
 export function firstFailure(test: FieldTest, value: JsonValue | undefined): Failure | undefined {
   switch (test.operator) {

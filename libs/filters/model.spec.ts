@@ -1,13 +1,13 @@
 /** Compiled filters against a naive model of contract 7 that shares no code with them, on filters and payloads made to meet. */
 import * as fc from 'fast-check';
-import { failureInSteps, STEP_LOOKS_MAX } from './evaluate-in-steps.ts';
-import { compileFilter } from './index.ts';
-import type { CompiledFilter, JsonScalar, JsonValue } from './index.ts';
+import { failureInSteps, STEP_READS_MAX } from './evaluate-in-steps.ts';
+import { type CompiledFilter, compileFilter, type JsonScalar, type JsonValue } from './index.ts';
 import { readRoot } from './read.ts';
+import { examples } from '../../test/support/tier.ts';
 
 type JsonObject = { [name: string]: JsonValue };
 
-const RUNS = 20_000;
+const RUNS = examples(20_000);
 const SEED = 20_260_101; // fixed, so that the share of matches asserted below is a fact and not a chance
 const NAMES = ['a', 'b', 'in', 'not_in', 'exists', '__proto__', 'constructor', 'a.b', 'x/y~z', ''];
 const SCALARS: JsonScalar[] = [0, 1, -1, 0.5, '', '0', '1', 'x', 'y', 'true', 'null', true, false, null];
@@ -35,7 +35,7 @@ describe('compiled filters and the model', () => {
         const verdict = compiledOf(filter).explain(payload);
         if (!verdict.passed) expect(conditionsOf(filter)).toContain(`${verdict.failedPointer} ${verdict.operator}`);
       }),
-      { numRuns: 5000, seed: SEED },
+      { numRuns: examples(5_000), seed: SEED },
     );
   });
 
@@ -50,7 +50,7 @@ describe('compiled filters and the model', () => {
         expect(model(Object.fromEntries(before), payload)).toBe(true);
         expect(model(Object.fromEntries([[blamed, filter[blamed] as JsonValue]]), payload)).toBe(false);
       }),
-      { numRuns: 5000, seed: SEED },
+      { numRuns: examples(5_000), seed: SEED },
     );
   });
 
@@ -62,13 +62,13 @@ describe('compiled filters and the model', () => {
         expect(compiled.explain(payload)).toEqual(compiled.explain(payload));
         expect(JSON.stringify(payload)).toBe(before);
       }),
-      { numRuns: 1000, seed: SEED },
+      { numRuns: examples(1_000), seed: SEED },
     );
   });
 });
 
 describe('in steps', () => {
-  it.each([1, 2, 5, STEP_LOOKS_MAX])('of %i looks the verdict is that of the whole', (looksMax) => {
+  it.each([1, 2, 5, STEP_READS_MAX])('of %i looks the verdict is that of the whole', (looksMax) => {
     let steps = 0;
     fc.assert(
       fc.property(filterAndPayload(), ([filter, payload]) => {
@@ -80,9 +80,9 @@ describe('in steps', () => {
         expect(stepsOf(compiledOf(filter).explainInSteps(payload)).answer).toEqual(verdict);
         steps += asked.looks.length;
       }),
-      { numRuns: 2_000, seed: SEED },
+      { numRuns: examples(2_000), seed: SEED },
     );
-    if (looksMax === 1) expect(steps).toBeGreaterThan(3_000);
+    if (looksMax === 1) expect(steps).toBeGreaterThan(examples(3_000));
   });
 
   const condition = { not_in: ['q'], exists: false };
@@ -122,8 +122,8 @@ describe('in steps', () => {
     expect(sum).toBeGreaterThan(least * 0.98);
     expect(sum).toBeLessThan(least * 3);
     // One element more than the measure, at most.
-    expect(Math.max(...looks)).toBeLessThan(STEP_LOOKS_MAX + 64 * 4 + 200);
-    expect(looks.length).toBeGreaterThanOrEqual(Math.floor(sum / (STEP_LOOKS_MAX + 456)));
+    expect(Math.max(...looks)).toBeLessThan(STEP_READS_MAX + 64 * 4 + 200);
+    expect(looks.length).toBeGreaterThanOrEqual(Math.floor(sum / (STEP_READS_MAX + 456)));
   });
 });
 
@@ -144,7 +144,7 @@ describe('compileFilter is total', () => {
         expect(compilation.problems.length).toBeGreaterThan(0);
         for (const { pointer } of compilation.problems) expect(resolves(raw as JsonValue, pointer)).toBe(true);
       }),
-      { numRuns: 3000, seed: SEED },
+      { numRuns: examples(3_000), seed: SEED },
     );
   });
 
@@ -153,7 +153,7 @@ describe('compileFilter is total', () => {
       fc.property(anyFilterLike(), (raw) => {
         expect(compileFilter(raw).ok).toBe(isObject(raw) && Object.values(raw).every(readable));
       }),
-      { numRuns: 10_000, seed: SEED },
+      { numRuns: examples(10_000), seed: SEED },
     );
   });
 });

@@ -1,11 +1,16 @@
-/** Knows the grammar and the limits of payload filters: raw JSON in, tests in written order and problems out. contract 7. */
+/**
+ * Knows the grammar and the limits of payload filters: raw JSON in, tests in written order and problems out. contract
+ * 7.
+ */
 import type { Failure, Field, FieldTest, NestedTest } from './evaluate.ts';
-import { isObject, isScalar, kindOf, pointerTo } from './json.ts';
-import type { RawObject } from './json.ts';
+import { isObject, isScalar, kindOf, pointerTo, type RawObject } from './json.ts';
 import { isExactNumber, readSet } from './sets.ts';
 import type { FilterOperator, FilterProblem } from './types.ts';
 
-/** Most field names on the way from the root to a leaf: deeper than the events of any known sender, and it bounds recursion. */
+/**
+ * Most field names on the way from the root to a leaf: deeper than the events of any known sender, and it bounds
+ * recursion.
+ */
 export const DEPTH_MAX = 10;
 /** Most fields that carry a condition: bounds the work per element of an array in the payload. */
 export const LEAVES_MAX = 64;
@@ -20,7 +25,10 @@ export interface Findings {
 const OPERATORS: ReadonlySet<string> = new Set(['in', 'not_in', 'exists']);
 const SHOWN_NAME_MAX = 40; // characters of a field name inside a message: a line stays readable
 
-/** Reads the filter's root object; its keys are field names whatever they are called. The result counts only without problems. */
+/**
+ * Reads the filter's root object; its keys are field names whatever they are called. The result counts only without
+ * problems.
+ */
 export function readRoot(filter: RawObject, findings: Findings): NestedTest {
   return { operator: 'nested', fields: readFields(filter, '', 1, findings), failure: failureOf('', 'nested') };
 }

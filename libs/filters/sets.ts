@@ -1,4 +1,7 @@
-/** Knows what may stand in the value lists of `in` and `not_in`, and warns of lists that decide without looking. contract 7. */
+/**
+ * Knows what may stand in the value lists of `in` and `not_in`, and warns of lists that decide without looking.
+ * contract 7.
+ */
 import { isScalar, kindOf, pointerTo } from './json.ts';
 import type { FilterProblem, JsonScalar } from './types.ts';
 
@@ -17,14 +20,16 @@ export function readSet(
     const message = `${items.length} values are listed, at most ${SET_VALUES_MAX} are allowed; use not_in, or let the run decide`;
     found.problems.push({ pointer, rule: 'filter-too-many-values', message });
   }
-  const examined = items.slice(0, SET_VALUES_MAX); // bounds the number of problems; the list as a whole is refused already
+  // Bounds the number of problems; the list as a whole is refused already
+  const examined = items.slice(0, SET_VALUES_MAX);
   examined.forEach((item, index) => refuseItem(item, pointerTo(pointer, index), found.problems));
   return new Set(examined.filter((item) => isScalar(item)));
 }
 
 /**
- * Whether a number is compared by its exact value. Integers beyond ±(2^53 − 1) are not: reading JSON rounds them to a neighbour,
- * in the filter and in the payload alike, so two different ids would be equal. Anything but a number is exact.
+ * Whether a number is compared by its exact value. Integers beyond ±(2^53 − 1) are not: reading JSON rounds them to a
+ * neighbour, in the filter and in the payload alike, so two different ids would be equal. Anything but a number is
+ * exact.
  */
 export function isExactNumber(value: JsonScalar): boolean {
   if (typeof value !== 'number') return true;

@@ -5,9 +5,14 @@ import type { JsonScalar, JsonValue } from './types.ts';
 
 /** Names on the way to a field that a suggestion may ask for: less than a filter may have, for people read it. */
 export const SUGGESTED_DEPTH_MAX = 5;
-/** Fields of one payload that are looked at, those nearest to the root first: all of any known sender's that would be asked for. */
+/**
+ * Fields of one payload that are looked at, those nearest to the root first: all of any known sender's that would be
+ * asked for.
+ */
 export const FIELDS_MAX = 1_000;
-/** Values that one field is allowed: a longer list is a table, and tells nothing of what its deliveries have in common. */
+/**
+ * Values that one field is allowed: a longer list is a table, and tells nothing of what its deliveries have in common.
+ */
 const VALUES_MAX = 8;
 /** Characters of a name, or of a value, that anybody would write into a filter. */
 const NAME_LENGTH_MAX = 64;
@@ -30,7 +35,10 @@ export interface SuggestedField {
   value: JsonValue;
 }
 
-/** The fields of a payload nearest to its root, in the order of their depth, and whether these are all down to `depthMax`. Names that nobody would write are left out. */
+/**
+ * The fields of a payload nearest to its root, in the order of their depth, and whether these are all down to
+ * `depthMax`. Names that nobody would write are left out.
+ */
 export function fieldsOf(payload: JsonValue, depthMax: number): { fields: SuggestedField[]; areAll: boolean } {
   const fields: SuggestedField[] = [];
   let open: SuggestedField[] = [{ path: [], pointer: '', value: payload }];
@@ -51,7 +59,9 @@ export function fieldsOf(payload: JsonValue, depthMax: number): { fields: Sugges
   return { fields, areAll: true };
 }
 
-/** The value at a path through objects; `array`: the way leads through one, so that a filter would look at its elements. */
+/**
+ * The value at a path through objects; `array`: the way leads through one, so that a filter would look at its elements.
+ */
 export function fieldValueAt(payload: JsonValue, path: readonly string[]): { value: JsonValue } | 'absent' | 'array' {
   let value = payload;
   for (const name of path) {
@@ -62,7 +72,10 @@ export function fieldValueAt(payload: JsonValue, path: readonly string[]): { val
   return { value };
 }
 
-/** Whether a payload surely fails a condition. No says nothing where an array stands on the way: its elements are not looked at. */
+/**
+ * Whether a payload surely fails a condition. No says nothing where an array stands on the way: its elements are not
+ * looked at.
+ */
 export function fails({ path, test }: SuggestedCondition, payload: JsonValue): boolean {
   const found = fieldValueAt(payload, path);
   if (found === 'array') return false;
@@ -156,20 +169,24 @@ const PARTICULAR: ReadonlySet<string> = new Set([
 /** Names of what should not be copied anywhere. */
 const CONFIDENTIAL = /secret|token|passw|passphrase|signature|credential|authorization|cookie|private|apikey|api_key/i;
 
-/** The condition that a field has one of these values; undefined where that would tell nothing, or nobody would write it. `taken`: payloads that the values are of. */
+/**
+ * The condition that a field has one of these values; undefined where that would tell nothing, or nobody would write
+ * it. `taken`: payloads that the values are of.
+ */
 export function inCondition(
   path: readonly string[],
   pointer: string,
   values: readonly JsonScalar[],
-  taken: number,
+  matchingCount: number,
 ): SuggestedCondition | undefined {
   const name = path.at(-1) ?? '';
   if (values.length > VALUES_MAX || path.some((each) => CONFIDENTIAL.test(each))) return undefined;
   const isParticular = PARTICULAR.has(lastWordOf(name)) || values.some(isParticularValue);
-  // What is about one delivery tells something only where several agree on it; otherwise so many values are just those of these deliveries.
-  if (isParticular && (values.length > 1 || taken < 2)) return undefined;
+  // What is about one delivery tells something only where several agree on it; otherwise so many values are just those
+  // of these deliveries.
+  if (isParticular && (values.length > 1 || matchingCount < 2)) return undefined;
   const isTelling = TELLING.has(lastWordOf(name)) && !isParticular;
-  if (!isTelling && values.length > Math.max(2, taken / 2)) return undefined;
+  if (!isTelling && values.length > Math.max(2, matchingCount / 2)) return undefined;
   return {
     path,
     pointer,
@@ -178,7 +195,10 @@ export function inCondition(
   };
 }
 
-/** The condition that a field is there, or is not. Where something inside of it leaves the same others, it is its presence that tells. */
+/**
+ * The condition that a field is there, or is not. Where something inside of it leaves the same others, it is its
+ * presence that tells.
+ */
 export function existsCondition(path: readonly string[], pointer: string, isThere: boolean): SuggestedCondition {
   return { path, pointer, test: { exists: isThere }, cost: costOf(path) + (isThere ? 1.5 : 6) };
 }

@@ -1,6 +1,7 @@
 /** Filters made of payloads: few and telling fields, always usable, always taking what they were made for. contract 7. */
 import * as fc from 'fast-check';
 import { compileFilter, FilterDraft, suggestFilter, type JsonValue } from './index.ts';
+import { examples } from '../../test/support/tier.ts';
 
 type JsonObject = { [name: string]: JsonValue };
 
@@ -171,9 +172,9 @@ describe('suggestFilter', () => {
           expect(Object.keys(filter).length === 0).toBe(surely.length === 0);
         },
       ),
-      { numRuns: 5_000, seed: 20_260_101 },
+      { numRuns: examples(5_000), seed: 20_260_101 },
     );
-    expect(helped).toBeGreaterThan(1_000);
+    expect(helped).toBeGreaterThan(examples(1_000));
   });
 
   it('asks for no field without which it would leave as many', () => {
@@ -186,7 +187,7 @@ describe('suggestFilter', () => {
             leftBy(filter),
           );
       }),
-      { numRuns: 2_000, seed: 20_260_101 },
+      { numRuns: examples(2_000), seed: 20_260_101 },
     );
   });
 

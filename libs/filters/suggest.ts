@@ -17,13 +17,18 @@ import type { JsonScalar, JsonValue } from './types.ts';
 const ABSENT_DEPTH_MAX = 3;
 /** Fields that other payloads have, and that the taken ones may lack. */
 const ABSENT_FIELDS_MAX = 1_000;
-/** Conditions that are chosen from: payloads that were made to have more of them make a worse filter, not a longer wait. */
+/**
+ * Conditions that are chosen from: payloads that were made to have more of them make a worse filter, not a longer wait.
+ */
 const CANDIDATES_MAX = 400;
 
 /** A filter that takes all given payloads. */
 export interface SuggestedFilter {
   filter: { [name: string]: JsonValue };
-  /** Indexes of the others that it surely leaves, in the order in which they were shown; whether it leaves any more has to be asked of it. */
+  /**
+   * Indexes of the others that it surely leaves, in the order in which they were shown; whether it leaves any more has
+   * to be asked of it.
+   */
   leaves: number[];
 }
 
@@ -43,8 +48,9 @@ interface Cover {
 }
 
 /**
- * Makes a filter of payloads that are shown one after another: first all that it shall take, then those that it shall leave. Keeps of
- * each a bounded number of short names and values only. Equal payloads in equal order make an equal filter.
+ * Makes a filter of payloads that are shown one after another: first all that it shall take, then those that it shall
+ * leave. Keeps of each a bounded number of short names and values only. Equal payloads in equal order make an equal
+ * filter.
  */
 export class FilterDraft {
   private common: CommonField[] | undefined;
@@ -82,7 +88,10 @@ export class FilterDraft {
     }
   }
 
-  /** The filter that takes all that shall be taken, leaves as many of the others as it can, and has as few and as telling fields as that takes. */
+  /**
+   * The filter that takes all that shall be taken, leaves as many of the others as it can, and has as few and as
+   * telling fields as that takes.
+   */
   filter(): SuggestedFilter {
     const chosen = neededOf(chosenOf([...this.ofCommon(), ...this.absent.values()])).slice(0, LEAVES_MAX);
     return {
@@ -107,7 +116,10 @@ export class FilterDraft {
   }
 }
 
-/** A filter that takes all of `takes` and leaves as many of `leaves` as it can; `{}` where nothing tells them apart. Total, whatever the payloads are. */
+/**
+ * A filter that takes all of `takes` and leaves as many of `leaves` as it can; `{}` where nothing tells them apart.
+ * Total, whatever the payloads are.
+ */
 export function suggestFilter(takes: readonly JsonValue[], leaves: readonly JsonValue[]): SuggestedFilter['filter'] {
   const draft = new FilterDraft();
   for (const payload of takes) draft.take(payload);

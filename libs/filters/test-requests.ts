@@ -1,9 +1,12 @@
-/** Whether requests about a filter can be answered: one that can be used, exactly one thing to test it against, deliveries that it shall either take or leave. contract 4 (filters), 7. */
+/**
+ * Whether requests about a filter can be answered: one that can be used, exactly one thing to test it against,
+ * deliveries that it shall either take or leave. contract 4 (filters), 7.
+ */
 import { compileFilter } from './compile.ts';
 import { isObject } from './json.ts';
 
 /** Members of which exactly one is given. */
-const SPECIMENS = ['entry_id', 'payload'];
+const SAMPLE_MEMBERS = ['entry_id', 'payload'];
 
 /** What is wrong with a member of a request, by JSON pointer into its body. */
 interface RequestProblem {
@@ -11,11 +14,16 @@ interface RequestProblem {
   message: string;
 }
 
-/** Everything wrong with a request to test a filter that its schema cannot state; problems of the filter below `/filter`. Total. */
+/**
+ * Everything wrong with a request to test a filter that its schema cannot state; problems of the filter below
+ * `/filter`. Total.
+ */
 export function filterTestProblems(body: unknown): RequestProblem[] {
   return [
     ...filterReplayProblems(body),
-    ...(isObject(body) ? samplePayloadProblems(SPECIMENS.filter((member) => Object.hasOwn(body, member)).length) : []),
+    ...(isObject(body)
+      ? samplePayloadProblems(SAMPLE_MEMBERS.filter((member) => Object.hasOwn(body, member)).length)
+      : []),
   ];
 }
 
@@ -32,9 +40,9 @@ export function filterReplayProblems(body: unknown): RequestProblem[] {
 
 /** The same of a request for a filter: no delivery can be both taken and left. */
 export function filterSuggestionProblems(body: unknown): RequestProblem[] {
-  const [taken, left] = isObject(body) ? [body['entry_ids'], body['not_entry_ids']] : [];
-  if (!Array.isArray(taken) || !Array.isArray(left)) return [];
-  const listed = new Set<unknown>(taken);
+  const [matching, left] = isObject(body) ? [body['entry_ids'], body['not_entry_ids']] : [];
+  if (!Array.isArray(matching) || !Array.isArray(left)) return [];
+  const listed = new Set<unknown>(matching);
   return left.flatMap((entryId, index) =>
     listed.has(entryId)
       ? [{ pointer: `/not_entry_ids/${index}`, message: 'is also listed under entry_ids; list it on one side only' }]
@@ -45,8 +53,8 @@ export function filterSuggestionProblems(body: unknown): RequestProblem[] {
 function samplePayloadProblems(given: number): RequestProblem[] {
   if (given === 1) return [];
   const words = given === 0 ? 'is required unless there is' : 'cannot be given together with';
-  return SPECIMENS.map((member) => ({
+  return SAMPLE_MEMBERS.map((member) => ({
     pointer: `/${member}`,
-    message: `${words} ${SPECIMENS.filter((other) => other !== member).join()}`,
+    message: `${words} ${SAMPLE_MEMBERS.filter((other) => other !== member).join()}`,
   }));
 }

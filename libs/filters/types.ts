@@ -1,4 +1,7 @@
-/** The vocabulary of payload filters: raw JSON in, a compiled filter or positioned refusals out. spec: Payload filter; contract 7. */
+/**
+ * The vocabulary of payload filters: raw JSON in, a compiled filter or positioned refusals out. spec: Payload filter;
+ * contract 7.
+ */
 
 export type JsonScalar = string | number | boolean | null;
 export type JsonValue = JsonScalar | JsonValue[] | { [key: string]: JsonValue };
@@ -20,7 +23,10 @@ export type FilterVerdict = { passed: true } | { passed: false; failedPointer: s
 export interface CompiledFilter {
   matches(payload: JsonValue): boolean;
   explain(payload: JsonValue): FilterVerdict;
-  /** The verdict of `explain`, in steps of some thousand looks into the payload at most. Yields how many looks each step took. */
+  /**
+   * The verdict of `explain`, in steps of some thousand looks into the payload at most. Yields how many looks each step
+   * took.
+   */
   explainInSteps(payload: JsonValue): Generator<number, FilterVerdict>;
 }
 

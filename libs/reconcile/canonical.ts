@@ -14,8 +14,8 @@ export function differingMembers(before: object, after: object): string[] {
   const texts = new Map(presentMembers(before).map(([name, member]) => [name, canonicalText(member)]));
   const members = presentMembers(after);
   const changed = members.filter(([name, member]) => texts.get(name) !== canonicalText(member)).map(([name]) => name);
-  const kept = new Set(members.map(([name]) => name));
-  const removed = [...texts.keys()].filter((name) => !kept.has(name));
+  const present = new Set(members.map(([name]) => name));
+  const removed = [...texts.keys()].filter((name) => !present.has(name));
   return [...changed, ...removed].sort();
 }
 

@@ -1,10 +1,13 @@
-/** What is made of a tree: checked, planned and guarded against what is applied now. A pass applies it; a plan only shows it. contract 9. */
+/**
+ * What is made of a tree: checked, planned and guarded against what is applied now. A pass applies it; a plan only
+ * shows it. contract 9.
+ */
 import { checkReferences, hasErrors, type CheckedDefinitions, type KnownFacts, type Reading } from '#definitions';
-import { applied, blockedByGuard, blockedByProblems, blockedByWindow, type PassEnding } from './endings.ts';
-import { guard } from './guard.ts';
-import { isEmpty, plan, withoutDeletions } from './plan.ts';
+import { applied, blockedByGuard, blockedByProblems, blockedByWindow, type PassEnding } from './passes/endings.ts';
+import { guard } from './plan/guard.ts';
+import { isEmpty, plan, withoutDeletions } from './plan/plan.ts';
 import type { Actual, GuardContext, HowApplied, ObjectKind, Plan } from './types.ts';
-import type { Closure } from './windows.ts';
+import type { Closure } from './revisions/windows.ts';
 
 /** What is known of a factory before its tree is judged. */
 export interface ReconcileInput {
@@ -31,7 +34,10 @@ export interface JudgedTree {
 
 export interface Evaluation {
   checked: CheckedDefinitions;
-  /** What is to be applied, or would be once the held deletions are approved; these stand apart. Empty when problems block the revision. */
+  /**
+   * What is to be applied, or would be once the held deletions are approved; these stand apart. Empty when problems
+   * block the revision.
+   */
   planned: Plan;
   /** Whether that may be applied now. */
   applies: boolean;
@@ -42,18 +48,18 @@ export interface Evaluation {
 }
 
 /** Decides on a tree: what of it applies, and what a pass over it ends with. Pure. */
-export function judge(tree: JudgedTree, ground: ReconcileInput): Evaluation {
-  const judgement = judgeContents(tree, ground);
+export function judge(tree: JudgedTree, input: ReconcileInput): Evaluation {
+  const judgement = judgeContents(tree, input);
   const { applies, planned, ending } = judgement;
-  if (!applies || ground.closed === undefined || isEmpty(planned)) return judgement;
-  return { ...judgement, applies: false, ending: blockedByWindow(ending, ground.closed) };
+  if (!applies || input.closed === undefined || isEmpty(planned)) return judgement;
+  return { ...judgement, applies: false, ending: blockedByWindow(ending, input.closed) };
 }
 
-function judgeContents({ revision, reading }: JudgedTree, ground: ReconcileInput): Evaluation {
-  const { factorySlug, actual, approvedDigests, approvedElsewhere, uidOf } = ground;
-  const checked = checkReferences(reading, ground.known);
-  const before = ground.applied?.revision === revision ? ground.applied.how : undefined;
-  const applyMode = ground.appliedBefore ? (before?.applyMode ?? actual.factory?.applyMode ?? 'atomic') : 'atomic';
+function judgeContents({ revision, reading }: JudgedTree, input: ReconcileInput): Evaluation {
+  const { factorySlug, actual, approvedDigests, approvedElsewhere, uidOf } = input;
+  const checked = checkReferences(reading, input.known);
+  const before = input.applied?.revision === revision ? input.applied.how : undefined;
+  const applyMode = input.appliedBefore ? (before?.applyMode ?? actual.factory?.applyMode ?? 'atomic') : 'atomic';
   if (applyMode === 'atomic' && hasErrors(checked.problems))
     return {
       checked,

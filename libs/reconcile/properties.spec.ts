@@ -8,8 +8,21 @@ import type {
   SkillDefinition,
   WebhookDefinition,
 } from '#definitions';
-import { deriveUid, guard, isEmpty, plan, planDigest, printPlan, withoutDeletions } from './index.ts';
-import type { Actual, AppliedObject, Change, Plan, PlanOptions } from './index.ts';
+import {
+  type Actual,
+  type AppliedObject,
+  type Change,
+  deriveUid,
+  guard,
+  isEmpty,
+  plan,
+  type Plan,
+  planDigest,
+  type PlanOptions,
+  printPlan,
+  withoutDeletions,
+} from './index.ts';
+import { examples } from '../../test/support/tier.ts';
 
 const SEED = 20_260_101; // fixed: a failure is the same one everywhere
 const KEY = new Uint8Array(32).fill(7);
@@ -151,7 +164,7 @@ describe('the guard', () => {
 });
 
 function check<T>(arbitrary: fc.Arbitrary<T>, predicate: (value: T) => void): void {
-  fc.assert(fc.property(arbitrary, predicate), { numRuns: 400, seed: SEED });
+  fc.assert(fc.property(arbitrary, predicate), { numRuns: examples(400), seed: SEED });
 }
 
 // ---- a naive apply: what the store does with a plan ----

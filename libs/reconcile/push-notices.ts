@@ -1,4 +1,7 @@
-/** What a genuine push notice asks for: whether it can concern the branch that a factory follows. Every doubt is a reason to ask git. contract 4 (push). */
+/**
+ * What a genuine push notice asks for: whether it can concern the branch that a factory follows. Every doubt is a
+ * reason to ask git. contract 4 (push).
+ */
 
 export type PushReason = 'push' | 'suspended' | 'other-branch' | 'not-a-push';
 
@@ -17,7 +20,10 @@ export const PUSH_EVENT_HEADERS = ['x-github-event', 'x-gitea-event', 'x-forgejo
 const PUSH_EVENTS: ReadonlySet<string> = new Set(['push', 'Push Hook', 'Tag Push Hook', 'System Hook']);
 const FULL_REF = /^refs\/(?:heads|tags|notes|pull|merge-requests|for|changes|remotes)\//;
 
-/** What a notice means for a factory that follows `branch` (undefined: whatever HEAD names). Only `push` and `suspended` ask for a pass. */
+/**
+ * What a notice means for a factory that follows `branch` (undefined: whatever HEAD names). Only `push` and `suspended`
+ * ask for a pass.
+ */
 export function judgePush(
   { event, body }: PushHint,
   { branch, suspended }: { branch?: string; suspended: boolean },

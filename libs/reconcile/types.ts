@@ -41,7 +41,9 @@ export interface Change {
 /** Ordered changes that make the actual state match the desired one. Same input, same plan, byte for byte. */
 export interface Plan {
   changes: Change[];
-  /** Deletions that were left out because the tree was not parse-clean, held files, or the guard held them (perFile). */
+  /**
+   * Deletions that were left out because the tree was not parse-clean, held files, or the guard held them (perFile).
+   */
   heldDeletions: Change[];
 }
 
@@ -62,7 +64,10 @@ export interface PlanOptions {
   /** Files that could not be read into a definition. */
   brokenPaths: readonly string[];
   applyMode: ApplyMode;
-  /** The UID a new object will have; asked for creates, and for the factory (with an empty slug). Live objects keep theirs. */
+  /**
+   * The UID a new object will have; asked for creates, and for the factory (with an empty slug). Live objects keep
+   * theirs.
+   */
   uidOf(kind: ObjectKind, slug: string): string;
 }
 
@@ -83,9 +88,15 @@ export interface DeletionScope {
 export interface GuardContext extends DeletionScope {
   /** Digests that somebody with the right to it approved. */
   approvedDigests: ReadonlySet<string>;
-  /** The tree is not what a pass will judge, so that its digest approves nothing: that is another one's, where a server holds the deletions. */
+  /**
+   * The tree is not what a pass will judge, so that its digest approves nothing: that is another one's, where a server
+   * holds the deletions.
+   */
   approvedElsewhere?: boolean;
-  /** Deletions that were held when the rest of their revision applied: what was created beside them makes them no smaller. */
+  /**
+   * Deletions that were held when the rest of their revision applied: what was created beside them makes them no
+   * smaller.
+   */
   heldDigest?: string;
 }
 

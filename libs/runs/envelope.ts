@@ -1,4 +1,7 @@
-/** The words that a webhook-started run receives beside the automation's prompt. spec: What a webhook-started run receives; contract 10. */
+/**
+ * The words that a webhook-started run receives beside the automation's prompt. spec: What a webhook-started run
+ * receives; contract 10.
+ */
 
 /** File name of the delivery's exact body in the run's workspace. spec: What a webhook-started run receives. */
 export const PAYLOAD_FILE_NAME = 'event-payload.json';
@@ -12,7 +15,10 @@ export interface EnvelopeFacts {
   receivedAt: Date | number;
 }
 
-/** The platform's envelope: names webhook, delivery and time, and says what the attached payload is. Holds nothing else of the request. */
+/**
+ * The platform's envelope: names webhook, delivery and time, and says what the attached payload is. Holds nothing else
+ * of the request.
+ */
 export function envelope(facts: EnvelopeFacts): string {
   return [
     '---',

@@ -1,10 +1,15 @@
-/** Time-ordered identifiers (UUIDv7, RFC 9562) made from a given time and given random bytes. contract 1 (Identifiers). */
+/**
+ * Time-ordered identifiers (UUIDv7, RFC 9562) made from a given time and given random bytes. contract 1 (Identifiers).
+ */
 import { createHash } from 'node:crypto';
 
 /** Random bytes one identifier takes: 12 + 62 bits, rounded up. */
 export const UUID_RANDOM_BYTES = 10;
 
-/** Counter in the 12 bits behind the time; its highest bit starts clear, so at least 2,048 identifiers fit into one millisecond. */
+/**
+ * Counter in the 12 bits behind the time; its highest bit starts clear, so at least 2,048 identifiers fit into one
+ * millisecond.
+ */
 const COUNTER_MAX = 0xfff;
 const COUNTER_SEED_MAX = 0x7ff;
 
@@ -21,12 +26,18 @@ export function uuidv7(nowMs: number, random: Uint8Array): string {
   return written(nowMs, wordAt(random, 0) & COUNTER_MAX, random);
 }
 
-/** The first UUIDv7 of a time: what was made from then on is not before it. Times before and after all IDs become the nearest one. */
+/**
+ * The first UUIDv7 of a time: what was made from then on is not before it. Times before and after all IDs become the
+ * nearest one.
+ */
 export function firstUuidv7(ms: number): string {
   return written(Math.min(Math.max(0, Math.floor(ms)), TIME_MS_MAX), 0, NO_RANDOM);
 }
 
-/** A source of UUIDv7s that only grow, also when the clock steps back; its time runs ahead only when a millisecond is full. */
+/**
+ * A source of UUIDv7s that only grow, also when the clock steps back; its time runs ahead only when a millisecond is
+ * full.
+ */
 export function uuidv7Sequence(random: (bytes: number) => Uint8Array): (nowMs: number) => string {
   let lastMs = -1;
   let counter = 0;

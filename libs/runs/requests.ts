@@ -1,6 +1,6 @@
 /** Rules of a run request that a schema cannot state: bytes, reserved words, uniqueness. contract 3 (Create). */
 import { isSkillReference } from '#definitions';
-import { attachmentProblems } from './attachments.ts';
+import { attachmentProblems } from './workspace/attachments.ts';
 import type { RequestProblem } from './types.ts';
 
 /** Entries of one run's metadata: labels, not a data store. contract 3. */
@@ -20,7 +20,8 @@ export const RESERVED_METADATA_KEYS: readonly string[] = [
 const METADATA_KEY = /^[A-Za-z0-9._-]{1,64}$/;
 
 /**
- * Everything wrong with a request to create a run that its schema cannot state, each by its pointer. The body may be anything:
+ * Everything wrong with a request to create a run that its schema cannot state, each by its pointer. The body may be
+ * anything:
  * members of a wrong type are the schema's to name, and are passed over. contract 3 (Create).
  */
 export function runRequestProblems(body: unknown): RequestProblem[] {

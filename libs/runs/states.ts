@@ -1,7 +1,10 @@
 /** Which state a run may move to from which. spec: Run states; contract 3 (States). */
 import type { RunState } from './types.ts';
 
-/** Every allowed move; the store writes each as one conditional update, and the tests among kills watch all that happen. Back to QUEUED: a lost execution is taken over (live states) or a follow-up continues the run (ended states). */
+/**
+ * Every allowed move; the store writes each as one conditional update, and the tests among kills watch all that happen.
+ * Back to QUEUED: a lost execution is taken over (live states) or a follow-up continues the run (ended states).
+ */
 export const TRANSITIONS: Readonly<Record<RunState, readonly RunState[]>> = {
   QUEUED: ['CLAIMED', 'CANCELLED', 'ERROR'],
   CLAIMED: ['PENDING', 'QUEUED', 'FAILED', 'ERROR', 'CANCELLED'],

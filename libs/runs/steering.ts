@@ -1,9 +1,12 @@
 /** What a follow-up message or a cancel request means in each state of a run. spec: followups, cancel; contract 3. */
-import { RUN_ATTACHMENT_BYTES_MAX, RUN_ATTACHMENTS_MAX } from './attachments.ts';
+import { RUN_ATTACHMENT_BYTES_MAX, RUN_ATTACHMENTS_MAX } from './workspace/attachments.ts';
 import { isEnded } from './states.ts';
 import type { RunState } from './types.ts';
 
-/** Where a stored follow-up goes: into the waiting prompt, after set-up or turn, into the live session, or into a new execution. */
+/**
+ * Where a stored follow-up goes: into the waiting prompt, after set-up or turn, into the live session, or into a new
+ * execution.
+ */
 export type FollowupOutcome = 'queued_prompt' | 'queue_pending' | 'live_session' | 'handoff_execution';
 
 /** UTF-8 bytes that one execution is handed at once: eight prompts of the largest size. contract 3 (Create). */
@@ -28,7 +31,10 @@ export type FollowupDecision =
   | { ok: true; outcome: FollowupOutcome }
   | { ok: false; reason: 'cancel-under-way' | 'factory-deleted' | 'task-too-large' | 'attachments-too-many' };
 
-/** Where a follow-up to a run in this state goes; refused while a cancel is under way or without its factory (409), and when too much waits or was attached (400). contract 3 (Follow-up). */
+/**
+ * Where a follow-up to a run in this state goes; refused while a cancel is under way or without its factory (409), and
+ * when too much waits or was attached (400). contract 3 (Follow-up).
+ */
 export function followupOutcome(state: RunState, situation: FollowupSituation): FollowupDecision {
   if (situation.factoryDeleted) return { ok: false, reason: 'factory-deleted' };
   if (situation.taskBytes > TASK_BYTES_MAX) return { ok: false, reason: 'task-too-large' };
@@ -57,12 +63,17 @@ function liveOutcome(
   }
 }
 
-/** What a cancel request has to do: end the run now, store the request for its supervisor, or nothing because that was done before. */
+/**
+ * What a cancel request has to do: end the run now, store the request for its supervisor, or nothing because that was
+ * done before.
+ */
 export type CancelAction = 'cancel-now' | 'ask' | 'none';
 
 export type CancelDecision = { ok: true; action: CancelAction } | { ok: false; reason: 'already-ended' };
 
-/** What a cancel request means now: repeating is fine, an end that committed first refuses (400). contract 3 (Cancel). */
+/**
+ * What a cancel request means now: repeating is fine, an end that committed first refuses (400). contract 3 (Cancel).
+ */
 export function cancelDecision(state: RunState, situation: { cancelRequested: boolean }): CancelDecision {
   if (state === 'CANCELLED') return { ok: true, action: 'none' };
   if (isEnded(state)) return { ok: false, reason: 'already-ended' };

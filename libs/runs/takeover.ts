@@ -1,7 +1,13 @@
-/** What becomes of an execution whose supervisor stopped renewing its lease, or whose service stops. contract 3 (States). */
+/**
+ * What becomes of an execution whose supervisor stopped renewing its lease, or whose service stops. contract 3
+ * (States).
+ */
 import type { LeasedState } from './states.ts';
 
-/** Executions taken over per run: a run that loses its third machine is more likely the cause than the victim. contract 3. */
+/**
+ * Executions taken over per run: a run that loses its third machine is more likely the cause than the victim. contract
+ * 3.
+ */
 export const TAKEOVERS_MAX = 2;
 
 export interface LostExecution {
@@ -26,7 +32,10 @@ export function afterLeaseExpiry(lost: LostExecution): LeaseExpiryDecision {
   return afterHandOver(lost);
 }
 
-/** The same for an execution that its own service ends because it stops: nobody lost it, so that it is not counted. contract 3. */
+/**
+ * The same for an execution that its own service ends because it stops: nobody lost it, so that it is not counted.
+ * contract 3.
+ */
 export function afterHandOver(ended: Omit<LostExecution, 'takeovers'>): HandOverDecision {
   if (ended.cancelRequested) return { next: 'cancel' };
   if (hasStarted(ended.state) && ended.harness === 'command' && !ended.restartable)
@@ -34,7 +43,10 @@ export function afterHandOver(ended: Omit<LostExecution, 'takeovers'>): HandOver
   return { next: 'requeue' };
 }
 
-/** How long a supervisor that cannot renew its lease may let its processes run on: before another one may begin, they are gone. reference: Engine. */
+/**
+ * How long a supervisor that cannot renew its lease may let its processes run on: before another one may begin, they
+ * are gone. reference: Engine.
+ */
 export function mayRunOn(sinceRenewalMs: number, leaseMs: number): boolean {
   return sinceRenewalMs * 3 < leaseMs * 2;
 }

@@ -48,7 +48,9 @@ export interface ExecutionHistory {
   startedAtMs?: number;
   cancelRequestedAtMs?: number;
   finishedAtMs?: number;
-  /** State it ended in; LOST: another execution took it over; HANDED_OVER: the service stopped and gave the run back. */
+  /**
+   * State it ended in; LOST: another execution took it over; HANDED_OVER: the service stopped and gave the run back.
+   */
   outcome?: string;
 }
 
@@ -64,11 +66,14 @@ const LEAVINGS: Readonly<Record<string, TimelineEventType>> = {
   HANDED_OVER: 'run_handed_over',
 };
 
-/** Everything that happened, oldest first; what happened in the same millisecond in the order in which it must have. contract 3 (timeline). */
+/**
+ * Everything that happened, oldest first; what happened in the same millisecond in the order in which it must have.
+ * contract 3 (timeline).
+ */
 export function timelineOf(history: RunHistory): TimelineEvent[] {
   const { runId, source, createdAtMs, executions, followups, ends } = history;
-  const later: Told[] = [
-    ...followups.map(({ followupId, atMs, outcome }): Told => ({
+  const later: UnidentifiedEvent[] = [
+    ...followups.map(({ followupId, atMs, outcome }): UnidentifiedEvent => ({
       type: 'run_followup',
       of: followupId,
       atMs,
@@ -77,12 +82,12 @@ export function timelineOf(history: RunHistory): TimelineEvent[] {
     ...executions.flatMap(executionEvents),
     ...ends.flatMap(endWithoutExecution),
   ];
-  const told = [
-    { type: 'run_created', of: runId, atMs: createdAtMs, payload: { source } } satisfies Told,
+  const events = [
+    { type: 'run_created', of: runId, atMs: createdAtMs, payload: { source } } satisfies UnidentifiedEvent,
     ...later.toSorted((a, b) => a.atMs - b.atMs),
     ...lastEnd(history, later),
   ];
-  return told.map(({ type, of, atMs, executionId, payload }: Told) => ({
+  return events.map(({ type, of, atMs, executionId, payload }: UnidentifiedEvent) => ({
     uuid: derivedUuid('timeline', runId, type, of),
     type,
     atMs,
@@ -92,7 +97,7 @@ export function timelineOf(history: RunHistory): TimelineEvent[] {
 }
 
 /** `of` tells events of one type apart. */
-type Told = Omit<TimelineEvent, 'uuid'> & { of: string };
+type UnidentifiedEvent = Omit<TimelineEvent, 'uuid'> & { of: string };
 
 function executionEvents({
   executionId,
@@ -103,7 +108,7 @@ function executionEvents({
   cancelRequestedAtMs,
   finishedAtMs,
   outcome,
-}: ExecutionHistory): Told[] {
+}: ExecutionHistory): UnidentifiedEvent[] {
   const steps: [TimelineEventType, number | undefined][] = [
     ['run_claimed', claimedAtMs],
     ['workspace_preparing', preparedAtMs],
@@ -118,7 +123,7 @@ function executionEvents({
           ],
         ]),
   ];
-  return steps.flatMap(([type, atMs]): Told[] =>
+  return steps.flatMap(([type, atMs]): UnidentifiedEvent[] =>
     atMs === undefined
       ? []
       : [{ type, of: executionId, atMs, executionId, payload: type === 'run_claimed' ? { epoch } : undefined }],
@@ -126,17 +131,18 @@ function executionEvents({
 }
 
 /** Only a cancel ends a run that nobody works on. */
-function endWithoutExecution({ atMs, state }: RunHistory['ends'][number]): Told[] {
-  const asked: Told[] = state === 'CANCELLED' ? [{ type: 'run_cancel_requested', of: String(atMs), atMs }] : [];
+function endWithoutExecution({ atMs, state }: RunHistory['ends'][number]): UnidentifiedEvent[] {
+  const asked: UnidentifiedEvent[] =
+    state === 'CANCELLED' ? [{ type: 'run_cancel_requested', of: String(atMs), atMs }] : [];
   return [...asked, { type: ENDINGS[state], of: String(atMs), atMs }];
 }
 
 /** An end that nothing else tells of: the run's factory was deleted while it waited. */
-function lastEnd({ state, finishedAtMs }: RunHistory, told: readonly Told[]): Told[] {
+function lastEnd({ state, finishedAtMs }: RunHistory, events: readonly UnidentifiedEvent[]): UnidentifiedEvent[] {
   if (
     !isEnded(state) ||
     finishedAtMs === undefined ||
-    told.some(({ type, atMs }) => type === ENDINGS[state] && atMs === finishedAtMs)
+    events.some(({ type, atMs }) => type === ENDINGS[state] && atMs === finishedAtMs)
   )
     return [];
   return [{ type: ENDINGS[state], of: String(finishedAtMs), atMs: finishedAtMs }];

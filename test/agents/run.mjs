@@ -53,7 +53,7 @@ function tests() {
       '--json',
       `--outputFile=${results}`,
       ...process.argv.slice(2),
-      'test/agents',
+      'test/agents/.+\\.external\\.spec\\.ts$',
     ],
     {
       cwd: root,

@@ -90,7 +90,7 @@ async function measured(bench: Bench, seeded: SeededService): Promise<Pick<Repor
     })),
     bench.quick ? 1 : 2,
   );
-  return told(seeded.backend, full, half);
+  return reportOf(seeded.backend, full, half);
 }
 
 /** Drives one server; at a pace, if one is given. */
@@ -151,7 +151,7 @@ function bareOrder(bare: Server, { targets }: SeededService): () => LoadOrder {
   });
 }
 
-function told(
+function reportOf(
   backend: Backend,
   full: ReadonlyMap<string, Measured[]>,
   half: ReadonlyMap<string, Measured[]>,

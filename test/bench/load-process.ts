@@ -13,13 +13,13 @@ process.on('message', (order: LoadOrder) => {
 process.on('disconnect', () => process.exit());
 
 async function carryOut(order: LoadOrder): Promise<unknown> {
-  const { sender, targets, from, port, distinct, count, told } = order;
+  const { sender, targets, from, port, distinct, count, reportOf } = order;
   const tag = randomBytes(6).toString('hex');
   const nowMs = Date.now();
   const requests = Array.from({ length: Math.min(count, distinct) }, (_, n) => {
     const target = targets[(from + n) % targets.length];
     if (target === undefined) throw new Error('a load needs a target');
-    return requestOf(sender, target, `bench-${tag}-${String(n).padStart(9, '0')}`, port, nowMs, told);
+    return requestOf(sender, target, `bench-${tag}-${String(n).padStart(9, '0')}`, port, nowMs, reportOf);
   });
   const before = process.cpuUsage();
   const result = await generate({ ...order, request: (n) => requests[n % requests.length] as Buffer });

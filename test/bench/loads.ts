@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { quantile } from './figures.ts';
 import type { LoadResult } from './load-generator.ts';
 import { timesOf } from './process-times.ts';
-import type { Sender, Target, Told } from './senders.ts';
+import type { Sender, Target, BuildStatus } from './senders.ts';
 
 /** See Load. */
 export interface LoadOrder {
@@ -22,7 +22,7 @@ export interface LoadOrder {
   /** How many different requests there are, each another delivery; the next ones are the first ones again. */
   distinct: number;
   /** `failed` if not said. */
-  told?: Told;
+  reportOf?: BuildStatus;
 }
 
 export interface Measured extends LoadResult {

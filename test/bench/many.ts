@@ -14,7 +14,7 @@ const FACTORIES = { few: 5, some: 50, many: 4_000 };
 /** Of the middle one's webhooks; below 60 in a minute over all rounds. */
 const EACH_ROUND_MAX = 8;
 /** Garbage of the start is collected by then. */
-const SETTLE_MS = 5_000;
+const WARM_UP_MS = 5_000;
 const MEMORY_AIM_MIB = 400;
 /** "No slower": what the machine does besides is not the webhooks' doing. */
 const NO_SLOWER = 0.95;
@@ -99,7 +99,7 @@ async function run(bench: Bench): Promise<Report> {
       },
     ],
     remarks: [
-      `${WEBHOOKS} webhooks in each factory, each with a secret, and an automation with a filter and a prompt of 1.8 KiB, of its own; factories without a source: nothing is reconciled; every delivery starts a run; deliveries of ${most.webhooks} go to all of them in turn; both are paced alike, at half of what ${some.webhooks} take; "MiB started": resident ${SETTLE_MS / 1_000} s after it was ready, of which about the first row is the program itself`,
+      `${WEBHOOKS} webhooks in each factory, each with a secret, and an automation with a filter and a prompt of 1.8 KiB, of its own; factories without a source: nothing is reconciled; every delivery starts a run; deliveries of ${most.webhooks} go to all of them in turn; both are paced alike, at half of what ${some.webhooks} take; "MiB started": resident ${WARM_UP_MS / 1_000} s after it was ready, of which about the first row is the program itself`,
       ...(others === undefined ? [] : [`NOT ACCEPTED ${others}`]),
     ],
   };
@@ -108,7 +108,7 @@ async function run(bench: Bench): Promise<Report> {
 async function start(bench: Bench, factories: number): Promise<Started> {
   const seeded = await seeding(bench, factories);
   const service = await seeded.start();
-  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+  await new Promise((resolve) => setTimeout(resolve, WARM_UP_MS));
   return { seeded, service, webhooks: seeded.targets.token.length, startedMib: mib(service) };
 }
 

@@ -1,7 +1,7 @@
 /** Memory of a process and of everything below it, looked at until somebody has seen enough. Linux. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-const LOOK_EVERY_MS = 10;
+const SAMPLE_EVERY_MS = 10;
 
 /** At the same moment. */
 export interface Memory {
@@ -22,7 +22,7 @@ export function watchMemory(pid: number, { withItself }: { withItself: boolean }
     const now = pids.map(memoryOf).reduce(sum, NOTHING);
     if (now.residentBytes > peak.residentBytes) peak = now;
   };
-  const timer = setInterval(look, LOOK_EVERY_MS);
+  const timer = setInterval(look, SAMPLE_EVERY_MS);
   return {
     peak: () => {
       clearInterval(timer);

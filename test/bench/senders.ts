@@ -21,7 +21,7 @@ export interface Target {
 export const BODY_BYTES = 1_024;
 
 /** What a delivery tells; the automations of the benchmark start a run for `failed`. */
-export type Told = 'failed' | 'passed';
+export type BuildStatus = 'failed' | 'passed';
 
 /** One whole request. `id` names the delivery: another one is another delivery. `nowMs`: when it is signed. */
 export function requestOf(
@@ -30,9 +30,9 @@ export function requestOf(
   id: string,
   port: number,
   nowMs: number,
-  told: Told = 'failed',
+  status: BuildStatus = 'failed',
 ): Buffer {
-  const body = bodyOf(told, id, members, sender === 'too_large' ? BODY_BYTES_MAX + 1 : BODY_BYTES);
+  const body = bodyOf(status, id, members, sender === 'too_large' ? BODY_BYTES_MAX + 1 : BODY_BYTES);
   const proof = proofOf(sender, secret, id, Buffer.from(body), nowMs);
   const lines = Object.entries(proof)
     .map(([name, value]) => `${name}: ${value}\r\n`)
@@ -43,7 +43,7 @@ export function requestOf(
   );
 }
 
-function bodyOf(told: Told, id: string, members: string | undefined, bytes: number): string {
+function bodyOf(told: BuildStatus, id: string, members: string | undefined, bytes: number): string {
   const head = `{"status":"${told}","id":"${id}",${members === undefined ? '' : `${members},`}"filler":"`;
   return `${head}${'x'.repeat(bytes - head.length - 2)}"}`;
 }

@@ -90,7 +90,7 @@ export class Traffic {
   private async accept(generator: LoadGenerator, n: number): Promise<void> {
     const count = this.perSecond * WINDOW_SECONDS;
     const { statuses, p50Ms, p99Ms } = await generator.drive(
-      { ...this.order('token', this.seeded.targets.token, this.perSecond), from: n * count, told: 'passed' },
+      { ...this.order('token', this.seeded.targets.token, this.perSecond), from: n * count, reportOf: 'passed' },
       [],
     );
     this.counted('accepted', statuses, ['202']);

@@ -45,13 +45,13 @@ export async function manyFactories(
   await allApplied(service, factories);
   const firstPasses = (performance.now() - startedAtMs) / 1_000;
   const afterFirst = mib(service);
-  const looks = await host.looks();
+  const polls = await host.looks();
   const times = timesOf(service.pid);
   const windowAtMs = performance.now();
   await pause(windowSeconds * 1_000);
   const seconds = (performance.now() - windowAtMs) / 1_000;
   const later = timesOf(service.pid);
-  const passes = ((await host.looks()) - looks) / seconds;
+  const passes = ((await host.looks()) - polls) / seconds;
   return {
     factories,
     interval_seconds: INTERVAL_SECONDS,
@@ -59,7 +59,7 @@ export async function manyFactories(
     passes_per_second: rounded(passes),
     service_cpu_share: rounded((later.ownSeconds - times.ownSeconds) / seconds),
     git_children_cpu_share: rounded((later.childrenSeconds - times.childrenSeconds) / seconds),
-    ls_remote_cpu_share: rounded((await secondsOfOneLook(host, box)) * passes),
+    ls_remote_cpu_share: rounded((await secondsOfOnePoll(host, box)) * passes),
     memory_mib_before: before,
     memory_mib_first_passes_done: afterFirst,
     memory_mib_at_the_end: mib(service),
@@ -108,7 +108,7 @@ async function allUids(service: Service): Promise<string[]> {
 }
 
 /** Processor time of one `git ls-remote`, the mean of some. */
-async function secondsOfOneLook(host: GitHost, box: string): Promise<number> {
+async function secondsOfOnePoll(host: GitHost, box: string): Promise<number> {
   const looks = 30;
   const before = timesOf(process.pid).childrenSeconds;
   for (let look = 0; look < looks; look += 1)

@@ -8,7 +8,7 @@ const WEBHOOKS = 20;
 const AUTOMATIONS = 80;
 /** Notices wake a factory once a second: closer commits would wait for each other. */
 const ROUND_MS = 1_100;
-const LOOK_EVERY_MS = 2;
+const POLL_EVERY_MS = 2;
 /** From a commit to a delivery that meets it: what people wait for without a second look. */
 const SERVED_MS_MAX = 2_000;
 const SERVED_WITHIN_MS = 30_000;
@@ -74,6 +74,6 @@ async function untilServed(url: string, token: string): Promise<void> {
     if (status === 202) return;
     if (performance.now() > deadline)
       throw new Error(`the push was never served; the last delivery was answered ${status}`);
-    await pause(LOOK_EVERY_MS);
+    await pause(POLL_EVERY_MS);
   }
 }

@@ -10,17 +10,17 @@ import { pushes } from './sync-push.ts';
 import { startGitHost, startService, type GitHost, type Service } from './sync-stage.ts';
 import { manyFiles, startUp } from './sync-validate.ts';
 
-const PARTS = ['passes', 'push', 'validate', 'many'];
+const SECTIONS = ['passes', 'push', 'validate', 'many'];
 const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
-    only: { type: 'string', default: PARTS.join(',') },
+    only: { type: 'string', default: SECTIONS.join(',') },
     factories: { type: 'string' },
     window: { type: 'string' },
   },
 });
 const isQuick = options.quick;
-const parts = options.only.split(',');
+const sections = options.only.split(',');
 const FACTORIES = Math.min(Number(options.factories ?? (isQuick ? 100 : 1_000)), 2_000);
 /** Whole intervals: factories whose first passes ended together go on together. */
 const WINDOW_SECONDS = Math.min(Number(options.window ?? (isQuick ? 60 : 120)), 600);
@@ -37,11 +37,11 @@ try {
 }
 
 async function story(on: GitHost): Promise<void> {
-  const unknown = parts.filter((part) => !PARTS.includes(part));
-  if (unknown.length > 0) throw new Error(`--only takes ${PARTS.join(', ')}`);
-  const ground = machine();
+  const unknown = sections.filter((part) => !SECTIONS.includes(part));
+  if (unknown.length > 0) throw new Error(`--only takes ${SECTIONS.join(', ')}`);
+  const baseline = machine();
   say(
-    `${Object.entries(ground)
+    `${Object.entries(baseline)
       .map(([name, value]) => `${name} ${String(value)}`)
       .join(', ')}; https over loopback, SQLite; git host and service are processes of their own`,
   );
@@ -51,19 +51,19 @@ async function story(on: GitHost): Promise<void> {
     figures.push(...more);
     for (const figure of more) say(lineOf(figure));
   };
-  if (parts.includes('passes') || parts.includes('push'))
+  if (sections.includes('passes') || sections.includes('push'))
     await onService('small', async (service, folder) => {
-      if (parts.includes('passes')) show(await idlePasses(on, service, folder, isQuick ? 10 : 40));
-      if (parts.includes('passes')) show(await fullPasses(on, service, folder, isQuick ? 1 : 5, isQuick ? 3 : 10));
-      if (parts.includes('push')) show(await pushes(on, service, folder, isQuick ? 10 : 40));
+      if (sections.includes('passes')) show(await idlePasses(on, service, folder, isQuick ? 10 : 40));
+      if (sections.includes('passes')) show(await fullPasses(on, service, folder, isQuick ? 1 : 5, isQuick ? 3 : 10));
+      if (sections.includes('push')) show(await pushes(on, service, folder, isQuick ? 10 : 40));
     });
-  if (parts.includes('validate')) show(await manyFiles(box, isQuick ? 2 : 7));
-  if (parts.includes('validate')) show(await startUp(isQuick ? 5 : 30));
-  const many = parts.includes('many')
+  if (sections.includes('validate')) show(await manyFiles(box, isQuick ? 2 : 7));
+  if (sections.includes('validate')) show(await startUp(isQuick ? 5 : 30));
+  const many = sections.includes('many')
     ? await onService('many', (service, folder) => manyFactories(on, service, folder, FACTORIES, WINDOW_SECONDS))
     : undefined;
   if (many !== undefined) sayMany(many);
-  say(JSON.stringify({ machine: ground, figures, many }));
+  say(JSON.stringify({ machine: baseline, figures, many }));
 }
 
 async function onService<Result>(

@@ -59,7 +59,7 @@ function tests() {
       '--json',
       `--outputFile=${results}`,
       ...process.argv.slice(2),
-      'test/clients/typescript-runtimes',
+      'test/clients/.+\\.external\\.spec\\.ts$',
     ],
     {
       cwd: root,

@@ -5,7 +5,7 @@ import { uuidv7, UUID_RANDOM_BYTES } from '#runs';
 import type { DeliveryOutcome, PendingDelivery } from '../../apps/server/store/deliveries/pending-deliveries.ts';
 import type { DeliveryFilter } from '../../apps/server/store/deliveries/deliveries.ts';
 import { decodePayload } from '../../apps/server/store/deliveries/payload-bytes.ts';
-import { count, look, onEachBackend, storesOf, type Stores } from './backends.ts';
+import { count, select, onEachBackend, storesOf, type Stores } from './backends.ts';
 import {
   ageSlots,
   apply,
@@ -35,7 +35,7 @@ await onEachBackend('acceptOnce', (world) => {
     Promise.all(arrivals.map(accept));
   const kinds = (acceptances: readonly DeliveryOutcome[]): string[] => acceptances.map(({ kind }) => kind);
   const logged = (): Promise<{ entry_id: string; outcome: string }[]> =>
-    look(stores, 'SELECT entry_id, outcome FROM delivery WHERE webhook_uid = ? ORDER BY entry_id', served.webhookUid);
+    select(stores, 'SELECT entry_id, outcome FROM delivery WHERE webhook_uid = ? ORDER BY entry_id', served.webhookUid);
 
   it('commits identity, entry, payload, runs and slot before it answers', async () => {
     const one = await arrivalAt(stores, served, { runs: 2 });

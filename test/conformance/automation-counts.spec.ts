@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { uuidv7 } from '#runs';
 import { RECENT_RUNS_MAX, recentRunsOf } from '../../apps/server/store/definitions/automations.ts';
 import { runSteps, type Statement } from '../../apps/server/store/database/transactions.ts';
-import { look, meddle, onEachBackend } from './backends.ts';
-import { runOf, seedServed, type Served, unique } from './seeds.ts';
+import { select, meddle, onEachBackend } from './backends.ts';
+import { runOf, seedServed, unique, type Served } from './seeds.ts';
 
 const DAY_MS = 86_400_000;
 const idAt = (ms: number): string => uuidv7(ms, randomBytes(10));
@@ -75,7 +75,7 @@ await onEachBackend('automation counts', (world) => {
       if (statement.kind === 'query')
         reads.push(
           ...(
-            await look<{ detail: string }>(world.stores, `EXPLAIN QUERY PLAN ${statement.text}`, ...statement.params)
+            await select<{ detail: string }>(world.stores, `EXPLAIN QUERY PLAN ${statement.text}`, ...statement.params)
           ).map(({ detail }) => detail),
         );
     expect(reads.filter((line) => /^(SEARCH|SCAN) run/.test(line))).toEqual([

@@ -1,4 +1,4 @@
-/** Runs one suite of the stores on every database: SQLite always, PostgreSQL where one can be started, loudly skipped where not. */
+/** Runs a suite of the stores on SQLite in the first tier, on PostgreSQL in the second: loudly skipped where none can be started. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,6 +28,7 @@ import { SessionStore } from '../../apps/server/store/access/sessions.ts';
 import { change, row, type Row, rows, type SqlValue } from '../../apps/server/store/database/transactions.ts';
 import { WebhookStore } from '../../apps/server/store/definitions/webhooks.ts';
 import { freshDatabase, postgresServer } from '../support/postgres.ts';
+import { IS_SLOW_TIER } from '../support/tier.ts';
 
 /** Every store over one database, as one process of the service has them. */
 export interface Stores {
@@ -71,14 +72,15 @@ export interface World {
   another(): Promise<Stores>;
 }
 
-/** Declares `tests` once per database. The world is there from the first hook or test on, not while tests are declared. */
+/** Declares `tests` on the database of this tier. The world is there from the first hook or test on, not before. */
 export async function onEachBackend(subject: string, tests: (world: World) => void): Promise<void> {
-  describe(`${subject} on SQLite`, () => tests(prepared('sqlite')));
+  if (!IS_SLOW_TIER) describe(`${subject} on SQLite`, () => tests(prepared('sqlite')));
   await onPostgres(subject, tests);
 }
 
-/** Declares tests that only a server with several connections can pass or fail. */
+/** Declares tests that only a server with several connections can pass or fail; the first tier knows none. */
 export async function onPostgres(subject: string, tests: (world: World) => void): Promise<void> {
+  if (!IS_SLOW_TIER) return;
   const server = await postgresServer();
   if (server.ok) describe(`${subject} on PostgreSQL`, () => tests(prepared('postgres', server.url)));
   else describe.skip(`${subject} on PostgreSQL (SKIPPED: ${server.reason})`, () => tests(prepared('postgres')));
@@ -162,7 +164,7 @@ export function storesOf(database: Database): Stores {
 }
 
 /** Rows as the database has them, past every store. */
-export function look<R = Row>({ database }: Stores, text: string, ...params: SqlValue[]): Promise<R[]> {
+export function select<R = Row>({ database }: Stores, text: string, ...params: SqlValue[]): Promise<R[]> {
   return database.read(() => rows<R>(text, ...params));
 }
 

@@ -7,7 +7,7 @@ import type {
 } from '../../apps/server/store/definitions/definition-edits.ts';
 import { UnusableSecretError } from '../../apps/server/store/secrets/secret-changes.ts';
 import { change } from '../../apps/server/store/database/transactions.ts';
-import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
+import { count, select, meddle, onEachBackend, type Stores } from './backends.ts';
 import {
   apply,
   automationOf,
@@ -92,7 +92,7 @@ await onEachBackend('definition edits', (world) => {
     });
     expect(
       (
-        await look<{ action: string }>(
+        await select<{ action: string }>(
           stores,
           'SELECT action FROM audit_entry WHERE factory_uid = ? ORDER BY action',
           uid,
@@ -129,7 +129,7 @@ await onEachBackend('definition edits', (world) => {
       uid,
       (factory) => {
         seen = factory;
-        return { ok: false, no: 'looked' };
+        return { ok: false, reason: 'looked' };
       },
       context({ automationUid: automation.uid }),
     );
@@ -151,7 +151,11 @@ await onEachBackend('definition edits', (world) => {
   });
 
   it.each([
-    { why: 'a refusal', decide: () => ({ ok: false as const, no: 'no' }), outcome: { kind: 'refused', no: 'no' } },
+    {
+      why: 'a refusal',
+      decide: () => ({ ok: false as const, reason: 'no' }),
+      outcome: { kind: 'refused', reason: 'no' },
+    },
     {
       why: 'nothing to change',
       decide: () => ({ ok: true as const, answer: () => 'same' }),
@@ -218,7 +222,7 @@ await onEachBackend('definition edits', (world) => {
           uid,
           (factory) =>
             factory.webhooks.length >= most
-              ? { ok: false, no: 'full' }
+              ? { ok: false, reason: 'full' }
               : edit(factory, { objects: [labelled(webhookOf(unique('wh_'), `w${n}`, name))] }),
           context(),
         ),
@@ -252,7 +256,7 @@ await onEachBackend('definition edits', (world) => {
       'new 2',
     ]);
     const secretId = (await stores.secrets.find(uid, name))?.id ?? '';
-    expect(await look(stores, 'SELECT version FROM secret_value WHERE secret_id = ?', secretId)).toEqual([
+    expect(await select(stores, 'SELECT version FROM secret_value WHERE secret_id = ?', secretId)).toEqual([
       { version: 2 },
     ]);
   });

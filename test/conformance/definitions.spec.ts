@@ -2,7 +2,7 @@
 import { bySystem } from '../../apps/server/store/access/audit.ts';
 import { UnusableSecretError } from '../../apps/server/store/secrets/secret-changes.ts';
 import type { Grants } from '../../apps/server/store/secrets/secrets.ts';
-import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
+import { count, select, meddle, onEachBackend, type Stores } from './backends.ts';
 import {
   apply,
   automationOf,
@@ -184,7 +184,7 @@ await onEachBackend('definitions', (world) => {
       const moved = await stores.definitions.rebindSecrets(factoryUid, fence);
       expect(moved).toEqual([{ webhookUid, slug: 'orders', path: 'webhooks/orders.yaml', secretName, version: 2 }]);
       expect(await servingVersion(stores, factoryUid)).toBeGreaterThan(before);
-      expect(await look(stores, 'SELECT version FROM secret_value WHERE secret_id = ?', secretId)).toEqual([
+      expect(await select(stores, 'SELECT version FROM secret_value WHERE secret_id = ?', secretId)).toEqual([
         { version: 2 },
       ]);
       expect(await stores.definitions.rebindSecrets(factoryUid, fence)).toEqual([]);
@@ -246,7 +246,7 @@ await onEachBackend('definitions', (world) => {
       const name = unique('s');
       const { secret } = await put('team', name, 'one');
       await put('team', name, 'two');
-      expect(await look(stores, 'SELECT version FROM secret_value WHERE secret_id = ?', secret.id)).toEqual([
+      expect(await select(stores, 'SELECT version FROM secret_value WHERE secret_id = ?', secret.id)).toEqual([
         { version: 2 },
       ]);
     });

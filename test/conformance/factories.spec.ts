@@ -1,9 +1,9 @@
 /** Factories on every database: lease and fence, passes, approvals, generations, deletion. contract 4, 9. */
 import { bySystem } from '../../apps/server/store/access/audit.ts';
-import { type Lease } from '../../apps/server/store/factories/factories.ts';
-import { type PassRecord } from '../../apps/server/store/factories/passes.ts';
+import type { PassRecord } from '#reconcile';
 import { FenceLostError } from '../../apps/server/store/database/store-errors.ts';
-import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
+import type { Lease } from '../../apps/server/store/factories/factories.ts';
+import { count, select, meddle, onEachBackend, type Stores } from './backends.ts';
 import {
   apply,
   arrivalAt,
@@ -364,7 +364,7 @@ await onEachBackend('factories', (world) => {
   describe('the audit entry of a change', () => {
     const by = () => ({ id: newId(), principalUid: 'user_admin', keyId: 'key_1', address: '192.0.2.1' });
     const entriesOf = (uid: string) =>
-      look(stores, 'SELECT action, details, key_id, address FROM audit_entry WHERE factory_uid = ? ORDER BY id', uid);
+      select(stores, 'SELECT action, details, key_id, address FROM audit_entry WHERE factory_uid = ? ORDER BY id', uid);
 
     it('is written with it, and only when something changes', async () => {
       const [uid, slug] = [unique('fac_'), unique('f-')];
@@ -411,7 +411,7 @@ await onEachBackend('factories', (world) => {
     it('is not written for a factory that is gone, whose state stays as it is', async () => {
       const { uid } = await seedFactory(stores);
       await stores.factories.remove(uid);
-      const before = await look(stores, 'SELECT * FROM factory WHERE uid = ?', uid);
+      const before = await select(stores, 'SELECT * FROM factory WHERE uid = ?', uid);
       for (const each of [uid, 'fac_unknown']) {
         expect(await stores.factories.edit(each, { name: 'x', source: { kind: 'dashboard' } }, by())).toBe('gone');
         expect([
@@ -422,7 +422,7 @@ await onEachBackend('factories', (world) => {
         expect(await stores.factories.requestSync(each, by())).toBe(0);
         expect(await entriesOf(each)).toEqual([]);
       }
-      expect(await look(stores, 'SELECT * FROM factory WHERE uid = ?', uid)).toEqual(before);
+      expect(await select(stores, 'SELECT * FROM factory WHERE uid = ?', uid)).toEqual(before);
       expect(await stores.factories.approvals(uid)).toEqual(new Set());
     });
   });
@@ -529,7 +529,7 @@ await onEachBackend('factories', (world) => {
     );
     expect(made.filter(Boolean)).toHaveLength(1);
     expect(await count(stores, 'api_key')).toBe(1);
-    expect(await look(stores, 'SELECT role FROM api_key')).toEqual([{ role: 'admin' }]);
+    expect(await select(stores, 'SELECT role FROM api_key')).toEqual([{ role: 'admin' }]);
     expect(await count(stores, "audit_entry WHERE action = 'api_key.create' AND principal_uid = 'system'")).toBe(1);
   });
 });

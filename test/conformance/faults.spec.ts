@@ -7,7 +7,7 @@ import { openDatabase } from '../../apps/server/store/open-database.ts';
 import { StoreError } from '../../apps/server/store/database/store-errors.ts';
 import { change, insert, rows } from '../../apps/server/store/database/transactions.ts';
 import { startProgram } from '../support/child-program.ts';
-import { count, look, onEachBackend, onPostgres, storesOf } from './backends.ts';
+import { count, select, onEachBackend, onPostgres, storesOf } from './backends.ts';
 import { arrivalAt, newId, runOf, seedServed, sealing, type Served } from './seeds.ts';
 
 const MARKER = 'value-that-nobody-may-see';
@@ -170,7 +170,7 @@ describe('a process killed in mid-burst on SQLite', () => {
     expect(new Set(answered.map(([kind]) => kind))).toEqual(new Set(['accepted']));
     // Long after: no slot of the burst counts any more.
     const stores = storesOf(await openDatabase({ dataDir, nowMs: () => Date.now() + 10 * 365 * 86_400_000 }));
-    const kept = await look<{ entry_id: string; delivery_id: string; runs: number }>(
+    const kept = await select<{ entry_id: string; delivery_id: string; runs: number }>(
       stores,
       'SELECT d.entry_id, d.delivery_id, (SELECT count(*) FROM run r WHERE r.entry_id = d.entry_id) AS runs FROM delivery d WHERE d.webhook_uid = ?',
       served.webhookUid,
@@ -184,7 +184,7 @@ describe('a process killed in mid-burst on SQLite', () => {
     expect(await stores.deliveries.acceptOnce(await arrivalAt(stores, served, { identity }))).toEqual({
       kind: 'duplicate',
     });
-    expect(await look(stores, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    expect(await select(stores, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
     await stores.database.close();
   }
 });

@@ -18,7 +18,7 @@ import { RUN } from '../../apps/server/store/runs/run.entities.ts';
 import { IDEMPOTENCY } from '../../apps/server/store/access/access.entities.ts';
 import { insertInto } from '../../apps/server/store/database/table.ts';
 import { startProgram } from '../support/child-program.ts';
-import { count, look, meddle, onEachBackend, storesOf, type Stores } from './backends.ts';
+import { count, select, meddle, onEachBackend, storesOf, type Stores } from './backends.ts';
 import { runOf, unique } from './seeds.ts';
 
 const LEASE_MS = 60_000;
@@ -233,7 +233,7 @@ await onEachBackend('idempotency keys', (world) => {
     expect(await store.prune()).toBe(500);
     expect(await store.prune()).toBe(200);
     expect(await store.prune()).toBe(0);
-    expect(await look(world.stores, 'SELECT idempotency_key FROM idempotency')).toEqual([
+    expect(await select(world.stores, 'SELECT idempotency_key FROM idempotency')).toEqual([
       { idempotency_key: kept.key },
     ]);
   });
@@ -250,7 +250,7 @@ describe('a process killed among creates on SQLite', () => {
     const stores = storesOf(await openDatabase({ dataDir, nowMs: Date.now }));
     const store = new IdempotencyStore(stores.database);
     await store.releaseAll();
-    const keys = await look<{ idempotency_key: string; status: number | null; run_id: string | null }>(
+    const keys = await select<{ idempotency_key: string; status: number | null; run_id: string | null }>(
       stores,
       'SELECT i.idempotency_key, i.status, r.run_id FROM idempotency i LEFT JOIN run r ON r.run_id = i.idempotency_key',
     );

@@ -1,12 +1,12 @@
 /** What passes leave behind beside definitions, on every database: conditions, events, revisions, policies, blobs, replicas. contract 9. */
 import { bySystem } from '../../apps/server/store/access/audit.ts';
 import { EVENTS_KEPT } from '../../apps/server/store/factories/events.ts';
-import type { PassOutcome, PassRecord } from '../../apps/server/store/factories/passes.ts';
+import type { PassOutcome, PassRecord } from '#reconcile';
 import { REVISIONS_KEPT, RevisionStore } from '../../apps/server/store/factories/revisions.ts';
 import type { Database } from '../../apps/server/store/database/database.ts';
 import { PASSES_NAMED } from '../../apps/server/store/migrations/0004-reconciling.ts';
 import { runSteps, type Statement, type Transaction } from '../../apps/server/store/database/transactions.ts';
-import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
+import { count, select, meddle, onEachBackend, type Stores } from './backends.ts';
 import { newId, seedFactory, seedServed, servingVersion, unique, webhookOf } from './seeds.ts';
 import { VersionMismatchError } from '../../apps/server/store/database/replicas.ts';
 
@@ -126,7 +126,7 @@ await onEachBackend('reconciling', (world) => {
     await stores.factories.recordPass(uid, fence, outcome({ events: many }));
     expect(await count(stores, 'factory_event WHERE factory_uid = ?', uid)).toBe(EVENTS_KEPT);
     expect(
-      await look(stores, 'SELECT id FROM factory_event WHERE id = ? OR id = ?', first?.id ?? '', many[0]?.id ?? ''),
+      await select(stores, 'SELECT id FROM factory_event WHERE id = ? OR id = ?', first?.id ?? '', many[0]?.id ?? ''),
     ).toEqual([]);
     expect(await count(stores, 'factory_event WHERE factory_uid = ?', other.uid)).toBe(1);
   });
@@ -244,7 +244,7 @@ await onEachBackend('reconciling', (world) => {
     const plans = await Promise.all(
       asked.flatMap((statement) =>
         statement.kind === 'query'
-          ? [look<{ detail: string }>(stores, `EXPLAIN QUERY PLAN ${statement.text}`, ...statement.params)]
+          ? [select<{ detail: string }>(stores, `EXPLAIN QUERY PLAN ${statement.text}`, ...statement.params)]
           : [],
       ),
     );
@@ -265,7 +265,7 @@ await onEachBackend('reconciling', (world) => {
       undefined,
     ].map((named) => record({ revision: named }));
     for (const pass of written) await stores.factories.recordPass(uid, fence, outcome({ record: pass }));
-    const idsOf = () => look(stores, 'SELECT id, revision_id FROM sync_pass WHERE factory_uid = ? ORDER BY id', uid);
+    const idsOf = () => select(stores, 'SELECT id, revision_id FROM sync_pass WHERE factory_uid = ? ORDER BY id', uid);
     const before = await idsOf();
     await meddle(stores, 'UPDATE sync_pass SET revision_id = NULL WHERE factory_uid = ?', uid);
     await meddle(stores, PASSES_NAMED);
@@ -420,7 +420,7 @@ await onEachBackend('reconciling', (world) => {
     expect(await names()).toEqual([['two', version]]);
     await meddle(stores, "UPDATE replica SET seen_at = seen_at - 60000 WHERE owner = 'one'");
     await stores.replicas.beat(called('three', 'api', 'ingress'), 0);
-    expect(await look(stores, "SELECT owner FROM replica WHERE owner <> 'worker' ORDER BY owner")).toEqual([
+    expect(await select(stores, "SELECT owner FROM replica WHERE owner <> 'worker' ORDER BY owner")).toEqual([
       { owner: 'three' },
       { owner: 'two' },
     ]);

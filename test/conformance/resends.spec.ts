@@ -2,7 +2,7 @@
 import { DELIVERIES_PER_MINUTE_MAX, resendIdentity } from '#deliveries';
 import type { DeliveryOutcome, PendingDelivery } from '../../apps/server/store/deliveries/pending-deliveries.ts';
 import type { ResendRequest } from '../../apps/server/store/deliveries/delivery-entries.ts';
-import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
+import { count, select, meddle, onEachBackend, type Stores } from './backends.ts';
 import {
   ageSlots,
   arrival,
@@ -58,7 +58,7 @@ await onEachBackend('resends', (world) => {
 
   const names = async (): Promise<string[]> =>
     (
-      await look<{ delivery_id: string }>(
+      await select<{ delivery_id: string }>(
         stores,
         'SELECT delivery_id FROM delivery WHERE resent_from = ? ORDER BY delivery_id',
         original,
@@ -76,7 +76,7 @@ await onEachBackend('resends', (world) => {
       resent_from: original,
       outcome: 'accepted',
     });
-    expect(await look(stores, 'SELECT delivery_id FROM run WHERE entry_id = ?', one.entryId)).toEqual([
+    expect(await select(stores, 'SELECT delivery_id FROM run WHERE entry_id = ?', one.entryId)).toEqual([
       { delivery_id: `resend:${original}:1` },
     ]);
     expect(await stores.audit.list({ subject: original }, 10)).toMatchObject([

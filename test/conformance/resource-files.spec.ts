@@ -1,7 +1,7 @@
 /** Environments and skills as runs look for them, with the files of skills, on every database. contract 3 (AmbientAgentConfig), 8. */
 import type { SkillFile } from '#definitions';
 import { ResourceStore } from '../../apps/server/store/definitions/resource-files.ts';
-import { count, look, onEachBackend } from './backends.ts';
+import { count, select, onEachBackend } from './backends.ts';
 import { apply, claimedRun, seedFactory, unique } from './seeds.ts';
 
 const file = (path: string, content: Uint8Array | string, executable = false): SkillFile => ({
@@ -113,7 +113,7 @@ await onEachBackend('resources', (world) => {
     const run = await claimedRun(world.stores);
     const commitOf = async () =>
       (
-        await look<{ skill_commit: string | null }>(
+        await select<{ skill_commit: string | null }>(
           world.stores,
           'SELECT skill_commit FROM run WHERE run_id = ?',
           run.runId,

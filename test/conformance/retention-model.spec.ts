@@ -1,6 +1,6 @@
 /** Random histories of delivery logs against the rules in plain words: what is left is what may not go, on every database. spec: Delivery log retention; contract 5 (Log). */
 import { deliverySweep } from '../../apps/server/store/retention/delivery-sweeps.ts';
-import { look, meddle, onEachBackend, type Stores } from './backends.ts';
+import { select, meddle, onEachBackend, type Stores } from './backends.ts';
 import { runOf, seedServed, type Served } from './seeds.ts';
 import { DAY_MS, idAt, seedEntries, sweepAll, sweeperOf, type SeededEntry } from './sweeping.ts';
 
@@ -42,7 +42,7 @@ await onEachBackend('what is left of a random log', (world) => {
 
   const left = async ({ webhookUid }: Served): Promise<string[]> =>
     (
-      await look<{ entry_id: string }>(
+      await select<{ entry_id: string }>(
         stores,
         'SELECT entry_id FROM delivery WHERE webhook_uid = ? ORDER BY entry_id',
         webhookUid,

@@ -3,9 +3,9 @@ import { RETAINED_ENTRIES_MIN } from '#deliveries';
 import { auditSweep, historySweep } from '../../apps/server/store/retention/history-sweeps.ts';
 import { artifactSweep, eventSweep } from '../../apps/server/store/retention/run-sweeps.ts';
 import { change, insert } from '../../apps/server/store/database/transactions.ts';
-import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
+import { count, select, meddle, onEachBackend, type Stores } from './backends.ts';
 import { begin, claimRun, newId, runOf, seedFactory, seedServed, unique } from './seeds.ts';
-import { DAY_MS, idAt, standingOf, sweepAll, sweeperOf } from './sweeping.ts';
+import { DAY_MS, idAt, sweepState, sweepAll, sweeperOf } from './sweeping.ts';
 
 const NOW_MS = Date.now();
 
@@ -18,7 +18,7 @@ await onEachBackend('retention of runs', (world) => {
   const events = () => eventSweep(90, world.dialect);
   const artifacts = () => artifactSweep(90, world.dialect);
   const seqs = async (runId: string): Promise<number[]> =>
-    (await look<{ seq: number }>(stores, 'SELECT seq FROM run_event WHERE run_id = ? ORDER BY seq', runId)).map(
+    (await select<{ seq: number }>(stores, 'SELECT seq FROM run_event WHERE run_id = ? ORDER BY seq', runId)).map(
       ({ seq }) => seq,
     );
 
@@ -143,7 +143,7 @@ await onEachBackend('retention of runs', (world) => {
     await again(`${NOW_MS - 91 * DAY_MS} ~`);
     expect((await seqs(runId)).length).toBeGreaterThan(3);
     await again(`${NOW_MS + 400 * DAY_MS} x`);
-    expect(Number((await standingOf(stores, events()))?.place.split(' ')[0])).toBeLessThanOrEqual(
+    expect(Number((await sweepState(stores, events()))?.place.split(' ')[0])).toBeLessThanOrEqual(
       Date.now() - 90 * DAY_MS,
     );
     await again(`${NOW_MS - 92 * DAY_MS} x`);
@@ -205,9 +205,9 @@ await onEachBackend('retention of histories', (world) => {
   }
 
   const kept = async (factoryUid: string): Promise<string[]> =>
-    (await look<{ id: string }>(stores, 'SELECT id FROM sync_pass WHERE factory_uid = ? ORDER BY id', factoryUid)).map(
-      ({ id }) => id,
-    );
+    (
+      await select<{ id: string }>(stores, 'SELECT id FROM sync_pass WHERE factory_uid = ? ORDER BY id', factoryUid)
+    ).map(({ id }) => id);
 
   it.each([
     { ageDays: 200, left: RETAINED_ENTRIES_MIN, why: 'the latest are kept, however old' },
@@ -293,13 +293,13 @@ await onEachBackend('retention of histories', (world) => {
 
   it('does what is due, and each in its own time', async () => {
     await sweepAll(stores, historySweep(90), auditSweep(400));
-    const rows = await look<{ name: string; done_at: number }>(
+    const rows = await select<{ name: string; done_at: number }>(
       stores,
       "SELECT name, done_at FROM sweep WHERE name IN ('audit', 'factory history') ORDER BY name",
     );
     await meddle(stores, "UPDATE sweep SET done_at = done_at - 3600001 WHERE name IN ('audit', 'factory history')");
     await sweeperOf(stores, [historySweep(90), auditSweep(400)]).ask();
-    const after = await look<{ name: string; done_at: number }>(
+    const after = await select<{ name: string; done_at: number }>(
       stores,
       "SELECT name, done_at FROM sweep WHERE name IN ('audit', 'factory history') ORDER BY name",
     );

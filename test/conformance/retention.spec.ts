@@ -1,9 +1,9 @@
 /** Pruning of the delivery log on every database: at least 7 days, at least the latest 50 of each class, nothing that a run needs. spec: Delivery log retention; contract 5 (Log). */
 import { RETAINED_ENTRIES_MIN } from '#deliveries';
-import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
+import { count, select, meddle, onEachBackend, type Stores } from './backends.ts';
 import { deliverySweep, identitySweep } from '../../apps/server/store/retention/delivery-sweeps.ts';
-import { type Sweep, SweepStore } from '../../apps/server/store/retention/sweeps.ts';
-import { DAY_MS, idAt, seedEntries, standingOf, sweepAll, sweeperOf } from './sweeping.ts';
+import { SweepStore, type Sweep } from '../../apps/server/store/retention/sweeps.ts';
+import { DAY_MS, idAt, seedEntries, sweepState, sweepAll, sweeperOf } from './sweeping.ts';
 import { claimRun, runOf, seedServed, type Served } from './seeds.ts';
 
 const NOW_MS = Date.now();
@@ -30,7 +30,7 @@ await onEachBackend('retention', (world) => {
 
   const left = async (): Promise<string[]> =>
     (
-      await look<{ entry_id: string }>(
+      await select<{ entry_id: string }>(
         stores,
         'SELECT entry_id FROM delivery WHERE webhook_uid = ? ORDER BY entry_id',
         served.webhookUid,
@@ -200,7 +200,7 @@ await onEachBackend('retention', (world) => {
     });
     await stopped.ask();
     expect((await left()).length).toBeGreaterThan(RETAINED_ENTRIES_MIN);
-    expect(await standingOf(stores, deliverySweep())).toMatchObject({ owner: null, done_at: 0 });
+    expect(await sweepState(stores, deliverySweep())).toMatchObject({ owner: null, done_at: 0 });
     await sweeperOf(stores, [deliverySweep()], { owner: 'next' }).ask();
     expect(await left()).toEqual(ids.slice(-RETAINED_ENTRIES_MIN));
   });

@@ -4,7 +4,7 @@ import type { NewRun } from '../../apps/server/store/runs/new-run.ts';
 import { claimRuns } from '../../apps/server/store/runs/run-claims.ts';
 import type { ClaimedRun } from '../../apps/server/store/runs/runs.ts';
 import type { Outcome, Statement, Transaction } from '../../apps/server/store/database/transactions.ts';
-import { look, meddle, onEachBackend, storesOf, type Stores } from './backends.ts';
+import { select, meddle, onEachBackend, storesOf, type Stores } from './backends.ts';
 import { newId, runOf, unique } from './seeds.ts';
 
 const LIVE = "('CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED')";
@@ -115,7 +115,7 @@ await onEachBackend('claims', (world) => {
     await stores.runs.reclaim(next?.runId ?? '', next?.epoch ?? 0, 'requeue');
     expect(await claim(4)).toHaveLength(1);
     expect(
-      await look(
+      await select(
         stores,
         `SELECT concurrency_group FROM run WHERE state IN ${LIVE} AND concurrency_group = ?`,
         grouped.concurrencyGroup,
@@ -158,7 +158,7 @@ await onEachBackend('claims', (world) => {
     const shown =
       world.dialect === 'sqlite' ? `EXPLAIN QUERY PLAN ${text.replace(/ FOR UPDATE.*$/, '')}` : `EXPLAIN ${text}`;
     if (world.dialect === 'postgres') await meddle(stores, 'ANALYZE run');
-    return (await look<Record<string, string>>(stores, shown, ...params))
+    return (await select<Record<string, string>>(stores, shown, ...params))
       .map((line) => line['detail'] ?? line['QUERY PLAN'])
       .join('\n');
   }

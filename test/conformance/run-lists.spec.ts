@@ -13,7 +13,7 @@ import { listStatement, RunLists, type RunListKey } from '../../apps/server/stor
 import type { Sql } from '../../apps/server/store/database/sql.ts';
 import { change, insert, rows, type SqlValue } from '../../apps/server/store/database/transactions.ts';
 import type { RunRow } from '../../apps/server/store/runs/run.entities.ts';
-import { look, meddle, onEachBackend, type Stores } from './backends.ts';
+import { select, meddle, onEachBackend, type Stores } from './backends.ts';
 import { newId, runOf, unique } from './seeds.ts';
 
 const NEWEST: RunOrder = { by: 'updated_at', direction: 'desc' };
@@ -31,7 +31,7 @@ await onEachBackend('lists of runs', (world) => {
   });
 
   /** All runs of a list, page by page; `between` happens after each. */
-  async function walk(
+  async function pageThrough(
     lists: RunLists,
     filter: RunFilter,
     order: RunOrder,
@@ -250,7 +250,7 @@ await onEachBackend('lists of runs', (world) => {
             const ancestorRunId =
               asked.ancestorRunId === undefined ? undefined : models[Number(asked.ancestorRunId)]?.run_id;
             const filter = { ...asked, ancestorRunId };
-            expect(await walk(lists, filter, order, limits)).toEqual(expected(filter, order));
+            expect(await pageThrough(lists, filter, order, limits)).toEqual(expected(filter, order));
           },
         ),
         { numRuns: 50 },
@@ -276,7 +276,7 @@ await onEachBackend('lists of runs', (world) => {
         await meddle(stores, "UPDATE run SET state = 'SUCCEEDED' WHERE run_id = ?", id);
       const moving = await created({ factoryUid, title: 't1', createdAtMs: T0 + 1 });
       let n = 0;
-      const seen = await walk(stores.runLists, { factoryUids: [factoryUid] }, order, [4], async () => {
+      const seen = await pageThrough(stores.runLists, { factoryUids: [factoryUid] }, order, [4], async () => {
         n += 1;
         if (n < 12) await created({ factoryUid, title: `t${n % 4}`, createdAtMs: T0 + (n % 4) });
         await meddle(
@@ -295,7 +295,7 @@ await onEachBackend('lists of runs', (world) => {
       const factoryUid = unique('fac_');
       const runId = await created({ factoryUid, metadata: '{"ticket":"again"}' });
       const listed = async (filter: RunFilter): Promise<string[]> =>
-        walk(stores.runLists, { factoryUids: [factoryUid], ...filter }, NEWEST, [10]);
+        pageThrough(stores.runLists, { factoryUids: [factoryUid], ...filter }, NEWEST, [10]);
       for (const state of ['SUCCEEDED', 'QUEUED', 'INPROGRESS', 'ERROR', 'QUEUED', 'CANCELLED'] as const) {
         await meddle(stores, 'UPDATE run SET state = ?, updated_at = updated_at + 1 WHERE run_id = ?', state, runId);
         for (const filter of [{}, { states: [state] }, { metadata: { ticket: 'again' } }])
@@ -309,7 +309,7 @@ await onEachBackend('lists of runs', (world) => {
     const factoryUid = unique('fac_');
     const metadata = '{"a.b-c_D":"ü \\"quoted\\"","constructor":"x","__proto__":"y"}';
     const runId = await created({ factoryUid, metadata });
-    expect(await look(stores, 'SELECT key, value FROM run_metadata WHERE run_id = ? ORDER BY value', runId)).toEqual([
+    expect(await select(stores, 'SELECT key, value FROM run_metadata WHERE run_id = ? ORDER BY value', runId)).toEqual([
       { key: 'constructor', value: 'x' },
       { key: '__proto__', value: 'y' },
       { key: 'a.b-c_D', value: 'ü "quoted"' },
@@ -342,7 +342,7 @@ await onEachBackend('lists of runs', (world) => {
     // Prompt and submitted prompt, 2 MB each: two of them stay below 8 MiB, three do not.
     expect(first.runs.map(({ run_id: id }) => id)).toEqual(ids.slice(-2).toReversed());
     expect(first.next).toEqual({ value: T0 + 5, runId: ids.at(-2) });
-    expect(await walk(stores.runLists, { factoryUids }, NEWEST, [500])).toEqual(ids.toReversed());
+    expect(await pageThrough(stores.runLists, { factoryUids }, NEWEST, [500])).toEqual(ids.toReversed());
   });
 
   describe('bounds what a page looks at', () => {
@@ -367,7 +367,7 @@ await onEachBackend('lists of runs', (world) => {
     it('goes on where it stopped, with a page that may be empty', async () => {
       const first = await lists({}).page({ factoryUids, ...needle }, NEWEST, 2);
       expect(first).toEqual({ runs: [], next: { value: T0 + 15, runId: ids[15] } });
-      expect(await walk(lists({}), { factoryUids, ...needle }, NEWEST, [2])).toEqual([ids[3]]);
+      expect(await pageThrough(lists({}), { factoryUids, ...needle }, NEWEST, [2])).toEqual([ids[3]]);
     });
 
     it('looks on while nothing is found, for some statements', async () => {
@@ -516,7 +516,7 @@ await onEachBackend('lists of runs', (world) => {
       text: string,
       params: readonly SqlValue[],
     ): Promise<{ indexes: string[]; scans: string[] }> {
-      const details = (await look<{ detail: string }>(stores, `EXPLAIN QUERY PLAN ${text}`, ...params)).map(
+      const details = (await select<{ detail: string }>(stores, `EXPLAIN QUERY PLAN ${text}`, ...params)).map(
         ({ detail }) => detail,
       );
       const indexes = details.flatMap((detail) => /USING (?:COVERING )?INDEX (\w+)/.exec(detail)?.[1] ?? []);
@@ -586,9 +586,9 @@ await onEachBackend('lists of runs', (world) => {
       expect(isEnded(state)).toBe(state === 'SUCCEEDED');
       for (const by of ['updated_at', 'created_at', 'title'] as const) {
         for (const [column, value] of Object.entries(exact))
-          expect(await walk(stores.runLists, { exact: { [column]: value } }, { by, direction: 'desc' }, [5])).toEqual([
-            runId,
-          ]);
+          expect(
+            await pageThrough(stores.runLists, { exact: { [column]: value } }, { by, direction: 'desc' }, [5]),
+          ).toEqual([runId]);
       }
     }
   });

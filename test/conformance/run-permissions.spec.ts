@@ -1,8 +1,9 @@
 /** Questions of agents and follow-ups in the middle of an execution, on every database: the run's state, its log and the answer change together. contract 3 (States, Follow-up). */
-import { followupOutcome, conversationOf, type RunState } from '#runs';
+import { conversationOf } from '#agents';
+import { followupOutcome, type RunState } from '#runs';
 import type { Claim } from '../../apps/server/store/runs/runs.ts';
 import type { Question } from '../../apps/server/store/runs/permissions.ts';
-import { look, onEachBackend, type Stores } from './backends.ts';
+import { select, onEachBackend, type Stores } from './backends.ts';
 import { begin, claimRun, newId, runOf } from './seeds.ts';
 
 const QUESTION: Question = {
@@ -101,9 +102,9 @@ await onEachBackend('questions of agents', (world) => {
       ],
     );
     expect(
-      (await look<{ seq: number }>(stores, 'SELECT seq FROM run_event WHERE run_id = ? ORDER BY seq', claim.runId)).map(
-        ({ seq }) => seq,
-      ),
+      (
+        await select<{ seq: number }>(stores, 'SELECT seq FROM run_event WHERE run_id = ? ORDER BY seq', claim.runId)
+      ).map(({ seq }) => seq),
     ).toEqual([1, 2, 3, 4]);
   });
 

@@ -4,7 +4,7 @@ import type { NewRun } from '../../apps/server/store/runs/new-run.ts';
 import { claimRuns } from '../../apps/server/store/runs/run-claims.ts';
 import type { Placement } from '../../apps/server/store/runs/run-placement.ts';
 import type { Transaction } from '../../apps/server/store/database/transactions.ts';
-import { look, meddle, onEachBackend, storesOf, type Stores } from './backends.ts';
+import { select, meddle, onEachBackend, storesOf, type Stores } from './backends.ts';
 import { newId, runOf, unique } from './seeds.ts';
 
 await onEachBackend('placement', (world) => {
@@ -108,7 +108,7 @@ await onEachBackend('placement', (world) => {
     if (world.dialect === 'sqlite') {
       for (const { text, params } of texts) {
         const plan = (
-          await look<{ detail: string }>(
+          await select<{ detail: string }>(
             stores,
             `EXPLAIN QUERY PLAN ${text.replace(/ FOR UPDATE.*$/, '')}`,
             ...(params as string[]),

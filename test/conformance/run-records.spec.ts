@@ -1,11 +1,12 @@
 /** What belongs to a run on every database: files of its requests, what it made, what is told of it, what it can be made of. contract 3. */
 import { createHash } from 'node:crypto';
-import { followupOutcome, timelineOf, conversationOf, type ReadArtifact, type RunState } from '#runs';
+import { conversationOf } from '#agents';
+import { followupOutcome, timelineOf, type ReadArtifact, type RunState } from '#runs';
 import type { NewAttachment } from '../../apps/server/store/runs/run-files.ts';
 import type { ChangedBy } from '../../apps/server/store/access/audit.ts';
 import type { Claim } from '../../apps/server/store/runs/runs.ts';
 import { change } from '../../apps/server/store/database/transactions.ts';
-import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
+import { count, select, meddle, onEachBackend, type Stores } from './backends.ts';
 import { apply, automationOf, begin, claimedRun, claimRun, newId, runOf, seedFactory, unique } from './seeds.ts';
 
 const file = (fileName: string, content = fileName): NewAttachment => ({
@@ -57,7 +58,11 @@ await onEachBackend('what belongs to a run', (world) => {
   const end = (claim: Claim) => stores.runs.finish(claim, { state: 'SUCCEEDED', message: 'done' });
   const actionsOf = async (runId: string): Promise<string[]> =>
     (
-      await look<{ action: string }>(stores, 'SELECT action FROM audit_entry WHERE subject = ? ORDER BY at, id', runId)
+      await select<{ action: string }>(
+        stores,
+        'SELECT action FROM audit_entry WHERE subject = ? ORDER BY at, id',
+        runId,
+      )
     ).map(({ action }) => action);
 
   describe('a create', () => {

@@ -2,7 +2,7 @@
 import { followupOutcome, isEnded, type RunState } from '#runs';
 import type { Claim, RunEnd } from '../../apps/server/store/runs/runs.ts';
 import type { RunRow } from '../../apps/server/store/runs/run.entities.ts';
-import { look, meddle, onEachBackend, type Stores } from './backends.ts';
+import { select, meddle, onEachBackend, type Stores } from './backends.ts';
 import { begin, claimedRun, claimRun, newId } from './seeds.ts';
 
 const STOPPED: RunEnd = { state: 'ERROR', message: 'stopped', errorCode: 'internal_error', retryable: true };
@@ -22,7 +22,7 @@ await onEachBackend('executions that are over too early', (world) => {
       ...(JSON.parse(body) as object),
     }));
   const outcomeOf = async ({ executionId }: Claim): Promise<unknown> =>
-    (await look<{ outcome: unknown }>(stores, 'SELECT outcome FROM execution WHERE execution_id = ?', executionId))[0]
+    (await select<{ outcome: unknown }>(stores, 'SELECT outcome FROM execution WHERE execution_id = ?', executionId))[0]
       ?.outcome;
   const followup = (runId: string, message: string): Promise<unknown> =>
     stores.runs.followup({ followupId: newId(), runId, principalUid: 'user_admin', message }, (run, around) => {

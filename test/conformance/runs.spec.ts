@@ -2,7 +2,7 @@
 import { followupOutcome, isEnded, type RunState } from '#runs';
 import type { Claim, RunEnd } from '../../apps/server/store/runs/runs.ts';
 import type { RunRow } from '../../apps/server/store/runs/run.entities.ts';
-import { look, meddle, onEachBackend, type Stores } from './backends.ts';
+import { select, meddle, onEachBackend, type Stores } from './backends.ts';
 import { begin, claimedRun, claimRun, newId, runOf, seedFactory, unique } from './seeds.ts';
 
 const SUCCEEDED: RunEnd = { state: 'SUCCEEDED', message: 'done' };
@@ -151,7 +151,7 @@ await onEachBackend('runs', (world) => {
       [2, 'output', '{}'],
       [3, 'status', '{"state":"SUCCEEDED","message":"done"}'],
     ]);
-    expect(await look(stores, 'SELECT outcome, epoch FROM execution WHERE run_id = ?', runId)).toEqual([
+    expect(await select(stores, 'SELECT outcome, epoch FROM execution WHERE run_id = ?', runId)).toEqual([
       { outcome: 'SUCCEEDED', epoch: 1 },
     ]);
   });
@@ -202,8 +202,13 @@ await onEachBackend('runs', (world) => {
     expect([...claimed, ...rest].map(({ runId }) => runId).toSorted()).toEqual(runs.toSorted());
     expect(new Set([...claimed, ...rest].map(({ executionId }) => executionId)).size).toBe(40);
     expect(
-      (await look(stores, `SELECT run_id FROM execution WHERE run_id IN (${runs.map(() => '?').join(', ')})`, ...runs))
-        .length,
+      (
+        await select(
+          stores,
+          `SELECT run_id FROM execution WHERE run_id IN (${runs.map(() => '?').join(', ')})`,
+          ...runs,
+        )
+      ).length,
     ).toBe(40);
   });
 
@@ -223,7 +228,7 @@ await onEachBackend('runs', (world) => {
     expect(await stores.runs.noteProcess(stale, '{}', 'bare')).toBe(false);
     expect(await stores.runs.release(stale, () => 'requeue')).toBe(false);
     expect(await found(stale.runId)).toEqual(before);
-    expect(await look(stores, 'SELECT process FROM execution WHERE execution_id = ?', stale.executionId)).toEqual([
+    expect(await select(stores, 'SELECT process FROM execution WHERE execution_id = ?', stale.executionId)).toEqual([
       { process: null },
     ]);
     expect(await stores.runs.events(stale.runId, 0, 10)).toEqual(log);
@@ -376,7 +381,7 @@ await onEachBackend('runs', (world) => {
       const claim = await claimedRun(stores, {}, true);
       await stores.runs.cancel(claim.runId);
       expect(await followup(claim.runId, 'late')).toBe('cancel-under-way');
-      expect(await look(stores, 'SELECT 1 AS one FROM followup WHERE run_id = ?', claim.runId)).toEqual([]);
+      expect(await select(stores, 'SELECT 1 AS one FROM followup WHERE run_id = ?', claim.runId)).toEqual([]);
     });
 
     it('are refused, and not stored, when more waits than one execution is handed', async () => {
@@ -388,7 +393,7 @@ await onEachBackend('runs', (world) => {
       // What was taken does not wait any more; what came since does.
       for (const outcome of ['queue_pending', 'queue_pending', 'task-too-large'])
         expect(await followup(runId, 'ä'.repeat(2_000_000))).toBe(outcome);
-      expect(await look(stores, 'SELECT 1 AS one FROM followup WHERE run_id = ?', runId)).toHaveLength(3);
+      expect(await select(stores, 'SELECT 1 AS one FROM followup WHERE run_id = ?', runId)).toHaveLength(3);
     });
 
     it('neither reach nor revive a run whose factory was deleted', async () => {
@@ -455,7 +460,7 @@ await onEachBackend('runs', (world) => {
         lease_owner: null,
         lease_until: null,
       });
-      expect(await look(stores, 'SELECT outcome FROM execution WHERE execution_id = ?', claim.executionId)).toEqual([
+      expect(await select(stores, 'SELECT outcome FROM execution WHERE execution_id = ?', claim.executionId)).toEqual([
         { outcome: 'LOST' },
       ]);
     });

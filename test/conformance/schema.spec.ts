@@ -7,7 +7,7 @@ import { openDatabase, TABLES } from '../../apps/server/store/open-database.ts';
 import { SchemaTooNewError } from '../../apps/server/store/database/migrations.ts';
 import { startProgram } from '../support/child-program.ts';
 import { freshDatabase, postgresServer } from '../support/postgres.ts';
-import { look, meddle, onEachBackend, onPostgres, storesOf, type Stores } from './backends.ts';
+import { select, meddle, onEachBackend, onPostgres, storesOf, type Stores } from './backends.ts';
 
 interface Column {
   table: string;
@@ -44,7 +44,7 @@ async function columnsOf(stores: Stores): Promise<Column[]> {
       ? `SELECT m.name AS table_name, c.name AS column_name, c.type AS data_type, CASE WHEN c."notnull" = 1 OR c.pk > 0 THEN 0 ELSE 1 END AS nullable
          FROM sqlite_master m JOIN pragma_table_xinfo(m.name) c WHERE m.type = 'table'`
       : "SELECT table_name, column_name, data_type, CASE is_nullable WHEN 'YES' THEN 1 ELSE 0 END AS nullable FROM information_schema.columns WHERE table_schema = 'public'";
-  const found = await look<{ table_name: string; column_name: string; data_type: string; nullable: number }>(
+  const found = await select<{ table_name: string; column_name: string; data_type: string; nullable: number }>(
     stores,
     text,
   );
@@ -89,10 +89,10 @@ await onEachBackend('schema', (world) => {
 
   it('is made once: opening again changes nothing and loses nothing', async () => {
     await meddle(world.stores, 'UPDATE serving_clock SET version = 41');
-    const before = await look(world.stores, 'SELECT * FROM migrations');
+    const before = await select(world.stores, 'SELECT * FROM migrations');
     const again = await openDatabase(world.options);
-    expect(await look(storesOf(again), 'SELECT * FROM migrations')).toEqual(before);
-    expect(await look(storesOf(again), 'SELECT version FROM serving_clock')).toEqual([{ version: 41 }]);
+    expect(await select(storesOf(again), 'SELECT * FROM migrations')).toEqual(before);
+    expect(await select(storesOf(again), 'SELECT version FROM serving_clock')).toEqual([{ version: 41 }]);
     await again.close();
   });
 
@@ -113,7 +113,7 @@ async function primaryKeyOf(stores: Stores, table: string): Promise<string[]> {
     stores.database.dialect === 'sqlite'
       ? 'SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk'
       : `SELECT a.attname::text AS name FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey) WHERE i.indrelid = ?::regclass AND i.indisprimary ORDER BY array_position(i.indkey::int2[], a.attnum)`;
-  return (await look<{ name: string }>(stores, text, table)).map(({ name }) => name);
+  return (await select<{ name: string }>(stores, text, table)).map(({ name }) => name);
 }
 
 await onPostgres('migration by several processes', () => {

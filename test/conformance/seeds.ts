@@ -9,7 +9,7 @@ import type { NewRun } from '../../apps/server/store/runs/new-run.ts';
 import { encodePayload } from '../../apps/server/store/deliveries/payload-bytes.ts';
 import type { Claim, ClaimedRun } from '../../apps/server/store/runs/runs.ts';
 import type { NewValue } from '../../apps/server/store/secrets/secrets.ts';
-import { look, meddle, storesOf, type Stores } from './backends.ts';
+import { select, meddle, storesOf, type Stores } from './backends.ts';
 
 const sequence = uuidv7Sequence((bytes) => randomBytes(bytes));
 
@@ -126,7 +126,7 @@ export function sealing(text: string): NewValue {
 }
 
 export async function servingVersion(stores: Stores, factoryUid: string): Promise<number> {
-  const [found] = await look<{ v: number }>(
+  const [found] = await select<{ v: number }>(
     stores,
     'SELECT serving_version AS v FROM factory WHERE uid = ?',
     factoryUid,
@@ -134,7 +134,7 @@ export async function servingVersion(stores: Stores, factoryUid: string): Promis
   return Number(found?.v);
 }
 
-export interface ArrivalWish {
+export interface DeliveryOptions {
   identity?: string;
   identities?: string[];
   body?: Uint8Array;
@@ -146,11 +146,11 @@ export interface ArrivalWish {
 }
 
 /** An arrival that was decided on the factory's present version, unless the wish says otherwise. */
-export async function arrivalAt(stores: Stores, served: Served, wish: ArrivalWish = {}): Promise<PendingDelivery> {
+export async function arrivalAt(stores: Stores, served: Served, wish: DeliveryOptions = {}): Promise<PendingDelivery> {
   return arrival(served, { ...wish, version: wish.version ?? (await servingVersion(stores, served.factoryUid)) });
 }
 
-export function arrival(served: Served, wish: ArrivalWish & { version: number }): PendingDelivery {
+export function arrival(served: Served, wish: DeliveryOptions & { version: number }): PendingDelivery {
   const entryId = wish.entryId ?? newId(wish.receivedAtMs);
   const body = wish.body ?? Buffer.from('{"a":1}');
   const identities = wish.identities ?? [wish.identity ?? unique('id')];
@@ -209,7 +209,7 @@ export async function ageSlots(stores: Stores, webhookUid: string, byMs: number)
 
 /** Times of the slots that a webhook's log holds, oldest first. */
 export async function slotsOf(stores: Stores, webhookUid: string): Promise<number[]> {
-  const found = await look<{ slot_at: number }>(
+  const found = await select<{ slot_at: number }>(
     stores,
     'SELECT slot_at FROM delivery WHERE webhook_uid = ? AND slot_at IS NOT NULL ORDER BY slot_at',
     webhookUid,

@@ -1,13 +1,13 @@
 /** Statistics on every database: against a model of plain arrays, at the edges of buckets, within the bound, along indexes. contract 4 (Statistics). */
 import { randomBytes } from 'node:crypto';
-import { type OutcomeKind, OUTCOMES } from '#deliveries';
-import { latencyFigures, RUN_STATES, type RunState, timeBuckets, type TimeBuckets, uuidv7 } from '#runs';
+import * as fc from 'fast-check';
+import { OUTCOMES, type OutcomeKind } from '#deliveries';
+import { latencyFigures, RUN_STATES, timeBuckets, uuidv7, type RunState, type TimeBuckets } from '#runs';
 import type { Database } from '../../apps/server/store/database/database.ts';
 import { insert, runSteps, type Statement, type Transaction } from '../../apps/server/store/database/transactions.ts';
-import { type DeliveryScope, type RunScope, StatisticsStore } from '../../apps/server/store/reports/statistics.ts';
-import { look, meddle, onEachBackend, type Stores } from './backends.ts';
+import { StatisticsStore, type DeliveryScope, type RunScope } from '../../apps/server/store/reports/statistics.ts';
+import { select, meddle, onEachBackend, type Stores } from './backends.ts';
 import { runOf, seedServed, type Served } from './seeds.ts';
-import * as fc from 'fast-check';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -330,7 +330,11 @@ await onEachBackend('statistics', (world) => {
         if (statement.kind === 'query')
           plans.push(
             ...(
-              await look<{ detail: string }>(world.stores, `EXPLAIN QUERY PLAN ${statement.text}`, ...statement.params)
+              await select<{ detail: string }>(
+                world.stores,
+                `EXPLAIN QUERY PLAN ${statement.text}`,
+                ...statement.params,
+              )
             ).map(({ detail }) => detail),
           );
       return plans.filter((line) => /^(SEARCH|SCAN) (d|run)\b/.test(line)).join('\n');

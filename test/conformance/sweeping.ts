@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { SweepStore, type Sweep } from '../../apps/server/store/retention/sweeps.ts';
 import { Sweeper } from '../../apps/server/retention/sweeper.ts';
-import { look, meddle, type Stores } from './backends.ts';
+import { select, meddle, type Stores } from './backends.ts';
 
 export const DAY_MS = 86_400_000;
 
@@ -45,12 +45,12 @@ export async function sweepAll(stores: Stores, ...sweeps: readonly Sweep[]): Pro
 }
 
 /** The sweep as it stands between rounds and steps. */
-export async function standingOf(
+export async function sweepState(
   stores: Stores,
   { name }: Pick<Sweep, 'name'>,
 ): Promise<{ place: string; owner: string | null; done_at: number } | undefined> {
   return (
-    await look<{ place: string; owner: string | null; done_at: number }>(
+    await select<{ place: string; owner: string | null; done_at: number }>(
       stores,
       'SELECT place, owner, done_at FROM sweep WHERE name = ?',
       name,

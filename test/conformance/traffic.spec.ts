@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { uuidv7 } from '#runs';
 import type { Database } from '../../apps/server/store/database/database.ts';
 import { runSteps, type Statement, type Transaction } from '../../apps/server/store/database/transactions.ts';
-import { type TrafficQuery, TrafficStore } from '../../apps/server/store/factories/traffic.ts';
-import { look, meddle, onEachBackend } from './backends.ts';
+import { TrafficStore, type TrafficQuery } from '../../apps/server/store/factories/traffic.ts';
+import { select, meddle, onEachBackend } from './backends.ts';
 import { arrivalAt, runOf, seedServed, type Served } from './seeds.ts';
 import { seedEntries } from './sweeping.ts';
 
@@ -80,7 +80,7 @@ await onEachBackend('traffic', (world) => {
     expect(traffic.runsOfSkill).toEqual(new Map([['review', { runs: 2, failed: 0, lastMs: nowMs - 1000 }]])); // not those of another factory
     expect(traffic.runsOfWebhook.get(served.webhookUid)).toMatchObject({ failed: 2 });
     expect(traffic.runsOfFactory).toBeUndefined();
-    const all = await look<{ run_id: string }>(
+    const all = await select<{ run_id: string }>(
       world.stores,
       'SELECT run_id FROM run WHERE factory_uid = ?',
       served.factoryUid,
@@ -116,7 +116,7 @@ await onEachBackend('traffic', (world) => {
       if (statement.kind === 'query')
         plans.push(
           ...(
-            await look<{ detail: string }>(world.stores, `EXPLAIN QUERY PLAN ${statement.text}`, ...statement.params)
+            await select<{ detail: string }>(world.stores, `EXPLAIN QUERY PLAN ${statement.text}`, ...statement.params)
           ).map(({ detail }) => detail),
         );
     const reads = plans.filter((line) => /^(SEARCH|SCAN)/.test(line));

@@ -306,7 +306,7 @@ describe('the status', () => {
   const conditions = ({ conditions: all }: Pick<FactoryStatus, 'conditions'>): Record<string, string> =>
     Object.fromEntries(all.map(({ type, status, reason }) => [type, `${status} ${reason}`]));
 
-  async function look(uid: string): Promise<FactoryStatus> {
+  async function syncedStatus(uid: string): Promise<FactoryStatus> {
     await service.sync(uid);
     return (await statusOf(service, uid)) as unknown as FactoryStatus;
   }
@@ -316,7 +316,7 @@ describe('the status', () => {
       webhooks: { orders: { secretName: 'hook-token' }, off: { secretName: 'hook-token', enabled: false } },
       automations: { triage: { webhooks: ['orders'] } },
     });
-    const status = await look(uid);
+    const status = await syncedStatus(uid);
     expect(conditions(status)).toEqual({
       Ready: 'True applied',
       Reconciling: 'False idle',
@@ -375,9 +375,9 @@ describe('the status', () => {
     const { uid, folder } = await following('invalid', {
       webhooks: { orders: { secretName: 'hook-token' }, sales: { secretName: 'hook-token' } },
     });
-    const before = await look(uid);
+    const before = await syncedStatus(uid);
     put(folder, webhookPath('orders'), 'secretname: x\n');
-    const status = await look(uid);
+    const status = await syncedStatus(uid);
     expect(conditions(status)).toMatchObject({
       Ready: 'False definitions-invalid',
       Stalled: 'True definitions-invalid',
@@ -401,7 +401,7 @@ describe('the status', () => {
     const { uid, folder } = await following('pruned', { webhooks: { orders: { secretName: 'hook-token' } } });
     rmSync(join(folder.path, 'webhooks'), { recursive: true });
     put(folder, 'factory.yaml', 'description: empty\n');
-    const status = await look(uid);
+    const status = await syncedStatus(uid);
     expect(conditions(status)).toMatchObject({
       Ready: 'False prune-held',
       Stalled: 'True prune-held',
@@ -411,13 +411,13 @@ describe('the status', () => {
     expect(status.inventory).toMatchObject([{ slug: 'orders', state: 'held' }]);
     const approval = await service.api('POST', `/factory/${uid}/approve`, { plan: status.last_sync?.plan });
     expect(approval.body).toEqual({ factory_uid: uid, plan: status.last_sync?.plan, approved: true });
-    expect(conditions(await look(uid))).toMatchObject({ Ready: 'True applied', PruneHeld: 'False applied' });
+    expect(conditions(await syncedStatus(uid))).toMatchObject({ Ready: 'True applied', PruneHeld: 'False applied' });
   });
 
   it('of files that cannot be read knows nothing of them', async () => {
     const { uid, folder } = await following('away');
     rmSync(folder.path, { recursive: true });
-    const status = await look(uid);
+    const status = await syncedStatus(uid);
     expect(conditions(status)).toMatchObject({
       Ready: 'False path-missing',
       Stalled: 'False failed',
@@ -434,7 +434,7 @@ describe('the status', () => {
       webhooks: { orders: { secretName: 'short-lived' }, sales: { secretName: 'hook-token' } },
     });
     await service.api('DELETE', '/secrets/short-lived?force=true');
-    const { conditions: all } = await look(uid);
+    const { conditions: all } = await syncedStatus(uid);
     expect(all.find(({ type }) => type === 'SecretsDegraded')).toMatchObject({
       status: 'True',
       reason: 'secret-missing',
@@ -446,9 +446,12 @@ describe('the status', () => {
     const { uid, folder } = await following('paused');
     expect((await service.api('POST', `/factory/${uid}/suspend`)).body).toMatchObject({ uid, suspended: true });
     put(folder, webhookPath('orders'), 'broken: true\n');
-    expect(conditions(await look(uid))).toMatchObject({ Ready: 'True applied', Reconciling: 'False suspended' });
+    expect(conditions(await syncedStatus(uid))).toMatchObject({
+      Ready: 'True applied',
+      Reconciling: 'False suspended',
+    });
     expect((await service.api('POST', `/factory/${uid}/resume`)).body).toMatchObject({ uid, suspended: false });
-    expect(conditions(await look(uid))).toMatchObject({ Ready: 'False definitions-invalid' });
+    expect(conditions(await syncedStatus(uid))).toMatchObject({ Ready: 'False definitions-invalid' });
   });
 });
 

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeKey } from '../support/api-keys.ts';
-import { deliver, syncAndLook, webhookFile, webhookPath } from '../support/factory-files.ts';
+import { deliver, syncAndGetStatus, webhookFile, webhookPath } from '../support/factory-files.ts';
 import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';
 import { bootService, eventually, type ApiAnswer, type TestService } from '../support/service.ts';
 
@@ -79,7 +79,7 @@ describe('a secret', () => {
     await put('newline', { value: `${TOKEN}\n`, grants: { uses: ['webhook'] } });
     const other = git.createRepository('newline');
     other.commit({ [webhookPath('orders')]: webhookFile('newline') });
-    const status = await syncAndLook(
+    const status = await syncAndGetStatus(
       service,
       await service.factory('newline', { kind: 'git', url: git.urlOf('newline'), branch: 'main' }),
     );
@@ -167,7 +167,7 @@ describe('a value that a webhook could not authenticate with', () => {
     await put('too-short', { value: 'Mark-9' });
     const other = git.createRepository('unusable');
     other.commit({ [webhookPath('orders')]: webhookFile('too-short') });
-    const status = await syncAndLook(
+    const status = await syncAndGetStatus(
       service,
       await service.factory('unusable', { kind: 'git', url: git.urlOf('unusable'), branch: 'main' }),
     );

@@ -7,7 +7,7 @@ import {
   automationPath,
   deliver,
   statusOf,
-  syncAndLook,
+  syncAndGetStatus,
   webhookFile,
   webhookPath,
 } from '../support/factory-files.ts';
@@ -54,7 +54,7 @@ describe('a directory', () => {
     expect(before.revision_applied).toMatch(/^sha256:[0-9a-f]{64}$/);
     expect((await deliver(service.ingressUrl(slug, 'orders'), TOKEN)).status).toBe(202);
     await write('notes.txt', 'not a definition');
-    expect((await syncAndLook(service, uid)).revision_applied).toBe(before.revision_applied);
+    expect((await syncAndGetStatus(service, uid)).revision_applied).toBe(before.revision_applied);
   });
 
   it('is watched: a new file serves and a removed one is gone without anybody asking', async () => {
@@ -74,7 +74,7 @@ describe('a directory', () => {
   it('that is edited into a broken state keeps serving what was', async () => {
     const { slug, uid, write } = await following();
     await write(webhookPath('orders'), 'secretName: [');
-    expect((await syncAndLook(service, uid)).condition).toMatchObject({
+    expect((await syncAndGetStatus(service, uid)).condition).toMatchObject({
       ending: 'blocked',
       reason: 'definitions-invalid',
     });
@@ -85,7 +85,7 @@ describe('a directory', () => {
     const { slug, uid, folder, write } = await following();
     const before = await statusOf(service, uid);
     await rename(folder, `${folder}.away`);
-    const gone = await syncAndLook(service, uid);
+    const gone = await syncAndGetStatus(service, uid);
     expect(gone.condition.ending).toBe('failed');
     expect(gone.inventory).toEqual(before.inventory);
     expect((await deliver(service.ingressUrl(slug, 'orders'), TOKEN)).status).toBe(202);
@@ -100,7 +100,7 @@ describe('a directory', () => {
     const { slug, uid, folder } = await following();
     await rm(join(folder, 'webhooks'), { recursive: true });
     await rm(join(folder, 'automations'), { recursive: true });
-    expect((await syncAndLook(service, uid)).condition.ending).not.toBe('applied');
+    expect((await syncAndGetStatus(service, uid)).condition.ending).not.toBe('applied');
     expect((await deliver(service.ingressUrl(slug, 'orders'), TOKEN)).status).toBe(202);
   });
 });

@@ -1,53 +1,23 @@
-/** A commit becomes the serving state: what applies, what is refused, what stays as it was. contract 8, 9; reference: the table of situations. */
-import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';
+/** A commit becomes the serving state: what applies, what is refused, what waits. contract 8, 9. */
 import {
   automationFile,
   automationPath,
-  conditionOf,
   deliver,
   runIn,
   statusOf,
-  syncAndLook,
+  syncAndGetStatus,
   syncsOf,
   webhookFile,
   webhookPath,
-  type EventItem,
 } from '../support/factory-files.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { bootWithRepositories, ONE, TOKEN, type ServiceWithRepositories } from '../support/git-factories.ts';
 
-const TOKEN = 'a-token-of-sixteen-or-more';
-let git: GitServer;
-let service: TestService;
-let count = 0;
-
-beforeAll(async () => {
-  git = await startGitServer();
-  service = await bootService({
-    environment: { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_SYNC_INTERVAL: '3600' },
-  });
-  await service.secret('hook-token', TOKEN);
-});
-
-afterAll(async () => {
-  await service.stop();
-  await git.close();
-});
-
-/** A factory of its own, following the repository's main branch over TLS. */
-async function following(
-  files: Record<string, string>,
-): Promise<{ slug: string; uid: string; repository: TestRepository }> {
-  const slug = `f${(count += 1)}`;
-  const repository = git.createRepository(slug);
-  repository.commit(files);
-  const uid = await service.factory(slug, { kind: 'git', url: git.urlOf(slug), branch: 'main' });
-  return { slug, uid, repository };
-}
-
-const ONE = {
-  [webhookPath('orders')]: webhookFile('hook-token'),
-  [automationPath('triage')]: automationFile(['orders']),
-};
+let git: ServiceWithRepositories['git'];
+let service: ServiceWithRepositories['service'];
+let following: ServiceWithRepositories['following'];
+let stop: ServiceWithRepositories['stop'];
+beforeAll(async () => ({ git, service, following, stop } = await bootWithRepositories()));
+afterAll(() => stop());
 
 describe('a commit', () => {
   it('brings a webhook and the automation that names it, and both work', async () => {
@@ -93,7 +63,7 @@ describe('a commit', () => {
     const before = await service.service.factories.find(uid);
     const recorded = await syncsOf(service, uid);
     git.forget();
-    const status = await syncAndLook(service, uid);
+    const status = await syncAndGetStatus(service, uid);
     expect(status.condition.ending).toBe('applied');
     expect(git.requests.map(({ kind }) => kind)).toEqual(['advertisement', 'ls-refs']); // protocol 2: one exchange tells the capabilities, one the refs
     expect(git.count('fetch')).toBe(0);
@@ -105,7 +75,7 @@ describe('a commit', () => {
   it('that changes nothing but a README moves the applied revision', async () => {
     const { uid, repository } = await following(ONE);
     const commit = repository.commit({ 'README.md': 'words' });
-    const status = await syncAndLook(service, uid);
+    const status = await syncAndGetStatus(service, uid);
     expect(status.revision_applied).toBe(`main@sha1:${commit}`);
   });
 
@@ -113,7 +83,7 @@ describe('a commit', () => {
     const { uid, repository } = await following(ONE);
     const before = await statusOf(service, uid);
     repository.commit({ [webhookPath('orders')]: null }, { branch: 'other' });
-    expect((await syncAndLook(service, uid)).revision_applied).toBe(before.revision_applied);
+    expect((await syncAndGetStatus(service, uid)).revision_applied).toBe(before.revision_applied);
   });
 
   it('takes a folder of the repository as the factory when one is named', async () => {
@@ -141,7 +111,7 @@ describe('an invalid commit (atomic)', () => {
       [webhookPath('new')]: webhookFile('hook-tokn'),
       [automationPath('triage')]: automationFile(['ordrs']),
     });
-    const status = await syncAndLook(service, uid);
+    const status = await syncAndGetStatus(service, uid);
     expect(status.condition).toMatchObject({ ending: 'blocked', reason: 'definitions-invalid' });
     expect(status).toMatchObject({ revision_seen: `main@sha1:${bad}`, revision_applied: good.revision_applied });
     const problems = (status.last_sync?.problems ?? [])
@@ -173,12 +143,12 @@ describe('an invalid commit (atomic)', () => {
   it('is reported once however often it is looked at, and again when it changes', async () => {
     const { uid, repository } = await following(ONE);
     repository.commit({ [webhookPath('orders')]: 'authMode: tokn\nsecretName: hook-token\n' });
-    await syncAndLook(service, uid);
+    await syncAndGetStatus(service, uid);
     const once = (await syncsOf(service, uid)).length;
-    await syncAndLook(service, uid);
+    await syncAndGetStatus(service, uid);
     expect(await syncsOf(service, uid)).toHaveLength(once);
     repository.commit({ [webhookPath('orders')]: 'authMode: tokenn\nsecretName: hook-token\n' });
-    await syncAndLook(service, uid);
+    await syncAndGetStatus(service, uid);
     expect(await syncsOf(service, uid)).toHaveLength(once + 1);
   });
 
@@ -190,59 +160,7 @@ describe('an invalid commit (atomic)', () => {
       inventory: [],
     });
     repository.commit(ONE);
-    expect((await syncAndLook(service, uid)).condition.ending).toBe('applied');
-  });
-});
-
-describe('perFile mode', () => {
-  const files = { ...ONE, 'factory.yaml': 'applyMode: perFile\n', [webhookPath('second')]: webhookFile('hook-token') };
-
-  it('acts from the revision after the one that asks for it', async () => {
-    const { uid, repository } = await following(ONE);
-    repository.commit({ 'factory.yaml': 'applyMode: perFile\n', [webhookPath('bad')]: 'secretName: []\n' });
-    expect((await syncAndLook(service, uid)).condition.ending).toBe('blocked');
-    repository.commit({ [webhookPath('bad')]: null });
-    expect((await syncAndLook(service, uid)).condition.ending).toBe('applied');
-    repository.commit({ [webhookPath('bad')]: 'secretName: []\n', [webhookPath('fresh')]: webhookFile('hook-token') });
-    const status = await syncAndLook(service, uid);
-    expect(status.inventory.map(({ slug }) => slug)).toContain('fresh');
-  });
-
-  it('keeps the last good version of a broken file, applies the others and deletes nothing', async () => {
-    const { slug, uid, repository } = await following(files);
-    repository.commit({
-      [webhookPath('orders')]: 'enabled: false\nauthMode: nonsense\nsecretName: hook-token\n', // must not half-apply
-      [webhookPath('second')]: null,
-      [webhookPath('third')]: webhookFile('hook-token'),
-      [webhookPath('never')]: 'secretName: []\n',
-    });
-    const status = await syncAndLook(service, uid);
-    expect(status.inventory.map(({ slug: name }) => name).sort()).toEqual(['orders', 'second', 'third', 'triage']);
-    expect(status.last_sync?.problems.some(({ path }) => path === webhookPath('orders'))).toBe(true);
-    const answers = await Promise.all(
-      ['orders', 'second', 'third', 'never'].map((name) => deliver(service.ingressUrl(slug, name), TOKEN)),
-    );
-    expect(answers.map(({ status: answered }) => answered)).toEqual([202, 202, 202, 404]);
-    repository.commit({ [webhookPath('orders')]: webhookFile('hook-token'), [webhookPath('never')]: null });
-    expect((await syncAndLook(service, uid)).inventory.map(({ slug: name }) => name).sort()).toEqual([
-      'orders',
-      'third',
-      'triage',
-    ]);
-  });
-
-  it('holds the file whose reference is broken, not the one it refers to', async () => {
-    const { uid, repository } = await following(files);
-    repository.commit({
-      [automationPath('triage')]: automationFile(['nowhere'], 'Other words.'),
-      [webhookPath('third')]: webhookFile('hook-token'),
-    });
-    const status = await syncAndLook(service, uid);
-    expect(status.inventory.map(({ slug }) => slug)).toContain('third');
-    const automations = (await service.api('GET', `/factory/${uid}/automations`)).body['automations'] as {
-      prompt: string;
-    }[];
-    expect(automations[0]?.prompt).toContain('Do what the event asks for.');
+    expect((await syncAndGetStatus(service, uid)).condition.ending).toBe('applied');
   });
 });
 
@@ -254,11 +172,11 @@ describe('a deleted file', () => {
     const url = service.ingressUrl(slug, 'second');
     expect((await deliver(url, TOKEN, { n: 1 }, { 'x-millwright-delivery-id': 'once' })).status).toBe(202);
     repository.commit({ [webhookPath('second')]: null });
-    await syncAndLook(service, uid);
+    await syncAndGetStatus(service, uid);
     expect((await deliver(url, TOKEN)).status).toBe(404);
     expect((await deliver(url, 'wrong-token-for-this-one')).status).toBe(404);
     repository.commit({ [webhookPath('second')]: files[webhookPath('second')] as string });
-    await syncAndLook(service, uid);
+    await syncAndGetStatus(service, uid);
     expect((await deliver(url, TOKEN, { n: 2 }, { 'x-millwright-delivery-id': 'once' })).status).toBe(202);
     const entries = (
       await service.api('GET', `/factory/${uid}/webhooks/${service.webhookUid(slug, 'second')}/deliveries`)
@@ -269,7 +187,7 @@ describe('a deleted file', () => {
   it('that an automation names is a problem while it is named', async () => {
     const { uid, repository } = await following(files);
     repository.commit({ [webhookPath('orders')]: null });
-    expect((await syncAndLook(service, uid)).condition).toMatchObject({
+    expect((await syncAndGetStatus(service, uid)).condition).toMatchObject({
       ending: 'blocked',
       reason: 'definitions-invalid',
     });
@@ -278,7 +196,7 @@ describe('a deleted file', () => {
   it('that was renamed is a delete and a create, and the history says so', async () => {
     const { slug, uid, repository } = await following(files);
     repository.commit({ [webhookPath('second')]: null, [webhookPath('renamed')]: webhookFile('hook-token') });
-    const status = await syncAndLook(service, uid);
+    const status = await syncAndGetStatus(service, uid);
     expect(status.last_sync?.changes.map(({ action, slug: name, renamed_from: from }) => [action, name, from])).toEqual(
       [
         ['create', 'renamed', webhookPath('second')],
@@ -298,7 +216,7 @@ describe('the guard', () => {
   it('holds a mass deletion with everything else of its revision until exactly that plan is approved', async () => {
     const { slug, uid, repository } = await following(many);
     repository.commit({ ...without, [webhookPath('new')]: webhookFile('hook-token') });
-    const held = await syncAndLook(service, uid);
+    const held = await syncAndGetStatus(service, uid);
     expect(held.condition).toMatchObject({ ending: 'blocked', reason: 'prune-held' });
     expect(held.last_sync?.held.map(({ slug: name }) => name)).toEqual(['a', 'b', 'c', 'd']);
     expect(held.inventory).toHaveLength(6);
@@ -308,278 +226,12 @@ describe('the guard', () => {
     expect((await service.api('POST', `/factory/${uid}/approve`, { plan: `sha256:${'0'.repeat(64)}` })).status).toBe(
       200,
     );
-    expect((await syncAndLook(service, uid)).condition.reason).toBe('prune-held');
+    expect((await syncAndGetStatus(service, uid)).condition.reason).toBe('prune-held');
 
     expect((await service.api('POST', `/factory/${uid}/approve`, { plan: digest })).status).toBe(200);
-    const done = await syncAndLook(service, uid);
+    const done = await syncAndGetStatus(service, uid);
     expect(done.condition).toMatchObject({ ending: 'applied', reason: null });
     expect(done.inventory.map(({ slug: name }) => name).sort()).toEqual(['e', 'f', 'new']);
     expect((await deliver(service.ingressUrl(slug, 'a'), TOKEN)).status).toBe(404);
-  });
-
-  it('takes no approval of another revision', async () => {
-    const { uid, repository } = await following(many);
-    repository.commit(without);
-    const digest = (await syncAndLook(service, uid)).last_sync?.plan as string;
-    repository.commit({ [webhookPath('e')]: null });
-    await syncAndLook(service, uid);
-    await service.api('POST', `/factory/${uid}/approve`, { plan: digest });
-    expect((await syncAndLook(service, uid)).inventory).toHaveLength(6);
-  });
-
-  it('holds only the deletions in perFile mode', async () => {
-    const { uid, repository } = await following({ ...many, 'factory.yaml': 'applyMode: perFile\n' });
-    repository.commit({ ...without, [webhookPath('new')]: webhookFile('hook-token') });
-    const held = await syncAndLook(service, uid);
-    expect(held.inventory).toHaveLength(7);
-    expect(held.last_sync?.held).toHaveLength(4);
-    await service.api('POST', `/factory/${uid}/approve`, { plan: held.last_sync?.plan });
-    expect((await syncAndLook(service, uid)).inventory.map(({ slug }) => slug).sort()).toEqual(['e', 'f', 'new']);
-  });
-
-  it('holds the loss of the last webhook, and of everything', async () => {
-    const { slug, uid, repository } = await following(ONE);
-    repository.commit({
-      [webhookPath('orders')]: null,
-      [automationPath('triage')]: null,
-      'README.md': 'nothing here',
-      'factory.yaml': 'name: Empty\n',
-    });
-    expect((await syncAndLook(service, uid)).condition.reason).toBe('prune-held');
-    expect((await deliver(service.ingressUrl(slug, 'orders'), TOKEN)).status).toBe(202);
-  });
-
-  it('is foretold by a plan, whose digest would approve nothing: a commit has another', async () => {
-    const { uid } = await following(ONE);
-    const { body } = await service.api('POST', `/factory/${uid}/plan`, {
-      files: [{ path: 'factory.yaml', content: 'name: Empty\n' }],
-    });
-    expect(body).toMatchObject({
-      valid: true,
-      ending: 'blocked',
-      reason: 'prune-held',
-      plan: null,
-      summary: { held: 2 },
-    });
-    expect(body['message']).toMatch(/or approve the deletions where the server holds them$/);
-  });
-});
-
-describe('rewritten history', () => {
-  it('is followed: the new tip is what counts', async () => {
-    const { uid, repository } = await following({ ...ONE, [webhookPath('second')]: webhookFile('hook-token') });
-    const tip = repository.commit({ ...ONE, [webhookPath('other')]: webhookFile('hook-token') }, { rewrite: true });
-    const status = await syncAndLook(service, uid);
-    expect(status.revision_applied).toBe(`main@sha1:${tip}`);
-    expect(status.inventory.map(({ slug }) => slug).sort()).toEqual(['orders', 'other', 'triage']);
-  });
-});
-
-describe('triggers', () => {
-  it('during a pass are followed by another pass that takes the newest commit', async () => {
-    const { slug, uid, repository } = await following(ONE);
-    git.fault = { kind: 'slow', delayMs: 400, only: 'fetch' };
-    repository.commit({ [webhookPath('middle')]: webhookFile('hook-token') });
-    const first = syncAndLook(service, uid);
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    const newest = repository.commit({ [webhookPath('newest')]: webhookFile('hook-token') });
-    const last = await syncAndLook(service, uid);
-    git.fault = undefined;
-    await first;
-    expect(last.revision_applied).toBe(`main@sha1:${newest}`);
-    expect(last.generation_handled).toBe(last.generation_requested);
-    expect((await deliver(service.ingressUrl(slug, 'newest'), TOKEN)).status).toBe(202);
-  });
-
-  it('that come in a burst are all handled, by few passes', async () => {
-    const { uid, repository } = await following(ONE);
-    const tip = repository.commit({ [webhookPath('second')]: webhookFile('hook-token') });
-    git.forget();
-    const all = await Promise.all(
-      Array.from({ length: 20 }, () => service.api('POST', `/factory/${uid}/sync?wait=true`)),
-    );
-    expect(all.every(({ body }) => body['revision_applied'] === `main@sha1:${tip}`)).toBe(true);
-    expect(git.count('ls-refs')).toBeLessThan(20);
-  });
-});
-
-describe('suspended', () => {
-  it('stops reconciling, not serving', async () => {
-    const { slug, uid, repository } = await following(ONE);
-    const before = await statusOf(service, uid);
-    expect((await service.api('POST', `/factory/${uid}/suspend`)).body).toMatchObject({ suspended: true });
-    repository.commit({ [webhookPath('second')]: webhookFile('hook-token') });
-    git.forget();
-    expect((await syncAndLook(service, uid)).revision_applied).toBe(before.revision_applied);
-    expect(git.requests).toEqual([]);
-    expect((await deliver(service.ingressUrl(slug, 'orders'), TOKEN)).status).toBe(202);
-    await service.api('POST', `/factory/${uid}/resume`);
-    expect((await syncAndLook(service, uid)).inventory.map(({ slug: name }) => name)).toContain('second');
-  });
-});
-
-describe('a force push', () => {
-  it('is accepted and told with both revisions, until a commit follows on it', async () => {
-    const { uid, repository } = await following(ONE);
-    const before = repository.tip();
-    const rewritten = repository.commit(
-      { ...ONE, [webhookPath('second')]: webhookFile('hook-token') },
-      { rewrite: true },
-    );
-    const status = await syncAndLook(service, uid);
-    expect(status).toMatchObject({
-      condition: { ending: 'applied' },
-      revision_applied: `main@sha1:${rewritten}`,
-      last_sync: { rewritten_from: `main@sha1:${before}` },
-    });
-    expect([conditionOf(status, 'Ready'), conditionOf(status, 'HistoryRewritten')]).toEqual([
-      'True(applied)',
-      'True(history-rewritten)',
-    ]);
-    const message = status.conditions.find(({ type }) => type === 'HistoryRewritten')?.message;
-    expect([message?.includes(before), message?.includes(rewritten)]).toEqual([true, true]);
-    expect((await service.api('GET', `/factory/${uid}/revisions/${before}`)).body).toMatchObject({
-      revision: before,
-      state: 'lost',
-    });
-    expect(
-      (await service.api('GET', `/factory/${uid}/revisions/${encodeURIComponent(`other@sha1:${rewritten}`)}`)).body,
-    ).toMatchObject({ state: 'unknown' }); // of another branch it is another revision
-    repository.commit({ 'README.md': 'words' });
-    expect(conditionOf(await syncAndLook(service, uid), 'HistoryRewritten')).toBe('False(not-rewritten)');
-  });
-
-  it('waits where fast-forwards are asked for, with a digest that is approved like deletions', async () => {
-    const { uid, repository } = await following(ONE);
-    expect((await service.api('PATCH', `/factory/${uid}`, { sync_policy: { fast_forward_only: true } })).status).toBe(
-      200,
-    );
-    const before = repository.tip();
-    const rewritten = repository.commit(
-      { ...ONE, [webhookPath('second')]: webhookFile('hook-token') },
-      { rewrite: true },
-    );
-    await syncAndLook(service, uid);
-    const held = await syncAndLook(service, uid); // and stays refused
-    expect(held).toMatchObject({
-      condition: { ending: 'blocked', reason: 'history-rewritten' },
-      revision_seen: `main@sha1:${rewritten}`,
-      revision_attempted: `main@sha1:${before}`,
-      revision_applied: `main@sha1:${before}`,
-      last_sync: { rewritten_from: `main@sha1:${before}`, held: [] },
-    });
-    expect(conditionOf(held, 'PruneHeld')).toBe('Unknown(history-rewritten)');
-    expect(held.last_sync?.plan).toMatch(/^sha256:/);
-    const blocked = (await service.api('GET', `/factory/${uid}/revisions/${rewritten.slice(0, 9)}`)).body;
-    expect(blocked).toMatchObject({
-      revision: rewritten,
-      state: 'blocked',
-      serving_revision: `main@sha1:${before}`,
-      sync: { id: held.last_sync?.id },
-    });
-    expect((await service.api('POST', `/factory/${uid}/approve`, { plan: held.last_sync?.plan })).status).toBe(200);
-    const status = await syncAndLook(service, uid);
-    expect(status).toMatchObject({ condition: { ending: 'applied' }, revision_applied: `main@sha1:${rewritten}` });
-    expect(status.events.map(({ reason }) => reason)).toEqual([
-      'applied',
-      'history-rewritten',
-      'approved',
-      'history-rewritten',
-      'policy-changed',
-      'applied',
-    ]);
-  });
-});
-
-describe('a revision', () => {
-  it('is followed from the push to the serving, with what came between', async () => {
-    const { uid, repository } = await following(ONE);
-    const state = async (revision: string): Promise<Record<string, unknown>> =>
-      (await service.api('GET', `/factory/${uid}/revisions/${encodeURIComponent(revision)}`)).body;
-    const first = repository.tip();
-    expect(await state(first)).toMatchObject({
-      revision: first,
-      state: 'serving',
-      serving_revision: `main@sha1:${first}`,
-      replicas: [{ serving: true }],
-      sync: { ending: 'applied' },
-    });
-    const between = repository.commit({ [webhookPath('second')]: 'secretName: 5\n' });
-    const bad = repository.commit({ [webhookPath('third')]: 'secretName: 5\n' });
-    expect(await state(bad)).toEqual(expect.objectContaining({ revision: bad, state: 'unknown', sync: null }));
-    const status = await syncAndLook(service, uid);
-    expect(status).toMatchObject({
-      last_sync: { superseded: 1 },
-      recent_syncs: [
-        { revision: `main@sha1:${bad}`, problems: 2, changes: 0, superseded: 1 },
-        { revision: `main@sha1:${first}`, changes: 2 },
-      ],
-    });
-    expect(await state(`main@sha1:${bad}`)).toMatchObject({
-      state: 'blocked',
-      sync: { problems: [{ path: webhookPath('second') }, { path: webhookPath('third') }] },
-    });
-    expect(await state(between)).toMatchObject({ state: 'superseded', sync: { revision: `main@sha1:${bad}` } });
-    expect(await state(first)).toMatchObject({ state: 'serving' });
-    const mended = repository.commit({
-      [webhookPath('second')]: webhookFile('hook-token'),
-      [webhookPath('third')]: null,
-    });
-    await syncAndLook(service, uid);
-    for (const revision of [first, between, bad, mended, mended.slice(0, 7).toUpperCase()])
-      expect(await state(revision)).toMatchObject({ state: 'serving', serving_revision: `main@sha1:${mended}` });
-  });
-
-  it.each(['abc', 'main', 'g'.repeat(40), '%25', 'x'.repeat(600)])('called %s is none', async (text) => {
-    const [{ uid } = { uid: '' }] = (await service.api('GET', '/factory?limit=1')).body['factories'] as {
-      uid: string;
-    }[];
-    expect(await service.api('GET', `/factory/${uid}/revisions/${text}`)).toMatchObject({
-      status: 400,
-      body: { errors: [{ pointer: 'revision' }] },
-    });
-  });
-});
-
-describe('events', () => {
-  it('tell what happened, once, in pages', async () => {
-    const { uid, repository } = await following(ONE);
-    repository.commit({ [webhookPath('orders')]: 'secretName: 5\n' });
-    for (let time = 0; time < 3; time += 1) await syncAndLook(service, uid);
-    await service.api('POST', `/factory/${uid}/suspend`);
-    await service.api('POST', `/factory/${uid}/resume`);
-    const seen: EventItem[] = [];
-    let cursor: string | undefined;
-    do {
-      const { body } = await service.api(
-        'GET',
-        `/factory/${uid}/events?limit=2${cursor === undefined ? '' : `&cursor=${cursor}`}`,
-      );
-      seen.push(...(body['events'] as EventItem[]));
-      cursor = (body['page_info'] as { next_cursor?: string }).next_cursor;
-    } while (cursor !== undefined);
-    expect(seen.map(({ type, reason }) => `${type} ${reason}`)).toEqual([
-      'Normal resumed',
-      'Normal suspended',
-      'Warning definitions-invalid',
-      'Normal applied',
-    ]);
-    const [pass] = await syncsOf(service, uid);
-    expect(seen[2]).toMatchObject({ revision: pass?.revision, sync: pass?.id });
-    expect((await statusOf(service, uid)).events).toEqual(seen);
-    expect((await service.api('GET', `/factory/${uid}/events?cursor=x`)).status).toBe(400);
-    expect((await service.api('GET', '/factory/fac_00000000000000000000000000/events')).status).toBe(404);
-  });
-});
-
-describe('the inventory', () => {
-  it('names the blob of every file as git does, also when only a comment changes', async () => {
-    const { uid, repository } = await following(ONE);
-    const blobs = async () =>
-      Object.fromEntries((await syncAndLook(service, uid)).inventory.map(({ file, blob }) => [file, blob]));
-    const inGit = (path: string): string => repository.git('rev-parse', `main:${path}`).trim();
-    expect(await blobs()).toEqual(Object.fromEntries(Object.keys(ONE).map((path) => [path, inGit(path)])));
-    repository.commit({ [webhookPath('orders')]: `${webhookFile('hook-token')}# a comment\n` });
-    expect((await blobs())[webhookPath('orders')]).toBe(inGit(webhookPath('orders')));
   });
 });

@@ -20,7 +20,7 @@ DefinitionStore.prototype.apply = async function (application) {
   const point = POINTS.find((name) => application.upserts.some(({ slug }) => slug === name));
   applied = point;
   if (point === 'before-apply') await standStill(point);
-  await apply.call(point === 'in-mid-apply' ? standingInside(this) : this, application);
+  await apply.call(point === 'in-mid-apply' ? interruptedInside(this) : this, application);
   if (point === 'before-publish') await standStill(point);
 };
 
@@ -37,10 +37,13 @@ function standStill(point: string): Promise<never> {
 }
 
 /** The same store, whose transaction comes to a stop between two statements: on SQLite the whole process does. */
-function standingInside(store: DefinitionStore): DefinitionStore {
+function interruptedInside(store: DefinitionStore): DefinitionStore {
   const { database } = store as unknown as { database: Database };
-  const standing: Database = { ...database, run: (body, lasting) => database.run(() => interrupted(body()), lasting) };
-  return Object.assign(Object.create(DefinitionStore.prototype) as DefinitionStore, { database: standing });
+  const interruptedDatabase: Database = {
+    ...database,
+    run: (body, lasting) => database.run(() => interrupted(body()), lasting),
+  };
+  return Object.assign(Object.create(DefinitionStore.prototype) as DefinitionStore, { database: interruptedDatabase });
 }
 
 function* interrupted<T>(work: Transaction<T>): Transaction<T> {

@@ -15,12 +15,12 @@ import { newId, unique } from '../conformance/seeds.ts';
 /** Where the queue of a field is; `tables`: there is none. */
 export type QueuePlace = 'tables' | { databaseUrl: string; redisUrl?: string };
 
-export interface FieldWish {
+export interface EngineFixtureOptions {
   queue: QueuePlace;
   bounds?: LiveBounds;
 }
 
-export interface WorkerWish {
+export interface WorkerOptions {
   places?: number;
   placement?: Partial<Placement>;
   /** Runs are over when the test says so; else at once. */
@@ -58,16 +58,16 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
-export interface Field {
+export interface EngineFixture {
   /** Lines of the log of every process. */
   readonly logged: string[];
   maker(stores: Stores): Maker;
-  worker(name: string, stores: Stores, wish?: WorkerWish): Worker;
+  worker(name: string, stores: Stores, options?: WorkerOptions): Worker;
   /** Ends every process that has not ended. */
   clear(): Promise<void>;
 }
 
-export function engineField({ queue: place, bounds = {} }: FieldWish): Field {
+export function engineFixture({ queue: place, bounds = {} }: EngineFixtureOptions): EngineFixture {
   const name = unique('test-runs-');
   const logged: string[] = [];
   const log = new Log((line) => void logged.push(line), Date.now);

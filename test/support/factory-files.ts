@@ -111,7 +111,7 @@ export async function statusOf(service: TestService, factoryUid: string): Promis
   return (await service.api('GET', `/factory/${factoryUid}/status`)).body as unknown as FactoryStatus;
 }
 
-export async function syncAndLook(service: TestService, factoryUid: string): Promise<FactoryStatus> {
+export async function syncAndGetStatus(service: TestService, factoryUid: string): Promise<FactoryStatus> {
   return (await service.sync(factoryUid)) as unknown as FactoryStatus;
 }
 

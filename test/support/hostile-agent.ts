@@ -1,6 +1,6 @@
 /** The agent that misbehaves as its model says: what a run's `model_id` is, it does. */
 import { fileURLToPath } from 'node:url';
-import { profilesWith, type LaunchProfile } from '#runs';
+import { profilesWith, type LaunchProfile } from '#agents';
 
 const PROGRAM = fileURLToPath(new URL('./hostile-agent.mjs', import.meta.url));
 

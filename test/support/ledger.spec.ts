@@ -4,13 +4,13 @@ import { brokenLedger, brokenPages, type Attempt, type Sent, type Stored } from 
 
 const NOW = 1_700_000_000_000;
 
-interface Kept {
+interface RecordedEntry {
   attempts: Attempt[];
   stored: Stored;
 }
 
 /** Three deliveries that were kept as promised: one accepted, resent and a duplicate; one that starts nothing; one that was refused. */
-function kept(): Kept {
+function recorded(): RecordedEntry {
   const attempt = (deliveryId: string, status: number | undefined): Attempt => ({
     webhookUid: 'wh_a',
     deliveryId,
@@ -58,11 +58,11 @@ const sentOf = (attempts: readonly Attempt[]): Sent => ({ attempts, startsOf: (d
 
 describe('the ledger', () => {
   it('has nothing to say when everything was kept', () => {
-    const { attempts, stored } = kept();
+    const { attempts, stored } = recorded();
     expect(brokenLedger(sentOf(attempts), stored, { isOver: true })).toEqual([]);
   });
 
-  it.each<{ what: string; change(kept: Kept): unknown; says: string }>([
+  it.each<{ what: string; change(kept: RecordedEntry): unknown; says: string }>([
     {
       what: 'a 202 is not in the log',
       change: ({ stored }) => stored.entries.splice(2, 1),
@@ -143,13 +143,13 @@ describe('the ledger', () => {
       says: 'is INPROGRESS and not over',
     },
   ])('finds it when $what', ({ change, says }) => {
-    const { attempts, stored } = kept();
+    const { attempts, stored } = recorded();
     change({ attempts, stored });
     expect(brokenLedger(sentOf(attempts), stored, { isOver: true }).join('\n')).toContain(says);
   });
 
   it('lets sixty-one slots pass that are a minute apart', () => {
-    const { attempts, stored } = kept();
+    const { attempts, stored } = recorded();
     stored.entries.push(...slots(61, 1_000));
     expect(brokenLedger(sentOf(attempts), stored, { isOver: false })).toEqual([]);
   });
@@ -168,7 +168,7 @@ describe('the ledger', () => {
         page_info: isLast ? { has_next_page: false } : { has_next_page: true, next_cursor: 'next' },
       });
     };
-    expect(await brokenPages({ api }, 'fac_a', 'wh_a', kept().stored)).toHaveLength(broken);
+    expect(await brokenPages({ api }, 'fac_a', 'wh_a', recorded().stored)).toHaveLength(broken);
   });
 });
 

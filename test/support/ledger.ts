@@ -75,7 +75,7 @@ export function brokenLedger(sent: Sent, stored: Stored, { isOver }: { isOver: b
 
 /** Each delivery that was answered 202 is there once as accepted; what was refused for certain is not. */
 function brokenAnswers({ attempts, startsOf }: Sent, { entries }: Stored): string[] {
-  const stored = groupedBy(entries.filter(isKept), keyOf);
+  const stored = groupedBy(entries.filter(isRecorded), keyOf);
   const broken: string[] = [];
   const sent = groupedBy(
     attempts.map((attempt) => ({ ...attempt, webhook_uid: attempt.webhookUid, delivery_id: attempt.deliveryId })),
@@ -103,7 +103,7 @@ function isUncertain(status: number | undefined): boolean {
   return status === undefined || status >= 500;
 }
 
-function isKept({ outcome }: StoredEntry): boolean {
+function isRecorded({ outcome }: StoredEntry): boolean {
   return outcome === 'accepted' || outcome === 'duplicate';
 }
 

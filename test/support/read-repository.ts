@@ -110,7 +110,7 @@ export async function historyOf(source: Source, accepted?: string): Promise<Hist
 }
 
 /** What stands beside the cache. */
-export function besideCache({ folder }: ReadRepository): string[] {
+export function dataOutsideCache({ folder }: ReadRepository): string[] {
   return readdirSync(join(folder, 'data')).filter((name) => name !== 'cache');
 }
 

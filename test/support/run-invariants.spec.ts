@@ -4,7 +4,7 @@ import { brokenPromises, type Promised, type Records } from './run-invariants.ts
 const end = (state: string): string => JSON.stringify({ state, message: 'm' });
 
 /** One run that was lost once and then succeeded, one that was cancelled; a follow-up each way. */
-function kept(): { records: Records; promised: Promised } {
+function recorded(): { records: Records; promised: Promised } {
   const run = { submitted_prompt: null, takeovers: 0, lease_owner: null };
   const execution = { cancel_requested_at: null, finished_at: 2 };
   return {
@@ -65,7 +65,7 @@ function kept(): { records: Records; promised: Promised } {
 }
 
 it('finds nothing where every promise is kept', () => {
-  const { records, promised } = kept();
+  const { records, promised } = recorded();
   expect(brokenPromises(records, promised)).toEqual([]);
 });
 
@@ -157,7 +157,7 @@ it.each<{ what: string; change: (records: Records) => unknown; says: string }>([
     says: 'the run r2 was cancelled and is SUCCEEDED',
   },
 ])('finds it when $what', ({ change, says }) => {
-  const { records, promised } = kept();
+  const { records, promised } = recorded();
   change(records);
   expect(brokenPromises(records, promised).join('\n')).toContain(says);
 });

@@ -42,7 +42,7 @@ const OPTIONS: PermissionOption[] = [
 
 /** What it can do with sessions of earlier processes: resume, load, or nothing. */
 const [, , ability = 'resume'] = process.argv;
-const KEPT = join(process.env['HOME'] ?? '.', 'scripted-sessions');
+const SESSIONS_FOLDER = join(process.env['HOME'] ?? '.', 'scripted-sessions');
 const cancelled = new Map<string, AbortController>();
 
 const stepsOf = (text: string): ScriptStep[] => {
@@ -53,7 +53,8 @@ const stepsOf = (text: string): ScriptStep[] => {
 };
 
 const reopened = (sessionId: string): object => {
-  if (!/^[\w-]+$/.test(sessionId) || !existsSync(join(KEPT, sessionId))) throw RequestError.sessionNotFound(sessionId);
+  if (!/^[\w-]+$/.test(sessionId) || !existsSync(join(SESSIONS_FOLDER, sessionId)))
+    throw RequestError.sessionNotFound(sessionId);
   return {};
 };
 
@@ -61,8 +62,8 @@ async function turn(client: AgentContext, sessionId: string, text: string): Prom
   const abort = new AbortController();
   cancelled.set(sessionId, abort);
   writeFileSync(
-    join(KEPT, sessionId),
-    `${existsSync(join(KEPT, sessionId)) ? readFileSync(join(KEPT, sessionId), 'utf8') : ''}${text}\n----\n`,
+    join(SESSIONS_FOLDER, sessionId),
+    `${existsSync(join(SESSIONS_FOLDER, sessionId)) ? readFileSync(join(SESSIONS_FOLDER, sessionId), 'utf8') : ''}${text}\n----\n`,
   );
   const say = (said: string, session = sessionId): Promise<void> =>
     client.notify(methods.client.session.update, {
@@ -120,7 +121,7 @@ async function asked(
   return `${title}: ${outcome.outcome === 'selected' ? outcome.optionId : outcome.outcome};`;
 }
 
-mkdirSync(KEPT, { recursive: true });
+mkdirSync(SESSIONS_FOLDER, { recursive: true });
 agent({ name: 'scripted' })
   .onRequest(methods.agent.initialize, () => ({
     protocolVersion: PROTOCOL_VERSION,
@@ -131,7 +132,7 @@ agent({ name: 'scripted' })
   }))
   .onRequest(methods.agent.session.new, () => {
     const sessionId = randomUUID();
-    writeFileSync(join(KEPT, sessionId), '');
+    writeFileSync(join(SESSIONS_FOLDER, sessionId), '');
     return { sessionId };
   })
   .onRequest(methods.agent.session.resume, ({ params }) => reopened(params.sessionId))

@@ -1,7 +1,7 @@
 /** The scripted agent as a service knows it, and the prompts that it obeys. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { profilesWith, type LaunchProfile, type OwnProfile } from '#runs';
+import { profilesWith, type LaunchProfile, type OwnProfile } from '#agents';
 import type { ScriptStep } from './scripted-agent.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));

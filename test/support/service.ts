@@ -4,10 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { LaunchProfile } from '#agents';
 import { deriveUid } from '#reconcile';
-import type { LaunchProfile } from '#runs';
 import 'reflect-metadata';
-import { compose, type CompositionOptions, type Service } from '../../apps/server/composition/compose.ts';
+import { createService, type ServiceOptions, type Service } from '../../apps/server/bootstrap.ts';
 import { readConfig } from '../../apps/server/config/config.ts';
 import { EXAMPLE_COMMAND } from '../../apps/server/execution/supervision/supervisor.ts';
 import { serviceAccountOf } from '../../apps/server/factories/factories.service.ts';
@@ -56,9 +56,9 @@ export interface BootOptions {
   /** Folder of the built web page; where the build puts it, if not said. */
   pageFolder?: string;
   /** How long it looks away, should nobody tell. */
-  looks?: CompositionOptions['pollIntervals'];
+  looks?: ServiceOptions['pollIntervals'];
   /** Factories whose sources may be local; all, if not said. */
-  isTrusted?: CompositionOptions['isTrusted'];
+  isTrusted?: ServiceOptions['isTrusted'];
   /** Sees the service before it starts. */
   composed?: (service: WholeService) => void;
 }
@@ -81,7 +81,7 @@ export async function bootService(options: BootOptions = {}): Promise<TestServic
   const config = readConfig(environment);
   const logged: string[] = [];
   const nowMs = options.nowMs ?? Date.now;
-  const service = (await compose(config, {
+  const service = (await createService(config, {
     builtInAgent: SOURCE_AGENT,
     profiles: options.profiles,
     pageFolder: options.pageFolder,

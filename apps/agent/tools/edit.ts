@@ -1,6 +1,6 @@
 /** The tool `edit`: replaces a piece of a file. */
 import { z } from 'zod';
-import { onFiles } from './file-failures.ts';
+import { onFiles } from './file-errors.ts';
 import { shownChange, writeText } from './file-changes.ts';
 import { readText } from './text-files.ts';
 import { failed, tool } from './types.ts';

@@ -2,13 +2,13 @@
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { onFiles } from './file-failures.ts';
+import { onFiles } from './file-errors.ts';
 import { PATTERN_LENGTH_MAX, pathTest } from './glob-patterns.ts';
 import { failed, tool } from './types.ts';
 
 /** Files that are answered, and files and folders that are looked at: a search must end also in a folder of millions. */
 const FILES_MAX = 500;
-const LOOKS_MAX = 200_000;
+const ENTRIES_MAX = 200_000;
 
 /** Folders that are searched only when a pattern names them: they hold what others wrote, and drown the rest. */
 export const SKIPPED_FOLDERS = ['.git', 'node_modules'];
@@ -57,14 +57,15 @@ async function search(
 ): Promise<{ files: string[]; isWhole: boolean }> {
   const files: string[] = [];
   const folders = [''];
-  let looks = 0;
+  let entryCount = 0;
   for (let folder = folders.shift(); folder !== undefined; folder = folders.shift()) {
     // A folder that vanished or must not be read is no reason to end the search.
     const entries = await opendir(join(root, folder)).catch(() => undefined);
     if (entries === undefined) continue;
     for await (const entry of entries) {
-      looks += 1;
-      if (looks > LOOKS_MAX || files.length >= FILES_MAX || options.signal.aborted) return { files, isWhole: false };
+      entryCount += 1;
+      if (entryCount > ENTRIES_MAX || files.length >= FILES_MAX || options.signal.aborted)
+        return { files, isWhole: false };
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
       if (!entry.isDirectory() && matches(path)) files.push(path);
       if (entry.isDirectory() && !options.skipped.includes(entry.name)) folders.push(path);

@@ -1,10 +1,9 @@
 /** The tool `grep`: lines that match, found by the system's grep, which can be ended where a regular expression of our own could not. */
 import { z } from 'zod';
 import { runCommand } from './commands.ts';
-import { onFiles } from './file-failures.ts';
+import { onFiles } from './file-errors.ts';
 import { SKIPPED_FOLDERS } from './glob.ts';
-import { failed, tool } from './types.ts';
-import type { Outcome } from './types.ts';
+import { failed, type Outcome, tool } from './types.ts';
 
 /** Matches in one file, and bytes of the answer. */
 const MATCHES_PER_FILE_MAX = 200;

@@ -3,7 +3,7 @@ import type { PlanEntry, ToolCallContent, ToolCallLocation, ToolKind } from '@ag
 import type { Schema } from 'ai';
 import type { z } from 'zod';
 import type { Artifact } from './report-artifact.ts';
-import type { Places } from './places.ts';
+import type { Places } from './workspace-paths.ts';
 
 /** What a tool may use of the session that calls it. */
 export interface ToolContext {

@@ -1,6 +1,6 @@
 /** The tool `write`: a whole file. */
 import { z } from 'zod';
-import { onFiles } from './file-failures.ts';
+import { onFiles } from './file-errors.ts';
 import { shownChange, writeText } from './file-changes.ts';
 import { readText } from './text-files.ts';
 import { tool } from './types.ts';

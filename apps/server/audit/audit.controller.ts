@@ -21,10 +21,7 @@ interface AuditQuery {
 
 @Controller('api/v1/audit')
 export class AuditController {
-  private readonly trail: AuditStore;
-  constructor(trail: AuditStore) {
-    this.trail = trail;
-  }
+  constructor(private readonly trail: AuditStore) {}
 
   /** Newest first. */
   @Get()

@@ -10,10 +10,7 @@ import { AutomationService, type AutomationListQuery } from './automations.servi
 
 @Controller('api/v1/factory/:factoryUid/automations')
 export class AutomationController {
-  private readonly automations: AutomationService;
-  constructor(automations: AutomationService) {
-    this.automations = automations;
-  }
+  constructor(private readonly automations: AutomationService) {}
 
   @Get()
   @Allow('viewer')

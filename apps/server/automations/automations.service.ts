@@ -1,28 +1,43 @@
 /** Automations over the API: looked at everywhere; made, edited and deleted on dashboard factories. contract 4. */
+import { Injectable } from '@nestjs/common';
 import type { Automation as AutomationItem, AutomationCreate, AutomationList, AutomationPatch } from '#contracts';
 import type { AutomationNeighbours } from '#definitions';
+import {
+  changedAutomation,
+  createdAutomation,
+  deletedAutomation,
+  refuseAutomationChange,
+  refuseAutomationCreate,
+  refuseAutomationDelete,
+  webhookDefinitionOf,
+  type EditRefusal,
+  type EditVerdict,
+} from '#management';
 import { queryDigest } from '#runs';
 import type { Access } from '../store/access/access.ts';
-import type { AutomationStore } from '../store/definitions/automations.ts';
-import type {
+import { AutomationStore } from '../store/definitions/automations.ts';
+import {
   DefinitionEditStore,
-  EditContext,
-  EditDecision,
-  EditOutcome,
+  type EditableFactory,
+  type EditContext,
+  type EditDecision,
+  type EditedFactory,
+  type EditOutcome,
 } from '../store/definitions/definition-edits.ts';
-import type { FactoryStore } from '../store/factories/factories.ts';
-import type { ScheduleStore } from '../store/definitions/schedules.ts';
+import { FactoryStore } from '../store/factories/factories.ts';
+import { ScheduleStore } from '../store/definitions/schedules.ts';
+import { WebhookStore } from '../store/definitions/webhooks.ts';
 import type { AutomationRow } from '../store/definitions/definition.entities.ts';
-import type { WebhookStore } from '../store/definitions/webhooks.ts';
 import { isManaged } from '../factories/factories.items.ts';
 import { visibleFactory } from '../factories/visible-factories.ts';
 import { changedBy, type Caller } from '../http/access-guard.ts';
-import { notFound, type RefusalError } from '../http/error-codes.ts';
+import { toRefusal } from '../http/edit-refusals.ts';
+import { notFound } from '../http/error-codes.ts';
 import type { WantedVersion } from '../http/if-match.ts';
 import { pageOf, pageKeyOf } from '../http/pages.ts';
-import { definitionOf } from '../webhooks/webhook-edits.ts';
-import { changedAutomation, createdAutomation, deletedAutomation } from './automation-edits.ts';
-import { refuseAutomationChange, refuseAutomationCreate, refuseAutomationDelete } from './managed-automation-files.ts';
+import { ServingPublisher } from '../webhooks/serving-publisher.ts';
+import { Installation } from '../process/installation.ts';
+import { Clock, IdSource } from '../process/injection-tokens.ts';
 import { toAutomationItem, type AutomationView } from './automations.items.ts';
 
 /** Runs that are counted are as old at most. */
@@ -34,37 +49,19 @@ export interface AutomationListQuery {
   cursor?: string;
 }
 
-export interface AutomationServiceDeps {
-  uidKey: Uint8Array;
-  newId(): string;
-  nowMs(): number;
-  /** Makes what was committed the serving state of this process. */
-  changed(): Promise<void>;
-}
-
+@Injectable()
 export class AutomationService {
-  private readonly factories: FactoryStore;
-  private readonly automations: AutomationStore;
-  private readonly webhooks: WebhookStore;
-  private readonly schedules: ScheduleStore;
-  private readonly edits: DefinitionEditStore;
-  private readonly around: AutomationServiceDeps;
-
   constructor(
-    factories: FactoryStore,
-    automations: AutomationStore,
-    schedules: ScheduleStore,
-    webhooks: WebhookStore,
-    edits: DefinitionEditStore,
-    around: AutomationServiceDeps,
-  ) {
-    this.factories = factories;
-    this.schedules = schedules;
-    this.automations = automations;
-    this.webhooks = webhooks;
-    this.edits = edits;
-    this.around = around;
-  }
+    private readonly factories: FactoryStore,
+    private readonly automations: AutomationStore,
+    private readonly schedules: ScheduleStore,
+    private readonly webhooks: WebhookStore,
+    private readonly edits: DefinitionEditStore,
+    private readonly publisher: ServingPublisher,
+    private readonly installation: Installation,
+    private readonly clock: Clock,
+    private readonly ids: IdSource,
+  ) {}
 
   /** By slug. */
   async list(factoryUid: string, { limit, cursor }: AutomationListQuery, access: Access): Promise<AutomationList> {
@@ -101,9 +98,9 @@ export class AutomationService {
     const outcome = await this.edits.edit(
       factoryUid,
       (factory) =>
-        answering(createdAutomation(factory, wanted, this.around.uidKey), {
+        answering(createdAutomation(factory, wanted, this.installation.uidKey), {
           schedules: [],
-          nowMs: this.around.nowMs(),
+          nowMs: this.clock.nowMs(),
         }),
       this.contextOf<AutomationItem>(by),
     );
@@ -122,8 +119,8 @@ export class AutomationService {
   ): Promise<AutomationItem> {
     await visibleFactory(this.factories, factoryUid, by.access);
     const viewOf = await this.views(factoryUid, [uid]);
-    const decide = (factory: Parameters<typeof changedAutomation>[0]): EditDecision<AutomationItem, RefusalError> =>
-      answering(changedAutomation(factory, wanted, isWanted, this.around.uidKey), viewOf(uid));
+    const decide = (factory: EditableFactory): EditDecision<AutomationItem, EditRefusal> =>
+      answering(changedAutomation(factory, wanted, isWanted, this.installation.uidKey), viewOf(uid));
     const outcome = await this.edits.edit(factoryUid, decide, {
       ...this.contextOf<AutomationItem>(by),
       automationUid: uid,
@@ -140,7 +137,13 @@ export class AutomationService {
 
   async remove(factoryUid: string, uid: string, isWanted: WantedVersion, by: Caller): Promise<void> {
     await visibleFactory(this.factories, factoryUid, by.access);
-    const outcome = await this.edits.edit(factoryUid, (factory) => deletedAutomation(factory, isWanted), {
+    const decide = (factory: EditableFactory): EditDecision<undefined, EditRefusal> => {
+      const decided = deletedAutomation(factory, isWanted);
+      return decided.ok
+        ? { ok: true, deletions: decided.deletions, change: decided.change, answer: () => undefined }
+        : decided;
+    };
+    const outcome = await this.edits.edit(factoryUid, decide, {
       ...this.contextOf<undefined>(by),
       automationUid: uid,
     });
@@ -157,7 +160,7 @@ export class AutomationService {
   private async views(factoryUid: string, uids: readonly string[]): Promise<(uid: string) => DashboardView> {
     const fired = await this.automations.lastFired(factoryUid, uids);
     const stored = await this.schedules.of(uids);
-    const nowMs = this.around.nowMs();
+    const nowMs = this.clock.nowMs();
     const recent = await this.automations.recentRuns(factoryUid, uids, nowMs - RECENT_MS);
     return (uid) => ({
       lastFiredAtMs: fired.get(uid),
@@ -169,32 +172,32 @@ export class AutomationService {
 
   private contextOf<Answer>(by: Caller): EditContext<Answer> {
     return {
-      newEntry: () => changedBy(by, this.around.newId()),
+      newEntry: () => changedBy(by, this.ids.newId()),
       complete: (answer) => by.idempotency?.store(200, answer),
     };
   }
 
   private async done<Answer>(
-    outcome: EditOutcome<Answer, RefusalError>,
-    managed: () => Promise<RefusalError>,
+    outcome: EditOutcome<Answer, EditRefusal>,
+    managed: () => Promise<EditRefusal>,
   ): Promise<Answer> {
     switch (outcome.kind) {
       case 'done':
-        await this.around.changed();
+        await this.publisher.publishCommitted();
         return outcome.answer;
       case 'refused':
-        throw outcome.no;
+        throw toRefusal(outcome.reason);
       case 'gone':
         throw notFound('the factory');
       case 'managed':
-        throw await managed();
+        throw toRefusal(await managed());
     }
   }
 
   private async neighbours(factoryUid: string): Promise<AutomationNeighbours> {
     const { environments, skills } = await this.automations.resourceNames(factoryUid);
     return {
-      webhooks: (await this.webhooks.list(factoryUid)).map(definitionOf),
+      webhooks: (await this.webhooks.list(factoryUid)).map(webhookDefinitionOf),
       environmentNames: environments,
       skillNames: skills,
     };
@@ -207,11 +210,19 @@ export class AutomationService {
 
 type DashboardView = Omit<AutomationView, 'isManaged'>;
 
-function answering(
-  decided: EditDecision<AutomationRow, RefusalError>,
-  view: DashboardView,
-): EditDecision<AutomationItem, RefusalError> {
-  return decided.ok
-    ? { ...decided, answer: (after) => toAutomationItem(decided.answer(after), { ...view, isManaged: false }) }
-    : decided;
+/** What was decided, and the answer that tells of the automation as it was written. */
+function answering(decided: EditVerdict, view: DashboardView): EditDecision<AutomationItem, EditRefusal> {
+  if (!decided.ok) return decided;
+  const { objects, change } = decided;
+  return {
+    ok: true,
+    objects,
+    change,
+    answer: (after) => toAutomationItem(written(after), { ...view, isManaged: false }),
+  };
+}
+
+function written({ automation }: EditedFactory): AutomationRow {
+  if (automation === undefined) throw new Error('an automation that was written is not there');
+  return automation;
 }

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { parseCidrs, WAITING_RUNS_PER_FACTORY_MAX, type Cidr } from '#deliveries';
 import { LOG_LEVELS, type LogLevel } from '../process/log.ts';
-import { readHostPattern, type HostPattern, type OperatorNetwork } from '#runs';
+import { readHostPattern, type HostPattern, type OperatorNetwork } from '#isolation';
 
 /** What the service is told from outside; frozen for the life of the process. */
 export interface Config {

@@ -5,6 +5,9 @@ import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, PageFolder } from '../process/injection-tokens.ts';
+import type { Config } from '../config/config.ts';
 
 /** One file of the page. */
 export interface Asset {
@@ -52,14 +55,16 @@ const COMPRESSED_FROM_BYTES = 1_024;
 /** Of eleven: a tenth larger than the best and fifty times as fast, so that nobody waits for the first answer. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } };
 
+@Injectable()
 export class BuiltPage {
   /** The document around its nonces; undefined: the page was not built. */
   private readonly document: readonly string[] | undefined;
   private readonly assets: ReadonlyMap<string, Asset>;
   private readonly compressed = new Map<string, Promise<Uint8Array>>();
 
-  /** `publicUrl`: its path is what the page's addresses begin with. `folder`: where the build is; the first of the known places, if not said. */
-  constructor(publicUrl: string, folder = FOLDERS.find((candidate) => existsSync(join(candidate, DOCUMENT)))) {
+  /** The path of the public address is what the page's addresses begin with. */
+  constructor(@Inject(CONFIG) { publicUrl }: Config, pageFolder: PageFolder) {
+    const folder = pageFolder.path ?? FOLDERS.find((candidate) => existsSync(join(candidate, DOCUMENT)));
     const isBuilt = folder !== undefined && existsSync(join(folder, DOCUMENT));
     this.document = isBuilt
       ? readFileSync(join(folder, DOCUMENT), 'utf8')

@@ -30,10 +30,7 @@ const HOW_TO_BUILD = 'the web page is not built; `npm start` builds it, and so d
 
 @Controller()
 export class DashboardController {
-  private readonly page: BuiltPage;
-  constructor(page: BuiltPage) {
-    this.page = page;
-  }
+  constructor(private readonly page: BuiltPage) {}
 
   /** Where there is no page, the interface is what there is to see; relative, so that it works below any path of the public address. */
   @Get()

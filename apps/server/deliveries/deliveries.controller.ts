@@ -9,12 +9,10 @@ import { DeliveryService, type DeliveryListQuery } from './deliveries.service.ts
 
 @Controller('api/v1/factory/:uid/webhooks/:webhookUid/deliveries')
 export class DeliveryController {
-  private readonly deliveries: DeliveryService;
-  private readonly resends: ResendService;
-  constructor(deliveries: DeliveryService, resends: ResendService) {
-    this.deliveries = deliveries;
-    this.resends = resends;
-  }
+  constructor(
+    private readonly deliveries: DeliveryService,
+    private readonly resends: ResendService,
+  ) {}
 
   @Get()
   @Allow('viewer')

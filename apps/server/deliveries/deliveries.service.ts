@@ -1,18 +1,18 @@
 /** The delivery log of a webhook: pages, single entries, stored payloads. spec: Inspect deliveries; contract 4, 5 (Log). */
+import { Inject, Injectable } from '@nestjs/common';
 import type { Delivery, DeliveryList } from '#contracts';
 import { OUTCOMES, type OutcomeKind, type OutcomeLabel } from '#deliveries';
 import { queryDigest } from '#runs';
 import type { Access } from '../store/access/access.ts';
-import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
-import type { FactoryStore } from '../store/factories/factories.ts';
-import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
-import type { WebhookStore } from '../store/definitions/webhooks.ts';
 import { notFound, RefusalError } from '../http/error-codes.ts';
+import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
 import { pageOf, pageKeyOf } from '../http/pages.ts';
 import { fromTime } from '../http/timestamps.ts';
+import { CONFIG } from '../process/injection-tokens.ts';
+import type { Config } from '../config/config.ts';
 import { toDeliveryItem } from './deliveries.items.ts';
 import { bytesOf } from './stored-payloads.ts';
-import { refuseUnseenLog, visibleEntry, type LogPlace, type LogStores } from './visible-deliveries.ts';
+import { refuseUnseenLog, visibleEntry, type LogPlace, LogStores } from './visible-deliveries.ts';
 
 /** A parsed list query. */
 export interface DeliveryListQuery {
@@ -23,19 +23,12 @@ export interface DeliveryListQuery {
   cursor?: string;
 }
 
+@Injectable()
 export class DeliveryService {
-  private readonly stores: LogStores;
-  private readonly around: { publicUrl: string };
-
   constructor(
-    factories: FactoryStore,
-    webhooks: WebhookStore,
-    deliveries: DeliveryStore,
-    around: { publicUrl: string },
-  ) {
-    this.stores = { factories, webhooks, deliveries };
-    this.around = around;
-  }
+    private readonly stores: LogStores,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
 
   /** Newest first. Why a delivery was refused is for managers. */
   async list(place: LogPlace, query: DeliveryListQuery, access: Access): Promise<DeliveryList> {
@@ -76,7 +69,7 @@ export class DeliveryService {
   }
 
   private toItem(entry: DeliveryRow, access: Access): Delivery {
-    return toDeliveryItem(entry, access, this.around.publicUrl);
+    return toDeliveryItem(entry, access, this.config.publicUrl);
   }
 }
 

@@ -1,11 +1,13 @@
 /** What keeps stored bytes from being delivered again: outages, a full queue, definitions that move. contract 5. */
 import { describe, expect, it } from '@jest/globals';
 import type { Caller } from '../http/access-guard.ts';
+import type { AcceptResult, DeliveryAcceptor } from '../ingress/delivery-acceptor.ts';
+import type { ServedWebhook, Serving } from '../webhooks/serving-state.ts';
+import type { DiskWatch } from '../process/disk-watch.ts';
+import type { Config } from '../config/config.ts';
+import { ResendService } from './resends.service.ts';
 import { RefusalError } from '../http/error-codes.ts';
-import type { AcceptResult } from '../ingress/delivery-acceptor.ts';
-import type { ServedWebhook } from '../webhooks/serving-state.ts';
 import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
-import { ResendService, type ResendServiceDeps } from './resends.service.ts';
 import type { LogStores } from './visible-deliveries.ts';
 
 const ENTRY: DeliveryRow = {
@@ -58,23 +60,23 @@ function world(more: Partial<World> = {}): { it: World; resend: () => Promise<un
     webhooks: { find: async () => ({ factory_uid: 'fac_1' }) },
     deliveries: { find: async () => ENTRY, payload: async () => ({ bytes: Buffer.from('{}'), encoding: 'identity' }) },
   } as unknown as LogStores;
-  const around = {
-    serving: { webhook: () => it.served, confirm: look, refresh: look },
-    intake: {
-      waitSeconds: () => it.waitSeconds,
-      deliverAgain: async () => it.taken[Math.min(it.asked++, it.taken.length - 1)],
-    },
-    publicUrl: 'http://mill.example',
-    isDiskLow: () => it.diskLow,
-    nowMs: () => 1,
-    newId: () => 'id',
-  } as unknown as ResendServiceDeps;
+  const acceptor = {
+    waitSeconds: () => it.waitSeconds,
+    deliverAgain: async () => it.taken[Math.min(it.asked++, it.taken.length - 1)],
+  };
+  const service = new ResendService(
+    stores,
+    { webhook: () => it.served, confirm: look, refresh: look } as unknown as Serving,
+    acceptor as unknown as DeliveryAcceptor,
+    { isLow: () => it.diskLow } as unknown as DiskWatch,
+    { publicUrl: 'http://mill.example' } as Config,
+    { nowMs: () => 1, monotonicMs: () => 1 },
+    { newId: () => 'id' },
+  );
   return {
     it,
     resend: () =>
-      new ResendService(stores, around)
-        .resend({ factoryUid: 'fac_1', webhookUid: 'wh_1' }, 'e1', BY)
-        .catch((error: unknown) => error),
+      service.resend({ factoryUid: 'fac_1', webhookUid: 'wh_1' }, 'e1', BY).catch((error: unknown) => error),
   };
 }
 

@@ -1,49 +1,46 @@
 /** Delivering again: the stored bytes of an accepted delivery as a new one of its webhook, judged by what is served now. spec: Webhook delivery; contract 4, 5. */
+import { Inject, Injectable } from '@nestjs/common';
 import type { Delivery } from '#contracts';
 import { GUARD_ATTEMPTS_MAX, OUTCOMES, type OutcomeKind } from '#deliveries';
 import { changedBy, type Caller } from '../http/access-guard.ts';
 import { lastingConflict, notFound, RefusalError } from '../http/error-codes.ts';
-import type { Incoming, DeliveryAcceptor, IncomingBody, AcceptResult } from '../ingress/delivery-acceptor.ts';
+import { type Incoming, DeliveryAcceptor, type IncomingBody, type AcceptResult } from '../ingress/delivery-acceptor.ts';
 import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
 import type { Transaction } from '../store/database/transactions.ts';
-import type { ServedWebhook, Serving } from '../webhooks/serving-state.ts';
+import { type ServedWebhook, Serving } from '../webhooks/serving-state.ts';
+import { DiskWatch } from '../process/disk-watch.ts';
+import { CONFIG, Clock, IdSource } from '../process/injection-tokens.ts';
+import type { Config } from '../config/config.ts';
 import { toDeliveryItem } from './deliveries.items.ts';
 import { bodyOf } from './stored-payloads.ts';
-import { visibleEntry, type LogPlace, type LogStores } from './visible-deliveries.ts';
-
-export interface ResendServiceDeps {
-  serving: Serving;
-  intake: DeliveryAcceptor;
-  publicUrl: string;
-  /** Whether the disk is nearly full. */
-  isDiskLow(): boolean;
-  nowMs(): number;
-  newId(): string;
-}
+import { visibleEntry, type LogPlace, LogStores } from './visible-deliveries.ts';
 
 /** The contract of the route: accepted, not done. */
 const ACCEPTED = 202;
 const RETRY_AFTER_SECONDS = 5;
 
+@Injectable()
 export class ResendService {
-  private readonly stores: LogStores;
-  private readonly around: ResendServiceDeps;
-
-  constructor(stores: LogStores, around: ResendServiceDeps) {
-    this.stores = stores;
-    this.around = around;
-  }
+  constructor(
+    private readonly stores: LogStores,
+    private readonly serving: Serving,
+    private readonly acceptor: DeliveryAcceptor,
+    private readonly disk: DiskWatch,
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly clock: Clock,
+    private readonly ids: IdSource,
+  ) {}
 
   /** Answers the new entry; it is committed with its identity, its runs, its audit entry and the answer to an idempotency key. */
   async resend(place: LogPlace, entryId: string, by: Caller): Promise<Delivery> {
     const entry = await visibleEntry(this.stores, place, entryId, by.access);
     const body = await this.bodyOf(entry);
-    if (this.around.isDiskLow()) throw unavailable('the disk of the service is nearly full');
+    if (this.disk.isLow()) throw unavailable('the disk of the service is nearly full');
     for (let attempt = 0; attempt < GUARD_ATTEMPTS_MAX; attempt += 1) {
       const webhook = await this.served(place);
       const taken = await this.deliver(webhook, entry, body, by);
       if (taken.kind !== 'stale') return this.answer(taken, by);
-      await this.around.serving.refresh();
+      await this.serving.refresh();
     }
     throw unavailable('the definitions of this factory change too fast');
   }
@@ -62,7 +59,7 @@ export class ResendService {
 
   /** The webhook as it is served. What speaks against it is believed of no memory that is older than the request, which has seen the entry in the database. */
   private async served({ webhookUid }: LogPlace): Promise<ServedWebhook> {
-    const { serving } = this.around;
+    const { serving } = this;
     if (serving.webhook(webhookUid)?.enabled !== true) await serving.refresh();
     const webhook = serving.webhook(webhookUid);
     if (webhook === undefined) throw notFound('the webhook');
@@ -76,9 +73,9 @@ export class ResendService {
     body: IncomingBody,
     by: Caller,
   ): Promise<AcceptResult> {
-    const { intake } = this.around;
-    const receivedAtMs = this.around.nowMs();
-    const waitSeconds = intake.waitSeconds(webhook.uid, receivedAtMs);
+    const { acceptor } = this;
+    const receivedAtMs = this.clock.nowMs();
+    const waitSeconds = acceptor.waitSeconds(webhook.uid, receivedAtMs);
     if (waitSeconds !== undefined) throw overRate(waitSeconds);
     const incoming: Incoming = {
       webhook,
@@ -88,9 +85,9 @@ export class ResendService {
       sizeExact: true,
     };
     const toItem = (entry: DeliveryRow): Delivery => this.toItem(entry, by);
-    return intake.deliverAgain(incoming, body, {
+    return acceptor.deliverAgain(incoming, body, {
       of,
-      by: changedBy(by, this.around.newId()),
+      by: changedBy(by, this.ids.newId()),
       *also(entry): Transaction<void> {
         if (by.idempotency !== undefined) yield* by.idempotency.store(ACCEPTED, toItem(entry));
       },
@@ -114,7 +111,7 @@ export class ResendService {
   }
 
   private toItem(entry: DeliveryRow, { access }: Caller): Delivery {
-    return toDeliveryItem(entry, access, this.around.publicUrl);
+    return toDeliveryItem(entry, access, this.config.publicUrl);
   }
 }
 

@@ -1,9 +1,10 @@
 /** The log of a request, or an entry of it, if it is there and the key may see it: all else looks the same from outside. contract 2. */
+import { Injectable } from '@nestjs/common';
 import type { Access } from '../store/access/access.ts';
-import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
-import type { FactoryStore } from '../store/factories/factories.ts';
+import { DeliveryStore } from '../store/deliveries/deliveries.ts';
+import { FactoryStore } from '../store/factories/factories.ts';
+import { WebhookStore } from '../store/definitions/webhooks.ts';
 import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
-import type { WebhookStore } from '../store/definitions/webhooks.ts';
 import { visibleFactory } from '../factories/visible-factories.ts';
 import { notFound } from '../http/error-codes.ts';
 
@@ -13,10 +14,13 @@ export interface LogPlace {
   webhookUid: string;
 }
 
-export interface LogStores {
-  factories: FactoryStore;
-  webhooks: WebhookStore;
-  deliveries: DeliveryStore;
+@Injectable()
+export class LogStores {
+  constructor(
+    readonly factories: FactoryStore,
+    readonly webhooks: WebhookStore,
+    readonly deliveries: DeliveryStore,
+  ) {}
 }
 
 /** Throws 404 for a log that is not there, and for one that the key may not see. */

@@ -1,7 +1,10 @@
 /** What is served to people and programs that want to know the interface: the API document and the files of the page that shows it. contract 3. */
 import { readFileSync } from 'node:fs';
+import { Inject, Injectable } from '@nestjs/common';
 import { openApiDocument } from '#contracts';
 import { entityTagOf } from '../http/etags.ts';
+import { CONFIG } from '../process/injection-tokens.ts';
+import type { Config } from '../config/config.ts';
 
 export interface Page {
   type: string;
@@ -18,10 +21,11 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Every page by its name, and the API document of this service; read once, when the service is built. */
+@Injectable()
 export class Pages {
   readonly document: Page;
   private readonly files: ReadonlyMap<string, Page>;
-  constructor(publicUrl: string) {
+  constructor(@Inject(CONFIG) { publicUrl }: Config) {
     this.document = toPage('application/json; charset=utf-8', JSON.stringify(openApiDocument(publicUrl)));
     this.files = new Map(
       FILES.map((name) => [

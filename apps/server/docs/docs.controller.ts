@@ -15,10 +15,7 @@ const CACHE = 'public, max-age=60';
 
 @Controller()
 export class DocsController {
-  private readonly pages: Pages;
-  constructor(pages: Pages) {
-    this.pages = pages;
-  }
+  constructor(private readonly pages: Pages) {}
 
   @Get('api/v1/openapi.json')
   @AllowEverybody()

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { LAUNCH_PROFILES } from '#runs';
+import { LAUNCH_PROFILES } from '#agents';
 import { ConfigError } from '../config/config.ts';
 import { startCommand, type CommandEnd } from '../execution/command/command.ts';
 import { serverAgent } from '../execution/preparation/execution-spec.ts';

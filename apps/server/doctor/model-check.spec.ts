@@ -1,8 +1,8 @@
 /** What `doctor` asks of the model's endpoint, and that it asks the one that runs will use. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { modelChoice } from '#runs';
-import { readConfig as readAgentConfig } from '../../agent/config.ts';
+import { modelChoice } from '#agents';
+import { readConfig as readAgentConfig } from '../../agent/config/config.ts';
 import { readConfig } from '../config/config.ts';
 import { BUILT_IN_AGENT } from '../execution/agent/agents.ts';
 import type { Remark } from './findings.ts';

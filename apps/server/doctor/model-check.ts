@@ -1,5 +1,5 @@
 /** Whether the model of the built-in agent can be reached with its credentials. Asks for a list of models: that costs nothing. */
-import { HOW_TO_CONFIGURE_A_MODEL, modelChoice, type ModelEndpoint } from '#runs';
+import { HOW_TO_CONFIGURE_A_MODEL, modelChoice, type ModelEndpoint } from '#agents';
 import type { DoctorTarget } from './doctor.ts';
 import { ok, problem, warning, type Remark } from './findings.ts';
 

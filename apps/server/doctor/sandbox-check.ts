@@ -1,6 +1,7 @@
 /** What would keep a run away from this machine: tried, as the service tries it at its start. contract 10. */
 import { readFileSync } from 'node:fs';
-import { confinementProblem, isConfining, modelChoice, type ConfinementRequest } from '#runs';
+import { modelChoice } from '#agents';
+import { confinementProblem, isConfining, type ConfinementRequest } from '#isolation';
 import type { Config } from '../config/config.ts';
 import { findTools } from '../process/program-paths.ts';
 import { missingGuarantees, STANDARD_PATH } from '../execution/sandbox/sandboxes.ts';

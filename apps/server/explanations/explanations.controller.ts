@@ -6,10 +6,7 @@ import { ExplanationService } from './explanations.service.ts';
 
 @Controller('api/v1/explanations')
 export class ExplanationController {
-  private readonly explanations: ExplanationService;
-  constructor(explanations: ExplanationService) {
-    this.explanations = explanations;
-  }
+  constructor(private readonly explanations: ExplanationService) {}
 
   @Get(':id')
   @Allow('viewer')

@@ -1,4 +1,5 @@
 /** What decided a delivery or a run: put together from the log, the run, and the definitions as they are now. Never a value of a payload. contract 4, 11. */
+import { Injectable } from '@nestjs/common';
 import type {
   ExplainedAutomation,
   ExplainedDefinition,
@@ -13,12 +14,12 @@ import { payloadOf } from '../deliveries/stored-payloads.ts';
 import { maySee } from '../http/access-guard.ts';
 import { RefusalError } from '../http/error-codes.ts';
 import { toTime } from '../http/timestamps.ts';
-import type { RunItems } from '../runs/run-item-loader.ts';
+import { RunItems } from '../runs/run-item-loader.ts';
 import type { Access } from '../store/access/access.ts';
-import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
-import type { DefinitionStatus, ExplanationStore } from '../store/reports/explanations.ts';
-import type { FactoryStore } from '../store/factories/factories.ts';
-import type { RunStore } from '../store/runs/runs.ts';
+import { DeliveryStore } from '../store/deliveries/deliveries.ts';
+import { type DefinitionStatus, ExplanationStore } from '../store/reports/explanations.ts';
+import { FactoryStore } from '../store/factories/factories.ts';
+import { RunStore } from '../store/runs/runs.ts';
 import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
 import type { RunRow } from '../store/runs/run.entities.ts';
 import {
@@ -36,34 +37,29 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Automations that have nothing to do with the delivery, in one answer. */
 const NOT_SELECTED_MAX = 200;
 
-/** What explanations are made of. */
-export interface ExplanationSources {
-  explanations: ExplanationStore;
-  deliveries: DeliveryStore;
-  runs: RunStore;
-  runItems: RunItems;
-  factories: FactoryStore;
-}
-
+@Injectable()
 export class ExplanationService {
-  private readonly from: ExplanationSources;
-  constructor(from: ExplanationSources) {
-    this.from = from;
-  }
+  constructor(
+    private readonly explanations: ExplanationStore,
+    private readonly deliveries: DeliveryStore,
+    private readonly runs: RunStore,
+    private readonly runItems: RunItems,
+    private readonly factories: FactoryStore,
+  ) {}
 
   /** Throws 404 for what is not there, and for what the key may not see. */
   async explain(id: string, access: Access): Promise<Explanation> {
     const wanted = id.toLowerCase();
     if (!UUID.test(wanted)) throw unknown();
-    const entry = await this.from.deliveries.find(wanted);
+    const entry = await this.deliveries.find(wanted);
     if (entry !== undefined) return this.ofDelivery(entry, access);
-    const run = await this.from.runs.find(wanted);
+    const run = await this.runs.find(wanted);
     if (run === undefined || !maySee(access, run.factory_uid ?? undefined)) throw unknown();
     return this.ofRun(run, access);
   }
 
   private async ofDelivery(entry: DeliveryRow, access: Access): Promise<Explanation> {
-    const factory = maySee(access, entry.factory_uid) ? await this.from.factories.find(entry.factory_uid) : undefined;
+    const factory = maySee(access, entry.factory_uid) ? await this.factories.find(entry.factory_uid) : undefined;
     if (factory === undefined) throw unknown();
     return {
       id: entry.entry_id,
@@ -76,8 +72,8 @@ export class ExplanationService {
   }
 
   private async ofRun(run: RunRow, access: Access): Promise<Explanation> {
-    const factory = run.factory_uid === null ? undefined : await this.from.factories.find(run.factory_uid);
-    const entry = run.entry_id === null ? undefined : await this.from.deliveries.find(run.entry_id);
+    const factory = run.factory_uid === null ? undefined : await this.factories.find(run.factory_uid);
+    const entry = run.entry_id === null ? undefined : await this.deliveries.find(run.entry_id);
     const decision = entry === undefined ? await this.withoutDelivery(run) : await this.delivered(entry, access);
     return {
       id: run.run_id,
@@ -130,8 +126,8 @@ export class ExplanationService {
       schedule_cron: cron,
     } = run;
     if (uid === null || factoryUid === null) return [];
-    const now = (await this.from.explanations.automations(factoryUid)).find((automation) => automation.uid === uid);
-    const definition = (await this.from.explanations.definitions([uid])).get(uid);
+    const now = (await this.explanations.automations(factoryUid)).find((automation) => automation.uid === uid);
+    const definition = (await this.explanations.definitions([uid])).get(uid);
     if (now === undefined || definition === undefined) return [];
     const shown = toDefinition(now, decided);
     const isUnchanged = shown.standing === 'unchanged';
@@ -143,7 +139,7 @@ export class ExplanationService {
   }
 
   private async webhook(uid: string, decided: Decided): Promise<ExplainedDefinition | null> {
-    const now = await this.from.explanations.webhook(uid);
+    const now = await this.explanations.webhook(uid);
     return now === undefined ? null : toDefinition(now, decided);
   }
 
@@ -152,11 +148,11 @@ export class ExplanationService {
     entry: DeliveryRow,
     decided: Decided,
   ): Promise<Pick<Explanation, 'automations' | 'automations_left_out'>> {
-    const all = await this.from.explanations.automations(entry.factory_uid);
+    const all = await this.explanations.automations(entry.factory_uid);
     const byUid = new Map(all.map((automation) => [automation.uid, automation]));
     const decisions = decisionsOf(entry.decision);
-    const definitions = await this.from.explanations.definitions(decisions.map(({ uid }) => uid));
-    const payload = decisions.length === 0 ? undefined : await payloadOf(entry.entry_id, this.from.deliveries);
+    const definitions = await this.explanations.definitions(decisions.map(({ uid }) => uid));
+    const payload = decisions.length === 0 ? undefined : await payloadOf(entry.entry_id, this.deliveries);
     const mentioned = decisions.flatMap((decision) =>
       toAutomation(
         decision,
@@ -179,7 +175,7 @@ export class ExplanationService {
   private async toDelivery(entry: DeliveryRow, { role }: Access): Promise<ExplainedDelivery> {
     const original =
       entry.outcome === 'duplicate'
-        ? await this.from.explanations.original(entry.webhook_uid, entry.delivery_id, entry.entry_id)
+        ? await this.explanations.original(entry.webhook_uid, entry.delivery_id, entry.entry_id)
         : undefined;
     const reason = role === 'admin' || role === 'manager' ? entry.reason : null;
     return {
@@ -195,7 +191,7 @@ export class ExplanationService {
   }
 
   private async toRun(run: RunRow, access: Access): Promise<ExplainedRun> {
-    const [item] = await this.from.runItems.of([run], access);
+    const [item] = await this.runItems.of([run], access);
     if (item === undefined) throw new Error('a run has no item');
     const { run_id: runId, title, state, source, created_at: createdAt, creator, schedule } = item;
     return {

@@ -37,27 +37,14 @@ import { FactoryService, type FactoryListQuery, type PageQuery } from './factori
 
 @Controller('api/v1/factory')
 export class FactoryController {
-  private readonly factories: FactoryService;
-  private readonly plans: PlanService;
-  private readonly filterTests: FilterTestService;
-  private readonly filterReplays: FilterReplayService;
-  private readonly filterSuggestions: FilterSuggestionService;
-  private readonly runs: RunService;
   constructor(
-    factories: FactoryService,
-    plans: PlanService,
-    filterTests: FilterTestService,
-    filterReplays: FilterReplayService,
-    filterSuggestions: FilterSuggestionService,
-    runs: RunService,
-  ) {
-    this.factories = factories;
-    this.plans = plans;
-    this.filterTests = filterTests;
-    this.filterReplays = filterReplays;
-    this.filterSuggestions = filterSuggestions;
-    this.runs = runs;
-  }
+    private readonly factories: FactoryService,
+    private readonly plans: PlanService,
+    private readonly filterTests: FilterTestService,
+    private readonly filterReplays: FilterReplayService,
+    private readonly filterSuggestions: FilterSuggestionService,
+    private readonly runs: RunService,
+  ) {}
 
   @Get()
   @Allow('viewer')

@@ -1,7 +1,7 @@
 /** Factories as the API shows them: every member named here, snake_case, absent ones left out. contract 4. */
+import { toAgentConfig } from '#agents';
 import type { Factory as FactoryItem, FactorySource as FactorySourceItem } from '#contracts';
 import type { FactoryDefinition } from '#definitions';
-import { toAgentConfig } from '#runs';
 import type { Factory } from '../store/factories/factory-rows.ts';
 import { toTime } from '../http/timestamps.ts';
 import { toSyncPolicyItem } from './sync-policies.ts';

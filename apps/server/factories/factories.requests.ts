@@ -1,6 +1,6 @@
 /** Which git source and sync policy of a request could be followed, before anybody tries. contract 4 (source), 9 (Git). */
+import { membersOf } from '#contracts';
 import type { MemberError } from '../http/error-codes.ts';
-import { membersOf } from '../http/members.ts';
 import { syncPolicyErrors } from './sync-policies.ts';
 import { checkGitUrl, isBranchName, normalizeSubfolder } from '../sync/sources/git/git-urls.ts';
 

@@ -1,44 +1,33 @@
 /** Factories over the API: make, change, look at, sync, suspend, approve; their webhooks, automations and pass history. spec: What the service does 5–6; contract 4. */
+import { Inject, Optional, Injectable } from '@nestjs/common';
 import type { Approval, Factory as FactoryItem, FactoryList, FactoryStatus, Sync, SyncList } from '#contracts';
 import { deriveUid, policyProblem } from '#reconcile';
 import { queryDigest } from '#runs';
 import type { Access } from '../store/access/access.ts';
 import type { ChangedBy } from '../store/access/audit.ts';
-import type { DefinitionStore } from '../store/definitions/definitions.ts';
-import type { FactoryStore } from '../store/factories/factories.ts';
+import { DefinitionStore } from '../store/definitions/definitions.ts';
 import type { Factory, FactorySource } from '../store/factories/factory-rows.ts';
-import type { EventStore } from '../store/factories/events.ts';
-import type { InventoryStore } from '../store/definitions/catalogue.ts';
+import { FactoryStore } from '../store/factories/factories.ts';
+import { InventoryStore } from '../store/definitions/catalogue.ts';
+import { EventStore } from '../store/factories/events.ts';
 import { changedBy, type Caller } from '../http/access-guard.ts';
 import { invalidMembers, lastingConflict, notFound, RefusalError } from '../http/error-codes.ts';
 import type { FactoryCreate, FactoryPatch } from '../http/body-schemas.ts';
 import { pageInfoOf, pageOf, pageKeyOf } from '../http/pages.ts';
 import { normalizeSubfolder } from '../sync/sources/git/git-urls.ts';
-import type { SyncLoops } from '../sync/loops.ts';
+import { SyncLoops } from '../sync/loops.ts';
+import { ReplicaStore } from '../store/database/replicas.ts';
+import { Notices } from '../store/database/notices.ts';
+import { Installation } from '../process/installation.ts';
+import { CONFIG, IdSource } from '../process/injection-tokens.ts';
+import type { Config } from '../config/config.ts';
+import { FactoryAssignments } from '../sync/factory-assignments.ts';
 import { toFactoryItem } from './factories.items.ts';
 import { factoryRequestErrors, gitSourceErrors } from './factories.requests.ts';
 import { toStatusItem } from './factory-status.items.ts';
 import { toSyncItem } from './syncs.items.ts';
 import { syncPolicyErrors, toSyncPolicy } from './sync-policies.ts';
 import { visibleFactory } from './visible-factories.ts';
-
-/** Where what is known of factories is kept. */
-export interface FactoryStores {
-  factories: FactoryStore;
-  definitions: DefinitionStore;
-  inventory: InventoryStore;
-  events: EventStore;
-}
-
-export interface FactoryServiceDeps {
-  uidKey: Uint8Array;
-  allowLocalSources: boolean;
-  newId(): string;
-  /** Tells every process that reconciles that a factory was made, changed or deleted; ends when this one has followed, where it is one. */
-  changed(factoryUid: string): Promise<void>;
-  /** Whether any process lives that reconciles factories, here or elsewhere. */
-  isAttended(): Promise<boolean>;
-}
 
 /** A parsed list query. */
 export interface PageQuery {
@@ -53,35 +42,30 @@ const RECENT_EVENTS = 10;
 /** How long `?wait=true` waits for a pass. */
 const WAIT_MS_MAX = 120_000;
 
+@Injectable()
 export class FactoryService {
-  private readonly factories: FactoryStore;
-  private readonly definitions: DefinitionStore;
-  private readonly inventory: InventoryStore;
-  private readonly events: EventStore;
-  private readonly loops: SyncLoops;
-  private readonly around: FactoryServiceDeps;
-
   constructor(
-    { factories, definitions, inventory, events }: FactoryStores,
-    loops: SyncLoops,
-    around: FactoryServiceDeps,
-  ) {
-    this.factories = factories;
-    this.definitions = definitions;
-    this.inventory = inventory;
-    this.events = events;
-    this.loops = loops;
-    this.around = around;
-  }
+    private readonly factories: FactoryStore,
+    private readonly definitions: DefinitionStore,
+    private readonly inventory: InventoryStore,
+    private readonly events: EventStore,
+    private readonly replicas: ReplicaStore,
+    private readonly loops: SyncLoops,
+    private readonly notices: Notices,
+    private readonly installation: Installation,
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly ids: IdSource,
+    @Optional() private readonly assignments?: FactoryAssignments,
+  ) {}
 
   /** Makes a factory and starts to reconcile it. Local sources only where the operator allows them. */
   async create(wanted: FactoryCreate, by: Caller): Promise<FactoryItem> {
     refuseUnusablePolicy(wanted);
-    const source = toSource(wanted.source, this.around.allowLocalSources);
+    const source = toSource(wanted.source, this.config.allowLocalSources);
     const syncPolicy = toSyncPolicy(wanted.sync_policy ?? {});
     const misfit = policyProblem(syncPolicy, source.kind);
     if (misfit !== undefined) throw policyNeedsGit(misfit);
-    const uid = deriveUid(this.around.uidKey, 'factory', wanted.slug);
+    const uid = deriveUid(this.installation.uidKey, 'factory', wanted.slug);
     const factory = {
       uid,
       slug: wanted.slug,
@@ -100,7 +84,7 @@ export class FactoryService {
   async patch(uid: string, wanted: FactoryPatch, by: Caller): Promise<FactoryItem> {
     await this.visible(uid, by.access);
     refuseUnusablePolicy(wanted);
-    const source = wanted.source && toSource(wanted.source, this.around.allowLocalSources);
+    const source = wanted.source && toSource(wanted.source, this.config.allowLocalSources);
     const edited = await this.factories.edit(
       uid,
       { name: wanted.name, source, syncPolicy: wanted.sync_policy && toSyncPolicy(wanted.sync_policy) },
@@ -140,7 +124,7 @@ export class FactoryService {
   async remove(uid: string, by: Caller): Promise<void> {
     await this.visible(uid, by.access);
     if (!(await this.factories.remove(uid, this.changedBy(by)))) throw notFound('the factory');
-    await this.around.changed(uid);
+    await this.publish(uid);
   }
 
   /** Where the factory stands: conditions, revisions, generations, inventory. */
@@ -150,7 +134,7 @@ export class FactoryService {
       this.inventory.list(uid),
       this.factories.passes(uid, RECENT_SYNCS),
       this.events.list(uid, RECENT_EVENTS),
-      this.around.isAttended(),
+      this.isAttended(),
     ]);
     return toStatusItem(factory, { inventory, recent, events, isAttended });
   }
@@ -201,8 +185,19 @@ export class FactoryService {
 
   /** Lets the loop follow what is stored now, and shows it. */
   private async follow(uid: string, access: Access): Promise<FactoryItem> {
-    await this.around.changed(uid);
+    await this.publish(uid);
     return this.toItem(await this.visible(uid, access));
+  }
+
+  /** Tells every process that reconciles that a factory was made, changed or deleted; ends when this one has followed, where it is one. */
+  private async publish(uid: string): Promise<void> {
+    this.notices.publish('factory', uid);
+    await this.assignments?.follow(uid);
+  }
+
+  /** Whether any process lives that reconciles factories, here or elsewhere. */
+  private async isAttended(): Promise<boolean> {
+    return this.config.roles.has('sync') || (await this.replicas.living()).some(({ roles }) => roles.includes('sync'));
   }
 
   private async settled(uid: string, generation: number, access: Access): Promise<void> {
@@ -218,7 +213,7 @@ export class FactoryService {
   }
 
   private changedBy(by: Caller): ChangedBy {
-    return changedBy(by, this.around.newId());
+    return changedBy(by, this.ids.newId());
   }
 }
 

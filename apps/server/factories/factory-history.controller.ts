@@ -9,10 +9,7 @@ import type { PageQuery } from './factories.service.ts';
 
 @Controller('api/v1/factory')
 export class FactoryHistoryController {
-  private readonly history: FactoryHistory;
-  constructor(history: FactoryHistory) {
-    this.history = history;
-  }
+  constructor(private readonly history: FactoryHistory) {}
 
   @Get(':uid/events')
   @Allow('viewer')

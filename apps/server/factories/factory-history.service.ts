@@ -1,17 +1,17 @@
 /** What happened to a factory, and what became of its revisions. contract 4, 9, 11 (wait). */
+import { Injectable } from '@nestjs/common';
 import type { FactoryEvent as FactoryEventItem, FactoryEventList, RevisionStatus } from '#contracts';
-import { branchOf, isDirectory, revisionId, revisionVerdict, type ReplicaSeen } from '#reconcile';
+import { branchOf, isDirectory, revisionId, revisionVerdict, type PassRecord, type ReplicaSeen } from '#reconcile';
 import { queryDigest } from '#runs';
 import { RefusalError } from '../http/error-codes.ts';
 import { pageOf, pageKeyOf } from '../http/pages.ts';
 import { toTime } from '../http/timestamps.ts';
 import type { Access } from '../store/access/access.ts';
-import type { EventStore, StoredFactoryEvent } from '../store/factories/events.ts';
-import type { FactoryStore } from '../store/factories/factories.ts';
-import type { PassRecord } from '../store/factories/passes.ts';
-import type { FactoryCondition, Factory } from '../store/factories/factory-rows.ts';
-import type { ReplicaStore } from '../store/database/replicas.ts';
-import type { RevisionStore } from '../store/factories/revisions.ts';
+import { EventStore, type StoredFactoryEvent } from '../store/factories/events.ts';
+import type { Factory, FactoryCondition } from '../store/factories/factory-rows.ts';
+import { FactoryStore } from '../store/factories/factories.ts';
+import { ReplicaStore } from '../store/database/replicas.ts';
+import { RevisionStore } from '../store/factories/revisions.ts';
 import type { PageQuery } from './factories.service.ts';
 import { toSyncItem } from './syncs.items.ts';
 import { visibleFactory } from './visible-factories.ts';
@@ -22,18 +22,14 @@ const DIRECTORY = /^sha256:[0-9a-f]{64}$/;
 /** Longer texts are no revision: a branch name and a commit. */
 const REVISION_CHARACTERS_MAX = 512;
 
+@Injectable()
 export class FactoryHistory {
-  private readonly factories: FactoryStore;
-  private readonly told: EventStore;
-  private readonly revisions: RevisionStore;
-  private readonly replicas: ReplicaStore;
-
-  constructor(factories: FactoryStore, told: EventStore, revisions: RevisionStore, replicas: ReplicaStore) {
-    this.factories = factories;
-    this.told = told;
-    this.revisions = revisions;
-    this.replicas = replicas;
-  }
+  constructor(
+    private readonly factories: FactoryStore,
+    private readonly told: EventStore,
+    private readonly revisions: RevisionStore,
+    private readonly replicas: ReplicaStore,
+  ) {}
 
   /** Events, newest first. */
   async events(uid: string, { limit, cursor }: PageQuery, access: Access): Promise<FactoryEventList> {

@@ -1,9 +1,8 @@
 /** Where a factory stands, as the API shows it: conditions, revisions, generations, inventory. contract 4 (status). */
 import type { Condition, FactoryStatus, InventoryItem } from '#contracts';
 import type { Problem } from '#definitions';
-import { conditionsOf, heldOf, factoryStateOf, type Change, type FactoryCondition } from '#reconcile';
+import { conditionsOf, heldOf, factoryStateOf, type Change, type ConditionStatus, type PassRecord } from '#reconcile';
 import type { StoredFactoryEvent } from '../store/factories/events.ts';
-import type { PassRecord } from '../store/factories/passes.ts';
 import type { Factory } from '../store/factories/factory-rows.ts';
 import type { InventoryEntry } from '../store/definitions/catalogue.ts';
 import { toTime } from '../http/timestamps.ts';
@@ -78,7 +77,7 @@ function toSyncSummary({
   };
 }
 
-function toConditionItem({ type, status, reason, message, sinceMs, observedGeneration }: FactoryCondition): Condition {
+function toConditionItem({ type, status, reason, message, sinceMs, observedGeneration }: ConditionStatus): Condition {
   return {
     type,
     status,

@@ -1,10 +1,9 @@
 /** Sync policies between the wire and the reconciler. contract 9. */
 import { commitKeyProblem } from '#authentication';
-import type { SyncPolicy as SyncPolicyItem } from '#contracts';
+import { membersOf, type SyncPolicy as SyncPolicyItem } from '#contracts';
 import { readCron } from '#definitions';
 import type { SyncPolicy } from '#reconcile';
 import type { MemberError } from '../http/error-codes.ts';
-import { membersOf } from '../http/members.ts';
 
 /** What the API shows of a policy; the keys in it are public ones. */
 export function toSyncPolicyItem({ verifyCommits, fastForwardOnly, windows }: SyncPolicy): SyncPolicyItem {

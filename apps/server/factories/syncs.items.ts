@@ -1,8 +1,7 @@
 /** Passes, their problems and their changes as the API shows them. contract 4 (syncs), 9. */
 import type { Change as ChangeItem, Diagnostic, Sync } from '#contracts';
 import type { Problem } from '#definitions';
-import type { Change } from '#reconcile';
-import type { PassRecord } from '../store/factories/passes.ts';
+import type { Change, PassRecord } from '#reconcile';
 import { toTime } from '../http/timestamps.ts';
 
 /** A change as passes record it: the reconciler's own, and the webhook whose secret moved in step 0. */

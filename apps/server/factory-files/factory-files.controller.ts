@@ -16,10 +16,7 @@ const TYPES = ['application/schema+json', 'application/json'];
 
 @Controller('api/v1/factory-files')
 export class FactoryFileController {
-  private readonly files: FactoryFileService;
-  constructor(files: FactoryFileService) {
-    this.files = files;
-  }
+  constructor(private readonly files: FactoryFileService) {}
 
   @Post('validate')
   @HttpCode(200)

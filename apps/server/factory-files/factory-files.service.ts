@@ -1,4 +1,5 @@
 /** Definition files without a factory: their checks, as on the command line, and their schemas. contract 4 (factory-files), 8. */
+import { Inject, Injectable } from '@nestjs/common';
 import {
   isSchemaDocumentName,
   SCHEMA_DOCUMENTS,
@@ -11,8 +12,9 @@ import {
 import { checkReferences, hasErrors, toTree, withExcerpts, type KnownFacts, type SecretFacts } from '#definitions';
 import { toDiagnostic } from '../factories/syncs.items.ts';
 import { notFound } from '../http/error-codes.ts';
-import { entityTagOf } from '../http/etags.ts';
 import { readDefinitionsYielding } from '../sync/definition-reader.ts';
+import { CONFIG } from '../process/injection-tokens.ts';
+import type { Config } from '../config/config.ts';
 
 /** One schema, ready to be sent. */
 export interface SchemaDocument {
@@ -20,17 +22,11 @@ export interface SchemaDocument {
   etag: string;
 }
 
+@Injectable()
 export class FactoryFileService {
-  private readonly publicUrl: string;
   private readonly documents = new Map<SchemaDocumentName, SchemaDocument>();
 
-  constructor(publicUrl: string) {
-    this.publicUrl = publicUrl;
-    for (const [name, schema] of Object.entries(SCHEMA_DOCUMENTS)) {
-      const text = `${JSON.stringify(schema, null, 2)}\n`;
-      this.documents.set(name as SchemaDocumentName, { text, etag: entityTagOf(text) });
-    }
-  }
+  constructor(@Inject(CONFIG) private readonly config: Config) {}
 
   /** Every problem of a tree, and the checks that nobody can run who knows no factory. */
   async validate({ files, secrets }: FactoryFilesValidateRequest): Promise<FactoryFilesValidateResult> {
@@ -48,7 +44,7 @@ export class FactoryFileService {
     const schemas = [...this.documents].map(([name, { etag }]) => ({
       name,
       etag,
-      url: `${this.publicUrl}/api/v1/factory-files/schemas/${name}`,
+      url: `${this.config.publicUrl}/api/v1/factory-files/schemas/${name}`,
       description: (SCHEMA_DOCUMENTS[name] as { description?: string }).description ?? '',
     }));
     return { schema_version: SCHEMA_VERSION, schemas };

@@ -1,40 +1,30 @@
 /** Which of the newest deliveries a trigger would have taken: a payload filter against each of them, as a test would. spec: Test filter; contract 4, 7. */
+import { Injectable, Optional } from '@nestjs/common';
 import type { FilterReplayRequest, FilterReplayResult } from '#contracts';
 import type { CompiledFilter } from '#filters';
 import { REPLAY_DELIVERIES_MAX, replayLog } from '#reconcile';
 import { toTime } from '../http/timestamps.ts';
 import type { Access } from '../store/access/access.ts';
-import type { DefinitionStore } from '../store/definitions/definitions.ts';
-import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
-import type { FactoryStore } from '../store/factories/factories.ts';
+import { DefinitionStore } from '../store/definitions/definitions.ts';
+import { DeliveryStore } from '../store/deliveries/deliveries.ts';
+import { FactoryStore } from '../store/factories/factories.ts';
+import { FairSemaphore } from '../process/fair-semaphore.ts';
+import { visibleFactory } from '../factories/visible-factories.ts';
 import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
-import type { FairSemaphore } from '../process/fair-semaphore.ts';
 import { keepMembers, payloadWithin, BoundedWork, type WorkBounds } from './bounded-work.ts';
 import { compiled, toPayloadCheck } from './filter-tests.service.ts';
-import { visibleFactory } from '../factories/visible-factories.ts';
 
 type Answered = FilterReplayResult['deliveries'][number];
 
+@Injectable()
 export class FilterReplayService {
-  private readonly factories: FactoryStore;
-  private readonly definitions: DefinitionStore;
-  private readonly deliveries: DeliveryStore;
-  private readonly turns: FairSemaphore;
-  private readonly bounds: Partial<WorkBounds>;
-
   constructor(
-    factories: FactoryStore,
-    definitions: DefinitionStore,
-    deliveries: DeliveryStore,
-    turns: FairSemaphore,
-    bounds: Partial<WorkBounds> = {},
-  ) {
-    this.factories = factories;
-    this.definitions = definitions;
-    this.deliveries = deliveries;
-    this.turns = turns;
-    this.bounds = bounds;
-  }
+    private readonly factories: FactoryStore,
+    private readonly definitions: DefinitionStore,
+    private readonly deliveries: DeliveryStore,
+    private readonly turns: FairSemaphore,
+    @Optional() private readonly bounds: Partial<WorkBounds> = {},
+  ) {}
 
   /** One outcome for each delivery, newest first; never a value of a payload. Throws 429 or 503 where too many ask, and the reason of the signal once nobody waits. */
   async replay(

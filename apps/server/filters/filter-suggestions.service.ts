@@ -1,17 +1,18 @@
 /** A payload filter made of stored deliveries: it takes some and leaves others. contract 4, 7. */
+import { Injectable, Optional } from '@nestjs/common';
 import type { FilterSuggestion, FilterSuggestRequest } from '#contracts';
 import { FilterDraft, type JsonValue } from '#filters';
 import { REPLAY_DELIVERIES_MAX, replayLog } from '#reconcile';
 import { RefusalError, type MemberError } from '../http/error-codes.ts';
 import type { Access } from '../store/access/access.ts';
-import type { DefinitionStore } from '../store/definitions/definitions.ts';
-import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
-import type { FactoryStore } from '../store/factories/factories.ts';
+import { DefinitionStore } from '../store/definitions/definitions.ts';
+import { DeliveryStore } from '../store/deliveries/deliveries.ts';
+import { FactoryStore } from '../store/factories/factories.ts';
+import { FairSemaphore } from '../process/fair-semaphore.ts';
+import { visibleFactory } from '../factories/visible-factories.ts';
 import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
-import type { FairSemaphore } from '../process/fair-semaphore.ts';
 import { keepMembers, payloadWithin, BoundedWork, type WorkBounds } from './bounded-work.ts';
 import { compiled, liveEntry } from './filter-tests.service.ts';
-import { visibleFactory } from '../factories/visible-factories.ts';
 
 /** Of taking note of one payload, of which a bounded part is looked at: as many as one question may name are read and shown within its work. */
 const SHOW_WORK = 100_000;
@@ -22,26 +23,15 @@ interface Sides {
   leaves: readonly string[];
 }
 
+@Injectable()
 export class FilterSuggestionService {
-  private readonly factories: FactoryStore;
-  private readonly definitions: DefinitionStore;
-  private readonly deliveries: DeliveryStore;
-  private readonly turns: FairSemaphore;
-  private readonly bounds: Partial<WorkBounds>;
-
   constructor(
-    factories: FactoryStore,
-    definitions: DefinitionStore,
-    deliveries: DeliveryStore,
-    turns: FairSemaphore,
-    bounds: Partial<WorkBounds> = {},
-  ) {
-    this.factories = factories;
-    this.definitions = definitions;
-    this.deliveries = deliveries;
-    this.turns = turns;
-    this.bounds = bounds;
-  }
+    private readonly factories: FactoryStore,
+    private readonly definitions: DefinitionStore,
+    private readonly deliveries: DeliveryStore,
+    private readonly turns: FairSemaphore,
+    @Optional() private readonly bounds: Partial<WorkBounds> = {},
+  ) {}
 
   /** The filter and how well it tells the deliveries apart. Throws 429 or 503 where too many ask, and the reason of the signal once nobody waits. */
   async suggest(

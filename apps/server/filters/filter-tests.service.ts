@@ -1,16 +1,17 @@
 /** Would this payload start the automation: a payload filter against a stored delivery or a payload of the request. spec: Test filter; contract 4, 7. */
+import { Injectable, Optional } from '@nestjs/common';
 import type { FilterTestRequest, FilterTestResult } from '#contracts';
 import { compileFilter, type CompiledFilter, type FilterVerdict, type JsonValue } from '#filters';
 import { payloadOf } from '../deliveries/stored-payloads.ts';
 import type { Access } from '../store/access/access.ts';
-import type { DefinitionStore } from '../store/definitions/definitions.ts';
-import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
-import type { FactoryStore } from '../store/factories/factories.ts';
-import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
+import { DefinitionStore } from '../store/definitions/definitions.ts';
+import { DeliveryStore } from '../store/deliveries/deliveries.ts';
+import { FactoryStore } from '../store/factories/factories.ts';
 import { notFound, RefusalError } from '../http/error-codes.ts';
-import type { FairSemaphore } from '../process/fair-semaphore.ts';
-import { keepMembers, BoundedWork, type WorkBounds } from './bounded-work.ts';
+import { FairSemaphore } from '../process/fair-semaphore.ts';
+import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
 import { visibleFactory } from '../factories/visible-factories.ts';
+import { keepMembers, BoundedWork, type WorkBounds } from './bounded-work.ts';
 
 /** What is tested: a payload, and the webhook that it was delivered to, where it was. */
 interface SamplePayload {
@@ -18,24 +19,17 @@ interface SamplePayload {
   webhookUid?: string;
 }
 
+@Injectable()
 export class FilterTestService {
-  private readonly factories: FactoryStore;
-  private readonly definitions: DefinitionStore;
-  private readonly deliveries: DeliveryStore;
-  private readonly turns: FairSemaphore;
   private readonly bounds: Partial<WorkBounds>;
 
   constructor(
-    factories: FactoryStore,
-    definitions: DefinitionStore,
-    deliveries: DeliveryStore,
-    turns: FairSemaphore,
-    bounds: Partial<WorkBounds> = {},
+    private readonly factories: FactoryStore,
+    private readonly definitions: DefinitionStore,
+    private readonly deliveries: DeliveryStore,
+    private readonly turns: FairSemaphore,
+    @Optional() bounds: Partial<WorkBounds> = {},
   ) {
-    this.factories = factories;
-    this.definitions = definitions;
-    this.deliveries = deliveries;
-    this.turns = turns;
     // One payload and one filter, whose sizes are bounded: a test has an answer whatever work that is.
     this.bounds = { workMax: Number.POSITIVE_INFINITY, ...bounds };
   }

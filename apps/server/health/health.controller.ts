@@ -1,47 +1,42 @@
 /** Whether the process lives and whether it can serve. contract 1. */
 import { createHash } from 'node:crypto';
-import { Controller, Get, HttpCode, Req, Res } from '@nestjs/common';
+import { Controller, Get, HttpCode, Req, Res, Injectable, Inject, Optional } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AgentFound } from '../execution/agent/profiles.ts';
-import { missingGuarantees, type Sandbox } from '../execution/sandbox/sandboxes.ts';
+import { agentsFound, ownAgents } from '../execution/agent/profiles.ts';
+import { missingGuarantees } from '../execution/sandbox/sandboxes.ts';
 import { AccessStore } from '../store/access/access.ts';
-import type { Process } from '../store/database/replicas.ts';
+import { ReplicaStore } from '../store/database/replicas.ts';
 import { AccessGuard, AllowEverybody } from '../http/access-guard.ts';
 import { toTime } from '../http/timestamps.ts';
+import { DiskWatch } from '../process/disk-watch.ts';
+import { RunAgents } from '../execution/preparation/run-agents.ts';
+import { Engine } from '../execution/engine/engine.ts';
+import { OutboxRelay } from '../execution/engine/outbox-relay.ts';
+import { programVersion } from '../process/program-version.ts';
+import { CONFIG } from '../process/injection-tokens.ts';
+import type { Config } from '../config/config.ts';
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** What a process is, looked up when somebody asks. */
-export interface ProcessInfo {
-  /** Its program, and what it does of the service. */
-  version: string;
-  roles: readonly string[];
-  /** Every process that lives on the same database, itself included. */
-  processes(): Promise<readonly (Process & { seenAtMs: number })[]>;
-  /** What runs are worked on with; absent where none are. */
-  means?: { sandbox(): Promise<Sandbox>; agents(): Promise<AgentFound[]> };
-}
-
 /** What the process knows of itself. */
+@Injectable()
 export class Readiness {
-  private readonly isDiskLow: () => boolean;
-  private readonly isQueueAway: () => boolean;
-  private readonly found: ProcessInfo;
   private stopping = false;
-  /** `isQueueAway`: what tells processes of waiting runs cannot be reached, so that they begin later. */
-  constructor(isDiskLow: () => boolean, found: ProcessInfo, isQueueAway: () => boolean = () => false) {
-    this.isDiskLow = isDiskLow;
-    this.isQueueAway = isQueueAway;
-    this.found = found;
-  }
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly disk: DiskWatch,
+    private readonly replicas: ReplicaStore,
+    private readonly agents: RunAgents,
+    @Optional() private readonly engine?: Engine,
+    @Optional() private readonly relay?: OutboxRelay,
+  ) {}
 
   /** Version, roles, the processes beside it where the database tells; means of isolation and agents of this machine, where runs are worked on: no paths, which are nobody's business but the operator's. */
   async standing(isReachable: boolean): Promise<Record<string, unknown>> {
-    const { version, roles, processes, means } = this.found;
-    const living = isReachable ? await processes().catch(() => undefined) : undefined;
+    const living = isReachable ? await this.replicas.living().catch(() => undefined) : undefined;
     return {
-      version,
-      roles,
+      version: programVersion(),
+      roles: [...this.config.roles],
       ...(living === undefined
         ? {}
         : {
@@ -51,12 +46,16 @@ export class Readiness {
               seen_at: toTime(seenAtMs),
             })),
           }),
-      ...(means === undefined ? {} : await this.means(means)),
+      ...(this.engine === undefined ? {} : await this.means(this.engine)),
     };
   }
 
-  private async means(found: NonNullable<ProcessInfo['means']>): Promise<{ sandbox: unknown; agents: unknown }> {
-    const [{ kind, means, guarantees }, agents] = await Promise.all([found.sandbox(), found.agents()]);
+  /** What runs are worked on with. */
+  private async means(engine: Engine): Promise<{ sandbox: unknown; agents: unknown }> {
+    const [{ kind, means, guarantees }, found] = await Promise.all([
+      engine.means(),
+      agentsFound(this.agents.profiles, this.config.searchPath),
+    ]);
     const { processes, files, network, uid } = guarantees;
     return {
       sandbox: {
@@ -65,7 +64,7 @@ export class Readiness {
         isolates: { processes, files, network, user: uid },
         missing: missingGuarantees(guarantees),
       },
-      agents: agents.map(({ id, installed }) => ({ id, installed })),
+      agents: [...ownAgents(this.config), ...found].map(({ id, installed }) => ({ id, installed })),
     };
   }
 
@@ -73,11 +72,11 @@ export class Readiness {
     this.stopping = true;
   }
 
-  /** Why it cannot serve, or not everything; a service without reasons serves. */
+  /** Why it cannot serve, or not everything; a service without reasons serves. `queue`: what tells processes of waiting runs cannot be reached, so that they begin later. */
   reasons(): ('disk_low' | 'queue' | 'stopping')[] {
     return [
-      ...(this.isDiskLow() ? (['disk_low'] as const) : []),
-      ...(this.isQueueAway() ? (['queue'] as const) : []),
+      ...(this.disk.isLow() ? (['disk_low'] as const) : []),
+      ...(this.relay?.isAway() === true ? (['queue'] as const) : []),
       ...(this.stopping ? (['stopping'] as const) : []),
     ];
   }
@@ -85,16 +84,13 @@ export class Readiness {
 
 @Controller()
 export class HealthController {
-  private readonly store: AccessStore;
-  private readonly guard: AccessGuard;
-  private readonly readiness: Readiness;
   /** Digest of the Authorization header that was valid last: while the database is away no other can be looked up. */
   private lastValid: string | undefined;
-  constructor(store: AccessStore, guard: AccessGuard, readiness: Readiness) {
-    this.store = store;
-    this.guard = guard;
-    this.readiness = readiness;
-  }
+  constructor(
+    private readonly store: AccessStore,
+    private readonly guard: AccessGuard,
+    private readonly readiness: Readiness,
+  ) {}
 
   @Get('healthz')
   @HttpCode(200)

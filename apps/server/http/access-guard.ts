@@ -1,17 +1,17 @@
 /** The one guard: whether key or session, rate and role allow a request, decided before a byte of its body is read. Deny by default: a route that names no role is for admins. contract 2. */
+import type { IncomingHttpHeaders } from 'node:http';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { hashOfKey } from '../keys/key-texts.ts';
-import type { KeyUses } from '../keys/key-uses.ts';
-import type { SeenSession, Sessions } from '../sessions/session-authenticator.ts';
+import { Injectable } from '@nestjs/common';
+import { hashOfKey } from '../process/api-key-texts.ts';
 import type { Access, Role } from '../store/access/access.ts';
 import type { ChangedBy } from '../store/access/audit.ts';
-import type { KeyStore } from '../store/access/keys.ts';
+import { KeyStore } from '../store/access/keys.ts';
+import { Budgets } from './budgets.ts';
 import { RefusalError } from './error-codes.ts';
-import type { Budgets } from './budgets.ts';
 import type { IdempotentRequest } from './idempotency.ts';
 import { refuseNul } from './nul-characters.ts';
-import { recordOf } from './requests.ts';
+import { recordOf, type SeenSession } from './requests.ts';
 
 const RANK: Readonly<Record<Role, number>> = { viewer: 0, operator: 1, manager: 2, admin: 3 };
 
@@ -84,17 +84,36 @@ function worthOf({ role, factories }: Access): Role {
   return role === 'admin' && factories !== undefined ? 'manager' : role;
 }
 
+/** A session that a request belongs to, and what its key may do now. */
+export interface FoundSession {
+  access: Access;
+  session: SeenSession;
+}
+
+/** Sessions as the guard sees them; the feature `sessions` implements it. */
+export abstract class SessionAuthentication {
+  /** Whether a request names a session, valid or not. */
+  abstract isNamed(headers: IncomingHttpHeaders): boolean;
+  abstract find(headers: IncomingHttpHeaders): Promise<FoundSession | undefined>;
+  /** Throws 403 where a browser says that another site asks. */
+  abstract refuseForeign(headers: IncomingHttpHeaders): void;
+  /** Throws 403 for a request that would change something and does not prove that a page of its session made it. */
+  abstract refuseForged(method: string, headers: IncomingHttpHeaders, session: SeenSession): void;
+}
+
+/** Who is told when a key was used; the feature `keys` implements it. */
+export abstract class KeyUseRecorder {
+  abstract note(keyId: string): void;
+}
+
+@Injectable()
 export class AccessGuard {
-  private readonly keys: KeyStore;
-  private readonly sessions: Sessions;
-  private readonly uses: KeyUses;
-  private readonly budgets: Budgets;
-  constructor(keys: KeyStore, sessions: Sessions, uses: KeyUses, budgets: Budgets) {
-    this.keys = keys;
-    this.sessions = sessions;
-    this.uses = uses;
-    this.budgets = budgets;
-  }
+  constructor(
+    private readonly keys: KeyStore,
+    private readonly sessions: SessionAuthentication,
+    private readonly uses: KeyUseRecorder,
+    private readonly budgets: Budgets,
+  ) {}
 
   /** Lets a request in or throws a refusal. What is no route is behind a key where a route could be: nobody learns without one which there are. */
   async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {

@@ -28,16 +28,15 @@ import {
 } from '#contracts';
 import { didYouMean, postedTreeProblems } from '#definitions';
 import { filterReplayProblems, filterSuggestionProblems, filterTestProblems } from '#filters';
-import { automationRequestErrors } from '../automations/automations.requests.ts';
+import { automationRequestErrors, changedWebhookErrors, newWebhookErrors } from '#management';
 import { factoryRequestErrors } from '../factories/factories.requests.ts';
 import { keyRequestErrors } from '../keys/keys.requests.ts';
-import { changedWebhookErrors, newWebhookErrors } from '../webhooks/webhooks.requests.ts';
 import type { MemberError } from './error-codes.ts';
+import { type AmbientAgentConfig } from '#agents';
 import {
   dispatchProblems,
   followupProblems,
   runRequestProblems,
-  type AmbientAgentConfig,
   type AttachmentRequest,
   type ImageRequest,
   type RequestProblem,

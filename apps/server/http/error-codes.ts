@@ -179,8 +179,12 @@ function toProblem(
 }
 
 /** A conflict that asking again does not end. contract 3 (Errors). */
-export function lastingConflict(detail: string, members: Readonly<Record<string, unknown>> = {}): RefusalError {
-  return new RefusalError('conflict', detail, { retryable: false, members });
+export function lastingConflict(
+  detail: string,
+  members: Readonly<Record<string, unknown>> = {},
+  errors: readonly MemberError[] = [],
+): RefusalError {
+  return new RefusalError('conflict', detail, { retryable: false, members, errors });
 }
 
 /** Every member that is wrong, in one 400; a single one is the detail itself. `what` calls them when they are several. contract 3 (Errors). */

@@ -1,8 +1,9 @@
 /** How long a key is waited for and held: what a flow over real time could not show. contract 3 (Create). */
-import { afterEach, beforeEach, jest } from '@jest/globals';
 import type { IncomingMessage } from 'node:http';
+import { afterEach, beforeEach, jest } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Claimed, IdempotencyStore } from '../store/access/idempotency.ts';
+import type { Log } from '../process/log.ts';
 import { RefusalError } from './error-codes.ts';
 import { Idempotency } from './idempotency.ts';
 import { beginRecord, recordOf } from './requests.ts';
@@ -41,7 +42,12 @@ beforeEach(() => {
   jest.useFakeTimers();
   store = new FakeStore();
   reported = [];
-  idempotency = new Idempotency(store as unknown as IdempotencyStore, (fault) => void reported.push(fault));
+  idempotency = new Idempotency(
+    store as unknown as IdempotencyStore,
+    {
+      fault: (_message: string, fault: unknown) => void reported.push(fault),
+    } as unknown as Log,
+  );
   const raw = { headers: {} } as IncomingMessage;
   beginRecord(raw, '192.0.2.1').access = {
     keyId: 'key_1',

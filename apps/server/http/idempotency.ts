@@ -2,15 +2,17 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Injectable } from '@nestjs/common';
 import type { Access } from '../store/access/access.ts';
 import {
   storeAnswer,
   type IdempotencyClaim,
-  type IdempotencyStore,
+  IdempotencyStore,
   type KeyedRequest,
   type StoredAnswer,
 } from '../store/access/idempotency.ts';
 import type { Transaction } from '../store/database/transactions.ts';
+import { Log } from '../process/log.ts';
 import { needsOf } from './access-guard.ts';
 import { lastingConflict, RefusalError } from './error-codes.ts';
 import { recordOf } from './requests.ts';
@@ -81,14 +83,13 @@ export function refuseBadKey(request: FastifyRequest): void {
   });
 }
 
+@Injectable()
 export class Idempotency {
-  private readonly store: IdempotencyStore;
-  private readonly report: (fault: unknown) => void;
   private readonly renewals = new WeakMap<IdempotentRequest, NodeJS.Timeout>();
-  constructor(store: IdempotencyStore, report: (fault: unknown) => void) {
-    this.store = store;
-    this.report = report;
-  }
+  constructor(
+    private readonly store: IdempotencyStore,
+    private readonly log: Log,
+  ) {}
 
   /** Before a POST is handled: takes its key, or answers with what the first request got. Answers whether it has answered. */
   async begin(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
@@ -136,7 +137,7 @@ export class Idempotency {
       if (answer === undefined) await this.store.release(idempotency.claim);
       else await this.store.complete(idempotency.claim, idempotency.toStored(answer));
     } catch (error) {
-      this.report(error); // the work is done, and its answer must go out
+      this.log.fault('the answer to an idempotency key could not be kept', error); // the work is done, and its answer must go out
     }
   }
 
@@ -158,7 +159,9 @@ export class Idempotency {
     let left = RENEWALS_MAX;
     const renewal = setInterval(() => {
       if ((left -= 1) < 0) return clearInterval(renewal);
-      this.store.renew(request.claim, LEASE_MS).catch((error: unknown) => this.report(error));
+      this.store
+        .renew(request.claim, LEASE_MS)
+        .catch((error: unknown) => this.log.fault('the answer to an idempotency key could not be kept', error));
     }, RENEW_EVERY_MS);
     renewal.unref();
     this.renewals.set(request, renewal);

@@ -1,9 +1,16 @@
 /** What is known of one request of the API while it is answered: its ID, who asks, what its log line will say. contract 3 (Errors). */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { SeenSession } from '../sessions/session-authenticator.ts';
 import type { Access } from '../store/access/access.ts';
 import type { IdempotentRequest } from './idempotency.ts';
+
+/** A session that a request belongs to. The token itself is not kept. */
+export interface SeenSession {
+  hash: Uint8Array;
+  csrfToken: string;
+  /** When one has to sign in again. */
+  expiresAtMs: number;
+}
 
 /** One request; members appear as they become known. */
 export interface RequestRecord {

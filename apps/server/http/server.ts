@@ -4,24 +4,23 @@ import { createServer as createTls } from 'node:https';
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { HEADER_MS_MAX } from '#deliveries';
-import type { Type } from '@nestjs/common';
+import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { AppModule } from '../app.module.ts';
 import type { Config } from '../config/config.ts';
-import { isIngressTarget } from '../ingress/ingress-listener.ts';
 import type { Log } from '../process/log.ts';
-import type { AccessGuard } from './access-guard.ts';
+import { AccessGuard } from './access-guard.ts';
 import { parseJsonBodies, schemaPipe } from './body.ts';
-import type { ClientAddresses } from './client-addresses.ts';
+import { ClientAddresses } from './client-addresses.ts';
 import { ClientErrors } from './client-errors.ts';
 import { answerAndClose } from './closing-answers.ts';
 import { answerHalfOpen } from './half-open-connections.ts';
 import { addHooks } from './hooks.ts';
 import { hostsOf, hostVerdict, originForm } from './hosts.ts';
-import type { Idempotency } from './idempotency.ts';
+import { Idempotency } from './idempotency.ts';
 import { ProblemFilter } from './problem-filter.ts';
+import { RawRoutes } from './raw-routes.ts';
 import { logWhenOver } from './request-log.ts';
 import { beginRecord, recordOf } from './requests.ts';
 import { endSilentOnClose } from './silent-connections.ts';
@@ -39,21 +38,24 @@ const PARAMETER_CHARACTERS_MAX = 65_536;
 export interface HttpServerDeps {
   config: Config;
   log: Log;
-  guard: AccessGuard;
-  idempotency: Idempotency;
+  /** The application: its providers hold what stands before and behind the routes. */
+  module: DynamicModule;
+}
+
+/** What is asked for every request, known once the application is built; nothing listens before. */
+interface Front {
   addresses: ClientAddresses;
-  ingress: Handler;
-  controllers: Type[];
-  instances: readonly object[];
+  rawRoutes: RawRoutes;
 }
 
 /** Builds the application, not yet listening. */
-export async function createHttp(parts: HttpServerDeps): Promise<NestFastifyApplication> {
-  const { config, log, guard, idempotency, controllers, instances } = parts;
+export async function createHttp({ config, log, module }: HttpServerDeps): Promise<NestFastifyApplication> {
   const clientErrors = new ClientErrors(config.publicUrl);
   const filter = new ProblemFilter(config.publicUrl, log);
+  const front = {} as Front;
   const adapter = new FastifyAdapter({
-    serverFactory: (handler: Handler): Server => listening(config, clientErrors, routed(parts, clientErrors, handler)),
+    serverFactory: (handler: Handler): Server =>
+      listening(config, clientErrors, front, routed({ config, log, clientErrors }, front, handler)),
     // The framework's own would destroy the socket behind ours.
     clientErrorHandler: (error: Error, socket: Socket): void => clientErrors.answer(error, socket),
     genReqId: (request: IncomingMessage) => recordOf(request).id,
@@ -65,36 +67,43 @@ export async function createHttp(parts: HttpServerDeps): Promise<NestFastifyAppl
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply): void =>
       filter.answer(error, request, reply, ''),
   });
-  const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(controllers, instances), adapter, {
+  const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
     bodyParser: false,
     logger: false,
     abortOnError: false,
   });
+  front.addresses = app.get(ClientAddresses);
+  front.rawRoutes = app.get(RawRoutes);
   const fastify = app.getHttpAdapter().getInstance();
-  addHooks(fastify, guard, idempotency);
+  addHooks(fastify, app.get(AccessGuard), app.get(Idempotency));
   parseJsonBodies(fastify);
   app.useGlobalFilters(filter);
   app.useGlobalPipes(schemaPipe());
   return app;
 }
 
-function routed(parts: HttpServerDeps, clientErrors: ClientErrors, api: Handler): Handler {
-  const apiHosts = hostsOf([parts.config.publicUrl]);
-  const ingressHosts = hostsOf([parts.config.ingressUrl]);
+function routed(
+  { config, log, clientErrors }: { config: Config; log: Log; clientErrors: ClientErrors },
+  front: Front,
+  api: Handler,
+): Handler {
+  const apiHosts = hostsOf([config.publicUrl]);
+  const ingressHosts = hostsOf([config.ingressUrl]);
   return (request, response) => {
+    const { addresses, rawRoutes } = front;
     const target = request.url ?? '';
-    const isIngress = isIngressTarget(target);
+    const isRaw = rawRoutes.owns(target);
     const isProbe = target === '/healthz' || target === '/readyz';
-    if (!isIngress) begin(parts, request, response, isProbe);
+    if (!isRaw) begin(log, addresses, { request, response, isProbe });
     if (isProbe) return api(request, response); // probes name any host, or none
-    const verdict = hostVerdict(request, isIngress ? ingressHosts : apiHosts);
+    const verdict = hostVerdict(request, isRaw ? ingressHosts : apiHosts);
     if (verdict !== 'ours')
       return answerAndClose(
         request,
         response,
-        clientErrors.answerToHost(verdict, isIngress ? undefined : recordOf(request)),
+        clientErrors.answerToHost(verdict, isRaw ? undefined : recordOf(request)),
       );
-    if (isIngress) return parts.ingress(request, response);
+    if (isRaw) return rawRoutes.answer(request, response);
     request.url = originForm(target);
     api(request, response);
   };
@@ -102,10 +111,9 @@ function routed(parts: HttpServerDeps, clientErrors: ClientErrors, api: Handler)
 
 /** What every answer of the API carries, whoever writes it; a handler that means something else says so. Probes are not logged. */
 function begin(
-  { addresses, log }: HttpServerDeps,
-  request: IncomingMessage,
-  response: ServerResponse,
-  isProbe: boolean,
+  log: Log,
+  addresses: ClientAddresses,
+  { request, response, isProbe }: { request: IncomingMessage; response: ServerResponse; isProbe: boolean },
 ): void {
   const record = beginRecord(request, addresses.of(request));
   response
@@ -115,7 +123,7 @@ function begin(
   if (!isProbe) logWhenOver(log, request, response, record);
 }
 
-function listening(config: Config, clientErrors: ClientErrors, handler: Handler): Server {
+function listening(config: Config, clientErrors: ClientErrors, front: Front, handler: Handler): Server {
   // Host is looked at by us: node answers a missing one without a body.
   const options = {
     headersTimeout: HEADER_MS_MAX,
@@ -135,12 +143,12 @@ function listening(config: Config, clientErrors: ClientErrors, handler: Handler)
   };
   const server = config.tls === undefined ? createPlain(options, answer) : secured(options, config.tls, answer);
   server.maxConnections = CONNECTIONS_MAX;
-  answerHalfOpen(server, ({ url }) => isIngressTarget(url ?? ''));
+  answerHalfOpen(server, ({ url }) => front.rawRoutes.owns(url ?? ''));
   endSilentOnClose(server, config.tls === undefined ? 'connection' : 'secureConnection');
   server.on('checkContinue', answer); // answered when the body is wanted, not before
   server.on('checkExpectation', answer); // an unknown expectation is ignored, like any header we do not know
   server.on('connect', (request: IncomingMessage, socket: Socket) =>
-    clientErrors.refuseConnect(isIngressTarget(request.url ?? ''), socket),
+    clientErrors.refuseConnect(front.rawRoutes.owns(request.url ?? ''), socket),
   );
   return server;
 }

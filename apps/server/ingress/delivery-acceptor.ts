@@ -1,33 +1,17 @@
 /** What every delivery goes through that may come in, whoever brings it: what it starts is decided, then one transaction. spec: Webhook ingress; contract 5 (steps 4 to 6). */
+import { Injectable } from '@nestjs/common';
 import { decideRuns, resendIdentity, type RefusalDetails, type SkippedAutomation } from '#deliveries';
-import type { AutomationDefinition } from '#definitions';
 import type { JsonValue } from '#filters';
-import type { ServerAgent } from '#runs';
+import { toNewRuns } from '#runs';
 import type { DeliveryOutcome, PendingDelivery, StartDecision } from '../store/deliveries/pending-deliveries.ts';
-import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
+import { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import { encodePayload } from '../store/deliveries/payload-bytes.ts';
 import type { ResendRequest } from '../store/deliveries/delivery-entries.ts';
-import type { ServedWebhook } from '../webhooks/serving-state.ts';
-import { toNewRuns } from './new-runs.ts';
-import type { WaitingRuns } from './waiting-runs.ts';
-
-export interface DeliveryAcceptorDeps {
-  deliveries: DeliveryStore;
-  /** What these automations of a webhook say, by UID; undefined where they may have changed. */
-  definitionsOf(
-    webhook: ServedWebhook,
-    automationUids: readonly string[],
-  ): Promise<ReadonlyMap<string, AutomationDefinition> | undefined>;
-  waitingRuns: WaitingRuns;
-  /** What runs get that name nothing themselves. */
-  serverAgent: ServerAgent;
-  nowMs(): number;
-  newId(): string;
-  /** Tells the engine that something waits, or is to be cancelled. */
-  wake(): void;
-  /** Tells who watches a run that something new is stored of it. */
-  tell(runId: string): void;
-}
+import { type ServedWebhook, Serving } from '../webhooks/serving-state.ts';
+import { RunAgents } from '../execution/preparation/run-agents.ts';
+import { RunNotifier } from '../runs/run-notifier.ts';
+import { Clock, IdSource } from '../process/injection-tokens.ts';
+import { WaitingRuns } from './waiting-runs.ts';
 
 /** A delivery that is allowed to come in, to a webhook as it was served. */
 export interface Incoming {
@@ -63,14 +47,20 @@ export interface RefusedBody {
 /** `full`: too many runs of its factory wait already; nothing was stored. */
 export type AcceptResult = DeliveryOutcome | { kind: 'full' };
 
+@Injectable()
 export class DeliveryAcceptor {
-  private readonly around: DeliveryAcceptorDeps;
   /** Until when no slot can come free, by webhook: refused without asking the database again. */
   private readonly throttledUntilMs = new Map<string, number>();
 
-  constructor(around: DeliveryAcceptorDeps) {
-    this.around = around;
-  }
+  constructor(
+    private readonly deliveries: DeliveryStore,
+    private readonly serving: Serving,
+    private readonly waitingRuns: WaitingRuns,
+    private readonly agents: RunAgents,
+    private readonly notifier: RunNotifier,
+    private readonly clock: Clock,
+    private readonly ids: IdSource,
+  ) {}
 
   /** A window that was full a moment ago is still full: seconds until its oldest slot is a minute old, undefined where one may be free. */
   waitSeconds(webhookUid: string, nowMs: number): number | undefined {
@@ -107,7 +97,7 @@ export class DeliveryAcceptor {
 
   /** Takes its slot and is logged. */
   refuseDelivery(incoming: Incoming, { deliveryId, outcome, reason, details }: RefusedBody): Promise<DeliveryOutcome> {
-    const entryId = this.around.newId();
+    const entryId = this.ids.newId();
     return this.accept(
       incoming,
       {
@@ -129,18 +119,16 @@ export class DeliveryAcceptor {
   ): Promise<AcceptResult> {
     const { webhook, receivedAtMs } = incoming;
     const decided = decideRuns(webhook.automations, webhook.uid, value);
-    if (decided.starts.length > 0 && (await this.around.waitingRuns.isFull(webhook.factory.uid)))
-      return { kind: 'full' };
-    const definitions = await this.around.definitionsOf(webhook, decided.starts);
+    if (decided.starts.length > 0 && (await this.waitingRuns.isFull(webhook.factory.uid))) return { kind: 'full' };
+    const definitions = await this.serving.definitionsOf(webhook, decided.starts);
     if (definitions === undefined) return { kind: 'stale' };
-    const entryId = this.around.newId();
+    const entryId = this.ids.newId();
     const startingAs = (deliveryId: string): StartDecision => {
       const runs = toNewRuns(
         definitions,
         webhook,
         { entryId, deliveryId, receivedAtMs, payload: value },
-        this.around.serverAgent,
-        this.around.newId,
+        { serverAgent: this.agents.server, newId: () => this.ids.newId() },
       );
       const started = runs.map(({ automationUid, runId }) => ({ automation_id: automationUid, run_id: runId }));
       return { runs, decision: JSON.stringify({ started, skipped: decided.skipped.map(toSkipped) }) };
@@ -155,7 +143,7 @@ export class DeliveryAcceptor {
     starts: number,
   ): Promise<DeliveryOutcome> {
     const { uid: factoryUid, version: servingVersion, revision } = webhook.factory;
-    const acceptance = await this.around.deliveries.acceptOnce({
+    const acceptance = await this.deliveries.acceptOnce({
       ...incoming,
       ...arrival,
       webhookUid: webhook.uid,
@@ -163,12 +151,11 @@ export class DeliveryAcceptor {
       servingVersion,
       revision,
     });
-    if (acceptance.kind === 'throttled')
-      this.throttledUntilMs.set(webhook.uid, this.around.nowMs() + acceptance.waitMs);
+    if (acceptance.kind === 'throttled') this.throttledUntilMs.set(webhook.uid, this.clock.nowMs() + acceptance.waitMs);
     if (acceptance.kind !== 'accepted') return acceptance;
-    this.around.waitingRuns.added(factoryUid, starts - (acceptance.busy?.length ?? 0));
-    for (const runId of acceptance.replaced ?? []) this.around.tell(runId);
-    if (starts > 0) this.around.wake();
+    this.waitingRuns.added(factoryUid, starts - (acceptance.busy?.length ?? 0));
+    for (const runId of acceptance.replaced ?? []) this.notifier.publish(runId);
+    if (starts > 0) this.notifier.wake();
     return acceptance;
   }
 }

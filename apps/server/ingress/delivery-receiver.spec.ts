@@ -4,16 +4,17 @@ import { digestSecret } from '#authentication';
 import { MATCH_EVERYTHING } from '#filters';
 import type { RawBody } from '../http/raw-body.ts';
 import type { DeliveryOutcome, PendingDelivery } from '../store/deliveries/pending-deliveries.ts';
+import type { ServedWebhook, Serving } from '../webhooks/serving-state.ts';
+import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
+import type { RunAgents } from '../execution/preparation/run-agents.ts';
+import type { RunNotifier } from '../runs/run-notifier.ts';
+import type { DiskWatch } from '../process/disk-watch.ts';
+import type { Log } from '../process/log.ts';
+import { DeliveryAcceptor } from './delivery-acceptor.ts';
+import { CLIENT_GONE, DeliveryReceiver, type IngressReply, type IngressRequest } from './delivery-receiver.ts';
+import type { WaitingRuns } from './waiting-runs.ts';
+import type { RefusedLog } from './refused-delivery-log.ts';
 import { StoreError } from '../store/database/store-errors.ts';
-import type { ServedWebhook } from '../webhooks/serving-state.ts';
-import { DeliveryAcceptor, type DeliveryAcceptorDeps } from './delivery-acceptor.ts';
-import {
-  CLIENT_GONE,
-  DeliveryReceiver,
-  type IngressReply,
-  type IngressRequest,
-  type DeliveryReceiverDeps,
-} from './delivery-receiver.ts';
 
 const TOKEN = 'token-of-the-tests';
 const AUTOMATION = {
@@ -84,33 +85,41 @@ function world(more: Partial<World> = {}): { it: World; receiver: DeliveryReceiv
     it.confirmed = true;
   };
   let ids = 0;
-  const around = {
-    serving: {
-      webhook: (uid: string) => (uid === 'wh_1' ? it.served : undefined),
-      isConfirmed: () => it.confirmed,
-      refresh,
-      confirm: async () => (it.confirmed ? undefined : refresh()),
-    },
-    deliveries: {
-      acceptOnce: async (arrival: PendingDelivery) => {
-        it.arrivals.push(arrival);
-        return it.accept(arrival);
-      },
-    },
+  const newId = (): string => `id-${(ids += 1)}`;
+  const serving = {
+    webhook: (uid: string) => (uid === 'wh_1' ? it.served : undefined),
+    isConfirmed: () => it.confirmed,
+    refresh,
+    confirm: async () => (it.confirmed ? undefined : refresh()),
     definitionsOf: async (_webhook: ServedWebhook, uids: readonly string[]) =>
       it.moved ? undefined : new Map(uids.map((uid) => [uid, DEFINITION])),
-    refusedLog: { write: async () => void (it.refused += 1) },
-    serverAgent: { harness: 'builtin', builtInModel: 'demo' },
-    tell: () => undefined,
-    waitingRuns: { isFull: async () => it.full, added: () => undefined },
-    isDiskLow: () => it.diskLow,
-    nowMs: () => it.nowMs,
-    newId: () => `id-${(ids += 1)}`,
-    wake: () => void (it.woken += 1),
-    report: (fault: unknown) => void it.reported.push(fault),
   };
-  const intake = new DeliveryAcceptor(around as unknown as DeliveryAcceptorDeps);
-  return { it, receiver: new DeliveryReceiver({ ...around, intake } as unknown as DeliveryReceiverDeps) };
+  const deliveries = {
+    acceptOnce: async (arrival: PendingDelivery) => {
+      it.arrivals.push(arrival);
+      return it.accept(arrival);
+    },
+  };
+  const clock = { nowMs: () => it.nowMs, monotonicMs: () => it.nowMs };
+  const acceptor = new DeliveryAcceptor(
+    deliveries as unknown as DeliveryStore,
+    serving as unknown as Serving,
+    { isFull: async () => it.full, added: () => undefined } as unknown as WaitingRuns,
+    { server: { harness: 'builtin', builtInModel: 'demo' } } as unknown as RunAgents,
+    { publish: () => undefined, wake: () => void (it.woken += 1) } as unknown as RunNotifier,
+    clock,
+    { newId },
+  );
+  const receiver = new DeliveryReceiver(
+    serving as unknown as Serving,
+    acceptor,
+    { write: async () => void (it.refused += 1) } as unknown as RefusedLog,
+    { isLow: () => it.diskLow } as unknown as DiskWatch,
+    clock,
+    { newId },
+    { fault: (_message: string, fault: unknown) => void it.reported.push(fault) } as unknown as Log,
+  );
+  return { it, receiver };
 }
 
 function request(more: Partial<IngressRequest> & { token?: string; body?: RawBody } = {}): IngressRequest {

@@ -1,4 +1,5 @@
 /** Delivery → answer: the ordered checks of the webhook's mode, then one transaction. spec: Webhook ingress; contract 5. */
+import { Injectable } from '@nestjs/common';
 import {
   deliveryHeadersOf,
   headersFromRaw,
@@ -35,11 +36,14 @@ import {
   type IngressStatus,
   type RefusalDetails,
 } from '#deliveries';
+import { type ServedWebhook, Serving } from '../webhooks/serving-state.ts';
 import { StoreError } from '../store/database/store-errors.ts';
-import type { ServedWebhook, Serving } from '../webhooks/serving-state.ts';
 import type { RawBody } from '../http/raw-body.ts';
-import type { Incoming, DeliveryAcceptor, AcceptResult } from './delivery-acceptor.ts';
-import type { RefusedLog } from './refused-delivery-log.ts';
+import { DiskWatch } from '../process/disk-watch.ts';
+import { Clock, IdSource } from '../process/injection-tokens.ts';
+import { Log } from '../process/log.ts';
+import { type Incoming, DeliveryAcceptor, type AcceptResult } from './delivery-acceptor.ts';
+import { RefusedLog } from './refused-delivery-log.ts';
 
 /** One request, as little of it as the checks need. */
 export interface IngressRequest {
@@ -55,17 +59,6 @@ export interface IngressReply {
   status: IngressStatus | 408;
   body: string;
   headers: Readonly<Record<string, string>>;
-}
-
-export interface DeliveryReceiverDeps {
-  serving: Serving;
-  intake: DeliveryAcceptor;
-  refusedLog: RefusedLog;
-  /** Whether the disk is nearly full. */
-  isDiskLow(): boolean;
-  nowMs(): number;
-  newId(): string;
-  report(fault: unknown): void;
 }
 
 /** Client addresses whose failures are remembered at most; the least recently failing are forgotten first. */
@@ -98,13 +91,19 @@ interface Found {
 
 type ReceiveResult = IngressReply | typeof CLIENT_GONE | 'stale';
 
+@Injectable()
 export class DeliveryReceiver {
-  private readonly around: DeliveryReceiverDeps;
   private readonly budgets: FailureBudgets = new Map();
 
-  constructor(around: DeliveryReceiverDeps) {
-    this.around = around;
-  }
+  constructor(
+    private readonly serving: Serving,
+    private readonly acceptor: DeliveryAcceptor,
+    private readonly refusedLog: RefusedLog,
+    private readonly disk: DiskWatch,
+    private readonly clock: Clock,
+    private readonly ids: IdSource,
+    private readonly log: Log,
+  ) {}
 
   /** Answers one request. A 202 is only given after delivery, identity and runs are committed. */
   async receive(request: IngressRequest): Promise<IngressReply | typeof CLIENT_GONE> {
@@ -114,7 +113,7 @@ export class DeliveryReceiver {
     try {
       return await this.receiveAt(request, path);
     } catch (error) {
-      if (!(error instanceof StoreError)) this.around.report(error);
+      if (!(error instanceof StoreError)) this.log.fault('a delivery failed', error);
       return refuse('unavailable', RETRY_AFTER_SECONDS);
     }
   }
@@ -128,7 +127,7 @@ export class DeliveryReceiver {
       const found = this.look(path) ?? (await this.findConfirmed(path));
       if (found === undefined) return refuse('not-found');
       const { webhook, route } = found;
-      const receivedAtMs = this.around.nowMs();
+      const receivedAtMs = this.clock.nowMs();
       const walk: DeliveryContext = {
         request: { ...request, readBody: read },
         headers: headersFromRaw(request.rawHeaders),
@@ -139,20 +138,20 @@ export class DeliveryReceiver {
       };
       const settled = await this.walk(walk);
       if (settled !== 'stale') return settled;
-      await this.around.serving.refresh();
+      await this.serving.refresh();
     }
     return refuse('unavailable', RETRY_AFTER_SECONDS);
   }
 
   /** Looks once more, because absence is believed only of memory that was confirmed within the last second. */
   private async findConfirmed(path: Extract<IngressPath, { kind: 'webhook' }>): Promise<Found | undefined> {
-    await this.around.serving.confirm();
+    await this.serving.confirm();
     return this.look(path);
   }
 
   /** A live, enabled webhook that this path fits. */
   private look(path: Extract<IngressPath, { kind: 'webhook' }>): Found | undefined {
-    const webhook = this.around.serving.webhook(path.uid);
+    const webhook = this.serving.webhook(path.uid);
     const route = webhook && routeFor(webhook.authMode, path);
     return webhook?.enabled && route?.ok ? { webhook, route } : undefined;
   }
@@ -215,9 +214,9 @@ export class DeliveryReceiver {
     verdict: Extract<AuthenticationResult, { ok: false }>,
   ): Promise<ReceiveResult> {
     // A rotation may have happened that memory does not know yet.
-    if (!this.around.serving.isConfirmed()) {
-      await this.around.serving.confirm();
-      if (this.around.serving.webhook(walk.webhook.uid) !== walk.webhook) return 'stale';
+    if (!this.serving.isConfirmed()) {
+      await this.serving.confirm();
+      if (this.serving.webhook(walk.webhook.uid) !== walk.webhook) return 'stale';
     }
     return this.fail(walk, 'unauthenticated', verdict.reason, () => refusalDetails(check, verdict, mistakeOf(walk)));
   }
@@ -250,7 +249,7 @@ export class DeliveryReceiver {
   ): Promise<IngressReply> {
     const { webhook, request } = walk;
     const key = failureKey(webhook.uid, addressKeyOf(request.clientAddress));
-    const spent = spendFailure(this.budgets, key, this.around.nowMs(), { maxKeys: BUDGET_KEYS_MAX });
+    const spent = spendFailure(this.budgets, key, this.clock.nowMs(), { maxKeys: BUDGET_KEYS_MAX });
     if (!spent.withinBudget) {
       const instead = REFUSALS[refusal].overBudget ?? refusal;
       return refuse(instead, spent.retryAfterSeconds);
@@ -266,11 +265,11 @@ export class DeliveryReceiver {
     reason: string,
     details: () => RefusalDetails,
   ): Promise<void> {
-    if (this.around.isDiskLow()) return; // nobody fills the rest of the disk by being refused
+    if (this.disk.isLow()) return; // nobody fills the rest of the disk by being refused
     const { webhook, request, headers, body, bodySizeBytes, receivedAtMs } = walk;
-    return this.around.refusedLog.write(
+    return this.refusedLog.write(
       {
-        entryId: this.around.newId(),
+        entryId: this.ids.newId(),
         webhookUid: webhook.uid,
         factoryUid: webhook.factory.uid,
         deliveryId: refusedName(walk) ?? '',
@@ -287,13 +286,13 @@ export class DeliveryReceiver {
   }
 
   private checkRate({ webhook, receivedAtMs }: DeliveryContext): ReceiveResult | undefined {
-    const waitSeconds = this.around.intake.waitSeconds(webhook.uid, receivedAtMs);
+    const waitSeconds = this.acceptor.waitSeconds(webhook.uid, receivedAtMs);
     return waitSeconds === undefined ? undefined : refuse('over-rate', waitSeconds);
   }
 
   private async settleTooLarge(walk: DeliveryContext): Promise<ReceiveResult> {
-    if (this.around.isDiskLow()) return refuse('unavailable', RETRY_AFTER_SECONDS);
-    const taken = await this.around.intake.refuseDelivery(toIncoming(walk), {
+    if (this.disk.isLow()) return refuse('unavailable', RETRY_AFTER_SECONDS);
+    const taken = await this.acceptor.refuseDelivery(toIncoming(walk), {
       deliveryId: refusedName(walk),
       outcome: 'rejectedTooLarge',
       reason: 'too-large',
@@ -308,12 +307,12 @@ export class DeliveryReceiver {
   /** Steps 4 to 6: slot, JSON, identity, runs. */
   private async settle(walk: DeliveryContext): Promise<ReceiveResult> {
     const { headers, webhook, verdict } = walk;
-    const { intake } = this.around;
+    const { acceptor } = this;
     const body = walk.body as Uint8Array;
-    if (this.around.isDiskLow()) return refuse('unavailable', RETRY_AFTER_SECONDS); // also before a 400, which would be stored
+    if (this.disk.isLow()) return refuse('unavailable', RETRY_AFTER_SECONDS); // also before a 400, which would be stored
     const parsed = parseJsonBody(body);
     if (!parsed.ok) {
-      const taken = await intake.refuseDelivery(toIncoming(walk), {
+      const taken = await acceptor.refuseDelivery(toIncoming(walk), {
         deliveryId: refusedName(walk),
         outcome: 'rejectedInvalidJson',
         reason: 'invalid-json',
@@ -324,7 +323,7 @@ export class DeliveryReceiver {
     const identity = identify({ headers, body }, webhook, verdict?.deliveryHeader);
     const second = verdict?.signedMessageDigest;
     const identities = second === undefined ? [identity.hash] : [identity.hash, signedMessageIdentity(second)];
-    const taken = await intake.deliver(
+    const taken = await acceptor.deliver(
       toIncoming(walk),
       { bytes: body, value: parsed.value },
       { deliveryId: identity.value, identities },

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ClientAddresses } from '../http/client-addresses.ts';
-import { ingressHandler, isIngressTarget } from './ingress-listener.ts';
+import { IngressListener, isIngressTarget } from './ingress-listener.ts';
 import { refuse, type DeliveryReceiver } from './delivery-receiver.ts';
 
 describe('the ingress answers for', () => {
@@ -34,7 +34,8 @@ describe('a refusal that read nothing', () => {
   /** What comes back on one connection until it is closed, or until it holds `answers` answers. */
   async function exchange(sent: string, answers: number): Promise<string> {
     const refusing = { receive: async () => refuse('not-found') } as unknown as DeliveryReceiver;
-    const listening = createServer(ingressHandler(refusing, new ClientAddresses([])));
+    const listener = new IngressListener(refusing, new ClientAddresses([]));
+    const listening = createServer((request, response) => listener.answer(request, response));
     server = listening;
     await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
     const socket = connect((listening.address() as AddressInfo).port, '127.0.0.1');

@@ -1,10 +1,12 @@
 /** Ingress requests straight from the HTTP server: no framework's parser, router or error page comes before or after our checks. contract 5. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { BODY_BYTES_MAX, BODY_MS_MAX } from '#deliveries';
-import type { ClientAddresses } from '../http/client-addresses.ts';
+import { Injectable } from '@nestjs/common';
+import { BODY_BYTES_MAX, BODY_MS_MAX, INGRESS_ANSWERS } from '#deliveries';
+import { ClientAddresses } from '../http/client-addresses.ts';
 import { answerAndClose } from '../http/closing-answers.ts';
 import { readRawBody } from '../http/raw-body.ts';
-import { NO_HEADERS, CLIENT_GONE, type IngressReply, type DeliveryReceiver } from './delivery-receiver.ts';
+import type { RawRoutes } from '../http/raw-routes.ts';
+import { NO_HEADERS, CLIENT_GONE, type IngressReply, DeliveryReceiver } from './delivery-receiver.ts';
 
 /** Whether a request target belongs to the ingress; everything below `/webhooks/` does. */
 export function isIngressTarget(target: string): boolean {
@@ -12,36 +14,60 @@ export function isIngressTarget(target: string): boolean {
 }
 
 /** Answers ingress requests. `Expect: 100-continue` is answered here, only when the body is wanted. */
-export function ingressHandler(
-  receiver: DeliveryReceiver,
-  addresses: ClientAddresses,
-): (request: IncomingMessage, response: ServerResponse) => void {
-  return (request, response) => {
+@Injectable()
+export class IngressListener implements RawRoutes {
+  constructor(
+    private readonly receiver: DeliveryReceiver,
+    private readonly addresses: ClientAddresses,
+  ) {}
+
+  owns(target: string): boolean {
+    return isIngressTarget(target);
+  }
+
+  answer(request: IncomingMessage, response: ServerResponse): void {
     // The receiver reports its own faults; what breaks here has no answer left to give.
-    answer(receiver, addresses, request, response).catch(() => response.destroy());
-  };
+    this.receive(request, response).catch(() => response.destroy());
+  }
+
+  private async receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const reply = await this.receiver.receive({
+      method: request.method ?? '',
+      target: request.url ?? '',
+      rawHeaders: request.rawHeaders,
+      clientAddress: this.addresses.of(request),
+      readBody: () =>
+        readRawBody(request, BODY_BYTES_MAX, BODY_MS_MAX, () => {
+          if (waitsForContinue(request)) response.writeContinue();
+        }),
+    });
+    if (reply === CLIENT_GONE) return void response.destroy();
+    // Node tells of the end of a body that came together with its head only behind what its bytes set going: a refusal that read nothing would take it for unfinished.
+    if (!request.complete) await new Promise(setImmediate);
+    send(request, response, reply);
+  }
 }
 
-async function answer(
-  receiver: DeliveryReceiver,
-  addresses: ClientAddresses,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const reply = await receiver.receive({
-    method: request.method ?? '',
-    target: request.url ?? '',
-    rawHeaders: request.rawHeaders,
-    clientAddress: addresses.of(request),
-    readBody: () =>
-      readRawBody(request, BODY_BYTES_MAX, BODY_MS_MAX, () => {
-        if (waitsForContinue(request)) response.writeContinue();
-      }),
-  });
-  if (reply === CLIENT_GONE) return void response.destroy();
-  // Node tells of the end of a body that came together with its head only behind what its bytes set going: a refusal that read nothing would take it for unfinished.
-  if (!request.complete) await new Promise(setImmediate);
-  send(request, response, reply);
+const { body: NOT_FOUND, headers: NOT_FOUND_HEADERS } = INGRESS_ANSWERS[404];
+
+/** What answers at ingress addresses in a process that takes no deliveries: there is no such webhook here, whatever was sent. */
+@Injectable()
+export class DisabledIngress implements RawRoutes {
+  owns(target: string): boolean {
+    return isIngressTarget(target);
+  }
+
+  /** Answers without reading: a sender that was routed to the wrong process keeps its delivery. */
+  answer(request: IncomingMessage, response: ServerResponse): void {
+    const headers = { ...NOT_FOUND_HEADERS, 'x-content-type-options': 'nosniff' };
+    if (!request.complete) return answerAndClose(request, response, { status: 404, headers, body: NOT_FOUND });
+    response.writeHead(404, {
+      ...headers,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(NOT_FOUND),
+    });
+    response.end(NOT_FOUND);
+  }
 }
 
 function send(request: IncomingMessage, response: ServerResponse, { status, body, headers }: IngressReply): void {

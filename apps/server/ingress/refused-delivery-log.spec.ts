@@ -2,6 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RefusalDetails } from '#deliveries';
 import type { DeliveryStore, RefusedEntry } from '../store/deliveries/deliveries.ts';
+import type { Clock } from '../process/injection-tokens.ts';
 import { RefusedLog } from './refused-delivery-log.ts';
 
 /** Stores entries only when told to, as a commit does. */
@@ -45,7 +46,10 @@ const details = (): RefusalDetails => ({ check: 'credential' });
 describe('refused deliveries', () => {
   it('all at once: sixty entries, and one that counts the rest although it is not committed when they come', async () => {
     const { store, entries, lost, commit } = slowStore();
-    const log = new RefusedLog(store, () => 0);
+    const log = new RefusedLog(
+      store,
+      clockOf(() => 0),
+    );
     const written = Promise.all(Array.from({ length: 200 }, (_, number) => log.write(entry(number), details)));
     commit();
     await written;
@@ -57,7 +61,10 @@ describe('refused deliveries', () => {
   it('a counted entry stands for one minute at most', async () => {
     const { store, entries, commit } = slowStore();
     let nowMs = 0;
-    const log = new RefusedLog(store, () => nowMs);
+    const log = new RefusedLog(
+      store,
+      clockOf(() => nowMs),
+    );
     const write = async (number: number): Promise<void> => {
       const done = log.write(entry(number), details);
       commit();
@@ -73,7 +80,10 @@ describe('refused deliveries', () => {
 
   it('webhooks are apart', async () => {
     const { store, entries, commit } = slowStore();
-    const log = new RefusedLog(store, () => 0);
+    const log = new RefusedLog(
+      store,
+      clockOf(() => 0),
+    );
     const written = Promise.all(
       Array.from({ length: 80 }, (_, number) => log.write(entry(number, number % 2 === 0 ? 'wh_a' : 'wh_b'), details)),
     );
@@ -84,7 +94,10 @@ describe('refused deliveries', () => {
 
   it('one without an identity header is named by its entry', async () => {
     const { store, entries, commit } = slowStore();
-    const log = new RefusedLog(store, () => 0);
+    const log = new RefusedLog(
+      store,
+      clockOf(() => 0),
+    );
     const written = [log.write(entry(1), details), log.write({ ...entry(2), deliveryId: 'sent' }, details)];
     commit();
     await Promise.all(written);
@@ -96,7 +109,10 @@ describe('refused deliveries', () => {
       logRefused: () => Promise.reject(new Error('away')),
       countRefused: () => Promise.resolve(),
     } as unknown as DeliveryStore;
-    const log = new RefusedLog(store, () => 0);
+    const log = new RefusedLog(
+      store,
+      clockOf(() => 0),
+    );
     const results = await Promise.allSettled(
       Array.from({ length: 63 }, (_, number) => log.write(entry(number), details)),
     );
@@ -106,7 +122,10 @@ describe('refused deliveries', () => {
 
 it('details are found out for entries of their own only: sixty times a minute, whatever comes', async () => {
   const { store, entries, commit } = slowStore();
-  const log = new RefusedLog(store, () => 0);
+  const log = new RefusedLog(
+    store,
+    clockOf(() => 0),
+  );
   let asked = 0;
   const written = Promise.all(
     Array.from({ length: 100 }, (_, number) =>
@@ -122,3 +141,7 @@ it('details are found out for entries of their own only: sixty times a minute, w
   expect(entries.get('e0')?.entry.refusal).toBe('{"check":"signature","hint":"key-encoding"}');
   expect(entries.get('e60')?.entry).not.toHaveProperty('refusal');
 });
+
+function clockOf(nowMs: () => number): Clock {
+  return { nowMs, monotonicMs: nowMs };
+}

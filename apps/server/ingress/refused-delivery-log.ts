@@ -1,6 +1,8 @@
 /** Log entries of refused deliveries, bounded a minute and webhook: further ones become one counted entry. contract 5 (Failed authentication). */
+import { Injectable } from '@nestjs/common';
 import { NOTHING_REFUSED, refusedLogDecision, type RefusalDetails, type RefusedLogState } from '#deliveries';
-import type { DeliveryStore, RefusedEntry } from '../store/deliveries/deliveries.ts';
+import { DeliveryStore, type RefusedEntry } from '../store/deliveries/deliveries.ts';
+import { Clock } from '../process/injection-tokens.ts';
 
 interface Kept {
   state: RefusedLogState;
@@ -8,19 +10,18 @@ interface Kept {
   counted?: { entryId: string; written: Promise<void> };
 }
 
+@Injectable()
 export class RefusedLog {
   private readonly kept = new Map<string, Kept>();
-  private readonly deliveries: DeliveryStore;
-  private readonly nowMs: () => number;
-  constructor(deliveries: DeliveryStore, nowMs: () => number) {
-    this.deliveries = deliveries;
-    this.nowMs = nowMs;
-  }
+  constructor(
+    private readonly deliveries: DeliveryStore,
+    private readonly clock: Clock,
+  ) {}
 
   /** `details` are asked for only where the entry is its own: finding them out may take work, and a flood shall not cause it. */
   async write(entry: RefusedEntry, details: () => RefusalDetails): Promise<void> {
     const before = this.kept.get(entry.webhookUid) ?? { state: NOTHING_REFUSED };
-    const { action, state } = refusedLogDecision(before.state, this.nowMs());
+    const { action, state } = refusedLogDecision(before.state, this.clock.nowMs());
     const named = { ...entry, deliveryId: entry.deliveryId === '' ? entry.entryId : entry.deliveryId };
     switch (action) {
       case 'entry':

@@ -16,7 +16,7 @@ describe('the uses of keys', () => {
         written.push([...noted]);
       },
     };
-    uses = new KeyUses(store as KeyStore, () => nowMs);
+    uses = new KeyUses(store as KeyStore, { nowMs: () => nowMs, monotonicMs: () => nowMs });
   });
 
   function use(keyId: string, atMs: number): void {

@@ -1,18 +1,20 @@
 /** When each key was last used, gathered in memory and written together: no request waits for it. contract 2. */
-import type { KeyStore } from '../store/access/keys.ts';
+import { Injectable } from '@nestjs/common';
+import { KeyStore } from '../store/access/keys.ts';
+import { Clock } from '../process/injection-tokens.ts';
+import type { KeyUseRecorder } from '../http/access-guard.ts';
 
-export class KeyUses {
-  private readonly store: KeyStore;
-  private readonly nowMs: () => number;
+@Injectable()
+export class KeyUses implements KeyUseRecorder {
   private noted = new Map<string, number>();
 
-  constructor(store: KeyStore, nowMs: () => number) {
-    this.store = store;
-    this.nowMs = nowMs;
-  }
+  constructor(
+    private readonly store: KeyStore,
+    private readonly clock: Clock,
+  ) {}
 
   note(keyId: string): void {
-    this.noted.set(keyId, this.nowMs());
+    this.noted.set(keyId, this.clock.nowMs());
   }
 
   /** Writes what was noted since the last time. What cannot be written is noted still. */

@@ -9,10 +9,7 @@ import { KeyService, type KeyListQuery } from './keys.service.ts';
 
 @Controller('api/v1/api-keys')
 export class KeyController {
-  private readonly keys: KeyService;
-  constructor(keys: KeyService) {
-    this.keys = keys;
-  }
+  constructor(private readonly keys: KeyService) {}
 
   @Get()
   @Allow('admin')

@@ -1,6 +1,6 @@
 /** Which members of a request for an API key exclude each other. contract 2. */
+import { membersOf } from '#contracts';
 import type { MemberError } from '../http/error-codes.ts';
-import { membersOf } from '../http/members.ts';
 
 /** Everything that a schema cannot state and that needs no clock and no store, each by its pointer. The body may be anything. */
 export function keyRequestErrors(body: unknown): MemberError[] {

@@ -1,22 +1,18 @@
 /** API keys: made, looked at, changed, revoked. A key's text is in one answer and nowhere else. contract 2. */
+import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
 import type { ApiKey as ApiKeyItem, ApiKeyCreate, ApiKeyCreated, ApiKeyList, ApiKeyPatch } from '#contracts';
 import { queryDigest } from '#runs';
 import { changedBy, type Caller } from '../http/access-guard.ts';
 import { invalidMembers, lastingConflict, type MemberError, notFound, RefusalError } from '../http/error-codes.ts';
 import { pageOf, pageKeyOf } from '../http/pages.ts';
 import { fromTime } from '../http/timestamps.ts';
-import type { Access, AccessStore, Principal } from '../store/access/access.ts';
-import type { KeyRefusal, KeyStore } from '../store/access/keys.ts';
+import { type Access, AccessStore, type Principal } from '../store/access/access.ts';
+import { type KeyRefusal, KeyStore } from '../store/access/keys.ts';
+import { hashOfKey, hintOfKey, KEY_BYTES, keyFromRandom } from '../process/api-key-texts.ts';
+import { Clock, IdSource } from '../process/injection-tokens.ts';
 import { toApiKeyItem } from './keys.items.ts';
-import { hashOfKey, hintOfKey, KEY_BYTES, keyFromRandom } from './key-texts.ts';
 import { keyRequestErrors } from './keys.requests.ts';
-
-export interface KeyServiceDeps {
-  nowMs(): number;
-  newId(): string;
-  /** Fresh bytes that nobody can guess. */
-  random(bytes: number): Uint8Array;
-}
 
 /** A parsed list query. */
 export interface KeyListQuery {
@@ -29,16 +25,14 @@ const DAY_MS = 86_400_000;
 /** Random bytes of a principal's UID: 26 characters, as long as every other UID. */
 const PRINCIPAL_UID_BYTES = 13;
 
+@Injectable()
 export class KeyService {
-  private readonly keys: KeyStore;
-  private readonly accounts: AccessStore;
-  private readonly around: KeyServiceDeps;
-
-  constructor(keys: KeyStore, accounts: AccessStore, around: KeyServiceDeps) {
-    this.keys = keys;
-    this.accounts = accounts;
-    this.around = around;
-  }
+  constructor(
+    private readonly keys: KeyStore,
+    private readonly accounts: AccessStore,
+    private readonly clock: Clock,
+    private readonly ids: IdSource,
+  ) {}
 
   /** Newest first. */
   async list({ limit, cursor, include_revoked: includeRevoked }: KeyListQuery): Promise<ApiKeyList> {
@@ -62,7 +56,7 @@ export class KeyService {
 
   /** Makes a key, and its principal if that is new. The answer is the only one that ever holds the key's text. */
   async create(wanted: ApiKeyCreate, by: Caller): Promise<ApiKeyCreated> {
-    const nowMs = this.around.nowMs();
+    const nowMs = this.clock.nowMs();
     const errors = [
       ...keyRequestErrors(wanted),
       ...expiryProblems(wanted.expires_at, nowMs),
@@ -70,9 +64,9 @@ export class KeyService {
     ];
     if (errors.length > 0) throw invalidMembers(errors);
     const { name, role, factories } = wanted;
-    const text = keyFromRandom(this.around.random(KEY_BYTES));
+    const text = keyFromRandom(randomBytes(KEY_BYTES));
     const key = {
-      id: this.around.newId(),
+      id: this.ids.newId(),
       name,
       role,
       factories,
@@ -85,7 +79,7 @@ export class KeyService {
     idempotency?.showsSecretOf(`/api/v1/api-keys/${key.id}`);
     const made = await this.keys.create(
       key,
-      changedBy(by, this.around.newId()),
+      changedBy(by, this.ids.newId()),
       idempotency && ((stored) => idempotency.store(200, toApiKeyItem(stored))),
     );
     return { ...toApiKeyItem(made), key: text };
@@ -93,17 +87,17 @@ export class KeyService {
 
   /** Renames a key that is in use, or moves its end. */
   async change(id: string, { name, expires_at: expiresAt }: ApiKeyPatch, by: Caller): Promise<ApiKeyItem> {
-    const errors = expiryProblems(expiresAt ?? undefined, this.around.nowMs());
+    const errors = expiryProblems(expiresAt ?? undefined, this.clock.nowMs());
     if (errors.length > 0) throw invalidMembers(errors);
     const expiresAtMs = typeof expiresAt === 'string' ? fromTime(expiresAt) : expiresAt;
-    const changed = await this.keys.edit(id, { name, expiresAtMs }, changedBy(by, this.around.newId()));
+    const changed = await this.keys.edit(id, { name, expiresAtMs }, changedBy(by, this.ids.newId()));
     if (typeof changed === 'string') throw refusalOf(changed);
     return toApiKeyItem(changed);
   }
 
   /** Ends a key for the next request on, on every replica. Repeating it is no error. */
   async revoke(id: string, by: Caller): Promise<void> {
-    const outcome = await this.keys.revoke(id, changedBy(by, this.around.newId()));
+    const outcome = await this.keys.revoke(id, changedBy(by, this.ids.newId()));
     if (outcome !== 'revoked') throw refusalOf(outcome);
   }
 
@@ -126,7 +120,7 @@ export class KeyService {
   private principalOf({ principal, principal_uid: uid }: ApiKeyCreate, own: Access): Principal | string {
     if (principal === undefined) return uid ?? own.principal.uid;
     const prefix = principal.type === 'user' ? 'user_' : 'svc_';
-    const name = Buffer.from(this.around.random(PRINCIPAL_UID_BYTES)).toString('hex');
+    const name = randomBytes(PRINCIPAL_UID_BYTES).toString('hex');
     return {
       uid: `${prefix}${name}`,
       kind: principal.type,

@@ -1,4 +1,5 @@
 /** Asks stored deliveries again what they would start: a bounded amount of work, without keeping the event loop from new deliveries. contract 9 (Plan). */
+import { Injectable, Optional } from '@nestjs/common';
 import {
   firesFor,
   REPLAY_DELIVERIES_MAX,
@@ -14,8 +15,8 @@ import {
   type ReplaySubject,
   type StoredDelivery,
 } from '#reconcile';
-import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
-import type { Acquirer, FairSemaphore } from '../process/fair-semaphore.ts';
+import { DeliveryStore } from '../store/deliveries/deliveries.ts';
+import { type Acquirer, FairSemaphore } from '../process/fair-semaphore.ts';
 import { payloadWithin, BoundedWork, type WorkBounds } from '../filters/bounded-work.ts';
 
 /** One subject while it is asked about. */
@@ -34,16 +35,13 @@ interface Question {
 }
 
 /** The replays of one process. */
+@Injectable()
 export class Replays {
-  private readonly deliveries: DeliveryStore;
-  private readonly turns: FairSemaphore;
-  private readonly bounds: Partial<WorkBounds>;
-
-  constructor(deliveries: DeliveryStore, turns: FairSemaphore, bounds: Partial<WorkBounds> = {}) {
-    this.deliveries = deliveries;
-    this.turns = turns;
-    this.bounds = bounds;
-  }
+  constructor(
+    private readonly deliveries: DeliveryStore,
+    private readonly turns: FairSemaphore,
+    @Optional() private readonly bounds: Partial<WorkBounds> = {},
+  ) {}
 
   /** What the newest stored deliveries say of each change. Throws 429 or 503 where too many ask, and the reason of the signal soon after that is aborted. */
   async of(subjects: readonly ReplaySubject[], asker: Required<Acquirer>): Promise<Map<Change, Replay>> {

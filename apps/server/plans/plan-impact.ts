@@ -1,4 +1,5 @@
 /** What a plan concerns beside the definitions: use of what it touches, deliveries that it would decide otherwise, secrets that it changes. contract 9 (Plan). */
+import { Injectable } from '@nestjs/common';
 import type { Definitions } from '#definitions';
 import {
   replaySubjects,
@@ -12,45 +13,52 @@ import {
   type Plan,
 } from '#reconcile';
 import { toTime } from '../http/timestamps.ts';
-import type { SecretFingerprints } from '../secrets/secret-fingerprints.ts';
-import type { RunTraffic, Traffic, TrafficStore } from '../store/factories/traffic.ts';
+import { SecretFingerprints } from '../secrets/secret-fingerprints.ts';
+import { type RunTraffic, type Traffic, TrafficStore } from '../store/factories/traffic.ts';
 import type { Acquirer } from '../process/fair-semaphore.ts';
-import type { Replays } from './delivery-replays.ts';
+import { Clock } from '../process/injection-tokens.ts';
+import { Replays } from './delivery-replays.ts';
 
 const DAY_MS = 86_400_000;
 
-export interface ImpactSources {
-  traffic: TrafficStore;
-  replays: Replays;
-  fingerprints: SecretFingerprints;
-  nowMs(): number;
+/** Looks up what a plan concerns. */
+@Injectable()
+export class PlanImpact {
+  constructor(
+    private readonly traffic: TrafficStore,
+    private readonly replays: Replays,
+    private readonly fingerprints: SecretFingerprints,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Of each change. Throws 429 or 503 where too many ask, and the reason of the signal soon after that is aborted. */
+  async of(
+    factoryUid: string,
+    { planned, checked, applies }: Evaluation,
+    actual: Actual,
+    asker: Required<Acquirer>,
+  ): Promise<Impact> {
+    const changes = [...planned.changes, ...planned.heldDeletions];
+    if (changes.length === 0) return new Map();
+    const objects = objectsOf(planned, actual, checked.definitions);
+    const sinceMs = this.clock.nowMs() - TRAFFIC_DAYS * DAY_MS;
+    const traffic = await trafficOf(changes, actual, objects, (subjects) =>
+      this.traffic.since(factoryUid, sinceMs, subjects),
+    );
+    // What does not apply waits for an approval, and that lets the held deletions go.
+    const replays = await this.replays.of(replaySubjects(planned, actual, checked.definitions, !applies), asker);
+    const secrets = await secretsOf(factoryUid, changes, objects, this.fingerprints);
+    return new Map(
+      changes.map((change) => [
+        change,
+        { traffic: traffic(change), replay: replays.get(change), secret: secrets(change) },
+      ]),
+    );
+  }
 }
 
 /** What is told of each change of a plan, held deletions too. */
 export type Impact = ReadonlyMap<Change, ChangeDetails>;
-
-/** Throws 429 or 503 where too many ask, and the reason of the signal soon after that is aborted. */
-export async function impactOf(
-  factoryUid: string,
-  { planned, checked, applies }: Evaluation,
-  actual: Actual,
-  sources: ImpactSources,
-  asker: Required<Acquirer>,
-): Promise<Impact> {
-  const changes = [...planned.changes, ...planned.heldDeletions];
-  if (changes.length === 0) return new Map();
-  const objects = objectsOf(planned, actual, checked.definitions);
-  const traffic = await trafficOf(factoryUid, changes, actual, objects, sources);
-  // What does not apply waits for an approval, and that lets the held deletions go.
-  const replays = await sources.replays.of(replaySubjects(planned, actual, checked.definitions, !applies), asker);
-  const secrets = await secretsOf(factoryUid, changes, objects, sources.fingerprints);
-  return new Map(
-    changes.map((change) => [
-      change,
-      { traffic: traffic(change), replay: replays.get(change), secret: secrets(change) },
-    ]),
-  );
-}
 
 /** Definitions on both sides of each change. */
 interface Sides {
@@ -81,11 +89,10 @@ function objectsOf(planned: Plan, actual: Actual, desired: Definitions): Sides {
 }
 
 async function trafficOf(
-  factoryUid: string,
   changes: readonly Change[],
   actual: Actual,
   sides: Sides,
-  { traffic, nowMs }: ImpactSources,
+  count: (subjects: Parameters<TrafficStore['since']>[2]) => ReturnType<TrafficStore['since']>,
 ): Promise<(change: Change) => ChangeTraffic> {
   const selected = new Map(changes.map((change) => [change, selectedBy(change, sides)]));
   const uidsOf = (kind: Change['kind']): string[] =>
@@ -94,7 +101,7 @@ async function trafficOf(
     changes.flatMap((change) => (change.kind === kind ? [change.slug] : []));
   const whole = changes.some(({ kind }) => kind === 'factory');
   const all = whole ? actual.objects.flatMap(({ kind, uid }) => (kind === 'webhook' ? [uid] : [])) : [];
-  const counted = await traffic.since(factoryUid, nowMs() - TRAFFIC_DAYS * DAY_MS, {
+  const counted = await count({
     webhookUids: unique([...selected.values(), all].flat()),
     automationUids: uidsOf('automation'),
     environmentIds: [...uidsOf('environment'), ...slugsOf('environment')],

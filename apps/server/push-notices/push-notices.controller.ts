@@ -15,11 +15,8 @@ const PUSH_BODY_BYTES_MAX = 5 * 1_048_576;
 
 @Controller('api/v1/factory')
 export class PushController {
-  private readonly notices: PushNoticeService;
   private readonly budget = new BodyBudget('this client');
-  constructor(notices: PushNoticeService) {
-    this.notices = notices;
-  }
+  constructor(private readonly notices: PushNoticeService) {}
 
   @Post(':uid/push')
   @HttpCode(202)

@@ -1,13 +1,16 @@
 /** A git host tells of a push: its signature is the only credential, and all that it can do is ask for a pass. contract 4 (push), 9. */
+import { Injectable } from '@nestjs/common';
 import { headersFromRaw, isPushSecret, mayProvePush, verifyPushNotice, type Headers } from '#authentication';
 import type { PushNoticeAnswer } from '#contracts';
 import { addressKeyOf, failureKey, spendFailure, type FailureBudgets } from '#deliveries';
 import { judgePush, PUSH_EVENT_HEADERS } from '#reconcile';
-import { RefusalError } from '../http/error-codes.ts';
-import type { SecretReader } from '../secrets/secret-reader.ts';
-import type { FactoryStore } from '../store/factories/factories.ts';
+import { SecretReader } from '../secrets/secret-reader.ts';
 import type { Factory } from '../store/factories/factory-rows.ts';
-import type { PushRateLimiter } from './push-rate-limiter.ts';
+import { FactoryStore } from '../store/factories/factories.ts';
+import { Clock } from '../process/injection-tokens.ts';
+import { Log } from '../process/log.ts';
+import { PushRateLimiter } from './push-rate-limiter.ts';
+import { RefusalError } from '../http/error-codes.ts';
 
 /** Client addresses whose failures are remembered at most; the least recently failing are forgotten first. */
 const BUDGET_KEYS_MAX = 100_000;
@@ -24,27 +27,18 @@ export interface PushNotice {
   readBody(): Promise<Uint8Array>;
 }
 
-export interface PushNoticeServiceDeps {
-  /** Wall clock. */
-  nowMs(): number;
-  /** Tells the operator that notices are refused because the named secret cannot be used. */
-  warn(factorySlug: string): void;
-}
-
+@Injectable()
 export class PushNoticeService {
-  private readonly factories: FactoryStore;
-  private readonly secrets: SecretReader;
-  private readonly pace: PushRateLimiter;
-  private readonly around: PushNoticeServiceDeps;
   private readonly failures: FailureBudgets = new Map();
   private readonly toldAtMs = new Map<string, number>();
 
-  constructor(factories: FactoryStore, secrets: SecretReader, pace: PushRateLimiter, around: PushNoticeServiceDeps) {
-    this.factories = factories;
-    this.secrets = secrets;
-    this.pace = pace;
-    this.around = around;
-  }
+  constructor(
+    private readonly factories: FactoryStore,
+    private readonly secrets: SecretReader,
+    private readonly pace: PushRateLimiter,
+    private readonly clock: Clock,
+    private readonly log: Log,
+  ) {}
 
   /** Checks the proof, then asks for a pass where the notice can concern what the factory follows. Nothing of the body is kept or repeated. */
   async receive(uid: string, notice: PushNotice): Promise<PushNoticeAnswer> {
@@ -66,10 +60,13 @@ export class PushNoticeService {
   }
 
   private tellOperator({ uid, slug }: Factory): void {
-    const nowMs = this.around.nowMs();
+    const nowMs = this.clock.nowMs();
     if (nowMs - (this.toldAtMs.get(uid) ?? Number.NEGATIVE_INFINITY) < TOLD_EVERY_MS) return;
     this.toldAtMs.set(uid, nowMs);
-    this.around.warn(slug);
+    this.log.warn(
+      'push notices are refused: the secret that source.push_secret names has no value of eight bytes or more, or is not granted for the use forge',
+      { factory: slug },
+    );
   }
 
   /** A head that can go with no proof is refused before its body is read. A valid notice is never refused because of somebody's failures. */
@@ -83,13 +80,13 @@ export class PushNoticeService {
     const body = await readBody().catch((error: unknown) => {
       throw error instanceof RefusalError && error.status === 413 ? this.failed(uid, clientAddress, error) : error;
     });
-    if (!verifyPushNotice(secret, { headers, body, nowMs: this.around.nowMs() })) throw this.failed(uid, clientAddress);
+    if (!verifyPushNotice(secret, { headers, body, nowMs: this.clock.nowMs() })) throw this.failed(uid, clientAddress);
     return body;
   }
 
   /** Spends the budget of this factory and client; over it the sender is told to wait. */
   private failed(uid: string, clientAddress: string, refusal = unproven()): RefusalError {
-    const spent = spendFailure(this.failures, failureKey(uid, addressKeyOf(clientAddress)), this.around.nowMs(), {
+    const spent = spendFailure(this.failures, failureKey(uid, addressKeyOf(clientAddress)), this.clock.nowMs(), {
       maxKeys: BUDGET_KEYS_MAX,
     });
     if (spent.withinBudget) return refusal;

@@ -1,21 +1,23 @@
 /** Artifacts over the API: what they are, and their bytes. contract 3 (artifacts). */
+import { Inject, Injectable } from '@nestjs/common';
 import type { ArtifactItem } from '#contracts';
 import { maySee } from '../http/access-guard.ts';
 import { notFound } from '../http/error-codes.ts';
 import type { Access } from '../store/access/access.ts';
-import type { Artifact, ArtifactStore } from '../store/runs/run-files.ts';
+import { type Artifact, ArtifactStore } from '../store/runs/run-files.ts';
+import { CONFIG } from '../process/injection-tokens.ts';
+import type { Config } from '../config/config.ts';
 import { toArtifactItem } from './runs.items.ts';
 
+@Injectable()
 export class ArtifactService {
-  private readonly artifacts: ArtifactStore;
-  private readonly publicUrl: string;
-  constructor(artifacts: ArtifactStore, publicUrl: string) {
-    this.artifacts = artifacts;
-    this.publicUrl = publicUrl;
-  }
+  constructor(
+    private readonly artifacts: ArtifactStore,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
 
   async get(artifactUid: string, access: Access): Promise<ArtifactItem> {
-    return toArtifactItem(await this.visible(artifactUid, access), this.publicUrl);
+    return toArtifactItem(await this.visible(artifactUid, access), this.config.publicUrl);
   }
 
   /** Name and bytes of an artifact that is a file; 404 for any other. */

@@ -8,10 +8,7 @@ import { CatalogueService, type SkillQuery } from './catalogue.service.ts';
 
 @Controller('api/v1/agent')
 export class CatalogueController {
-  private readonly catalogue: CatalogueService;
-  constructor(catalogue: CatalogueService) {
-    this.catalogue = catalogue;
-  }
+  constructor(private readonly catalogue: CatalogueService) {}
 
   @Get()
   @Allow('viewer')

@@ -1,10 +1,14 @@
 /** Skills, environments and models as clients choose from them. contract 3 (agent, environments, models). */
-import { readSkill, repositoryName } from '#runs';
+import { Inject, Injectable } from '@nestjs/common';
+import { readSkill } from '#agents';
 import type { AgentListResponse, AgentSkill, CloudEnvironment, CloudEnvironmentList, ModelList } from '#contracts';
 import type { EnvironmentDefinition, SkillDefinition } from '#definitions';
+import { repositoryName } from '#runs';
 import { toTime } from '../http/timestamps.ts';
 import type { Access } from '../store/access/access.ts';
-import type { AppliedResource, CatalogueStore } from '../store/definitions/catalogue.ts';
+import { type AppliedResource, CatalogueStore } from '../store/definitions/catalogue.ts';
+import { CONFIG } from '../process/injection-tokens.ts';
+import type { Config } from '../config/config.ts';
 
 /** Which skills, in which order. */
 export interface SkillQuery {
@@ -15,14 +19,12 @@ export interface SkillQuery {
 
 type Variant = AgentSkill['variants'][number];
 
+@Injectable()
 export class CatalogueService {
-  private readonly catalogue: CatalogueStore;
-  private readonly models: readonly string[];
-  /** `models`: those that the operator lists. */
-  constructor(catalogue: CatalogueStore, models: readonly string[]) {
-    this.catalogue = catalogue;
-    this.models = models;
-  }
+  constructor(
+    private readonly catalogue: CatalogueStore,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
 
   /** Skills of the visible factories, each factory's own as a variant. */
   async agents({ repo, sort_by: sortBy }: SkillQuery, access: Access): Promise<AgentListResponse> {
@@ -65,10 +67,10 @@ export class CatalogueService {
 
   /** What the operator lists comes first in rank: a model that a definition names besides is still the server's. */
   async modelList(access: Access): Promise<ModelList> {
-    const listed = new Set(this.models);
+    const listed = new Set(this.config.models);
     const named = await this.catalogue.models(access.factories);
     return {
-      models: [...new Set([...this.models, ...named])]
+      models: [...new Set([...this.config.models, ...named])]
         .toSorted(compare)
         .map((id) => ({ id, source: listed.has(id) ? 'server' : 'definition' })),
     };

@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream';
 import type { StoredRunEvent } from '../store/runs/run-log.ts';
 import type { RunStore, RunStatus } from '../store/runs/runs.ts';
+import { Notices } from '../store/database/notices.ts';
 import { EventStreams } from './event-streams.ts';
 import { RunNotifier } from './run-notifier.ts';
 
@@ -29,8 +30,8 @@ function streaming(
       return more.events?.(after) ?? [];
     },
   } as unknown as RunStore;
-  const news = new RunNotifier();
-  const streams = new EventStreams(runs, news, () => nowMs);
+  const news = new RunNotifier(new Notices(() => undefined));
+  const streams = new EventStreams(runs, news, { nowMs: () => nowMs, monotonicMs: () => nowMs }, {});
   const watch = (): Readable =>
     streams.watch({
       runId: 'run',
@@ -153,7 +154,7 @@ describe('a stream ends without a last word', () => {
 });
 
 it('an ear misses nothing that is told while nobody waits, and hears nothing of other runs', async () => {
-  const news = new RunNotifier();
+  const news = new RunNotifier(new Notices(() => undefined));
   const ear = news.listen('run');
   news.publish('run');
   await ear.wait(60_000); // told already

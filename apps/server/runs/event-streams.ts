@@ -1,11 +1,13 @@
 /** A run's log as a stream that goes on until the run has ended: bounded in memory, in number, and to those who may still see it. contract 3 (events). */
 import { Readable } from 'node:stream';
+import { Injectable } from '@nestjs/common';
 import { isEnded, serverSentEvent, STREAM_HEARTBEAT, STREAM_OPENING, type RunState } from '#runs';
 import { RefusalError } from '../http/error-codes.ts';
 import { toTime } from '../http/timestamps.ts';
-import type { RunStore, RunStatus } from '../store/runs/runs.ts';
+import { RunStore, type RunStatus } from '../store/runs/runs.ts';
+import { Clock, PollIntervals } from '../process/injection-tokens.ts';
 import { toRunEventItem, toStatusMessage } from './runs.items.ts';
-import type { Ear, RunNotifier } from './run-notifier.ts';
+import { type Ear, RunNotifier } from './run-notifier.ts';
 
 /** Streams that one key has open at a time: a page of runs watched at once. */
 export const STREAMS_PER_KEY_MAX = 20;
@@ -14,7 +16,7 @@ export const STREAMS_PER_KEY_MAX = 20;
 const PAGE_SIZE = 50;
 
 /** What is stored is found this late at most, should nobody tell. */
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 
 /** Proxies close what is silent for a minute or less. */
 const HEARTBEAT_MS = 15_000;
@@ -36,20 +38,19 @@ export interface Watcher {
   onceGone(callback: () => void): void;
 }
 
+@Injectable()
 export class EventStreams {
-  private readonly runs: RunStore;
-  private readonly news: RunNotifier;
-  private readonly monotonicMs: () => number;
-  private readonly lookMs: number;
+  private readonly pollMs: number;
   private readonly open = new Map<string, number>();
   private stopped = false;
 
-  /** `lookMs`: milliseconds between two looks at a log of which nobody tells. */
-  constructor(runs: RunStore, news: RunNotifier, monotonicMs: () => number, lookMs = LOOK_MS) {
-    this.lookMs = lookMs;
-    this.runs = runs;
-    this.news = news;
-    this.monotonicMs = monotonicMs;
+  constructor(
+    private readonly runs: RunStore,
+    private readonly notifier: RunNotifier,
+    private readonly clock: Clock,
+    intervals: PollIntervals,
+  ) {
+    this.pollMs = intervals.streamsMs ?? POLL_MS;
   }
 
   /** A stream for one client; reads no faster than the client does. Throws 429 over STREAMS_PER_KEY_MAX, 503 while the service stops. */
@@ -65,7 +66,7 @@ export class EventStreams {
       });
     }
     this.open.set(keyId, count + 1);
-    const ear = this.news.listen(watcher.runId);
+    const ear = this.notifier.listen(watcher.runId);
     // A generator that waits cannot be stopped from outside: it is told.
     watcher.onceGone(() => {
       ear.close();
@@ -77,7 +78,7 @@ export class EventStreams {
   /** Ends every stream at the next entry of its log, so that nobody holds up a service that stops. */
   end(): void {
     this.stopped = true;
-    this.news.publishAll();
+    this.notifier.publishAll();
   }
 
   private left(keyId: string): void {
@@ -90,9 +91,9 @@ export class EventStreams {
   private async *told({ runId, after, isAllowed }: Watcher, ear: Ear): AsyncGenerator<string> {
     yield STREAM_OPENING;
     let [place, state] = [after, ''];
-    const silence = { sinceMs: this.monotonicMs() };
+    const silence = { sinceMs: this.clock.monotonicMs() };
     const isStillAllowed = this.asking(isAllowed);
-    for (; !this.stopped && !ear.isClosed(); await ear.wait(this.lookMs)) {
+    for (; !this.stopped && !ear.isClosed(); await ear.wait(this.pollMs)) {
       if (!(await isStillAllowed())) return;
       // The state first: what was written before the end is then told before we stop.
       const run = await quietly(() => this.runs.status(runId));
@@ -115,7 +116,7 @@ export class EventStreams {
         yield stateOf(run);
         return;
       }
-      if (this.monotonicMs() - silence.sinceMs >= HEARTBEAT_MS) yield this.spoken(silence, STREAM_HEARTBEAT);
+      if (this.clock.monotonicMs() - silence.sinceMs >= HEARTBEAT_MS) yield this.spoken(silence, STREAM_HEARTBEAT);
     }
   }
 
@@ -123,15 +124,15 @@ export class EventStreams {
   private asking(isAllowed: Watcher['isAllowed']): () => Promise<boolean> {
     let askAgainAtMs = Number.NEGATIVE_INFINITY;
     return async () => {
-      if (this.monotonicMs() < askAgainAtMs) return true;
+      if (this.clock.monotonicMs() < askAgainAtMs) return true;
       if ((await quietly(isAllowed)) !== true) return false;
-      askAgainAtMs = this.monotonicMs() + CHECK_MS;
+      askAgainAtMs = this.clock.monotonicMs() + CHECK_MS;
       return true;
     };
   }
 
   private spoken(silence: { sinceMs: number }, text: string): string {
-    silence.sinceMs = this.monotonicMs();
+    silence.sinceMs = this.clock.monotonicMs();
     return text;
   }
 }

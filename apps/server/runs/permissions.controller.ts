@@ -8,10 +8,7 @@ import { PermissionService } from './permissions.service.ts';
 
 @Controller('api/v1/agent/runs/:runId/permissions')
 export class PermissionController {
-  private readonly permissions: PermissionService;
-  constructor(permissions: PermissionService) {
-    this.permissions = permissions;
-  }
+  constructor(private readonly permissions: PermissionService) {}
 
   @Get()
   @Allow('viewer')

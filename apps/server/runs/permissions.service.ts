@@ -1,28 +1,27 @@
-/** Questions of agents, and the answers of people. Decisions are `#runs`, effects are the store's. contract 3 (States, Follow-up). */
-import { withoutAbsent, type AnswerDecision } from '#runs';
+/** Questions of agents, and the answers of people. Decisions are `#agents` and `#runs`, effects are the store's. contract 3 (States, Follow-up). */
+import { Injectable } from '@nestjs/common';
+import { withoutAbsent } from '#agents';
 import type { PermissionItem, PermissionList } from '#contracts';
+import type { AnswerDecision } from '#runs';
 import { changedBy, type Caller } from '../http/access-guard.ts';
 import { lastingConflict, notFound, RefusalError } from '../http/error-codes.ts';
 import { toTime } from '../http/timestamps.ts';
 import type { Access } from '../store/access/access.ts';
-import { toWire, type Permission, type PermissionStore } from '../store/runs/permissions.ts';
-import type { RunStore } from '../store/runs/runs.ts';
+import { toWire, type Permission, PermissionStore } from '../store/runs/permissions.ts';
+import { RunStore } from '../store/runs/runs.ts';
 import type { Transaction } from '../store/database/transactions.ts';
+import { IdSource } from '../process/injection-tokens.ts';
 import { visibleRunStatus } from './visible-runs.ts';
+import { RunNotifier } from './run-notifier.ts';
 
+@Injectable()
 export class PermissionService {
-  private readonly runs: RunStore;
-  private readonly permissions: PermissionStore;
-  private readonly around: {
-    newId(): string;
-    /** Tells the engine, and who watches the run. */ changed(runId: string): void;
-  };
-
-  constructor(runs: RunStore, permissions: PermissionStore, around: { newId(): string; changed(runId: string): void }) {
-    this.runs = runs;
-    this.permissions = permissions;
-    this.around = around;
-  }
+  constructor(
+    private readonly runs: RunStore,
+    private readonly permissions: PermissionStore,
+    private readonly notifier: RunNotifier,
+    private readonly ids: IdSource,
+  ) {}
 
   /** What the agents of a run have asked, oldest first. */
   async list(runId: string, access: Access): Promise<PermissionList> {
@@ -36,7 +35,7 @@ export class PermissionService {
     const found = await this.permissions.answer(
       { runId, permissionId, optionId, principalUid: by.access.principal.uid },
       {
-        by: changedBy(by, this.around.newId()),
+        by: changedBy(by, this.ids.newId()),
         *also(permission): Transaction<void> {
           if (by.idempotency !== undefined) yield* by.idempotency.store(200, toItem(permission));
         },
@@ -45,7 +44,7 @@ export class PermissionService {
     if (found === undefined) throw notFound('the permission request');
     const { decision, permission } = found;
     if (!decision.ok) throw refusalOf(decision.reason, permission);
-    this.around.changed(runId);
+    this.notifier.changed(runId);
     return toItem(permission);
   }
 }

@@ -9,12 +9,10 @@ import { HistoryService, type ConversationQuery } from './run-history.service.ts
 
 @Controller('api/v1/agent')
 export class RunHistoryController {
-  private readonly histories: HistoryService;
-  private readonly artifacts: ArtifactService;
-  constructor(histories: HistoryService, artifacts: ArtifactService) {
-    this.histories = histories;
-    this.artifacts = artifacts;
-  }
+  constructor(
+    private readonly histories: HistoryService,
+    private readonly artifacts: ArtifactService,
+  ) {}
 
   @Get('runs/:runId/timeline')
   @Allow('viewer')

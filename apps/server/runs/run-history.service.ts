@@ -1,12 +1,14 @@
-/** What is told of runs afterwards: timelines and conversations. Decisions are `#runs`. contract 3 (timeline, conversation). */
-import { encodeCursor, queryDigest, runsOnPage, timelineOf, conversationOf, withoutAbsent, type Turn } from '#runs';
+/** What is told of runs afterwards: timelines and conversations. Decisions are `#runs` and `#agents`. contract 3 (timeline, conversation). */
+import { Injectable } from '@nestjs/common';
+import { conversationOf, withoutAbsent, type Turn } from '#agents';
 import type { Conversation, ConversationStep, RunTimeline } from '#contracts';
+import { encodeCursor, queryDigest, runsOnPage, timelineOf } from '#runs';
 import { notFound } from '../http/error-codes.ts';
 import { pageKeyOf } from '../http/pages.ts';
 import { toTime } from '../http/timestamps.ts';
 import type { Access } from '../store/access/access.ts';
-import type { RunHistoryStore } from '../store/runs/run-history.ts';
-import type { RunStore } from '../store/runs/runs.ts';
+import { RunHistoryStore } from '../store/runs/run-history.ts';
+import { RunStore } from '../store/runs/runs.ts';
 import { visibleRun, visibleRunStatus } from './visible-runs.ts';
 
 /** Runs of a conversation looked up at a time. */
@@ -21,13 +23,12 @@ export interface ConversationQuery {
 /** Behind which turn a page begins: its run, the epoch of its execution, the entry of the log at which it begins. */
 type TurnPlace = [runId: string, epoch: number, fromSeq: number];
 
+@Injectable()
 export class HistoryService {
-  private readonly runs: RunStore;
-  private readonly histories: RunHistoryStore;
-  constructor(runs: RunStore, histories: RunHistoryStore) {
-    this.runs = runs;
-    this.histories = histories;
-  }
+  constructor(
+    private readonly runs: RunStore,
+    private readonly histories: RunHistoryStore,
+  ) {}
 
   /** Everything that happened to a run, oldest first. */
   async timeline(runId: string, access: Access): Promise<RunTimeline> {

@@ -1,9 +1,12 @@
 /** Runs as items, many at once: whatever an item needs beside its row is looked up for all of them together. contract 3 (RunItem). */
+import { Inject, Injectable } from '@nestjs/common';
 import type { RunItem } from '#contracts';
-import type { Access, AccessStore, Principal } from '../store/access/access.ts';
-import type { ArtifactStore } from '../store/runs/run-files.ts';
+import { type Access, AccessStore, type Principal } from '../store/access/access.ts';
+import { ArtifactStore } from '../store/runs/run-files.ts';
+import { RunStore } from '../store/runs/runs.ts';
+import { CONFIG, Clock } from '../process/injection-tokens.ts';
+import type { Config } from '../config/config.ts';
 import type { RunRow } from '../store/runs/run.entities.ts';
-import type { RunStore } from '../store/runs/runs.ts';
 import { toRunItem, type ItemFacts } from './runs.items.ts';
 
 /** Artifacts that an item shows, the latest ones: a run that is followed up for months would fill a page of its own. */
@@ -14,28 +17,18 @@ const PRINCIPALS_KEPT_MAX = 10_000;
 /** A name that was changed is shown this late at most. */
 const PRINCIPALS_KEPT_MS = 60_000;
 
+@Injectable()
 export class RunItems {
-  private readonly accounts: AccessStore;
-  private readonly artifacts: ArtifactStore;
-  private readonly runs: RunStore;
-  private readonly publicUrl: string;
-  private readonly monotonicMs: () => number;
   private principals = new Map<string, Principal>();
   private keptUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(
-    accounts: AccessStore,
-    artifacts: ArtifactStore,
-    runs: RunStore,
-    publicUrl: string,
-    monotonicMs: () => number,
-  ) {
-    this.accounts = accounts;
-    this.artifacts = artifacts;
-    this.runs = runs;
-    this.publicUrl = publicUrl;
-    this.monotonicMs = monotonicMs;
-  }
+    private readonly accounts: AccessStore,
+    private readonly artifacts: ArtifactStore,
+    private readonly runs: RunStore,
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly clock: Clock,
+  ) {}
 
   /** Items of these runs, in their order. */
   async of(runs: readonly RunRow[], access: Access): Promise<RunItem[]> {
@@ -53,7 +46,7 @@ export class RunItems {
           creator,
           executor,
           artifacts: artifacts.get(run.run_id) ?? [],
-          publicUrl: this.publicUrl,
+          publicUrl: this.config.publicUrl,
           isSeen,
         }),
       );
@@ -73,9 +66,9 @@ export class RunItems {
 
   // Kept for a while, so that a list of 500 runs asks once for each.
   private async principal(uid: string): Promise<Principal | undefined> {
-    if (this.monotonicMs() >= this.keptUntilMs || this.principals.size >= PRINCIPALS_KEPT_MAX) {
+    if (this.clock.monotonicMs() >= this.keptUntilMs || this.principals.size >= PRINCIPALS_KEPT_MAX) {
       this.principals = new Map();
-      this.keptUntilMs = this.monotonicMs() + PRINCIPALS_KEPT_MS;
+      this.keptUntilMs = this.clock.monotonicMs() + PRINCIPALS_KEPT_MS;
     }
     const known = this.principals.get(uid) ?? (await this.accounts.principal(uid));
     if (known !== undefined) this.principals.set(uid, known);

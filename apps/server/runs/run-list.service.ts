@@ -1,4 +1,5 @@
 /** Lists of runs: what a query and a key ask the store for, and what is answered. spec: GET /agent/runs; contract 3 (List). */
+import { Injectable } from '@nestjs/common';
 import type { ListRunsResponse, RawQuery } from '#contracts';
 import { encodeCursor, queryDigest, type RunState } from '#runs';
 import { maySee } from '../http/access-guard.ts';
@@ -8,9 +9,9 @@ import { fromTime } from '../http/timestamps.ts';
 import type { Access } from '../store/access/access.ts';
 import type { RunOrder } from '../store/runs/run-branches.ts';
 import type { ExactColumn, RunFilter } from '../store/runs/run-filters.ts';
-import type { RunListKey, RunLists, RunPage } from '../store/runs/run-lists.ts';
-import type { RunStore } from '../store/runs/runs.ts';
-import type { RunItems } from './run-item-loader.ts';
+import { type RunListKey, RunLists, type RunPage } from '../store/runs/run-lists.ts';
+import { RunStore } from '../store/runs/runs.ts';
+import { RunItems } from './run-item-loader.ts';
 import { refuseUnsupportedOrder } from './unsupported-requests.ts';
 
 /** The query as its operation declares it. */
@@ -55,15 +56,13 @@ const RESERVED: ReadonlyMap<string, ExactColumn> = new Map([
   ['definition_revision', 'definition_revision'],
 ]);
 
+@Injectable()
 export class RunListing {
-  private readonly lists: RunLists;
-  private readonly runs: RunStore;
-  private readonly items: RunItems;
-  constructor(lists: RunLists, runs: RunStore, items: RunItems) {
-    this.lists = lists;
-    this.runs = runs;
-    this.items = items;
-  }
+  constructor(
+    private readonly lists: RunLists,
+    private readonly runs: RunStore,
+    private readonly items: RunItems,
+  ) {}
 
   /** One page of the runs that a key may see. Throws 400 naming every malformed parameter, and for a cursor of another query or key; 422 for an order that we do not have. */
   async list(raw: RawQuery, access: Access): Promise<ListRunsResponse> {

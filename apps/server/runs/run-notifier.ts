@@ -1,4 +1,7 @@
-/** Tells who watches a run in this process that something new is stored of it, by whichever process. contract 3 (events). */
+/** Tells engines that runs wait, and who watches a run that something new is stored of it, in whichever process. contract 3 (events). */
+import { Injectable, Optional } from '@nestjs/common';
+import { OutboxRelay } from '../execution/engine/outbox-relay.ts';
+import { Notices } from '../store/database/notices.ts';
 
 /** One watcher's ear. */
 export interface Ear {
@@ -8,17 +11,40 @@ export interface Ear {
   isClosed(): boolean;
 }
 
+@Injectable()
 export class RunNotifier {
   private readonly ears = new Map<string, Set<() => void>>();
-
-  /** Something new is stored of a run. */
-  publish(runId: string): void {
-    for (const hear of this.ears.get(runId) ?? []) hear();
+  constructor(
+    private readonly notices: Notices,
+    @Optional() private readonly relay?: OutboxRelay,
+  ) {
+    notices.subscribe('run', (runId) => (runId === undefined ? this.publishAll() : this.publishHere(runId)));
   }
 
-  /** Everybody is to look, whatever they watch: the service stops. */
+  /** Something new is stored of a run: who watches it looks, here and elsewhere. */
+  publish(runId: string): void {
+    this.notices.publish('run', runId);
+  }
+
+  /** Something waits, or is wanted of a run: every engine looks. */
+  wake(): void {
+    this.relay?.wake();
+    this.notices.publish('runs');
+  }
+
+  /** Both: what was stored of a run concerns its engine and who watches it. */
+  changed(runId: string): void {
+    this.wake();
+    this.publish(runId);
+  }
+
+  /** Everybody here is to look, whatever they watch: the service stops. */
   publishAll(): void {
-    for (const runId of this.ears.keys()) this.publish(runId);
+    for (const runId of this.ears.keys()) this.publishHere(runId);
+  }
+
+  private publishHere(runId: string): void {
+    for (const hear of this.ears.get(runId) ?? []) hear();
   }
 
   /** Begins to listen: nothing that is told from now on is missed. */

@@ -6,13 +6,13 @@ import { AccessGuard, accessOf, Allow, callerOf, maySee } from '../http/access-g
 import { RefusalError } from '../http/error-codes.ts';
 import { acceptedType } from '../http/negotiation.ts';
 import { queryOf } from '../http/queries.ts';
-import { EventStreams } from './event-streams.ts';
 import {
   RUN_AGENT_REQUEST,
   RUN_FOLLOWUP_REQUEST,
   type RunAgentRequest,
   type RunFollowupRequest,
 } from '../http/body-schemas.ts';
+import { EventStreams } from './event-streams.ts';
 import { RunListing } from './run-list.service.ts';
 import { RunService } from './runs.service.ts';
 import { runSourceOf } from './run-source.ts';
@@ -22,16 +22,12 @@ type RunQuery = Record<string, string | string[] | undefined>;
 
 @Controller('api/v1/agent')
 export class RunController {
-  private readonly runs: RunService;
-  private readonly listing: RunListing;
-  private readonly streams: EventStreams;
-  private readonly guard: AccessGuard;
-  constructor(runs: RunService, listing: RunListing, streams: EventStreams, guard: AccessGuard) {
-    this.runs = runs;
-    this.listing = listing;
-    this.streams = streams;
-    this.guard = guard;
-  }
+  constructor(
+    private readonly runs: RunService,
+    private readonly listing: RunListing,
+    private readonly streams: EventStreams,
+    private readonly guard: AccessGuard,
+  ) {}
 
   @Post(['run', 'runs'])
   @HttpCode(200)

@@ -1,6 +1,7 @@
 /** A run, its events and its artifacts as the API shows them. spec: Agent run; contract 3 (RunItem). */
-import { namedSkill, withoutAbsent, type AmbientAgentConfig, type RunState } from '#runs';
+import { namedSkill, withoutAbsent, type AmbientAgentConfig } from '#agents';
 import type { ArtifactItem, RunCreatorInfo, RunEvent, RunItem, RunStatusMessage } from '#contracts';
+import { type RunState } from '#runs';
 import type { Principal } from '../store/access/access.ts';
 import type { Artifact } from '../store/runs/run-files.ts';
 import type { StoredRunEvent } from '../store/runs/run-log.ts';

@@ -1,87 +1,56 @@
 /** What can be done with runs: create, dispatch, look at, follow up, cancel. Decisions are `#runs`, effects are the store's. spec: Agent run interface. */
+import { Inject, Injectable } from '@nestjs/common';
+import { resolveAgentConfig, toAgentConfig, type ServerAgent } from '#agents';
+import type { FactoryDispatchResponse, RunAgentResponse, RunEventList, RunFollowupResponse, RunItem } from '#contracts';
 import {
   attachmentsOf,
   defaultTitle,
   followupOutcome,
   isEnded,
-  resolveAgentConfig,
   RUN_ATTACHMENT_BYTES_MAX,
   RUN_ATTACHMENTS_MAX,
   TASK_BYTES_MAX,
-  toAgentConfig,
   type AttachmentRequest,
   type FollowupDecision,
   type FollowupOutcome,
   type RunSource,
   type RunState,
-  type ServerAgent,
 } from '#runs';
-import type { FactoryDispatchResponse, RunAgentResponse, RunEventList, RunFollowupResponse, RunItem } from '#contracts';
 import type { Access } from '../store/access/access.ts';
 import type { NewAttachment } from '../store/runs/run-files.ts';
-import type { FactoryStore } from '../store/factories/factories.ts';
-import type { DefinitionStore } from '../store/definitions/definitions.ts';
+import { FactoryStore } from '../store/factories/factories.ts';
+import { DefinitionStore } from '../store/definitions/definitions.ts';
 import type { NewRun } from '../store/runs/new-run.ts';
-import type { RunHistoryStore } from '../store/runs/run-history.ts';
-import type { RunStore, RunStatus } from '../store/runs/runs.ts';
+import { RunHistoryStore } from '../store/runs/run-history.ts';
+import { RunStore, type RunStatus } from '../store/runs/runs.ts';
 import type { Transaction } from '../store/database/transactions.ts';
 import { changedBy, maySee, type Caller } from '../http/access-guard.ts';
 import { lastingConflict, notFound, RefusalError } from '../http/error-codes.ts';
 import type { FactoryDispatchRequest, RunAgentRequest, RunFollowupRequest } from '../http/body-schemas.ts';
-import type { WaitingRuns } from '../ingress/waiting-runs.ts';
+import { RunAgents } from '../execution/preparation/run-agents.ts';
+import { CONFIG, Clock, IdSource } from '../process/injection-tokens.ts';
+import type { Config } from '../config/config.ts';
 import { toRunEventItem } from './runs.items.ts';
-import type { RunItems } from './run-item-loader.ts';
+import { RunItems } from './run-item-loader.ts';
 import { visibleRun, visibleRunStatus } from './visible-runs.ts';
+import { RunAdmission } from './run-admission.ts';
+import { RunNotifier } from './run-notifier.ts';
 
-/** What the outside world gives the service. */
-export interface RunServiceDeps {
-  publicUrl: string;
-  /** What runs get that name nothing themselves. */
-  serverAgent: ServerAgent;
-  nowMs(): number;
-  newId(): string;
-  /** Tells the engine that something waits. */
-  wake(): void;
-  /** Tells who watches a run that something changed. */
-  tell(runId: string): void;
-  /** Runs that this server could start at once. */
-  freePlaces(): number;
-  /** Whether the agent of a resolved configuration takes a message while it works; JSON text. */
-  takesPromptsInTurn(agentConfig: string): boolean;
-  waitingRuns: WaitingRuns;
-  /** Whether the data folder's disk has less than its reserve. */
-  isDiskLow(): boolean;
-}
-
-/** Seconds after which a client may ask again when there is no room for more. */
-const RETRY_AFTER_SECONDS = 5;
-
-/** Key of the runs that belong to no factory, among the waiting ones. */
-const NO_FACTORY = '';
-
+@Injectable()
 export class RunService {
-  private readonly runs: RunStore;
-  private readonly histories: RunHistoryStore;
-  private readonly factories: FactoryStore;
-  private readonly definitions: DefinitionStore;
-  private readonly items: RunItems;
-  private readonly around: RunServiceDeps;
-
   constructor(
-    runs: RunStore,
-    histories: RunHistoryStore,
-    factories: FactoryStore,
-    definitions: DefinitionStore,
-    items: RunItems,
-    around: RunServiceDeps,
-  ) {
-    this.runs = runs;
-    this.histories = histories;
-    this.factories = factories;
-    this.definitions = definitions;
-    this.items = items;
-    this.around = around;
-  }
+    private readonly runs: RunStore,
+    private readonly histories: RunHistoryStore,
+    private readonly factories: FactoryStore,
+    private readonly definitions: DefinitionStore,
+    private readonly items: RunItems,
+    private readonly agents: RunAgents,
+    private readonly admission: RunAdmission,
+    private readonly notifier: RunNotifier,
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly clock: Clock,
+    private readonly ids: IdSource,
+  ) {}
 
   /** spec: POST /agent/run. The run is committed before this returns. */
   create(request: RunAgentRequest, by: Caller, source: RunSource): Promise<RunAgentResponse> {
@@ -110,7 +79,7 @@ export class RunService {
         run_id: runId,
         state,
         ticket_ref: ref ?? null,
-        run_url: `${this.around.publicUrl}/runs/${runId}`,
+        run_url: `${this.config.publicUrl}/runs/${runId}`,
         foreman_agent: null,
       }),
     );
@@ -125,8 +94,8 @@ export class RunService {
   async followup(runId: string, request: RunFollowupRequest, by: Caller): Promise<RunFollowupResponse> {
     await visibleRunStatus(this.runs, runId, by.access);
     const attachments = toNewAttachments(attachmentsOf(request));
-    if (attachments.length > 0) this.refuseWithoutDisk();
-    const followupId = this.around.newId();
+    if (attachments.length > 0) this.admission.refuseWithoutDisk();
+    const followupId = this.ids.newId();
     const toAnswer = (outcome: FollowupOutcome): RunFollowupResponse => ({ followup_id: followupId, outcome });
     const wanted = {
       followupId,
@@ -142,14 +111,14 @@ export class RunService {
         followupOutcome(run.state as RunState, {
           ...facts,
           promptTaken: run.prompt_taken_at !== null,
-          agentConcurrent: this.around.takesPromptsInTurn(run.agent_config),
+          agentConcurrent: this.agents.takesPromptsInTurn(run.agent_config),
           cancelRequested: run.cancel_requested_at !== null && !isEnded(run.state as RunState),
         }),
       this.beside(by, toAnswer),
     );
     if (decided === undefined) throw notFound('the run');
     if (!decided.ok) throw followupRefusal(decided.reason);
-    this.changed(runId);
+    this.notifier.changed(runId);
     return toAnswer(decided.outcome);
   }
 
@@ -162,7 +131,7 @@ export class RunService {
     );
     if (outcome === 'unknown') throw notFound('the run');
     if (outcome === 'ended') throw new RefusalError('invalid_request', 'the run has ended already');
-    this.changed(runId);
+    this.notifier.changed(runId);
     return runId;
   }
 
@@ -191,15 +160,15 @@ export class RunService {
     }
     const defaults = factoryUid === undefined ? undefined : await this.factoryDefaults(factoryUid, access);
     await this.refuseUnseen(request, access);
-    await this.refuseWithoutRoom(factoryUid);
+    await this.admission.refuseWithoutRoom(factoryUid);
     const run = {
-      ...toNewRun(request, defaults, ticket, this.around.serverAgent),
-      runId: this.around.newId(),
+      ...toNewRun(request, defaults, ticket, this.agents.server),
+      runId: this.ids.newId(),
       source,
       creatorUid: access.principal.uid,
-      createdAtMs: this.around.nowMs(),
+      createdAtMs: this.clock.nowMs(),
     };
-    const free = this.around.freePlaces();
+    const free = this.admission.freePlaces();
     const answerOf = ({ waiting }: { waiting: number }): Answer =>
       toAnswer({ run_id: run.runId, task_id: run.runId, state: 'QUEUED', at_capacity: waiting >= free });
     const made = await this.runs.create(run, {
@@ -207,8 +176,8 @@ export class RunService {
       attachments: toNewAttachments(attachmentsOf(request)),
     });
     if (made === undefined) throw notFound('the factory');
-    this.around.waitingRuns.added(factoryUid ?? NO_FACTORY, 1);
-    this.around.wake();
+    this.admission.added(factoryUid);
+    this.notifier.wake();
     return answerOf(made);
   }
 
@@ -218,16 +187,11 @@ export class RunService {
     toAnswer: (outcome: Outcome) => unknown,
   ): { by: ReturnType<typeof changedBy>; also: (outcome: Outcome) => Transaction<void> } {
     return {
-      by: changedBy(by, this.around.newId()),
+      by: changedBy(by, this.ids.newId()),
       *also(outcome) {
         if (by.idempotency !== undefined) yield* by.idempotency.store(200, toAnswer(outcome));
       },
     };
-  }
-
-  private changed(runId: string): void {
-    this.around.wake();
-    this.around.tell(runId);
   }
 
   private async factoryDefaults(uid: string, access: Access) {
@@ -245,23 +209,6 @@ export class RunService {
     if (conversationId !== undefined && !(await this.histories.hasConversation(conversationId, access.factories)))
       throw notFound('the conversation');
     if (parentRunId !== undefined) await visibleRunStatus(this.runs, parentRunId, access, 'the parent run');
-  }
-
-  /** contract 5: the bound of the queue holds for everything that creates runs. */
-  private async refuseWithoutRoom(factoryUid: string | undefined): Promise<void> {
-    this.refuseWithoutDisk();
-    if (await this.around.waitingRuns.isFull(factoryUid ?? NO_FACTORY)) {
-      throw new RefusalError('resource_unavailable', 'too many runs wait already', {
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-      });
-    }
-  }
-
-  private refuseWithoutDisk(): void {
-    if (this.around.isDiskLow())
-      throw new RefusalError('resource_unavailable', 'the disk of the service is nearly full', {
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-      });
   }
 }
 

@@ -1,7 +1,7 @@
 /** Schedules as the API shows them: what the automation says, with how far each got. contract 4, 8 (schedule trigger). */
+import { withoutAbsent } from '#agents';
 import type { Automation as AutomationItem } from '#contracts';
 import { nextDue, schedulesOf, type AutomationDefinition } from '#definitions';
-import { withoutAbsent } from '#runs';
 import type { Schedule } from '../store/definitions/schedules.ts';
 import { toTime } from '../http/timestamps.ts';
 

@@ -4,6 +4,10 @@ import type { AutomationDefinition } from '#definitions';
 import type { Log } from '../process/log.ts';
 import { StoreError } from '../store/database/store-errors.ts';
 import type { Schedule, ScheduleStore, Tick, TickOutcome } from '../store/definitions/schedules.ts';
+import type { RunAgents } from '../execution/preparation/run-agents.ts';
+import type { WaitingRuns } from '../ingress/waiting-runs.ts';
+import type { DiskWatch } from '../process/disk-watch.ts';
+import type { RunNotifier } from '../runs/run-notifier.ts';
 import { ScheduleService } from './schedules.service.ts';
 import { Scheduler } from './scheduler.ts';
 
@@ -59,16 +63,16 @@ function world(crons: readonly string[] = ['0 * * * *']) {
   };
   const write = (level: string) => (message: string, members: object | Error) =>
     void it.lines.push(`${level} ${message} ${JSON.stringify(members)}`);
-  const service = new ScheduleService(store as unknown as ScheduleStore, {
-    serverAgent: { harness: 'builtin', builtInModel: 'demo' },
-    waitingRuns: { isFull: async () => it.full, added: () => undefined } as never,
-    isDiskLow: () => it.diskLow,
-    nowMs: () => it.nowMs,
-    newId: () => 'run-1',
-    wake: () => void (it.woken += 1),
-    tell: () => undefined,
-    log: { info: write('info'), warn: write('warn'), fault: write('fault') } as unknown as Log,
-  });
+  const service = new ScheduleService(
+    store as unknown as ScheduleStore,
+    { server: { harness: 'builtin', builtInModel: 'demo' } } as unknown as RunAgents,
+    { isFull: async () => it.full, added: () => undefined } as unknown as WaitingRuns,
+    { isLow: () => it.diskLow } as unknown as DiskWatch,
+    { wake: () => void (it.woken += 1), publish: () => undefined } as unknown as RunNotifier,
+    { nowMs: () => it.nowMs, monotonicMs: () => it.nowMs },
+    { newId: () => 'run-1' },
+    { info: write('info'), warn: write('warn'), fault: write('fault') } as unknown as Log,
+  );
   const lookAt = async (ms: number) => {
     it.nowMs = ms;
     const before = it.handled.length;

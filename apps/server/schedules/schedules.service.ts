@@ -1,46 +1,40 @@
 /** Clock → run: which schedules are due, what each starts, what was missed. contract 8 (schedule trigger), 10. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
 import { dueTick, nextTick, schedulesOf, type TickDecision, type WantedSchedule } from '#definitions';
-import type { ServerAgent } from '#runs';
-import { snapshotOf } from '../ingress/new-runs.ts';
-import type { WaitingRuns } from '../ingress/waiting-runs.ts';
-import type { Log } from '../process/log.ts';
+import { WaitingRuns } from '../ingress/waiting-runs.ts';
+import { Log } from '../process/log.ts';
+import { snapshotOf } from '#runs';
 import type { NewRun } from '../store/runs/new-run.ts';
-import type { Schedule, ScheduleFacts, ScheduleStore, TickOutcome } from '../store/definitions/schedules.ts';
-
-export interface ScheduleServiceDeps {
-  /** What runs get that name nothing themselves. */
-  serverAgent: ServerAgent;
-  waitingRuns: WaitingRuns;
-  /** Whether the disk is nearly full. */
-  isDiskLow(): boolean;
-  nowMs(): number;
-  newId(): string;
-  /** Tells the engine that something waits, or is to be cancelled. */
-  wake(): void;
-  /** Tells who watches a run that something new is stored of it. */
-  tell(runId: string): void;
-  log: Log;
-}
+import { type Schedule, type ScheduleFacts, ScheduleStore, type TickOutcome } from '../store/definitions/schedules.ts';
+import { RunAgents } from '../execution/preparation/run-agents.ts';
+import { DiskWatch } from '../process/disk-watch.ts';
+import { RunNotifier } from '../runs/run-notifier.ts';
+import { Clock, IdSource } from '../process/injection-tokens.ts';
 
 type Due = Exclude<TickDecision, { kind: 'nothing' }>;
 
+@Injectable()
 export class ScheduleService {
-  private readonly store: ScheduleStore;
-  private readonly around: ScheduleServiceDeps;
   /** What automations say, read again when their version moves. */
   private said = new Map<string, { version: number; schedules: readonly WantedSchedule[] }>();
   /** The first tick behind what is handled: most looks find that it is not yet due. */
   private readonly next = new Map<string, { behindMs: number; atMs: number }>();
 
-  constructor(store: ScheduleStore, around: ScheduleServiceDeps) {
-    this.store = store;
-    this.around = around;
-  }
+  constructor(
+    private readonly store: ScheduleStore,
+    private readonly agents: RunAgents,
+    private readonly waitingRuns: WaitingRuns,
+    private readonly disk: DiskWatch,
+    private readonly notifier: RunNotifier,
+    private readonly clock: Clock,
+    private readonly ids: IdSource,
+    private readonly log: Log,
+  ) {}
 
   /** Looks once at everything. A new schedule counts from now on; one that is no more is forgotten; every due one is handled for itself. */
   async look(): Promise<void> {
-    const nowMs = this.around.nowMs();
+    const nowMs = this.clock.nowMs();
     // Before what is wanted: a schedule that another process adds meanwhile must not look like one that nobody wants.
     const stored = await this.store.all();
     const wanted = await this.wanted();
@@ -96,11 +90,7 @@ export class ScheduleService {
       const ground = due.kind === 'nothing' ? undefined : await this.store.loadFacts(schedule.automationUid);
       if (due.kind === 'nothing' || ground === undefined) return;
       // Tried again with the next look, until it is too late for the tick.
-      if (
-        due.kind === 'start' &&
-        (this.around.isDiskLow() || (await this.around.waitingRuns.isFull(schedule.factoryUid)))
-      )
-        return;
+      if (due.kind === 'start' && (this.disk.isLow() || (await this.waitingRuns.isFull(schedule.factoryUid)))) return;
       const { atMs, missed, lastMissedMs } = due;
       const run = due.kind === 'start' ? this.runOf(schedule, ground, atMs) : undefined;
       const outcome = await this.store.handle(
@@ -109,17 +99,16 @@ export class ScheduleService {
       );
       this.tellOf(outcome, schedule, ground, due);
     } catch (fault) {
-      this.around.log.fault('a schedule could not be handled', fault, { schedule_id: schedule.scheduleId });
+      this.log.fault('a schedule could not be handled', fault, { schedule_id: schedule.scheduleId });
     }
   }
 
   private runOf({ scheduleId, name, cron }: Schedule, { factory, automation }: ScheduleFacts, atMs: number): NewRun {
-    const { serverAgent, newId, nowMs } = this.around;
     return {
-      ...snapshotOf(automation, factory, serverAgent),
-      runId: newId(),
+      ...snapshotOf(automation, factory, this.agents.server),
+      runId: this.ids.newId(),
       source: 'SCHEDULED_AGENT',
-      createdAtMs: nowMs(),
+      createdAtMs: this.clock.nowMs(),
       schedule: { id: scheduleId, ...(name === undefined ? {} : { name }), cron, atMs },
     };
   }
@@ -130,7 +119,7 @@ export class ScheduleService {
     { factory, automation }: ScheduleFacts,
     { missed, lastMissedMs }: Due,
   ): void {
-    const { log, waitingRuns, tell, wake } = this.around;
+    const { log, waitingRuns, notifier } = this;
     if (outcome.kind === 'lost') return;
     const which = { factory: factory.slug, automation: automation.slug, schedule: name ?? cron };
     if (missed > 0)
@@ -142,7 +131,7 @@ export class ScheduleService {
     if (outcome.kind === 'busy') log.info('a tick of a schedule started nothing: its concurrency group is busy', which);
     if (outcome.kind !== 'started') return;
     waitingRuns.added(factoryUid, 1);
-    for (const runId of outcome.replaced) tell(runId);
-    wake();
+    for (const runId of outcome.replaced) notifier.publish(runId);
+    notifier.wake();
   }
 }

@@ -1,5 +1,6 @@
 /** What a secret's mark tells, and what it does not. contract 9 (Plan). */
 import type { Secret, SecretStore } from '../store/secrets/secrets.ts';
+import type { Installation } from '../process/installation.ts';
 import { SecretFingerprints } from './secret-fingerprints.ts';
 import { Vault } from './vault.ts';
 
@@ -23,7 +24,11 @@ const store = {
 } as unknown as SecretStore;
 const marks = async (factoryUid = 'fac_a', key = UID_KEY) =>
   Object.fromEntries(
-    await new SecretFingerprints(store, vault, key).marks(factoryUid, [...Object.keys(VALUES), 'unheard', 'first']),
+    await new SecretFingerprints(store, vault, { uidKey: key } as Installation).marks(factoryUid, [
+      ...Object.keys(VALUES),
+      'unheard',
+      'first',
+    ]),
   );
 
 it('are equal for equal values of a factory, whatever their names', async () => {

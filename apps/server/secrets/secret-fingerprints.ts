@@ -1,23 +1,21 @@
 /** Marks by which people see whether two secrets hold the same value, without seeing it. contract 9 (Plan: secret changes by fingerprint and version, never value). */
 import { createHmac } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
 import type { SecretMark } from '#reconcile';
-import type { SecretStore } from '../store/secrets/secrets.ts';
-import type { Vault } from './vault.ts';
+import { SecretStore } from '../store/secrets/secrets.ts';
+import { Installation } from '../process/installation.ts';
+import { Vault } from './vault.ts';
 
 /** Enough to tell the values of one factory apart, too few to be worth keeping. */
 const HEX_DIGITS = 12;
 
+@Injectable()
 export class SecretFingerprints {
-  private readonly store: SecretStore;
-  private readonly vault: Vault;
-  private readonly uidKey: Uint8Array;
-
-  /** `uidKey`: the installation's; a mark without a key could be guessed from a list of values. */
-  constructor(store: SecretStore, vault: Vault, uidKey: Uint8Array) {
-    this.store = store;
-    this.vault = vault;
-    this.uidKey = uidKey;
-  }
+  constructor(
+    private readonly store: SecretStore,
+    private readonly vault: Vault,
+    private readonly installation: Installation,
+  ) {}
 
   /** A mark for each of these names as a webhook of this factory may use it. Not set, not granted and not there look the same: version 0. */
   async marks(factoryUid: string, names: readonly string[]): Promise<Map<string, SecretMark>> {
@@ -43,7 +41,7 @@ export class SecretFingerprints {
   ): string | undefined {
     const value = this.opened(sealed);
     if (value === undefined) return undefined;
-    return createHmac('sha256', this.uidKey)
+    return createHmac('sha256', this.installation.uidKey)
       .update(`millwright secret fingerprint 1\n${factoryUid}\n`)
       .update(value)
       .digest('hex')

@@ -1,14 +1,14 @@
 /** Opens secrets for the few places that need a value: git credentials and runs. Webhooks are opened by the serving state. */
-import type { SecretStore, SecretUsage } from '../store/secrets/secrets.ts';
-import type { Vault } from './vault.ts';
+import { Injectable } from '@nestjs/common';
+import { SecretStore, type SecretUsage } from '../store/secrets/secrets.ts';
+import { Vault } from './vault.ts';
 
+@Injectable()
 export class SecretReader {
-  private readonly store: SecretStore;
-  private readonly vault: Vault;
-  constructor(store: SecretStore, vault: Vault) {
-    this.store = store;
-    this.vault = vault;
-  }
+  constructor(
+    private readonly store: SecretStore,
+    private readonly vault: Vault,
+  ) {}
 
   /** Newest value of a secret that this factory may use for this purpose; undefined when there is none, which looks the same as "not granted". */
   async value(factoryUid: string, name: string, use: SecretUsage): Promise<Uint8Array | undefined> {

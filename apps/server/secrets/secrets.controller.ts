@@ -16,10 +16,7 @@ interface Force {
 
 @Controller('api/v1/secrets')
 export class TeamSecretController {
-  private readonly secrets: SecretService;
-  constructor(secrets: SecretService) {
-    this.secrets = secrets;
-  }
+  constructor(private readonly secrets: SecretService) {}
 
   @Get()
   @Allow('admin')
@@ -53,12 +50,10 @@ export class TeamSecretController {
 
 @Controller('api/v1/factory/:factoryUid/secrets')
 export class FactorySecretController {
-  private readonly secrets: SecretService;
-  private readonly factories: FactoryStore;
-  constructor(secrets: SecretService, factories: FactoryStore) {
-    this.secrets = secrets;
-    this.factories = factories;
-  }
+  constructor(
+    private readonly secrets: SecretService,
+    private readonly factories: FactoryStore,
+  ) {}
 
   @Get()
   @Allow('manager')

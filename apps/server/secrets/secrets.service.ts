@@ -1,18 +1,22 @@
 /** Managed secrets: set, rotate, grant, delete, and the metadata that people may see. Values go in and never come out. contract 2. */
+import { Injectable } from '@nestjs/common';
 import { secretRequirement, secretUsability, secretUse } from '#authentication';
 import type { Secret as SecretItem, SecretList, SecretPut } from '#contracts';
 import { queryDigest } from '#runs';
 import { changedBy, type Caller } from '../http/access-guard.ts';
 import { invalidMembers, lastingConflict, type MemberError, notFound, RefusalError } from '../http/error-codes.ts';
 import { pageOf, pageKeyOf } from '../http/pages.ts';
-import type { AccessStore } from '../store/access/access.ts';
+import { AccessStore } from '../store/access/access.ts';
 import { bySystem, type ChangedBy } from '../store/access/audit.ts';
-import type { DefinitionStore } from '../store/definitions/definitions.ts';
+import { DefinitionStore } from '../store/definitions/definitions.ts';
 import { UnusableSecretError } from '../store/secrets/secret-changes.ts';
 import { TEAM } from '../store/secrets/secret-rows.ts';
-import type { Grants, NewValue, Secret, SecretStore, SecretUser } from '../store/secrets/secrets.ts';
+import { type Grants, type NewValue, type Secret, SecretStore, type SecretUser } from '../store/secrets/secrets.ts';
+import { ServingPublisher } from '../webhooks/serving-publisher.ts';
+import { SyncLoops } from '../sync/loops.ts';
+import { IdSource } from '../process/injection-tokens.ts';
 import { toSecretItem, toSecretUserItem } from './secrets.items.ts';
-import type { Vault } from './vault.ts';
+import { Vault } from './vault.ts';
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,127}$/;
 /** Half of a surrogate pair: UTF-8 has no bytes for it, so that the value could not be kept as it is. */
@@ -24,32 +28,17 @@ export interface SecretListQuery {
   cursor?: string;
 }
 
-export interface SecretServiceDeps {
-  newId(): string;
-  /** Asks the factories' loops to take the new value over. */
-  changed(factoryUids: readonly string[]): Promise<void>;
-}
-
+@Injectable()
 export class SecretService {
-  private readonly store: SecretStore;
-  private readonly definitions: DefinitionStore;
-  private readonly accounts: AccessStore;
-  private readonly vault: Vault;
-  private readonly around: SecretServiceDeps;
-
   constructor(
-    store: SecretStore,
-    definitions: DefinitionStore,
-    accounts: AccessStore,
-    vault: Vault,
-    around: SecretServiceDeps,
-  ) {
-    this.store = store;
-    this.definitions = definitions;
-    this.accounts = accounts;
-    this.vault = vault;
-    this.around = around;
-  }
+    private readonly store: SecretStore,
+    private readonly definitions: DefinitionStore,
+    private readonly accounts: AccessStore,
+    private readonly vault: Vault,
+    private readonly publisher: ServingPublisher,
+    private readonly loops: SyncLoops,
+    private readonly ids: IdSource,
+  ) {}
 
   /** In order of their names. */
   async list(owner: string, { limit, cursor }: SecretListQuery): Promise<SecretList> {
@@ -76,9 +65,9 @@ export class SecretService {
     if (errors.length > 0) throw invalidMembers(errors, 'members of the request');
     const bytes = value === undefined ? undefined : Buffer.from(value, 'utf8');
     const { secret } = await this.store
-      .put({ id: this.around.newId(), owner, name, value: bytes && this.sealing(bytes), grants }, this.changedBy(by))
+      .put({ id: this.ids.newId(), owner, name, value: bytes && this.sealing(bytes), grants }, this.changedBy(by))
       .catch(refuseUnfit);
-    await this.around.changed(await this.definitions.factoriesNaming(name));
+    await this.publish(await this.definitions.factoriesNaming(name));
     return this.toItem(secret);
   }
 
@@ -92,7 +81,7 @@ export class SecretService {
         used_by: removal.usedBy.map(toSecretUserItem),
       });
     }
-    await this.around.changed(await this.definitions.factoriesNaming(name));
+    await this.publish(await this.definitions.factoriesNaming(name));
   }
 
   async exists(name: string): Promise<boolean> {
@@ -103,8 +92,8 @@ export class SecretService {
   async ensure(name: string, value: Uint8Array): Promise<boolean> {
     if (await this.exists(name)) return false;
     await this.store.put(
-      { id: this.around.newId(), owner: TEAM, name, value: this.sealing(value) },
-      bySystem(this.around.newId()),
+      { id: this.ids.newId(), owner: TEAM, name, value: this.sealing(value) },
+      bySystem(this.ids.newId()),
     );
     return true;
   }
@@ -137,8 +126,14 @@ export class SecretService {
     );
   }
 
+  /** The new value serves, and the loops of these factories take it over. */
+  private async publish(factoryUids: readonly string[]): Promise<void> {
+    await this.publisher.publish();
+    await Promise.all(factoryUids.map((uid) => this.loops.ask(uid, 'secret')));
+  }
+
   private changedBy(by: Caller): ChangedBy {
-    return changedBy(by, this.around.newId());
+    return changedBy(by, this.ids.newId());
   }
 
   /** A value on its way into the store: sealed there, once its row is known. */

@@ -1,33 +1,29 @@
 /** Sessions as requests show them: whose cookie it is, and whether a page of ours made the request. contract 2. */
 import type { IncomingHttpHeaders } from 'node:http';
+import { Inject, Injectable } from '@nestjs/common';
 import { RefusalError } from '../http/error-codes.ts';
 import { comesFromElsewhere } from '../http/same-origin.ts';
-import type { Access } from '../store/access/access.ts';
-import type { SessionStore } from '../store/access/sessions.ts';
+import { SessionStore } from '../store/access/sessions.ts';
+import { CONFIG } from '../process/injection-tokens.ts';
+import type { Config } from '../config/config.ts';
+import type { SeenSession } from '../http/requests.ts';
+import type { FoundSession, SessionAuthentication } from '../http/access-guard.ts';
 import { SessionCookie } from './session-cookie.ts';
 import { csrfTokenOf, hashOfToken, isSameToken, isToken } from './session-tokens.ts';
-
-/** A session that a request belongs to. The token itself is not kept. */
-export interface SeenSession {
-  hash: Uint8Array;
-  csrfToken: string;
-  /** When one has to sign in again. */
-  expiresAtMs: number;
-}
 
 const CSRF_HEADER = 'x-csrf-token';
 
 /** Methods that change nothing: a link may lead to them. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
-export class Sessions {
+@Injectable()
+export class Sessions implements SessionAuthentication {
   readonly cookie: SessionCookie;
-  private readonly store: SessionStore;
-  private readonly publicUrl: string;
-  constructor(store: SessionStore, publicUrl: string) {
-    this.store = store;
-    this.publicUrl = publicUrl;
-    this.cookie = new SessionCookie(publicUrl);
+  constructor(
+    private readonly store: SessionStore,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {
+    this.cookie = new SessionCookie(config.publicUrl);
   }
 
   /** Whether a request names a session, valid or not. */
@@ -36,7 +32,7 @@ export class Sessions {
   }
 
   /** The session of a request's cookie and what its key may do now; undefined for none, an ended one, or several cookies, of which nobody knows which is ours. */
-  async find({ cookie }: IncomingHttpHeaders): Promise<{ access: Access; session: SeenSession } | undefined> {
+  async find({ cookie }: IncomingHttpHeaders): Promise<FoundSession | undefined> {
     const [token, ...others] = this.cookie.valuesIn(cookie);
     if (token === undefined || others.length > 0 || !isToken(token)) return undefined;
     const hash = hashOfToken(token);
@@ -51,7 +47,7 @@ export class Sessions {
 
   /** Throws 403 where a browser says that another site asks. */
   refuseForeign(headers: IncomingHttpHeaders): void {
-    if (comesFromElsewhere(headers, this.publicUrl))
+    if (comesFromElsewhere(headers, this.config.publicUrl))
       throw new RefusalError('not_authorized', 'the request comes from a page of another site', {
         title: FORGED_TITLE,
       });

@@ -10,14 +10,11 @@ import { Sessions } from './session-authenticator.ts';
 
 @Controller('api/v1/session')
 export class SessionController {
-  private readonly service: SessionService;
-  private readonly sessions: Sessions;
-  private readonly guard: AccessGuard;
-  constructor(service: SessionService, sessions: Sessions, guard: AccessGuard) {
-    this.service = service;
-    this.sessions = sessions;
-    this.guard = guard;
-  }
+  constructor(
+    private readonly service: SessionService,
+    private readonly sessions: Sessions,
+    private readonly guard: AccessGuard,
+  ) {}
 
   /** From our own pages only: another site could sign somebody in as whom it likes, and see what he does there. */
   @Post()

@@ -1,44 +1,40 @@
 /** Signing in with an API key, and out. The token of a session is in one answer's cookie and nowhere else. contract 2, 4. */
+import { randomBytes } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Session as SessionItem } from '#contracts';
 import { changedBy, type Caller } from '../http/access-guard.ts';
 import { notFound } from '../http/error-codes.ts';
 import { toTime } from '../http/timestamps.ts';
 import { toApiKeyItem } from '../keys/keys.items.ts';
-import type { KeyStore } from '../store/access/keys.ts';
-import type { SessionStore } from '../store/access/sessions.ts';
-import type { SeenSession } from './session-authenticator.ts';
+import { KeyStore } from '../store/access/keys.ts';
+import { SessionStore } from '../store/access/sessions.ts';
+import { CONFIG, Clock, IdSource } from '../process/injection-tokens.ts';
+import type { Config } from '../config/config.ts';
+import type { SeenSession } from '../http/requests.ts';
 import { SignIns } from './sign-in-limit.ts';
 import { csrfTokenOf, hashOfToken, SESSION_BYTES, tokenFromRandom } from './session-tokens.ts';
 
-export interface SessionServiceDeps {
-  /** How long a session lasts. */
-  lifetimeMs: number;
-  nowMs(): number;
-  newId(): string;
-  /** Fresh bytes that nobody can guess. */
-  random(bytes: number): Uint8Array;
-}
-
+@Injectable()
 export class SessionService {
-  private readonly sessions: SessionStore;
-  private readonly keys: KeyStore;
-  private readonly around: SessionServiceDeps;
   private readonly signIns: SignIns;
-  constructor(sessions: SessionStore, keys: KeyStore, around: SessionServiceDeps) {
-    this.sessions = sessions;
-    this.keys = keys;
-    this.around = around;
-    this.signIns = new SignIns(around.nowMs);
+  constructor(
+    private readonly sessions: SessionStore,
+    private readonly keys: KeyStore,
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly clock: Clock,
+    private readonly ids: IdSource,
+  ) {
+    this.signIns = new SignIns(() => clock.nowMs());
   }
 
   /** Opens a session of the caller's key. Whatever the browser sent is not looked at: nobody can hand somebody a session that he knows himself. Throws 429 where the key signs in all the time. */
   async open(by: Caller): Promise<{ token: string; seconds: number; item: SessionItem }> {
-    const { lifetimeMs, newId, random } = this.around;
+    const { sessionMs: lifetimeMs } = this.config;
     const { keyId } = by.access;
     this.signIns.spend(keyId);
-    const token = tokenFromRandom(random(SESSION_BYTES));
+    const token = tokenFromRandom(randomBytes(SESSION_BYTES));
     const hash = hashOfToken(token);
-    const expiresAtMs = await this.sessions.open({ hash, keyId, lifetimeMs }, changedBy(by, newId()));
+    const expiresAtMs = await this.sessions.open({ hash, keyId, lifetimeMs }, changedBy(by, this.ids.newId()));
     const item = await this.itemOf(keyId, { hash, csrfToken: csrfTokenOf(token), expiresAtMs });
     return { token, seconds: Math.floor(lifetimeMs / 1000), item };
   }
@@ -50,7 +46,7 @@ export class SessionService {
 
   /** Ends the session that asks. Throws 404 for who has none. */
   async close(by: Caller, session: SeenSession | undefined): Promise<void> {
-    await this.sessions.close(present(session).hash, changedBy(by, this.around.newId()));
+    await this.sessions.close(present(session).hash, changedBy(by, this.ids.newId()));
   }
 
   private async itemOf(keyId: string, { csrfToken, expiresAtMs }: SeenSession): Promise<SessionItem> {

@@ -8,10 +8,7 @@ import { StatisticsService, type DeliveryStatisticsQuery, type RunStatisticsQuer
 
 @Controller('api/v1/statistics')
 export class StatisticsController {
-  private readonly statistics: StatisticsService;
-  constructor(statistics: StatisticsService) {
-    this.statistics = statistics;
-  }
+  constructor(private readonly statistics: StatisticsService) {}
 
   @Get('deliveries')
   @Allow('viewer')

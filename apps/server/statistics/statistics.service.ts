@@ -1,13 +1,15 @@
 /** Deliveries by outcome, runs by state and how soon they started, over time. contract 4 (Statistics). */
+import { Injectable } from '@nestjs/common';
 import type { DeliveryStatistics, RunStatistics } from '#contracts';
 import { OUTCOMES, type OutcomeKind } from '#deliveries';
 import { latencyFigures, RUN_STATES, timeBuckets, type LatencyFigures, type TimeBuckets } from '#runs';
 import { visibleFactory } from '../factories/visible-factories.ts';
 import { toTime } from '../http/timestamps.ts';
 import type { Access } from '../store/access/access.ts';
-import type { FactoryStore } from '../store/factories/factories.ts';
-import type { DeliveryScope, RunScope, StatisticsStore } from '../store/reports/statistics.ts';
+import { FactoryStore } from '../store/factories/factories.ts';
+import { type DeliveryScope, type RunScope, StatisticsStore } from '../store/reports/statistics.ts';
 import type { VisibleFactories } from '../store/runs/run-history.ts';
+import { Clock } from '../process/injection-tokens.ts';
 import { ResponseCache } from './response-cache.ts';
 import { spanOf, type SpanQuery } from './time-spans.ts';
 
@@ -22,20 +24,15 @@ export interface RunStatisticsQuery extends DeliveryStatisticsQuery {
   automation_id?: string;
 }
 
+@Injectable()
 export class StatisticsService {
-  private readonly statistics: StatisticsStore;
-  private readonly factories: FactoryStore;
-  private readonly nowMs: () => number;
   private readonly answers: ResponseCache<DeliveryStatistics | RunStatistics>;
   constructor(
-    statistics: StatisticsStore,
-    factories: FactoryStore,
-    around: { nowMs(): number; monotonicMs(): number },
+    private readonly statistics: StatisticsStore,
+    private readonly factories: FactoryStore,
+    private readonly clock: Clock,
   ) {
-    this.statistics = statistics;
-    this.factories = factories;
-    this.nowMs = around.nowMs;
-    this.answers = new ResponseCache(around.monotonicMs);
+    this.answers = new ResponseCache(() => clock.monotonicMs());
   }
 
   /** Of a factory that the key may see, or 404; a webhook that is not among what is asked for has no deliveries there. */
@@ -64,7 +61,7 @@ export class StatisticsService {
   }
 
   private bucketsOf(query: DeliveryStatisticsQuery): TimeBuckets {
-    const { sinceMs, untilMs } = spanOf(query, this.nowMs());
+    const { sinceMs, untilMs } = spanOf(query, this.clock.nowMs());
     return timeBuckets(sinceMs, untilMs, query.buckets);
   }
 

@@ -8,11 +8,13 @@ import {
   isEmpty,
   isToBeRetried,
   judge,
+  passOutcome,
   retryDelayMs,
   unreadable,
   unverified,
   type RevisionAcceptance,
   type Actual,
+  type EndedPass,
   type PassEnding,
   type HowApplied,
   type Plan,
@@ -21,7 +23,6 @@ import { type Factory } from '../store/factories/factory-rows.ts';
 import { FenceLostError } from '../store/database/store-errors.ts';
 import { toApplication } from './apply.ts';
 import { loadReconcileInput, type ReconcileInputDeps } from './reconcile-input.ts';
-import { outcomeOf, type EndedPass } from './pass-outcome.ts';
 import { SecretsWatch } from './secrets-watch.ts';
 import type { Source } from './sources/source.ts';
 import { TreeCache, type Tree } from './tree-cache.ts';
@@ -244,7 +245,7 @@ export class FactoryPass {
     await this.context.factories.recordPass(
       factory.uid,
       fence,
-      outcomeOf(factory, { ...pass, finishedAtMs, webhooksWithoutSecret }, () => this.context.newId()),
+      passOutcome(factory, { ...pass, finishedAtMs, webhooksWithoutSecret }, () => this.context.newId()),
     );
     return {
       ending,

@@ -9,7 +9,7 @@ const SAY_MS = 2_000;
 /** What has not changed is said again after this time; a third of what makes a process count as gone. */
 const BEAT_MS = 5_000;
 
-export interface HeartbeatParts {
+export interface HeartbeatDeps {
   replicas: ReplicaStore;
   me: Process;
   /** Absent where nothing is judged by it. */
@@ -21,7 +21,7 @@ export interface HeartbeatParts {
 }
 
 export class Heartbeat {
-  private readonly parts: HeartbeatParts;
+  private readonly deps: HeartbeatDeps;
   private me: Process;
   private timers: NodeJS.Timeout[] = [];
   private writing: Promise<void> = Promise.resolve();
@@ -30,14 +30,14 @@ export class Heartbeat {
   private said: number | undefined;
   private saidAtMs = 0;
 
-  constructor(parts: HeartbeatParts) {
-    this.parts = parts;
+  constructor(parts: HeartbeatDeps) {
+    this.deps = parts;
     this.me = parts.me;
   }
 
   /** Says that this process is there from now on. Throws VersionMismatchError. */
   async start(): Promise<void> {
-    const { replicas, serving, lookMs = LOOK_MS } = this.parts;
+    const { replicas, serving, lookMs = LOOK_MS } = this.deps;
     await replicas.join(this.me);
     await this.beat();
     if (serving !== undefined) serving.whenLoaded = () => void this.say();
@@ -50,21 +50,21 @@ export class Heartbeat {
     if (this.timers.length === 0) return;
     this.me = { ...this.me, roles: [] };
     await this.writing;
-    await this.parts.replicas.retire(this.me.owner).catch(this.parts.report);
+    await this.deps.replicas.retire(this.me.owner).catch(this.deps.report);
   }
 
   /** Says that it goes. */
   async stop(): Promise<void> {
     if (this.timers.length === 0) return;
     for (const timer of this.timers.splice(0)) clearInterval(timer);
-    const { replicas, serving, report } = this.parts;
+    const { replicas, serving, report } = this.deps;
     if (serving !== undefined) serving.whenLoaded = undefined;
     await this.writing;
     await replicas.leave(this.me.owner).catch(report);
   }
 
   private async look(): Promise<void> {
-    await this.parts.serving?.refresh().catch(this.parts.report);
+    await this.deps.serving?.refresh().catch(this.deps.report);
     await this.say();
   }
 
@@ -72,19 +72,19 @@ export class Heartbeat {
   private say(): Promise<void> {
     this.waiting ??= this.writing = this.writing.then(async () => {
       this.waiting = undefined;
-      const isNews = this.loaded() !== this.said || this.parts.monotonicMs() - this.saidAtMs >= BEAT_MS;
-      if (isNews && this.timers.length > 0) await this.beat().catch(this.parts.report);
+      const isNews = this.loaded() !== this.said || this.deps.monotonicMs() - this.saidAtMs >= BEAT_MS;
+      if (isNews && this.timers.length > 0) await this.beat().catch(this.deps.report);
     });
     return this.waiting;
   }
 
   private async beat(): Promise<void> {
     const version = this.loaded();
-    await this.parts.replicas.beat(this.me, version);
-    [this.said, this.saidAtMs] = [version, this.parts.monotonicMs()];
+    await this.deps.replicas.beat(this.me, version);
+    [this.said, this.saidAtMs] = [version, this.deps.monotonicMs()];
   }
 
   private loaded(): number {
-    return this.parts.serving?.loadedVersion ?? 0;
+    return this.deps.serving?.loadedVersion ?? 0;
   }
 }

@@ -4,6 +4,7 @@ import type { AutomationDefinition, Trigger } from '#definitions';
 import { UNREADABLE_FILTER } from '#filters';
 import { Vault } from '../secrets/vault.ts';
 import type { ServingFactory, ServingStore, ServingWebhook } from '../store/serving/serving.ts';
+import type { Log, LogMembers } from '../process/log.ts';
 import { Serving, type ServedWebhook } from './serving-state.ts';
 
 const vault = new Vault(Buffer.alloc(32, 1));
@@ -86,8 +87,8 @@ function serving(store: Store, clock = { nowMs: 0 }, opener: Vault = vault) {
   return new Serving(
     store as unknown as ServingStore,
     opener,
-    () => clock.nowMs,
-    () => undefined,
+    { nowMs: () => clock.nowMs, monotonicMs: () => clock.nowMs },
+    { fault: () => undefined } as unknown as Log,
   );
 }
 
@@ -175,12 +176,10 @@ describe('memory', () => {
     const broken = webhook('broken', { secret: { ...sealed('x'), sealed: Buffer.alloc(40) } });
     store.factories = [factory('a', 7, [webhook('first'), broken]), factory('b', 3, [webhook('second')])];
     const reported: string[] = [];
-    const memory = new Serving(
-      store as unknown as ServingStore,
-      vault,
-      () => 0,
-      (_fault, secretId) => void reported.push(secretId),
-    );
+    const memory = new Serving(store as unknown as ServingStore, vault, { nowMs: () => 0, monotonicMs: () => 0 }, {
+      fault: (_message: string, _fault: unknown, members: LogMembers) =>
+        void reported.push(String(members['secret_id'])),
+    } as unknown as Log);
     await memory.refresh();
     expect(memory.webhook('broken')?.uid).toBe('broken');
     expect(memory.webhook('broken')?.tokenDigest).toBeUndefined();

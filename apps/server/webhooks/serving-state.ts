@@ -1,11 +1,14 @@
 /** Webhooks and filters in memory, so that a delivery needs no query to be decided; guarded by version. contract 5 (Transaction). */
+import { Injectable } from '@nestjs/common';
 import { digestSecret, prepareSigningKey, SIGNATURE_SCHEMES, type SignatureScheme } from '#authentication';
 import { SERVING_VERSION_FRESH_MS } from '#deliveries';
 import type { AgentDefaults, AuthMode, AutomationDefinition } from '#definitions';
 import type { CompiledFilter } from '#filters';
-import type { Vault } from '../secrets/vault.ts';
-import type { ServingFactory, ServingStore, ServingWebhook } from '../store/serving/serving.ts';
+import { Vault } from '../secrets/vault.ts';
+import { type ServingFactory, ServingStore, type ServingWebhook } from '../store/serving/serving.ts';
 import type { SealedSecret } from '../store/secrets/secrets.ts';
+import { Clock } from '../process/injection-tokens.ts';
+import { Log } from '../process/log.ts';
 import { CompiledFilters } from './compiled-filters.ts';
 import { DefinitionCache } from './definition-cache.ts';
 
@@ -50,15 +53,11 @@ export interface ServedFactory {
 /** Factories taken in at once: between two such parts everything else goes on. */
 const FACTORIES_PER_LOOK = 20;
 
+@Injectable()
 export class Serving {
-  private readonly store: ServingStore;
-  private readonly vault: Vault;
-  private readonly monotonicMs: () => number;
-  private readonly report: (fault: unknown, secretId: string) => void;
   private readonly webhooks = new Map<string, ServedWebhook>();
   private readonly webhooksOf = new Map<string, string[]>();
   private readonly filters = new CompiledFilters();
-  private readonly definitions: DefinitionCache;
   private version = 0;
   private confirmedAtMs = Number.NEGATIVE_INFINITY;
   /** Called when memory has taken in what changed. */
@@ -66,16 +65,14 @@ export class Serving {
   private running: Promise<void> | undefined;
   private waiting: Promise<void> | undefined;
 
+  private readonly definitions: DefinitionCache;
+
   constructor(
-    store: ServingStore,
-    vault: Vault,
-    monotonicMs: () => number,
-    report: (fault: unknown, secretId: string) => void,
+    private readonly store: ServingStore,
+    private readonly vault: Vault,
+    private readonly clock: Clock,
+    private readonly log: Log,
   ) {
-    this.report = report;
-    this.store = store;
-    this.vault = vault;
-    this.monotonicMs = monotonicMs;
     this.definitions = new DefinitionCache(store);
   }
 
@@ -99,7 +96,7 @@ export class Serving {
 
   /** Whether memory was confirmed recently enough for a refusal. */
   isConfirmed(): boolean {
-    return this.monotonicMs() - this.confirmedAtMs <= SERVING_VERSION_FRESH_MS;
+    return this.clock.monotonicMs() - this.confirmedAtMs <= SERVING_VERSION_FRESH_MS;
   }
 
   /** Brings memory up to what is committed now. Throws StoreError when the database does not answer. */
@@ -123,7 +120,7 @@ export class Serving {
   }
 
   private async load(): Promise<void> {
-    const askedAtMs = this.monotonicMs();
+    const askedAtMs = this.clock.monotonicMs();
     if ((await this.store.version()) !== this.version) {
       await this.takeChanged();
       this.whenLoaded?.();
@@ -202,7 +199,7 @@ export class Serving {
     try {
       return this.vault.open(secret, secret.secretId, secret.version);
     } catch (error) {
-      this.report(error, secret.secretId);
+      this.log.fault('a secret cannot be opened', error, { secret_id: secret.secretId });
       return undefined;
     }
   }

@@ -5,10 +5,10 @@ import {
   secretUse,
   signatureHeadersOf,
   SIGNATURE_SCHEMES,
+  UNSHIPPED_SCHEMES,
   type SignatureScheme,
 } from '#authentication';
 import type { SignatureScheme as SignatureSchemeItem, SignatureSchemeList } from '#contracts';
-import { UNSHIPPED_SCHEMES } from '#definitions';
 
 /** Every scheme that is known here. */
 export function signatureSchemes(): SignatureSchemeList {

@@ -10,10 +10,7 @@ import { signatureSchemes } from './signature-schemes.items.ts';
 
 @Controller('api/v1/factory/:factoryUid/webhooks')
 export class WebhookController {
-  private readonly webhooks: WebhookService;
-  constructor(webhooks: WebhookService) {
-    this.webhooks = webhooks;
-  }
+  constructor(private readonly webhooks: WebhookService) {}
 
   @Get()
   @Allow('viewer')

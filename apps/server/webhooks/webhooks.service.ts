@@ -1,4 +1,9 @@
-/** Webhooks over the API: looked at everywhere; made, changed, rotated and deleted on dashboard factories. spec: Webhook management; contract 4. */
+/**
+ * Webhooks over the API: looked at everywhere; made, changed, rotated and deleted on dashboard factories. spec: Webhook
+ * management; contract 4.
+ */
+import { randomBytes } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
 import type {
   Webhook as WebhookItem,
   WebhookCreate,
@@ -8,66 +13,73 @@ import type {
   WebhookRotate,
   WebhookRotated,
 } from '#contracts';
-import type { Access } from '../store/access/access.ts';
-import type { AutomationStore } from '../store/definitions/automations.ts';
-import type {
-  DefinitionEditStore,
-  EditContext,
-  EditDecision,
-  EditOutcome,
-} from '../store/definitions/definition-edits.ts';
-import type { FactoryStore } from '../store/factories/factories.ts';
-import type { Factory } from '../store/factories/factory-rows.ts';
-import type { WebhookRow } from '../store/definitions/definition.entities.ts';
-import type { WebhookStore } from '../store/definitions/webhooks.ts';
-import { isManaged } from '../factories/factories.items.ts';
-import { visibleFactory } from '../factories/visible-factories.ts';
-import { changedBy, type Caller } from '../http/access-guard.ts';
-import { notFound, type RefusalError } from '../http/error-codes.ts';
-import type { WantedVersion } from '../http/if-match.ts';
-import type { SecretMeans } from './webhook-credentials.ts';
 import {
   changedWebhook,
   createdWebhook,
   deletedWebhook,
-  rotatedWebhook,
-  type WrittenWebhook,
-} from './webhook-edits.ts';
-import { secretUrlOf, toRotatedItem, toWebhookItem } from './webhooks.items.ts';
-import {
   refuseWebhookChange,
   refuseWebhookCreate,
   refuseWebhookDelete,
-  refuseRotate,
-} from './managed-webhook-files.ts';
+  refuseWebhookRotate,
+  rotatedWebhook,
+  type DecidedEdit,
+  type EditRefusal,
+  type EditVerdict,
+  type NewSecretValue,
+} from '#management';
+import type { Access } from '../store/access/access.ts';
+import { AutomationStore } from '../store/definitions/automations.ts';
+import {
+  type DefinitionEdit,
+  DefinitionEditStore,
+  type EditContext,
+  type EditDecision,
+  type EditedFactory,
+  type EditOutcome,
+} from '../store/definitions/definition-edits.ts';
+import type { Factory } from '../store/factories/factory-rows.ts';
+import { FactoryStore } from '../store/factories/factories.ts';
+import { WebhookStore } from '../store/definitions/webhooks.ts';
+import type { WebhookRow } from '../store/definitions/definition.entities.ts';
+import { isManaged } from '../factories/factories.items.ts';
+import { visibleFactory } from '../factories/visible-factories.ts';
+import { changedBy, type Caller } from '../http/access-guard.ts';
+import { toRefusal } from '../http/edit-refusals.ts';
+import { notFound } from '../http/error-codes.ts';
+import type { WantedVersion } from '../http/if-match.ts';
+import { Installation } from '../process/installation.ts';
+import { CONFIG, IdSource } from '../process/injection-tokens.ts';
+import type { Config } from '../config/config.ts';
+import { SecretService } from '../secrets/secrets.service.ts';
+import { secretUrlOf, toRotatedItem, toWebhookItem } from './webhooks.items.ts';
+import { ServingPublisher } from './serving-publisher.ts';
 
-export interface WebhookServiceDeps extends SecretMeans {
-  uidKey: Uint8Array;
-  ingressUrl: string;
-  /** Makes what was committed the serving state of this process. */
-  changed(): Promise<void>;
+/** Random bytes of a secret that is made for a webhook. */
+const SECRET_BYTES = 32;
+
+/** A webhook as an edit has written it, read in the same transaction. */
+interface WrittenWebhook {
+  webhook: WebhookRow;
+  lastDeliveryAtMs?: number;
+  /** A value that came into use. */
+  secret?: NewSecretValue;
+  /** Every webhook whose secret has a new value. */
+  moved: readonly WebhookRow[];
 }
 
+@Injectable()
 export class WebhookService {
-  private readonly factories: FactoryStore;
-  private readonly webhooks: WebhookStore;
-  private readonly automations: AutomationStore;
-  private readonly edits: DefinitionEditStore;
-  private readonly around: WebhookServiceDeps;
-
   constructor(
-    factories: FactoryStore,
-    webhooks: WebhookStore,
-    automations: AutomationStore,
-    edits: DefinitionEditStore,
-    around: WebhookServiceDeps,
-  ) {
-    this.factories = factories;
-    this.webhooks = webhooks;
-    this.automations = automations;
-    this.edits = edits;
-    this.around = around;
-  }
+    private readonly factories: FactoryStore,
+    private readonly webhooks: WebhookStore,
+    private readonly automations: AutomationStore,
+    private readonly edits: DefinitionEditStore,
+    private readonly publisher: ServingPublisher,
+    private readonly installation: Installation,
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly ids: IdSource,
+    private readonly secrets: SecretService,
+  ) {}
 
   /** At most 20, by slug. */
   async list(factoryUid: string, access: Access): Promise<WebhookList> {
@@ -100,8 +112,9 @@ export class WebhookService {
     const outcome = await this.edits.edit(
       factoryUid,
       (factory) =>
-        answering(createdWebhook(factory, wanted, this.around.uidKey, this.around), (written) =>
-          this.toCreated(written),
+        this.answering(
+          createdWebhook(factory, wanted, { uidKey: this.installation.uidKey, random: randomBytes(SECRET_BYTES) }),
+          (written) => this.toCreated(written),
         ),
       context,
     );
@@ -119,7 +132,7 @@ export class WebhookService {
     const outcome = await this.edits.edit(
       factoryUid,
       (factory) =>
-        answering(changedWebhook(factory, uid, wanted, isWanted, this.around.uidKey), (written) =>
+        this.answering(changedWebhook(factory, { uid, isWanted }, wanted, this.installation.uidKey), (written) =>
           this.toItem(written),
         ),
       this.contextOf<WebhookItem>(by),
@@ -148,13 +161,15 @@ export class WebhookService {
     const mayChange = mayChangeTeamSecrets(by.access);
     const outcome = await this.edits.edit(
       factoryUid,
-      (factory) =>
-        answering(rotatedWebhook(factory, uid, secret, isWanted, mayChange, this.around), (written) =>
+      (factory) => {
+        const request = { secret, mayChangeTeamSecrets: mayChange, random: randomBytes(SECRET_BYTES) };
+        return this.answering(rotatedWebhook(factory, { uid, isWanted }, request), (written) =>
           this.toRotated(written),
-        ),
+        );
+      },
       context,
     );
-    return this.done(outcome, async () => refuseRotate(await this.found(factoryUid, uid)));
+    return this.done(outcome, async () => refuseWebhookRotate(await this.found(factoryUid, uid)));
   }
 
   /** Senders get 404 at once; automations that select it stay. */
@@ -162,7 +177,10 @@ export class WebhookService {
     await visibleFactory(this.factories, factoryUid, by.access);
     const outcome = await this.edits.edit(
       factoryUid,
-      (factory) => deletedWebhook(factory, uid, isWanted),
+      (factory): EditDecision<undefined, EditRefusal> => {
+        const decided = deletedWebhook(factory, { uid, isWanted });
+        return decided.ok ? { ...this.writesOf(decided), answer: () => undefined } : decided;
+      },
       this.contextOf<undefined>(by),
     );
     return this.done(outcome, async () => refuseWebhookDelete(await this.found(factoryUid, uid)));
@@ -180,7 +198,7 @@ export class WebhookService {
     shows: (answer: Answer) => boolean = () => false,
   ): EditContext<Answer> {
     return {
-      newEntry: () => changedBy(by, this.around.newId()),
+      newEntry: () => changedBy(by, this.ids.newId()),
       complete: (answer) => {
         if (answer !== undefined && shows(answer)) by.idempotency?.showsSecretOf(`webhook ${answer.uid}`);
         return by.idempotency?.store(200, answer);
@@ -189,33 +207,58 @@ export class WebhookService {
   }
 
   private async done<Answer>(
-    outcome: EditOutcome<Answer, RefusalError>,
-    managed: () => Promise<RefusalError>,
+    outcome: EditOutcome<Answer, EditRefusal>,
+    managed: () => Promise<EditRefusal>,
   ): Promise<Answer> {
     switch (outcome.kind) {
       case 'done':
-        await this.around.changed();
+        await this.publisher.publishCommitted();
         return outcome.answer;
       case 'refused':
-        throw outcome.no;
+        throw toRefusal(outcome.reason);
       case 'gone':
         throw notFound('the factory');
       case 'managed':
-        throw await managed();
+        throw toRefusal(await managed());
     }
   }
 
+  /** What was decided, and the answer that tells of the webhook as it was written. */
+  private answering<Answer>(
+    decided: EditVerdict,
+    toAnswer: (written: WrittenWebhook) => Answer,
+  ): EditDecision<Answer, EditRefusal> {
+    return decided.ok ? { ...this.writesOf(decided), answer: (after) => toAnswer(writtenIn(after, decided)) } : decided;
+  }
+
+  /** What is written, secrets sealed. */
+  private writesOf({
+    secrets = [],
+    objects,
+    moved,
+    deletions,
+    change,
+  }: DecidedEdit): Omit<DefinitionEdit<never>, 'answer'> {
+    const sealed = secrets.map(({ owner, name, text }) => ({
+      id: this.ids.newId(),
+      owner,
+      name,
+      value: text === undefined ? undefined : this.secrets.sealing(Buffer.from(text, 'utf8')),
+    }));
+    return { ok: true, secrets: sealed, objects, moved, deletions, change };
+  }
+
   private viewOf(factory: Factory): { ingressUrl: string; isManaged: boolean } {
-    return { ingressUrl: this.around.ingressUrl, isManaged: isManaged(factory) };
+    return { ingressUrl: this.config.ingressUrl, isManaged: isManaged(factory) };
   }
 
   private toItem({ webhook, lastDeliveryAtMs }: WrittenWebhook): WebhookItem {
-    return toWebhookItem(webhook, { ingressUrl: this.around.ingressUrl, isManaged: false, lastDeliveryAtMs });
+    return toWebhookItem(webhook, { ingressUrl: this.config.ingressUrl, isManaged: false, lastDeliveryAtMs });
   }
 
   private toCreated(written: WrittenWebhook): WebhookCreated {
     const { webhook, secret } = written;
-    const url = secretUrlOf(webhook, this.around.ingressUrl, secret?.text);
+    const url = secretUrlOf(webhook, this.config.ingressUrl, secret?.text);
     return {
       ...this.toItem(written),
       ...(secret?.generated === true ? { secret: secret.text } : {}),
@@ -224,19 +267,25 @@ export class WebhookService {
   }
 
   private toRotated(written: WrittenWebhook): WebhookRotated {
-    const { secret, moved = [] } = written;
+    const { secret, moved } = written;
     return {
       ...this.toCreated(written),
-      rotated: moved.map((webhook) => toRotatedItem(webhook, this.around.ingressUrl, secret?.text ?? '')),
+      rotated: moved.map((webhook) => toRotatedItem(webhook, this.config.ingressUrl, secret?.text ?? '')),
     };
   }
 }
 
-function answering<Written, Answer>(
-  decided: EditDecision<Written, RefusalError>,
-  toAnswer: (written: Written) => Answer,
-): EditDecision<Answer, RefusalError> {
-  return decided.ok ? { ...decided, answer: (after) => toAnswer(decided.answer(after)) } : decided;
+/** The webhook that was written, and those that its rotation moved. */
+function writtenIn(after: EditedFactory, { uid, value, moved = [] }: DecidedEdit): WrittenWebhook {
+  const webhook = after.webhooks.find((candidate) => candidate.uid === uid);
+  if (webhook === undefined) throw new Error('a webhook that was written is not there');
+  const uids = new Set(moved);
+  return {
+    webhook,
+    lastDeliveryAtMs: after.lastDeliveries.get(uid),
+    secret: value,
+    moved: after.webhooks.filter((candidate) => uids.has(candidate.uid)),
+  };
 }
 
 /** Team secrets concern everybody: only an admin who is limited to no factory changes them. contract 2. */

@@ -4213,7 +4213,7 @@ export interface components {
              * @enum {string}
              */
             auth_mode?: "token" | "url_token" | "signature";
-            /** @description Signature scheme of the provider, with `auth_mode` `signature` only; `GET /signature-schemes` lists them. `github`, `stripe`, `standard_webhooks`, `sentry`, `pagerduty` or `vercel`. */
+            /** @description Signature scheme of the provider, with `auth_mode` `signature` only; `GET /signature-schemes` lists them. `github`, `stripe`, `standard_webhooks`, `sentry`, `pagerduty`, `vercel` or `circleci`. */
             signature_scheme?: string;
             /** @description The credential, for example the provider’s signing secret; kept as a secret of the factory and never shown. */
             secret?: string;

@@ -11,7 +11,7 @@ export interface WebhookFile {
   /**
    * The provider's signature scheme; required with authMode: signature and not allowed otherwise.
    */
-  signatureScheme?: 'github' | 'stripe' | 'standard_webhooks' | 'sentry' | 'pagerduty' | 'vercel';
+  signatureScheme?: 'github' | 'stripe' | 'standard_webhooks' | 'sentry' | 'pagerduty' | 'vercel' | 'circleci';
   /**
    * Name of an existing managed team secret that holds the credential. Several webhooks may share one. A url_token secret must be URL-safe.
    */

@@ -8,7 +8,7 @@ import { eventually } from '../../support/service.ts';
 import { startServiceProcess, type ServiceProcess } from '../../support/service-process.ts';
 
 /** What stands between two looks at the arguments of processes, in milliseconds. */
-const LOOK_MS = 40;
+const POLL_MS = 40;
 const ENDED = ['SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED'];
 
 /** With characters that percent-encoding changes, where any are allowed. */
@@ -43,7 +43,7 @@ export class Story {
       MILLWRIGHT_AGENT_RETRIES_MAX: '0',
       ...environment,
     };
-    this.looking = setInterval(() => this.lookAtArguments(), LOOK_MS);
+    this.looking = setInterval(() => this.lookAtArguments(), POLL_MS);
     for (const [what, value] of [
       ['bearer token', mark('bearer')],
       ['token in a URL', plainMark('url')],

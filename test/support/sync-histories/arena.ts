@@ -7,7 +7,7 @@ import { openDatabase } from '../../../apps/server/store/open-database.ts';
 import { emptyTables } from './looks.ts';
 import { newTally, play, type Arena, type Tally } from './play.ts';
 import { histories } from './steps.ts';
-import type { Ground } from './world.ts';
+import type { HistoryDatabase } from './world.ts';
 
 const BEGIN_MS = 1_800_000_000_000;
 
@@ -23,7 +23,7 @@ export async function playHistories({
 }): Promise<Tally> {
   const folder = await mkdtemp(join(tmpdir(), 'millwright-histories-'));
   const closings: (() => Promise<void>)[] = [];
-  const opened = async (name: string, url?: string): Promise<Ground> => {
+  const opened = async (name: string, url?: string): Promise<HistoryDatabase> => {
     const clock = { nowMs: BEGIN_MS };
     const database = await openDatabase({ url, dataDir: join(folder, name), nowMs: () => clock.nowMs });
     closings.push(() => database.close());

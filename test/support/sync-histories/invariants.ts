@@ -1,14 +1,14 @@
 /** The invariants of reconciliation, each a comparison of what a pass found with what it left. Reference: I1 to I10. */
 import { planDigest, type Change } from '#reconcile';
 import type { ServingFactory } from '../../../apps/server/store/serving/serving.ts';
-import type { LiveObject, Look } from './looks.ts';
+import type { LiveObject, DatabaseSnapshot } from './looks.ts';
 import { FACTORY_PATH, isUnread, nameOf, textOf, type HistoryFile, type HistoryTree } from './trees.ts';
 import { FACTORY_SLUG } from './world.ts';
 
 /** What one pass found and left. */
 export interface Passed {
-  before: Look;
-  after: Look;
+  before: DatabaseSnapshot;
+  after: DatabaseSnapshot;
   treeAt(revision: string): HistoryTree;
   /** Digests that somebody approved. */
   approved: ReadonlySet<string>;
@@ -53,7 +53,7 @@ export function checkDeletions({ before, after, treeAt, approved, guarded }: Pas
 }
 
 /** Whether making this tree of what is live would delete what people must approve, where of its files only `left` can be applied. contract 9, Guard. */
-export function needsApproval({ live }: Look, tree: HistoryTree, left = [...tree.values()]): boolean {
+export function needsApproval({ live }: DatabaseSnapshot, tree: HistoryTree, left = [...tree.values()]): boolean {
   const objects = [...live.values()];
   const gone = objects.filter(({ path }) => !tree.has(path));
   const serving = objects.filter(({ kind }) => kind === 'webhook' || kind === 'automation');
@@ -70,7 +70,7 @@ export function needsApproval({ live }: Look, tree: HistoryTree, left = [...tree
 }
 
 /** I2: whatever happens, a name has one UID, and a UID one name. */
-export function checkUids(known: Map<string, string>, { uids }: Look): void {
+export function checkUids(known: Map<string, string>, { uids }: DatabaseSnapshot): void {
   for (const [key, uid] of uids) {
     same(`I2: the UID of ${key}`, uid, known.get(key) ?? uid);
     known.set(key, uid);
@@ -112,7 +112,7 @@ export function checkMoves({ before, after }: Passed, tip: string | undefined): 
 }
 
 /** Everything that is live is what this tree says, and nothing else is. */
-export function checkExactly(after: Look, tree: HistoryTree): void {
+export function checkExactly(after: DatabaseSnapshot, tree: HistoryTree): void {
   const wanted = [...tree].filter(([path]) => path !== FACTORY_PATH);
   same(
     'I5: what is live',
@@ -163,23 +163,23 @@ export function isSound(file: HistoryFile, tree: HistoryTree, usable: ReadonlyMa
 }
 
 /** How files are applied: what the factory's own file said when it was applied last; the first time, whole. */
-export function modeOf({ factory }: Look): string {
+export function modeOf({ factory }: DatabaseSnapshot): string {
   if (factory['revision_applied'] === null) return 'atomic';
   return (JSON.parse(String(factory['definition'])) as { applyMode: string }).applyMode;
 }
 
-function appliedOf({ factory }: Look): string | undefined {
+function appliedOf({ factory }: DatabaseSnapshot): string | undefined {
   return (factory['revision_applied'] as string | null) ?? undefined;
 }
 
-function definitionsOf({ live, factory }: Look): string {
+function definitionsOf({ live, factory }: DatabaseSnapshot): string {
   return JSON.stringify([
     factory['definition'],
     [...live].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, object]) => [key, saidBy(object), object.revision]),
   ]);
 }
 
-function keysOf(before: Look, after: Look, tree: HistoryTree): Set<string> {
+function keysOf(before: DatabaseSnapshot, after: DatabaseSnapshot, tree: HistoryTree): Set<string> {
   const inTree = [...tree].flatMap(([path, file]) => (file.kind === 'factory' ? [] : [`${file.kind}/${nameOf(path)}`]));
   return new Set([...before.live.keys(), ...after.live.keys(), ...inTree]);
 }
@@ -204,7 +204,7 @@ function saidBy(object: LiveObject | undefined): unknown {
 }
 
 /** What ought to be live of it. */
-function wantedBy(path: string, file: HistoryFile, { uids }: Look): unknown {
+function wantedBy(path: string, file: HistoryFile, { uids }: DatabaseSnapshot): unknown {
   const { kind, tag, secretName, enabled, webhooks } = file;
   const keepsText = kind === 'webhook' || kind === 'automation';
   const triggers =
@@ -236,7 +236,7 @@ export function checkBindings({ after, usable }: Passed): void {
  * they differ; and a revision is told as `serving` only when every live replica has loaded that version. Looked at after a pass, when all
  * of it has been published.
  */
-export function checkServed(served: ServingFactory | undefined, { live, factory }: Look): void {
+export function checkServed(served: ServingFactory | undefined, { live, factory }: DatabaseSnapshot): void {
   const objects = [...live.values()].sort((a, b) => (a.uid < b.uid ? -1 : 1));
   const revision = factory['revision_applied'] ?? '';
   const webhooks = objects

@@ -15,7 +15,7 @@ export interface LiveObject {
   secretVersion?: number;
 }
 
-export interface Look {
+export interface DatabaseSnapshot {
   /** Every row of every table that is looked at. */
   tables: ReadonlyMap<string, readonly Row[]>;
   factory: Readonly<Record<string, unknown>>;
@@ -60,7 +60,7 @@ export async function emptied(database: Database, tables: readonly string[]): Pr
 }
 
 /** Looks past every store. */
-export async function lookAt(database: Database, tables: readonly string[]): Promise<Look> {
+export async function snapshotOf(database: Database, tables: readonly string[]): Promise<DatabaseSnapshot> {
   const found = new Map<string, Row[]>();
   await database.read(function* () {
     for (const table of tables) found.set(table, yield* rows(`SELECT * FROM ${table}`));
@@ -69,12 +69,12 @@ export async function lookAt(database: Database, tables: readonly string[]): Pro
   return {
     tables: found,
     factory,
-    condition: JSON.parse(String(factory['condition'] ?? '{}')) as Look['condition'],
+    condition: JSON.parse(String(factory['condition'] ?? '{}')) as DatabaseSnapshot['condition'],
     ...objectsOf(found),
   };
 }
 
-function objectsOf(found: ReadonlyMap<string, readonly Row[]>): Pick<Look, 'live' | 'uids'> {
+function objectsOf(found: ReadonlyMap<string, readonly Row[]>): Pick<DatabaseSnapshot, 'live' | 'uids'> {
   const live = new Map<string, LiveObject>();
   const uids = new Map<string, string>();
   for (const table of ['webhook', 'automation', 'resource']) {
@@ -107,7 +107,7 @@ function toObject(kind: string, row: Row): LiveObject {
 const PASSING = ['fence', 'lease_owner', 'lease_until'];
 
 /** The tables without what a pass that does nothing may touch: its lease, and when it last looked. */
-export function withoutLooking(look: Look, ...more: string[]): Record<string, unknown> {
+export function withoutPassMetadata(look: DatabaseSnapshot, ...more: string[]): Record<string, unknown> {
   const passing = new Set([...PASSING, ...more]);
   return Object.fromEntries(
     [...look.tables].map(([table, found]) => [
@@ -130,7 +130,7 @@ function withoutMembers(row: Row, passing: ReadonlySet<string>): Record<string, 
 }
 
 /** What a factory has come to, whenever and however it came to that. */
-export function essenceOf(look: Look): Record<string, unknown> {
+export function essenceOf(look: DatabaseSnapshot): Record<string, unknown> {
   const { factory, condition, live, uids } = look;
   const { ending, reason, message, heldDigest, errorCount } = condition;
   const named = [
@@ -154,6 +154,6 @@ export function essenceOf(look: Look): Record<string, unknown> {
   };
 }
 
-function columnsOf({ tables }: Look, table: string, ...columns: string[]): string[] {
+function columnsOf({ tables }: DatabaseSnapshot, table: string, ...columns: string[]): string[] {
   return (tables.get(table) ?? []).map((row) => columns.map((column) => String(row[column])).join(' ')).sort();
 }

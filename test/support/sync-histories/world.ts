@@ -11,7 +11,7 @@ import { ServingStore, type ServingFactory } from '../../../apps/server/store/se
 import { change } from '../../../apps/server/store/database/transactions.ts';
 import { loadReconcileInput } from '../../../apps/server/sync/reconcile-input.ts';
 import { FactoryPass, type PassContext, type PassResult } from '../../../apps/server/sync/pass.ts';
-import { emptied, lookAt, type Look } from './looks.ts';
+import { emptied, snapshotOf, type DatabaseSnapshot } from './looks.ts';
 import { Fate, mortal } from './mortal-database.ts';
 import type { HistoryRepository } from './repository.ts';
 import { SECRET_NAMES } from './steps.ts';
@@ -22,7 +22,7 @@ export const FACTORY_UID = deriveUid(UID_KEY, 'factory', FACTORY_SLUG);
 const TEAM = 'team';
 
 /** A database and its tables, used by one history after the other. */
-export interface Ground {
+export interface HistoryDatabase {
   database: Database;
   tables: readonly string[];
   clock: { nowMs: number };
@@ -48,16 +48,16 @@ export class HistoryWorld {
   readonly unserved: string[] = [];
   /** Runs once while the source is read. */
   meanwhile: (() => Promise<void>) | undefined;
-  private readonly ground: Ground;
+  private readonly ground: HistoryDatabase;
   private readonly database: Database;
   private readonly repository: HistoryRepository;
   private readonly serving: ServingStore;
   /** What was seen last, while nothing has been written since. */
-  private seen: Promise<Look> | undefined;
+  private seen: Promise<DatabaseSnapshot> | undefined;
   private ids = 0;
   private secretIds = 0;
 
-  constructor(ground: Ground, repository: HistoryRepository) {
+  constructor(ground: HistoryDatabase, repository: HistoryRepository) {
     this.ground = ground;
     this.repository = repository;
     this.serving = new ServingStore(ground.database); // looking changes nothing
@@ -117,8 +117,8 @@ export class HistoryWorld {
     await this.database.run(() => change('UPDATE factory SET lease_until = 0'));
   }
 
-  look(): Promise<Look> {
-    this.seen ??= lookAt(this.database, this.ground.tables);
+  look(): Promise<DatabaseSnapshot> {
+    this.seen ??= snapshotOf(this.database, this.ground.tables);
     return this.seen;
   }
 

@@ -131,13 +131,13 @@ export function replay(filter: unknown, webhookUids: readonly string[]): Api<'Fi
 }
 
 /** Newest deliveries whose payloads are looked at for names and values: senders have payloads of several shapes. */
-const SPECIMENS_MAX = 5;
+const SAMPLE_PAYLOADS_MAX = 5;
 
 /** The payloads of the newest accepted deliveries, for names and values to offer; as far as they are known. */
 export function useSamplePayloads(factoryUid: string, webhookUids: readonly string[]): readonly JsonValue[] {
   const { data: deliveries = [] } = useNewestDeliveries(factoryUid, webhookUids, webhookUids.length > 0);
   return useQueries({
-    queries: deliveries.slice(0, SPECIMENS_MAX).map(({ webhook_uid: webhookUid, entry_id: entryId }) => ({
+    queries: deliveries.slice(0, SAMPLE_PAYLOADS_MAX).map(({ webhook_uid: webhookUid, entry_id: entryId }) => ({
       ...payload({ factoryUid, webhookUid, entryId }),
       select: valueIn,
     })),

@@ -1,5 +1,5 @@
 /** Why a request was not served, as the server says it (RFC 9457) or as nobody said it. */
-import { faultWords } from '../parts/fault-words.ts';
+import { fieldErrorText } from '../components/forms/field-error-words.ts';
 import type { components } from '#client/generated';
 
 export type ProblemBody = components['schemas']['Error'] & {
@@ -44,7 +44,7 @@ export class Problem extends Error {
     const found = this.body?.errors?.find(
       (fault) => fault.pointer === pointer || fault.pointer.startsWith(`${pointer}/`),
     );
-    return found && faultWords(found.pointer, found.message);
+    return found && fieldErrorText(found.pointer, found.message);
   }
 
   /** Faults of members that are none of these. */

@@ -1,7 +1,7 @@
 /** Who is signed in, and what they may do. */
 import { useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { createContext, useContext, useEffect, type ReactNode } from 'react';
-import { sayFault } from '../parts/said.ts';
+import { announceError } from '../components/feedback/announcements.ts';
 import { api, ask, type Api } from './client.ts';
 import { ended } from './ended.ts';
 import { problemOf } from './problems.ts';
@@ -13,7 +13,7 @@ export type Role = Api<'ApiKey'>['role'];
 const RANK: Readonly<Record<Role, number>> = { viewer: 0, operator: 1, manager: 2, admin: 3 };
 export const SESSION = ['session'] as const;
 
-const besideSession = ({ queryKey }: { queryKey: readonly unknown[] }): boolean => queryKey[0] !== SESSION[0];
+const isOtherQuery = ({ queryKey }: { queryKey: readonly unknown[] }): boolean => queryKey[0] !== SESSION[0];
 
 /** Tells the other tabs of this browser, which share its cookie. */
 const tabs = new BroadcastChannel('millwright-session');
@@ -57,7 +57,7 @@ async function currentSession(): Promise<Session | null> {
 
 /** Somebody signed in in another tab. */
 async function follow(queries: QueryClient): Promise<void> {
-  if (await renewed(queries)) await queries.invalidateQueries({ predicate: besideSession });
+  if (await renewed(queries)) await queries.invalidateQueries({ predicate: isOtherQuery });
 }
 
 /** Whether the browser's session is of the key that this tab shows things of, and its proof is at hand. */
@@ -85,7 +85,7 @@ export function useSignIn() {
       queries.setQueryData(SESSION, session);
       ended.set(false);
       tabs.postMessage('signed in');
-      void queries.invalidateQueries({ predicate: besideSession });
+      void queries.invalidateQueries({ predicate: isOtherQuery });
     },
   });
 }
@@ -97,7 +97,7 @@ export function useSignOut() {
     onSettled: (_answer, error) => {
       const status = error === null ? 204 : problemOf(error)?.status;
       if (status !== 204 && status !== 401 && status !== 404)
-        return sayFault(`You are still signed in: ${error?.message ?? ''}`);
+        return announceError(`You are still signed in: ${error?.message ?? ''}`);
       forget(queries);
       tabs.postMessage('signed out');
     },
@@ -109,7 +109,7 @@ function forget(queries: QueryClient): void {
   shownKeyId = undefined;
   ended.set(false);
   queries.setQueryData(SESSION, null);
-  queries.removeQueries({ predicate: besideSession });
+  queries.removeQueries({ predicate: isOtherQuery });
 }
 
 const SessionContext = createContext<Session | null>(null);

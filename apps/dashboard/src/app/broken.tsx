@@ -1,7 +1,7 @@
 /** What is shown where a page cannot be. */
 import { Button, Code, Stack, Text } from '@mantine/core';
 import { Link, useRouteError } from 'react-router';
-import { PageTitle } from '../parts/page-title.tsx';
+import { PageTitle } from '../components/page-title.tsx';
 
 /** A page that failed: after an upgrade its files may be gone, which asking anew mends. */
 export function BrokenPage() {

@@ -4,7 +4,7 @@ import { useSyncExternalStore } from 'react';
 import { Outlet } from 'react-router';
 import { ended } from '../api/ended.ts';
 import { SessionProvider, useSessionQuery } from '../api/session.tsx';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { ProblemAlert } from '../components/feedback/problem-alert.tsx';
 import { Shell } from './shell.tsx';
 import { SignInForm, SignInPage } from './sign-in.tsx';
 

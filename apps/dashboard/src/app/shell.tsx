@@ -17,8 +17,8 @@ import { useEffect, useRef, useSyncExternalStore, type ReactNode, type RefObject
 import { Link, NavigationType, useLocation, useNavigationType } from 'react-router';
 import { reachability } from '../api/reachability.ts';
 import { useMay, useSession, useSignOut } from '../api/session.tsx';
-import { ForeignText } from '../parts/foreign-text.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { UntrustedText } from '../components/text/untrusted-text.tsx';
+import { Icon } from '../components/icon.tsx';
 
 export function Shell({ children }: { children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure();
@@ -166,11 +166,11 @@ function Account() {
       <Menu.Dropdown>
         <Menu.Label>
           <Text size="sm" component="div">
-            <ForeignText>{key.principal.display_name}</ForeignText>
+            <UntrustedText>{key.principal.display_name}</UntrustedText>
           </Text>
           <Text size="xs">
             {key.role}
-            {key.factories === null ? '' : ' of some factories'} · key <ForeignText>{key.name}</ForeignText>
+            {key.factories === null ? '' : ' of some factories'} · key <UntrustedText>{key.name}</UntrustedText>
           </Text>
         </Menu.Label>
         <Menu.Item onClick={() => signOut.mutate()}>Sign out</Menu.Item>

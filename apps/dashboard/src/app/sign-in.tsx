@@ -3,8 +3,8 @@ import { Button, Center, Paper, PasswordInput, Stack, Text, Title } from '@manti
 import { useRef, useState, type SyntheticEvent } from 'react';
 import { problemOf } from '../api/problems.ts';
 import { useSignIn } from '../api/session.tsx';
-import { useFocusOnFault } from '../parts/focus-fault.ts';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { useFocusOnError } from '../components/forms/focus-first-error.ts';
+import { ProblemAlert } from '../components/feedback/problem-alert.tsx';
 
 export function SignInPage() {
   return (
@@ -29,7 +29,7 @@ export function SignInForm({ hint }: { hint: string }) {
     signIn.mutate(key.trim(), { onSuccess: () => setKey('') });
   };
   const form = useRef<HTMLFormElement>(null);
-  useFocusOnFault(form, signIn.error);
+  useFocusOnError(form, signIn.error);
   const isRefused = problemOf(signIn.error)?.status === 401;
   return (
     <form ref={form} onSubmit={submit}>

@@ -2,7 +2,7 @@
 import { Alert, Box, Button, Center, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Suspense, useId, type ComponentType, type ReactNode } from 'react';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { ProblemAlert } from '../components/feedback/problem-alert.tsx';
 import { HEIGHT } from './drawing.ts';
 import type { Row, Series } from './series.ts';
 import type { TimeTexts } from './spans.ts';

@@ -1,6 +1,6 @@
 /** The charts: of everything that one may see, of one factory, one webhook or one automation. What draws them is loaded when there is something to draw. */
 import { lazy } from 'react';
-import { durationText } from '../parts/time.tsx';
+import { durationText } from '../components/text/time.tsx';
 import { useDeliveryStatistics, useRunStatistics, type DeliveryScope, type RunScope } from './asking.ts';
 import { OUTCOME_COLORS, STATE_COLORS } from './colours.ts';
 import { ChartFrame } from './frame.tsx';

@@ -1,7 +1,7 @@
 /** Lines of durations over time; only the frame of charts loads it. */
 import '@mantine/charts/styles.css';
 import { LineChart } from '@mantine/charts';
-import { durationText } from '../parts/time.tsx';
+import { durationText } from '../components/text/time.tsx';
 import type { DrawnProps } from './frame.tsx';
 import { HEIGHT, sized, tooltipOf, xAxisOf } from './drawing.ts';
 

@@ -1,5 +1,5 @@
 /** What charts count, in the order in which it is stacked, and in which colour. */
-import { durationText } from '../parts/time.tsx';
+import { durationText } from '../components/text/time.tsx';
 import { LATENCY_COLORS, type Colors } from './colours.ts';
 import type { DeliveryStatistics, RunStatistics } from './asking.ts';
 

@@ -16,7 +16,7 @@ import {
 } from '@codemirror/view';
 import { use, useEffect, useEffectEvent, useId, useRef, useState } from 'react';
 import { NONCE } from '../app/nonce.ts';
-import { ForeignText } from '../parts/foreign-text.tsx';
+import { UntrustedText } from '../components/text/untrusted-text.tsx';
 import { GIVEN } from './given.ts';
 import { editorColours, editorTheme } from './theme.ts';
 
@@ -85,7 +85,7 @@ export default function CodeEditor(props: CodeEditorProps) {
         c={found.startsWith('Error') ? 'var(--mantine-color-error)' : 'dimmed'}
         mt={found === '' ? 0 : 4}
       >
-        {found !== '' && <ForeignText>{found}</ForeignText>}
+        {found !== '' && <UntrustedText>{found}</UntrustedText>}
       </Text>
     </div>
   );

@@ -97,12 +97,12 @@ async function problemsOf(
   return [
     ...said,
     ...own.map((mark) => placed(mark)),
-    ...othersBeside(own, state.facet(givenMarks)).map((mark) => ({ ...placed(mark), markClass: GIVEN })),
+    ...withoutDuplicates(own, state.facet(givenMarks)).map((mark) => ({ ...placed(mark), markClass: GIVEN })),
   ];
 }
 
 /** What was found here already need not be said again. */
-function othersBeside(found: readonly Mark[], others: readonly Mark[]): Mark[] {
+function withoutDuplicates(found: readonly Mark[], others: readonly Mark[]): Mark[] {
   return others.filter(({ pointer }) => !found.some((mark) => mark.pointer === pointer));
 }
 

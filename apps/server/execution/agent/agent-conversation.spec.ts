@@ -12,7 +12,7 @@ import {
   type RequestPermissionResponse,
   type SessionModeState,
 } from '@agentclientprotocol/sdk';
-import { BUILT_IN_HARNESS, type LaunchProfile } from '#runs';
+import { BUILT_IN_HARNESS, type LaunchProfile } from '#agents';
 import { failedServers, httpRefused } from './agent-mcp-remarks.ts';
 import { AgentConversation, type AgentConversationDeps, type AgentTask } from './agent-conversation.ts';
 

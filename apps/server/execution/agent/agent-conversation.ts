@@ -1,27 +1,23 @@
 /** The conversation with a coding agent over the Agent Client Protocol: session found again or made, prompts in, updates out, an end. reference: Running real coding agents. */
-import { client, methods, PROTOCOL_VERSION } from '@agentclientprotocol/sdk';
-import type {
-  ClientContext,
-  InitializeResponse,
-  McpServer,
-  NewSessionResponse,
-  PromptResponse,
-  RequestPermissionRequest,
-  SessionModeState,
-  SessionNotification,
-  SessionUpdate,
-  StopReason,
-} from '@agentclientprotocol/sdk';
-import { CANCEL_ASK_MS, joinPrompts, PLAN_FIRST, type LaunchProfile } from '#runs';
-import { agentStream } from './agent-stream.ts';
 import {
-  agentFailure,
-  TimeoutError,
-  UnauthenticatedError,
-  UnconfigurableError,
-  type AgentFailure,
-  type Stage,
-} from './agent-failures.ts';
+  client,
+  type ClientContext,
+  type InitializeResponse,
+  type McpServer,
+  methods,
+  type NewSessionResponse,
+  type PromptResponse,
+  PROTOCOL_VERSION,
+  type RequestPermissionRequest,
+  type SessionModeState,
+  type SessionNotification,
+  type SessionUpdate,
+  type StopReason,
+} from '@agentclientprotocol/sdk';
+import { type AgentFailure, joinPrompts, type LaunchProfile, PLAN_FIRST, type Stage } from '#agents';
+import { CANCEL_ASK_MS } from '#runs';
+import { agentStream } from './agent-stream.ts';
+import { agentFailure, TimeoutError, UnauthenticatedError, UnconfigurableError } from './agent-failures.ts';
 import { acceptable } from './agent-mcp-remarks.ts';
 
 /** What an agent is asked to do in one execution. */

@@ -1,9 +1,8 @@
 /** What an agent tells while it works, as events of its run: joined, bounded and without secrets. contract 3 (events), 10. */
 import type { SessionUpdate, ToolCallContent } from '@agentclientprotocol/sdk';
-import { isCurrency, redactor, type Redactor } from '#runs';
+import { isCurrency, outputSanitizer, usageIn, type OutputSanitizer, type TextExcerpt } from '#agents';
+import { redactor, type Redactor } from '#isolation';
 import type { RunEvent } from '../../store/runs/run-log.ts';
-import { usageIn } from './agent-usage.ts';
-import { outputSanitizer, type OutputSanitizer, type TextExcerpt } from './output-sanitizer.ts';
 import { headAndTail } from '../command/head-and-tail.ts';
 
 export interface AgentEvents {

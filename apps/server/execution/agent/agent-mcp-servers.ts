@@ -1,6 +1,7 @@
 /** MCP servers of a run: the map of its configuration as the protocol's list, its secrets put in where they are named. contract 3 (AmbientAgentConfig), 10. */
 import type { McpServer } from '@agentclientprotocol/sdk';
-import { isInjectableValue, type AmbientAgentConfig } from '#runs';
+import { type AmbientAgentConfig } from '#agents';
+import { isInjectableValue } from '#isolation';
 import { findTools } from '../../process/program-paths.ts';
 import { STANDARD_PATH } from '../sandbox/sandboxes.ts';
 import { SetupError } from '../workspace/setup-error.ts';

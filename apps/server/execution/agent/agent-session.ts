@@ -1,12 +1,13 @@
 /** What is said between one execution and its agent: the task, follow-ups as they come, what the session remembers of both. contract 3 (Follow-up). */
 import { Readable, Writable } from 'node:stream';
 import type { McpServer } from '@agentclientprotocol/sdk';
-import { ATTACHMENTS_FOLDER, filesSaid, firstPrompt, joinPrompts, redact } from '#runs';
+import { filesSaid, firstPrompt, joinPrompts, outputSanitizer } from '#agents';
+import { redact } from '#isolation';
+import { ATTACHMENTS_FOLDER } from '#runs';
 import type { Task } from '../../store/runs/run-tasks.ts';
 import { AgentConversation, type Message, type SessionOrigin, type TurnEnd } from './agent-conversation.ts';
 import { agentEvents } from './agent-events.ts';
 import { failedServers, httpRefused } from './agent-mcp-remarks.ts';
-import { outputSanitizer } from './output-sanitizer.ts';
 import { rememberedSession } from './agent-session-files.ts';
 import type { AgentExecution, AgentWork } from './agents.ts';
 import type { CommandPipes } from '../command/command.ts';

@@ -6,9 +6,9 @@ import {
   type SessionNotification,
   type Stream,
 } from '@agentclientprotocol/sdk';
+import { abridged, type ValueBounds } from '#agents';
 import { UnreadOutputError } from './agent-failures.ts';
 import { paced } from './agent-rate-limit.ts';
-import { abridged, type Limits } from './agent-values.ts';
 
 /**
  * Bytes of one protocol message; a flood without a line break is no protocol. An image of 5 MB, as large as models take them, fits twice: agents
@@ -22,10 +22,10 @@ const NAME_LENGTH_MAX = 256;
 /** Characters of an answer that says that something is wrong; of a longer one, what was wrong is left out. */
 const FAULT_LENGTH_MAX = 4_096;
 /** What is kept of a request while it waits for people. */
-const REQUEST: Limits = { nodes: 5_000, characters: 131_072 };
+const REQUEST: ValueBounds = { nodes: 5_000, characters: 131_072 };
 const OFFERED_MAX = 100;
 /** What is kept of an answer: lists of thousands of models. */
-const ANSWER: Limits = { nodes: 200_000, characters: 2 * 1_048_576 };
+const ANSWER: ValueBounds = { nodes: 200_000, characters: 2 * 1_048_576 };
 
 /**
  * The stream over an agent's pipes. An answer to nobody is dropped here, and updates go to `onUpdate` without the library's look at them: what it

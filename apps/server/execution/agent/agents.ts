@@ -2,7 +2,14 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { McpServer } from '@agentclientprotocol/sdk';
-import { BUILT_IN_HARNESS, launchCommand, launchEnvironment, type AmbientAgentConfig, type LaunchProfile } from '#runs';
+import {
+  BUILT_IN_HARNESS,
+  launchCommand,
+  launchEnvironment,
+  type AmbientAgentConfig,
+  type LaunchProfile,
+  type RunUsage,
+} from '#agents';
 import type { RunEvent } from '../../store/runs/run-log.ts';
 import type { Task } from '../../store/runs/run-tasks.ts';
 import type { RunEnd } from '../../store/runs/runs.ts';
@@ -10,7 +17,6 @@ import type { AgentReports } from './agent-artifacts.ts';
 import type { TurnEnd } from './agent-conversation.ts';
 import type { PermissionBroker } from './permission-broker.ts';
 import { agentSession } from './agent-session.ts';
-import type { RunUsage } from './agent-usage.ts';
 import type { CommandSpec } from '../command/command.ts';
 import type { RunSkill } from '../preparation/skills.ts';
 import type { Workspace } from '../workspace/workspaces.ts';

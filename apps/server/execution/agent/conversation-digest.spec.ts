@@ -1,5 +1,5 @@
 /** What an agent without its session is told of the conversation: what others said, and not again what it is told now. */
-import type { SpokenRun } from '#runs';
+import type { SpokenRun } from '#agents';
 import type { RunHistoryStore } from '../../store/runs/run-history.ts';
 import type { ClaimedRun } from '../../store/runs/runs.ts';
 import { conversationDigest } from './conversation-digest.ts';

@@ -1,5 +1,5 @@
 /** What was said in a conversation before an execution, for an agent that does not know it. Read from its end until there is enough. contract 3 (conversation). */
-import { digestOf, DIGEST_BYTES_MAX, TURN_SHARE_MAX, conversationOf, type DigestTurn, type Turn } from '#runs';
+import { digestOf, DIGEST_BYTES_MAX, TURN_SHARE_MAX, conversationOf, type DigestTurn, type Turn } from '#agents';
 import type { RunHistoryStore } from '../../store/runs/run-history.ts';
 import type { ClaimedRun } from '../../store/runs/runs.ts';
 

@@ -1,6 +1,6 @@
 /** The desk at which an agent's requests are decided: what is waited for, for how long, and how many at a time. */
 import type { RequestPermissionRequest } from '@agentclientprotocol/sdk';
-import { allowing } from '#runs';
+import { allowing } from '#agents';
 import type { RunEvent } from '../../store/runs/run-log.ts';
 import type { Permission, PermissionStore, Question, PermissionAnswer } from '../../store/runs/permissions.ts';
 import { permissionBroker, type PermissionBrokerDeps } from './permission-broker.ts';

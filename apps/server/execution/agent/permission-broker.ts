@@ -1,6 +1,13 @@
 /** What an agent asks permission for in one execution: decided by the policy, or put to people and waited for. contract 3 (States, Follow-up), 10. */
 import type { RequestPermissionRequest, SessionUpdate } from '@agentclientprotocol/sdk';
-import { PERMISSION_KINDS, permissionRuling, rejecting, type PermissionOption, type PermissionSituation } from '#runs';
+import {
+  outputSanitizer,
+  PERMISSION_KINDS,
+  permissionRuling,
+  rejecting,
+  type PermissionOption,
+  type PermissionSituation,
+} from '#agents';
 import type { RunEvent } from '../../store/runs/run-log.ts';
 import {
   toWire,
@@ -10,7 +17,6 @@ import {
   type PermissionAnswer,
 } from '../../store/runs/permissions.ts';
 import type { Claim } from '../../store/runs/runs.ts';
-import { outputSanitizer } from './output-sanitizer.ts';
 
 /** Requests of one execution; an agent that asks for more is answered that it was cancelled. */
 const ASKED_MAX = 1_000;

@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { credentialProblem, LAUNCH_PROFILES, modelHostsOf, type LaunchProfile } from '#runs';
+import { credentialProblem, LAUNCH_PROFILES, modelHostsOf, type LaunchProfile } from '#agents';
 import { ConfigError } from '../../config/config.ts';
 import { readProfiles } from './profile-file.ts';
 

@@ -1,19 +1,17 @@
 /** The operator's file of launch profiles: read and checked once, at start; every fault at once, by its place in the file and never by a value. contract 1. */
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { AGENT_PROFILES_SCHEMA, compileSchema, type AgentProfilesFile, type SchemaError } from '#contracts';
 import {
   BUILT_IN_HARNESS,
   COMMAND_HARNESS,
-  INJECTABLE_VALUE_BYTES_MAX,
-  isInjectableValue,
   LAUNCH_PROFILES,
   profilesWith,
-  readHostPattern,
   type LaunchProfile,
   type ModelVia,
   type OwnProfile,
-} from '#runs';
+} from '#agents';
+import { AGENT_PROFILES_SCHEMA, compileSchema, type AgentProfilesFile, type SchemaError } from '#contracts';
+import { INJECTABLE_VALUE_BYTES_MAX, isInjectableValue, readHostPattern } from '#isolation';
 import { parseDocument } from 'yaml';
 import { ConfigError } from '../../config/config.ts';
 

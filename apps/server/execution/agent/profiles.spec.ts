@@ -2,7 +2,7 @@
 import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { LAUNCH_PROFILES, profilesWith, type LaunchProfile } from '#runs';
+import { LAUNCH_PROFILES, profilesWith, type LaunchProfile } from '#agents';
 import { agentsFound, notInstalled, startable } from './profiles.ts';
 
 let folder: string;

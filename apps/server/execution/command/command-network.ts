@@ -1,5 +1,5 @@
 /** Which network one command gets on this machine: none, the machine's, or none with a way out; what cannot be had is said. contract 10. */
-import { redact } from '#runs';
+import { redact } from '#isolation';
 import type { CommandSpec } from './command.ts';
 import { openEgressAccess } from '../egress/egress-access.ts';
 import type { Confinement, NetworkPolicy } from '../sandbox/sandboxes.ts';

@@ -1,6 +1,6 @@
 /** Turns a command's output into bounded, redacted events: of a flood the beginning and the end, never all in memory. contract 3, 10. */
 import type { Readable } from 'node:stream';
-import { redactor } from '#runs';
+import { redactor } from '#isolation';
 import { headAndTail, type HeadAndTail } from './head-and-tail.ts';
 
 /** One thing a command printed, or one thing that happened to it. `text` keeps its line breaks: joined texts are the output. */

@@ -1,26 +1,19 @@
 /** Runs the operator's command for one execution: prompt in, events out, an end only when nothing is left running. contract 3, 10. */
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { EgressRules } from '#isolation';
 import { CANCEL_ASK_MS, CANCEL_TERM_MS } from '#runs';
-import type { EgressRules } from '#runs';
 import { ownDescriptors } from './command-descriptors.ts';
 import { endingOf, sandboxReport } from './command-exit.ts';
 import { ownFiles } from './command-files.ts';
-import { outputRelay } from './command-output.ts';
-import type { CommandEvent, OutputRelay } from './command-output.ts';
-import { environmentOf, limited, programOf } from './command-preparation.ts';
-import type { CommandFacts, CommandLimits } from './command-preparation.ts';
-import { wayOut } from './command-network.ts';
-import type { WayOut } from './command-network.ts';
-import { watchUsage } from './command-usage.ts';
-import type { UsageLimits } from './command-usage.ts';
-import { killTree, processIdentity, terminateTree } from './process-tree.ts';
-import type { ProcessIdentity, TreeSearch } from './process-tree.ts';
+import { type CommandEvent, outputRelay, type OutputRelay } from './command-output.ts';
+import { type CommandFacts, type CommandLimits, environmentOf, limited, programOf } from './command-preparation.ts';
+import { wayOut, type WayOut } from './command-network.ts';
+import { type UsageLimits, watchUsage } from './command-usage.ts';
+import { killTree, processIdentity, type ProcessIdentity, terminateTree, type TreeSearch } from './process-tree.ts';
 import type { Confinement, NetworkPolicy, Sandbox, WrappedCommand } from '../sandbox/sandboxes.ts';
-import { inputsOf } from '../workspace/workspaces.ts';
-import type { Workspace } from '../workspace/workspaces.ts';
+import { inputsOf, type Workspace } from '../workspace/workspaces.ts';
 
 export type { CommandEvent } from './command-output.ts';
 

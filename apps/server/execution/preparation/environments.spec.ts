@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { hostPatternOfUrl, type HostPattern } from '#runs';
+import { hostPatternOfUrl, type HostPattern } from '#isolation';
 import { startGitServer, type GitServer } from '../../../../test/support/git-server.ts';
 import { sandboxHere } from '../../../../test/support/sandboxed-command.ts';
 import { checkGitUrl } from '../../sync/sources/git/git-urls.ts';

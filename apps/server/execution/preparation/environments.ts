@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { declaredRepositories, redact, type HostPattern } from '#runs';
+import { redact, type HostPattern } from '#isolation';
+import { declaredRepositories } from '#runs';
 import type { ResourceStore } from '../../store/definitions/resource-files.ts';
 import { isBranchName } from '../../sync/sources/git/git-urls.ts';
 import type { CommandEnd, CommandSpec } from '../command/command.ts';

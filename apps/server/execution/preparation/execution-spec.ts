@@ -3,23 +3,25 @@ import type { McpServer } from '@agentclientprotocol/sdk';
 import {
   BUILT_IN_HARNESS,
   COMMAND_HARNESS,
-  confinementProblem,
   credentialProblem,
-  hostPatternOfUrl,
   HOW_TO_CONFIGURE_A_MODEL,
+  modelChoice,
+  modelHostsOf,
+  type AmbientAgentConfig,
+  type LaunchProfile,
+  type ServerAgent,
+} from '#agents';
+import {
+  confinementProblem,
+  hostPatternOfUrl,
   hostsAllowedBy,
   isInjectableEnvName,
   isInjectableValue,
-  modelChoice,
-  modelHostsOf,
   networkOf,
-  type AmbientAgentConfig,
   type EgressRules,
   type HostPattern,
-  type LaunchProfile,
-  type ServerAgent,
   type Tier,
-} from '#runs';
+} from '#isolation';
 import type { Config } from '../../config/config.ts';
 import type { SecretReader } from '../../secrets/secret-reader.ts';
 import type { DeliveryStore } from '../../store/deliveries/deliveries.ts';

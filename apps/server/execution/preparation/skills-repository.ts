@@ -1,6 +1,6 @@
 /** A skill in a repository, read from a bare copy at one commit: no checkout, no link followed, bounded. contract 3 (AmbientAgentConfig). */
+import { isSkillFilePath, skillFolders, type SkillPlace } from '#agents';
 import { SKILL_BYTES_MAX, SKILL_FILES_MAX } from '#definitions';
-import { isSkillFilePath, skillFolders, type SkillPlace } from '#runs';
 import { readListing, type TreeEntry } from '../../sync/sources/git/git-objects.ts';
 import type { GitSession } from '../../sync/sources/git/git-session.ts';
 import { contentsOf, readObjectSizes } from '../../sync/sources/git/git-tree.ts';

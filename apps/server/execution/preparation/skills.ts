@@ -7,10 +7,10 @@ import {
   isSkillFolderName,
   namedSkill,
   readSkill,
-  repositoryName,
   skillAtRepository,
   skillFilesHint,
-} from '#runs';
+} from '#agents';
+import { repositoryName } from '#runs';
 import type { ResourceStore } from '../../store/definitions/resource-files.ts';
 import type { Repositories } from '../repositories/repositories.ts';
 import {

@@ -1,5 +1,5 @@
 /** Which repositories runs of a factory may have read for them, and with whose credential. contract 2 (Managed secrets), 9 (Git), 10. */
-import { hostPatternOfUrl, matches, type HostPattern } from '#runs';
+import { hostPatternOfUrl, matches, type HostPattern } from '#isolation';
 import type { Config } from '../../config/config.ts';
 import type { SecretReader } from '../../secrets/secret-reader.ts';
 import type { FactoryStore } from '../../store/factories/factories.ts';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { chmod, mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { decideAddresses, decideTarget, type EgressRules } from '#runs';
+import { decideAddresses, decideTarget, type EgressRules } from '#isolation';
 import type { Config } from '../../config/config.ts';
 import {
   cacheFormat,

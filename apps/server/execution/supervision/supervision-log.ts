@@ -1,9 +1,9 @@
 /** What one execution writes of its run: events in order, and everything else that has to be stored however long the database is away. contract 3 (events). */
+import type { RunUsage } from '#agents';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../process/log.ts';
 import type { RunEvent } from '../../store/runs/run-log.ts';
 import type { ClaimedRun, RunStore } from '../../store/runs/runs.ts';
-import type { RunUsage } from '../agent/agent-usage.ts';
 
 /** A database that is away is asked again after this time, for as long as the run is ours. */
 const PERSIST_AGAIN_MS = 1_000;

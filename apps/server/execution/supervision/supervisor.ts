@@ -1,6 +1,7 @@
 /** One execution from claim to end: outfit, workspace, set-up, process, log, lease, cancel. spec: States and transitions; contract 3, 10. */
 import { fileURLToPath } from 'node:url';
-import { afterHandOver, BUILT_IN_HARNESS, mayRunOn, overTime } from '#runs';
+import { BUILT_IN_HARNESS, overTime, runBounds, runUsage } from '#agents';
+import { afterHandOver, mayRunOn } from '#runs';
 import type { Log } from '../../process/log.ts';
 import { StoreError } from '../../store/database/store-errors.ts';
 import type { ArtifactStore, AttachmentStore } from '../../store/runs/run-files.ts';
@@ -10,18 +11,17 @@ import type { Task } from '../../store/runs/run-tasks.ts';
 import type { ClaimedRun, RunEnd, RunStore } from '../../store/runs/runs.ts';
 import { agentReports } from '../agent/agent-artifacts.ts';
 import type { TurnEnd } from '../agent/agent-conversation.ts';
-import { runBounds, runUsage } from '../agent/agent-usage.ts';
-import { type AgentExecution, toRunOutcome } from '../agent/agents.ts';
-import { type CommandEnd, type CommandSpec, type RunningCommand, startCommand } from '../command/command.ts';
+import { toRunOutcome, type AgentExecution } from '../agent/agents.ts';
+import { startCommand, type CommandEnd, type CommandSpec, type RunningCommand } from '../command/command.ts';
 import { commandOutcome } from './run-outcome.ts';
 import type { SetUp } from '../preparation/environments.ts';
 import { startupWarnings, withModelRemark } from './startup-warnings.ts';
 import { storeArtifacts } from './artifact-storage.ts';
 import {
+  resolveExecution,
+  harnessOf,
   type ExecutionSpec,
   type ExecutionSpecDeps,
-  harnessOf,
-  resolveExecution,
 } from '../preparation/execution-spec.ts';
 import { leaveDiffs } from '../preparation/repository-diffs.ts';
 import { ownerOf } from '../sandbox/sandboxes.ts';

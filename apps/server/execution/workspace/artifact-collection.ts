@@ -2,11 +2,11 @@
 import { constants } from 'node:fs';
 import { lstat, open, opendir } from 'node:fs/promises';
 import { relative, resolve, sep } from 'node:path';
+import { holdsSecret } from '#isolation';
 import {
   ARTIFACT_BYTES_MAX,
   ARTIFACTS_FOLDER,
   ARTIFACTS_MAX,
-  holdsSecret,
   artifactPath,
   linkArtifact,
   readArtifact,

@@ -1,6 +1,6 @@
 /** An outage is one line at its beginning and one at its end, and no fault of another kind is taken for one. */
 import { Log } from '../../process/log.ts';
-import { tellOfOutages } from '../../composition/outages.ts';
+import { logOutages } from '../../process/database-log.ts';
 import type { Database } from './database.ts';
 import { StoreError } from './store-errors.ts';
 
@@ -19,7 +19,7 @@ describe('outages of the database', () => {
       () => 0,
     );
     const answer = <T>(): Promise<T> => (fate === undefined ? Promise.resolve('an answer' as T) : Promise.reject(fate));
-    database = tellOfOutages(
+    database = logOutages(
       { dialect: 'postgres', run: answer, read: answer, longRead: answer } as unknown as Database,
       log,
       () => atMs,

@@ -75,12 +75,12 @@ export interface EditContext<Answer> {
   complete?(answer: Answer): Transaction<void> | undefined;
 }
 
-export type EditDecision<Answer, No> = DefinitionEdit<Answer> | { ok: false; no: No };
+export type EditDecision<Answer, Reason> = DefinitionEdit<Answer> | { ok: false; reason: Reason };
 
 /** `managed`: the factory's files decide, and nothing was decided here. */
-export type EditOutcome<Answer, No> =
+export type EditOutcome<Answer, Reason> =
   | { kind: 'done'; answer: Answer }
-  | { kind: 'refused'; no: No }
+  | { kind: 'refused'; reason: Reason }
   | { kind: 'gone' }
   | { kind: 'managed' };
 
@@ -91,12 +91,12 @@ export class DefinitionEditStore {
   }
 
   /** Decides and writes under the factory's lock: edits of one factory follow each other. `decide` has no effects and may be asked again. Throws UnusableSecretError when a webhook cannot use a value that is to be written. */
-  edit<Answer, No>(
+  edit<Answer, Reason>(
     factoryUid: string,
-    decide: (factory: EditableFactory) => EditDecision<Answer, No>,
+    decide: (factory: EditableFactory) => EditDecision<Answer, Reason>,
     context: EditContext<Answer>,
-  ): Promise<EditOutcome<Answer, No>> {
-    return this.database.run(function* (): Transaction<EditOutcome<Answer, No>> {
+  ): Promise<EditOutcome<Answer, Reason>> {
+    return this.database.run(function* (): Transaction<EditOutcome<Answer, Reason>> {
       const found = yield* row<{ slug: string; source: string }>(
         'SELECT slug, source FROM factory WHERE uid = ? AND deleted_at IS NULL FOR UPDATE',
         factoryUid,
@@ -104,7 +104,7 @@ export class DefinitionEditStore {
       if (found === undefined) return { kind: 'gone' };
       if ((JSON.parse(found.source) as FactorySource).kind !== 'dashboard') return { kind: 'managed' };
       const decided = decide(yield* editable(factoryUid, found.slug, context.automationUid));
-      if (!decided.ok) return { kind: 'refused', no: decided.no };
+      if (!decided.ok) return { kind: 'refused', reason: decided.reason };
       if (decided.change !== undefined) yield* write(factoryUid, decided, decided.change, context);
       const answer = decided.answer(yield* edited(factoryUid, automationOf(decided) ?? context.automationUid));
       const settling = context.complete?.(answer);

@@ -8,16 +8,8 @@ import { withStoreErrors } from '../database/store-errors.ts';
 import { change, databaseNow, row, rows } from '../database/transactions.ts';
 import { APPROVAL, FACTORY } from './factory.entities.ts';
 import { type Factory, type NewFactory, deleteFactory, insertFactory, toFactory } from './factory-rows.ts';
-import {
-  isNews,
-  type PassOutcome,
-  readPass,
-  readPasses,
-  readPassPage,
-  recordPass,
-  type PassPage,
-  type PassRecord,
-} from './passes.ts';
+import type { PassOutcome, PassRecord } from '#reconcile';
+import { isNews, readPass, readPasses, readPassPage, recordPass, type PassPage } from './passes.ts';
 
 /** The right to reconcile one factory until `untilMs` (database time); a higher fence takes it away. */
 export interface Lease {

@@ -1,55 +1,14 @@
 /** Passes as rows: what each leaves behind on its factory, and the record of those that had news. contract 9. */
 import { LessThan } from 'typeorm';
-import { revisionId, type Rewrite, type StoredConditions } from '#reconcile';
+import { type BroughtCommits, type PassOutcome, type PassRecord, revisionId } from '#reconcile';
 import { change, databaseNow, type Transaction } from '../database/transactions.ts';
 import { insertInto } from '../database/table.ts';
 import { FenceLostError, withStoreErrors } from '../database/store-errors.ts';
 import type { Database } from '../database/database.ts';
-import { recordEvents, type NamedEvent } from './events.ts';
+import { type NamedEvent, recordEvents } from './events.ts';
 import type { FactoryCondition } from './factory-rows.ts';
 import { PASS, type PassRow } from './factory.entities.ts';
-import { acceptRevision, type BroughtCommits } from './revisions.ts';
-
-/** One pass that was worth recording. Lists are JSON values of the reconciler's own types. */
-export interface PassRecord {
-  id: string;
-  triggers: string[];
-  startedAtMs: number;
-  finishedAtMs: number;
-  ending: 'applied' | 'blocked' | 'failed';
-  reason?: string;
-  message?: string;
-  revision?: string;
-  problems: unknown[];
-  changes: unknown[];
-  /** Deletions that wait for an approval. */
-  held: unknown[];
-  /** Digest that an approval must name. */
-  digest?: string;
-  /** Revision that the branch held before, where its history was found rewritten. */
-  rewrittenFrom?: string;
-  /** Commits that came between the revision before and this one. */
-  superseded: number;
-  timings: Record<string, number>;
-}
-
-/** What a pass leaves behind on the factory, recorded or not. */
-export interface PassOutcome {
-  generationHandled: number;
-  condition: FactoryCondition;
-  failures: number;
-  /** Absent: as they were. */
-  conditions?: StoredConditions;
-  revisionSeen?: string;
-  /** The tip, where it may be used. */
-  revisionAttempted?: string;
-  /** What that brought, where it was not the accepted one before. */
-  brought?: BroughtCommits;
-  /** Null: a tip descends from the last rewriting. Absent: as it was. */
-  rewrite?: Rewrite | null;
-  events?: readonly NamedEvent[];
-  record?: PassRecord;
-}
+import { acceptRevision } from './revisions.ts';
 
 /** Problems and changes on one page of passes, but for its last pass: some megabytes of JSON, which a process holds several times at once. */
 export const PAGE_ENTRIES_MAX = 10000;

@@ -1,5 +1,5 @@
 /** Revisions that passes have accepted, as rows: which came when, which the branch lost, and what serves. contract 9. */
-import { revisionId, type Brought, type SeenRevision } from '#reconcile';
+import { type BroughtCommits, revisionId, type SeenRevision } from '#reconcile';
 import { REVISION } from './factory.entities.ts';
 import type { Database } from '../database/database.ts';
 import { insertInto } from '../database/table.ts';
@@ -10,10 +10,6 @@ export const REVISIONS_KEPT = 10_000;
 
 /** Matches of a prefix that are looked at: two are too many already. */
 const MATCHES_MAX = 2;
-
-/** How an accepted tip follows on the one before. */
-export type BroughtCommits = Pick<Brought, 'commits' | 'lost' | 'anew'> &
-  Partial<Pick<Brought, 'forgetsOthers' | 'spent'>>;
 
 /** Notes what a tip brought and what it lost, under a number of its own. */
 export function* acceptRevision(

@@ -1,5 +1,6 @@
 /** Questions of agents to the people who steer their runs: asked, answered, closed, each with the run's state and its log in one transaction. contract 3 (States, Follow-up). */
-import { answerDecision, type AnswerDecision, type PermissionOption, type RunState } from '#runs';
+import type { PermissionOption } from '#agents';
+import { answerDecision, type AnswerDecision, type RunState } from '#runs';
 import { audit } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
 import { appendToLog } from './run-log.ts';
@@ -144,7 +145,7 @@ function* storeAnswerOf(
   const permission = toPermission(found);
   const decision = answerDecision(optionId, {
     options: permission.question.options,
-    isSettled: permission.answeredAtMs !== undefined,
+    isClosed: permission.answeredAtMs !== undefined,
     optionId: permission.optionId,
     run: { state: run.state as RunState, cancelRequested: run.cancel_requested_at !== null },
   });

@@ -1,12 +1,6 @@
 /** What people do to a run that exists: follow-ups and cancels, each with its audit entry in one transaction. contract 3 (Follow-up, Cancel). */
-import {
-  cancelDecision,
-  optionMeant,
-  rejecting,
-  type FollowupDecision,
-  type FollowupOutcome,
-  type RunState,
-} from '#runs';
+import { optionMeant, rejecting } from '#agents';
+import { cancelDecision, type FollowupDecision, type FollowupOutcome, type RunState } from '#runs';
 import { attach, attachedWith, type NewAttachment } from './run-files.ts';
 import { audit, type ChangedBy } from '../access/audit.ts';
 import type { RunMode } from './new-run.ts';

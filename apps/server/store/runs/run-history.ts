@@ -1,5 +1,6 @@
 /** What is read of runs afterwards: their histories, and the conversations that they belong to. contract 3 (timeline, conversation). */
-import type { EndedState, RunHistory, RunState, SpokenRun } from '#runs';
+import type { SpokenRun } from '#agents';
+import type { EndedState, RunHistory, RunState } from '#runs';
 import type { Database } from '../database/database.ts';
 import type { ExecutionRow, FollowupRow, RunEventRow } from './run.entities.ts';
 import { placeholders, row, rows, type SqlValue, type Transaction } from '../database/transactions.ts';
@@ -124,8 +125,8 @@ export class RunHistoryStore {
           message: found.message,
           outcome: found.outcome,
           executionId: found.execution_id ?? undefined,
-          takenSeq: found.taken_seq ?? undefined,
-          takenAtMs: found.taken_at ?? undefined,
+          readAtSeq: found.taken_seq ?? undefined,
+          readAtMs: found.taken_at ?? undefined,
         })),
       };
     });

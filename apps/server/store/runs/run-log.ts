@@ -1,5 +1,5 @@
 /** Entries of a run's log as rows: numbered from 1 on without gaps; and the usage that is written with them. contract 3 (events, request_usage). */
-import { type Meter, usedBy } from '#runs';
+import { type Meter, usedBy } from '#agents';
 import { insertInto } from '../database/table.ts';
 import { change, row, type Transaction } from '../database/transactions.ts';
 import { RUN_EVENT } from './run.entities.ts';

@@ -1,10 +1,10 @@
 /** Runs as rows: every change of state is one conditional update on state and epoch. spec: States and transitions; contract 3. */
+import type { Meter } from '#agents';
 import {
   type FollowupDecision,
   type FollowupOutcome,
   type LeasedState,
   type LiveBounds,
-  type Meter,
   NOBODY_SERVED,
   type RunState,
   type Served,

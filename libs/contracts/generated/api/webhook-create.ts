@@ -13,7 +13,7 @@ export interface WebhookCreate {
    */
   auth_mode?: 'token' | 'url_token' | 'signature';
   /**
-   * Signature scheme of the provider, with `auth_mode` `signature` only; `GET /signature-schemes` lists them. `github`, `stripe`, `standard_webhooks`, `sentry`, `pagerduty` or `vercel`.
+   * Signature scheme of the provider, with `auth_mode` `signature` only; `GET /signature-schemes` lists them. `github`, `stripe`, `standard_webhooks`, `sentry`, `pagerduty`, `vercel` or `circleci`.
    */
   signature_scheme?: string;
   /**

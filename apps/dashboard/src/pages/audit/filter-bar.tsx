@@ -3,8 +3,8 @@ import { Autocomplete, Button, Group, Paper, Select, TextInput } from '@mantine/
 import { useState, type SyntheticEvent } from 'react';
 import { useSearchParams } from 'react-router';
 import { useFactories } from '../../api/factories.ts';
-import { withHiddenNamed } from '../../parts/hidden-characters.ts';
-import { fromLocal, toLocal } from '../../parts/local-time.ts';
+import { withHiddenNamed } from '../../components/text/hidden-characters.ts';
+import { fromLocal, toLocal } from '../../components/forms/local-time.ts';
 import { ACTIONS, FILTERS, filterOf, type AuditFilter } from './trail.ts';
 
 /** Follows the address: what is typed there and not yet searched for is forgotten with it. */

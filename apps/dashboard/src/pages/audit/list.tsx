@@ -1,9 +1,9 @@
 /** The audit trail: every change, who made it, and from where. */
 import { useMemo, useRef } from 'react';
 import { useSearchParams } from 'react-router';
-import { Empty, Loading } from '../../parts/empty.tsx';
-import { PageTitle } from '../../parts/page-title.tsx';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
+import { Empty, Loading } from '../../components/lists/empty.tsx';
+import { PageTitle } from '../../components/page-title.tsx';
+import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { AuditTable } from './table.tsx';
 import { filterOf, useTrail } from './trail.ts';

@@ -2,7 +2,7 @@
 import { Anchor, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import { useFactories } from '../../api/factories.ts';
-import { ForeignText } from '../../parts/foreign-text.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 import type { AuditEntry } from './trail.ts';
 
 /** `keyName` names the subject where it is an API key. */
@@ -15,7 +15,7 @@ export function Subject({ entry, keyName }: { entry: AuditEntry; keyName: string
   const page = action.endsWith('.delete') ? undefined : pageOf(kind, subject, isFactoryThere ? factoryUid : null);
   const label = kind === 'factory' ? (factories.find(({ uid }) => uid === subject)?.name ?? name) : name;
   if (label === undefined && page === undefined) return null;
-  const text = <ForeignText>{label ?? `The ${kind}`}</ForeignText>;
+  const text = <UntrustedText>{label ?? `The ${kind}`}</UntrustedText>;
   return page === undefined ? (
     <Text size="sm" component="div">
       {text}

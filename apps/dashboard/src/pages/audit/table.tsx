@@ -2,9 +2,9 @@
 import { Anchor, Table, Text } from '@mantine/core';
 import type { ReactNode, RefObject } from 'react';
 import { Link, useSearchParams } from 'react-router';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { LongTable, useLongRows, type RowPlace } from '../../parts/long-table.tsx';
-import { Time } from '../../parts/time.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { LongTable, useLongRows, type RowPlace } from '../../components/lists/long-table.tsx';
+import { Time } from '../../components/text/time.tsx';
 import { useFactoryName } from '../../api/factories.ts';
 import { Subject } from './subject.tsx';
 import { detailsText, useKeyNames, type AuditEntry, type useTrail } from './trail.ts';
@@ -64,7 +64,7 @@ function Entry({ entry, place }: { entry: AuditEntry; place: RowPlace }) {
       </Table.Td>
       <Table.Td>
         <Narrow name="actor" value={entry.principal.uid}>
-          <ForeignText>{entry.principal.display_name}</ForeignText>
+          <UntrustedText>{entry.principal.display_name}</UntrustedText>
         </Narrow>
       </Table.Td>
       <Table.Td>
@@ -76,18 +76,18 @@ function Entry({ entry, place }: { entry: AuditEntry; place: RowPlace }) {
         <Subject entry={entry} keyName={keyNames.get(entry.subject)} />
         <Narrow name="subject" value={entry.subject}>
           <span className="mono">
-            <ForeignText>{entry.subject}</ForeignText>
+            <UntrustedText>{entry.subject}</UntrustedText>
           </span>
         </Narrow>
         {entry.factory_uid !== null && entry.factory_uid !== entry.subject && (
           <Text size="xs" c="dimmed">
-            in <ForeignText>{factory}</ForeignText>
+            in <UntrustedText>{factory}</UntrustedText>
           </Text>
         )}
       </Table.Td>
       <Table.Td>
         <Text size="sm" component="div">
-          <ForeignText>{detailsText(entry.details)}</ForeignText>
+          <UntrustedText>{detailsText(entry.details)}</UntrustedText>
         </Text>
         {entry.key_id !== null && (
           <Text size="xs" c="dimmed">
@@ -109,7 +109,7 @@ function KeyName({ id, name }: { id: string; name: string | undefined }) {
     <span className="mono">{id}</span>
   ) : (
     <span title={id}>
-      <ForeignText>{name}</ForeignText>
+      <UntrustedText>{name}</UntrustedText>
     </span>
   );
 }

@@ -5,10 +5,10 @@ import { useState } from 'react';
 import { Link, useNavigate } from 'react-router';
 import { automationsChanged, changeAutomation, seenAutomation, type SeenAutomation } from '../../api/automations.ts';
 import { api, ask } from '../../api/client.ts';
-import { Confirm } from '../../parts/confirm.tsx';
-import { Refused } from '../../parts/refused.tsx';
-import { say } from '../../parts/said.ts';
-import { useChange } from '../../parts/use-change.ts';
+import { Confirm } from '../../components/dialogs/confirm.tsx';
+import { Refused } from '../../components/feedback/refused.tsx';
+import { announce } from '../../components/feedback/announcements.ts';
+import { useChange } from '../../components/forms/use-change.ts';
 import { Refusal } from './refusal.tsx';
 
 interface ActionProps {
@@ -43,7 +43,7 @@ function Toggle({ factoryUid, seen }: ActionProps) {
       changeAutomation(factoryUid, uid, { etag: wanted.etag, changes: { enabled: wanted.isEnabled } }),
     (saved) => {
       queries.setQueryData(seenAutomation(factoryUid, uid).queryKey, saved);
-      say(`The automation ${saved.body.name} is ${saved.body.enabled ? 'enabled' : 'disabled'}`);
+      announce(`The automation ${saved.body.name} is ${saved.body.enabled ? 'enabled' : 'disabled'}`);
       void automationsChanged(queries, factoryUid);
     },
   );
@@ -77,7 +77,7 @@ function DeleteDialog({ factoryUid, seen, onClose }: ActionProps & { onClose: ()
         }),
       ),
     () => {
-      say(`The automation ${name} was deleted`);
+      announce(`The automation ${name} was deleted`);
       void go(`/factories/${factoryUid}/automations`);
       void queries.invalidateQueries({ queryKey: ['automations', factoryUid] });
     },

@@ -6,20 +6,20 @@ import type { Api } from '../../api/client.ts';
 import { isGone } from '../../api/problems.ts';
 import { useMay } from '../../api/session.tsx';
 import { RunsChart, StartLatencyChart } from '../../charts/index.tsx';
-import { Asked } from '../../parts/asked.tsx';
-import { Copyable } from '../../parts/copy.tsx';
-import { Loading } from '../../parts/empty.tsx';
-import { Facts } from '../../parts/facts.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { PageTitle } from '../../parts/page-title.tsx';
-import { RevisionText } from '../../parts/revision-text.tsx';
-import { EnabledBadge } from '../../parts/states.tsx';
-import { Time } from '../../parts/time.tsx';
+import { QueryView } from '../../components/feedback/query-view.tsx';
+import { Copyable } from '../../components/text/copy.tsx';
+import { Loading } from '../../components/lists/empty.tsx';
+import { Facts } from '../../components/facts.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { PageTitle } from '../../components/page-title.tsx';
+import { RevisionText } from '../../components/text/revision-text.tsx';
+import { EnabledBadge } from '../../components/feedback/states.tsx';
+import { Time } from '../../components/text/time.tsx';
 import { useFactory } from '../factories/frame.tsx';
 import { AutomationActions } from './actions.tsx';
 import { useAutomation, useWebhookNames, type SeenAutomation } from '../../api/automations.ts';
-import { settingsSaid } from './draft.ts';
-import { FilterField } from './filter-field.tsx';
+import { settingsSaid } from './form/draft.ts';
+import { FilterField } from './form/filter-field.tsx';
 import { Gone } from './gone.tsx';
 import { RecentRuns } from './recent-runs.tsx';
 import { ScheduleInWords, WebhookLinks } from './triggers-in-words.tsx';
@@ -34,9 +34,9 @@ export function AutomationPage() {
   return (
     <>
       {isDeleted && <Gone factoryUid={factory.uid}>It starts nothing any more. What you see is what it was.</Gone>}
-      <Asked query={query} above={{ label: 'All automations', to: `/factories/${factory.uid}/automations` }}>
+      <QueryView query={query} above={{ label: 'All automations', to: `/factories/${factory.uid}/automations` }}>
         {(seen) => <Automation factory={factory} seen={seen} isDeleted={isDeleted} />}
-      </Asked>
+      </QueryView>
     </>
   );
 }
@@ -66,7 +66,7 @@ function Automation({
         </PageTitle>
         {description !== undefined && (
           <Text component="div">
-            <ForeignText>{description}</ForeignText>
+            <UntrustedText>{description}</UntrustedText>
           </Text>
         )}
       </div>
@@ -198,7 +198,7 @@ function Triggers({ factory, automation }: { factory: Api<'Factory'>; automation
                 <Text size="sm">
                   Provider{' '}
                   <span className="mono">
-                    <ForeignText>{declared ?? ''}</ForeignText>
+                    <UntrustedText>{declared ?? ''}</UntrustedText>
                   </span>
                   : not served here, never fires.
                 </Text>

@@ -4,14 +4,14 @@ import { useState } from 'react';
 import { Link } from 'react-router';
 import type { Api } from '../../api/client.ts';
 import { useMay } from '../../api/session.tsx';
-import { Asked } from '../../parts/asked.tsx';
-import { countOf } from '../../parts/count.ts';
-import { Empty } from '../../parts/empty.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { ListedName } from '../../parts/listed-name.tsx';
-import { PageTitle } from '../../parts/page-title.tsx';
-import { EnabledBadge } from '../../parts/states.tsx';
-import { Time } from '../../parts/time.tsx';
+import { QueryView } from '../../components/feedback/query-view.tsx';
+import { countOf } from '../../components/text/count.ts';
+import { Empty } from '../../components/lists/empty.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { ListedName } from '../../components/text/listed-name.tsx';
+import { PageTitle } from '../../components/page-title.tsx';
+import { EnabledBadge } from '../../components/feedback/states.tsx';
+import { Time } from '../../components/text/time.tsx';
 import { useFactory } from '../factories/frame.tsx';
 import { useAutomations, useWebhookNames } from '../../api/automations.ts';
 import { RecentRuns } from './recent-runs.tsx';
@@ -40,7 +40,7 @@ export function AutomationListPage() {
       >
         Automations
       </PageTitle>
-      <Asked query={query}>
+      <QueryView query={query}>
         {(automations) =>
           automations.length === 0 ? (
             <NoAutomations factory={factory} />
@@ -48,7 +48,7 @@ export function AutomationListPage() {
             <Automations factory={factory} automations={automations} />
           )
         }
-      </Asked>
+      </QueryView>
     </>
   );
 }
@@ -124,7 +124,7 @@ function Row({ factory, automation }: { factory: Api<'Factory'>; automation: Api
         <ListedName to={automation.uid}>{automation.name}</ListedName>
         {automation.description !== undefined && (
           <Text size="xs" c="dimmed" component="div" lineClamp={2}>
-            <ForeignText>{automation.description}</ForeignText>
+            <UntrustedText>{automation.description}</UntrustedText>
           </Text>
         )}
       </Table.Th>
@@ -142,7 +142,7 @@ function Row({ factory, automation }: { factory: Api<'Factory'>; automation: Api
       </Table.Td>
       {factory.definitions_managed && (
         <Table.Td className="mono">
-          <ForeignText>{automation.file ?? ''}</ForeignText>
+          <UntrustedText>{automation.file ?? ''}</UntrustedText>
         </Table.Td>
       )}
     </Table.Tr>

@@ -2,7 +2,7 @@
 import { Anchor, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import type { Api } from '../../api/client.ts';
-import { countOf } from '../../parts/count.ts';
+import { countOf } from '../../components/text/count.ts';
 
 /** As far as the service counts. */
 const COUNTED_MAX = 10_000;

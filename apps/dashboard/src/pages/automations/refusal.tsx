@@ -1,10 +1,10 @@
 /** The refusal of a change of an automation that was begun outside its editor. */
 import { useWebhookNames, type SeenAutomation } from '../../api/automations.ts';
 import { isStale } from '../../api/problems.ts';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
-import { SomebodyElse } from '../../parts/somebody-else.tsx';
-import { changedMembers } from './draft.ts';
-import { LABELS, readMembers, textOf } from './members.ts';
+import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
+import { EditConflict } from '../../components/forms/edit-conflict.tsx';
+import { changedMembers } from './form/draft.ts';
+import { LABELS, readMembers, textOf } from './form/members.ts';
 
 interface RefusalProps {
   factoryUid: string;
@@ -27,6 +27,6 @@ export function Refusal({ factoryUid, error, before, now, onGoOn }: RefusalProps
     now: textOf(there[name], nameOf),
   }));
   return (
-    <SomebodyElse what="automation" differences={differences} onAction={onGoOn} isWaiting={now.etag === before.etag} />
+    <EditConflict what="automation" differences={differences} onAction={onGoOn} isWaiting={now.etag === before.etag} />
   );
 }

@@ -3,7 +3,7 @@ import { Anchor, Stack, Text } from '@mantine/core';
 import { Fragment } from 'react';
 import { Link } from 'react-router';
 import type { Api } from '../../api/client.ts';
-import { ForeignText } from '../../parts/foreign-text.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 import { scheduleInWords } from './schedule-words.ts';
 
 interface TriggersInWordsProps {
@@ -34,7 +34,7 @@ function TriggerInWords({
   if (provider === 'inactive')
     return (
       <>
-        Provider <ForeignText>{declared ?? ''}</ForeignText>, which is not served here
+        Provider <UntrustedText>{declared ?? ''}</UntrustedText>, which is not served here
       </>
     );
   return (
@@ -65,7 +65,7 @@ export function WebhookLinks({
               <span className="mono">{uid} (deleted: never fires)</span>
             ) : (
               <Anchor component={Link} to={`/factories/${factoryUid}/webhooks/${uid}`} inherit underline="always">
-                <ForeignText>{name}</ForeignText>
+                <UntrustedText>{name}</UntrustedText>
               </Anchor>
             )}
           </Fragment>
@@ -81,14 +81,14 @@ export function ScheduleInWords({ name, cron }: { name?: string; cron: string })
     <>
       {name !== undefined && (
         <>
-          <ForeignText>{name}</ForeignText>:{' '}
+          <UntrustedText>{name}</UntrustedText>:{' '}
         </>
       )}
       {words === undefined ? (
         <>
           at{' '}
           <span className="mono">
-            <ForeignText>{cron}</ForeignText>
+            <UntrustedText>{cron}</UntrustedText>
           </span>{' '}
           (UTC)
         </>

@@ -1,7 +1,7 @@
 /** Charts of all factories that one may see, or of one of them. */
 import { Group, Stack } from '@mantine/core';
 import { DeliveriesChart, RunsChart, StartLatencyChart } from '../../charts/index.tsx';
-import { PageTitle } from '../../parts/page-title.tsx';
+import { PageTitle } from '../../components/page-title.tsx';
 import { useFactories } from '../../api/factories.ts';
 import { Picker } from './picker.tsx';
 import { RangePicker, useChoices, useSpan } from './range.tsx';

@@ -3,7 +3,7 @@ import { Group, Stack, Text } from '@mantine/core';
 import { useAutomations } from '../../api/automations.ts';
 import { useWebhooks } from '../../api/webhooks.ts';
 import { DeliveriesChart, RunsChart, StartLatencyChart } from '../../charts/index.tsx';
-import { PageTitle } from '../../parts/page-title.tsx';
+import { PageTitle } from '../../components/page-title.tsx';
 import { useFactory } from '../factories/frame.tsx';
 import { Picker } from './picker.tsx';
 import { RangePicker, useChoices, useSpan } from './range.tsx';

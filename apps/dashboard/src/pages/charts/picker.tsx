@@ -1,6 +1,6 @@
 /** Chooses one thing that charts are limited to, by its name. */
 import { Select } from '@mantine/core';
-import { withHiddenNamed } from '../../parts/hidden-characters.ts';
+import { withHiddenNamed } from '../../components/text/hidden-characters.ts';
 import { useChoices } from './range.tsx';
 
 interface PickerProps {

@@ -2,7 +2,7 @@
 import { SegmentedControl } from '@mantine/core';
 import { useSearchParams } from 'react-router';
 import { DAY, SPANS, type Span } from '../../charts/spans.ts';
-import { useAddress } from '../../parts/use-address.ts';
+import { useAddress } from '../../components/use-address.ts';
 
 export function useSpan(): Span {
   const [params] = useSearchParams();

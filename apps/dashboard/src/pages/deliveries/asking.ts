@@ -4,7 +4,7 @@ import { useMemo } from 'react';
 import { api, ask, type Api } from '../../api/client.ts';
 import { problemOf } from '../../api/problems.ts';
 import { LIVE_MS } from '../../app/queries.ts';
-import { newestFirst, reaches, withNewest, type LogPage, type News } from './news.ts';
+import { newestFirst, reaches, withNewest, type LogPage, type NewerDeliveries } from './news.ts';
 
 export type Delivery = Api<'Delivery'>;
 export type Outcome = Delivery['outcome'];
@@ -84,7 +84,7 @@ export function useLog(query: LogQuery) {
   const news = useQuery({
     queryKey: newsKey,
     queryFn: async ({ signal }) => {
-      const before = queries.getQueryData<News>(newsKey);
+      const before = queries.getQueryData<NewerDeliveries>(newsKey);
       const known = entriesOf(queries.getQueryData<Pages>(pagesKey), before)[0]?.entry_id;
       const newest = await newestOf(query, known, signal);
       if (!reaches(newest, known)) {
@@ -101,7 +101,7 @@ export function useLog(query: LogQuery) {
   return { pages, news, rows };
 }
 
-function entriesOf(pages: { pages: LogPage[] } | undefined, news: News | undefined): Delivery[] {
+function entriesOf(pages: { pages: LogPage[] } | undefined, news: NewerDeliveries | undefined): Delivery[] {
   return newestFirst(news?.entries ?? [], ...(pages?.pages.map(({ entries }) => entries) ?? []));
 }
 

@@ -1,8 +1,8 @@
 /** What an accepted delivery did: automations that matched with their runs, and those that did not with why. */
 import { Anchor, Group, List, Text, Title } from '@mantine/core';
 import { Link } from 'react-router';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { RunStateBadge } from '../../parts/states.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { RunStateBadge } from '../../components/feedback/states.tsx';
 import { useAutomations } from '../../api/automations.ts';
 import { useRun } from '../runs/run.ts';
 import type { Delivery } from './asking.ts';
@@ -27,7 +27,7 @@ export function Decided({
   const nameOf = (uid: string): string => automations?.find((automation) => automation.uid === uid)?.name ?? uid;
   const link = (uid: string) => (
     <Anchor component={Link} to={`/factories/${factoryUid}/automations/${uid}`} size="sm">
-      <ForeignText>{nameOf(uid)}</ForeignText>
+      <UntrustedText>{nameOf(uid)}</UntrustedText>
     </Anchor>
   );
   return (
@@ -78,7 +78,7 @@ function Started({ runId, children }: { runId: string; children: React.ReactNode
     <Group gap="xs">
       {children}
       <Anchor component={Link} to={`/runs/${runId}`} size="sm">
-        <ForeignText>{run?.title ?? `Run ${runId}`}</ForeignText>
+        <UntrustedText>{run?.title ?? `Run ${runId}`}</UntrustedText>
       </Anchor>
       {run !== undefined && <RunStateBadge state={run.state} />}
     </Group>
@@ -99,7 +99,7 @@ function Why({ skipped: { reason, failed_pointer: pointer, operator } }: { skipp
         <>
           its filter does not match:{' '}
           <span className="mono">
-            <ForeignText>{pointer === '' ? 'the payload' : pointer}</ForeignText>
+            <UntrustedText>{pointer === '' ? 'the payload' : pointer}</UntrustedText>
           </span>{' '}
           {operator === undefined ? 'fails' : OPERATORS[operator]}.
         </>

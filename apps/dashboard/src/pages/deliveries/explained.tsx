@@ -3,10 +3,10 @@ import { Anchor, Button, Collapse, Stack, Table, Text, Title } from '@mantine/co
 import { useDisclosure } from '@mantine/hooks';
 import { Link } from 'react-router';
 import type { Api } from '../../api/client.ts';
-import { Asked } from '../../parts/asked.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { RevisionText } from '../../parts/revision-text.tsx';
-import { Time } from '../../parts/time.tsx';
+import { QueryView } from '../../components/feedback/query-view.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { RevisionText } from '../../components/text/revision-text.tsx';
+import { Time } from '../../components/text/time.tsx';
 import { pathTo, useExplanation, type EntryPlace } from './asking.ts';
 
 type Explanation = Api<'Explanation'>;
@@ -38,10 +38,12 @@ export function Explained({ place }: { place: EntryPlace }) {
 
 function Answer({ place }: { place: EntryPlace }) {
   const query = useExplanation(place.entryId);
-  return <Asked query={query}>{(explanation) => <Told place={place} explanation={explanation} />}</Asked>;
+  return (
+    <QueryView query={query}>{(explanation) => <ExplanationView place={place} explanation={explanation} />}</QueryView>
+  );
 }
 
-function Told({
+function ExplanationView({
   place,
   explanation: { delivery, webhook, automations, automations_left_out: leftOut },
 }: {
@@ -111,7 +113,7 @@ function Definition({
       <Table.Td>
         {kind}{' '}
         <span className="mono">
-          <ForeignText>{slug}</ForeignText>
+          <UntrustedText>{slug}</UntrustedText>
         </span>
       </Table.Td>
       <Table.Td>{did}</Table.Td>
@@ -120,7 +122,7 @@ function Definition({
           'managed here'
         ) : (
           <span className="mono">
-            <ForeignText>{file}</ForeignText>
+            <UntrustedText>{file}</UntrustedText>
           </span>
         )}
       </Table.Td>

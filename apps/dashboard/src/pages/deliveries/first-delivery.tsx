@@ -1,9 +1,9 @@
 /** What stands in an empty log: how a first delivery comes. */
 import { Stack, Text } from '@mantine/core';
 import type { Api } from '../../api/client.ts';
-import { CopyButton } from '../../parts/copy.tsx';
-import { Empty } from '../../parts/empty.tsx';
-import { curlOf } from '../webhooks/curl.ts';
+import { CopyButton } from '../../components/text/copy.tsx';
+import { Empty } from '../../components/lists/empty.tsx';
+import { curlOf } from '../webhooks/sending/curl.ts';
 
 export function FirstDelivery({ webhook }: { webhook: Api<'Webhook'> }) {
   const command = curlOf(webhook);

@@ -1,7 +1,7 @@
 /** What stands beside a delivery's name, in the list and on its page. */
 import { Badge } from '@mantine/core';
-import { OutcomeBadge } from '../../parts/states.tsx';
-import { sizeText } from '../../parts/time.tsx';
+import { OutcomeBadge } from '../../components/feedback/states.tsx';
+import { sizeText } from '../../components/text/time.tsx';
 import type { Delivery } from './asking.ts';
 
 export function Marks({ delivery }: { delivery: Delivery }) {

@@ -4,10 +4,10 @@ import { useQuery } from '@tanstack/react-query';
 import { apiUrl } from '../../api/client.ts';
 import { payload } from '../../api/deliveries.ts';
 import { problemOf } from '../../api/problems.ts';
-import { Asked } from '../../parts/asked.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { JsonView } from '../../parts/json-view/json-view.tsx';
+import { QueryView } from '../../components/feedback/query-view.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { JsonView } from '../../components/json-view/json-view.tsx';
 import { isGone, type EntryPlace } from './asking.ts';
 
 export function PayloadView(place: EntryPlace) {
@@ -22,11 +22,13 @@ export function PayloadView(place: EntryPlace) {
   if (problem?.status === 422)
     return (
       <Alert color="red" role="status" title="The payload cannot be read any more">
-        <ForeignText>{problem.message}</ForeignText>
+        <UntrustedText>{problem.message}</UntrustedText>
       </Alert>
     );
   return (
-    <Asked query={query}>{(text) => <JsonView text={text} label="payload" aside={<Download {...place} />} />}</Asked>
+    <QueryView query={query}>
+      {(text) => <JsonView text={text} label="payload" aside={<Download {...place} />} />}
+    </QueryView>
   );
 }
 

@@ -7,7 +7,7 @@ type Hint = NonNullable<NonNullable<Delivery['refusal']>['hint']>;
 
 const DAY_SECONDS = 86_400;
 /** A clock that is off by less explains nothing. */
-const SKEW_TOLD_SECONDS = 60;
+const SKEW_SHOWN_SECONDS = 60;
 
 /** The first sentence says what failed; further ones what else is known. */
 export function refusalWords({ outcome, refusal, refused_because: reason, count }: Refused): string[] {
@@ -31,7 +31,7 @@ export function refusalWords({ outcome, refusal, refused_because: reason, count 
         headerWords(header, reason) ??
           SIGNATURE[reason ?? ''] ??
           'The signature does not fit the body and the webhook’s secret.',
-        ...(skew === undefined || Math.abs(skew) < SKEW_TOLD_SECONDS ? [] : [clockWords(skew)]),
+        ...(skew === undefined || Math.abs(skew) < SKEW_SHOWN_SECONDS ? [] : [clockWords(skew)]),
       ];
   }
 }

@@ -1,7 +1,7 @@
 /** From a delivery to the one whose bytes it had, and to those that had its bytes. */
 import { Anchor, Stack, Text } from '@mantine/core';
 import { Link } from 'react-router';
-import { Time } from '../../parts/time.tsx';
+import { Time } from '../../components/text/time.tsx';
 import { pathTo, type Delivery, type EntryPlace } from './asking.ts';
 
 interface ResendLinksProps {

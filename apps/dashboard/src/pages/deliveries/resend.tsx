@@ -4,9 +4,9 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'react-router';
-import { Confirm } from '../../parts/confirm.tsx';
-import { countOf } from '../../parts/count.ts';
-import { useChange } from '../../parts/use-change.ts';
+import { Confirm } from '../../components/dialogs/confirm.tsx';
+import { countOf } from '../../components/text/count.ts';
+import { useChange } from '../../components/forms/use-change.ts';
 import { deliveriesChanged, pathTo, resend, type Delivery, type EntryPlace } from './asking.ts';
 
 export function ResendButton({ place }: { place: EntryPlace }) {

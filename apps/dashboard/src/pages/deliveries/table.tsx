@@ -2,13 +2,13 @@
 import { Anchor, Button, Group, Table, Text } from '@mantine/core';
 import { useEffect, useLayoutEffect, useRef, useState, type ReactNode, type RefObject } from 'react';
 import { Link } from 'react-router';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { withHiddenNamed } from '../../parts/hidden-characters.ts';
-import { Loading } from '../../parts/empty.tsx';
-import { LongTable, useLongRows, type RowPlace } from '../../parts/long-table.tsx';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
-import { OutcomeBadge } from '../../parts/states.tsx';
-import { Time } from '../../parts/time.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { withHiddenNamed } from '../../components/text/hidden-characters.ts';
+import { Loading } from '../../components/lists/empty.tsx';
+import { LongTable, useLongRows, type RowPlace } from '../../components/lists/long-table.tsx';
+import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
+import { OutcomeBadge } from '../../components/feedback/states.tsx';
+import { Time } from '../../components/text/time.tsx';
 import { pathTo, useLog, type Delivery, type LogQuery } from './asking.ts';
 import { Count, deliveredSize, Marks, Resent } from './marks.tsx';
 
@@ -18,7 +18,7 @@ export function DeliveryTable({ query, empty }: { query: LogQuery; empty: ReactN
   const box = useRef<HTMLDivElement>(null);
   const { pages, news, rows } = useLog(query);
   const list = useLongRows({ box, rows, keyOf: ({ entry_id: id }) => id, rowPx: ROW_PX, pages });
-  const above = useKeptPlace(box, rows);
+  const above = useStableScroll(box, rows);
 
   if (pages.data === undefined)
     return pages.error === null ? (
@@ -67,7 +67,7 @@ function newsText(arrived: readonly Delivery[]): string {
 }
 
 /** Scrolls by as much as came on top while somebody reads further down, or points at a row. Answers how many came since the top was seen. */
-function useKeptPlace(box: RefObject<HTMLDivElement | null>, rows: readonly Delivery[]): number {
+function useStableScroll(box: RefObject<HTMLDivElement | null>, rows: readonly Delivery[]): number {
   const first = useRef<string>(undefined);
   const [above, setAbove] = useState(0);
   useLayoutEffect(() => {
@@ -126,7 +126,7 @@ function Row({ row, place, query }: { row: Delivery; place: RowPlace; query: Log
             lineClamp={1}
             className="mono"
           >
-            <ForeignText>{row.delivery_id}</ForeignText>
+            <UntrustedText>{row.delivery_id}</UntrustedText>
           </Anchor>
           <Group gap={4} wrap="nowrap" visibleFrom="sm" style={{ flexShrink: 0 }}>
             <Count delivery={row} />

@@ -1,7 +1,7 @@
 /** Why a change of a factory was not made. */
 import type { Api } from '../../api/client.ts';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
-import { SomebodyElse } from '../../parts/somebody-else.tsx';
+import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
+import { EditConflict } from '../../components/forms/edit-conflict.tsx';
 import { ChangedElsewhere } from './queries.ts';
 
 interface ChangeRefusedProps {
@@ -24,5 +24,5 @@ export function ChangeRefused({ error, shown, seen, onGoOn }: ChangeRefusedProps
   const differences = MEMBERS.map(({ label, of }) => ({ label, before: of(seen), now: of(error.now) })).filter(
     ({ before, now }) => before !== now,
   );
-  return <SomebodyElse what="factory" differences={differences} onAction={() => onGoOn(error.now)} />;
+  return <EditConflict what="factory" differences={differences} onAction={() => onGoOn(error.now)} />;
 }

@@ -4,12 +4,12 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, type SyntheticEvent } from 'react';
 import { useNavigate } from 'react-router';
 import { api, ask, type Api } from '../../api/client.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { useFieldFaults } from '../../parts/field-faults.ts';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
-import { say } from '../../parts/said.ts';
-import { useFocusOnFault } from '../../parts/focus-fault.ts';
-import { useChange } from '../../parts/use-change.ts';
+import { Dialog } from '../../components/dialogs/dialog.tsx';
+import { useFieldErrors } from '../../components/forms/field-errors.ts';
+import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
+import { announce } from '../../components/feedback/announcements.ts';
+import { useFocusOnError } from '../../components/forms/focus-first-error.ts';
+import { useChange } from '../../components/forms/use-change.ts';
 import { EMPTY_SOURCE, SOURCE_FIELDS, sourceOf, sourceValues, type SourceDraft } from './source-draft.ts';
 import { SourceFields } from './source-fields.tsx';
 
@@ -23,14 +23,14 @@ export function NewFactory({ onClose }: { onClose: () => void }) {
     (body: Api<'FactoryCreate'>, key) =>
       ask(api.POST('/factory', { params: { header: { 'Idempotency-Key': key } }, body })),
     (factory) => {
-      say(`The factory ${factory.name} was created`);
+      announce(`The factory ${factory.name} was created`);
       queries.setQueryData(['factory', factory.uid], factory);
       void queries.invalidateQueries({ queryKey: ['factories'] });
       void go(`/factories/${factory.uid}/${factory.definitions_managed ? 'sync' : 'webhooks'}`);
     },
   );
-  useFocusOnFault(form, create.error);
-  const fault = useFieldFaults(create.error, { '/slug': slug, '/name': name, ...sourceValues(source) });
+  useFocusOnError(form, create.error);
+  const fault = useFieldErrors(create.error, { '/slug': slug, '/name': name, ...sourceValues(source) });
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();
     create.start({ slug: slug.trim(), ...(name.trim() === '' ? {} : { name: name.trim() }), source: sourceOf(source) });

@@ -3,9 +3,9 @@ import { List } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from 'react-router';
 import { api, ask } from '../../api/client.ts';
-import { Confirm } from '../../parts/confirm.tsx';
-import { say } from '../../parts/said.ts';
-import { useChange } from '../../parts/use-change.ts';
+import { Confirm } from '../../components/dialogs/confirm.tsx';
+import { announce } from '../../components/feedback/announcements.ts';
+import { useChange } from '../../components/forms/use-change.ts';
 import type { FactoryDialogProps } from './edit.tsx';
 
 export function DeleteFactory({ factory, onClose }: FactoryDialogProps) {
@@ -14,7 +14,7 @@ export function DeleteFactory({ factory, onClose }: FactoryDialogProps) {
   const remove = useChange(
     () => ask(api.DELETE('/factory/{factory_uid}', { params: { path: { factory_uid: factory.uid } } })),
     () => {
-      say(`The factory ${factory.name} was deleted`);
+      announce(`The factory ${factory.name} was deleted`);
       void go('/factories');
       void queries.invalidateQueries({ queryKey: ['factories'] });
       queries.removeQueries({ predicate: ({ queryKey }) => queryKey.includes(factory.uid) });

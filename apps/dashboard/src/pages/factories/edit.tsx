@@ -3,11 +3,11 @@ import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, type SyntheticEvent } from 'react';
 import type { Api } from '../../api/client.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { useFieldFaults } from '../../parts/field-faults.ts';
-import { say } from '../../parts/said.ts';
-import { useFocusOnFault } from '../../parts/focus-fault.ts';
-import { useChange } from '../../parts/use-change.ts';
+import { Dialog } from '../../components/dialogs/dialog.tsx';
+import { useFieldErrors } from '../../components/forms/field-errors.ts';
+import { announce } from '../../components/feedback/announcements.ts';
+import { useFocusOnError } from '../../components/forms/focus-first-error.ts';
+import { useChange } from '../../components/forms/use-change.ts';
 import { ChangeRefused } from './change-refused.tsx';
 import { changeFactory, factoryChanged } from './queries.ts';
 import { draftOf, SOURCE_FIELDS, sourceOf, sourceValues } from './source-draft.ts';
@@ -27,13 +27,13 @@ export function EditFactory({ factory, onClose }: FactoryDialogProps) {
   const change = useChange(
     (changes: Api<'FactoryPatch'>) => changeFactory(factory.uid, seen, changes),
     (now) => {
-      say(`The factory ${now.name} was changed`);
+      announce(`The factory ${now.name} was changed`);
       void factoryChanged(queries, factory.uid);
       onClose();
     },
   );
-  useFocusOnFault(form, change.error);
-  const fault = useFieldFaults(change.error, { '/name': name, ...sourceValues(source) });
+  useFocusOnError(form, change.error);
+  const fault = useFieldErrors(change.error, { '/name': name, ...sourceValues(source) });
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();
     const changes = changesOf(seen, name.trim(), sourceOf(source));

@@ -6,10 +6,10 @@ import { api, ask, type Api } from '../../api/client.ts';
 import { isGone } from '../../api/problems.ts';
 import { useMay } from '../../api/session.tsx';
 import { live } from '../../app/queries.ts';
-import { Asked } from '../../parts/asked.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { withHiddenNamed } from '../../parts/hidden-characters.ts';
-import { PageTitle } from '../../parts/page-title.tsx';
+import { QueryView } from '../../components/feedback/query-view.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { withHiddenNamed } from '../../components/text/hidden-characters.ts';
+import { PageTitle } from '../../components/page-title.tsx';
 
 /** The factory of the page; only below its frame. */
 export function useFactory(): Api<'Factory'> {
@@ -29,9 +29,9 @@ export function FactoryFrame() {
   const query = useFactoryQuery(factoryUid);
   if (query.data !== undefined && isGone(query.error)) return <Gone factory={query.data} />;
   return (
-    <Asked query={query} above={{ label: 'All factories', to: '/factories' }}>
+    <QueryView query={query} above={{ label: 'All factories', to: '/factories' }}>
       {(factory) => <Frame factory={factory} />}
-    </Asked>
+    </QueryView>
   );
 }
 
@@ -70,7 +70,7 @@ function Frame({ factory }: { factory: Api<'Factory'> }) {
     <>
       <Group gap="xs" mb={6}>
         <strong>
-          <ForeignText>{factory.name}</ForeignText>
+          <UntrustedText>{factory.name}</UntrustedText>
         </strong>
         {factory.slug !== factory.name && (
           <Text span size="sm" c="dimmed" className="mono" title="Slug">

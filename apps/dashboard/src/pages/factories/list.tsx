@@ -6,13 +6,13 @@ import { Link, useSearchParams } from 'react-router';
 import type { Api } from '../../api/client.ts';
 import { useMay, useSession } from '../../api/session.tsx';
 import { LIVE_MS } from '../../app/queries.ts';
-import { Asked } from '../../parts/asked.tsx';
-import { countOf } from '../../parts/count.ts';
-import { Empty } from '../../parts/empty.tsx';
-import { ListedName } from '../../parts/listed-name.tsx';
-import { PageTitle } from '../../parts/page-title.tsx';
-import { ShowMore } from '../../parts/show-more.tsx';
-import { Time } from '../../parts/time.tsx';
+import { QueryView } from '../../components/feedback/query-view.tsx';
+import { countOf } from '../../components/text/count.ts';
+import { Empty } from '../../components/lists/empty.tsx';
+import { ListedName } from '../../components/text/listed-name.tsx';
+import { PageTitle } from '../../components/page-title.tsx';
+import { ShowMore } from '../../components/lists/show-more.tsx';
+import { Time } from '../../components/text/time.tsx';
 import { useFactoryPages, useStatus } from './queries.ts';
 import { SourceText } from './source-text.tsx';
 import { FactoryStateBadge, problemsOf } from './state.tsx';
@@ -30,7 +30,7 @@ export function FactoryListPage() {
       <PageTitle actions={isAdmin && <Button onClick={creating.open}>Create factory</Button>}>Factories</PageTitle>
       <Stack>
         <Search />
-        <Asked query={query}>
+        <QueryView query={query}>
           {({ pages }) => {
             const factories = pages.flatMap((page) => page.factories);
             return factories.length === 0 ? (
@@ -39,7 +39,7 @@ export function FactoryListPage() {
               <Factories factories={factories} hasMore={query.hasNextPage} />
             );
           }}
-        </Asked>
+        </QueryView>
         <ShowMore pages={query} what="factories" />
       </Stack>
       {isCreating && (

@@ -1,7 +1,7 @@
 /** Where the definitions of a factory come from, in a line or two. */
 import { Text } from '@mantine/core';
 import type { Api } from '../../api/client.ts';
-import { ForeignText } from '../../parts/foreign-text.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 
 export function SourceText({ source }: { source: Api<'FactorySource'> }) {
   if (source.kind === 'dashboard') return <Text size="sm">Managed here</Text>;
@@ -17,10 +17,10 @@ function Lines({ what, detail }: { what: string; detail: string }) {
   return (
     <>
       <span className="mono">
-        <ForeignText>{what}</ForeignText>
+        <UntrustedText>{what}</UntrustedText>
       </span>
       <Text size="xs" c="dimmed" component="div">
-        <ForeignText>{detail}</ForeignText>
+        <UntrustedText>{detail}</UntrustedText>
       </Text>
     </>
   );

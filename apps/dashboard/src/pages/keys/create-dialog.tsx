@@ -3,11 +3,11 @@ import { Button, Group, Stack } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, type SyntheticEvent } from 'react';
 import { api, ask, type Api } from '../../api/client.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { useFieldFaults } from '../../parts/field-faults.ts';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
-import { useFocusOnFault } from '../../parts/focus-fault.ts';
-import { useChange } from '../../parts/use-change.ts';
+import { Dialog } from '../../components/dialogs/dialog.tsx';
+import { useFieldErrors } from '../../components/forms/field-errors.ts';
+import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
+import { useFocusOnError } from '../../components/forms/focus-first-error.ts';
+import { useChange } from '../../components/forms/use-change.ts';
 import type { ApiKey } from './asking.ts';
 import { KeyFields } from './fields.tsx';
 import { BLANK, FIELDS, requestOf, valuesOf } from './draft.ts';
@@ -26,8 +26,8 @@ export function CreateDialog({ known, onClose }: { known: readonly ApiKey[]; onC
     },
   );
   const form = useRef<HTMLFormElement>(null);
-  useFocusOnFault(form, create.error);
-  const fault = useFieldFaults(create.error, valuesOf(draft));
+  useFocusOnError(form, create.error);
+  const fault = useFieldErrors(create.error, valuesOf(draft));
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();
     create.start(requestOf(draft));

@@ -1,8 +1,8 @@
 /** A key that was just created: its text lives in the memory of this dialog, and nowhere else. */
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { apiUrl, type Api } from '../../api/client.ts';
-import { CopyButton, Copyable } from '../../parts/copy.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
+import { CopyButton, Copyable } from '../../components/text/copy.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 
 export function CreatedKey({ created, onClose }: { created: Api<'ApiKeyCreated'>; onClose: () => void }) {
   const server = apiUrl('').replace(/\/api\/v1\/$/, '');
@@ -13,7 +13,7 @@ export function CreatedKey({ created, onClose }: { created: Api<'ApiKeyCreated'>
       </Alert>
       <div>
         <Text size="sm" fw={600}>
-          Key “<ForeignText>{created.name}</ForeignText>”
+          Key “<UntrustedText>{created.name}</UntrustedText>”
         </Text>
         <Copyable value={created.key} what="the key" />
       </div>

@@ -1,6 +1,6 @@
 /** A key that is wanted, as it is typed. */
 import type { Api } from '../../api/client.ts';
-import { fromLocal } from '../../parts/local-time.ts';
+import { fromLocal } from '../../components/forms/local-time.ts';
 import type { ApiKey } from './asking.ts';
 
 export const ENDS = [

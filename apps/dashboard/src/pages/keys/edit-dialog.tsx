@@ -3,13 +3,13 @@ import { Button, Checkbox, Group, Stack, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, type SyntheticEvent } from 'react';
 import { api, ask, type Api } from '../../api/client.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { useFieldFaults } from '../../parts/field-faults.ts';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
-import { say } from '../../parts/said.ts';
-import { useFocusOnFault } from '../../parts/focus-fault.ts';
-import { useChange } from '../../parts/use-change.ts';
-import { fromLocal, toLocal } from '../../parts/local-time.ts';
+import { Dialog } from '../../components/dialogs/dialog.tsx';
+import { useFieldErrors } from '../../components/forms/field-errors.ts';
+import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
+import { announce } from '../../components/feedback/announcements.ts';
+import { useFocusOnError } from '../../components/forms/focus-first-error.ts';
+import { useChange } from '../../components/forms/use-change.ts';
+import { fromLocal, toLocal } from '../../components/forms/local-time.ts';
 import type { ApiKey } from './asking.ts';
 
 export interface KeyDialogProps {
@@ -26,13 +26,13 @@ export function EditDialog({ apiKey, onClose }: KeyDialogProps) {
     (body: Api<'ApiKeyPatch'>) =>
       ask(api.PATCH('/api-keys/{api_key_id}', { params: { path: { api_key_id: apiKey.id } }, body })),
     (changed) => {
-      say(`The key ${changed.name} was changed`);
+      announce(`The key ${changed.name} was changed`);
       onClose();
       void queries.invalidateQueries({ queryKey: ['api-keys'] });
     },
   );
   const form = useRef<HTMLFormElement>(null);
-  useFocusOnFault(form, save.error);
+  useFocusOnError(form, save.error);
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();
     const end = hasEnd ? endsAt : '';
@@ -45,7 +45,7 @@ export function EditDialog({ apiKey, onClose }: KeyDialogProps) {
     if (Object.keys(body).length === 0) onClose();
     else save.start(body);
   };
-  const fault = useFieldFaults(save.error, { '/name': name, '/expires_at': endsAt });
+  const fault = useFieldErrors(save.error, { '/name': name, '/expires_at': endsAt });
   return (
     <Dialog isBusy={save.isPending} onClose={onClose} closeOnClickOutside={false} title={`Edit ${apiKey.name}`}>
       <form ref={form} onSubmit={submit} noValidate aria-label="Change the key">

@@ -1,7 +1,7 @@
 /** What is asked about a new API key. */
 import { Group, MultiSelect, Radio, Select, Stack, TextInput } from '@mantine/core';
 import { useFactories } from '../../api/factories.ts';
-import { withHiddenNamed } from '../../parts/hidden-characters.ts';
+import { withHiddenNamed } from '../../components/text/hidden-characters.ts';
 import { ROLES, type ApiKey } from './asking.ts';
 import { ENDS, type Draft } from './draft.ts';
 

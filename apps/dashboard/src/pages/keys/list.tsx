@@ -3,14 +3,14 @@ import { ActionIcon, Badge, Button, Group, Menu, Stack, Switch, Table, Text } fr
 import { useState } from 'react';
 import { useSearchParams } from 'react-router';
 import { useMay, useSession } from '../../api/session.tsx';
-import { Asked } from '../../parts/asked.tsx';
-import { FactoryName } from '../../parts/factory-name.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { ListedName } from '../../parts/listed-name.tsx';
-import { PageTitle } from '../../parts/page-title.tsx';
-import { ShowMore } from '../../parts/show-more.tsx';
-import { Time } from '../../parts/time.tsx';
+import { QueryView } from '../../components/feedback/query-view.tsx';
+import { FactoryName } from '../../components/text/factory-name.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { ListedName } from '../../components/text/listed-name.tsx';
+import { PageTitle } from '../../components/page-title.tsx';
+import { ShowMore } from '../../components/lists/show-more.tsx';
+import { Time } from '../../components/text/time.tsx';
 import { hasRunOut, useApiKeys, type ApiKey } from './asking.ts';
 import { CreateDialog } from './create-dialog.tsx';
 import { EditDialog } from './edit-dialog.tsx';
@@ -38,7 +38,7 @@ export function ApiKeysPage() {
           setParams(event.currentTarget.checked ? { include_revoked: 'true' } : {}, { replace: true })
         }
       />
-      <Asked query={query}>{() => <Keys keys={keys} onOpen={open} />}</Asked>
+      <QueryView query={query}>{() => <Keys keys={keys} onOpen={open} />}</QueryView>
       <ShowMore pages={query} what="API keys" />
       {opened?.what === 'create' && <CreateDialog known={keys} onClose={() => open(undefined)} />}
       {opened?.what === 'edit' && <EditDialog apiKey={opened.apiKey} onClose={() => open(undefined)} />}
@@ -89,7 +89,7 @@ function Row({ apiKey, isOwn, onOpen }: { apiKey: ApiKey; isOwn: boolean; onOpen
         </Group>
       </Table.Th>
       <Table.Td maw={200}>
-        <ForeignText>{principal.display_name}</ForeignText>
+        <UntrustedText>{principal.display_name}</UntrustedText>
         {principal.type === 'service_account' && (
           <Text size="xs" c="dimmed">
             a program
@@ -97,7 +97,7 @@ function Row({ apiKey, isOwn, onOpen }: { apiKey: ApiKey; isOwn: boolean; onOpen
         )}
         {principal.email !== null && (
           <Text size="xs" c="dimmed" component="div">
-            <ForeignText>{principal.email}</ForeignText>
+            <UntrustedText>{principal.email}</UntrustedText>
           </Text>
         )}
       </Table.Td>

@@ -3,9 +3,9 @@ import { Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { api, ask } from '../../api/client.ts';
 import { useSession, useSignOut } from '../../api/session.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
-import { say } from '../../parts/said.ts';
-import { useChange } from '../../parts/use-change.ts';
+import { Confirm } from '../../components/dialogs/confirm.tsx';
+import { announce } from '../../components/feedback/announcements.ts';
+import { useChange } from '../../components/forms/use-change.ts';
 import type { KeyDialogProps } from './edit-dialog.tsx';
 
 export function RevokeDialog({ apiKey, onClose }: KeyDialogProps) {
@@ -17,7 +17,7 @@ export function RevokeDialog({ apiKey, onClose }: KeyDialogProps) {
       await ask(api.DELETE('/api-keys/{api_key_id}', { params: { path: { api_key_id: id } } }));
     },
     () => {
-      say(`The key ${apiKey.name} was revoked`);
+      announce(`The key ${apiKey.name} was revoked`);
       if (isOwn) return signOut.mutate();
       onClose();
       void queries.invalidateQueries({ queryKey: ['api-keys'] });

@@ -3,14 +3,14 @@ import { Anchor, Badge, Button, Group, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { apiUrl, type Api } from '../../api/client.ts';
-import { Asked } from '../../parts/asked.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Empty } from '../../parts/empty.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { withHiddenNamed } from '../../parts/hidden-characters.ts';
-import { Icon } from '../../parts/icon.tsx';
-import { Markdown } from '../../parts/markdown.tsx';
-import { sizeText, Time } from '../../parts/time.tsx';
+import { QueryView } from '../../components/feedback/query-view.tsx';
+import { Dialog } from '../../components/dialogs/dialog.tsx';
+import { Empty } from '../../components/lists/empty.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { withHiddenNamed } from '../../components/text/hidden-characters.ts';
+import { Icon } from '../../components/icon.tsx';
+import { Markdown } from '../../components/markdown/markdown.tsx';
+import { sizeText, Time } from '../../components/text/time.tsx';
 
 type Artifact = Api<'ArtifactItem'>;
 
@@ -46,11 +46,11 @@ export function Artifacts({ artifacts }: { artifacts: readonly Artifact[] }) {
               </Table.Td>
               <Table.Td>
                 <Text size="sm">
-                  <ForeignText>{nameOf(artifact)}</ForeignText>
+                  <UntrustedText>{nameOf(artifact)}</UntrustedText>
                 </Text>
                 {artifact.data.mime_type !== undefined && (
                   <Text size="xs" c="dimmed">
-                    <ForeignText>{artifact.data.mime_type}</ForeignText>
+                    <UntrustedText>{artifact.data.mime_type}</UntrustedText>
                   </Text>
                 )}
               </Table.Td>
@@ -89,11 +89,11 @@ function Actions({ artifact, onRead }: { artifact: Artifact; onRead: () => void 
   if (type === 'PULL_REQUEST')
     return data.url !== undefined && /^https?:\/\//i.test(data.url) ? (
       <Anchor href={data.url} target="_blank" rel="noreferrer noopener nofollow" size="sm">
-        <ForeignText>{data.url}</ForeignText>
+        <UntrustedText>{data.url}</UntrustedText>
       </Anchor>
     ) : (
       <Text size="sm">
-        <ForeignText>{data.url ?? ''}</ForeignText>
+        <UntrustedText>{data.url ?? ''}</UntrustedText>
       </Text>
     );
   return (
@@ -133,5 +133,5 @@ function Content({ artifact }: { artifact: Artifact }) {
     },
     staleTime: Infinity,
   });
-  return <Asked query={query}>{(text) => <Markdown text={text} />}</Asked>;
+  return <QueryView query={query}>{(text) => <Markdown text={text} />}</QueryView>;
 }

@@ -3,10 +3,10 @@ import { Button, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { api, ask } from '../../api/client.ts';
-import { Confirm } from '../../parts/confirm.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { say } from '../../parts/said.ts';
-import { useChange } from '../../parts/use-change.ts';
+import { Confirm } from '../../components/dialogs/confirm.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { announce } from '../../components/feedback/announcements.ts';
+import { useChange } from '../../components/forms/use-change.ts';
 
 export function CancelRun({ runId, title }: { runId: string; title: string }) {
   const [opened, dialog] = useDisclosure();
@@ -19,7 +19,7 @@ export function CancelRun({ runId, title }: { runId: string; title: string }) {
         }),
       ).finally(() => void queries.invalidateQueries({ queryKey: ['run', id] })),
     () => {
-      say('The run is asked to end');
+      announce('The run is asked to end');
       dialog.close();
     },
   );
@@ -42,8 +42,8 @@ export function CancelRun({ runId, title }: { runId: string; title: string }) {
         onClose={dialog.close}
       >
         <Text size="sm">
-          <ForeignText>{title}</ForeignText> ends. What waits ends at once; an agent at work is asked to stop, and is
-          stopped after some seconds. What it has made so far is kept.
+          <UntrustedText>{title}</UntrustedText> ends. What waits ends at once; an agent at work is asked to stop, and
+          is stopped after some seconds. What it has made so far is kept.
         </Text>
       </Confirm>
     </>

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useAutomations } from '../../api/automations.ts';
 import { api, ask } from '../../api/client.ts';
 import { useWebhooks } from '../../api/webhooks.ts';
-import { withHiddenNamed } from '../../parts/hidden-characters.ts';
+import { withHiddenNamed } from '../../components/text/hidden-characters.ts';
 
 export interface Choice {
   value: string;

@@ -4,12 +4,12 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { api, ask, type Api } from '../../api/client.ts';
 import { LIVE_MS } from '../../app/queries.ts';
-import { Empty, Loading } from '../../parts/empty.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { Markdown } from '../../parts/markdown.tsx';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
-import { ShowMore } from '../../parts/show-more.tsx';
-import { Time } from '../../parts/time.tsx';
+import { Empty, Loading } from '../../components/lists/empty.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { Markdown } from '../../components/markdown/markdown.tsx';
+import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
+import { ShowMore } from '../../components/lists/show-more.tsx';
+import { Time } from '../../components/text/time.tsx';
 
 type Step = Api<'ConversationStep'>;
 
@@ -97,7 +97,7 @@ function Message({ role, text, at }: MessageProps) {
       </Group>
       {isAsked ? (
         <Box fz="sm" style={{ maxHeight: 420, overflow: 'auto' }} tabIndex={0} role="group" aria-label="What was asked">
-          <ForeignText>{text}</ForeignText>
+          <UntrustedText>{text}</UntrustedText>
         </Box>
       ) : (
         <Markdown text={text} />

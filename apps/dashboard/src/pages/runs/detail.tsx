@@ -4,11 +4,11 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearchParams } from 'react-router';
 import { api, ask } from '../../api/client.ts';
 import { useMay } from '../../api/session.tsx';
-import { Asked } from '../../parts/asked.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { PageTitle } from '../../parts/page-title.tsx';
-import { RunStateBadge } from '../../parts/states.tsx';
-import { Activity } from './activity.tsx';
+import { QueryView } from '../../components/feedback/query-view.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { PageTitle } from '../../components/page-title.tsx';
+import { RunStateBadge } from '../../components/feedback/states.tsx';
+import { Activity } from './log/activity.tsx';
 import { Artifacts } from './artifacts.tsx';
 import { CancelRun } from './cancel.tsx';
 import { Conversation } from './conversation.tsx';
@@ -18,15 +18,15 @@ import { Origin } from './origin.tsx';
 import { Questions } from './questions.tsx';
 import { RunFacts } from './run-facts.tsx';
 import { hasEnded, useRun, type Run } from './run.ts';
-import { RunTimeline } from './timeline.tsx';
-import { useRunLog } from './use-log.ts';
+import { RunTimeline } from './log/timeline.tsx';
+import { useRunLog } from './log/use-log.ts';
 
 export function RunPage() {
   const { runId = '' } = useParams();
   return (
-    <Asked query={useRun(runId)} above={{ label: 'All runs', to: '/runs' }}>
+    <QueryView query={useRun(runId)} above={{ label: 'All runs', to: '/runs' }}>
       {(run) => <Page key={run.run_id} run={run} />}
-    </Asked>
+    </QueryView>
   );
 }
 
@@ -50,7 +50,7 @@ function Page({ run }: { run: Run }) {
       >
         {run.title}
       </PageTitle>
-      <Standing run={run} />
+      <StatusMessage run={run} />
       <Questions runId={run.run_id} isBlocked={run.state === 'BLOCKED'} wasAsked={run.interactive} />
       <Paper withBorder p="md" mb="md">
         <RunFacts run={run} />
@@ -62,13 +62,13 @@ function Page({ run }: { run: Run }) {
 }
 
 /** Why it is in its state, and what can be done about it. */
-function Standing({ run: { state, status_message: status } }: { run: Run }) {
+function StatusMessage({ run: { state, status_message: status } }: { run: Run }) {
   if (status === undefined || state === 'BLOCKED') return null;
   const isBad = state === 'FAILED' || state === 'ERROR';
   return (
     <Alert color={isBad ? 'red' : 'gray'} mb="md" title={isBad ? 'The run did not succeed' : undefined}>
       <Text size="sm">
-        <ForeignText>{status.message}</ForeignText>
+        <UntrustedText>{status.message}</UntrustedText>
       </Text>
       {status.error_code !== undefined && (
         <Text size="xs" className="mono foreign">
@@ -131,7 +131,7 @@ function Views({ run, isLive }: { run: Run; isLive: boolean }) {
         <Artifacts artifacts={artifacts} />
       </Tabs.Panel>
       <Tabs.Panel value="origin" pt="sm">
-        <Asked query={explanation}>{(known) => <Origin run={run} explanation={known} />}</Asked>
+        <QueryView query={explanation}>{(known) => <Origin run={run} explanation={known} />}</QueryView>
       </Tabs.Panel>
       <Tabs.Panel value="timeline" pt="sm">
         <RunTimeline runId={run.run_id} isLive={isLive} />

@@ -4,8 +4,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState, type SyntheticEvent } from 'react';
 import { api, ask, type Api } from '../../api/client.ts';
 import { problemOf } from '../../api/problems.ts';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
-import { useChange } from '../../parts/use-change.ts';
+import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
+import { useChange } from '../../components/forms/use-change.ts';
 import { attachmentsOf, faultOf } from './files.ts';
 import { hasEnded, type RunState } from './run.ts';
 

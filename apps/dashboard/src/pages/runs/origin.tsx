@@ -2,11 +2,11 @@
 import { Alert, Anchor, Badge, Stack, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import type { Api } from '../../api/client.ts';
-import { Facts } from '../../parts/facts.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { RevisionText } from '../../parts/revision-text.tsx';
-import { OutcomeBadge } from '../../parts/states.tsx';
-import { Time } from '../../parts/time.tsx';
+import { Facts } from '../../components/facts.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { RevisionText } from '../../components/text/revision-text.tsx';
+import { OutcomeBadge } from '../../components/feedback/states.tsx';
+import { Time } from '../../components/text/time.tsx';
 import { sourceText, type Run } from './run.ts';
 import { Verbatim } from './verbatim.tsx';
 
@@ -28,7 +28,7 @@ export function Origin({ run, explanation }: { run: Run; explanation: Explanatio
               {delivery === null && (
                 <>
                   {' '}
-                  · <ForeignText>{run.creator.display_name}</ForeignText>
+                  · <UntrustedText>{run.creator.display_name}</UntrustedText>
                 </>
               )}
             </>,
@@ -36,7 +36,7 @@ export function Origin({ run, explanation }: { run: Run; explanation: Explanatio
           factoryUid !== null && [
             'Factory',
             <Anchor key="f" component={Link} to={base} size="sm">
-              <ForeignText>{explanation.factory_slug ?? factoryUid}</ForeignText>
+              <UntrustedText>{explanation.factory_slug ?? factoryUid}</UntrustedText>
             </Anchor>,
           ],
           fired !== undefined && [
@@ -56,7 +56,7 @@ export function Origin({ run, explanation }: { run: Run; explanation: Explanatio
                 to={`${base}/webhooks/${webhook.uid}/deliveries/${delivery.entry_id}`}
                 size="sm"
               >
-                <ForeignText>{delivery.delivery_id}</ForeignText>
+                <UntrustedText>{delivery.delivery_id}</UntrustedText>
               </Anchor>,
             ],
           delivery !== null && [
@@ -72,16 +72,16 @@ export function Origin({ run, explanation }: { run: Run; explanation: Explanatio
             ],
           run.schedule !== undefined && [
             'Schedule',
-            <ForeignText key="s">{`${run.schedule.schedule_name ?? run.schedule.schedule_id} ${run.schedule.cron_schedule}`}</ForeignText>,
+            <UntrustedText key="s">{`${run.schedule.schedule_name ?? run.schedule.schedule_id} ${run.schedule.cron_schedule}`}</UntrustedText>,
           ],
-          run.trigger_url !== undefined && ['About', <ForeignText key="t">{run.trigger_url}</ForeignText>],
+          run.trigger_url !== undefined && ['About', <UntrustedText key="t">{run.trigger_url}</UntrustedText>],
         ]}
       />
       {delivery === null && run.metadata['delivery_id'] !== undefined && (
         <Alert color="gray" title="The delivery is not in the log any more">
           Its identity was{' '}
           <span className="mono">
-            <ForeignText>{run.metadata['delivery_id']}</ForeignText>
+            <UntrustedText>{run.metadata['delivery_id']}</UntrustedText>
           </span>
           .
         </Alert>
@@ -101,15 +101,15 @@ function Defined({
   return (
     <>
       {standing === 'deleted' ? (
-        <ForeignText>{slug}</ForeignText>
+        <UntrustedText>{slug}</UntrustedText>
       ) : (
         <Anchor component={Link} to={to} size="sm">
-          <ForeignText>{slug}</ForeignText>
+          <UntrustedText>{slug}</UntrustedText>
         </Anchor>
       )}
       {file !== null && (
         <Text size="xs" c="dimmed" className="mono">
-          <ForeignText>{file}</ForeignText>
+          <UntrustedText>{file}</UntrustedText>
         </Text>
       )}
       {standing !== 'unchanged' && (

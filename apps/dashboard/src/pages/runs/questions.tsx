@@ -5,11 +5,11 @@ import { useState } from 'react';
 import { api, ask, type Api } from '../../api/client.ts';
 import { useMay } from '../../api/session.tsx';
 import { LIVE_MS } from '../../app/queries.ts';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { withHiddenNamed } from '../../parts/hidden-characters.ts';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useChange } from '../../parts/use-change.ts';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { withHiddenNamed } from '../../components/text/hidden-characters.ts';
+import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
+import { Time } from '../../components/text/time.tsx';
+import { useChange } from '../../components/forms/use-change.ts';
 import { Verbatim } from './verbatim.tsx';
 
 type Question = Api<'PermissionItem'>;
@@ -25,7 +25,7 @@ export function Questions({ runId, isBlocked, wasAsked }: { runId: string; isBlo
     refetchInterval: isBlocked ? LIVE_MS : false,
   });
   const open = data.filter(({ state }) => state === 'open');
-  const settled = data.filter(({ state }) => state !== 'open');
+  const closed = data.filter(({ state }) => state !== 'open');
   return (
     <>
       <div role="status">
@@ -36,7 +36,7 @@ export function Questions({ runId, isBlocked, wasAsked }: { runId: string; isBlo
         {open.map((question) => (
           <Open key={question.permission_id} question={question} />
         ))}
-        {settled.length > 0 && <Settled questions={settled} />}
+        {closed.length > 0 && <ClosedQuestions questions={closed} />}
       </Stack>
     </>
   );
@@ -54,11 +54,11 @@ function Open({ question }: { question: Question }) {
     <Alert color="orange" title="The agent asks for permission">
       <Stack gap="xs">
         <Text size="sm" fw={600}>
-          <ForeignText>{question.title}</ForeignText>
+          <UntrustedText>{question.title}</UntrustedText>
         </Text>
         {(question.paths?.length ?? 0) > 0 && (
           <Text size="sm" className="mono">
-            <ForeignText>{(question.paths ?? []).join('\n')}</ForeignText>
+            <UntrustedText>{(question.paths ?? []).join('\n')}</UntrustedText>
           </Text>
         )}
         {question.input !== undefined && (
@@ -106,7 +106,7 @@ function useAnswer({ run_id: runId, permission_id: id }: Question) {
   );
 }
 
-function Settled({ questions }: { questions: readonly Question[] }) {
+function ClosedQuestions({ questions }: { questions: readonly Question[] }) {
   return (
     <details>
       <summary>
@@ -117,13 +117,13 @@ function Settled({ questions }: { questions: readonly Question[] }) {
       <Stack gap={4} mt={4}>
         {questions.map(({ permission_id: id, title, state, answer, options, settled_at: at }) => (
           <Text key={id} size="sm">
-            <ForeignText>{title}</ForeignText>:{' '}
+            <UntrustedText>{title}</UntrustedText>:{' '}
             <strong>
-              <ForeignText>
+              <UntrustedText>
                 {state === 'closed'
                   ? 'nobody waits any more'
                   : (options.find((option) => option.option_id === answer)?.name ?? answer ?? 'no answer')}
-              </ForeignText>
+              </UntrustedText>
             </strong>{' '}
             <Text span size="xs" c="dimmed">
               <Time at={at} />

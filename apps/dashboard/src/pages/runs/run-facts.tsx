@@ -3,11 +3,11 @@ import { Anchor, Badge, Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { api, ask } from '../../api/client.ts';
-import { Copyable } from '../../parts/copy.tsx';
-import { Facts } from '../../parts/facts.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { withHiddenNamed } from '../../parts/hidden-characters.ts';
-import { durationText, Time } from '../../parts/time.tsx';
+import { Copyable } from '../../components/text/copy.tsx';
+import { Facts } from '../../components/facts.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { withHiddenNamed } from '../../components/text/hidden-characters.ts';
+import { durationText, Time } from '../../components/text/time.tsx';
 import { useFactoryName } from '../../api/factories.ts';
 import { between, hasEnded, sourceText, type Run } from './run.ts';
 
@@ -29,14 +29,14 @@ export function RunFacts({ run }: { run: Run }) {
               size="sm"
               underline="always"
             >
-              <ForeignText>{run.creator.display_name}</ForeignText>
+              <UntrustedText>{run.creator.display_name}</UntrustedText>
             </Anchor>
           </>,
         ],
         run.factory_uid !== undefined && [
           'Factory',
           <Anchor key="f" component={Link} to={`/factories/${run.factory_uid}/runs`} size="sm">
-            <ForeignText>{factory ?? run.factory_uid}</ForeignText>
+            <UntrustedText>{factory ?? run.factory_uid}</UntrustedText>
           </Anchor>,
         ],
         ['Created', <Time key="c" at={run.created_at} />],
@@ -55,7 +55,7 @@ export function RunFacts({ run }: { run: Run }) {
           </>,
         ],
         ['Usage', usageText(run)],
-        ['Model', <ForeignText key="m">{config.model_id ?? config.harness?.model_id ?? 'default'}</ForeignText>],
+        ['Model', <UntrustedText key="m">{config.model_id ?? config.harness?.model_id ?? 'default'}</UntrustedText>],
         [
           'Harness',
           <span key="h" className="foreign">
@@ -67,22 +67,22 @@ export function RunFacts({ run }: { run: Run }) {
         environment !== undefined && [
           'Environment',
           <Anchor key="e" component={Link} to={`/runs?environment_id=${encodeURIComponent(environment)}`} size="sm">
-            <ForeignText>{environment}</ForeignText>
+            <UntrustedText>{environment}</UntrustedText>
           </Anchor>,
         ],
         run.agent_skill !== undefined && [
           'Skill',
-          <ForeignText key="s">{`${run.agent_skill.name}${run.agent_skill.commit === undefined ? '' : ` at ${run.agent_skill.commit.slice(0, 12)}`}`}</ForeignText>,
+          <UntrustedText key="s">{`${run.agent_skill.name}${run.agent_skill.commit === undefined ? '' : ` at ${run.agent_skill.commit.slice(0, 12)}`}`}</UntrustedText>,
         ],
         config.name !== undefined && [
           'Configuration',
           <Anchor key="n" component={Link} to={`/runs?name=${encodeURIComponent(config.name)}`} size="sm">
-            <ForeignText>{config.name}</ForeignText>
+            <UntrustedText>{config.name}</UntrustedText>
           </Anchor>,
         ],
         run.executor.uid !== run.creator.uid && [
           'Executor',
-          <ForeignText key="x">{run.executor.display_name}</ForeignText>,
+          <UntrustedText key="x">{run.executor.display_name}</UntrustedText>,
         ],
         run.conversation_id !== undefined &&
           run.conversation_id !== run.run_id && ['Continues', <RunLink key="v" runId={run.conversation_id} />],
@@ -145,7 +145,7 @@ function Children({ runId }: { runId: string }) {
       {data.runs.map((run) => (
         <div key={run.run_id}>
           <Anchor component={Link} to={`/runs/${run.run_id}`} size="sm">
-            <ForeignText>{run.title}</ForeignText>
+            <UntrustedText>{run.title}</UntrustedText>
           </Anchor>
         </div>
       ))}

@@ -26,7 +26,7 @@ export function hasEnded(state: RunState): boolean {
 }
 
 /** Sources that this service produces, in words. */
-export const SOURCES: readonly (readonly [Api<'RunSourceType'>, string])[] = [
+export const RUN_SOURCES: readonly (readonly [Api<'RunSourceType'>, string])[] = [
   ['CUSTOM_WEBHOOK', 'Webhook'],
   ['SCHEDULED_AGENT', 'Schedule'],
   ['WEB_APP', 'This page'],
@@ -35,7 +35,7 @@ export const SOURCES: readonly (readonly [Api<'RunSourceType'>, string])[] = [
 ];
 
 export function sourceText(source: Api<'RunSourceType'>): string {
-  return SOURCES.find(([name]) => name === source)?.[1] ?? source;
+  return RUN_SOURCES.find(([name]) => name === source)?.[1] ?? source;
 }
 
 /** The run, asked for again more often while it goes on. One that is not there is not asked for again. */

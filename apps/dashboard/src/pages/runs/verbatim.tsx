@@ -1,8 +1,8 @@
 /** Text of others exactly as it is: bounded in height, and cut where it is long until somebody wants all of it. */
 import { Button } from '@mantine/core';
 import { useState } from 'react';
-import { sizeText } from '../../parts/time.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
+import { sizeText } from '../../components/text/time.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 
 const CUT = 8_000;
 
@@ -32,7 +32,7 @@ export function Verbatim({ text, label, maxHeight = 320 }: VerbatimProps) {
           borderRadius: 'var(--mantine-radius-sm)',
         }}
       >
-        <ForeignText>{shown}</ForeignText>
+        <UntrustedText>{shown}</UntrustedText>
       </pre>
       {shown.length < text.length && (
         <Button size="compact-xs" variant="subtle" onClick={() => setWhole(true)}>

@@ -3,11 +3,11 @@ import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, type SyntheticEvent } from 'react';
 import { problemOf } from '../../api/problems.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
-import { say } from '../../parts/said.ts';
-import { useFocusOnFault } from '../../parts/focus-fault.ts';
-import { useChange } from '../../parts/use-change.ts';
+import { Dialog } from '../../components/dialogs/dialog.tsx';
+import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
+import { announce } from '../../components/feedback/announcements.ts';
+import { useFocusOnError } from '../../components/forms/focus-first-error.ts';
+import { useChange } from '../../components/forms/use-change.ts';
 import { isThere, putSecret, secretsChanged, type Owner } from './asking.ts';
 import { GrantsFields, type Grants } from './grants-fields.tsx';
 import { NOTHING_TYPED, typedValue, ValueField } from './value-field.tsx';
@@ -33,14 +33,16 @@ export function CreateDialog({ owner, onClose }: { owner: Owner; onClose: () => 
       if (made === undefined)
         return setNameFault('There is a secret of this name already: close this and rotate that one.');
       setValue(NOTHING_TYPED);
-      say(made.set ? `The secret ${made.name} was created` : `The secret ${made.name} was created, without a value`);
+      announce(
+        made.set ? `The secret ${made.name} was created` : `The secret ${made.name} was created, without a value`,
+      );
       onClose();
       void secretsChanged(queries);
     },
   );
   const form = useRef<HTMLFormElement>(null);
   const fault = (pointer: string): string | undefined => problemOf(create.error)?.fault(pointer);
-  useFocusOnFault(form, create.error ?? nameFault);
+  useFocusOnError(form, create.error ?? nameFault);
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();
     if (!NAME.test(name)) return setNameFault('A letter first, then letters, digits, _ and -, at most 128 in all.');

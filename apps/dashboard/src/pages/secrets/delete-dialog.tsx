@@ -2,9 +2,9 @@
 import { Alert, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { problemOf } from '../../api/problems.ts';
-import { Confirm } from '../../parts/confirm.tsx';
-import { say } from '../../parts/said.ts';
-import { useChange } from '../../parts/use-change.ts';
+import { Confirm } from '../../components/dialogs/confirm.tsx';
+import { announce } from '../../components/feedback/announcements.ts';
+import { useChange } from '../../components/forms/use-change.ts';
 import { deleteSecret, secretsChanged, type SecretUser } from './asking.ts';
 import { UsedBy } from './used-by.tsx';
 import type { SecretDialogProps } from './value-dialog.tsx';
@@ -14,7 +14,7 @@ export function DeleteDialog({ owner, secret, onClose }: SecretDialogProps) {
   const remove = useChange(
     (force: boolean) => deleteSecret(owner, secret.name, force),
     () => {
-      say(`The secret ${secret.name} was deleted`);
+      announce(`The secret ${secret.name} was deleted`);
       onClose();
       void secretsChanged(queries);
     },

@@ -3,10 +3,10 @@ import { Alert, Button, Group, Stack } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState, type SyntheticEvent } from 'react';
 import { problemOf } from '../../api/problems.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
-import { say } from '../../parts/said.ts';
-import { useChange } from '../../parts/use-change.ts';
+import { Dialog } from '../../components/dialogs/dialog.tsx';
+import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
+import { announce } from '../../components/feedback/announcements.ts';
+import { useChange } from '../../components/forms/use-change.ts';
 import { isThere, putSecret, secretsChanged } from './asking.ts';
 import { GrantsFields, type Grants } from './grants-fields.tsx';
 import { UsedBy } from './used-by.tsx';
@@ -24,7 +24,7 @@ export function GrantsDialog({ owner, secret, onClose }: SecretDialogProps) {
         : undefined,
     (changed) => {
       if (changed === undefined) return setGone(true);
-      say(`The grants of ${changed.name} were changed`);
+      announce(`The grants of ${changed.name} were changed`);
       onClose();
       void secretsChanged(queries);
     },

@@ -1,7 +1,7 @@
 /** For what a secret may be used, and by which factories. */
 import { Checkbox, MultiSelect, Radio, Stack } from '@mantine/core';
 import { useFactories } from '../../api/factories.ts';
-import { withHiddenNamed } from '../../parts/hidden-characters.ts';
+import { withHiddenNamed } from '../../components/text/hidden-characters.ts';
 import type { Owner, Secret, Use } from './asking.ts';
 
 export type Grants = Secret['grants'];

@@ -1,14 +1,14 @@
 /** Secrets of one owner: what they are called and who uses them, never what they say. */
 import { ActionIcon, Badge, Button, Group, Menu, Stack, Table, Text } from '@mantine/core';
 import { useState } from 'react';
-import { Asked } from '../../parts/asked.tsx';
-import { Empty } from '../../parts/empty.tsx';
-import { FactoryName } from '../../parts/factory-name.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { ListedName } from '../../parts/listed-name.tsx';
-import { PageTitle } from '../../parts/page-title.tsx';
-import { ShowMore } from '../../parts/show-more.tsx';
-import { Time } from '../../parts/time.tsx';
+import { QueryView } from '../../components/feedback/query-view.tsx';
+import { Empty } from '../../components/lists/empty.tsx';
+import { FactoryName } from '../../components/text/factory-name.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { ListedName } from '../../components/text/listed-name.tsx';
+import { PageTitle } from '../../components/page-title.tsx';
+import { ShowMore } from '../../components/lists/show-more.tsx';
+import { Time } from '../../components/text/time.tsx';
 import { useSecrets, type Owner, type Secret } from './asking.ts';
 import { CreateDialog } from './create-dialog.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
@@ -42,7 +42,7 @@ export function SecretList({ title, owner, hint, mayManage, empty = 'No secrets 
       <Text size="sm" c="dimmed" mb="md">
         {hint}
       </Text>
-      {secrets === undefined && <Asked query={query}>{() => null}</Asked>}
+      {secrets === undefined && <QueryView query={query}>{() => null}</QueryView>}
       {secrets?.length === 0 && (
         <Empty title={empty}>
           <Stack align="center" gap="sm">

@@ -3,8 +3,8 @@ import { Anchor, Badge, List, Table, Text, Title } from '@mantine/core';
 import { Link } from 'react-router';
 import { useMay } from '../../api/session.tsx';
 import { useWebhooks } from '../../api/webhooks.ts';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { ShowMore } from '../../parts/show-more.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { ShowMore } from '../../components/lists/show-more.tsx';
 import { useSecrets } from './asking.ts';
 import { State } from './list.tsx';
 import { UsedBy } from './used-by.tsx';
@@ -53,7 +53,7 @@ function ForAdmins({ factoryUid }: { factoryUid: string }) {
               {secrets.map(({ secret, users }) => (
                 <Table.Tr key={secret.name}>
                   <Table.Th scope="row" className="mono">
-                    <ForeignText>{secret.name}</ForeignText>
+                    <UntrustedText>{secret.name}</UntrustedText>
                   </Table.Th>
                   <Table.Td>
                     <State secret={secret} />
@@ -91,11 +91,11 @@ function NamedByWebhooks({ factoryUid }: { factoryUid: string }) {
         {others.map(({ uid, name, secret_name: secretName }) => (
           <List.Item key={uid}>
             <span className="mono">
-              <ForeignText>{secretName}</ForeignText>
+              <UntrustedText>{secretName}</UntrustedText>
             </span>{' '}
             <Badge color="teal">Set</Badge> Webhook{' '}
             <Anchor component={Link} to={`/factories/${factoryUid}/webhooks/${uid}`} size="sm">
-              <ForeignText>{name}</ForeignText>
+              <UntrustedText>{name}</UntrustedText>
             </Anchor>
           </List.Item>
         ))}

@@ -1,8 +1,8 @@
 /** What would break without a secret, with the way there. */
 import { Anchor, List, Text } from '@mantine/core';
 import { Link } from 'react-router';
-import { FactoryName } from '../../parts/factory-name.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
+import { FactoryName } from '../../components/text/factory-name.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 import type { SecretUser } from './asking.ts';
 
 const KINDS: Readonly<Record<SecretUser['kind'], string>> = {
@@ -48,7 +48,7 @@ function User({
     <>
       {KINDS[kind]}{' '}
       <Anchor component={Link} to={to} size="sm">
-        <ForeignText>{slug}</ForeignText>
+        <UntrustedText>{slug}</UntrustedText>
       </Anchor>
       {withFactory && kind !== 'factory' && (
         <>

@@ -3,11 +3,11 @@ import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, type SyntheticEvent } from 'react';
 import { problemOf } from '../../api/problems.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
-import { say } from '../../parts/said.ts';
-import { useFocusOnFault } from '../../parts/focus-fault.ts';
-import { useChange } from '../../parts/use-change.ts';
+import { Dialog } from '../../components/dialogs/dialog.tsx';
+import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
+import { announce } from '../../components/feedback/announcements.ts';
+import { useFocusOnError } from '../../components/forms/focus-first-error.ts';
+import { useChange } from '../../components/forms/use-change.ts';
 import { putSecret, secretsChanged, type Owner, type Secret } from './asking.ts';
 import { UsedBy } from './used-by.tsx';
 import { NOTHING_TYPED, typedValue, ValueField } from './value-field.tsx';
@@ -27,13 +27,13 @@ export function ValueDialog({ owner, secret, onClose }: SecretDialogProps) {
     (name: string) => putSecret(owner, name, { value: typedValue(value) }),
     ({ name, version }) => {
       setValue(NOTHING_TYPED);
-      say(`The secret ${name} was set: version ${version}`);
+      announce(`The secret ${name} was set: version ${version}`);
       onClose();
       void secretsChanged(queries);
     },
   );
   const form = useRef<HTMLFormElement>(null);
-  useFocusOnFault(form, change.error ?? (isBlank ? 'blank' : undefined));
+  useFocusOnError(form, change.error ?? (isBlank ? 'blank' : undefined));
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();
     setBlank(typedValue(value) === undefined);

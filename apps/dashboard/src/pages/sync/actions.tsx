@@ -5,12 +5,12 @@ import { lazy, Suspense, useState } from 'react';
 import { Link } from 'react-router';
 import { api, ask, type Api } from '../../api/client.ts';
 import { useMay } from '../../api/session.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { Refused } from '../../parts/refused.tsx';
-import { say } from '../../parts/said.ts';
+import { Icon } from '../../components/icon.tsx';
+import { Refused } from '../../components/feedback/refused.tsx';
+import { announce } from '../../components/feedback/announcements.ts';
 import { factoryChanged } from '../factories/queries.ts';
-import { useChange } from '../../parts/use-change.ts';
-import type { AwaitedPass } from './use-awaited-pass.ts';
+import { useChange } from '../../components/forms/use-change.ts';
+import type { AwaitedPass } from './passes/use-awaited-pass.ts';
 
 const EditFactory = lazy(async () => ({ default: (await import('../factories/edit.tsx')).EditFactory }));
 const DeleteFactory = lazy(async () => ({ default: (await import('../factories/delete.tsx')).DeleteFactory }));
@@ -73,7 +73,7 @@ function Suspension({ factory }: { factory: Api<'Factory'> }) {
       ),
     (now) => {
       queries.setQueryData(['factory', factory.uid], now);
-      say(now.suspended ? 'Reconciling is stopped; webhooks and automations serve on' : 'Reconciling goes on');
+      announce(now.suspended ? 'Reconciling is stopped; webhooks and automations serve on' : 'Reconciling goes on');
       void factoryChanged(queries, factory.uid);
     },
   );

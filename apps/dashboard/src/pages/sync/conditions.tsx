@@ -1,9 +1,9 @@
 /** Every condition of a factory, in the order of the API. */
 import { Badge, Table, Text } from '@mantine/core';
 import type { Api } from '../../api/client.ts';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { Time } from '../../parts/time.tsx';
-import { CONDITION_MEANS } from './words.ts';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { Time } from '../../components/text/time.tsx';
+import { CONDITION_TEXTS } from './words.ts';
 
 type Condition = Api<'Condition'>;
 
@@ -26,7 +26,7 @@ export function Conditions({ conditions }: { conditions: readonly Condition[] })
               <Table.Th scope="row" maw={190}>
                 {condition.type}
                 <Text size="xs" c="dimmed" fw={400}>
-                  {CONDITION_MEANS[condition.type]}
+                  {CONDITION_TEXTS[condition.type]}
                 </Text>
               </Table.Th>
               <Table.Td miw={90}>
@@ -37,7 +37,7 @@ export function Conditions({ conditions }: { conditions: readonly Condition[] })
               </Table.Td>
               <Table.Td maw={360}>
                 <Text size="sm" component="div">
-                  <ForeignText>{condition.message}</ForeignText>
+                  <UntrustedText>{condition.message}</UntrustedText>
                 </Text>
               </Table.Td>
               <Table.Td>

@@ -1,17 +1,17 @@
 /** What happened to a factory, newest first. */
 import { Anchor, Badge, Group, Stack, Text } from '@mantine/core';
 import { Link } from 'react-router';
-import { Asked } from '../../parts/asked.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { ShowMore } from '../../parts/show-more.tsx';
-import { Time } from '../../parts/time.tsx';
+import { QueryView } from '../../components/feedback/query-view.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { ShowMore } from '../../components/lists/show-more.tsx';
+import { Time } from '../../components/text/time.tsx';
 import { useFactoryEvents } from './queries.ts';
-import { RevisionText } from '../../parts/revision-text.tsx';
+import { RevisionText } from '../../components/text/revision-text.tsx';
 
 export function Events({ factoryUid }: { factoryUid: string }) {
   const query = useFactoryEvents(factoryUid);
   return (
-    <Asked query={query}>
+    <QueryView query={query}>
       {({ pages }) => {
         const events = pages.flatMap((page) => page.events);
         if (events.length === 0)
@@ -43,7 +43,7 @@ export function Events({ factoryUid }: { factoryUid: string }) {
                     )}
                   </Group>
                   <Text size="sm" component="div">
-                    <ForeignText>{message}</ForeignText>
+                    <UntrustedText>{message}</UntrustedText>
                   </Text>
                 </li>
               ))}
@@ -52,6 +52,6 @@ export function Events({ factoryUid }: { factoryUid: string }) {
           </Stack>
         );
       }}
-    </Asked>
+    </QueryView>
   );
 }

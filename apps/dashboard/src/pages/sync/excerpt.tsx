@@ -1,6 +1,6 @@
 /** The lines around a problem, with its place underlined. Text of repositories: always text. */
 import { Text } from '@mantine/core';
-import { ForeignText } from '../../parts/foreign-text.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 import type { Diagnostic } from './queries.ts';
 
 export function Excerpt({ problem }: { problem: Diagnostic }) {
@@ -78,7 +78,7 @@ function Marked({ text, from, to }: { text: string } & Range) {
 function Piece({ children }: { children: string }) {
   return children === '' ? null : (
     <bdi style={{ whiteSpace: 'pre' }}>
-      <ForeignText>{children}</ForeignText>
+      <UntrustedText>{children}</UntrustedText>
     </bdi>
   );
 }

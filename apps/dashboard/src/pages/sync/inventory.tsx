@@ -3,8 +3,8 @@ import { Anchor, Badge, Button, Group, NativeSelect, Stack, Table, Text, TextInp
 import { useState } from 'react';
 import { Link } from 'react-router';
 import type { Api } from '../../api/client.ts';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { RevisionText } from '../../parts/revision-text.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { RevisionText } from '../../components/text/revision-text.tsx';
 
 type Item = Api<'InventoryItem'>;
 
@@ -101,10 +101,10 @@ function Row({
     <Table.Tr>
       <Table.Th scope="row" fw={400}>
         {page === undefined ? (
-          <ForeignText>{slug}</ForeignText>
+          <UntrustedText>{slug}</UntrustedText>
         ) : (
           <Anchor component={Link} to={`/factories/${factoryUid}/${page}/${uid}`} size="sm">
-            <ForeignText>{slug}</ForeignText>
+            <UntrustedText>{slug}</UntrustedText>
           </Anchor>
         )}
       </Table.Th>
@@ -116,7 +116,7 @@ function Row({
       </Table.Td>
       {managed && (
         <Table.Td maw={280} className="mono" title={blob === null ? undefined : `blob ${blob}`}>
-          {file !== null && <ForeignText>{file}</ForeignText>}
+          {file !== null && <UntrustedText>{file}</UntrustedText>}
         </Table.Td>
       )}
       <Table.Td maw={220}>

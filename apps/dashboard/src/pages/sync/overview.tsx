@@ -2,25 +2,25 @@
 import { Alert, Anchor, Stack, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import type { Api } from '../../api/client.ts';
-import { Asked } from '../../parts/asked.tsx';
-import { Facts } from '../../parts/facts.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { PageTitle } from '../../parts/page-title.tsx';
-import { Time } from '../../parts/time.tsx';
+import { QueryView } from '../../components/feedback/query-view.tsx';
+import { Facts } from '../../components/facts.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { PageTitle } from '../../components/page-title.tsx';
+import { Time } from '../../components/text/time.tsx';
 import { useFactory } from '../factories/frame.tsx';
 import { SourceText } from '../factories/source-text.tsx';
 import { FactoryStateBadge, problemsOf, type Status } from '../factories/state.tsx';
 import { SyncActions } from './actions.tsx';
 import { Conditions } from './conditions.tsx';
 import { Events } from './events.tsx';
-import { Held } from './held.tsx';
+import { PendingApprovals } from './approvals/pending-approvals.tsx';
 import { Inventory } from './inventory.tsx';
-import { Policy } from './policy.tsx';
+import { Policy } from './approvals/policy.tsx';
 import { ProblemList, problemCount } from './problems.tsx';
 import { PushHints } from './push-hints.tsx';
-import { RevisionText } from '../../parts/revision-text.tsx';
+import { RevisionText } from '../../components/text/revision-text.tsx';
 import { Section } from './section.tsx';
-import { useAwaitedPass, type AwaitedPass } from './use-awaited-pass.ts';
+import { useAwaitedPass, type AwaitedPass } from './passes/use-awaited-pass.ts';
 import { ENDING_COLORS, endingWords } from './words.ts';
 
 export function SyncPage() {
@@ -35,11 +35,11 @@ export function SyncPage() {
         Sync
       </PageTitle>
       {pass.query.data !== undefined && <News pass={pass} status={pass.query.data} />}
-      <Asked query={pass.query}>
+      <QueryView query={pass.query}>
         {(status) => (
           <Stack>
-            {status.definitions_managed && <Standing status={status} factoryUid={factory.uid} />}
-            <Held factoryUid={factory.uid} status={status} pass={pass} />
+            {status.definitions_managed && <SyncEnding status={status} factoryUid={factory.uid} />}
+            <PendingApprovals factoryUid={factory.uid} status={status} pass={pass} />
             <Problems factoryUid={factory.uid} status={status} />
             <Section title="Source and revisions">
               <Revisions factory={factory} status={status} />
@@ -55,7 +55,7 @@ export function SyncPage() {
             <PushHints factory={factory} />
           </Stack>
         )}
-      </Asked>
+      </QueryView>
     </>
   );
 }
@@ -89,7 +89,7 @@ function News({ pass, status }: { pass: AwaitedPass; status: Status }) {
           closeButtonLabel="Close"
           onClose={pass.forget}
         >
-          <ForeignText>{endingWords(pass.over)}</ForeignText>
+          <UntrustedText>{endingWords(pass.over)}</UntrustedText>
         </Alert>
       )}
     </div>
@@ -97,7 +97,7 @@ function News({ pass, status }: { pass: AwaitedPass; status: Status }) {
 }
 
 /** Why what serves is not what the files say. */
-function Standing({ status, factoryUid }: { status: Status; factoryUid: string }) {
+function SyncEnding({ status, factoryUid }: { status: Status; factoryUid: string }) {
   const { condition, revision_applied: applied } = status;
   if (condition.ending === 'applied' || condition.ending === 'none') return null;
   return (
@@ -106,7 +106,7 @@ function Standing({ status, factoryUid }: { status: Status; factoryUid: string }
       title={`${condition.ending === 'blocked' ? 'Waits for people' : 'Is tried again'}: ${condition.reason ?? ''}`}
     >
       <Text size="sm" component="div">
-        <ForeignText>{condition.message ?? ''}</ForeignText>
+        <UntrustedText>{condition.message ?? ''}</UntrustedText>
       </Text>
       <Text size="sm" component="div" mt={4}>
         {applied === null ? (

@@ -1,10 +1,10 @@
 /** Problems in definition files, each with its place and the lines around it. */
 import { Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { ForeignText } from '../../parts/foreign-text.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 import { Excerpt } from './excerpt.tsx';
 import type { Diagnostic } from './queries.ts';
-import { countOf } from '../../parts/count.ts';
+import { countOf } from '../../components/text/count.ts';
 
 const SHOWN_AT_FIRST = 20;
 
@@ -35,14 +35,14 @@ function ProblemItem({ problem }: { problem: Diagnostic }) {
       <Group gap="xs" wrap="wrap">
         <Badge color={severity === 'error' ? 'red' : 'orange'}>{severity === 'error' ? 'Error' : 'Warning'}</Badge>
         <Text span size="sm" fw={600} className="mono">
-          <ForeignText>{path}</ForeignText>:{line}:{column}
+          <UntrustedText>{path}</UntrustedText>:{line}:{column}
         </Text>
         <Text span size="xs" c="dimmed" title={code}>
           {rule}
         </Text>
       </Group>
       <Text size="sm" component="div">
-        <ForeignText>{message}</ForeignText>
+        <UntrustedText>{message}</UntrustedText>
       </Text>
       <Excerpt problem={problem} />
     </Stack>

@@ -2,8 +2,8 @@
 import { Button, Code, Collapse, List, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { apiUrl, type Api } from '../../api/client.ts';
-import { Copyable } from '../../parts/copy.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
+import { Copyable } from '../../components/text/copy.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 import { Section } from './section.tsx';
 
 export function PushHints({ factory: { uid, source } }: { factory: Api<'Factory'> }) {
@@ -26,7 +26,7 @@ export function PushHints({ factory: { uid, source } }: { factory: Api<'Factory'
           <>
             Taken when they are proven with the secret{' '}
             <span className="mono">
-              <ForeignText>{secret}</ForeignText>
+              <UntrustedText>{secret}</UntrustedText>
             </span>
             : then a push is seen at once.
           </>
@@ -53,7 +53,7 @@ export function PushHints({ factory: { uid, source } }: { factory: Api<'Factory'
                 'that secret'
               ) : (
                 <span className="mono">
-                  <ForeignText>{secret}</ForeignText>
+                  <UntrustedText>{secret}</UntrustedText>
                 </span>
               )}
               ; just the push event; either content type.

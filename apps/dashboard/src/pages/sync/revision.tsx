@@ -2,26 +2,26 @@
 import { Badge, Stack, Table, Text } from '@mantine/core';
 import { useParams } from 'react-router';
 import type { Api } from '../../api/client.ts';
-import { Asked } from '../../parts/asked.tsx';
-import { Facts } from '../../parts/facts.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { PageTitle } from '../../parts/page-title.tsx';
-import { Time } from '../../parts/time.tsx';
+import { QueryView } from '../../components/feedback/query-view.tsx';
+import { Facts } from '../../components/facts.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { PageTitle } from '../../components/page-title.tsx';
+import { Time } from '../../components/text/time.tsx';
 import { useFactory } from '../factories/frame.tsx';
-import { PassView } from './pass-view.tsx';
+import { PassView } from './passes/pass-view.tsx';
 import { useRevision } from './queries.ts';
-import { RevisionText } from '../../parts/revision-text.tsx';
+import { RevisionText } from '../../components/text/revision-text.tsx';
 import { Section } from './section.tsx';
-import { shortRevision } from '../../parts/revision.ts';
+import { shortRevision } from '../../components/text/revision.ts';
 import { REVISION_STATES } from './words.ts';
 
 export function RevisionPage() {
   const { uid } = useFactory();
   const { '*': revision = '' } = useParams();
   return (
-    <Asked query={useRevision(uid, revision)}>
+    <QueryView query={useRevision(uid, revision)}>
       {(status) => <RevisionView factoryUid={uid} status={status} asked={revision} />}
-    </Asked>
+    </QueryView>
   );
 }
 
@@ -43,7 +43,7 @@ function RevisionView({
       >{`Revision ${shortRevision(asked)}`}</PageTitle>
       <Stack>
         <Text role="status">
-          <ForeignText>{status.message}</ForeignText>
+          <UntrustedText>{status.message}</UntrustedText>
         </Text>
         <Facts
           facts={[

@@ -21,7 +21,7 @@ export const ENDING_COLORS: Readonly<Record<string, string>> = {
 };
 
 /** What each condition is about, in the words of its being True. */
-export const CONDITION_MEANS: Readonly<Record<Api<'Condition'>['type'], string>> = {
+export const CONDITION_TEXTS: Readonly<Record<Api<'Condition'>['type'], string>> = {
   Ready: 'what the files say is what serves',
   Reconciling: 'a pass is asked for or under way',
   Stalled: 'nothing goes on until somebody acts',

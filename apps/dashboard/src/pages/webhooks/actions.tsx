@@ -4,9 +4,9 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, ask, type Api } from '../../api/client.ts';
 import { webhooksChanged, type SeenWebhook } from '../../api/webhooks.ts';
-import { Refused } from '../../parts/refused.tsx';
-import { say } from '../../parts/said.ts';
-import { useChange } from '../../parts/use-change.ts';
+import { Refused } from '../../components/feedback/refused.tsx';
+import { announce } from '../../components/feedback/announcements.ts';
+import { useChange } from '../../components/forms/use-change.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { EditDialog } from './edit-dialog.tsx';
 import { RotateDialog } from './rotate-dialog.tsx';
@@ -55,7 +55,7 @@ function Toggle({ factory, seen }: Omit<DialogProps, 'onClose'>) {
         }),
       ),
     ({ enabled, name }) => {
-      say(enabled ? `The webhook ${name} is enabled` : `The webhook ${name} is disabled: senders get 404`);
+      announce(enabled ? `The webhook ${name} is enabled` : `The webhook ${name} is disabled: senders get 404`);
       void webhooksChanged(queries, factory.uid);
     },
   );

@@ -4,11 +4,11 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
 import { api, ask } from '../../api/client.ts';
-import { Confirm } from '../../parts/confirm.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { say } from '../../parts/said.ts';
-import { useChange } from '../../parts/use-change.ts';
+import { Confirm } from '../../components/dialogs/confirm.tsx';
+import { Dialog } from '../../components/dialogs/dialog.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { announce } from '../../components/feedback/announcements.ts';
+import { useChange } from '../../components/forms/use-change.ts';
 import type { DialogProps } from './actions.tsx';
 import { Refusal } from './refusal.tsx';
 import { SecretPlace } from './secret-place.tsx';
@@ -27,7 +27,7 @@ function RemoveFile({ factory, seen: { body: webhook }, onClose }: DialogProps) 
           <Text size="sm" component="div">
             This webhook is there as long as{' '}
             <span className="mono">
-              <ForeignText>{file ?? `webhooks/${slug}.yaml`}</ForeignText>
+              <UntrustedText>{file ?? `webhooks/${slug}.yaml`}</UntrustedText>
             </span>{' '}
             is: remove it{factory.source.kind === 'git' ? ' and commit that' : ''}, and the next sync deletes the
             webhook. To stop deliveries at once, give another value to its secret{' '}
@@ -58,7 +58,7 @@ function DeleteHere({ factory, seen, onClose }: DialogProps) {
         api.DELETE('/factory/{factory_uid}/webhooks/{webhook_uid}', { params: { path, header: { 'If-Match': tag } } }),
       ),
     () => {
-      say(`The webhook ${name} was deleted`);
+      announce(`The webhook ${name} was deleted`);
       void go(`/factories/${factory.uid}/webhooks`);
       void queries.invalidateQueries({ queryKey: ['webhooks', factory.uid] });
       queries.removeQueries({ queryKey: ['webhook', factory.uid, uid] });
@@ -111,7 +111,7 @@ function Stops({ automations }: { automations: readonly { uid: string; name: str
       <List size="sm">
         {automations.map(({ uid, name, enabled }) => (
           <List.Item key={uid}>
-            <ForeignText>{name}</ForeignText>
+            <UntrustedText>{name}</UntrustedText>
             {enabled ? '' : ' (disabled already)'}
           </List.Item>
         ))}

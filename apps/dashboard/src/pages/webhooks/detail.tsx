@@ -6,17 +6,17 @@ import type { Api } from '../../api/client.ts';
 import { problemOf } from '../../api/problems.ts';
 import { useMay } from '../../api/session.tsx';
 import { DeliveriesChart, RunsChart, StartLatencyChart } from '../../charts/index.tsx';
-import { Asked } from '../../parts/asked.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { PageTitle } from '../../parts/page-title.tsx';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
-import { EnabledBadge } from '../../parts/states.tsx';
+import { QueryView } from '../../components/feedback/query-view.tsx';
+import { Dialog } from '../../components/dialogs/dialog.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { PageTitle } from '../../components/page-title.tsx';
+import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
+import { EnabledBadge } from '../../components/feedback/states.tsx';
 import { DeliveryList } from '../deliveries/list.tsx';
 import { useFactory } from '../factories/frame.tsx';
 import { WebhookActions } from './actions.tsx';
-import { FinishSetUp } from './finish.tsx';
-import { HowToSend } from './how-to-send.tsx';
+import { FinishSetUp } from './create/finish.tsx';
+import { HowToSend } from './sending/how-to-send.tsx';
 import { OnceShown, type Shown } from './once-shown.tsx';
 import { useSeenWebhook, type SeenWebhook, type Webhook } from '../../api/webhooks.ts';
 import { SecretUnsetBadge } from './unset-badge.tsx';
@@ -29,7 +29,9 @@ export function WebhookPage() {
   return (
     <>
       {query.data !== undefined && query.error !== null && <Outdated error={query.error} />}
-      <Asked query={query}>{(seen) => <WebhookDetail key={seen.body.uid} factory={factory} seen={seen} />}</Asked>
+      <QueryView query={query}>
+        {(seen) => <WebhookDetail key={seen.body.uid} factory={factory} seen={seen} />}
+      </QueryView>
     </>
   );
 }
@@ -71,7 +73,7 @@ function WebhookDetail({ factory, seen }: { factory: Api<'Factory'>; seen: SeenW
         </PageTitle>
         {webhook.description !== null && (
           <Text size="sm" component="div" mb="md">
-            <ForeignText>{webhook.description}</ForeignText>
+            <UntrustedText>{webhook.description}</UntrustedText>
           </Text>
         )}
         <WebhookFacts factory={factory} webhook={webhook} mayManage={mayManage} />
@@ -123,7 +125,7 @@ function Unset({
       <Alert color="orange" title="Its secret is not set">
         Nobody can authenticate until the secret{' '}
         <span className="mono">
-          <ForeignText>{seen.body.secret_name}</ForeignText>
+          <UntrustedText>{seen.body.secret_name}</UntrustedText>
         </span>{' '}
         has a value that fits.
       </Alert>

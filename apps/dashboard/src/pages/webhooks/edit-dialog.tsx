@@ -4,18 +4,18 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, type SyntheticEvent } from 'react';
 import { api, ask, type Api } from '../../api/client.ts';
 import { problemOf } from '../../api/problems.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { say } from '../../parts/said.ts';
+import { Dialog } from '../../components/dialogs/dialog.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { announce } from '../../components/feedback/announcements.ts';
 import type { DialogProps } from './actions.tsx';
-import { HeaderInput, ModePicker } from './create-fields.tsx';
-import { FIELDS } from './draft.ts';
-import { useFocusOnFault } from '../../parts/focus-fault.ts';
-import { ProviderPicker } from './provider-fields.tsx';
-import { providerOfScheme, PROVIDERS } from './providers.ts';
+import { HeaderInput, ModePicker } from './create/create-fields.tsx';
+import { FIELDS } from './create/draft.ts';
+import { useFocusOnError } from '../../components/forms/focus-first-error.ts';
+import { ProviderPicker } from './create/provider-fields.tsx';
+import { providerOfScheme, PROVIDERS } from './sending/providers.ts';
 import { useSecretNames, webhooksChanged, type Mode, type Webhook } from '../../api/webhooks.ts';
 import { Refusal } from './refusal.tsx';
-import { useChange } from '../../parts/use-change.ts';
+import { useChange } from '../../components/forms/use-change.ts';
 
 interface Wanted {
   name: string;
@@ -42,13 +42,13 @@ export function EditDialog({ factory, seen, onClose }: DialogProps) {
         }),
       ),
     ({ name }) => {
-      say(`The webhook ${name} was changed`);
+      announce(`The webhook ${name} was changed`);
       onClose();
       void webhooksChanged(queries, factory.uid);
     },
   );
   const form = useRef<HTMLFormElement>(null);
-  useFocusOnFault(form, save.error);
+  useFocusOnError(form, save.error);
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();
     const body = patchOf(base.body, wanted);
@@ -74,7 +74,7 @@ export function EditDialog({ factory, seen, onClose }: DialogProps) {
             <Alert color="blue" title="Managed in files">
               Nothing is changed here: you get the text of{' '}
               <span className="mono">
-                <ForeignText>{base.body.file ?? 'its file'}</ForeignText>
+                <UntrustedText>{base.body.file ?? 'its file'}</UntrustedText>
               </span>{' '}
               with what you change.
             </Alert>

@@ -3,13 +3,13 @@ import { Alert, Anchor, Button, Group, Stack, Table, Text } from '@mantine/core'
 import { Link } from 'react-router';
 import type { Api } from '../../api/client.ts';
 import { useMay } from '../../api/session.tsx';
-import { Asked } from '../../parts/asked.tsx';
-import { Empty } from '../../parts/empty.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { ListedName } from '../../parts/listed-name.tsx';
-import { PageTitle } from '../../parts/page-title.tsx';
-import { EnabledBadge } from '../../parts/states.tsx';
-import { Time } from '../../parts/time.tsx';
+import { QueryView } from '../../components/feedback/query-view.tsx';
+import { Empty } from '../../components/lists/empty.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { ListedName } from '../../components/text/listed-name.tsx';
+import { PageTitle } from '../../components/page-title.tsx';
+import { EnabledBadge } from '../../components/feedback/states.tsx';
+import { Time } from '../../components/text/time.tsx';
 import { useFactory } from '../factories/frame.tsx';
 import { useUsers } from '../../api/automations.ts';
 import { useWebhooks, WEBHOOKS_MAX, type Webhook } from '../../api/webhooks.ts';
@@ -27,7 +27,7 @@ export function WebhookListPage() {
         Webhooks
       </PageTitle>
       {factory.definitions_managed && <WhereTheFilesAre factory={factory} />}
-      <Asked query={query}>
+      <QueryView query={query}>
         {(webhooks) =>
           webhooks.length === 0 ? (
             <NoWebhooks factory={factory} mayManage={mayManage} />
@@ -35,7 +35,7 @@ export function WebhookListPage() {
             <Webhooks webhooks={webhooks} factoryUid={factory.uid} />
           )
         }
-      </Asked>
+      </QueryView>
     </>
   );
 }
@@ -74,7 +74,7 @@ function WhereTheFilesAre({ factory: { source } }: { factory: Api<'Factory'> }) 
     <Alert color="blue" mb="md" title="Managed in files">
       These webhooks are the files <span className="mono">webhooks/&lt;name&gt;.yaml</span> of{' '}
       <span className="mono">
-        <ForeignText>{place ?? ''}</ForeignText>
+        <UntrustedText>{place ?? ''}</UntrustedText>
       </span>
       , and are changed there. Every change that is tried here says which file to edit, with the text.
     </Alert>
@@ -127,7 +127,7 @@ function Webhooks({ webhooks, factoryUid }: { webhooks: readonly Webhook[]; fact
                 <ListedName to={webhook.uid}>{webhook.name}</ListedName>
                 {webhook.description !== null && (
                   <Text size="xs" c="dimmed" component="div" lineClamp={1} fw={400}>
-                    <ForeignText>{webhook.description}</ForeignText>
+                    <UntrustedText>{webhook.description}</UntrustedText>
                   </Text>
                 )}
                 <Text size="xs" fw={400} hiddenFrom="sm">
@@ -166,7 +166,7 @@ function UsedBy({ automations }: { automations: readonly Api<'Automation'>[] }) 
     <Group gap="xs">
       {automations.map(({ uid, name, enabled }) => (
         <Anchor key={uid} component={Link} to={`../automations/${uid}`} relative="path" size="sm">
-          <ForeignText>{name}</ForeignText>
+          <UntrustedText>{name}</UntrustedText>
           {enabled ? '' : ' (disabled)'}
         </Anchor>
       ))}

@@ -1,8 +1,8 @@
 /** What the server shows this once: it lives in the memory of the one page that shows it, and nowhere else. */
 import { Alert, Stack, Text } from '@mantine/core';
-import { Copyable } from '../../parts/copy.tsx';
+import { Copyable } from '../../components/text/copy.tsx';
 import type { Webhook } from '../../api/webhooks.ts';
-import { ReadyCommand } from './ready-command.tsx';
+import { ReadyCommand } from './sending/ready-command.tsx';
 
 export interface Shown {
   /** Generated here or in the page; absent when it was supplied and need not be said again. */

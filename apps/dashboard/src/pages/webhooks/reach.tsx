@@ -1,8 +1,8 @@
 /** Said of an address that no sender elsewhere can reach. */
 import { Alert } from '@mantine/core';
 
-export function OnlyHere({ url }: { url: string }) {
-  if (!isOnThisMachine(url)) return null;
+export function LocalAddressNotice({ url }: { url: string }) {
+  if (!isLocalAddress(url)) return null;
   return (
     <Alert color="orange" title="This address is on this machine only">
       A sender elsewhere cannot reach it. An administrator of the service can give it an address that others reach
@@ -11,7 +11,7 @@ export function OnlyHere({ url }: { url: string }) {
   );
 }
 
-export function isOnThisMachine(url: string): boolean {
+export function isLocalAddress(url: string): boolean {
   const { hostname } = new URL(url);
   return hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname) || /(^|\.)localhost$/.test(hostname);
 }

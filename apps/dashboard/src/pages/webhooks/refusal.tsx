@@ -1,8 +1,8 @@
 /** The refusal of a change of a webhook, whatever it is. */
 import { isStale } from '../../api/problems.ts';
 import type { SeenWebhook } from '../../api/webhooks.ts';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
-import { SomebodyElse } from '../../parts/somebody-else.tsx';
+import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
+import { EditConflict } from '../../components/forms/edit-conflict.tsx';
 import { MEMBERS } from './words.ts';
 
 interface RefusalProps {
@@ -22,7 +22,7 @@ export function Refusal({ error, before, now, onGoOn, shown }: RefusalProps) {
   return (
     <div ref={bringIntoView}>
       {isStale(error) ? (
-        <SomebodyElse
+        <EditConflict
           what="webhook"
           differences={differencesOf(before, now)}
           onAction={onGoOn}

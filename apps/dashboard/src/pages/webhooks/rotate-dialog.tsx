@@ -5,23 +5,23 @@ import { useRef, useState, type SyntheticEvent } from 'react';
 import { api, ask, type Api } from '../../api/client.ts';
 import { problemOf } from '../../api/problems.ts';
 import { useSchemes, useWebhooks, webhooksChanged, type SeenWebhook, type Webhook } from '../../api/webhooks.ts';
-import { Copyable } from '../../parts/copy.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { useFocusOnFault } from '../../parts/focus-fault.ts';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { useChange } from '../../parts/use-change.ts';
+import { Copyable } from '../../components/text/copy.tsx';
+import { Dialog } from '../../components/dialogs/dialog.tsx';
+import { useFocusOnError } from '../../components/forms/focus-first-error.ts';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { useChange } from '../../components/forms/use-change.ts';
 import type { DialogProps } from './actions.tsx';
-import { useGivenSecret } from './given-secret.ts';
+import { useSecretDraft } from './create/secret-draft.ts';
 import { OnceShown } from './once-shown.tsx';
-import { ProviderSecretInput } from './provider-fields.tsx';
-import { providerOfScheme } from './providers.ts';
+import { ProviderSecretInput } from './create/provider-fields.tsx';
+import { providerOfScheme } from './sending/providers.ts';
 import { Refusal } from './refusal.tsx';
 import { SecretPlace } from './secret-place.tsx';
 
 export function RotateDialog({ factory, seen, onClose }: DialogProps) {
   const queries = useQueryClient();
   const [base, setBase] = useState(seen);
-  const given = useGivenSecret();
+  const given = useSecretDraft();
   const [rotated, setRotated] = useState<Api<'WebhookRotated'>>();
   const rotate = useChange(
     ({ tag, secret }: { tag: string; secret: string }, key) =>
@@ -89,7 +89,7 @@ function rotation(
 interface RotateFormProps {
   factory: Api<'Factory'>;
   base: SeenWebhook;
-  given: ReturnType<typeof useGivenSecret>;
+  given: ReturnType<typeof useSecretDraft>;
   error: unknown;
   isPending: boolean;
   onRotate: () => void;
@@ -109,7 +109,7 @@ function RotateForm({
   children,
 }: RotateFormProps) {
   const form = useRef<HTMLFormElement>(null);
-  useFocusOnFault(form, error);
+  useFocusOnError(form, error);
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();
     onRotate();
@@ -156,7 +156,7 @@ function RotateElsewhere({
           The file of this webhook names the secret <SecretPlace factoryUid={factoryUid} webhook={webhook} />. Rotate it
           there, or by{' '}
           <span className="mono">
-            millwright secrets set <ForeignText>{webhook.secret_name}</ForeignText>
+            millwright secrets set <UntrustedText>{webhook.secret_name}</UntrustedText>
           </span>
           ; no file changes. The webhook takes the new value over at its next sync, which is asked for at once.
         </Text>
@@ -177,7 +177,7 @@ function NewProviderSecret({
   error,
 }: {
   scheme: string;
-  given: ReturnType<typeof useGivenSecret>;
+  given: ReturnType<typeof useSecretDraft>;
   error: string | undefined;
 }) {
   const scheme = useSchemes().data?.signature_schemes.find((one) => one.id === id);
@@ -223,7 +223,7 @@ function WhatHappens({
           <List size="sm">
             {sharing.map(({ uid, name }) => (
               <List.Item key={uid}>
-                <ForeignText>{name}</ForeignText>
+                <UntrustedText>{name}</UntrustedText>
               </List.Item>
             ))}
           </List>
@@ -249,7 +249,7 @@ function Rotated({ rotated, onClose }: { rotated: Api<'WebhookRotated'>; onClose
           <List size="sm">
             {others.map(({ uid, name, url }) => (
               <List.Item key={uid}>
-                <ForeignText>{name}</ForeignText>
+                <UntrustedText>{name}</UntrustedText>
                 {url !== undefined && <Copyable value={url} what={`the URL of ${name}`} />}
               </List.Item>
             ))}

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { useMay } from '../../api/session.tsx';
 import type { Webhook } from '../../api/webhooks.ts';
-import { ForeignText } from '../../parts/foreign-text.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 import { isThere } from '../secrets/asking.ts';
 
 export function SecretPlace({
@@ -21,7 +21,7 @@ export function SecretPlace({
   });
   const named = (
     <span className="mono">
-      <ForeignText>{name}</ForeignText>
+      <UntrustedText>{name}</UntrustedText>
     </span>
   );
   if (isOwn === undefined) return named;

@@ -2,11 +2,11 @@
 import { Anchor, Group, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import type { Api } from '../../api/client.ts';
-import { Copyable } from '../../parts/copy.tsx';
-import { Facts } from '../../parts/facts.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { RevisionText } from '../../parts/revision-text.tsx';
-import { Time } from '../../parts/time.tsx';
+import { Copyable } from '../../components/text/copy.tsx';
+import { Facts } from '../../components/facts.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { RevisionText } from '../../components/text/revision-text.tsx';
+import { Time } from '../../components/text/time.tsx';
 import type { Webhook } from '../../api/webhooks.ts';
 import { modeLabel } from './words.ts';
 
@@ -31,7 +31,7 @@ export function WebhookFacts({
           'Secret',
           <span key="secret">
             <span className="mono">
-              <ForeignText>{webhook.secret_name}</ForeignText>
+              <UntrustedText>{webhook.secret_name}</UntrustedText>
             </span>
             {webhook.secret_set ? ', set' : ', not set'}
           </span>,
@@ -42,7 +42,7 @@ export function WebhookFacts({
             'the default'
           ) : (
             <span key="header" className="mono">
-              <ForeignText>{webhook.delivery_id_header}</ForeignText>
+              <UntrustedText>{webhook.delivery_id_header}</UntrustedText>
             </span>
           ),
         ],
@@ -86,7 +86,7 @@ function Users({ automations, newFor }: { automations: readonly Api<'AutomationR
       {automations.map(({ uid, name, enabled }) => (
         <span key={uid}>
           <Anchor component={Link} to={`../../automations/${uid}`} relative="path" size="sm">
-            <ForeignText>{name}</ForeignText>
+            <UntrustedText>{name}</UntrustedText>
           </Anchor>
           {!enabled && (
             <Text span size="sm" c="dimmed">

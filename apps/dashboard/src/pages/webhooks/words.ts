@@ -1,6 +1,6 @@
 /** How webhooks are spoken of. spec: Webhook ingress. */
 import type { Mode, Webhook } from '../../api/webhooks.ts';
-import { schemeLabel } from './providers.ts';
+import { schemeLabel } from './sending/providers.ts';
 
 export const MODES: readonly { mode: Mode; label: string; means: string }[] = [
   {

@@ -208,7 +208,7 @@ class WebhookCreateParam(TypedDict):
     """How senders prove themselves. `token`: `Authorization: Bearer <secret>`. `url_token`: the secret is the last part of the URL. `signature`: each request is signed by the provider’s scheme."""
 
     signature_scheme: NotRequired[str]
-    """Signature scheme of the provider, with `auth_mode` `signature` only; `GET /signature-schemes` lists them. `github`, `stripe`, `standard_webhooks`, `sentry`, `pagerduty` or `vercel`."""
+    """Signature scheme of the provider, with `auth_mode` `signature` only; `GET /signature-schemes` lists them. `github`, `stripe`, `standard_webhooks`, `sentry`, `pagerduty`, `vercel` or `circleci`."""
 
     secret: NotRequired[str]
     """The credential, for example the provider’s signing secret; kept as a secret of the factory and never shown."""

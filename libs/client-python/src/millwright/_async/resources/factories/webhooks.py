@@ -72,8 +72,8 @@ class AsyncWebhooks(AsyncResource):
             auth_mode: How senders prove themselves. `token`: `Authorization: Bearer <secret>`. `url_token`: the
                 secret is the last part of the URL. `signature`: each request is signed by the provider’s scheme.
             signature_scheme: Signature scheme of the provider, with `auth_mode` `signature` only; `GET
-                /signature-schemes` lists them. `github`, `stripe`, `standard_webhooks`, `sentry`, `pagerduty` or
-                `vercel`.
+                /signature-schemes` lists them. `github`, `stripe`, `standard_webhooks`, `sentry`, `pagerduty`,
+                `vercel` or `circleci`.
             secret: The credential, for example the provider’s signing secret; kept as a secret of the factory and
                 never shown.
             secret_name: Name of the managed secret: an existing one that the factory may use for webhooks is used as

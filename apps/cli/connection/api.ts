@@ -1,0 +1,233 @@
+/** The API of one server as the verbs call it: address, key, time limits, and refusals in words. contract 2, 3 (Errors), 11. */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import {
+  APIConnectionError,
+  APIPromise,
+  APIResponseValidationError,
+  APIStatusError,
+  isLoopback,
+  Millwright,
+  PagePromise,
+  type CallRequest,
+  type ClientOptions,
+  type PagePlace,
+  type Sending,
+} from '#client';
+import { readAddress } from './address.ts';
+import {
+  CommandError,
+  verb,
+  type Asked,
+  type CliIo,
+  type DescribedVerb,
+  type OptionSpecs,
+  type VerbSpec,
+} from '../command.ts';
+import { EXIT, exitOfStatus } from '../exit-codes.ts';
+import { redirected, unreachable } from './request.ts';
+import { Output, readFormat } from '../terminal/output.ts';
+import { version } from '../version.ts';
+
+const DEFAULT_SERVER = 'http://127.0.0.1:8080';
+const DEFAULT_DATA_DIR = '.millwright';
+/** Every call of the API answers at once. */
+const ANSWER_MS_MAX = 30_000;
+
+/** The form of an API key. contract 1. */
+const KEY = /^mw_[A-Za-z0-9_-]{16,256}$/;
+
+/** The client of the API, whose every error is a Failure in the words of the command. */
+export class Api extends Millwright {
+  readonly #failureOf: (cause: unknown) => unknown;
+
+  constructor(options: ClientOptions, failureOf: (cause: unknown) => unknown) {
+    super(options);
+    this.#failureOf = failureOf;
+  }
+
+  override call<T>(request: CallRequest): APIPromise<T> {
+    return new APIPromise(this.#inWords(() => super.call<T>(request)));
+  }
+
+  override page<Item, Body>(request: CallRequest, member: string, place?: PagePlace): PagePromise<Item, Body> {
+    return new PagePromise(this.#inWords(() => super.page<Item, Body>(request, member, place)));
+  }
+
+  #inWords<T>(ask: () => APIPromise<T>): Sending<T> {
+    const fail = (cause: unknown): never => {
+      throw this.#failureOf(cause);
+    };
+    return { read: () => ask().withResponse().catch(fail), unread: () => ask().asResponse().catch(fail) };
+  }
+}
+
+/** Options of every verb that talks to a server. */
+export const SERVER_OPTIONS = {
+  format: { type: 'string', value: 'text|json', help: 'text for people (default), or the JSON of the API' },
+  server: {
+    type: 'string',
+    value: 'URL',
+    help: `address of the service (default: MILLWRIGHT_SERVER, MILLWRIGHT_BASE_URL, else ${DEFAULT_SERVER})`,
+  },
+  'key-file': {
+    type: 'string',
+    value: 'FILE',
+    help: 'file with the API key (default: MILLWRIGHT_API_KEY; on this machine also <data dir>/admin-key)',
+  },
+} as const satisfies OptionSpecs;
+
+/** What a verb of a server works with. */
+export interface Calling {
+  api: Api;
+  output: Output;
+  io: CliIo;
+}
+
+/** Declares a verb that talks to a server. */
+export function apiVerb<const Specs extends OptionSpecs>(
+  spec: Omit<VerbSpec<Specs>, 'run'> & { run(asked: Asked<Specs>, calling: Calling): Promise<number> },
+): DescribedVerb {
+  return verb<Specs & typeof SERVER_OPTIONS>({
+    ...spec,
+    options: { ...spec.options, ...SERVER_OPTIONS },
+    run: (asked, io) => {
+      const {
+        format,
+        server,
+        'key-file': keyFile,
+      } = asked.values as { format?: string; server?: string; 'key-file'?: string };
+      const output = new Output(io, readFormat(format));
+      return spec.run(asked as Asked<Specs>, { api: connect({ server, keyFile }, io), output, io });
+    },
+  });
+}
+
+/** A key, and where it was found. */
+export interface ApiKey {
+  value: string;
+  /** Where it came from, for messages. */
+  origin: string;
+}
+
+/** The API of the server that options and environment name. Nothing is sent yet. */
+export function connect({ server, keyFile }: { server?: string; keyFile?: string }, io: CliIo): Api {
+  const base = serverOf(server, io);
+  const key = findKey(keyFile, base, io);
+  const options: ClientOptions = {
+    baseURL: base.href,
+    apiKey: key.value,
+    defaultHeaders: { 'X-Millwright-Client': `cli/${version()}` },
+    timeout: ANSWER_MS_MAX,
+    // What is wrong is said at once; verbs that wait have a patience of their own.
+    maxRetries: 0,
+    logLevel: 'off',
+  };
+  return new Api(options, (cause) => failureOf(cause, base, key));
+}
+
+/** Where the service is: what the option says, else the command's own variable, else that of the client libraries, which may name the API itself. */
+function serverOf(option: string | undefined, io: CliIo): URL {
+  const [subject, text] =
+    [
+      ['--server', option],
+      ['MILLWRIGHT_SERVER', set(io, 'MILLWRIGHT_SERVER')],
+      ['MILLWRIGHT_BASE_URL', set(io, 'MILLWRIGHT_BASE_URL')],
+    ].find(([, given]) => given !== undefined) ?? [];
+  return readAddress(text ?? DEFAULT_SERVER, subject ?? 'the address', io.environment);
+}
+
+/** The key that options, environment or the data folder name for a server. Throws Failure. */
+export function findKey(keyFile: string | undefined, base: URL, io: CliIo): ApiKey {
+  const fromEnvironment = set(io, 'MILLWRIGHT_API_KEY');
+  if (keyFile !== undefined) return checkedKey(readKeyFile(resolve(io.cwd, keyFile)), keyFile);
+  if (fromEnvironment !== undefined) return checkedKey(fromEnvironment, 'MILLWRIGHT_API_KEY');
+  const file = resolve(io.cwd, set(io, 'MILLWRIGHT_DATA_DIR') ?? DEFAULT_DATA_DIR, 'admin-key');
+  const found = isLoopback(base) ? readIfThere(file) : undefined;
+  if (found !== undefined) return checkedKey(found, file);
+  const tried = isLoopback(base) ? `; there is no ${file} either (MILLWRIGHT_DATA_DIR names the data folder)` : '';
+  throw new CommandError(`an API key is needed: set MILLWRIGHT_API_KEY or give --key-file FILE${tried}`, EXIT.usage);
+}
+
+/** An empty variable is an unset one. */
+function set(io: CliIo, name: string): string | undefined {
+  return io.environment[name] === '' ? undefined : io.environment[name];
+}
+
+function checkedKey(text: string, origin: string): ApiKey {
+  const value = text.trim();
+  if (!KEY.test(value))
+    throw new CommandError(`${origin} holds no API key; one looks like mw_ and 43 further characters`, EXIT.usage);
+  return { value, origin };
+}
+
+function readKeyFile(file: string): string {
+  const text = readIfThere(file);
+  if (text === undefined) throw new CommandError(`there is no file ${file}`, EXIT.usage);
+  return text;
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown';
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw new CommandError(`the file ${file} cannot be read (${code})`, EXIT.usage, [], { cause });
+  }
+}
+
+/** What went wrong, in words; what is no error of the API stays as it is. */
+function failureOf(cause: unknown, base: URL, key: ApiKey): unknown {
+  if (cause instanceof APIConnectionError) return unreachable(base, cause.cause ?? cause, ANSWER_MS_MAX);
+  if (cause instanceof APIResponseValidationError)
+    return new CommandError(
+      `${base.origin} answers ${cause.status}, but not as a Millwright service does; check --server`,
+      EXIT.internal,
+      [cause.message],
+      { cause },
+    );
+  return cause instanceof APIStatusError ? refusal(cause, base, key) : cause;
+}
+
+/** Members of a problem that a client does not know by name. */
+interface Proposal {
+  /** Text that a file would need, where files decide what was to be changed. */
+  edited_text?: string | null;
+  file?: string;
+  new_file?: string;
+}
+
+function refusal(error: APIStatusError, base: URL, key: ApiKey): CommandError {
+  const { status, headers, problem, detail, title, errors, traceId } = error;
+  if (status >= 300 && status < 400) return redirected(base);
+  if (problem === undefined || !(headers.get('content-type') ?? '').startsWith('application/problem+json'))
+    return new CommandError(
+      `${base.origin} answers ${status}, but not as a Millwright service does; check --server`,
+      EXIT.internal,
+    );
+  if (status === 401)
+    return new CommandError(`the server does not know the API key in ${key.origin}`, EXIT.usage, [
+      'set MILLWRIGHT_API_KEY to a key of that server, or give --key-file FILE',
+    ]);
+  const words = detail ?? title ?? `the server answers ${status}`;
+  const members = errors
+    .filter(({ message }) => message !== words)
+    .map(({ pointer, message }) => (pointer === '' ? message : `${pointer}: ${message}`));
+  const seconds = headers.get('retry-after');
+  const retry = seconds === null ? [] : [`try again in ${seconds} s`];
+  const trace = status >= 500 && traceId !== undefined ? [`trace id ${traceId}`] : [];
+  return new CommandError(words, exitOfStatus(status), [...members, ...proposal(problem), ...retry, ...trace]);
+}
+
+/** The edit that a refusal proposes, to be copied. */
+function proposal({ edited_text: text, file, new_file: newFile }: Proposal): string[] {
+  if (typeof text !== 'string' || file === undefined) return [];
+  return [
+    `${newFile ?? file}:`,
+    ...text
+      .replace(/\n$/, '')
+      .split('\n')
+      .map((line) => `| ${line}`),
+  ];
+}

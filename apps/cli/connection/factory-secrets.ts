@@ -1,0 +1,34 @@
+/** Which secrets a factory of a server may use: what `validate` checks names against when it is told of one. contract 2, 11. */
+import type { KnownFacts, SecretFacts } from '#definitions';
+import type { Secret } from '#client';
+import { connect } from './api.ts';
+import { CommandError, type CliIo } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { findFactory } from './name-resolution.ts';
+import { all, PAGE_SIZE_MAX } from './pages.ts';
+import type { CommandIo } from '../verbs/validate.ts';
+
+/** Names and whether they are set; whether a value suits a mode is for the server to say. Throws Failure. */
+export async function secretsOfServer(
+  { server, factory: named, keyFile }: { server: string; factory?: string; keyFile?: string },
+  io: CommandIo,
+): Promise<KnownFacts> {
+  const api = connect({ server, keyFile }, { ...io, environment: io.environment ?? {} } as CliIo);
+  const factory = await findFactory(api, named);
+  const own = await all(api.factories.secrets.list(factory.uid, { limit: PAGE_SIZE_MAX })).catch(tellWay);
+  const team = await all(api.secrets.list({ limit: PAGE_SIZE_MAX })).catch(tellWay);
+  const granted = (use: 'webhook' | 'run'): Secret[] =>
+    [...team, ...own].filter(
+      ({ owner, grants: { factories, uses } }) =>
+        uses.includes(use) && (owner === factory.uid || factories === '*' || factories.includes(factory.uid)),
+    );
+  // A factory's own secret comes before the team's of the same name.
+  const webhookSecrets = new Map<string, SecretFacts>(granted('webhook').map(({ name, set }) => [name, { name, set }]));
+  return { webhookSecrets, runSecrets: new Set(granted('run').map(({ name }) => name)) };
+}
+
+/** Names that this key may not see would look as if they did not exist. */
+function tellWay(cause: unknown): never {
+  if (!(cause instanceof CommandError) || cause.code !== EXIT.usage) throw cause;
+  throw new CommandError(`the secrets cannot be listed: ${cause.message}`, EXIT.usage, [], { cause });
+}

@@ -1,0 +1,71 @@
+/** From what people call a factory, webhook or run to its UID: checked before it becomes part of an address. contract 1. */
+import type { Factory, Webhook } from '#client';
+import type { Api } from './api.ts';
+import { CommandError, UsageError } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { PAGE_SIZE_MAX } from './pages.ts';
+
+const SLUG = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+const FACTORY_UID = /^fac_[0-9a-hjkmnp-tv-z]{26}$/;
+const WEBHOOK_UID = /^wh_[0-9a-hjkmnp-tv-z]{26}$/;
+const RUN_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Slugs that a message lists. */
+const LISTED_MAX = 20;
+
+/** The factory of that UID or slug; without one, the only factory there is. Throws when there is no such or more than one. */
+export async function findFactory(api: Api, name: string | undefined): Promise<Factory> {
+  if (name === undefined) return onlyFactory(api);
+  if (FACTORY_UID.test(name)) return api.factories.retrieve(name);
+  if (!SLUG.test(name)) throw new UsageError('FACTORY must be the slug of a factory or its UID (fac_…)');
+  for await (const factory of api.factories.list({ search: name, limit: PAGE_SIZE_MAX })) {
+    if (factory.slug === name) return factory;
+  }
+  throw new CommandError(`there is no factory ${name} that this key may see`, EXIT.usage, await knownSlugs(api));
+}
+
+/** The factory's webhook of that slug or UID. */
+export async function findWebhook(api: Api, factory: Factory, name: string): Promise<Webhook> {
+  if (!SLUG.test(name) && !WEBHOOK_UID.test(name))
+    throw new UsageError('WEBHOOK must be the name of a webhook or its UID (wh_…)');
+  const { webhooks } = await api.factories.webhooks.list(factory.uid);
+  const found = webhooks.find(({ slug, uid }) => slug === name || uid === name);
+  if (found !== undefined) return found;
+  if (webhooks.length === 0) throw new CommandError(`factory ${factory.slug} has no webhooks`, EXIT.usage);
+  throw new CommandError(
+    `factory ${factory.slug} has no webhook ${name}; it has ${listed(webhooks.map(({ slug }) => slug))}`,
+    EXIT.usage,
+  );
+}
+
+/** A run's ID as it may stand in an address. */
+export function runId(text: string | undefined): string {
+  if (text !== undefined && RUN_ID.test(text)) return text.toLowerCase();
+  throw new UsageError('ID must be the ID of a run, as `millwright runs` prints it');
+}
+
+/** The ID of something that a run asks, as it may stand in an address. */
+export function permissionId(text: string): string {
+  if (RUN_ID.test(text)) return text.toLowerCase();
+  throw new UsageError('QUESTION must be the ID of a question, as `millwright runs permissions` prints it');
+}
+
+async function onlyFactory(api: Api): Promise<Factory> {
+  const { items: factories } = await api.factories.list({ limit: LISTED_MAX + 1 });
+  const [first] = factories;
+  if (first === undefined)
+    throw new CommandError('there is no factory that this key may see', EXIT.usage, [
+      'start the service with --factory DIR|URL, or create one with POST /api/v1/factory',
+    ]);
+  if (factories.length === 1) return first;
+  throw new UsageError(`there are several factories, so name one: ${listed(factories.map(({ slug }) => slug))}`);
+}
+
+async function knownSlugs(api: Api): Promise<string[]> {
+  const { items: factories } = await api.factories.list({ limit: LISTED_MAX + 1 });
+  return factories.length === 0 ? ['it may see none'] : [`it may see ${listed(factories.map(({ slug }) => slug))}`];
+}
+
+function listed(names: readonly string[]): string {
+  return names.length > LISTED_MAX ? `${names.slice(0, LISTED_MAX).join(', ')} …` : names.join(', ');
+}

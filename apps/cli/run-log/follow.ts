@@ -1,0 +1,147 @@
+/** A run's log as it grows: pages of events, printed in order, until the run has ended. contract 3 (events). */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RunEvent } from '#client';
+import type { Api, Calling } from '../connection/api.ts';
+import { CommandError } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { LogPrinter } from './log-printer.ts';
+
+const PAGE_SIZE = 500;
+const POLL_MS_MIN = 200;
+const POLL_MS_MAX = 2_000;
+/** A restart of the service or a short loss of the network does not end the watching. */
+const OUTAGE_MS_MAX = 60_000;
+
+/** Exit code for each state in which a run has ended. */
+const EXITS: Readonly<Record<string, number>> = {
+  SUCCEEDED: EXIT.ok,
+  FAILED: EXIT.problems,
+  CANCELLED: EXIT.problems,
+  ERROR: EXIT.internal,
+};
+
+/** Prints all events of a run up to now. */
+export async function printEvents({ api, output, io }: Calling, runId: string): Promise<number> {
+  const printer = new LogPrinter(io.stdout, io.stdout, io, runId);
+  const waiting = output.format === 'json' ? [] : await changesOf(api, runId);
+  const all: RunEvent[] = [];
+  for (
+    let after = 0, page: RunEvent[] = [];
+    (page = await eventsAfter(api, runId, after)).length > 0;
+    after = page.at(-1)?.seq ?? after
+  ) {
+    if (output.format === 'json') all.push(...page);
+    else printMerged(printer, page, waiting);
+  }
+  if (output.format === 'text') printMerged(printer, [], waiting);
+  printer.end();
+  if (output.format === 'json') output.result({ events: all }, () => undefined);
+  return EXIT.ok;
+}
+
+/**
+ * Prints events until the run has ended; answers the exit code of its end. In text the run's output goes to stdout and its
+ * changes to stderr; in JSON all of it goes to stderr and the ended run to stdout.
+ */
+export async function follow({ api, output, io }: Calling, runId: string): Promise<number> {
+  const printer = new LogPrinter(output.format === 'json' ? io.stderr : io.stdout, io.stderr, io, runId);
+  if (output.format === 'text') output.note(`run ${runId}`);
+  let after = 0;
+  let shown: string | undefined;
+  for (let pauseMs = POLL_MS_MIN; ; pauseMs = Math.min(POLL_MS_MAX, pauseMs * 1.5)) {
+    // The state first: what is written before the end is then read before we stop.
+    const run = await retryDuringOutage(() => api.agent.runs.retrieve(runId), runId);
+    const exit = EXITS[run.state];
+    if (exit === undefined && run.state !== shown) printer.tell(run.state);
+    shown = run.state;
+    for (
+      let page: RunEvent[] = [];
+      (page = await retryDuringOutage(() => eventsAfter(api, runId, after), runId)).length > 0;
+      after = page.at(-1)?.seq ?? after
+    ) {
+      printer.print(page);
+      pauseMs = POLL_MS_MIN;
+    }
+    if (exit === undefined) {
+      await sleep(pauseMs);
+      continue;
+    }
+    printer.end();
+    if (printer.state !== run.state) printer.tell(run.state, run.status_message?.message); // of one that waited there may be no event
+    output.result(run, () => undefined);
+    return exit;
+  }
+}
+
+/** A change that the log does not tell, as a line. */
+interface Change {
+  at: string;
+  print(printer: LogPrinter): void;
+}
+
+/** What the log tells itself, its ends first of all, is left out; but not the last end, for one that never ran has no log. */
+async function changesOf(api: Api, runId: string): Promise<Change[]> {
+  const { events } = await api.agent.runs.timeline(runId);
+  return events.flatMap(({ event_type: type, occurred_at: at, payload }, index): Change[] => {
+    const [state, end, words] = [STATES[type], ENDS[type], WORDS[type]];
+    if (state !== undefined) return [{ at, print: (printer) => printer.tell(state) }];
+    if (end !== undefined && index === events.length - 1)
+      return [{ at: LAST, print: (printer) => (printer.state === end ? undefined : printer.tell(end)) }];
+    return words === undefined ? [] : [{ at, print: (printer) => printer.note(words(payload ?? {})) }];
+  });
+}
+
+/** After every point of time. */
+const LAST = '~';
+
+const STATES: Readonly<Record<string, string>> = {
+  run_created: 'QUEUED',
+  run_claimed: 'CLAIMED',
+  workspace_preparing: 'PENDING',
+  agent_started: 'INPROGRESS',
+};
+const ENDS: Readonly<Record<string, string>> = {
+  run_done: 'SUCCEEDED',
+  run_failed: 'FAILED',
+  run_errored: 'ERROR',
+  run_cancelled: 'CANCELLED',
+};
+const WORDS: Readonly<Record<string, (payload: { outcome?: unknown }) => string>> = {
+  run_followup: ({ outcome }) => `follow-up${typeof outcome === 'string' ? ` (${outcome})` : ''}`,
+  run_cancel_requested: () => 'somebody asks to cancel it',
+};
+
+/** Events, and before each of them the changes that came until then; with no events, all that are left. */
+function printMerged(printer: LogPrinter, page: readonly RunEvent[], waiting: Change[]): void {
+  const until = (time: string): void => {
+    while (waiting[0] !== undefined && waiting[0].at <= time) waiting.shift()?.print(printer);
+  };
+  for (const event of page) {
+    until(event.occurred_at);
+    printer.print([event]);
+  }
+  if (page.length === 0) until(LAST);
+}
+
+async function eventsAfter(api: Api, runId: string, after: number): Promise<RunEvent[]> {
+  const { events } = await api.agent.runs.listEvents(runId, { after, limit: PAGE_SIZE });
+  return events;
+}
+
+/** Asks again while the server is away; gives up with the way to look later. */
+async function retryDuringOutage<T>(ask: () => Promise<T>, runId: string): Promise<T> {
+  const deadline = performance.now() + OUTAGE_MS_MAX;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (cause) {
+      if (!(cause instanceof CommandError) || cause.code !== EXIT.internal) throw cause;
+      if (performance.now() > deadline)
+        throw new CommandError(cause.message, cause.code, [
+          ...cause.details,
+          `the run goes on; see it with: millwright runs events ${runId} --follow`,
+        ]);
+      await sleep(POLL_MS_MAX);
+    }
+  }
+}

@@ -1,0 +1,199 @@
+/** `millwright explain`: what decided a delivery or a run, told as a story. Never a value of a payload. spec: Webhook delivery, Agent run; contract 11. */
+import type { ExplainedAutomation, ExplainedDefinition, ExplainedDelivery, ExplainedRun, Explanation } from '#client';
+import { apiVerb } from '../connection/api.ts';
+import { UsageError } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { count, toSeconds, type Colour, type Output } from '../terminal/output.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The verb `explain`. */
+export const explain = apiVerb({
+  name: 'explain',
+  arguments: 'ID',
+  summary:
+    'Tells what decided a delivery or a run: commit, file, webhook, automation, trigger, filter; and why others did not fire.',
+  details: ['ID is the ID of a run, or that of a delivery in the log, as `millwright deliveries` prints it (ENTRY).'],
+  positionals: [1, 1],
+  options: {},
+  async run({ positionals: [id = ''] }, { api, output }) {
+    if (!UUID.test(id))
+      throw new UsageError(
+        'ID must be the ID of a run, as `millwright runs` prints it, or the entry_id of a delivery, as `millwright deliveries` prints it (ENTRY)',
+      );
+    const answer = await api.explanations.retrieve(id.toLowerCase());
+    output.result(answer, () => tell(answer, output));
+    return EXIT.ok;
+  },
+});
+
+function tell(told: Explanation, output: Output): void {
+  const { run, delivery, automations, revision } = told;
+  const say = (text: string, depth: number, colour?: Colour): void =>
+    folded(text, depth).forEach((line) => output.line(line, colour));
+  for (const [depth, text] of run === null ? [] : runWords(run, told)) say(text, depth);
+  for (const [depth, text] of delivery === null ? [] : deliveryWords(delivery, told)) say(text, depth);
+  if (revision !== null) say(`decided by the definitions of ${revision}`, 1);
+  const shown = automations.filter(({ result }) => result !== 'not-selected');
+  const width = Math.max(0, ...shown.map(({ slug }) => slug.length));
+  for (const automation of shown) {
+    say(
+      `automation ${automation.slug.padEnd(width)}  ${resultWords(automation)}`,
+      1,
+      automation.result === 'fired' ? 'green' : undefined,
+    );
+    for (const text of decidedWords(automation)) say(text, 2);
+  }
+  for (const text of othersWords(told)) say(text, 1);
+  for (const text of changesOf(told)) say(text, 0, 'yellow');
+}
+
+/** A line and how deep it stands below what it belongs to. */
+type Line = readonly [depth: number, text: string];
+
+const INDENT = '  ';
+const COLUMNS = 120;
+
+/** Lines of so many columns, broken behind blanks and commas; what has none stays whole. */
+function folded(text: string, depth: number): string[] {
+  const lines: string[] = [];
+  let line = INDENT.repeat(depth);
+  for (const piece of text.split(/(?<=[ ,])(?! )/)) {
+    const isFull = line.trim() !== '' && (line + piece).trimEnd().length > COLUMNS;
+    if (isFull) lines.push(line.trimEnd());
+    line = isFull ? INDENT.repeat(depth + 2) + piece : line + piece;
+  }
+  return [...lines, line.trimEnd()];
+}
+
+function runWords(run: ExplainedRun, told: Explanation): Line[] {
+  return [
+    [0, `run ${run.run_id} (${run.title}) is ${run.state}`],
+    [1, `made at ${toSeconds(run.created_at)} ${startWords(run, told)}`],
+  ];
+}
+
+/** Who or what started a run. */
+function startWords(run: ExplainedRun, { delivery, automations, webhook }: Explanation): string {
+  const automation = automations.find(({ run_id: id }) => id === run.run_id)?.slug;
+  const fired = automation === undefined ? '' : `, which fired automation ${automation}`;
+  if (run.schedule !== null)
+    return `by the tick of ${toSeconds(run.scheduled_at)} of schedule ${run.schedule.schedule_name ?? run.schedule.cron_schedule ?? run.schedule.schedule_id}${fired}`;
+  if (delivery !== null) return `by delivery ${delivery.entry_id}${fired}`;
+  if (run.delivery_id !== null)
+    return `by a delivery that is in the log no more, ${run.delivery_id} of webhook ${webhook?.slug ?? '(gone)'}${fired}`;
+  return `by ${run.creator.display_name} over ${SOURCES[run.source] ?? run.source}; no definition decided it`;
+}
+
+const SOURCES: Readonly<Record<string, string>> = { API: 'the API', CLI: 'the command line', WEB_APP: 'the dashboard' };
+
+function deliveryWords(delivery: ExplainedDelivery, { webhook }: Explanation): Line[] {
+  const { entry_id: id, received_at: at, outcome, count: times, delivery_id: identity } = delivery;
+  const what = outcome === 'Accepted' ? 'was accepted' : outcome === 'Duplicate' ? 'was a duplicate' : 'was refused';
+  return [
+    [0, `delivery ${id} ${what} at ${toSeconds(at)}${times > 1 ? `, and stands for ${times}` : ''}`],
+    [1, webhook === null ? 'of a webhook that is gone' : `of webhook ${webhook.slug} (${place(webhook)})`],
+    ...(outcome === 'Accepted' || outcome === 'Duplicate' ? [[1, `identity ${identity}`] as const] : []),
+    ...outcomeWords(delivery).map((text) => [1, text] as const),
+  ];
+}
+
+function outcomeWords({
+  outcome,
+  refused_because: reason,
+  duplicate_of: original,
+  resent_from: from,
+}: ExplainedDelivery): string[] {
+  if (outcome === 'Accepted')
+    return from === undefined ? [] : [`the bytes of another, delivered again; see: millwright explain ${from}`];
+  if (outcome === 'Duplicate')
+    return [
+      original === null
+        ? 'the delivery that it repeats is in the log no more, or has another identity'
+        : `it repeats another; see: millwright explain ${original}`,
+    ];
+  return [`${outcome}${reason === undefined ? '' : `: ${reason}`}`, 'no automation was asked'];
+}
+
+const RESULTS: Readonly<Record<Exclude<ExplainedAutomation['result'], 'fired' | 'filter'>, string>> = {
+  disabled: 'it was disabled',
+  'not-selected': 'none of its triggers names the webhook',
+  'filter-unreadable': 'its stored filter cannot be used',
+  busy: 'another run of its concurrency group was open',
+};
+
+/** What a key of a filter asked for, in words: the values of the payload are nobody's to read here. */
+const OPERATORS: Readonly<Record<NonNullable<ExplainedAutomation['operator']>, string>> = {
+  in: 'is none of the values that its filter asks for (in)',
+  not_in: 'is one of the values that its filter excludes (not_in)',
+  exists: 'is there or is missing, and its filter asks for the opposite (exists)',
+  nested: 'is no object with the members that its filter asks for',
+};
+
+function resultWords({ result, run_id: runId, failed_pointer: pointer, operator }: ExplainedAutomation): string {
+  if (result === 'fired') return `fired: run ${runId ?? ''}`;
+  if (result !== 'filter') return `did not fire: ${RESULTS[result]}`;
+  const where = pointer === undefined || pointer === '' ? 'the whole body' : pointer;
+  return `did not fire: ${where} ${operator === undefined ? 'is not what its filter asks for' : OPERATORS[operator]}`;
+}
+
+/** Its file and the trigger, in one line where that is not too long. */
+function decidedWords(automation: ExplainedAutomation): string[] {
+  const words = [place(automation), ...triggerWords(automation)];
+  const joined = words.join(', ');
+  return joined.length > COLUMNS - 2 * INDENT.length ? words : [joined];
+}
+
+/** The trigger as the file has it now, or had it last. */
+function triggerWords({ trigger, standing }: ExplainedAutomation): string[] {
+  if (trigger === null) return [];
+  const when = standing === 'deleted' ? 'as it was when it was deleted' : 'as it is now';
+  const which = trigger.as_decided ? '' : ` ${when}, which may not be what decided`;
+  const text =
+    trigger.provider === 'schedule'
+      ? `schedule ${trigger.cron ?? ''}`
+      : trigger.filter === undefined
+        ? 'every delivery'
+        : `filter ${JSON.stringify(trigger.filter)}`;
+  return [`trigger ${trigger.position}${which}: ${text}`];
+}
+
+/** Automations that do not select the webhook. */
+function othersWords({ automations, automations_left_out: leftOut }: Explanation): string[] {
+  const others = automations.filter(({ result }) => result === 'not-selected').map(({ slug }) => slug);
+  if (others.length === 0) return [];
+  const listed =
+    others.length > LISTED_MAX || leftOut > 0
+      ? `${others.slice(0, LISTED_MAX).join(', ')} … (${count(others.length + leftOut, 'automation')})`
+      : others.join(', ');
+  return [`not selected: ${listed}, whose triggers do not name the webhook`];
+}
+
+/** Names that are listed; the JSON has more. */
+const LISTED_MAX = 20;
+
+/** What is another now than when it decided. */
+function changesOf({ webhook, automations }: Explanation): string[] {
+  const all: (ExplainedDefinition & { kind: string })[] = [
+    ...(webhook === null ? [] : [{ ...webhook, kind: 'webhook' }]),
+    ...automations
+      .filter(({ result }) => result !== 'not-selected')
+      .map((automation) => ({ ...automation, kind: 'automation' })),
+  ];
+  return all.flatMap(({ kind, slug, standing, revision, changed_at: at }) =>
+    standing === 'unchanged'
+      ? []
+      : [
+          `since then ${kind} ${slug} was ${standing}${standing === 'changed' ? ', last' : ''} at ${toSeconds(at)} by ${abbreviated(revision)}`,
+        ],
+  );
+}
+
+/** A revision as people tell it from others: the commit that decided stands in full above it. */
+function abbreviated(revision: string): string {
+  return revision.replace(/(?<=sha\d+:)([0-9a-f]{12})[0-9a-f]+$/, '$1');
+}
+
+function place({ file }: ExplainedDefinition): string {
+  return file ?? 'managed over the API';
+}

@@ -1,0 +1,165 @@
+/** `millwright plan`: what a folder would change in a factory, asked of the server that runs it, or told from the files alone. contract 9, 11. */
+import { resolve } from 'node:path';
+import { checkReferences, isDefinitionPath, readDefinitions, type TreeFile } from '#definitions';
+import { connect, SERVER_OPTIONS } from '../connection/api.ts';
+import { UsageError, verb, type CliIo } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { readNamedFolder } from '../repository/folder.ts';
+import { FORMATS, isFormatName, type FormatName } from '../reports/formats.ts';
+import { findFactory } from '../connection/name-resolution.ts';
+import { count, Output } from '../terminal/output.ts';
+import { printPlanned, UNPLANNED_WORDS, type PlanPrinting, type PrintablePlan } from '../reports/plan-report.ts';
+import { fromWorkingFolder } from '../reports/report.ts';
+
+const FORMAT_NAMES = Object.keys(FORMATS).join('|');
+
+/** The verb `plan`. */
+export const plan = verb({
+  name: 'plan',
+  arguments: '[DIR]',
+  summary: 'Shows what the files of a folder (default: the current one) would change in a factory; nothing is written.',
+  details: [
+    'The server checks them like a pass does, with the secrets and webhooks that the factory has, predicts the URLs of new webhooks, counts the',
+    'deliveries and runs of the last 7 days of everything that changes, and asks the last 50 stored deliveries what would start for them.',
+    'github prints workflow commands, and a summary where GITHUB_STEP_SUMMARY says; sarif is SARIF 2.1.0, junit JUnit XML.',
+    'With --changed-since no server is asked: the folder is compared with the commit from which its branch and REF go apart.',
+    'Ends with 0 when nothing would change, 2 when something would, 1 when problems keep files from applying, 4 when the guard would',
+    'hold deletions for an approval.',
+  ],
+  positionals: [0, 1],
+  surplus: 'takes one DIR at most',
+  options: {
+    ...SERVER_OPTIONS,
+    format: {
+      type: 'string',
+      value: FORMAT_NAMES,
+      help: 'text for people (default), the JSON of the API, or what build servers show',
+    },
+    factory: { type: 'string', value: 'FACTORY', help: 'slug or UID of the factory (default: the only one there is)' },
+    strict: { type: 'boolean', help: 'warnings are problems too' },
+    'changed-since': {
+      type: 'string',
+      value: 'REF',
+      help: 'compare with the commit from which this branch and REF go apart, without a server',
+    },
+  },
+  run({ values, positionals: [folder = '.'] }, io) {
+    const {
+      format = 'text',
+      factory,
+      strict = false,
+      'changed-since': reference,
+      server,
+      'key-file': keyFile,
+    } = values;
+    if (!isFormatName(format)) throw new UsageError(`--format must be one of ${Object.keys(FORMATS).join(', ')}`);
+    if (reference !== undefined && (server ?? keyFile ?? factory) !== undefined)
+      throw new UsageError('--changed-since asks no server, so that --server, --key-file and --factory say nothing');
+    const asked = { format, folder, isStrict: strict };
+    return reference === undefined
+      ? planOnServer(asked, { server, keyFile, factory }, io)
+      : planOffline(asked, reference, io);
+  },
+});
+
+interface Asked {
+  format: FormatName;
+  folder: string;
+  isStrict: boolean;
+}
+
+async function planOnServer(
+  asked: Asked,
+  { server, keyFile, factory: named }: { server?: string; keyFile?: string; factory?: string },
+  io: CliIo,
+): Promise<number> {
+  const api = connect({ server, keyFile }, io);
+  const files = await readNamedFolder(resolve(io.cwd, asked.folder));
+  const printing = printingOf(asked, files, io);
+  const posted = toPosted(files);
+  if (posted === undefined) return refuseUnsendable(printing);
+  const factory = await findFactory(api, named);
+  const answer = await api.factories.plan(factory.uid, { files: posted });
+  await printPlanned(answer, printing);
+  remark(factory.slug, answer, printing.output);
+  return exitOf(answer, asked.isStrict);
+}
+
+async function planOffline(asked: Asked, reference: string, io: CliIo): Promise<number> {
+  const { planSince } = await import('../repository/plan-offline.ts');
+  const folder = resolve(io.cwd, asked.folder);
+  const files = await readNamedFolder(folder);
+  const { plan: made, brokenBefore } = await planSince(folder, reference, files);
+  const printing = printingOf(asked, files, io);
+  await printPlanned(made, printing);
+  if (brokenBefore > 0)
+    printing.output.note(`${count(brokenBefore, 'file')} of the commit before cannot apply: compared with the others`);
+  remark('offline', made, printing.output);
+  printing.output.note(
+    `not looked at without a server: ${made.not_run?.map((check) => UNPLANNED_WORDS[check]).join('; ')}`,
+  );
+  return exitOf(made, asked.isStrict);
+}
+
+function printingOf({ format, folder }: Asked, files: readonly TreeFile[], io: CliIo): PlanPrinting {
+  return {
+    format,
+    folder,
+    files,
+    output: new Output(io, format === 'json' ? 'json' : 'text'),
+    cwd: io.cwd,
+    summaryFile: io.environment['GITHUB_STEP_SUMMARY'],
+  };
+}
+
+/** Files as the API takes them; undefined when one is no text that could be sent: a link, not UTF-8, over the limit. */
+function toPosted(files: readonly TreeFile[]): { path: string; content: string }[] | undefined {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  try {
+    return files.map(({ path, content, kind, sizeBytes }) => {
+      if (kind === 'symlink' || sizeBytes !== undefined) throw new TypeError('not a text');
+      return { path, content: decoder.decode(content) };
+    });
+  } catch {
+    return undefined;
+  }
+}
+
+/** What cannot be sent is in error anyway: the same engine says so here. */
+function refuseUnsendable({ format, output, files, folder, cwd }: PlanPrinting): number {
+  const { problems, notRun } = checkReferences(readDefinitions(files), {});
+  const report = { problems, notRun, fileCount: files.filter(({ path }) => isDefinitionPath(path)).length };
+  output.raw(FORMATS[format](format === 'text' || format === 'json' ? report : fromWorkingFolder(report, folder, cwd)));
+  output.note('some files are no text that could be sent, so the server was not asked');
+  return EXIT.problems;
+}
+
+/** Whether the guard would hold deletions of a tree that applies but for them. */
+function isHeld({ valid, held }: PrintablePlan): boolean {
+  return valid && held.length > 0;
+}
+
+function exitOf(plan: PrintablePlan, isStrict: boolean): number {
+  const { valid, problems, changes } = plan;
+  if (!valid || (isStrict && problems.length > 0)) return EXIT.problems;
+  if (isHeld(plan)) return EXIT.held;
+  return changes.length > 0 ? EXIT.changes : EXIT.ok;
+}
+
+function remark(slug: string, plan: PrintablePlan, output: Output): void {
+  const { problems, valid, ending, reason, message, plan: digest } = plan;
+  const isRefused = !valid && ending === 'blocked';
+  if (!valid)
+    output.note(
+      `${slug}: ${count(problems.filter(({ severity }) => severity === 'error').length, 'error')}; ${isRefused ? 'nothing of this would apply' : 'files in error would keep their last good version'}`,
+    );
+  if (isHeld(plan))
+    output.note(
+      `${slug}: ${message ?? `deletions would be held until they are approved${digest === null ? '' : `: ${digest}`}`}`,
+    );
+  // Changes that would wait, or be refused, have to be told from changes that would apply.
+  else if (!isRefused && (message !== null || ending !== 'applied'))
+    output.note(
+      `${slug}: ${message?.replace(/\.\d{3}Z/g, 'Z') ?? `nothing of this would apply (${reason ?? ending})`}`,
+    );
+}

@@ -1,0 +1,220 @@
+/** `millwright secrets`: set, list, grant and delete managed secrets. Values go in through stdin or a file and never come out. contract 2. */
+import type { Secret, SecretPut } from '#client';
+import { apiVerb, type Calling } from '../connection/api.ts';
+import { CommandError, group, UsageError, type OptionSpecs } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { readInput, toText, withoutFinalNewline } from '../terminal/input.ts';
+import { findFactory } from '../connection/name-resolution.ts';
+import { count, toSeconds } from '../terminal/output.ts';
+import { all, PAGE_SIZE_MAX } from '../connection/pages.ts';
+import { noteUnattended } from '../reports/factory-status.ts';
+
+const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,127}$/;
+type Use = (typeof USES)[number];
+const USES = ['webhook', 'run', 'git', 'forge'] as const;
+/** Factories that use a secret, of which one that files decide is looked for. */
+const USERS_CHECKED_MAX = 8;
+/** Characters of a value that the API takes. */
+const VALUE_LENGTH_MAX = 65_536;
+
+const OWNER = {
+  factory: { type: 'string', value: 'FACTORY', help: "the factory's own secret instead of the team's (slug or UID)" },
+} as const satisfies OptionSpecs;
+
+const set = apiVerb({
+  name: 'secrets set',
+  arguments: 'NAME',
+  summary: 'Sets the value of a secret, or its next version; webhooks take it over at once.',
+  details: [
+    'The value is read from stdin or a file, never from the command line, where other users of the machine and the shell',
+    'history would see it. It must be UTF-8 text. One final line end is not part of it, unless --raw is given.',
+  ],
+  positionals: [1, 1],
+  surplus:
+    'takes NAME only: the value comes from stdin or --file, never from the command line (this one should be changed if it was real)',
+  options: {
+    file: { type: 'string', value: 'FILE', help: 'file that holds the value (default: stdin)' },
+    raw: { type: 'boolean', help: 'take every byte as it is, a final line end too' },
+    ...OWNER,
+  },
+  async run({ values: { file = '-', raw = false, factory }, positionals }, calling) {
+    const name = nameOf(positionals);
+    const bytes = await readInput(file, calling.io, 'redirect a file or a pipe into the command, or give --file FILE');
+    const value = checkedValue(toText(raw ? bytes : withoutFinalNewline(bytes), 'the value'), calling);
+    const secret = await (await secretsOf(calling, factory)).put(name, { value });
+    calling.output.result(secret, () =>
+      calling.output.line(`${secret.name}: version ${secret.version} is set; ${usersOf(secret)}`),
+    );
+    await noteWaiting(calling, secret);
+    return EXIT.ok;
+  },
+});
+
+const list = apiVerb({
+  name: 'secrets list',
+  summary: 'Lists secrets: names, grants and users, never values.',
+  options: OWNER,
+  async run({ values: { factory } }, calling) {
+    const { output } = calling;
+    const found = await all((await secretsOf(calling, factory)).list());
+    output.result({ secrets: found }, () => {
+      if (found.length === 0) return output.note('there are no secrets');
+      output.table(['NAME', 'VERSION', 'USES', 'FACTORIES', 'URL-SAFE', 'CHANGED', 'USED BY'], found.map(rowOf));
+    });
+    return EXIT.ok;
+  },
+});
+
+const remove = apiVerb({
+  name: 'secrets delete',
+  arguments: 'NAME',
+  summary: 'Deletes a secret; webhooks that used it refuse everything at once.',
+  positionals: [1, 1],
+  options: { force: { type: 'boolean', help: 'delete it even if it is used' }, ...OWNER },
+  async run({ values: { force = false, factory }, positionals }, calling) {
+    const name = nameOf(positionals);
+    const secrets = await secretsOf(calling, factory);
+    const { used_by: users } = await secrets.retrieve(name);
+    if (users.length > 0 && !force)
+      throw new CommandError(`${name} is ${usersOf({ used_by: users })}`, EXIT.problems, [
+        'what uses it would fail, and webhooks would refuse every delivery; --force deletes it all the same',
+      ]);
+    await secrets.delete(name, { force: force ? true : undefined });
+    calling.output.result({ name, deleted: true }, () => calling.output.line(`${name}: deleted`));
+    return EXIT.ok;
+  },
+});
+
+const grant = apiVerb({
+  name: 'secrets grant',
+  arguments: 'NAME',
+  summary: 'Says which factories may use a secret, and for what.',
+  details: ['What is not named stays as it is.'],
+  positionals: [1, 1],
+  options: {
+    uses: { type: 'string', value: USES.join(','), help: 'what it may be used for, separated by commas' },
+    factories: {
+      type: 'string',
+      value: '*|FACTORY,…',
+      help: 'who may use it: * for all, or slugs and UIDs separated by commas',
+    },
+    ...OWNER,
+  },
+  async run({ values: { uses, factories, factory }, positionals }, calling) {
+    const name = nameOf(positionals);
+    if (uses === undefined && factories === undefined) throw new UsageError('say --uses, --factories or both');
+    if (factory !== undefined && factories !== undefined)
+      throw new UsageError(
+        "a factory's own secret is for that factory only: --factories cannot be given with --factory",
+      );
+    const secrets = await secretsOf(calling, factory);
+    const grants = {
+      ...(uses === undefined ? {} : { uses: usesOf(uses) }),
+      ...(factories === undefined ? {} : { factories: await factoriesOf(calling, factories) }),
+    };
+    await secrets.retrieve(name); // a grant to a mistyped name would make a secret of that name
+    const secret = await secrets.put(name, { grants });
+    calling.output.result(secret, () =>
+      calling.output.line(`${secret.name}: for ${usesText(secret)} in ${factoriesText(secret)}`),
+    );
+    return EXIT.ok;
+  },
+});
+
+/** The verb `secrets`. */
+export const secrets = group('secrets', { set, list, grant, delete: remove });
+
+function nameOf([name = '']: readonly string[]): string {
+  if (NAME.test(name)) return name;
+  throw new UsageError('NAME must begin with a letter, then letters, digits, _ and -, at most 128 in all');
+}
+
+/** Says it where a value waits because no process makes passes. The value is set whatever comes of this look. */
+async function noteWaiting({ api, output }: Calling, { used_by: users }: Secret): Promise<void> {
+  try {
+    for (const uid of [...new Set(users.map(({ factory_uid: factory }) => factory))].slice(0, USERS_CHECKED_MAX)) {
+      const status = await api.factories.status(uid);
+      if (status.definitions_managed) return noteUnattended(output, status); // the same processes are there for all
+    }
+  } catch (cause) {
+    if (!(cause instanceof CommandError)) throw cause;
+  }
+}
+
+/** What can be done with the secrets of an owner. */
+interface OwnedSecrets {
+  list(): AsyncIterable<Secret>;
+  retrieve(name: string): PromiseLike<Secret>;
+  put(name: string, change: SecretPut): PromiseLike<Secret>;
+  delete(name: string, params: { force?: boolean }): PromiseLike<void>;
+}
+
+/** Those of the factory that is named, else the team's. */
+async function secretsOf({ api }: Calling, factory: string | undefined): Promise<OwnedSecrets> {
+  const page = { limit: PAGE_SIZE_MAX };
+  if (factory === undefined)
+    return {
+      list: () => api.secrets.list(page),
+      retrieve: (name) => api.secrets.retrieve(name),
+      put: (name, change) => api.secrets.put(name, change),
+      delete: (name, params) => api.secrets.delete(name, params),
+    };
+  const { secrets } = api.factories;
+  const { uid } = await findFactory(api, factory);
+  return {
+    list: () => secrets.list(uid, page),
+    retrieve: (name) => secrets.retrieve(uid, name),
+    put: (name, change) => secrets.put(uid, name, change),
+    delete: (name, params) => secrets.delete(uid, name, params),
+  };
+}
+
+function checkedValue(value: string, { output }: Calling): string {
+  if (value === '') throw new CommandError('the value is empty', EXIT.problems);
+  if (value.length > VALUE_LENGTH_MAX)
+    throw new CommandError(`the value has more than ${VALUE_LENGTH_MAX} characters`, EXIT.problems);
+  if (/^[\s\ufeff]|\s$/.test(value))
+    output.note('note: the value begins or ends with white space or a byte order mark, which is part of it');
+  return value;
+}
+
+function usesOf(text: string): Use[] {
+  const uses = [...new Set(text.split(','))];
+  if (uses.every((use): use is Use => USES.some((known) => known === use))) return uses;
+  throw new UsageError(`--uses takes ${USES.join(', ')}, separated by commas`);
+}
+
+async function factoriesOf({ api }: Calling, text: string): Promise<'*' | string[]> {
+  if (text === '*') return '*';
+  const found = await Promise.all(text.split(',').map((name) => findFactory(api, name)));
+  return [...new Set(found.map(({ uid }) => uid))];
+}
+
+function usersOf({ used_by: users }: Pick<Secret, 'used_by'>): string {
+  if (users.length === 0) return 'no webhook uses it yet';
+  if (users.every(({ kind }) => kind === 'webhook'))
+    return `used by ${count(users.length, 'webhook')}: ${users.map(({ slug }) => slug).join(', ')}`;
+  return `used by ${users.map(({ kind, slug }) => `${kind} ${slug}`).join(', ')}`;
+}
+
+function usesText({ grants }: Secret): string {
+  return grants.uses.length === 0 ? 'nothing' : grants.uses.join(', ');
+}
+
+function factoriesText({ grants }: Secret): string {
+  if (grants.factories === '*') return 'all factories';
+  return grants.factories.length === 0 ? 'no factory' : grants.factories.join(', ');
+}
+
+function rowOf(secret: Secret): string[] {
+  const { name, set: isSet, version, grants, url_safe: isUrlSafe, updated_at: changed, used_by: users } = secret;
+  return [
+    name,
+    isSet ? String(version) : 'unset',
+    usesText(secret),
+    grants.factories === '*' ? '*' : factoriesText(secret),
+    isSet ? (isUrlSafe ? 'yes' : 'no') : '-',
+    toSeconds(changed),
+    users.length === 0 ? '-' : users.map(({ slug }) => slug).join(', '),
+  ];
+}

@@ -1,0 +1,27 @@
+/** Idempotency keys: one for each thing that a person means to do, however often it has to be asked for. */
+import { problemOf } from '../../api/problems.ts';
+
+export interface IdempotencyKeys {
+  /** The key of a request for this: that of the last one where it was for the same, and nobody knows what became of it. */
+  keyFor: (wanted: unknown) => string;
+  /** It was done, or refused with this fault. */
+  settled: (fault?: unknown) => void;
+}
+
+export function idempotencyKeys(makeKey: () => string): IdempotencyKeys {
+  let open: { wanted: string; key: string } | undefined;
+  return {
+    keyFor(wanted) {
+      const text =
+        JSON.stringify(wanted, (_, value: unknown) =>
+          value instanceof File ? [value.name, value.size, value.lastModified] : value,
+        ) ?? '';
+      if (open?.wanted !== text) open = { wanted: text, key: makeKey() };
+      return open.key;
+    },
+    settled(fault) {
+      const status = fault === undefined ? 200 : (problemOf(fault)?.status ?? 0);
+      if (status >= 200 && status < 500) open = undefined;
+    },
+  };
+}

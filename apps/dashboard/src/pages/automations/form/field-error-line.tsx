@@ -1,0 +1,20 @@
+/** One thing that is wrong inside a text of the form, and where. */
+import { Input } from '@mantine/core';
+import { UntrustedText } from '../../../components/text/untrusted-text.tsx';
+import type { FieldError } from './draft.ts';
+
+export function FieldErrorLine({ pointer, message }: FieldError) {
+  return (
+    <Input.Error component="p" m={0}>
+      {pointer !== '' && (
+        <>
+          <span className="mono">
+            <UntrustedText>{pointer}</UntrustedText>
+          </span>
+          :{' '}
+        </>
+      )}
+      <UntrustedText>{message}</UntrustedText>
+    </Input.Error>
+  );
+}

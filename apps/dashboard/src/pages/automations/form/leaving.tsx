@@ -1,0 +1,10 @@
+/** Asks before an automation with unsaved changes is left. */
+import { UnsavedChangesDialog } from '../../../components/dialogs/leave-anyway.tsx';
+
+export function LeaveUnsaved({ isLoss }: { isLoss: () => boolean }) {
+  return (
+    <UnsavedChangesDialog title="Leave without saving?" isLoss={isLoss}>
+      What you changed here is not saved and would be lost.
+    </UnsavedChangesDialog>
+  );
+}

@@ -1,0 +1,186 @@
+/** The work on runs: who tells of it, in every process; the engine, where one works on runs. */
+import { createHmac } from 'node:crypto';
+import { Global, Module } from '@nestjs/common';
+import type { Config } from '../config/config.ts';
+import { DiskWatch } from '../process/disk-watch.ts';
+import { Clock, CONFIG, IdSource, ProcessIdentity } from '../process/injection-tokens.ts';
+import { Installation } from '../process/installation.ts';
+import { Log } from '../process/log.ts';
+import { RunNotifier } from '../runs/run-notifier.ts';
+import { SecretReader } from '../secrets/secret-reader.ts';
+import { Notices } from '../store/database/notices.ts';
+import { ResourceStore } from '../store/definitions/resource-files.ts';
+import { DeliveryStore } from '../store/deliveries/deliveries.ts';
+import { FactoryStore } from '../store/factories/factories.ts';
+import { ArtifactStore, AttachmentStore } from '../store/runs/run-files.ts';
+import { Outbox } from '../store/runs/outbox.ts';
+import { PermissionStore } from '../store/runs/permissions.ts';
+import { RunHistoryStore } from '../store/runs/run-history.ts';
+import { RunStore } from '../store/runs/runs.ts';
+import { QueueDispatch } from './engine/dispatch-queue.ts';
+import { TableDispatch } from './engine/dispatch-tables.ts';
+import type { Dispatch } from './engine/dispatch.ts';
+import { Engine } from './engine/engine.ts';
+import { OutboxRelay } from './engine/outbox-relay.ts';
+import { RunQueue } from './engine/run-queue.ts';
+import { Environments } from './preparation/environments.ts';
+import { RunAgents } from './preparation/run-agents.ts';
+import { Skills } from './preparation/skills.ts';
+import { Repositories } from './repositories/repositories.ts';
+
+/** The same fault of the queue is logged no more often. */
+const FAULT_MS = 60_000;
+
+/** Token of the `Dispatch`: by tables or by a queue, as the operator chose. */
+const DISPATCH = Symbol('Dispatch');
+
+/** The queue of the engine `bullmq`, in the database or in Redis where the operator names one; undefined where processes look into the tables themselves. */
+function openQueue(config: Config, { uidKey }: Installation, clock: Clock, log: Log): RunQueue | undefined {
+  const { engine, databaseUrl, databaseDirectUrl, redisUrl } = config;
+  if (engine === 'embedded' || databaseUrl === undefined) return undefined;
+  let reportedAtMs = -Infinity;
+  const report = (fault: unknown): void => {
+    if (clock.monotonicMs() - reportedAtMs < FAULT_MS) return;
+    reportedAtMs = clock.monotonicMs();
+    log.fault('the queue of runs has a fault', fault);
+  };
+  // Of this installation alone: the key is the same in all of its processes, and nobody else's.
+  const name = `runs-${createHmac('sha256', uidKey).update('queue of runs').digest('hex').slice(0, 16)}`;
+  return new RunQueue({ name, redisUrl, databaseUrl: databaseDirectUrl ?? databaseUrl, report });
+}
+
+/** Who tells processes of waiting runs, by the engine that the operator chose. Without a queue there is neither it nor its relay. */
+@Global()
+@Module({
+  providers: [
+    { provide: RunQueue, useFactory: openQueue, inject: [CONFIG, Installation, Clock, Log] },
+    {
+      provide: OutboxRelay,
+      useFactory: (outbox: Outbox, queue: RunQueue | undefined, log: Log, clock: Clock) =>
+        queue && new OutboxRelay({ outbox, queue, log, nowMs: () => clock.nowMs() }),
+      inject: [Outbox, RunQueue, Log, Clock],
+    },
+  ],
+  exports: [RunQueue, OutboxRelay],
+})
+export class DispatchModule {}
+
+/** The engine of this process, and what it prepares runs with. */
+@Global()
+@Module({
+  providers: [
+    {
+      provide: DISPATCH,
+      useFactory: (
+        { workerHost, workerEnvironments }: Config,
+        log: Log,
+        outbox: Outbox,
+        queue?: RunQueue,
+        relay?: OutboxRelay,
+      ): Dispatch =>
+        queue === undefined || relay === undefined
+          ? new TableDispatch(log)
+          : new QueueDispatch({
+              queue,
+              relay,
+              outbox,
+              placement: { host: workerHost, environments: workerEnvironments },
+              log,
+            }),
+      inject: [CONFIG, Log, Outbox, { token: RunQueue, optional: true }, { token: OutboxRelay, optional: true }],
+    },
+    {
+      provide: Repositories,
+      useFactory: (config: Config, clock: Clock, disk: DiskWatch) =>
+        new Repositories({ config, nowMs: () => clock.nowMs(), isDiskLow: () => disk.isLowNow() }),
+      inject: [CONFIG, Clock, DiskWatch],
+    },
+    ...[Environments, Skills].map((Preparation) => ({
+      provide: Preparation,
+      useFactory: (
+        config: Config,
+        factories: FactoryStore,
+        secrets: SecretReader,
+        resources: ResourceStore,
+        repositories: Repositories,
+      ) => new Preparation({ config, factories, secrets, resources, repositories }),
+      inject: [CONFIG, FactoryStore, SecretReader, ResourceStore, Repositories],
+    })),
+    {
+      provide: Engine,
+      useFactory: engineOf,
+      inject: [
+        CONFIG,
+        ProcessIdentity,
+        RunAgents,
+        Environments,
+        Skills,
+        Repositories,
+        DISPATCH,
+        RunNotifier,
+        Notices,
+        DiskWatch,
+        SecretReader,
+        RunStore,
+        DeliveryStore,
+        AttachmentStore,
+        ArtifactStore,
+        PermissionStore,
+        RunHistoryStore,
+        Clock,
+        IdSource,
+        Log,
+      ],
+    },
+  ],
+  exports: [Engine, Repositories],
+})
+export class ExecutionModule {}
+
+function engineOf(
+  config: Config,
+  { owner }: ProcessIdentity,
+  agents: RunAgents,
+  environments: Environments,
+  skills: Skills,
+  repositories: Repositories,
+  dispatch: Dispatch,
+  notifier: RunNotifier,
+  notices: Notices,
+  disk: DiskWatch,
+  secrets: SecretReader,
+  runs: RunStore,
+  deliveries: DeliveryStore,
+  attachments: AttachmentStore,
+  artifacts: ArtifactStore,
+  permissions: PermissionStore,
+  histories: RunHistoryStore,
+  clock: Clock,
+  ids: IdSource,
+  log: Log,
+): Engine {
+  const engine = new Engine({
+    config,
+    owner,
+    builtInAgent: agents.builtIn,
+    profiles: agents.profiles,
+    environments,
+    skills,
+    isDiskLow: () => disk.isLow(),
+    relieveOfRepositories: () => repositories.relieve(),
+    runs,
+    deliveries,
+    attachments,
+    artifacts,
+    permissions,
+    histories,
+    secrets,
+    nowMs: () => clock.nowMs(),
+    newId: () => ids.newId(),
+    log,
+    tell: (runId) => notifier.publish(runId),
+    dispatch,
+  });
+  notices.subscribe('runs', () => engine.wake());
+  return engine;
+}

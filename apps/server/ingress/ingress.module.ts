@@ -1,0 +1,20 @@
+/** Deliveries: how one is accepted, whoever brings it; who takes them from the network, where one has the role. */
+import { Module } from '@nestjs/common';
+import { RawRoutes } from '../http/raw-routes.ts';
+import { DeliveryAcceptor } from './delivery-acceptor.ts';
+import { DeliveryReceiver } from './delivery-receiver.ts';
+import { DisabledIngress, IngressListener } from './ingress-listener.ts';
+import { RefusedLog } from './refused-delivery-log.ts';
+
+@Module({ providers: [DeliveryAcceptor], exports: [DeliveryAcceptor] })
+export class DeliveryAcceptorModule {}
+
+@Module({
+  imports: [DeliveryAcceptorModule],
+  providers: [DeliveryReceiver, RefusedLog, { provide: RawRoutes, useClass: IngressListener }],
+})
+export class IngressModule {}
+
+/** Of a process that takes no deliveries. */
+@Module({ providers: [{ provide: RawRoutes, useClass: DisabledIngress }] })
+export class DisabledIngressModule {}

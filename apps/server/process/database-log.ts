@@ -1,0 +1,44 @@
+/** The database as the operator reads of it: two lines for each outage, and whether notices of other processes arrive. */
+import type { Config } from '../config/config.ts';
+import type { Database } from '../store/database/database.ts';
+import { Notices } from '../store/database/notices.ts';
+import { Outages, watchOutages } from '../store/database/outages.ts';
+import { PostgresLine } from '../store/database/postgres/notices-postgres.ts';
+import { NO_NOTICES } from '../store/database/postgres/postgres-probe.ts';
+import type { Log } from './log.ts';
+
+/** The same database; from now on the log is told of its outages here, and leaves out what else fails because of them. */
+export function logOutages(database: Database, log: Log, monotonicMs: () => number): Database {
+  const outages = new Outages({
+    monotonicMs,
+    lost: (reason) => log.error('the database does not answer', { reason }),
+    regained: (awayMs) => log.warn('the database answers again', { away_seconds: Math.round(awayMs / 1_000) }),
+  });
+  log.leaveOut((error) => outages.isOutage(error));
+  return watchOutages(database, outages);
+}
+
+/**
+ * The way on which the processes of one database tell each other of changes. With SQLite there are no others to tell. Through a pooler nobody
+ * listens: it may take LISTEN, and bring what was sent on the same of its connections alone.
+ */
+export function openNotices(
+  { databaseUrl, databaseDirectUrl }: Pick<Config, 'databaseUrl' | 'databaseDirectUrl'>,
+  isPooled: boolean,
+  log: Log,
+): Notices {
+  if (isPooled) log.warn(NO_NOTICES);
+  const url = databaseDirectUrl ?? databaseUrl;
+  const line =
+    url === undefined || isPooled
+      ? undefined
+      : new PostgresLine({
+          url,
+          lost: (fault) =>
+            log.warn('notices of other processes do not arrive; what they change is found by looking', {
+              reason: fault.message,
+            }),
+          regained: () => log.info('notices of other processes arrive again'),
+        });
+  return new Notices((fault) => log.fault('a notice could not be acted upon', fault), line);
+}

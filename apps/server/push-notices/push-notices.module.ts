@@ -1,0 +1,27 @@
+/** Push notices of git hosts: a burst of them wakes a factory once. */
+import { Module } from '@nestjs/common';
+import { Clock } from '../process/injection-tokens.ts';
+import { Log } from '../process/log.ts';
+import { FactoryStore } from '../store/factories/factories.ts';
+import { SyncLoops } from '../sync/loops.ts';
+import { PushController } from './push-notices.controller.ts';
+import { PushNoticeService } from './push-notices.service.ts';
+import { PushRateLimiter } from './push-rate-limiter.ts';
+
+@Module({
+  controllers: [PushController],
+  providers: [
+    PushNoticeService,
+    {
+      provide: PushRateLimiter,
+      useFactory: (factories: FactoryStore, loops: SyncLoops, clock: Clock, log: Log) =>
+        new PushRateLimiter(factories, loops, {
+          nowMs: () => clock.monotonicMs(),
+          later: (ms, act) => void setTimeout(act, ms).unref(),
+          report: (fault) => log.fault('a push notice could not wake its factory', fault),
+        }),
+      inject: [FactoryStore, SyncLoops, Clock, Log],
+    },
+  ],
+})
+export class PushNoticesModule {}

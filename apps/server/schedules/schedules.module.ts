@@ -1,0 +1,22 @@
+/** Schedules: whose clock starts runs. */
+import { Module } from '@nestjs/common';
+import { Log } from '../process/log.ts';
+import { Scheduler } from './scheduler.ts';
+import { ScheduleService } from './schedules.service.ts';
+
+@Module({
+  providers: [
+    ScheduleService,
+    {
+      provide: Scheduler,
+      useFactory: (schedules: ScheduleService, log: Log) =>
+        new Scheduler(
+          () => schedules.look(),
+          (fault) => log.fault('schedules could not be looked at', fault),
+        ),
+      inject: [ScheduleService, Log],
+    },
+  ],
+  exports: [Scheduler],
+})
+export class SchedulesModule {}

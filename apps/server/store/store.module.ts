@@ -1,0 +1,87 @@
+/** The database of the process and every store over it, each made once. */
+import { Global, Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
+import { DATABASE } from '../process/injection-tokens.ts';
+import { AccessStore } from './access/access.ts';
+import { AuditStore } from './access/audit.ts';
+import { IdempotencyStore } from './access/idempotency.ts';
+import { KeyStore } from './access/keys.ts';
+import { SessionStore } from './access/sessions.ts';
+import type { Database } from './database/database.ts';
+import { DatabaseFreeSpace } from './database/sqlite.ts';
+import { CatalogueStore, InventoryStore } from './definitions/catalogue.ts';
+import { ArtifactStore, AttachmentStore } from './runs/run-files.ts';
+import { Notices } from './database/notices.ts';
+import { ReplicaStore } from './database/replicas.ts';
+import { AutomationStore } from './definitions/automations.ts';
+import { DefinitionEditStore } from './definitions/definition-edits.ts';
+import { DefinitionStore } from './definitions/definitions.ts';
+import { ResourceStore } from './definitions/resource-files.ts';
+import { ScheduleStore } from './definitions/schedules.ts';
+import { WebhookStore } from './definitions/webhooks.ts';
+import { DeliveryStore } from './deliveries/deliveries.ts';
+import { EventStore } from './factories/events.ts';
+import { FactoryStore } from './factories/factories.ts';
+import { RevisionStore } from './factories/revisions.ts';
+import { TrafficStore } from './factories/traffic.ts';
+import { ExplanationStore } from './reports/explanations.ts';
+import { StatisticsStore } from './reports/statistics.ts';
+import { Outbox } from './runs/outbox.ts';
+import { PermissionStore } from './runs/permissions.ts';
+import { RunHistoryStore } from './runs/run-history.ts';
+import { RunLists } from './runs/run-lists.ts';
+import { RunStore } from './runs/runs.ts';
+import { SecretStore } from './secrets/secrets.ts';
+import { ServingStore } from './serving/serving.ts';
+
+/** Each is made of the database alone. */
+const STORES: readonly (new (database: Database) => object)[] = [
+  AccessStore,
+  KeyStore,
+  SessionStore,
+  AuditStore,
+  IdempotencyStore,
+  FactoryStore,
+  DefinitionStore,
+  DefinitionEditStore,
+  InventoryStore,
+  EventStore,
+  RevisionStore,
+  WebhookStore,
+  AutomationStore,
+  ScheduleStore,
+  ResourceStore,
+  SecretStore,
+  ServingStore,
+  ReplicaStore,
+  DeliveryStore,
+  TrafficStore,
+  StatisticsStore,
+  ExplanationStore,
+  RunStore,
+  Outbox,
+  RunLists,
+  RunHistoryStore,
+  ArtifactStore,
+  AttachmentStore,
+  PermissionStore,
+  CatalogueStore,
+  DatabaseFreeSpace,
+];
+
+@Global()
+@Module({})
+export class StoreModule {
+  /** `notices`: the way on which the processes of this database tell each other of changes. */
+  static over(database: Database, notices: Notices): DynamicModule {
+    const providers: Provider[] = [
+      { provide: DATABASE, useValue: database },
+      { provide: Notices, useValue: notices },
+      ...STORES.map((Store) => ({
+        provide: Store as Type,
+        useFactory: (opened: Database) => new Store(opened),
+        inject: [DATABASE],
+      })),
+    ];
+    return { module: StoreModule, providers, exports: [DATABASE, Notices, ...(STORES as Type[])] };
+  }
+}

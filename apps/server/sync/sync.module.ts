@@ -1,0 +1,129 @@
+/** Loops of factories: in every process the door to them, and those that are followed where one has the role. */
+import { Global, Module } from '@nestjs/common';
+import type { Config } from '../config/config.ts';
+import {
+  Clock,
+  CONFIG,
+  IdSource,
+  PollIntervals,
+  ProcessIdentity,
+  TrustedFactories,
+} from '../process/injection-tokens.ts';
+import { Installation } from '../process/installation.ts';
+import { Log } from '../process/log.ts';
+import { SecretReader } from '../secrets/secret-reader.ts';
+import { Notices } from '../store/database/notices.ts';
+import { DefinitionStore } from '../store/definitions/definitions.ts';
+import { FactoryStore } from '../store/factories/factories.ts';
+import type { Factory } from '../store/factories/factory-rows.ts';
+import { SecretStore } from '../store/secrets/secrets.ts';
+import { ServingPublisher } from '../webhooks/serving-publisher.ts';
+import { FactoryAssignments } from './factory-assignments.ts';
+import { SyncLoops } from './loops.ts';
+import type { PassContext } from './pass.ts';
+import { forgetGitCache, sourceOpener } from './sources/registry.ts';
+
+/** What a pass works with. */
+const PASS_CONTEXT = Symbol('PassContext');
+
+/** Folders are of one machine: where several processes share a database, one is followed where the operator named it or allows them all. */
+function followed(config: Config, trusted: TrustedFactories): (factory: Factory) => boolean {
+  if (!config.roles.has('sync')) return () => false;
+  return ({ slug, source }) =>
+    source.kind !== 'directory' ||
+    config.databaseUrl === undefined ||
+    config.allowLocalSources ||
+    trusted.isTrusted(slug);
+}
+
+@Global()
+@Module({
+  providers: [
+    {
+      provide: PASS_CONTEXT,
+      useFactory: (
+        { owner }: ProcessIdentity,
+        { uidKey }: Installation,
+        factories: FactoryStore,
+        definitions: DefinitionStore,
+        secrets: SecretStore,
+        publisher: ServingPublisher,
+        clock: Clock,
+        ids: IdSource,
+        log: Log,
+      ): PassContext => ({
+        owner,
+        uidKey,
+        factories,
+        definitions,
+        secrets,
+        nowMs: () => clock.nowMs(),
+        newId: () => ids.newId(),
+        publish: () => publisher.publish(),
+        report: (fault, slug) => log.fault('a pass failed', fault, { factory: slug }),
+      }),
+      inject: [
+        ProcessIdentity,
+        Installation,
+        FactoryStore,
+        DefinitionStore,
+        SecretStore,
+        ServingPublisher,
+        Clock,
+        IdSource,
+        Log,
+      ],
+    },
+    {
+      provide: SyncLoops,
+      useFactory: (
+        context: PassContext,
+        notices: Notices,
+        config: Config,
+        trusted: TrustedFactories,
+        secrets: SecretReader,
+      ) =>
+        new SyncLoops(context, notices, {
+          intervalMs: config.syncIntervalMs,
+          follows: followed(config, trusted),
+          isTrusted: ({ slug }) => trusted.isTrusted(slug),
+          openSource: sourceOpener(config, secrets),
+        }),
+      inject: [PASS_CONTEXT, Notices, CONFIG, TrustedFactories, SecretReader],
+    },
+  ],
+  exports: [SyncLoops],
+})
+export class SyncLoopsModule {}
+
+/** Takes up the factories that there are. */
+@Global()
+@Module({
+  providers: [
+    {
+      provide: FactoryAssignments,
+      useFactory: (
+        factories: FactoryStore,
+        loops: SyncLoops,
+        notices: Notices,
+        { dataDir, databaseUrl }: Config,
+        { factoriesMs }: PollIntervals,
+        log: Log,
+      ) =>
+        new FactoryAssignments({
+          factories,
+          loops,
+          notices,
+          forgetSource: (uid) =>
+            forgetGitCache(dataDir, uid).catch((fault: unknown) =>
+              log.fault('a git cache cannot be deleted', fault, { factory: uid }),
+            ),
+          report: (fault) => log.fault('the factories that there are could not be looked at', fault),
+          lookMs: databaseUrl === undefined ? undefined : (factoriesMs ?? 'usual'),
+        }),
+      inject: [FactoryStore, SyncLoops, Notices, CONFIG, PollIntervals, Log],
+    },
+  ],
+  exports: [FactoryAssignments],
+})
+export class SyncModule {}

@@ -1,0 +1,51 @@
+/** Webhooks: what is served of them, who tells the others of it, and their routes. */
+import { Global, Module } from '@nestjs/common';
+import type { Config } from '../config/config.ts';
+import { Clock, CONFIG, PollIntervals, ProcessIdentity } from '../process/injection-tokens.ts';
+import { Log } from '../process/log.ts';
+import { programVersion } from '../process/program-version.ts';
+import { ReplicaStore } from '../store/database/replicas.ts';
+import { Heartbeat } from './heartbeat.ts';
+import { ServingPublisher } from './serving-publisher.ts';
+import { Serving } from './serving-state.ts';
+import { SignatureSchemeController, WebhookController } from './webhooks.controller.ts';
+import { WebhookService } from './webhooks.service.ts';
+
+/** Of every process: it tells the others that it lives, what it has loaded, and what it has changed. */
+@Global()
+@Module({
+  providers: [
+    ServingPublisher,
+    {
+      provide: Heartbeat,
+      useFactory: (
+        replicas: ReplicaStore,
+        { owner }: ProcessIdentity,
+        { roles, workerHost }: Config,
+        clock: Clock,
+        { servingMs }: PollIntervals,
+        log: Log,
+        serving?: Serving,
+      ) =>
+        new Heartbeat({
+          replicas,
+          me: { owner, version: programVersion(), roles: [...roles], host: workerHost },
+          serving,
+          monotonicMs: () => clock.monotonicMs(),
+          lookMs: servingMs,
+          report: (fault) => log.fault('that this process lives could not be noted', fault),
+        }),
+      inject: [ReplicaStore, ProcessIdentity, CONFIG, Clock, PollIntervals, Log, { token: Serving, optional: true }],
+    },
+  ],
+  exports: [ServingPublisher, Heartbeat],
+})
+export class ServingPublisherModule {}
+
+/** Deliveries are judged by it, also those that are delivered again: none in a process that judges no deliveries. */
+@Global()
+@Module({ providers: [Serving], exports: [Serving] })
+export class ServingModule {}
+
+@Module({ controllers: [WebhookController, SignatureSchemeController], providers: [WebhookService] })
+export class WebhooksModule {}

@@ -1,0 +1,121 @@
+/**
+ * The configuration of a run: what each level says, resolved from the most specific to the least. spec: Agent
+ * configuration; contract 3.
+ */
+import type { AgentDefaults } from '#definitions';
+import { IDLE_MINUTES } from './permissions.ts';
+import { namedSkill } from './skills.ts';
+
+/** AmbientAgentConfig as the wire has it; members that nobody set are absent. */
+export interface AmbientAgentConfig {
+  name?: string;
+  model_id?: string;
+  base_prompt?: string;
+  environment_id?: string;
+  /** `owner/repo:skill-name` or `owner/repo:path/to/SKILL.md`, or a skill of the factory repository. */
+  skill_spec?: string;
+  mcp_servers?: Record<string, unknown>;
+  harness?: { type?: string; model_id?: string; reasoning_level?: string };
+  /** 0–60. */
+  idle_timeout_minutes?: number;
+  computer_use_enabled?: boolean;
+  /** The machine that the run is to be worked on. */
+  worker_host?: string;
+  secrets?: { name: string }[];
+}
+
+/** File keys (camelCase) as wire members. */
+export function toAgentConfig(defaults: AgentDefaults): AmbientAgentConfig {
+  const { harness } = defaults;
+  return withoutAbsent({
+    model_id: defaults.model,
+    base_prompt: defaults.basePrompt,
+    environment_id: defaults.environmentId,
+    skill_spec: defaults.skill,
+    mcp_servers: defaults.mcpServers,
+    harness:
+      harness &&
+      withoutAbsent({ type: harness.type, model_id: harness.modelId, reasoning_level: harness.reasoningLevel }),
+    idle_timeout_minutes: defaults.idleTimeoutMinutes,
+    secrets: defaults.secrets,
+  });
+}
+
+/** The harness that comes with the service. */
+export const BUILT_IN_HARNESS = 'builtin';
+
+/** The last level: what holds where nobody said anything. */
+export interface ServerAgent {
+  harness: string;
+  /** Model of the agent that comes with the service. */
+  builtInModel: string;
+}
+
+/**
+ * Run over automation over factory over server: a member is taken whole from the first level that has it, nothing is
+ * merged below that; unknown
+ * members are left out. It is named explicitly, else after its skill, else `name`: the automation. `model_id` is the
+ * one model that it means,
+ * wherever that was said. contract 3 (AmbientAgentConfig).
+ */
+export function resolveAgentConfig(
+  levels: readonly (AmbientAgentConfig | undefined)[],
+  name: string | undefined,
+  server: ServerAgent,
+): AmbientAgentConfig {
+  const resolved: AmbientAgentConfig = { idle_timeout_minutes: IDLE_MINUTES };
+  for (const level of [...levels].reverse()) Object.assign(resolved, knownMembers(level ?? {}));
+  const skill = resolved.skill_spec === undefined ? undefined : namedSkill(resolved.skill_spec).name;
+  const named = modelNamed(levels);
+  const type = resolved.harness?.type ?? server.harness;
+  const model = named ?? (type === BUILT_IN_HARNESS ? server.builtInModel : undefined);
+  const harness = withoutAbsent({
+    ...resolved.harness,
+    type,
+    model_id: resolved.harness?.model_id === named ? named : undefined,
+  });
+  return withoutAbsent({ ...resolved, name: levels[0]?.name ?? skill ?? name, harness, model_id: model });
+}
+
+/**
+ * The first level that names a model decides, in either member; inside one level the harness's own is the more
+ * specific. A harness keeps none that was overruled.
+ */
+function modelNamed(levels: readonly (AmbientAgentConfig | undefined)[]): string | undefined {
+  return levels.map((level) => level?.harness?.model_id ?? level?.model_id).find((model) => model !== undefined);
+}
+
+/**
+ * What the contract names, and nothing else: what is stored of a request is what was checked. contract 3 (unknown
+ * members are ignored).
+ */
+function knownMembers(config: AmbientAgentConfig): AmbientAgentConfig {
+  const { harness, mcp_servers: servers } = config;
+  return withoutAbsent({
+    name: config.name,
+    model_id: config.model_id,
+    base_prompt: config.base_prompt,
+    environment_id: config.environment_id,
+    skill_spec: config.skill_spec,
+    mcp_servers:
+      servers &&
+      Object.fromEntries(Object.entries(servers).map(([name, server]) => [name, knownServerMembers(server)])),
+    harness:
+      harness &&
+      withoutAbsent({ type: harness.type, model_id: harness.model_id, reasoning_level: harness.reasoning_level }),
+    idle_timeout_minutes: config.idle_timeout_minutes,
+    computer_use_enabled: config.computer_use_enabled,
+    worker_host: config.worker_host,
+    secrets: config.secrets?.map(({ name }) => ({ name })),
+  });
+}
+
+function knownServerMembers(server: unknown): Record<string, unknown> {
+  const { command, args, env, url, headers } = (server ?? {}) as Record<string, unknown>;
+  return withoutAbsent({ command, args, env, url, headers });
+}
+
+/** The same members without those that are undefined: on the wire, what is not known is absent. */
+export function withoutAbsent<T extends object>(value: T): T {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as T;
+}

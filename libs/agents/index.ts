@@ -1,0 +1,15 @@
+/** The door of `#agents`: how agents are started, configured and prompted, what they may ask, and what they use up. */
+export * from './agent-config.ts';
+export * from './skills.ts';
+export * from './launch-profiles.ts';
+export * from './model-endpoints.ts';
+export * from './agent-prompts.ts';
+export * from './conversations.ts';
+export * from './digest.ts';
+export * from './output-sanitizer.ts';
+export { abridged, type ValueBounds } from './value-bounds.ts';
+export * from './permissions.ts';
+export * from './agent-failures.ts';
+export * from './usage.ts';
+export * from './limits.ts';
+export * from './usage-counter.ts';

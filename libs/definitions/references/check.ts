@@ -1,0 +1,57 @@
+/** What one run of the reference checks knows and collects. */
+import { addProblem, noProblems, problemAt, TREE_PROBLEMS_MAX, type FoundProblems } from '../rules/problems.ts';
+import { ruleOf } from '../rules/rules.ts';
+import { FILE_START } from '../yaml/source-text.ts';
+import type { KnownFacts, Range, Reading } from '../types.ts';
+
+export interface Check {
+  reading: Reading;
+  known: KnownFacts;
+  problems: FoundProblems;
+  /** Paths of files that do not apply. Grows while files are checked. */
+  held: Set<string>;
+  /** Slug → path of every webhook file of the tree, broken ones too. */
+  webhookPaths: ReadonlyMap<string, string>;
+  /** UID → slug of the tree's webhooks; empty when UIDs cannot be predicted. */
+  treeUids: ReadonlyMap<string, string>;
+}
+
+/** Starts a check: files with errors of their own are held from the beginning. */
+export function beginCheck(reading: Reading, known: KnownFacts): Check {
+  const webhookPaths = new Map(reading.definitions.webhooks.map(({ name, path }) => [name, path]));
+  for (const path of reading.brokenPaths) {
+    const slug = /^webhooks\/([^/]+)\.yaml$/.exec(path)?.[1];
+    if (slug !== undefined) webhookPaths.set(slug, path);
+  }
+  const { webhookUidOf } = known;
+  const treeUids =
+    webhookUidOf === undefined ? [] : [...webhookPaths.keys()].map((slug) => [webhookUidOf(slug), slug] as const);
+  return {
+    reading,
+    known,
+    problems: noProblems(),
+    held: new Set(reading.brokenPaths),
+    webhookPaths,
+    treeUids: new Map(treeUids),
+  };
+}
+
+/** Reports a broken reference at a value of a file; a rule of severity error holds the file. */
+export function report(check: Check, path: string, pointer: string, rule: string, message: string): void {
+  addProblem(check.problems, problemAt(path, positionOf(check, path, pointer), rule, message), TREE_PROBLEMS_MAX);
+  if (ruleOf(rule).severity === 'error') check.held.add(path);
+}
+
+/** Holds a file because `other`, which it refers to, is held. */
+export function holdWith(check: Check, path: string, pointer: string, what: string, other: string): void {
+  report(check, path, pointer, 'held-reference', `${what} has errors of its own (${other}); this file is held with it`);
+}
+
+/** Whether a value is written in the file, rather than a default. */
+export function isWritten(check: Check, path: string, pointer: string): boolean {
+  return check.reading.positions.get(path)?.plainText(pointer) !== undefined;
+}
+
+function positionOf(check: Check, path: string, pointer: string): Range {
+  return check.reading.positions.get(path)?.value(pointer) ?? FILE_START;
+}

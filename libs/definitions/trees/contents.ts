@@ -1,0 +1,107 @@
+/** Which files can be read as text at all: regular, small, UTF-8, committed as they are. contract 8. */
+import { problemAt } from '../rules/problems.ts';
+import { FILE_START, sourceText, type SourceText } from '../yaml/source-text.ts';
+import type { Problem, TreeFile } from '../types.ts';
+
+/** Bytes of one definition file: as much as one delivery, and far more than anybody writes by hand. */
+export const FILE_BYTES_MAX = 256 * 1024;
+
+const LFS_POINTER = 'version https://git-lfs.github.com/spec/';
+
+export type Contents = { ok: true; source: SourceText } | { ok: false; problem: Problem };
+
+/** Decodes a file, or says why it is none. */
+export function readContents(file: TreeFile): Contents {
+  const obstacle = refuseEntry(file);
+  if (obstacle !== undefined) return { ok: false, problem: obstacle };
+  const text = decode(file.content, true);
+  return text === undefined ? { ok: false, problem: notUtf8(file) } : refuseText(sourceText(file.path, text));
+}
+
+/**
+ * What is wrong with a tree entry before its text is looked at: a link, a submodule, over the limit, a pointer of Git
+ * LFS.
+ */
+export function refuseEntry(file: TreeFile): Problem | undefined {
+  const link = refuseLink(file);
+  if (link !== undefined) return link;
+  const sizeBytes = file.sizeBytes ?? file.content.byteLength;
+  if (sizeBytes > FILE_BYTES_MAX) {
+    return problemAt(
+      file.path,
+      FILE_START,
+      'file-too-large',
+      `the file has ${sizeBytes} bytes; at most ${FILE_BYTES_MAX} (256 KiB) are read`,
+    );
+  }
+  if (!isLfsPointer(file.content)) return undefined;
+  return problemAt(
+    file.path,
+    FILE_START,
+    'lfs-pointer',
+    'this is a Git LFS pointer; commit the file itself (git lfs untrack, then add it again)',
+  );
+}
+
+/** Symbolic links and submodules lead out of what was committed here. */
+export function refuseLink(file: TreeFile): Problem | undefined {
+  switch (file.kind) {
+    case 'symlink':
+      return problemAt(file.path, FILE_START, 'not-a-file', 'this is a symbolic link; commit the file itself');
+    case 'submodule':
+      return problemAt(file.path, FILE_START, 'not-a-file', 'this is a submodule; commit the files themselves');
+    default:
+      return undefined;
+  }
+}
+
+function refuseText(source: SourceText): Contents {
+  const { path, text } = source;
+  if (text.startsWith('\uFEFF')) {
+    return {
+      ok: false,
+      problem: problemAt(
+        path,
+        FILE_START,
+        'byte-order-mark',
+        'the file starts with a byte order mark; save it as UTF-8 without BOM',
+      ),
+    };
+  }
+  const nul = text.indexOf('\0');
+  if (nul === -1) return { ok: true, source };
+  return {
+    ok: false,
+    problem: problemAt(
+      path,
+      source.range(nul, nul + 1),
+      'nul-character',
+      'NUL characters are not allowed; is this a text file?',
+    ),
+  };
+}
+
+function notUtf8(file: TreeFile): Problem {
+  const source = sourceText(file.path, decode(file.content, false) ?? '');
+  const at = source.text.indexOf('\uFFFD');
+  return problemAt(
+    file.path,
+    source.range(at, at + 1),
+    'not-utf8',
+    'the file is not UTF-8 from here on; save it as UTF-8',
+  );
+}
+
+function decode(content: Uint8Array, fatal: boolean): string | undefined {
+  try {
+    // Without ignoreBOM the decoder would drop a byte order mark in silence.
+    return new TextDecoder('utf-8', { fatal, ignoreBOM: true }).decode(content);
+  } catch {
+    return undefined;
+  }
+}
+
+function isLfsPointer(content: Uint8Array): boolean {
+  if (content.byteLength < LFS_POINTER.length) return false;
+  return new TextDecoder('latin1').decode(content.subarray(0, LFS_POINTER.length)) === LFS_POINTER;
+}

@@ -1,0 +1,50 @@
+/** Webhooks between the wire (snake_case) and the keys of their files (camelCase). contract 4. */
+import type { WebhookCreate, WebhookPatch } from '#contracts';
+import type { FileKeys, WebhookDefinition } from '#definitions';
+import type { ToMember } from './validation-facts.ts';
+
+/** The keys of the file that a request to make a webhook stands for. */
+export function newWebhookKeys(wanted: WebhookCreate, secretName: string, enabled: boolean | undefined): FileKeys {
+  const {
+    auth_mode: authMode,
+    signature_scheme: signatureScheme,
+    delivery_id_header: deliveryIdHeader,
+    description,
+  } = wanted;
+  return { description, enabled, authMode, signatureScheme, secretName, deliveryIdHeader };
+}
+
+/**
+ * The keys of the file that a request to change a webhook sets; undefined ones go. A mode without signatures takes its
+ * scheme along.
+ */
+export function changedWebhookKeys(before: WebhookDefinition, wanted: WebhookPatch): FileKeys {
+  const {
+    auth_mode: authMode,
+    signature_scheme: scheme,
+    secret_name: secretName,
+    delivery_id_header: header,
+    enabled,
+    description,
+  } = wanted;
+  const leavesSignatures = authMode !== undefined && authMode !== 'signature' && before.signatureScheme !== undefined;
+  return {
+    ...(authMode === undefined ? {} : { authMode }),
+    ...(scheme === undefined && !leavesSignatures ? {} : { signatureScheme: scheme ?? undefined }),
+    ...(secretName === undefined ? {} : { secretName }),
+    ...(header === undefined ? {} : { deliveryIdHeader: header ?? undefined }),
+    ...(enabled === undefined ? {} : { enabled }),
+    ...(description === undefined ? {} : { description: description ?? undefined }),
+  };
+}
+
+const MEMBERS: Readonly<Record<string, string>> = {
+  authMode: 'auth_mode',
+  signatureScheme: 'signature_scheme',
+  secretName: 'secret_name',
+  deliveryIdHeader: 'delivery_id_header',
+};
+
+/** Keys of webhook files in the wire's spelling. */
+export const toWebhookMember: ToMember = (pointer) =>
+  pointer.replace(/^\/(\w+)/, (_, key: string) => `/${MEMBERS[key] ?? key}`);

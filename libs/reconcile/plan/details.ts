@@ -1,0 +1,48 @@
+/**
+ * What a plan tells of a change beside the change itself: addresses, secrets, and the traffic that it concerns.
+ * contract 9 (Plan).
+ */
+import type { Replay } from '../replay/replay.ts';
+import type { Change } from '../types.ts';
+
+/**
+ * Days that traffic is counted over: a week has one of each weekday, and the log keeps it. spec: Delivery log
+ * retention.
+ */
+export const TRAFFIC_DAYS = 7;
+
+/** Use that was made of an object within the last `TRAFFIC_DAYS` days. */
+export interface ChangeTraffic {
+  /** Undefined where deliveries say nothing of the object: environments and skills. */
+  deliveries?: number;
+  accepted?: number;
+  runs: number;
+  failedRuns: number;
+  /** RFC 3339, to the second or finer; undefined: none. */
+  lastDeliveryAt?: string;
+  lastRunAt?: string;
+}
+
+/** A secret as a plan names it: never its value. */
+export interface SecretMark {
+  name: string;
+  /** 0: no value is set. */
+  version: number;
+  /** Equal for equal values of one factory; undefined: no value is set. */
+  fingerprint?: string;
+}
+
+/** All of it is optional: what is not known is not printed. */
+export interface ChangeDetails {
+  ingressUrl?: string;
+  /** Where the webhook was delivered to, if that is elsewhere. */
+  ingressUrlBefore?: string;
+  secret?: { before?: SecretMark; after?: SecretMark };
+  traffic?: ChangeTraffic;
+  replay?: Replay;
+}
+
+/** A change ready to be printed. */
+export interface DetailedChange extends Change {
+  details?: ChangeDetails;
+}

@@ -1,0 +1,49 @@
+/** What the structure of the sources is held to, with the folders that it is measured in. */
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from './house.ts';
+
+export const BOUNDS = {
+  /** One process with every role: more files than that are features that were cut too small. */
+  serverFiles: 345,
+  /** What one can read at a glance. */
+  folderFiles: 20,
+  /** Folders below apps/server. */
+  levels: 3,
+  columns: 120,
+  /** 99th percentile: tables and switches may be longer. */
+  functionLines: 40,
+  storeArrows: 28,
+  executionArrows: 27,
+} as const;
+
+/** Where sources are written by hand. */
+export const SOURCE_FOLDERS = [
+  'apps/agent',
+  'apps/cli',
+  'apps/server',
+  'libs/authentication',
+  'libs/contracts',
+  'libs/definitions',
+  'libs/deliveries',
+  'libs/filters',
+  'libs/reconcile',
+  'libs/runs',
+] as const;
+
+/** Sources and tests that are written by hand, as git knows them. */
+export function writtenFiles(): string[] {
+  return execFileSync(
+    'git',
+    ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts', '*.tsx', '*.mjs', '*.js'],
+    {
+      cwd: ROOT,
+      encoding: 'utf8',
+    },
+  )
+    .trim()
+    .split('\n')
+    .filter((file) => !/(^|\/)generated(\/|\.ts$)|^test\/(definitions|vectors)\/|^libs\/client-python\//.test(file))
+    .filter((file) => existsSync(join(ROOT, file)));
+}
