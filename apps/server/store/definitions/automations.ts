@@ -119,7 +119,7 @@ function* lastEnded(automationUid: string): Transaction<number | undefined> {
 }
 
 /** Runs of one automation that are counted: a page of automations, each of which starts as many as one webhook may, is still counted within a second or so. */
-export const RECENT_RUNS_MAX = 10000;
+export const RECENT_RUNS_MAX = 10_000;
 
 /** Runs by state; `total` is their sum. */
 export interface RecentRuns {

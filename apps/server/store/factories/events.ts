@@ -76,7 +76,7 @@ function toEvent(found: FactoryEventRow): StoredFactoryEvent {
   return {
     id: found.id,
     type: found.type as FactoryEvent['type'],
-    reason: found.reason as FactoryEvent['reason'],
+    reason: found.reason,
     message: found.message,
     atMs: found.at,
     revision: found.revision ?? undefined,

@@ -1,17 +1,16 @@
 /** Passes as rows: what each leaves behind on its factory, and the record of those that had news. contract 9. */
 import { LessThan } from 'typeorm';
-import { type BroughtCommits, type PassOutcome, type PassRecord, revisionId } from '#reconcile';
+import { type PassOutcome, type PassRecord, revisionId } from '#reconcile';
 import { change, databaseNow, type Transaction } from '../database/transactions.ts';
 import { insertInto } from '../database/table.ts';
 import { FenceLostError, withStoreErrors } from '../database/store-errors.ts';
 import type { Database } from '../database/database.ts';
-import { type NamedEvent, recordEvents } from './events.ts';
-import type { FactoryCondition } from './factory-rows.ts';
+import { recordEvents } from './events.ts';
 import { PASS, type PassRow } from './factory.entities.ts';
 import { acceptRevision } from './revisions.ts';
 
 /** Problems and changes on one page of passes, but for its last pass: some megabytes of JSON, which a process holds several times at once. */
-export const PAGE_ENTRIES_MAX = 10000;
+export const PAGE_ENTRIES_MAX = 10_000;
 
 /** Passes read in one go: each may have hundreds of problems. */
 export const PASSES_AT_ONCE = 50;

@@ -149,10 +149,10 @@ function parseCursor(text: string): LogCursor {
 }
 
 /** Looked through in one statement: there is no index by age, which every acceptance would pay for. */
-const IDENTITIES_PER_SCAN = 5000;
+const IDENTITIES_PER_SCAN = 5_000;
 
 /** All identities are looked through in a round: half a day is precise enough for what is kept for a year. */
-const IDENTITY_ROUND_MS = 43200000;
+const IDENTITY_ROUND_MS = 43_200_000;
 interface OldIdentity {
   webhook_uid: string;
   hash: Uint8Array;

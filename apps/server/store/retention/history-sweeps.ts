@@ -125,8 +125,8 @@ function* removeHistory(targets: readonly OldRow[]): Transaction<number> {
   }
   return removed;
 }
-const AUDIT_ENTRIES_PER_SCAN = 1000;
-const AUDIT_ROUND_MS = 3600000;
+const AUDIT_ENTRIES_PER_SCAN = 1_000;
+const AUDIT_ROUND_MS = 3_600_000;
 
 /** Entries older than this, oldest first. */
 export function auditSweep(days: number): Sweep<string> {

@@ -186,7 +186,7 @@ function* changeAll(text: string, params: readonly SqlValue[], ids: readonly str
 }
 
 /** Waiting runs that a create counts: more than any engine has places for. */
-export const WAITING_COUNTED_MAX = 1000;
+export const WAITING_COUNTED_MAX = 1_000;
 
 /** What comes with a new run: its files, who asked, and further statements of the same transaction. */
 export interface CreateRunOptions extends TransactionHook<{ waiting: number }> {

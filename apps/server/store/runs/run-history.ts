@@ -2,7 +2,7 @@
 import type { SpokenRun } from '#agents';
 import type { EndedState, RunHistory, RunState } from '#runs';
 import type { Database } from '../database/database.ts';
-import type { ExecutionRow, FollowupRow, RunEventRow } from './run.entities.ts';
+import type { ExecutionRow, FollowupRow } from './run.entities.ts';
 import { placeholders, row, rows, type SqlValue, type Transaction } from '../database/transactions.ts';
 
 /** Executions and follow-ups of one run that are read, the latest ones: nobody reads a longer history, and it stays bounded. */

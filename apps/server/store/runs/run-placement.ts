@@ -78,10 +78,10 @@ export function* waitsForOthers({ host, environments }: Placement): Transaction<
 }
 
 /** A machine that was not heard of for this long works on nothing. */
-const WORKER_LIVE_MS = 15000;
+const WORKER_LIVE_MS = 15_000;
 
 /** A machine may be starting again: nothing is said of a run that waits less. */
-const MARKED_AFTER_MS = 30000;
+const MARKED_AFTER_MS = 30_000;
 
 /** Machines and runs of each that are handled at once; the next ones the next time. */
 const HOSTS_MAX = 100;
