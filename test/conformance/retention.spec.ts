@@ -3,7 +3,7 @@ import { RETAINED_ENTRIES_MIN } from '#deliveries';
 import { count, select, meddle, onEachBackend, type Stores } from './backends.ts';
 import { deliverySweep, identitySweep } from '../../apps/server/store/retention/delivery-sweeps.ts';
 import { SweepStore, type Sweep } from '../../apps/server/store/retention/sweeps.ts';
-import { DAY_MS, idAt, seedEntries, sweepState, sweepAll, sweeperOf } from './sweeping.ts';
+import { DAY_MS, idAt, seedEntries, sweepState, sweepAll, sweeperOf } from './sweep-runs.ts';
 import { claimRun, runOf, seedServed, type Served } from './seeds.ts';
 
 const NOW_MS = Date.now();

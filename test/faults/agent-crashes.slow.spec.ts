@@ -320,7 +320,7 @@ describe('a lease', () => {
     );
     expect(written).not.toContain(1);
     await expectRecords({ dataDir: service.dataDir });
-    expect(service.logged.filter((line) => line.includes('a lease could not be renewed in time'))).toHaveLength(1);
+    expect(service.logged.filter((line) => line.includes('lease ran out'))).toHaveLength(1);
   }, 120_000);
 
   it('that is found lost ends them at once', async () => {
@@ -377,7 +377,7 @@ const server = await postgresServer();
         a.signal('SIGCONT');
         await eventually(
           'the first finds its claim gone',
-          () => (/a claim was lost|could not be renewed in time/.test(a.errors()) ? true : undefined),
+          () => (/claim lost|lease ran out/.test(a.errors()) ? true : undefined),
           PATIENCE_MS,
         );
         const after = await recordsOf({ url: database.url });

@@ -4,7 +4,12 @@ import type { NewRun } from '../../apps/server/store/runs/new-run.ts';
 import { Outbox } from '../../apps/server/store/runs/outbox.ts';
 import { count, select, meddle, onPostgres, storesOf, type Stores, type World } from '../conformance/backends.ts';
 import { newId, runOf, seedFactory, unique } from '../conformance/seeds.ts';
-import { engineFixture, type EngineFixture, type EngineFixtureOptions, type Worker } from '../support/engine-field.ts';
+import {
+  engineFixture,
+  type EngineFixture,
+  type EngineFixtureOptions,
+  type Worker,
+} from '../support/engine-fixture.ts';
 import { hasRedis, redisServer, type RedisServer } from '../support/redis.ts';
 import { eventually } from '../support/service.ts';
 
@@ -398,7 +403,7 @@ function suite(world: World, engine: Engine): void {
       await over([runId]);
       return tokens(worker) > had ? true : undefined;
     });
-    expect(field.logged.filter((line) => line.includes('is told of runs again')).length).toBeGreaterThanOrEqual(1);
+    expect(field.logged.filter((line) => line.includes('run queue reached again')).length).toBeGreaterThanOrEqual(1);
   });
 
   it('stops in time while the queue is gone', async () => {

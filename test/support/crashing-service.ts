@@ -1,4 +1,4 @@
-/** `millwright start` from its source that stands still at named points of its runs: whoever kills it then has killed it exactly there. The product has no hooks for this. */
+/** `millwright start` from its source whose runs pause at named points, to be killed exactly there. */
 import { Engine } from '../../apps/server/execution/engine/engine.ts';
 import { serve } from '../../apps/server/main.ts';
 import { RunStore } from '../../apps/server/store/runs/runs.ts';
@@ -39,7 +39,7 @@ function standStillAt(point: string, method: (typeof POINTS)[keyof typeof POINTS
 function shortenLeases(): void {
   const start = Engine.prototype.start;
   Engine.prototype.start = function () {
-    (this as unknown as { parts: { leaseMs?: number } }).parts.leaseMs = leaseMs;
+    (this as unknown as { deps: { leaseMs?: number } }).deps.leaseMs = leaseMs;
     setInterval(() => void this.recover().catch(() => undefined), leaseMs / 4).unref();
     start.call(this);
   };

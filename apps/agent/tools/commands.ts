@@ -1,9 +1,7 @@
 /** Child processes of tools: a process group of their own, bounded in time and output, and gone when the call ends. */
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { headAndTail } from './bounded-text.ts';
-import type { HeadAndTail } from './bounded-text.ts';
+import { headAndTail, type HeadAndTail } from './bounded-text.ts';
 
 export interface CommandSpec {
   argv: readonly [string, ...string[]];
@@ -11,7 +9,7 @@ export interface CommandSpec {
   environment: Readonly<Record<string, string>>;
   timeoutMs: number;
   signal: AbortSignal;
-  /** Bytes of stdout and stderr together that are kept. */
+  /** Bytes of stdout and stderr together that are stored. */
   outputBytesMax: number;
 }
 
@@ -39,7 +37,7 @@ const OUTPUT_END_MS = 500;
 /** Bytes after which a command is ended: it floods, and reading on would only burn the processor. */
 const FLOOD_BYTES = 256 * 1_024 * 1_024;
 
-/** Milliseconds between two looks at a group that was killed. */
+/** Milliseconds between two polls of a killed process group. */
 const POLL_MS = 20;
 
 /** Looks at a killed group until it is given up: a process in uninterruptible sleep may not go at all. */
@@ -110,7 +108,7 @@ async function terminated(pid: number, exit: Promise<unknown>): Promise<void> {
   await Promise.race([exit, sleep(GRACE_MS, undefined, { ref: false })]);
 }
 
-/** Kills the group and waits until nobody is left in it. */
+/** Kills the process group and waits until it is empty. */
 async function killed(pid: number): Promise<void> {
   for (let polls = 0; polls < POLLS_MAX && signalled(pid, 'SIGKILL'); polls += 1) await sleep(POLL_MS);
 }

@@ -1,8 +1,7 @@
 /** Files and programs that the configuration names: there, readable, and the keys for nobody else. */
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { findTools, isProgram } from '../process/program-paths.ts';
-import { STANDARD_PATH } from '../execution/sandbox/sandboxes.ts';
+import { findTools, isProgram, STANDARD_PATH } from '../process/program-paths.ts';
 import { KeyFileError, readKeyFile } from '../secrets/key-files.ts';
 import type { DoctorTarget } from './doctor.ts';
 import { ok, problem, warning, type Remark } from './findings.ts';

@@ -1,9 +1,9 @@
 /** Routes of what agents ask permission for. contract 3 (States, Follow-up). */
 import { Body, Controller, Get, HttpCode, Param, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { PermissionAnswer } from '#contracts';
+import type { RequestBody } from '#contracts';
 import { accessOf, Allow, callerOf } from '../http/access-guard.ts';
-import { PERMISSION_ANSWER } from '../http/body-schemas.ts';
+import { bodySchema } from '../http/body-schemas.ts';
 import { PermissionService } from './permissions.service.ts';
 
 @Controller('api/v1/agent/runs/:runId/permissions')
@@ -22,7 +22,7 @@ export class PermissionController {
   answer(
     @Param('runId') runId: string,
     @Param('permissionId') permissionId: string,
-    @Body({ schema: PERMISSION_ANSWER }) { option_id: optionId }: PermissionAnswer,
+    @Body({ schema: bodySchema('permission-answer') }) { option_id: optionId }: RequestBody<'permission-answer'>,
     @Req() request: FastifyRequest,
   ): Promise<unknown> {
     return this.permissions.answer(runId, permissionId, optionId, callerOf(request));

@@ -1,17 +1,13 @@
 /** Routes of the agent run interface. spec: Agent run interface; contract 3. */
 import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import type { RequestBody } from '#contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { eventPlace } from '#runs';
+import { eventPlace, followupProblems, runRequestProblems } from '#runs';
 import { AccessGuard, accessOf, Allow, callerOf, maySee } from '../http/access-guard.ts';
 import { RefusalError } from '../http/error-codes.ts';
 import { acceptedType } from '../http/negotiation.ts';
 import { queryOf } from '../http/queries.ts';
-import {
-  RUN_AGENT_REQUEST,
-  RUN_FOLLOWUP_REQUEST,
-  type RunAgentRequest,
-  type RunFollowupRequest,
-} from '../http/body-schemas.ts';
+import { bodySchema } from '../http/body-schemas.ts';
 import { EventStreams } from './event-streams.ts';
 import { RunListing } from './run-list.service.ts';
 import { RunService } from './runs.service.ts';
@@ -32,7 +28,11 @@ export class RunController {
   @Post(['run', 'runs'])
   @HttpCode(200)
   @Allow('operator', { withAttachments: true })
-  create(@Body({ schema: RUN_AGENT_REQUEST }) body: RunAgentRequest, @Req() request: FastifyRequest): Promise<unknown> {
+  create(
+    @Body({ schema: bodySchema('run-agent-request', { rules: runRequestProblems }) })
+    body: RequestBody<'run-agent-request'>,
+    @Req() request: FastifyRequest,
+  ): Promise<unknown> {
     refuseUnsupportedMembers(body);
     return this.runs.create(body, callerOf(request), runSourceOf(request));
   }
@@ -54,7 +54,8 @@ export class RunController {
   @Allow('operator', { withAttachments: true })
   followup(
     @Param('runId') runId: string,
-    @Body({ schema: RUN_FOLLOWUP_REQUEST }) body: RunFollowupRequest,
+    @Body({ schema: bodySchema('run-followup-request', { rules: followupProblems }) })
+    body: RequestBody<'run-followup-request'>,
     @Req() request: FastifyRequest,
   ): Promise<unknown> {
     return this.runs.followup(runId, body, callerOf(request));

@@ -18,6 +18,7 @@ import {
   type PassEnding,
   type HowApplied,
   type Plan,
+  isManagedSource,
 } from '#reconcile';
 import { type Factory } from '../store/factories/factory-rows.ts';
 import { FenceLostError } from '../store/database/store-errors.ts';
@@ -258,7 +259,7 @@ export class FactoryPass {
 
 /** Whether a pass looks at files at all; secrets are looked after either way. */
 function reconciles({ suspended, source }: Factory): boolean {
-  return !suspended && source.kind !== 'dashboard';
+  return !suspended && isManagedSource(source);
 }
 
 /** A factory whose files are not looked at keeps the ending that it had. */

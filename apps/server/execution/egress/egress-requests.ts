@@ -1,8 +1,6 @@
 /** Plain http through the proxy: a request in absolute form, passed on without what is meant for the proxy alone. RFC 9110, 9112. */
-import { request as startRequest } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream';
-import type { Transform } from 'node:stream';
+import { type IncomingMessage, request as startRequest, type ServerResponse } from 'node:http';
+import { pipeline, type Transform } from 'node:stream';
 import type { Reached } from './egress-proxy.ts';
 
 /** Headers of one connection, not of the message; `expect` has been answered here. */
@@ -22,14 +20,14 @@ export interface ForwardOptions {
   /** Opens the connection if the run may have it. */
   reach(target: string, gone: AbortSignal): Promise<Reached>;
   /** A stream at the run's pace. */
-  slowed(): Transform;
+  throttle(): Transform;
 }
 
 /** Passes one request on, or refuses it with words. */
 export async function forwardRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  { reach, slowed }: ForwardOptions,
+  { reach, throttle }: ForwardOptions,
 ): Promise<void> {
   const url = absoluteUrl(request.url ?? '');
   if (url === undefined)
@@ -52,8 +50,8 @@ export async function forwardRequest(
   outgoing.on('error', () =>
     response.headersSent ? response.destroy() : refuseEgress(response, 502, 'the connection broke'),
   );
-  outgoing.on('response', (answer) => answered(answer, response, slowed()));
-  request.pipe(slowed()).pipe(outgoing);
+  outgoing.on('response', (answer) => answered(answer, response, throttle()));
+  request.pipe(throttle()).pipe(outgoing);
 }
 
 function answered(answer: IncomingMessage, response: ServerResponse, slowed: Transform): void {

@@ -18,7 +18,10 @@ const named = (...list: string[]): EgressRules => ({
 });
 const OPEN: EgressRules = { policy: { kind: 'open' }, named: [] };
 
-/** Asks for URLs with the proxy that the environment names, one line each: status and the answer's first line, or the error. */
+/**
+ * Asks for URLs with the proxy that the environment names, one line each: status and the answer's first line, or the
+ * error.
+ */
 const FETCH = `
 const { request } = require('node:http');
 const { connect } = require('node:net');

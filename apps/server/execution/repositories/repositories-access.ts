@@ -5,7 +5,8 @@ import type { SecretReader } from '../../secrets/secret-reader.ts';
 import type { FactoryStore } from '../../store/factories/factories.ts';
 import type { Factory } from '../../store/factories/factory-rows.ts';
 import { checkGitUrl, type GitAddress } from '../../sync/sources/git/git-urls.ts';
-import { SetupError } from '../workspace/setup-error.ts';
+import { SOURCES } from '../../sync/sources/registry.ts';
+import { SetupError } from '../executor.ts';
 
 /** How the service reads one repository. */
 export interface RepositoryAccess {
@@ -20,7 +21,7 @@ export interface RepositoryAccess {
   credential?: { identity: string; value: string };
 }
 
-export interface AccessParts {
+export interface RepositoryAccessDeps {
   config: Pick<Config, 'forgeUrl' | 'runNetwork' | 'gitKnownHostsFile'>;
   factories: Pick<FactoryStore, 'find'>;
   secrets: Pick<SecretReader, 'value'>;
@@ -31,14 +32,17 @@ export interface RepositoryRights {
   factory: Factory;
   /** Where owner/name is, without a last slash; undefined: nothing says so. */
   forge?: string;
-  /** Throws SetupError for an address that is not read, or a credential that there is not. `credentialSecret`: its name, if one is named. */
+  /**
+   * Throws SetupError for an address that is not read, or a credential that there is not. `credentialSecret`: its name,
+   * if one is named.
+   */
   accessTo(url: string, credentialSecret?: string): Promise<RepositoryAccess>;
 }
 
 /** Throws SetupError where the factory is gone. */
 export async function rightsOf(
   factoryUid: string,
-  { config, factories, secrets }: AccessParts,
+  { config, factories, secrets }: RepositoryAccessDeps,
 ): Promise<RepositoryRights> {
   const factory = await factories.find(factoryUid);
   if (factory === undefined) throw new SetupError('the factory of this run has been deleted');
@@ -90,7 +94,7 @@ export async function rightsOf(
 function checked(url: string): { address: GitAddress; host: HostPattern } {
   // Local paths are for sources that an administrator set up; no file of a factory may name one.
   const verdict = checkGitUrl(url, false);
-  if (!verdict.ok) throw new SetupError(`a repository cannot be read: ${verdict.message}`);
+  if (!verdict.ok) throw new SetupError(`a repository cannot be read: ${verdict.reason}`);
   const host = hostPatternOfUrl(verdict.address.url);
   if (host === undefined)
     throw new SetupError(`the repository ${verdict.address.url} names no host that can be reached`);
@@ -112,9 +116,9 @@ function requireSsh({ url }: GitAddress, knownHostsFile: string | undefined, cre
 export function repositorySourceOf({
   source,
 }: Factory): { address: GitAddress; branch?: string; credentialSecret?: string } | undefined {
-  if (source.kind !== 'git') return undefined;
-  const verdict = checkGitUrl(source.url, false);
-  return verdict.ok
-    ? { address: verdict.address, branch: source.branch, credentialSecret: source.credentialSecret }
-    : undefined;
+  const repository = SOURCES.repositoryOf(source);
+  if (repository === undefined) return undefined;
+  const { url, branch, credentialSecret } = repository;
+  const verdict = checkGitUrl(url, false);
+  return verdict.ok ? { address: verdict.address, branch, credentialSecret } : undefined;
 }

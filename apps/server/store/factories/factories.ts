@@ -7,7 +7,14 @@ import { insertInto } from '../database/table.ts';
 import { withStoreErrors } from '../database/store-errors.ts';
 import { change, databaseNow, row, rows } from '../database/transactions.ts';
 import { APPROVAL, FACTORY } from './factory.entities.ts';
-import { type Factory, type NewFactory, deleteFactory, insertFactory, toFactory } from './factory-rows.ts';
+import {
+  type Factory,
+  type NewFactory,
+  deleteFactory,
+  insertFactory,
+  toFactory,
+  type HasCommits,
+} from './factory-rows.ts';
 import type { PassOutcome, PassRecord } from '#reconcile';
 import { isNews, readPass, readPasses, readPassPage, recordPass, type PassPage } from './passes.ts';
 
@@ -19,7 +26,9 @@ export interface Lease {
 
 export class FactoryStore {
   private readonly database: Database;
-  constructor(database: Database) {
+  private readonly hasCommits: HasCommits;
+  constructor(database: Database, hasCommits: HasCommits) {
+    this.hasCommits = hasCommits;
     this.database = database;
   }
 
@@ -206,6 +215,6 @@ export class FactoryStore {
 
   /** Changes label, source and policy together; another source or policy asks for a pass. A name that the factory's file decides is the file's. */
   edit(uid: string, changes: FactoryChanges, by?: ChangedBy): Promise<FactoryEdit> {
-    return this.database.run(() => editFactory(uid, changes, by));
+    return this.database.run(() => editFactory(uid, changes, by, this.hasCommits));
   }
 }

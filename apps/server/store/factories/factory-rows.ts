@@ -11,19 +11,23 @@ import { FACTORY, type FactoryRow } from './factory.entities.ts';
 import { forgetRevisions } from './revisions.ts';
 import { insertInto } from '../database/table.ts';
 
-export type FactorySource =
-  | {
-      kind: 'git';
-      url: string;
-      branch?: string;
-      path?: string;
-      interval?: number;
-      credentialSecret?: string;
-      pushSecret?: string;
-    }
-  | { kind: 'directory'; path: string }
-  /** No files: webhooks and automations are managed over the API. */
-  | { kind: 'dashboard' };
+/**
+ * Where a factory's files come from. What else belongs to it, its kind knows (sync/sources); these members mean the same
+ * for every kind that has them.
+ */
+export interface FactorySource {
+  kind: string;
+  /** Seconds between two readings. */
+  interval?: number;
+  /** Name of the managed secret, granted for the use `git`, that it is read with. */
+  credentialSecret?: string;
+  /** Name of the managed secret, granted for the use `forge`, that push notices are proven with. */
+  pushSecret?: string;
+  readonly [member: string]: unknown;
+}
+
+/** Whether a source has commits, of which a sync policy may ask something. */
+export type HasCommits = (source: FactorySource) => boolean;
 /** Where a factory stands, as its last pass left it. */
 export type FactoryCondition = PassCondition;
 

@@ -3,8 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { commandOf, withSession } from './git-session.ts';
-import type { SessionScope } from './git-session.ts';
+import { commandOf, type SessionScope, withSession } from './git-session.ts';
 import { checkGitUrl } from './git-urls.ts';
 
 const TOKEN = 'token-1234567890';
@@ -21,7 +20,7 @@ afterEach(() => {
 
 function scopeOf(url: string, change: Partial<SessionScope> = {}): SessionScope {
   const verdict = checkGitUrl(url, true);
-  if (!verdict.ok) throw new Error(verdict.message);
+  if (!verdict.ok) throw new Error(verdict.reason);
   return {
     address: verdict.address,
     workingFolder: folder,
