@@ -2,7 +2,7 @@
 import { bySystem } from '../../apps/server/store/access/audit.ts';
 import type { PassRecord } from '#reconcile';
 import { FenceLostError } from '../../apps/server/store/database/store-errors.ts';
-import type { Lease } from '../../apps/server/store/factories/factories.ts';
+import type { PassLease } from '../../apps/server/store/factories/factories.ts';
 import { count, select, meddle, onEachBackend, type Stores } from './backends.ts';
 import {
   apply,
@@ -103,10 +103,10 @@ await onEachBackend('factories', (world) => {
     it('belongs to one owner until it runs out; taking and renewing raise the fence', async () => {
       const { uid, fence } = await seedFactory(stores);
       expect(await stores.factories.acquireLease(uid, 'another', 60_000)).toBeUndefined();
-      const renewed = (await stores.factories.acquireLease(uid, 'seeds', 60_000)) as Lease;
+      const renewed = (await stores.factories.acquireLease(uid, 'seeds', 60_000)) as PassLease;
       expect(renewed.fence).toBeGreaterThan(fence);
       await expire(uid);
-      const taken = (await stores.factories.acquireLease(uid, 'another', 60_000)) as Lease;
+      const taken = (await stores.factories.acquireLease(uid, 'another', 60_000)) as PassLease;
       expect(taken.fence).toBeGreaterThan(renewed.fence);
       expect(await stores.factories.acquireLease(uid, 'seeds', 60_000)).toBeUndefined();
     });

@@ -19,7 +19,7 @@ import type { PassOutcome, PassRecord } from '#reconcile';
 import { isNews, readPass, readPasses, readPassPage, recordPass, type PassPage } from './passes.ts';
 
 /** The right to reconcile one factory until `untilMs` (database time); a higher fence takes it away. */
-export interface Lease {
+export interface PassLease {
   fence: number;
   untilMs: number;
 }
@@ -128,7 +128,7 @@ export class FactoryStore {
   }
 
   /** Takes or renews the right to reconcile; undefined while another owner holds it. */
-  acquireLease(uid: string, owner: string, forMs: number): Promise<Lease | undefined> {
+  acquireLease(uid: string, owner: string, forMs: number): Promise<PassLease | undefined> {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
       const acquired = yield* row<{ fence: number }>(
