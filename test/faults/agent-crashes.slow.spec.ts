@@ -272,7 +272,7 @@ describe('a lease', () => {
   beforeEach(async () => {
     service = await bootService({
       environment: ENVIRONMENT,
-      composed: ({ engine }) => void ((engine as unknown as { parts: { leaseMs: number } }).parts.leaseMs = LEASE_MS),
+      composed: ({ engine }) => void ((engine as unknown as { deps: { leaseMs: number } }).deps.leaseMs = LEASE_MS),
     });
   });
   afterEach(() => service.stop(), 30_000);

@@ -1,6 +1,6 @@
 /** Runs as they are worked on: output, endings, follow-ups, cancel of a whole process tree, secrets, restarts. spec: States and transitions; contract 2, 3. */
 import { spawnSync } from 'node:child_process';
-import { StoreError } from '../../apps/server/store/database/faults.ts';
+import { StoreError } from '../../apps/server/store/database/store-errors.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { automationFile, automationPath, deliver, runIn, webhookFile, webhookPath } from '../support/factory-files.ts';
 import { factoryFolder } from '../support/factory-folder.ts';
@@ -383,7 +383,7 @@ describe('a run that the service cannot supervise', () => {
     const leaseMs = 1_500;
     const stopping = await bootService({
       environment: { ...SHELL, MILLWRIGHT_DRAIN_SECONDS: '1' },
-      composed: ({ engine }) => void ((engine as unknown as { parts: { leaseMs: number } }).parts.leaseMs = leaseMs),
+      composed: ({ engine }) => void ((engine as unknown as { deps: { leaseMs: number } }).deps.leaseMs = leaseMs),
     });
     let failures = 0;
     stopping.service.runs.finish = () => {
@@ -399,7 +399,7 @@ describe('a run that the service cannot supervise', () => {
 
   it('that fills the disk is ended with the reason, when it takes the most', async () => {
     const { engine } = service.service;
-    const parts = (engine as unknown as { parts: { isDiskLow(): boolean } }).parts;
+    const parts = (engine as unknown as { deps: { isDiskLow(): boolean } }).deps;
     const isDiskLow = parts.isDiskLow;
     const large = await started('head -c 40000000 /dev/zero > large; echo filled; sleep 30');
     const small = await started('echo small; sleep 3');

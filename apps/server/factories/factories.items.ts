@@ -3,7 +3,7 @@ import { toAgentConfig } from '#agents';
 import type { Factory as FactoryItem } from '#contracts';
 import type { FactoryDefinition } from '#definitions';
 import { isManagedSource } from '#reconcile';
-import type { Factory } from '../store/factories/factories.ts';
+import type { Factory } from '../store/factories/factory-rows.ts';
 import { toTime } from '../http/timestamps.ts';
 import { SOURCES } from '../sync/sources/registry.ts';
 import { toSyncPolicyItem } from './sync-policies.ts';

@@ -1,6 +1,7 @@
 /** The factory of a request, if it exists and the key may see it: both look the same from outside. contract 2. */
 import type { Access } from '../store/access/access.ts';
-import type { Factory, FactoryStore } from '../store/factories/factories.ts';
+import type { FactoryStore } from '../store/factories/factories.ts';
+import type { Factory } from '../store/factories/factory-rows.ts';
 import { maySee } from '../http/access-guard.ts';
 import { notFound } from '../http/error-codes.ts';
 

@@ -12,6 +12,7 @@ import {
 import { checkReferences, hasErrors, toTree, withExcerpts, type KnownFacts, type SecretFacts } from '#definitions';
 import { toDiagnostic } from '../factories/syncs.items.ts';
 import { notFound } from '../http/error-codes.ts';
+import { entityTagOf } from '../http/etags.ts';
 import { readDefinitionsYielding } from '../sync/definition-reader.ts';
 import { CONFIG } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
@@ -26,7 +27,12 @@ export interface SchemaDocument {
 export class FactoryFileService {
   private readonly documents = new Map<SchemaDocumentName, SchemaDocument>();
 
-  constructor(@Inject(CONFIG) private readonly config: Config) {}
+  constructor(@Inject(CONFIG) private readonly config: Config) {
+    for (const [name, schema] of Object.entries(SCHEMA_DOCUMENTS)) {
+      const text = `${JSON.stringify(schema, null, 2)}\n`;
+      this.documents.set(name as SchemaDocumentName, { text, etag: entityTagOf(text) });
+    }
+  }
 
   /** Every problem of a tree, and the checks that nobody can run who knows no factory. */
   async validate({ files, secrets }: FactoryFilesValidateRequest): Promise<FactoryFilesValidateResult> {

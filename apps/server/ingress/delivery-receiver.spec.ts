@@ -14,7 +14,7 @@ import { DeliveryAcceptor } from './delivery-acceptor.ts';
 import { CLIENT_GONE, DeliveryReceiver, type IngressReply, type IngressRequest } from './delivery-receiver.ts';
 import type { WaitingRuns } from './waiting-runs.ts';
 import type { RefusedLog } from './refused-delivery-log.ts';
-import { StoreError } from '../store/database/faults.ts';
+import { StoreError } from '../store/database/store-errors.ts';
 
 const TOKEN = 'token-of-the-tests';
 const AUTOMATION = {

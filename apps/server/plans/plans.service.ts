@@ -12,7 +12,8 @@ import {
   type ReconcileInput,
 } from '#reconcile';
 import type { Access } from '../store/access/access.ts';
-import { type Factory, FactoryStore } from '../store/factories/factories.ts';
+import type { Factory } from '../store/factories/factory-rows.ts';
+import { FactoryStore } from '../store/factories/factories.ts';
 import { loadReconcileInput } from '../sync/reconcile-input.ts';
 import { readDefinitionsYielding } from '../sync/definition-reader.ts';
 import { visibleFactory } from '../factories/visible-factories.ts';

@@ -2,7 +2,7 @@
 import type { Config } from '../config/config.ts';
 import type { Database } from '../store/database/database.ts';
 import { Notices } from '../store/database/notices.ts';
-import { Outages, watched } from '../store/database/outages.ts';
+import { Outages, watchOutages } from '../store/database/outages.ts';
 import { PostgresLine } from '../store/database/postgres/notices-postgres.ts';
 import { NO_NOTICES } from '../store/database/postgres/postgres-probe.ts';
 import type { Log } from './log.ts';
@@ -14,8 +14,8 @@ export function logOutages(database: Database, log: Log, monotonicMs: () => numb
     lost: (reason) => log.error('the database does not answer', { reason }),
     regained: (awayMs) => log.warn('the database answers again', { away_seconds: Math.round(awayMs / 1_000) }),
   });
-  log.leaveOut((error) => outages.heardOf(error));
-  return watched(database, outages);
+  log.leaveOut((error) => outages.isOutage(error));
+  return watchOutages(database, outages);
 }
 
 /**

@@ -1,7 +1,7 @@
 /** What a process is given from outside, and what it knows of its machine. */
 import { Global, Module, type DynamicModule, type InjectionToken } from '@nestjs/common';
 import type { Config } from '../config/config.ts';
-import { DatabaseFreeSpace } from '../store/database/free-space.ts';
+import { DatabaseFreeSpace } from '../store/database/sqlite.ts';
 import { DiskWatch } from './disk-watch.ts';
 import { CONFIG } from './injection-tokens.ts';
 

@@ -4,7 +4,7 @@ import type { ArtifactItem } from '#contracts';
 import { maySee } from '../http/access-guard.ts';
 import { notFound } from '../http/error-codes.ts';
 import type { Access } from '../store/access/access.ts';
-import { type Artifact, ArtifactStore } from '../store/runs/artifacts.ts';
+import { type Artifact, ArtifactStore } from '../store/runs/run-files.ts';
 import { CONFIG } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
 import { toArtifactItem } from './runs.items.ts';

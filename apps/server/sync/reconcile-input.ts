@@ -2,7 +2,8 @@
 import type { SecretFacts } from '#definitions';
 import { deriveUid, type ReconcileInput } from '#reconcile';
 import type { DefinitionStore } from '../store/definitions/definitions.ts';
-import type { Factory, FactoryStore } from '../store/factories/factories.ts';
+import type { FactoryStore } from '../store/factories/factories.ts';
+import type { Factory } from '../store/factories/factory-rows.ts';
 import type { SecretStore } from '../store/secrets/secrets.ts';
 
 /** Where what is known of a factory comes from. */

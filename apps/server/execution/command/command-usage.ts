@@ -1,8 +1,7 @@
 /** What one execution takes of disk and memory, measured every few seconds, and its end when that is too much. contract 10. */
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { memoryBytes } from './process-tree.ts';
-import type { ProcessIdentity, TreeSearch } from './process-tree.ts';
+import { memoryBytes, type ProcessIdentity, type TreeSearch } from './process-tree.ts';
 import { findTools, STANDARD_PATH } from '../../process/program-paths.ts';
 import { bytesBelow } from '../workspace/folder-trees.ts';
 

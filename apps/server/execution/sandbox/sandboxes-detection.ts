@@ -7,9 +7,16 @@ import { join, resolve } from 'node:path';
 import { findTools, STANDARD_PATH } from '../../process/program-paths.ts';
 import { bubblewrapCandidates } from './sandboxes-bubblewrap.ts';
 import { namespaceCandidates } from './sandboxes-namespace.ts';
-import { missingGuarantees, type Guarantees } from '../executor.ts';
-import { ownerOf } from './sandboxes.ts';
-import type { NetworkPolicy, Sandbox, SandboxCandidate, SandboxKind, Tools, WrappedCommand } from './sandboxes.ts';
+import { type Guarantees, missingGuarantees } from '../executor.ts';
+import {
+  type NetworkPolicy,
+  ownerOf,
+  type Sandbox,
+  type SandboxCandidate,
+  type SandboxKind,
+  type Tools,
+  type WrappedCommand,
+} from './sandboxes.ts';
 import { removeEntry } from '../workspace/folder-trees.ts';
 import { prepareWorkspace } from '../workspace/workspaces.ts';
 

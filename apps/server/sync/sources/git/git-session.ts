@@ -6,11 +6,10 @@ import {
   basicCredentials,
   gitEnvironment,
   hardenedSettings,
+  type SshSettings,
 } from './git-environment.ts';
-import type { SshSettings } from './git-environment.ts';
 import { toFailure } from './git-failures.ts';
-import { runGit, runLocalGit } from './git-process.ts';
-import type { GitCommand, GitOutput } from './git-process.ts';
+import { type GitCommand, type GitOutput, runGit, runLocalGit } from './git-process.ts';
 import type { GitAddress } from './git-urls.ts';
 import { SourceUnavailableError } from '../source.ts';
 import { readSshKey } from './ssh-key.ts';

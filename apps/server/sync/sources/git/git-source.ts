@@ -1,23 +1,27 @@
 /** A factory repository behind git: one ref advertisement tells whether anything changed; only definition files are fetched. contract 9 */
 import type { TreeFile } from '#definitions';
-import { readCommitKey } from '#authentication';
-import type { CommitKey } from '#authentication';
-import { discard, gitCache, isWhole, markWhole, prepareParent, replaceWithSpare } from './git-cache.ts';
-import type { GitCache } from './git-cache.ts';
+import { type CommitKey, readCommitKey } from '#authentication';
+import { discard, gitCache, type GitCache, isWhole, markWhole, prepareParent, replaceWithSpare } from './git-cache.ts';
 import type { SshSettings } from './git-environment.ts';
 import { fetchObjects, fetchTip, prepareCache, remoteSettings, tidy } from './git-fetch.ts';
 import { readHistory } from './git-history.ts';
 import { commitOf, formatOf, revisionOf } from './git-objects.ts';
-import { withSession } from './git-session.ts';
-import type { Gate, GitSession, SessionScope } from './git-session.ts';
-import { resolveTip } from './git-tip.ts';
-import type { BranchTip } from './git-tip.ts';
+import { type Gate, type GitSession, type SessionScope, withSession } from './git-session.ts';
+import { type BranchTip, resolveTip } from './git-tip.ts';
 import { FilesWithheld, readTree } from './git-tree.ts';
 import { checkGitUrl, isBranchName, normalizeSubfolder } from './git-urls.ts';
-import { createCommitVerifier } from './git-verification.ts';
-import type { CommitVerifier } from './git-verification.ts';
-import { SourceUnavailableError, SourceUnverifiedError, failure, systemCodeOf } from '../source.ts';
-import type { History, KnownRevisions, Snapshot, Source, SourceFailure } from '../source.ts';
+import { type CommitVerifier, createCommitVerifier } from './git-verification.ts';
+import {
+  failure,
+  type History,
+  type KnownRevisions,
+  type Snapshot,
+  type Source,
+  type SourceFailure,
+  SourceUnavailableError,
+  SourceUnverifiedError,
+  systemCodeOf,
+} from '../source.ts';
 
 export interface GitSourceOptions {
   url: string;
