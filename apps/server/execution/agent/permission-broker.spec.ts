@@ -31,7 +31,7 @@ function tableOf() {
       rows.set(permissionId, { ...CLAIM, permissionId, askedAtMs: 0, question });
       return true;
     },
-    settled: async (ids: readonly string[]) =>
+    answered: async (ids: readonly string[]) =>
       ids.flatMap((id) => rows.get(id) ?? []).filter(({ answeredAtMs }) => answeredAtMs !== undefined),
     close: async (_claim: unknown, permissionId: string, settlement: PermissionAnswer) =>
       settle(permissionId, settlement),
