@@ -43,7 +43,9 @@ async function run(bench: Bench): Promise<Report> {
   const [accepted, starting, refused] = [bench.generator(), bench.generator(), bench.generator()];
   const maximum = middle(
     await rounds(3, () =>
-      accepted.drive({ ...acceptOrder(service, seeded, 'token', 4)(), secondsMax: 2, reportOf: 'passed' }, [service.pid]),
+      accepted.drive({ ...acceptOrder(service, seeded, 'token', 4)(), secondsMax: 2, reportOf: 'passed' }, [
+        service.pid,
+      ]),
     ),
   ).perSecond;
   const perSecond = Math.max(

@@ -206,9 +206,9 @@ await onEachBackend('retention of histories', (world) => {
   }
 
   const kept = async (factoryUid: string): Promise<string[]> =>
-    (await select<{ id: string }>(stores, 'SELECT id FROM sync_pass WHERE factory_uid = ? ORDER BY id', factoryUid)).map(
-      ({ id }) => id,
-    );
+    (
+      await select<{ id: string }>(stores, 'SELECT id FROM sync_pass WHERE factory_uid = ? ORDER BY id', factoryUid)
+    ).map(({ id }) => id);
 
   it.each([
     { ageDays: 200, left: RETAINED_ENTRIES_MIN, why: 'the latest are kept, however old' },

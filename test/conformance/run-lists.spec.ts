@@ -586,9 +586,9 @@ await onEachBackend('lists of runs', (world) => {
       expect(isEnded(state)).toBe(state === 'SUCCEEDED');
       for (const by of ['updated_at', 'created_at', 'title'] as const) {
         for (const [column, value] of Object.entries(exact))
-          expect(await pageThrough(stores.runLists, { exact: { [column]: value } }, { by, direction: 'desc' }, [5])).toEqual([
-            runId,
-          ]);
+          expect(
+            await pageThrough(stores.runLists, { exact: { [column]: value } }, { by, direction: 'desc' }, [5]),
+          ).toEqual([runId]);
       }
     }
   });

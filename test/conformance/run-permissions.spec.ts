@@ -102,9 +102,9 @@ await onEachBackend('questions of agents', (world) => {
       ],
     );
     expect(
-      (await select<{ seq: number }>(stores, 'SELECT seq FROM run_event WHERE run_id = ? ORDER BY seq', claim.runId)).map(
-        ({ seq }) => seq,
-      ),
+      (
+        await select<{ seq: number }>(stores, 'SELECT seq FROM run_event WHERE run_id = ? ORDER BY seq', claim.runId)
+      ).map(({ seq }) => seq),
     ).toEqual([1, 2, 3, 4]);
   });
 

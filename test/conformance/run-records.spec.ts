@@ -58,7 +58,11 @@ await onEachBackend('what belongs to a run', (world) => {
   const end = (claim: Claim) => stores.runs.finish(claim, { state: 'SUCCEEDED', message: 'done' });
   const actionsOf = async (runId: string): Promise<string[]> =>
     (
-      await select<{ action: string }>(stores, 'SELECT action FROM audit_entry WHERE subject = ? ORDER BY at, id', runId)
+      await select<{ action: string }>(
+        stores,
+        'SELECT action FROM audit_entry WHERE subject = ? ORDER BY at, id',
+        runId,
+      )
     ).map(({ action }) => action);
 
   describe('a create', () => {

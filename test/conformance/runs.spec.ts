@@ -202,8 +202,13 @@ await onEachBackend('runs', (world) => {
     expect([...claimed, ...rest].map(({ runId }) => runId).toSorted()).toEqual(runs.toSorted());
     expect(new Set([...claimed, ...rest].map(({ executionId }) => executionId)).size).toBe(40);
     expect(
-      (await select(stores, `SELECT run_id FROM execution WHERE run_id IN (${runs.map(() => '?').join(', ')})`, ...runs))
-        .length,
+      (
+        await select(
+          stores,
+          `SELECT run_id FROM execution WHERE run_id IN (${runs.map(() => '?').join(', ')})`,
+          ...runs,
+        )
+      ).length,
     ).toBe(40);
   });
 

@@ -331,7 +331,11 @@ await onEachBackend('statistics', (world) => {
         if (statement.kind === 'query')
           plans.push(
             ...(
-              await select<{ detail: string }>(world.stores, `EXPLAIN QUERY PLAN ${statement.text}`, ...statement.params)
+              await select<{ detail: string }>(
+                world.stores,
+                `EXPLAIN QUERY PLAN ${statement.text}`,
+                ...statement.params,
+              )
             ).map(({ detail }) => detail),
           );
       return plans.filter((line) => /^(SEARCH|SCAN) (d|run)\b/.test(line)).join('\n');

@@ -83,7 +83,8 @@ async function visit(
   };
   const io = { stdin: Readable.from([]), stdout: sink(), stderr: sink(), cwd: box, environment: all };
   const code = await doctorOf(agent)([...argv, ...(isText ? [] : ['--format', 'json'])], io);
-  const findings = isText || !text.startsWith('{') ? [] : (JSON.parse(text) as { findings: ReportedFinding[] }).findings;
+  const findings =
+    isText || !text.startsWith('{') ? [] : (JSON.parse(text) as { findings: ReportedFinding[] }).findings;
   return {
     code,
     text,

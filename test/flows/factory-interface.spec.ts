@@ -446,7 +446,10 @@ describe('the status', () => {
     const { uid, folder } = await following('paused');
     expect((await service.api('POST', `/factory/${uid}/suspend`)).body).toMatchObject({ uid, suspended: true });
     put(folder, webhookPath('orders'), 'broken: true\n');
-    expect(conditions(await syncedStatus(uid))).toMatchObject({ Ready: 'True applied', Reconciling: 'False suspended' });
+    expect(conditions(await syncedStatus(uid))).toMatchObject({
+      Ready: 'True applied',
+      Reconciling: 'False suspended',
+    });
     expect((await service.api('POST', `/factory/${uid}/resume`)).body).toMatchObject({ uid, suspended: false });
     expect(conditions(await syncedStatus(uid))).toMatchObject({ Ready: 'False definitions-invalid' });
   });

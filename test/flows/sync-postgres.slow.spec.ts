@@ -109,7 +109,10 @@ suite(`on PostgreSQL${server.ok ? '' : ` (SKIPPED: ${server.reason})`}`, () => {
       );
 
     repository.commit({ [webhookPath('second')]: null });
-    expect((await syncAndGetStatus(service, uid)).inventory.map(({ slug }) => slug).sort()).toEqual(['orders', 'triage']);
+    expect((await syncAndGetStatus(service, uid)).inventory.map(({ slug }) => slug).sort()).toEqual([
+      'orders',
+      'triage',
+    ]);
     for (const one of [service, replica])
       expect((await deliver(one.ingressUrl('main', 'second'), 'another-token-of-sixteen')).status).toBe(404);
 

@@ -39,7 +39,10 @@ function standStill(point: string): Promise<never> {
 /** The same store, whose transaction comes to a stop between two statements: on SQLite the whole process does. */
 function interruptedInside(store: DefinitionStore): DefinitionStore {
   const { database } = store as unknown as { database: Database };
-  const interruptedDatabase: Database = { ...database, run: (body, lasting) => database.run(() => interrupted(body()), lasting) };
+  const interruptedDatabase: Database = {
+    ...database,
+    run: (body, lasting) => database.run(() => interrupted(body()), lasting),
+  };
   return Object.assign(Object.create(DefinitionStore.prototype) as DefinitionStore, { database: interruptedDatabase });
 }
 

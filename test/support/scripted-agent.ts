@@ -53,7 +53,8 @@ const stepsOf = (text: string): ScriptStep[] => {
 };
 
 const reopened = (sessionId: string): object => {
-  if (!/^[\w-]+$/.test(sessionId) || !existsSync(join(SESSIONS_FOLDER, sessionId))) throw RequestError.sessionNotFound(sessionId);
+  if (!/^[\w-]+$/.test(sessionId) || !existsSync(join(SESSIONS_FOLDER, sessionId)))
+    throw RequestError.sessionNotFound(sessionId);
   return {};
 };
 

@@ -47,7 +47,8 @@ interface IdleTimer {
 
 function startIdleTimer(seconds: number): IdleTimer {
   const controller = new AbortController();
-  const start = (): NodeJS.Timeout => setTimeout(() => controller.abort(new IdleTimeoutError(seconds)), seconds * 1_000);
+  const start = (): NodeJS.Timeout =>
+    setTimeout(() => controller.abort(new IdleTimeoutError(seconds)), seconds * 1_000);
   let timer = start();
   const stop = (): void => clearTimeout(timer);
   return {

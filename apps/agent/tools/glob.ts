@@ -64,7 +64,8 @@ async function search(
     if (entries === undefined) continue;
     for await (const entry of entries) {
       entryCount += 1;
-      if (entryCount > ENTRIES_MAX || files.length >= FILES_MAX || options.signal.aborted) return { files, isWhole: false };
+      if (entryCount > ENTRIES_MAX || files.length >= FILES_MAX || options.signal.aborted)
+        return { files, isWhole: false };
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
       if (!entry.isDirectory() && matches(path)) files.push(path);
       if (entry.isDirectory() && !options.skipped.includes(entry.name)) folders.push(path);

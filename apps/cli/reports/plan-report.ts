@@ -157,7 +157,10 @@ function toReported({ changes, heldDeletions }: PrintedPlan): ReportedChange[] {
     headline: headlineOf(change, held),
     details: detailLines(change),
   });
-  return [...changes.map((change) => reported(change, false)), ...heldDeletions.map((change) => reported(change, true))];
+  return [
+    ...changes.map((change) => reported(change, false)),
+    ...heldDeletions.map((change) => reported(change, true)),
+  ];
 }
 
 /** What fired would fire no more. */

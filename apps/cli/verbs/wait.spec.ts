@@ -101,7 +101,14 @@ let server: Server;
 let url: string;
 
 beforeEach(async () => {
-  [course, syncRefusal, handled, newest, requests, conditions] = [[revisionStatus('serving')], 0, [7], undefined, [], []];
+  [course, syncRefusal, handled, newest, requests, conditions] = [
+    [revisionStatus('serving')],
+    0,
+    [7],
+    undefined,
+    [],
+    [],
+  ];
   server = createServer((request, response) => {
     const { status, body } = answer(request.method ?? '', request.url ?? '');
     response
@@ -360,7 +367,12 @@ describe('a revision that a newer one superseded', () => {
     ];
     expect(await wait()).toMatchObject({ code: 0 });
     [course, newest, handled] = [
-      [revisionStatus('superseded'), revisionStatus('superseded'), revisionStatus('superseded'), revisionStatus('serving')],
+      [
+        revisionStatus('superseded'),
+        revisionStatus('superseded'),
+        revisionStatus('superseded'),
+        revisionStatus('serving'),
+      ],
       blocked({ reason: 'outside-sync-window' }),
       [7],
     ];

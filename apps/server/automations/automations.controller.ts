@@ -4,7 +4,7 @@ import type { Automation, AutomationCreate, AutomationPatch, RawQuery } from '#c
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { accessOf, Allow, callerOf } from '../http/access-guard.ts';
 import { AUTOMATION_CREATE, AUTOMATION_PATCH } from '../http/body-schemas.ts';
-import { versionTag, wantedVersion } from '../http/if-match.ts';
+import { versionTag, wantedVersion } from '../http/conditional-requests.ts';
 import { queryOf } from '../http/queries.ts';
 import { AutomationService, type AutomationListQuery } from './automations.service.ts';
 

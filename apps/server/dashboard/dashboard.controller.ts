@@ -4,7 +4,7 @@ import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AllowEverybody } from '../http/access-guard.ts';
 import { notFound, RefusalError } from '../http/error-codes.ts';
-import { isKnownToClient } from '../http/etags.ts';
+import { isKnownToClient } from '../http/conditional-requests.ts';
 import { acceptedEncodings } from '../http/negotiation.ts';
 import { BuiltPage, ENCODINGS, type Asset, type Encoding } from './built-page.ts';
 import { assetHeaders, documentHeaders } from './dashboard-headers.ts';

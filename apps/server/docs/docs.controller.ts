@@ -3,7 +3,7 @@ import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AllowEverybody } from '../http/access-guard.ts';
 import { notFound } from '../http/error-codes.ts';
-import { isKnownToClient } from '../http/etags.ts';
+import { isKnownToClient } from '../http/conditional-requests.ts';
 import { Pages, type Page } from './docs-files.ts';
 
 /** The page loads its own files and the document, and nothing else; nobody frames it. */

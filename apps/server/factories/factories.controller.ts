@@ -24,7 +24,7 @@ import {
   type FactoryDispatchRequest,
   type FactoryPatch,
 } from '../http/body-schemas.ts';
-import { abortOnDisconnect } from '../http/abort-on-disconnect.ts';
+import { abortOnDisconnect } from '../http/connections.ts';
 import { queryOf } from '../http/queries.ts';
 import { refuseUnsupportedMembers } from '../runs/unsupported-requests.ts';
 import { runSourceOf } from '../runs/run-source.ts';

@@ -3,7 +3,7 @@ import { toAgentConfig } from '#agents';
 import type { Factory as FactoryItem, FactorySource as FactorySourceItem } from '#contracts';
 import type { FactoryDefinition } from '#definitions';
 import type { Factory } from '../store/factories/factories.ts';
-import { toTime } from '../http/timestamps.ts';
+import { toTime } from '../http/queries.ts';
 import { toSyncPolicyItem } from './sync-policies.ts';
 
 /** Whether files decide a factory's webhooks and automations. */

@@ -12,7 +12,7 @@ import { InventoryStore } from '../store/definitions/inventory.ts';
 import { changedBy, type Caller } from '../http/access-guard.ts';
 import { invalidMembers, lastingConflict, notFound, RefusalError } from '../http/error-codes.ts';
 import type { FactoryCreate, FactoryPatch } from '../http/body-schemas.ts';
-import { pageInfoOf, pageOf, pageKeyOf } from '../http/pages.ts';
+import { pageInfoOf, pageOf, pageKeyOf } from '../http/queries.ts';
 import { normalizeSubfolder } from '../sync/sources/git/git-urls.ts';
 import { SyncLoops } from '../sync/loops.ts';
 import { ReplicaStore } from '../store/database/replicas.ts';

@@ -4,8 +4,7 @@ import type { FactoryEvent as FactoryEventItem, FactoryEventList, RevisionStatus
 import { branchOf, isDirectory, revisionId, revisionVerdict, type PassRecord, type ReplicaSeen } from '#reconcile';
 import { queryDigest } from '#runs';
 import { RefusalError } from '../http/error-codes.ts';
-import { pageOf, pageKeyOf } from '../http/pages.ts';
-import { toTime } from '../http/timestamps.ts';
+import { pageOf, pageKeyOf, toTime } from '../http/queries.ts';
 import type { Access } from '../store/access/access.ts';
 import { EventStore, type StoredFactoryEvent } from '../store/factories/events.ts';
 import { type FactoryCondition, type Factory, FactoryStore } from '../store/factories/factories.ts';

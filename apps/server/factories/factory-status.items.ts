@@ -5,7 +5,7 @@ import { conditionsOf, heldOf, factoryStateOf, type Change, type ConditionStatus
 import type { StoredFactoryEvent } from '../store/factories/events.ts';
 import type { Factory } from '../store/factories/factories.ts';
 import type { InventoryEntry } from '../store/definitions/inventory.ts';
-import { toTime } from '../http/timestamps.ts';
+import { toTime } from '../http/queries.ts';
 import { toFactoryEventItem } from './factory-history.service.ts';
 import { isManaged } from './factories.items.ts';
 import { toSyncItem } from './syncs.items.ts';

@@ -2,7 +2,7 @@
 import type { Change as ChangeItem, Diagnostic, Sync } from '#contracts';
 import type { Problem } from '#definitions';
 import type { Change, PassRecord } from '#reconcile';
-import { toTime } from '../http/timestamps.ts';
+import { toTime } from '../http/queries.ts';
 
 /** A change as passes record it: the reconciler's own, and the webhook whose secret moved in step 0. */
 type RecordedChange = Change & { secretName?: string; secretVersion?: number | null };

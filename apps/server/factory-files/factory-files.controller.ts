@@ -4,7 +4,7 @@ import type { FactoryFilesValidateRequest } from '#contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Allow } from '../http/access-guard.ts';
 import { FACTORY_FILES_VALIDATE_REQUEST } from '../http/body-schemas.ts';
-import { isKnownToClient } from '../http/etags.ts';
+import { isKnownToClient } from '../http/conditional-requests.ts';
 import { acceptedType } from '../http/negotiation.ts';
 import { FactoryFileService } from './factory-files.service.ts';
 

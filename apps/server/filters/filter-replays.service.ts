@@ -3,7 +3,7 @@ import { Injectable, Optional } from '@nestjs/common';
 import type { FilterReplayRequest, FilterReplayResult } from '#contracts';
 import type { CompiledFilter } from '#filters';
 import { REPLAY_DELIVERIES_MAX, replayLog } from '#reconcile';
-import { toTime } from '../http/timestamps.ts';
+import { toTime } from '../http/queries.ts';
 import type { Access } from '../store/access/access.ts';
 import { DefinitionStore } from '../store/definitions/definitions.ts';
 import { DeliveryStore } from '../store/deliveries/deliveries.ts';

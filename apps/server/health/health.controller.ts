@@ -7,7 +7,7 @@ import { missingGuarantees } from '../execution/sandbox/sandboxes.ts';
 import { AccessStore } from '../store/access/access.ts';
 import { ReplicaStore } from '../store/database/replicas.ts';
 import { AccessGuard, AllowEverybody } from '../http/access-guard.ts';
-import { toTime } from '../http/timestamps.ts';
+import { toTime } from '../http/queries.ts';
 import { DiskWatch } from '../process/disk-watch.ts';
 import { RunAgents } from '../execution/preparation/run-agents.ts';
 import { Engine } from '../execution/engine/engine.ts';

@@ -10,8 +10,7 @@ import { KeyStore } from '../store/access/keys.ts';
 import { Budgets } from './budgets.ts';
 import { RefusalError } from './error-codes.ts';
 import type { IdempotentRequest } from './idempotency.ts';
-import { refuseNul } from './nul-characters.ts';
-import { recordOf, type SeenSession } from './requests.ts';
+import { refuseNul, recordOf, type SeenSession } from './requests.ts';
 
 const RANK: Readonly<Record<Role, number>> = { viewer: 0, operator: 1, manager: 2, admin: 3 };
 

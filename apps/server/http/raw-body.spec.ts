@@ -2,7 +2,7 @@
 import { PassThrough } from 'node:stream';
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
-import { drained } from './closing-answers.ts';
+import { drained } from './connections.ts';
 import { readRawBody } from './raw-body.ts';
 
 /** A stream that looks like a request as far as these functions look. */

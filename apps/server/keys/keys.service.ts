@@ -5,8 +5,7 @@ import type { ApiKey as ApiKeyItem, ApiKeyCreate, ApiKeyCreated, ApiKeyList, Api
 import { queryDigest } from '#runs';
 import { changedBy, type Caller } from '../http/access-guard.ts';
 import { invalidMembers, lastingConflict, type MemberError, notFound, RefusalError } from '../http/error-codes.ts';
-import { pageOf, pageKeyOf } from '../http/pages.ts';
-import { fromTime } from '../http/timestamps.ts';
+import { pageOf, pageKeyOf, fromTime } from '../http/queries.ts';
 import { type Access, AccessStore, type Principal } from '../store/access/access.ts';
 import { type KeyRefusal, KeyStore } from '../store/access/keys.ts';
 import { hashOfKey, hintOfKey, KEY_BYTES, keyFromRandom } from '../process/api-key-texts.ts';

@@ -12,7 +12,7 @@ import {
   type Evaluation,
   type Plan,
 } from '#reconcile';
-import { toTime } from '../http/timestamps.ts';
+import { toTime } from '../http/queries.ts';
 import { SecretFingerprints } from '../secrets/secret-fingerprints.ts';
 import { type RunTraffic, type Traffic, TrafficStore } from '../store/factories/traffic.ts';
 import type { Acquirer } from '../process/fair-semaphore.ts';

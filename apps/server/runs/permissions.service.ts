@@ -5,7 +5,7 @@ import type { PermissionItem, PermissionList } from '#contracts';
 import type { AnswerDecision } from '#runs';
 import { changedBy, type Caller } from '../http/access-guard.ts';
 import { lastingConflict, notFound, RefusalError } from '../http/error-codes.ts';
-import { toTime } from '../http/timestamps.ts';
+import { toTime } from '../http/queries.ts';
 import type { Access } from '../store/access/access.ts';
 import { toWire, type Permission, PermissionStore } from '../store/runs/permissions.ts';
 import { RunStore } from '../store/runs/runs.ts';

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
 import { RefusalError } from '../http/error-codes.ts';
-import { comesFromElsewhere } from '../http/same-origin.ts';
+import { comesFromElsewhere } from '../http/hosts.ts';
 import { SessionStore } from '../store/access/sessions.ts';
 import { CONFIG } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';

@@ -4,7 +4,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Session as SessionItem } from '#contracts';
 import { changedBy, type Caller } from '../http/access-guard.ts';
 import { notFound } from '../http/error-codes.ts';
-import { toTime } from '../http/timestamps.ts';
+import { toTime } from '../http/queries.ts';
 import { toApiKeyItem } from '../keys/keys.items.ts';
 import { KeyStore } from '../store/access/keys.ts';
 import { SessionStore } from '../store/access/sessions.ts';

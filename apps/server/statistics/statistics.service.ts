@@ -4,7 +4,7 @@ import type { DeliveryStatistics, RunStatistics } from '#contracts';
 import { OUTCOMES, type OutcomeKind } from '#deliveries';
 import { latencyFigures, RUN_STATES, timeBuckets, type LatencyFigures, type TimeBuckets } from '#runs';
 import { visibleFactory } from '../factories/visible-factories.ts';
-import { toTime } from '../http/timestamps.ts';
+import { toTime } from '../http/queries.ts';
 import type { Access } from '../store/access/access.ts';
 import { FactoryStore } from '../store/factories/factories.ts';
 import { type DeliveryScope, type RunScope, StatisticsStore } from '../store/reports/statistics.ts';

@@ -1,6 +1,6 @@
 /** Which span of time a chart asks for. contract 4 (Statistics). */
 import { invalidMembers } from '../http/error-codes.ts';
-import { fromTime } from '../http/timestamps.ts';
+import { fromTime } from '../http/queries.ts';
 
 /** The span of a query, as it was sent. */
 export interface SpanQuery {

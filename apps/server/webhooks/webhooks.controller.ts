@@ -4,7 +4,7 @@ import type { WebhookCreate, WebhookPatch, WebhookRotate } from '#contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { accessOf, Allow, callerOf } from '../http/access-guard.ts';
 import { WEBHOOK_CREATE, WEBHOOK_PATCH, WEBHOOK_ROTATE } from '../http/body-schemas.ts';
-import { versionTag, wantedVersion } from '../http/if-match.ts';
+import { versionTag, wantedVersion } from '../http/conditional-requests.ts';
 import { WebhookService } from './webhooks.service.ts';
 import { signatureSchemes } from './signature-schemes.items.ts';
 

@@ -4,7 +4,7 @@ import type { AuthMode, WebhookDefinition } from '#definitions';
 import { ingressUrlOf } from '#deliveries';
 import type { AutomationReference } from '../store/definitions/automations.ts';
 import type { WebhookRow } from '../store/definitions/definition.entities.ts';
-import { toTime } from '../http/timestamps.ts';
+import { toTime } from '../http/queries.ts';
 
 /** What a webhook's item needs beside its row. */
 export interface WebhookView {

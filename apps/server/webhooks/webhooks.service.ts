@@ -45,7 +45,7 @@ import { visibleFactory } from '../factories/visible-factories.ts';
 import { changedBy, type Caller } from '../http/access-guard.ts';
 import { toRefusal } from '../http/edit-refusals.ts';
 import { notFound } from '../http/error-codes.ts';
-import type { WantedVersion } from '../http/if-match.ts';
+import type { WantedVersion } from '../http/conditional-requests.ts';
 import { Installation } from '../process/installation.ts';
 import { CONFIG, IdSource } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';

@@ -317,7 +317,11 @@ class Game {
     const isFailing = before.condition.ending === 'failed';
     await this.resultOf(world, n);
     const ignored = isFailing ? ['failures', 'condition'] : [];
-    same('I4: applying twice', withoutPassMetadata(await world.look(), ...ignored), withoutPassMetadata(before, ...ignored));
+    same(
+      'I4: applying twice',
+      withoutPassMetadata(await world.look(), ...ignored),
+      withoutPassMetadata(before, ...ignored),
+    );
   }
 
   private check(before: DatabaseSnapshot, after: DatabaseSnapshot): Passed {
@@ -391,7 +395,11 @@ class Game {
     }
   }
 
-  private count({ ending }: Awaited<ReturnType<Game['resultOf']>>, before: DatabaseSnapshot, after: DatabaseSnapshot): void {
+  private count(
+    { ending }: Awaited<ReturnType<Game['resultOf']>>,
+    before: DatabaseSnapshot,
+    after: DatabaseSnapshot,
+  ): void {
     const { tally } = this.arena;
     tally.passes += 1;
     tally[ending.kind] += 1;

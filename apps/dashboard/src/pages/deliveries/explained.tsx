@@ -38,7 +38,9 @@ export function Explained({ place }: { place: EntryPlace }) {
 
 function Answer({ place }: { place: EntryPlace }) {
   const query = useExplanation(place.entryId);
-  return <QueryView query={query}>{(explanation) => <ExplanationView place={place} explanation={explanation} />}</QueryView>;
+  return (
+    <QueryView query={query}>{(explanation) => <ExplanationView place={place} explanation={explanation} />}</QueryView>
+  );
 }
 
 function ExplanationView({

@@ -31,7 +31,11 @@ export function reaches(newest: LogPage, known: string | undefined): boolean {
 }
 
 /** The news with what the newest page tells; `known`: the newest entry of all that was shown before. */
-export function withNewest(before: NewerDeliveries | undefined, newest: LogPage, known: string | undefined): NewerDeliveries {
+export function withNewest(
+  before: NewerDeliveries | undefined,
+  newest: LogPage,
+  known: string | undefined,
+): NewerDeliveries {
   const arrived = newest.entries.filter(({ entry_id: id }) => known === undefined || id > known);
   const older = reaches(newest, known) ? (before?.entries ?? []) : [];
   return {

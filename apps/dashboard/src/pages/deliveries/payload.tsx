@@ -26,7 +26,9 @@ export function PayloadView(place: EntryPlace) {
       </Alert>
     );
   return (
-    <QueryView query={query}>{(text) => <JsonView text={text} label="payload" aside={<Download {...place} />} />}</QueryView>
+    <QueryView query={query}>
+      {(text) => <JsonView text={text} label="payload" aside={<Download {...place} />} />}
+    </QueryView>
   );
 }
 

@@ -42,8 +42,8 @@ export function CancelRun({ runId, title }: { runId: string; title: string }) {
         onClose={dialog.close}
       >
         <Text size="sm">
-          <UntrustedText>{title}</UntrustedText> ends. What waits ends at once; an agent at work is asked to stop, and is
-          stopped after some seconds. What it has made so far is kept.
+          <UntrustedText>{title}</UntrustedText> ends. What waits ends at once; an agent at work is asked to stop, and
+          is stopped after some seconds. What it has made so far is kept.
         </Text>
       </Confirm>
     </>

@@ -33,7 +33,9 @@ export function CreateDialog({ owner, onClose }: { owner: Owner; onClose: () => 
       if (made === undefined)
         return setNameFault('There is a secret of this name already: close this and rotate that one.');
       setValue(NOTHING_TYPED);
-      announce(made.set ? `The secret ${made.name} was created` : `The secret ${made.name} was created, without a value`);
+      announce(
+        made.set ? `The secret ${made.name} was created` : `The secret ${made.name} was created, without a value`,
+      );
       onClose();
       void secretsChanged(queries);
     },

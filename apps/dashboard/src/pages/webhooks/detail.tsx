@@ -29,7 +29,9 @@ export function WebhookPage() {
   return (
     <>
       {query.data !== undefined && query.error !== null && <Outdated error={query.error} />}
-      <QueryView query={query}>{(seen) => <WebhookDetail key={seen.body.uid} factory={factory} seen={seen} />}</QueryView>
+      <QueryView query={query}>
+        {(seen) => <WebhookDetail key={seen.body.uid} factory={factory} seen={seen} />}
+      </QueryView>
     </>
   );
 }

@@ -24,7 +24,12 @@ export const SHOWN_AT_FIELDS = [
 ];
 
 /** `asked` is the draft that was refused, `now` what the form has: triggers may have been moved or removed since, and what was edited since is not said to be wrong any more. */
-export function formErrors(asked: Draft | undefined, now: Draft, local: readonly FieldError[], error: unknown): FormErrors {
+export function formErrors(
+  asked: Draft | undefined,
+  now: Draft,
+  local: readonly FieldError[],
+  error: unknown,
+): FormErrors {
   const faults = [...local, ...(problemOf(error)?.body?.errors ?? [])].filter(
     ({ pointer }) => asked === undefined || asSaid(asked, pointer, asked) === asSaid(asked, pointer, now),
   );

@@ -55,7 +55,11 @@ export class RunLog {
         events = [...events, ...page];
         if (page.length < STEP) break;
       }
-      this.become({ events: events.slice(-EVENTS_MAX), hasEarlier: (events.slice(-EVENTS_MAX)[0]?.seq ?? 1) > 1, isAtEnd: true });
+      this.become({
+        events: events.slice(-EVENTS_MAX),
+        hasEarlier: (events.slice(-EVENTS_MAX)[0]?.seq ?? 1) > 1,
+        isAtEnd: true,
+      });
     });
   }
 

@@ -36,7 +36,15 @@ function waitingOf(status: Status): Waiting | undefined {
     : undefined;
 }
 
-export function PendingApprovals({ factoryUid, status, pass }: { factoryUid: string; status: Status; pass: AwaitedPass }) {
+export function PendingApprovals({
+  factoryUid,
+  status,
+  pass,
+}: {
+  factoryUid: string;
+  status: Status;
+  pass: AwaitedPass;
+}) {
   const waiting = waitingOf(status);
   const mayApprove = useMay('manager');
   const [asked, setAsked] = useState<Waiting>();

@@ -95,7 +95,8 @@ async function collectFiles(entry: FileSystemEntry, folder: string, found: Found
       file: await new Promise((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject)),
     });
   else if (!SKIPPED_FOLDERS.has(entry.name))
-    for (const child of await childrenOf(entry as FileSystemDirectoryEntry)) await collectFiles(child, `${path}/`, found);
+    for (const child of await childrenOf(entry as FileSystemDirectoryEntry))
+      await collectFiles(child, `${path}/`, found);
 }
 
 /** A reader gives a hundred at a time. */
