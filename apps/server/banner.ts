@@ -7,7 +7,7 @@ import { isConfining } from '#isolation';
 import type { Change } from '#reconcile';
 import type { Service } from './bootstrap.ts';
 import { ROLES, type Config } from './config/config.ts';
-import { ownCommand } from './process/own-command.ts';
+import { ownCommand } from './process/program.ts';
 import type { WebhookRow } from './store/definitions/definition.entities.ts';
 import type { Factory } from './store/factories/factories.ts';
 

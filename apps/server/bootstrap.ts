@@ -27,7 +27,7 @@ import {
 import { Installation, WrongKeyError } from './process/installation.ts';
 import { Log } from './process/log.ts';
 import { ProcessModule } from './process/process.module.ts';
-import { programVersion } from './process/program-version.ts';
+import { programVersion } from './process/program.ts';
 import { pooledRandom } from './process/random.ts';
 import { readKeyFiles, KeyFileError } from './secrets/key-files.ts';
 import { Vault } from './secrets/vault.ts';

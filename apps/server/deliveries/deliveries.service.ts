@@ -10,8 +10,7 @@ import { pageOf, pageKeyOf, fromTime } from '../http/queries.ts';
 import { CONFIG } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
 import { toDeliveryItem } from './deliveries.items.ts';
-import { bytesOf } from './stored-payloads.ts';
-import { refuseUnseenLog, visibleEntry, type LogPlace, LogStores } from './visible-deliveries.ts';
+import { bytesOf, refuseUnseenLog, visibleEntry, type LogPlace, LogStores } from './stored-deliveries.ts';
 
 /** A parsed list query. */
 export interface DeliveryListQuery {

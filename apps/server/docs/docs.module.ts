@@ -1,8 +1,7 @@
 /** Pages for people who write programs: the reference of the interface, and what a problem means. */
 import { Module } from '@nestjs/common';
-import { DocsController } from './docs.controller.ts';
+import { DocsController, ErrorPageController } from './docs.controller.ts';
 import { Pages } from './docs-files.ts';
-import { ErrorPageController } from './error-pages.controller.ts';
 
 @Module({ controllers: [DocsController], providers: [Pages] })
 export class DocsModule {}

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { modelChoice } from '#agents';
 import { confinementProblem, isConfining, type ConfinementRequest } from '#isolation';
 import type { Config } from '../config/config.ts';
-import { findTools } from '../process/program-paths.ts';
+import { findTools } from '../process/program.ts';
 import { missingGuarantees, STANDARD_PATH } from '../execution/sandbox/sandboxes.ts';
 import type { DoctorTarget } from './doctor.ts';
 import { ok, problem, warning, type Remark } from './findings.ts';

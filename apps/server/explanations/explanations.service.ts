@@ -10,7 +10,7 @@ import type {
 import { OUTCOMES, type OutcomeKind } from '#deliveries';
 import type { JsonValue } from '#filters';
 import type { AutomationDefinition } from '#definitions';
-import { payloadOf } from '../deliveries/stored-payloads.ts';
+import { payloadOf } from '../deliveries/stored-deliveries.ts';
 import { maySee } from '../http/access-guard.ts';
 import { RefusalError } from '../http/error-codes.ts';
 import { toTime } from '../http/queries.ts';

@@ -4,7 +4,7 @@ import type { Factory as FactoryItem, FactorySource as FactorySourceItem } from 
 import type { FactoryDefinition } from '#definitions';
 import type { Factory } from '../store/factories/factories.ts';
 import { toTime } from '../http/queries.ts';
-import { toSyncPolicyItem } from './sync-policies.ts';
+import { toSyncPolicyItem } from './factories.requests.ts';
 
 /** Whether files decide a factory's webhooks and automations. */
 export function isManaged({ source }: Pick<Factory, 'source'>): boolean {

@@ -22,10 +22,8 @@ import { CONFIG, IdSource } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
 import { FactoryAssignments } from '../sync/factory-assignments.ts';
 import { toFactoryItem } from './factories.items.ts';
-import { factoryRequestErrors, gitSourceErrors } from './factories.requests.ts';
-import { toStatusItem } from './factory-status.items.ts';
-import { toSyncItem } from './syncs.items.ts';
-import { syncPolicyErrors, toSyncPolicy } from './sync-policies.ts';
+import { factoryRequestErrors, gitSourceErrors, syncPolicyErrors, toSyncPolicy } from './factories.requests.ts';
+import { toStatusItem, toSyncItem } from './factory-status.items.ts';
 import { visibleFactory } from './visible-factories.ts';
 
 /** A parsed list query. */

@@ -1,17 +1,17 @@
 /** What happened to a factory, and what became of its revisions. contract 4, 9, 11 (wait). */
 import { Injectable } from '@nestjs/common';
-import type { FactoryEvent as FactoryEventItem, FactoryEventList, RevisionStatus } from '#contracts';
+import type { FactoryEventList, RevisionStatus } from '#contracts';
 import { branchOf, isDirectory, revisionId, revisionVerdict, type PassRecord, type ReplicaSeen } from '#reconcile';
 import { queryDigest } from '#runs';
 import { RefusalError } from '../http/error-codes.ts';
 import { pageOf, pageKeyOf, toTime } from '../http/queries.ts';
 import type { Access } from '../store/access/access.ts';
-import { EventStore, type StoredFactoryEvent } from '../store/factories/events.ts';
+import { EventStore } from '../store/factories/events.ts';
 import { type FactoryCondition, type Factory, FactoryStore } from '../store/factories/factories.ts';
 import { ReplicaStore } from '../store/database/replicas.ts';
 import { RevisionStore } from '../store/factories/revisions.ts';
 import type { PageQuery } from './factories.service.ts';
-import { toSyncItem } from './syncs.items.ts';
+import { toSyncItem, toFactoryEventItem } from './factory-status.items.ts';
 import { visibleFactory } from './visible-factories.ts';
 
 /** Fewer digits than git shows name too many commits. */
@@ -124,19 +124,6 @@ function judgedLast(
   return condition.ending === 'failed' && condition.reason !== 'internal' && sync?.ending === 'blocked'
     ? sync
     : condition;
-}
-
-/** One event. */
-export function toFactoryEventItem({
-  id,
-  atMs,
-  type,
-  reason,
-  message,
-  revision,
-  passId,
-}: StoredFactoryEvent): FactoryEventItem {
-  return { id, at: toTime(atMs), type, reason, message, revision: revision ?? null, sync: passId ?? null };
 }
 
 function invalidRevision(message: string): RefusalError {

@@ -1,6 +1,6 @@
 /** Work over stored payloads that anybody may ask for: in slices, up to a bound, while somebody waits for it, and one at a time. contract 9 (Plan). */
 import type { JsonValue } from '#filters';
-import { payloadOf } from '../deliveries/stored-payloads.ts';
+import { payloadOf } from '../deliveries/stored-deliveries.ts';
 import { EventLoopYielder } from '../process/event-loop-yielder.ts';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import { FairSemaphore } from '../process/fair-semaphore.ts';

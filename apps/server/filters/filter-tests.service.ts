@@ -2,7 +2,7 @@
 import { Injectable, Optional } from '@nestjs/common';
 import type { FilterTestRequest, FilterTestResult } from '#contracts';
 import { compileFilter, type CompiledFilter, type FilterVerdict, type JsonValue } from '#filters';
-import { payloadOf } from '../deliveries/stored-payloads.ts';
+import { payloadOf } from '../deliveries/stored-deliveries.ts';
 import type { Access } from '../store/access/access.ts';
 import { DefinitionStore } from '../store/definitions/definitions.ts';
 import { DeliveryStore } from '../store/deliveries/deliveries.ts';

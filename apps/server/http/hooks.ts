@@ -9,7 +9,11 @@ import { noteRoute } from './request-log.ts';
 import { RefusalError } from './error-codes.ts';
 import { unknownResource } from './problem-filter.ts';
 
-/** Adds the steps to the framework; the body is read between the first and the second. */
+/**
+ * Adds the steps to the framework; the body is read between the first and the second. They are hooks of Fastify and not guards of Nest:
+ * a guard runs behind the reading of the body, so that who has no key could make the process read one, and never for a route that
+ * there is not, whose absence is told only to who has a key.
+ */
 export function addHooks(fastify: FastifyInstance, guard: AccessGuard, idempotency: Idempotency): void {
   fastify.addHook('onRequest', async (request, reply) => {
     noteRoute(request);

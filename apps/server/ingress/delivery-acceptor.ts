@@ -11,7 +11,7 @@ import { type ServedWebhook, Serving } from '../webhooks/serving-state.ts';
 import { RunAgents } from '../execution/preparation/run-agents.ts';
 import { RunNotifier } from '../runs/run-notifier.ts';
 import { Clock, IdSource } from '../process/injection-tokens.ts';
-import { WaitingRuns } from './waiting-runs.ts';
+import { WaitingRuns } from '../runs/run-admission.ts';
 
 /** A delivery that is allowed to come in, to a webhook as it was served. */
 export interface Incoming {

@@ -12,7 +12,7 @@ import type { DiskWatch } from '../process/disk-watch.ts';
 import type { Log } from '../process/log.ts';
 import { DeliveryAcceptor } from './delivery-acceptor.ts';
 import { CLIENT_GONE, DeliveryReceiver, type IngressReply, type IngressRequest } from './delivery-receiver.ts';
-import type { WaitingRuns } from './waiting-runs.ts';
+import type { WaitingRuns } from '../runs/run-admission.ts';
 import type { RefusedLog } from './refused-delivery-log.ts';
 import { StoreError } from '../store/database/faults.ts';
 

@@ -13,7 +13,7 @@ import {
   type Plan,
 } from '#reconcile';
 import { toTime } from '../http/queries.ts';
-import { SecretFingerprints } from '../secrets/secret-fingerprints.ts';
+import { SecretFingerprints } from '../secrets/secret-reader.ts';
 import { type RunTraffic, type Traffic, TrafficStore } from '../store/factories/traffic.ts';
 import type { Acquirer } from '../process/fair-semaphore.ts';
 import { Clock } from '../process/injection-tokens.ts';

@@ -13,8 +13,7 @@ import {
 } from '#reconcile';
 import type { Access } from '../store/access/access.ts';
 import { type Factory, FactoryStore } from '../store/factories/factories.ts';
-import { loadReconcileInput } from '../sync/reconcile-input.ts';
-import { readDefinitionsYielding } from '../sync/definition-reader.ts';
+import { loadReconcileInput, readDefinitionsYielding } from '../sync/reconcile-input.ts';
 import { visibleFactory } from '../factories/visible-factories.ts';
 import { DefinitionStore } from '../store/definitions/definitions.ts';
 import { SecretStore } from '../store/secrets/secrets.ts';

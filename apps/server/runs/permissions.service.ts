@@ -11,7 +11,7 @@ import { toWire, type Permission, PermissionStore } from '../store/runs/permissi
 import { RunStore } from '../store/runs/runs.ts';
 import type { Transaction } from '../store/database/transactions.ts';
 import { IdSource } from '../process/injection-tokens.ts';
-import { visibleRunStatus } from './visible-runs.ts';
+import { visibleRunStatus } from './runs.requests.ts';
 import { RunNotifier } from './run-notifier.ts';
 
 @Injectable()

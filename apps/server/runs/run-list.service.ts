@@ -10,7 +10,7 @@ import type { ExactColumn, RunFilter } from '../store/runs/run-filters.ts';
 import { type RunListKey, RunLists, type RunPage } from '../store/runs/run-lists.ts';
 import { RunStore } from '../store/runs/runs.ts';
 import { RunItems } from './run-item-loader.ts';
-import { refuseUnsupportedOrder } from './unsupported-requests.ts';
+import { refuseUnsupportedOrder } from './runs.requests.ts';
 
 /** The query as its operation declares it. */
 interface ListRunsQuery {

@@ -5,11 +5,10 @@ import type { Log } from '../process/log.ts';
 import { StoreError } from '../store/database/faults.ts';
 import type { Schedule, ScheduleStore, Tick, TickOutcome } from '../store/definitions/schedules.ts';
 import type { RunAgents } from '../execution/preparation/run-agents.ts';
-import type { WaitingRuns } from '../ingress/waiting-runs.ts';
+import type { WaitingRuns } from '../runs/run-admission.ts';
 import type { DiskWatch } from '../process/disk-watch.ts';
 import type { RunNotifier } from '../runs/run-notifier.ts';
-import { ScheduleService } from './schedules.service.ts';
-import { Scheduler } from './scheduler.ts';
+import { ScheduleService, Scheduler } from './schedules.service.ts';
 
 const MINUTE_MS = 60_000;
 const NOON_MS = Date.UTC(2031, 2, 4, 12);

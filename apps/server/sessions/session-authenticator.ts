@@ -8,8 +8,7 @@ import { CONFIG } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
 import type { SeenSession } from '../http/requests.ts';
 import type { FoundSession, SessionAuthentication } from '../http/access-guard.ts';
-import { SessionCookie } from './session-cookie.ts';
-import { csrfTokenOf, hashOfToken, isSameToken, isToken } from './session-tokens.ts';
+import { SessionCookie, csrfTokenOf, hashOfToken, isSameToken, isToken } from './session-tokens.ts';
 
 const CSRF_HEADER = 'x-csrf-token';
 

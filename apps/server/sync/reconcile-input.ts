@@ -1,9 +1,10 @@
-/** What is known of a factory before its tree is judged, gathered from the store. contract 9. */
-import type { SecretFacts } from '#definitions';
-import { deriveUid, type ReconcileInput } from '#reconcile';
+/** What is known of a factory before its tree is judged: what the store knows, and the definitions as they are read. contract 9. */
+import { type SecretFacts, readingSteps, type Reading, type TreeFile } from '#definitions';
+import { deriveUid, type ReconcileInput, blobOf } from '#reconcile';
 import type { DefinitionStore } from '../store/definitions/definitions.ts';
 import type { Factory, FactoryStore } from '../store/factories/factories.ts';
 import type { SecretStore } from '../store/secrets/secrets.ts';
+import { EventLoopYielder } from '../process/event-loop-yielder.ts';
 
 /** Where what is known of a factory comes from. */
 export interface ReconcileInputDeps {
@@ -50,4 +51,33 @@ function appliedOf({ revisionApplied, howApplied }: Factory): ReconcileInput['ap
 async function webhookSecrets(factoryUid: string, secrets: SecretStore): Promise<Map<string, SecretFacts>> {
   const visible = await secrets.visibleTo(factoryUid, 'webhook');
   return new Map([...visible].map(([name, { version, usableFor }]) => [name, { name, set: version > 0, usableFor }]));
+}
+
+/** What `readDefinitions` answers, read file by file; other work is done in between. What an earlier reading of the factory knows is not read again. */
+export async function readDefinitionsYielding(
+  files: readonly TreeFile[],
+  earlier?: Reading,
+  nowMs?: () => number,
+): Promise<Reading> {
+  const steps = readingSteps(files, undefined, earlier);
+  const slices = new EventLoopYielder(nowMs);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    if (slices.isOver()) await slices.yield();
+  }
+}
+
+/** Path → object ID that git gives the file, of every regular file whose content was read. */
+export async function hashBlobsYielding(
+  files: readonly TreeFile[],
+  format: 'sha1' | 'sha256',
+): Promise<Map<string, string>> {
+  const blobs = new Map<string, string>();
+  const slices = new EventLoopYielder();
+  for (const { path, kind = 'file', sizeBytes, content } of files) {
+    if (kind === 'file' && sizeBytes === undefined) blobs.set(path, blobOf(content, format));
+    if (slices.isOver()) await slices.yield();
+  }
+  return blobs;
 }

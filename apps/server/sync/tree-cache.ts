@@ -1,7 +1,7 @@
 /** What a factory's loop remembers between passes: the tree of a revision, and how it follows on the accepted one, need no second reading. contract 9. */
 import type { Reading, TreeFile } from '#definitions';
 import { objectFormatOf } from '#reconcile';
-import { hashBlobsYielding, readDefinitionsYielding } from './definition-reader.ts';
+import { hashBlobsYielding, readDefinitionsYielding } from './reconcile-input.ts';
 import type { History, Source, SourceFailure, SourceRefusal } from './sources/source.ts';
 
 /** A tree that was read. */

@@ -6,7 +6,7 @@ import { accessOf, Allow, callerOf } from '../http/access-guard.ts';
 import { WEBHOOK_CREATE, WEBHOOK_PATCH, WEBHOOK_ROTATE } from '../http/body-schemas.ts';
 import { versionTag, wantedVersion } from '../http/conditional-requests.ts';
 import { WebhookService } from './webhooks.service.ts';
-import { signatureSchemes } from './signature-schemes.items.ts';
+import { signatureSchemes } from './webhooks.items.ts';
 
 @Controller('api/v1/factory/:factoryUid/webhooks')
 export class WebhookController {

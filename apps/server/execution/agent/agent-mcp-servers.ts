@@ -2,7 +2,7 @@
 import type { McpServer } from '@agentclientprotocol/sdk';
 import { type AmbientAgentConfig } from '#agents';
 import { isInjectableValue } from '#isolation';
-import { findTools } from '../../process/program-paths.ts';
+import { findTools } from '../../process/program.ts';
 import { STANDARD_PATH } from '../sandbox/sandboxes.ts';
 import { SetupError } from '../workspace/setup-error.ts';
 

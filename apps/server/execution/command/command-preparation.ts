@@ -2,10 +2,9 @@
 import { isAbsolute } from 'node:path';
 import { isInjectableEnvName } from '#isolation';
 import type { CommandSpec } from './command.ts';
-import { findTools, isProgram } from '../../process/program-paths.ts';
+import { findTools, isProgram } from '../../process/program.ts';
 import { isHidden } from '../sandbox/sandboxes-view.ts';
-import { STANDARD_PATH } from '../sandbox/sandboxes.ts';
-import type { WrappedCommand } from '../sandbox/sandboxes.ts';
+import { STANDARD_PATH, type WrappedCommand } from '../sandbox/sandboxes.ts';
 
 /** Bounds that the kernel enforces on each process of a run. */
 export interface CommandLimits {

@@ -1,9 +1,8 @@
 /** What one execution takes of disk and memory, looked at every few seconds, and its end when that is too much. contract 10. */
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { memoryBytes } from './process-tree.ts';
-import type { ProcessIdentity, TreeSearch } from './process-tree.ts';
-import { findTools } from '../../process/program-paths.ts';
+import { memoryBytes, type ProcessIdentity, type TreeSearch } from './process-tree.ts';
+import { findTools } from '../../process/program.ts';
 import { STANDARD_PATH } from '../sandbox/sandboxes.ts';
 import { bytesBelow } from '../workspace/workspaces-size.ts';
 

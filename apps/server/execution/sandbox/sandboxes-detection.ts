@@ -4,18 +4,20 @@ import { readlinkSync } from 'node:fs';
 import { mkdtemp, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { findTools } from '../../process/program-paths.ts';
+import { findTools } from '../../process/program.ts';
 import { bubblewrapCandidates } from './sandboxes-bubblewrap.ts';
 import { namespaceCandidates } from './sandboxes-namespace.ts';
-import { missingGuarantees, ownerOf, STANDARD_PATH } from './sandboxes.ts';
-import type {
-  Guarantees,
-  NetworkPolicy,
-  Sandbox,
-  SandboxCandidate,
-  SandboxKind,
-  Tools,
-  WrappedCommand,
+import {
+  missingGuarantees,
+  ownerOf,
+  STANDARD_PATH,
+  type Guarantees,
+  type NetworkPolicy,
+  type Sandbox,
+  type SandboxCandidate,
+  type SandboxKind,
+  type Tools,
+  type WrappedCommand,
 } from './sandboxes.ts';
 import { removeEntry } from '../workspace/workspaces-removal.ts';
 import { prepareWorkspace } from '../workspace/workspaces.ts';

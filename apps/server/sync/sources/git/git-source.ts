@@ -1,23 +1,26 @@
 /** A factory repository behind git: one ref advertisement tells whether anything changed; only definition files are fetched. contract 9 */
 import type { TreeFile } from '#definitions';
-import { readCommitKey } from '#authentication';
-import type { CommitKey } from '#authentication';
-import { discard, gitCache, isWhole, markWhole, prepareParent, replaceWithSpare } from './git-cache.ts';
-import type { GitCache } from './git-cache.ts';
+import { readCommitKey, type CommitKey } from '#authentication';
+import { discard, gitCache, isWhole, markWhole, prepareParent, replaceWithSpare, type GitCache } from './git-cache.ts';
 import type { SshSettings } from './git-environment.ts';
 import { fetchObjects, fetchTip, prepareCache, remoteSettings, tidy } from './git-fetch.ts';
-import { readHistory } from './git-history.ts';
+import { readHistory, resolveTip, type BranchTip } from './git-history.ts';
 import { commitOf, formatOf, revisionOf } from './git-objects.ts';
-import { withSession } from './git-session.ts';
-import type { Gate, GitSession, SessionScope } from './git-session.ts';
-import { resolveTip } from './git-tip.ts';
-import type { BranchTip } from './git-tip.ts';
+import { withSession, type Gate, type GitSession, type SessionScope } from './git-session.ts';
 import { FilesWithheld, readTree } from './git-tree.ts';
 import { checkGitUrl, isBranchName, normalizeSubfolder } from './git-urls.ts';
-import { createCommitVerifier } from './git-verification.ts';
-import type { CommitVerifier } from './git-verification.ts';
-import { SourceUnavailableError, SourceUnverifiedError, failure, systemCodeOf } from '../source.ts';
-import type { History, KnownRevisions, Snapshot, Source, SourceFailure } from '../source.ts';
+import { createCommitVerifier, type CommitVerifier } from './git-verification.ts';
+import {
+  SourceUnavailableError,
+  SourceUnverifiedError,
+  failure,
+  systemCodeOf,
+  type History,
+  type KnownRevisions,
+  type Snapshot,
+  type Source,
+  type SourceFailure,
+} from '../source.ts';
 
 export interface GitSourceOptions {
   url: string;

@@ -1,0 +1,63 @@
+/** This program: its version, how it was called, and where other programs are found. contract 1, 10. */
+import { existsSync, readFileSync, constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { delimiter, join, basename, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { MIGRATION_NAMES } from '../store/database/migrations.ts';
+
+/** The package's file lies three folders up in the source and four in the built program. */
+const PLACES = ['../../../package.json', '../../../../package.json'];
+
+/** Version of the package, and the last migration that it knows: two builds of one version may differ in what they expect of the database. */
+export function programVersion(): string {
+  const place = PLACES.map((path) => new URL(path, import.meta.url)).find((url) => existsSync(url));
+  const { version } =
+    place === undefined ? { version: 'unknown' } : (JSON.parse(readFileSync(place, 'utf8')) as { version: string });
+  return `${version}/${MIGRATION_NAMES.at(-1) ?? ''}`;
+}
+
+/** Where the programs of these names are, as far as they are installed. `path` as in PATH. */
+export async function findTools(names: readonly string[], path: string): Promise<ReadonlyMap<string, string>> {
+  const folders = path.split(delimiter).filter((folder) => folder !== '');
+  const found = names.map(async (name): Promise<[string, string][]> => {
+    for (const place of folders.map((folder) => join(folder, name))) if (await isProgram(place)) return [[name, place]];
+    return [];
+  });
+  return new Map((await Promise.all(found)).flat());
+}
+
+/** Whether the path is a file that may be executed. */
+export async function isProgram(path: string): Promise<boolean> {
+  const allowed = await access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+  return allowed && (await stat(path)).isFile();
+}
+
+/** Root of the installation, above the sources or above what was built of them. */
+const ROOT = ['../../..', '../../../..']
+  .map((up) => fileURLToPath(new URL(up, import.meta.url)))
+  .map((path) => resolve(path))
+  .find((root) => existsSync(programOf(root)));
+
+/** The words before a verb. Only a checkout has an `npx millwright`: anywhere else npx would ask a registry for a package of that name, which is somebody else's. */
+export function ownCommand({
+  cwd,
+  calledAs,
+  environment,
+}: {
+  cwd: string;
+  calledAs?: string;
+  environment: Readonly<Record<string, string | undefined>>;
+}): readonly string[] {
+  // What npm starts has a folder on its path that the next shell does not have.
+  const isByNpm = environment['npm_command'] !== undefined;
+  if (calledAs !== undefined && basename(calledAs) === 'millwright' && !isByNpm) return ['millwright'];
+  if (ROOT === undefined || resolve(cwd) === ROOT) return ['npx', 'millwright'];
+  return ['node', programOf(ROOT)];
+}
+
+function programOf(root: string): string {
+  return join(root, 'apps/cli/millwright.mjs');
+}
