@@ -1,4 +1,7 @@
-/** Creates the service of a process: opens its data folder, keys and database, then builds the application; and says what went wrong. contract 1, 11. */
+/**
+ * Creates the service of a process: opens its data folder, keys and database, then builds the application; and says
+ * what went wrong. contract 1, 11.
+ */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -92,8 +95,10 @@ interface Given extends ServiceOptions {
 }
 
 /**
- * Builds the whole service from a configuration: keys, database, application. Nothing runs until `start`. Throws ConfigError, KeyFileError,
- * DataFolderError, SchemaTooNewError, WrongKeyError, VersionMismatchError or StoreError, each with a message for the operator.
+ * Builds the whole service from a configuration: keys, database, application. Nothing runs until `start`. Throws
+ * ConfigError, KeyFileError,
+ * DataFolderError, SchemaTooNewError, WrongKeyError, VersionMismatchError or StoreError, each with a message for the
+ * operator.
  */
 export async function createService(config: Config, options: ServiceOptions = {}): Promise<Service> {
   const nowMs = options.nowMs ?? Date.now;

@@ -1,4 +1,7 @@
-/** In which order a process starts and stops: the one list of each. The framework's own hooks decide nothing of it. contract 1. */
+/**
+ * In which order a process starts and stops: the one list of each. The framework's own hooks decide nothing of it.
+ * contract 1.
+ */
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Config } from './config/config.ts';
@@ -28,7 +31,10 @@ import { SyncLoops } from './sync/loops.ts';
 import { Heartbeat } from './webhooks/serving-publisher.ts';
 import { Serving } from './webhooks/serving-state.ts';
 
-/** What a process is made of, as far as anybody starts, stops or asks it from outside. A part that it has no role for is absent. */
+/**
+ * What a process is made of, as far as anybody starts, stops or asks it from outside. A part that it has no role for
+ * is absent.
+ */
 @Injectable()
 export class ServiceParts {
   constructor(

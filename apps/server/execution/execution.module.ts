@@ -35,7 +35,10 @@ const FAULT_MS = 60_000;
 /** Token of the `Dispatch`: by tables or by a queue, as the operator chose. */
 const DISPATCH = Symbol('Dispatch');
 
-/** The queue of the engine `bullmq`, in the database or in Redis where the operator names one; undefined where processes look into the tables themselves. */
+/**
+ * The queue of the engine `bullmq`, in the database or in Redis where the operator names one; undefined where
+ * processes look into the tables themselves.
+ */
 function openQueue(config: Config, { uidKey }: Installation, clock: Clock, log: Log): RunQueue | undefined {
   const { engine, databaseUrl, databaseDirectUrl, redisUrl } = config;
   if (engine === 'embedded' || databaseUrl === undefined) return undefined;
@@ -50,7 +53,10 @@ function openQueue(config: Config, { uidKey }: Installation, clock: Clock, log: 
   return new RunQueue({ name, redisUrl, databaseUrl: databaseDirectUrl ?? databaseUrl, report });
 }
 
-/** Who tells processes of waiting runs, by the engine that the operator chose. Without a queue there is neither it nor its relay. */
+/**
+ * Who tells processes of waiting runs, by the engine that the operator chose. Without a queue there is neither it nor
+ * its relay.
+ */
 @Global()
 @Module({
   providers: [

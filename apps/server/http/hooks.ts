@@ -10,9 +10,9 @@ import { RefusalError } from './error-codes.ts';
 import { unknownResource } from './problem-filter.ts';
 
 /**
- * Adds the steps to the framework; the body is read between the first and the second. They are hooks of Fastify and not guards of Nest:
- * a guard runs behind the reading of the body, so that who has no key could make the process read one, and never for a route that
- * there is not, whose absence is told only to who has a key.
+ * Adds the steps to the framework; the body is read between the first and the second. They are hooks of Fastify and not
+ * guards of Nest: a guard runs behind the reading of the body, so that who has no key could make the process read one;
+ * and never for a route that there is not, whose absence is told only to who has a key.
  */
 export function addHooks(fastify: FastifyInstance, guard: AccessGuard, idempotency: Idempotency): void {
   fastify.addHook('onRequest', async (request, reply) => {

@@ -4,7 +4,10 @@ import { Engine } from '../execution/engine/engine.ts';
 import { RefusalError } from '../http/error-codes.ts';
 import { DiskWatch } from '../process/disk-watch.ts';
 
-/** The counts are taken again after this time; in between what was accepted here is added, so that they err on the full side. */
+/**
+ * The counts are taken again after this time; in between what was accepted here is added, so that they err on the full
+ * side.
+ */
 const COUNTED_FOR_MS = 2_000;
 /** Counting a long queue takes long: it is done at most for this share of the time. */
 const COUNTING_SHARE = 0.02;

@@ -25,7 +25,10 @@ import { forgetGitCache, sourceOpener } from './sources/registry.ts';
 /** What a pass works with. */
 const PASS_CONTEXT = Symbol('PassContext');
 
-/** Folders are of one machine: where several processes share a database, one is followed where the operator named it or allows them all. */
+/**
+ * Folders are of one machine: where several processes share a database, one is followed where the operator named it or
+ * allows them all.
+ */
 function followed(config: Config, trusted: TrustedFactories): (factory: Factory) => boolean {
   if (!config.roles.has('sync')) return () => false;
   return ({ slug, source }) =>
