@@ -71,22 +71,31 @@ const [task, ...args] = process.argv.slice(2);
 process.chdir(root);
 process.on('SIGINT', () => undefined); // the program in the foreground gets it too and decides
 if (!(task in tasks)) fail(`unknown task ${task}; known: ${Object.keys(tasks).join(', ')}`);
-install();
+const compiled = install();
 if (task !== 'check') {
   build();
   buildDashboard();
 }
+await compiled();
 process.exitCode = await tasks[task](args);
 
-/** Installs the locked packages when the lock file has changed since the last time. */
+/**
+ * Installs the locked packages when the lock file has changed since the last time. What has to be compiled for this
+ * machine (SQLite: most of a minute on one core) is compiled while the sources are; who needs it awaits the answer.
+ */
 function install() {
   const wanted = digestOf([join(root, 'package-lock.json'), join(root, 'package.json')]);
   const marker = join(root, 'node_modules/.millwright-installed');
-  if (existsSync(marker) && readFileSync(marker, 'utf8') === wanted) return;
+  if (existsSync(marker) && readFileSync(marker, 'utf8') === wanted) return async () => undefined;
   say('installing packages (once) …');
-  if (run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']) !== 0)
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
+  if (run('npm', ['ci', '--include=dev', '--ignore-scripts', ...quiet]) !== 0)
     fail('the packages could not be installed; see the lines above');
-  writeFileSync(marker, wanted);
+  const compiling = serve('npm', ['rebuild', ...quiet]);
+  return async () => {
+    if ((await compiling) !== 0) fail('the packages could not be compiled; see the lines above');
+    writeFileSync(marker, wanted);
+  };
 }
 
 /** Compiles when a source file has changed since the last build. */

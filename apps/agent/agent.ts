@@ -158,7 +158,7 @@ function stateOf(session: Session): Omit<NewSessionResponse, 'sessionId'> {
   };
 }
 
-/** The model's list holds only the current one: endpoints take names that nobody here knows. */
+/** The model list holds only the current one: endpoints accept names that are unknown here. */
 function optionsOfSession({ settings: { mode, modelId } }: Session): SessionConfigOption[] {
   return [
     {

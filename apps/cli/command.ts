@@ -61,7 +61,7 @@ export interface VerbSpec<Specs extends OptionSpecs> {
   options: Specs;
   /** Least and most positional arguments; none when absent. */
   positionals?: readonly [least: number, most: number];
-  /** What to tell somebody who gives more of them. */
+  /** Hint for surplus arguments. */
   surplus?: string;
   run(asked: Asked<Specs>, io: CliIo): Promise<number>;
 }

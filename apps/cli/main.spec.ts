@@ -163,7 +163,7 @@ const PROGRAM = `
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     const loaded = printed.split('\n');
-    expect(loaded.some((url) => url.endsWith('/cli/send.js'))).toBe(true);
+    expect(loaded.some((url) => url.endsWith('/cli/verbs/send.js'))).toBe(true);
     expect(
       loaded.filter((url) =>
         /node_modules\/(?:@nestjs|typeorm|better-sqlite3|pg|reflect-metadata)\/|\/apps\/server\//.test(url),

@@ -45,6 +45,8 @@ import { StoreError } from './store/database/faults.ts';
 import { SchemaTooNewError } from './store/database/migrations.ts';
 import { PostgresUnusableError } from './store/database/postgres/postgres-refusals.ts';
 import { VersionMismatchError } from './store/database/replicas.ts';
+import type { FactorySource } from './store/factories/factories.ts';
+import { SOURCES } from './sync/sources/registry.ts';
 
 /** Everything that runs, for `start`, tests and benchmarks. A part that this process has no role for is absent. */
 export interface Service extends Pick<
@@ -129,7 +131,7 @@ async function openService(given: Given, lock: DataFolderLock): Promise<Service>
     const values = await processValues(given, database, keys);
     const module = AppModule.forRoles(config.roles, [
       ProcessModule.with(values),
-      StoreModule.over(database, openNotices(config, database.isPooled, log)),
+      StoreModule.over(database, openNotices(config, database.isPooled, log), hasCommits),
     ]);
     const app = await createHttp({ config, log, module });
     const parts = app.get(ServiceParts);
@@ -247,4 +249,9 @@ function databaseLine({ code }: StoreError): string {
   if (!code.startsWith('SQLITE_'))
     return `the database cannot be used (${code}); check MILLWRIGHT_DATABASE_URL and that the server runs`;
   return `the database file in the data folder cannot be used (${code}); restore it from a backup, or move it away to begin anew`;
+}
+
+/** The store knows no kind of source: what it has to know of one, the kinds say. */
+function hasCommits(source: FactorySource): boolean {
+  return SOURCES.kindOf(source).hasCommits;
 }

@@ -10,7 +10,7 @@ import { ConfigError, readConfig, ROLES, type Config } from './config/config.ts'
 import { type BuiltInAgent } from './execution/agent/agents.ts';
 import { serviceAccountOf } from './factories/factories.service.ts';
 import { writePrivateFile } from './secrets/key-files.ts';
-import { parseFactoryArgument } from './sync/sources/parse-source.ts';
+import { sourceOfArgument } from './sync/sources/parse-source.ts';
 import { createService, explainFailure, UsageError, type Service } from './bootstrap.ts';
 
 export interface StartIo extends BannerIo {
@@ -89,8 +89,7 @@ async function begin(service: Service, { factory, example }: Arguments, io: Star
 
 /** Points the main factory at what the command line says; creates it on the first start. */
 async function ensureMainFactory(service: Service, argument: string, cwd: string): Promise<{ uid: string }> {
-  const spec = parseFactoryArgument(argument);
-  const source = spec.kind === 'directory' ? { kind: 'directory' as const, path: resolve(cwd, spec.path) } : spec;
+  const source = sourceOfArgument(argument, cwd);
   const uid = deriveUid(service.installation.uidKey, 'factory', MAIN_SLUG);
   const made = await service.factories.create(
     { uid, slug: MAIN_SLUG, name: 'main', description: '', source, serviceAccountUid: serviceAccountOf(uid) },

@@ -2,6 +2,7 @@
  * What the HTTP interface can do, as data: one entry for each method and path. Documentation, query parsing and tests
  * all read it. contract 3, 4.
  */
+import type { RequestBodies } from './generated/request-bodies.ts';
 import { API_SCHEMAS, OPERATION_GROUPS } from './interface.ts';
 
 /** A JSON Schema, or a reference to a component by its file name (`run-state.schema.json`). */
@@ -67,6 +68,14 @@ export function operationOf(id: string): Operation {
   const operation = byId.get(id);
   if (operation === undefined) throw new Error(`there is no operation ${id}`);
   return operation;
+}
+
+/** Type of a request body: the one that is generated of its schema. */
+export type RequestBody<Name extends keyof RequestBodies> = RequestBodies[Name];
+
+/** Whether a request may come without the body that is described, which is then an empty object. */
+export function isBodyOptional(name: string): boolean {
+  return [...byId.values()].some(({ body, bodyOptional }) => body === name && bodyOptional === true);
 }
 
 /** Component of a file name below schemas/api, without `.schema.json`; throws for one that does not exist. */

@@ -37,7 +37,11 @@ export function refuseAutomationCreate(
   const file = `automations/${slug}/automation.md`;
   return (
     refusalOfBody(slug, keys, wanted.prompt, neighbours) ??
-    managedInFile(`add ${file} with the text in edited_text`, file, null, automationFileText(keys, wanted.prompt))
+    managedInFile(`add ${file} with the text in edited_text`, {
+      file,
+      key: null,
+      editedText: automationFileText(keys, wanted.prompt),
+    })
   );
 }
 
@@ -61,29 +65,27 @@ export function refuseAutomationChange(
   if (wanted.name !== undefined && wanted.name !== automation.name)
     return refuseRename(automation, wanted.name, edited);
   const keys = [...Object.keys(changes), ...(wanted.prompt === undefined ? [] : ['the prompt'])].join(', ');
-  return managedInFile(
-    `edit ${keys === '' ? 'it' : keys} in ${fileOf(automation)}`,
-    fileOf(automation),
-    keys === '' ? null : keys,
-    edited,
-  );
+  return managedInFile(`edit ${keys === '' ? 'it' : keys} in ${fileOf(automation)}`, {
+    file: fileOf(automation),
+    key: keys === '' ? null : keys,
+    editedText: edited,
+  });
 }
 
 export function refuseAutomationDelete(automation: AutomationRecord): EditRefusal {
   const path = fileOf(automation);
-  return managedInFile(`remove the file ${path}`, path, null, null);
+  return managedInFile(`remove the file ${path}`, { file: path, key: null, editedText: null });
 }
 
 function refuseRename(automation: AutomationRecord, name: string, text: string): EditRefusal {
   const { slug } = automation;
   const newFile = `automations/${slugOf(name, 'automation', new Set([slug]))}/automation.md`;
-  return managedInFile(
-    `the name of an automation is the name of its folder; as ${newFile} it is another automation`,
-    fileOf(automation),
-    null,
-    text,
-    { new_file: newFile },
-  );
+  return managedInFile(`the name of an automation is the name of its folder; as ${newFile} it is another automation`, {
+    file: fileOf(automation),
+    key: null,
+    editedText: text,
+    new_file: newFile,
+  });
 }
 
 /** Its file; of an automation that no file has taken over yet, the one that will be its own. */

@@ -23,17 +23,19 @@ export interface ManagedWebhook {
   text: string | undefined;
 }
 
-/**
- * The refusal of a change that belongs into a file. `key`: null where it is about the whole file; `edited_text`: null
- * where no edit
- * does it.
- */
+/** Which edit of which file does what was asked; further members are told as they are. */
+export interface FileAdvice {
+  file: string;
+  /** Null where it is about the whole file. */
+  key: string | null;
+  /** Null where no edit does it. */
+  editedText: string | null;
+}
+
+/** The refusal of a change that belongs into a file. */
 export function managedInFile(
   detail: string,
-  file: string,
-  key: string | null,
-  editedText: string | null,
-  further: Readonly<Record<string, unknown>> = {},
+  { file, key, editedText, ...further }: FileAdvice & Readonly<Record<string, unknown>>,
 ): EditRefusal {
   return {
     kind: 'conflict',
@@ -52,7 +54,9 @@ export function refuseWebhookCreate(wanted: WebhookCreate, live: readonly Webhoo
   const file = `webhooks/${slug}.yaml`;
   const first = `set the secret first (millwright secrets set ${secretName})`;
   const detail = `add ${file} with the text in edited_text, and ${first}`;
-  return refusal ?? managedInFile(detail, file, null, webhookFileText(keys), { secret_name: secretName });
+  return (
+    refusal ?? managedInFile(detail, { file, key: null, editedText: webhookFileText(keys), secret_name: secretName })
+  );
 }
 
 /** A change is an edit of the file, a new name another file. */
@@ -66,12 +70,11 @@ export function refuseWebhookChange({ webhook, text }: ManagedWebhook, wanted: W
   const edited = editedWebhookFile(textOf(webhook, text), changes);
   if (wanted.name !== undefined && wanted.name !== webhook.name) return refuseRename(webhook, wanted.name, edited);
   const keys = Object.keys(changes).join(', ');
-  return managedInFile(
-    `edit ${keys === '' ? 'it' : keys} in ${fileOf(webhook)}`,
-    fileOf(webhook),
-    keys === '' ? null : keys,
-    edited,
-  );
+  return managedInFile(`edit ${keys === '' ? 'it' : keys} in ${fileOf(webhook)}`, {
+    file: fileOf(webhook),
+    key: keys === '' ? null : keys,
+    editedText: edited,
+  });
 }
 
 function refuseRename(webhook: WebhookRecord, name: string, text: string): EditRefusal {
@@ -79,10 +82,7 @@ function refuseRename(webhook: WebhookRecord, name: string, text: string): EditR
   return managedInFile(
     'the name of a webhook is the name of its file, so that it cannot be renamed; ' +
       `as ${newFile} it is another webhook with another URL`,
-    fileOf(webhook),
-    null,
-    text,
-    { new_file: newFile },
+    { file: fileOf(webhook), key: null, editedText: text, new_file: newFile },
   );
 }
 
@@ -93,19 +93,18 @@ export function refuseWebhookRotate(webhook: WebhookRecord): EditRefusal {
     `set a new value of the secret ${name} instead (millwright secrets set ${name}, or PUT /secrets/${name}; ` +
     `with PUT /factory/{factory_uid}/secrets/${name} if it is the factory's own); ` +
     'the webhook takes it over at its next sync';
-  return managedInFile(detail, fileOf(webhook), 'secretName', null, { secret_name: name });
+  return managedInFile(detail, { file: fileOf(webhook), key: 'secretName', editedText: null, secret_name: name });
 }
 
 export function refuseWebhookDelete(webhook: WebhookRecord): EditRefusal {
   const { secret_name: name } = webhook;
   const path = fileOf(webhook);
-  return managedInFile(
-    `remove the file ${path}; to stop deliveries at once, set another value of the secret ${name}`,
-    path,
-    null,
-    null,
-    { secret_name: name },
-  );
+  return managedInFile(`remove the file ${path}; to stop deliveries at once, set another value of the secret ${name}`, {
+    file: path,
+    key: null,
+    editedText: null,
+    secret_name: name,
+  });
 }
 
 /** Whether the secret is in order is checked when the file is applied. */

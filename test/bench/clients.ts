@@ -74,9 +74,13 @@ async function beforeSameAnswer(
     await fetch(`${url}/api/v1/agent/runs/${runId}`, { headers: { authorization: `Bearer ${target.key}` } })
   ).text();
   const port = await freePort();
-  const child = spawn(process.execPath, [fileURLToPath(new URL('same-answer.js', import.meta.url)), String(port)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    [fileURLToPath(new URL('fixed-response-server.js', import.meta.url)), String(port)],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    },
+  );
   try {
     child.stdin.end(answer);
     await once(child.stdout, 'data');

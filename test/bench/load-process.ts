@@ -1,4 +1,4 @@
-/** The load generator as a process of its own, so that it takes no time from who measures: a load at a time over IPC, its requests made before its clock begins. */
+/** The load generator as a separate process: one load at a time over IPC, requests built before the clock starts. */
 import { randomBytes } from 'node:crypto';
 import { generate } from './load-generator.ts';
 import type { LoadOrder } from './loads.ts';

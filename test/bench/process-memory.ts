@@ -1,4 +1,4 @@
-/** Memory of a process and of everything below it, looked at until somebody has seen enough. Linux. */
+/** Memory of a process and its descendants, sampled until stopped. Linux. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 const SAMPLE_EVERY_MS = 10;

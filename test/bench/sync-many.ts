@@ -1,4 +1,4 @@
-/** What a service takes that follows many factories, while nothing changes: processor time and memory over a while, git's share apart. */
+/** Idle cost of a service with many factories: processor time and memory over a window, git's share apart. */
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRepository } from '../support/git-repository.ts';

@@ -23,7 +23,7 @@ export function read(list: ListRunsResponse): [RunItem | undefined, PageInfo, Ru
   const [run] = list.runs;
   return [run, list.page_info, run?.state, run?.source, run?.creator, run?.status_message];
 }
-export function told(problem: Error): string {
+export function titleAndError(problem: Error): string {
   return problem.title + problem.error;
 }
 export async function typed(client: Millwright): Promise<string> {

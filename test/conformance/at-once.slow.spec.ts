@@ -6,7 +6,7 @@ import { change, row, rows } from '../../apps/server/store/database/transactions
 import { eventually } from '../support/service.ts';
 import { count, onPostgres } from './backends.ts';
 import { apply, arrivalAt, automationOf, newId, seedServed, unique, webhookOf, type Served } from './seeds.ts';
-import { idAt } from './sweeping.ts';
+import { idAt } from './sweep-runs.ts';
 
 await onPostgres('at once', (world) => {
   let rival: Client;

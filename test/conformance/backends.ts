@@ -31,6 +31,7 @@ import { change, row, rows, type Row, type SqlValue } from '../../apps/server/st
 import { WebhookStore } from '../../apps/server/store/definitions/webhooks.ts';
 import { freshDatabase, postgresServer } from '../support/postgres.ts';
 import { IS_SLOW_TIER } from '../support/tier.ts';
+import { SOURCES } from '../../apps/server/sync/sources/registry.ts';
 
 /** Every store over one database, as one process of the service has them. */
 export interface Stores {
@@ -148,7 +149,7 @@ export function storesOf(database: Database): Stores {
     edits: new DefinitionEditStore(database),
     deliveries: new DeliveryStore(database),
     events: new EventStore(database),
-    factories: new FactoryStore(database),
+    factories: new FactoryStore(database, (source) => SOURCES.kindOf(source).hasCommits),
     inventory: new InventoryStore(database),
     keys: new KeyStore(database),
     histories: new RunHistoryStore(database),

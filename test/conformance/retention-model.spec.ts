@@ -2,7 +2,7 @@
 import { deliverySweep } from '../../apps/server/store/retention/retention-deliveries.ts';
 import { select, meddle, onEachBackend, type Stores } from './backends.ts';
 import { runOf, seedServed, type Served } from './seeds.ts';
-import { DAY_MS, idAt, seedEntries, sweepAll, sweeperOf, type SeededEntry } from './sweeping.ts';
+import { DAY_MS, idAt, seedEntries, sweepAll, sweeperOf, type SeededEntry } from './sweep-runs.ts';
 
 const HISTORIES = 6;
 const OUTCOMES = ['accepted', 'duplicate', 'rejectedAuth', 'rejectedInvalidJson', 'rejectedTooLarge'];

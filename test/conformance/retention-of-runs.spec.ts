@@ -6,7 +6,7 @@ import { artifactSweep, eventSweep } from '../../apps/server/store/retention/ret
 import { change, insert } from '../../apps/server/store/database/transactions.ts';
 import { count, select, meddle, onEachBackend, type Stores } from './backends.ts';
 import { begin, claimRun, newId, runOf, seedFactory, seedServed, unique } from './seeds.ts';
-import { DAY_MS, idAt, sweepState, sweepAll, sweeperOf } from './sweeping.ts';
+import { DAY_MS, idAt, sweepState, sweepAll, sweeperOf } from './sweep-runs.ts';
 
 const NOW_MS = Date.now();
 

@@ -4,7 +4,7 @@ import { count, select, meddle, onEachBackend, type Stores } from './backends.ts
 import { deliverySweep } from '../../apps/server/store/retention/retention-deliveries.ts';
 import { identitySweep } from '../../apps/server/store/retention/retention-identities.ts';
 import { SweepStore, type Sweep } from '../../apps/server/store/retention/sweeps.ts';
-import { DAY_MS, idAt, seedEntries, sweepState, sweepAll, sweeperOf } from './sweeping.ts';
+import { DAY_MS, idAt, seedEntries, sweepState, sweepAll, sweeperOf } from './sweep-runs.ts';
 import { claimRun, runOf, seedServed, type Served } from './seeds.ts';
 
 const NOW_MS = Date.now();

@@ -7,7 +7,7 @@ import type { Statement, Transaction } from '../../apps/server/store/database/tr
 import { TrafficStore, type TrafficQuery } from '../../apps/server/store/factories/traffic.ts';
 import { select, meddle, onEachBackend } from './backends.ts';
 import { arrivalAt, runOf, seedServed, type Served } from './seeds.ts';
-import { seedEntries } from './sweeping.ts';
+import { seedEntries } from './sweep-runs.ts';
 
 const DAY_MS = 86_400_000;
 const idAt = (ms: number): string => uuidv7(ms, randomBytes(10));

@@ -4,7 +4,12 @@ import type { NewRun } from '../../apps/server/store/runs/new-run.ts';
 import { Outbox } from '../../apps/server/store/runs/outbox.ts';
 import { count, select, meddle, onPostgres, storesOf, type Stores, type World } from '../conformance/backends.ts';
 import { newId, runOf, seedFactory, unique } from '../conformance/seeds.ts';
-import { engineFixture, type EngineFixture, type EngineFixtureOptions, type Worker } from '../support/engine-field.ts';
+import {
+  engineFixture,
+  type EngineFixture,
+  type EngineFixtureOptions,
+  type Worker,
+} from '../support/engine-fixture.ts';
 import { hasRedis, redisServer, type RedisServer } from '../support/redis.ts';
 import { eventually } from '../support/service.ts';
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { timeOfUuidv7 } from '../support/uuid-times.ts';
 import { brokenLedger, brokenPages, storedIn, type Attempt } from '../support/ledger.ts';
 import { freshDatabase, postgresServer } from '../support/postgres.ts';
-import { Field, FIELD_TOKEN } from '../support/replica-field.ts';
+import { Field, FIELD_TOKEN } from '../support/replica-fixture.ts';
 import { sendAll } from '../support/retrying-senders.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { eventually } from '../support/service.ts';

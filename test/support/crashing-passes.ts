@@ -1,4 +1,4 @@
-/** `millwright start` from its source whose passes stand still at a named point: whoever kills it then has killed it exactly there. The product has no hooks for this. */
+/** `millwright start` from its source whose passes pause at a named point, to be killed exactly there. */
 import { writeSync } from 'node:fs';
 import { serve } from '../../apps/server/main.ts';
 import { DefinitionStore } from '../../apps/server/store/definitions/definitions.ts';

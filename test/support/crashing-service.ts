@@ -1,4 +1,4 @@
-/** `millwright start` from its source that stands still at named points of its runs: whoever kills it then has killed it exactly there. The product has no hooks for this. */
+/** `millwright start` from its source whose runs pause at named points, to be killed exactly there. */
 import { Engine } from '../../apps/server/execution/engine/engine.ts';
 import { serve } from '../../apps/server/main.ts';
 import { RunStore } from '../../apps/server/store/runs/runs.ts';

@@ -1,4 +1,4 @@
-/** Texts of factory files, a delivery sender and the looks that flows share. */
+/** Texts of factory files, a delivery sender and the queries that flows share. */
 import { eventually, type TestService } from './service.ts';
 
 /** A webhook file; `more` are further lines. */

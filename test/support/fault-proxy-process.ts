@@ -1,4 +1,4 @@
-/** The proxy that fails as it is told, as a process of a test. */
+/** The fault-injecting proxy as a child process of a test. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';

@@ -13,7 +13,37 @@ export async function generateTypes(root: string): Promise<Map<string, string>> 
     generated.set(`libs/contracts/generated/${name}.ts`, await typesOf(root, file));
   }
   generated.set('libs/contracts/generated/interface.json', await interfaceDocument(root));
+  generated.set('libs/contracts/generated/request-bodies.ts', await requestBodies(root));
   return generated;
+}
+
+/** Type of each request body by its component, as the operations name them. */
+async function requestBodies(root: string): Promise<string> {
+  const groups = await Promise.all(
+    (await readdir(join(root, 'schemas/operations'))).map(
+      async (file) =>
+        JSON.parse(await readFile(join(root, 'schemas/operations', file), 'utf8')) as {
+          operations: { body?: string }[];
+        },
+    ),
+  );
+  const bodies = groups.flatMap(({ operations }) => operations.flatMap(({ body }) => body ?? []));
+  const types = await Promise.all(
+    [...new Set(bodies)].sort().map(async (body) => {
+      const schema = await readFile(join(root, `schemas/api/${body}.schema.json`), 'utf8');
+      return { body, type: (JSON.parse(schema) as { title: string }).title };
+    }),
+  );
+  const imports = types.map(({ body, type }) => `import type { ${type} } from './api/${body}.ts';\n`);
+  const members = types.map(({ body, type }) => `  '${body}': ${type};\n`);
+  return [
+    `${BANNER}\n`,
+    ...imports,
+    '\n/** Body of a request by its component, `schemas/api/<component>.schema.json`. */\n',
+    'export interface RequestBodies {\n',
+    ...members,
+    '}\n',
+  ].join('');
 }
 
 /** Every component by its file name, and every group of operations: one module to load instead of a hundred, a line each. */

@@ -34,7 +34,7 @@ function repositoryRoot(place: string): string {
 export function sourcesOf(place: string, endings = /\.tsx?$/): string[] {
   if (endings.test(place)) return [place];
   return readdirSync(join(ROOT, place), { recursive: true, encoding: 'utf8' })
-    .filter((path) => endings.test(path) && !path.endsWith('.spec.ts') && !path.includes('node_modules'))
+    .filter((path) => endings.test(path) && !/\.spec\.ts$|(^|\/)(generated(\/|\.ts$)|node_modules\/)/.test(path))
     .map((path) => join(place, path))
     .sort();
 }

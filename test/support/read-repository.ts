@@ -1,4 +1,4 @@
-/** A repository that a git source reads, with the cache beside it: the ground of the specs about histories and about signed commits. */
+/** A repository with the cache of a git source, for the specs of histories and of signed commits. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

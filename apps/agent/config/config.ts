@@ -43,7 +43,7 @@ export interface AgentConfig {
   /** Seconds without a byte from the endpoint until it counts as hanging. */
   silenceSecondsMax: number;
   prices: Prices | undefined;
-  /** Folder whose `.millwright-agent` keeps the transcripts. */
+  /** Folder whose `.millwright-agent` stores the transcripts. */
   home: string;
   /** Temporary folder, which file tools may use beside the working folder. */
   tmp: string;
@@ -99,7 +99,7 @@ function nonEmpty(value: string | undefined): string | undefined {
   return value === undefined || value.trim() === '' ? undefined : value.trim();
 }
 
-/** The key itself, or what stands in the file; a pipe (`/dev/fd/3`) keeps it out of `/proc/<pid>/environ`. */
+/** The key itself, or the content of its file; a pipe (`/dev/fd/3`) keeps it out of `/proc/<pid>/environ`. */
 function ownKey(values: Values): string | undefined {
   const path = values.get('MILLWRIGHT_AGENT_API_KEY_FILE');
   if (path === undefined) return values.get('MILLWRIGHT_AGENT_API_KEY');
@@ -140,7 +140,7 @@ function toolEnvironment(
   const readVariables = Object.entries(environment).filter((entry): entry is [string, string] => {
     const [name, value] = entry;
     if (value === undefined || name.startsWith('MILLWRIGHT_AGENT_')) return false;
-    // A run may bring such a variable for its own tests; only what pays for this model is kept back.
+    // A run may set such a variable for its own tests; only the credential of this model is withheld.
     return !(CREDENTIAL_VARIABLES.includes(name) && value.trim() === key);
   });
   return Object.fromEntries(readVariables);

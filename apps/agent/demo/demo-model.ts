@@ -67,7 +67,7 @@ function turnOf(prompt: LanguageModelV3Prompt): DemoTurn {
   };
 }
 
-/** Characters that count as a token: nobody pays for them, but they are counted like real ones. */
+/** Characters a token: free of charge, but counted like real ones. */
 const CHARACTERS_PER_TOKEN = 4;
 
 async function* played(

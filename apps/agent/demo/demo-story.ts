@@ -1,4 +1,4 @@
-/** What the demo model does by itself: it looks around, reads the payload, writes a report and says how to get a real model. */
+/** Default script of the demo model: it lists the workspace, reads the payload and writes a report. */
 import type { DemoTurn } from './demo-model.ts';
 import type { DemoStep } from './demo-steps.ts';
 import { oneLine } from '../diagnostics.ts';

@@ -15,7 +15,7 @@ export function openClient(server: McpServer, options: ConnectOptions): { client
 function transportOf(server: McpServer, { cwd, environment, fetch }: ConnectOptions): Transport {
   if (!('url' in server)) {
     const own = Object.fromEntries(server.env.map(({ name, value }) => [name, value]));
-    // What a server prints may hold anything; nobody here may read it.
+    // Output of a server may hold secrets: it is discarded.
     return new StdioClientTransport({
       command: server.command,
       args: server.args,

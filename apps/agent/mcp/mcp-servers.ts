@@ -1,4 +1,4 @@
-/** The MCP servers of a session: started or connected, their tools offered to the model, ended with the session. One that fails is reported, and the session goes on without it. */
+/** The MCP servers of a session: start, connection, tools and stop. A failed one is reported and left out. */
 import type { McpServer } from '@agentclientprotocol/sdk';
 import { oneLine } from '../diagnostics.ts';
 import { mcpTools, TOOL_NAME_LENGTH_MAX } from './mcp-tools.ts';

@@ -2,7 +2,7 @@
 import type { ModelMessage } from 'ai';
 import type { ToolResultPart } from '../session/conversation.ts';
 
-/** Characters that a token stands for at the least, on average over code and prose: a cautious guess, for the real count only the endpoint knows. */
+/** Characters a token, estimated low over code and prose: only the endpoint knows the real count. */
 const CHARACTERS_PER_TOKEN = 3;
 
 /** Part of the context that the conversation may fill; instructions, tools and the answer need the rest. */

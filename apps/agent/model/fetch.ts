@@ -1,19 +1,19 @@
-/** Requests of the agent: through the proxy that the environment names, and never waiting for ever. */
+/** HTTP requests of the agent: through the proxy of the environment, with an idle timeout. */
 
 /** The part of `fetch` that models and MCP servers are reached with. */
 export type Fetch = typeof globalThis.fetch;
 
-/** An endpoint from which nothing came for too long. */
+/** The endpoint sent nothing within the idle timeout. */
 export class IdleTimeoutError extends Error {
   constructor(readonly seconds: number) {
     super(`nothing was received for ${seconds} s`);
-    this.name = 'Silence';
+    this.name = 'IdleTimeoutError';
   }
 }
 
 const PROXY_VARIABLES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'];
 
-/** `fetch`, by way of HTTPS_PROXY or HTTP_PROXY where the environment sets one and NO_PROXY does not except the host. */
+/** `fetch` through HTTPS_PROXY or HTTP_PROXY where set, unless NO_PROXY names the host. */
 export async function fetchOf(environment: Readonly<Record<string, string | undefined>>): Promise<Fetch> {
   if (PROXY_VARIABLES.every((name) => (environment[name] ?? '') === '')) return globalThis.fetch;
   const { EnvHttpProxyAgent, fetch } = await import('undici');
@@ -22,7 +22,7 @@ export async function fetchOf(environment: Readonly<Record<string, string | unde
     fetch(input, { ...init, dispatcher });
 }
 
-/** The same, but a request or an answer in which nothing happens for so many seconds fails with Silence. */
+/** The same with an idle timeout: throws IdleTimeoutError after so many seconds without a byte. */
 export function withIdleTimeout(fetch: Fetch, seconds: number): Fetch {
   return async (input, init) => {
     const watch = startIdleTimer(seconds);

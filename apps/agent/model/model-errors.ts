@@ -20,7 +20,7 @@ interface Failure {
 }
 
 /** An answer that ended in the middle. */
-export class BrokenOff extends Error {}
+export class InterruptedStreamError extends Error {}
 
 /** Characters of the endpoint's own words that are repeated. */
 const THEIR_WORDS_LENGTH_MAX = 300;
@@ -64,7 +64,7 @@ function noAnswer(place: string): Failure {
 /** Also a connection that was lost in the middle of an answer: while one is made, errors come as those of the call. */
 function isBrokenOff(error: unknown): boolean {
   return (
-    error instanceof BrokenOff ||
+    error instanceof InterruptedStreamError ||
     NoOutputGeneratedError.isInstance(error) ||
     InvalidResponseDataError.isInstance(error) ||
     codeOf(error) !== undefined
@@ -129,7 +129,7 @@ export function codeOf(error: unknown): string | undefined {
   return found === undefined ? undefined : (found as { code: string }).code;
 }
 
-/** Causes that are followed; an endless chain is nobody's error. */
+/** Depth to which causes are followed: a cyclic chain must end. */
 const CAUSES_MAX = 10;
 
 function causeOf(error: unknown, isIt: (cause: object) => boolean): object | undefined {

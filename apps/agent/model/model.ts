@@ -11,7 +11,7 @@ const COMPATIBLE = 'endpoint';
 /** Tokens for thinking; the AI SDK turns them into adaptive thinking for models that want that. */
 const THINKING_TOKENS: Readonly<Record<ReasoningLevel, number>> = { low: 4_096, medium: 16_384, high: 32_768 };
 
-/** Tells a provider that everything up to here may be kept in its cache: each step of a turn repeats all that was before it. */
+/** Marks a cache breakpoint for the provider: each step of a turn repeats the whole prompt prefix. */
 const CACHE_MARK = { anthropic: { cacheControl: { type: 'ephemeral' as const } } };
 
 /** The identifier of the model that sessions begin with. */

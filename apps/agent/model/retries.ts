@@ -1,9 +1,9 @@
-/** Tells that the model endpoint is tried again, so that nobody watches a silence: what happened, and nothing of what was sent. */
+/** Reports retries of the model endpoint: the cause, and nothing of the request. */
 import { codeOf } from './model-errors.ts';
 import { IdleTimeoutError } from './fetch.ts';
 import type { Fetch } from './fetch.ts';
 
-/** The same `fetch`; at the first request that the AI SDK will make again, `tell` hears why. Made for one turn. */
+/** The same `fetch`; `tell` receives the cause of the first retry by the AI SDK. Made for one turn. */
 export function reportingRetries(fetch: Fetch, retriesMax: number, tell: (text: string) => void): Fetch {
   let isReported = retriesMax === 0;
   const note = (what: string): void => {

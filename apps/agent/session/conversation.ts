@@ -3,7 +3,7 @@ import type { ModelMessage, ToolModelMessage } from 'ai';
 
 export type ToolResultPart = Extract<ToolModelMessage['content'][number], { type: 'tool-result' }>;
 
-/** What stands in place of an answer that never came. */
+/** Placeholder for a missing tool result. */
 const NEVER_ANSWERED =
   'This call has no result: the turn was interrupted before it ended. It may have taken effect in part.';
 

@@ -5,7 +5,7 @@ import type { UserModelMessage } from 'ai';
 
 type Part = Exclude<UserModelMessage['content'], string>[number];
 
-/** How the text of an attached resource begins: what follows is content, not something that the client says. */
+/** Prefix of an attached resource's text: what follows is content, not an instruction of the client. */
 export const RESOURCE_MARK = '<resource ';
 
 /** One user message. Texts of the client stay apart from attached resources. Throws an invalid-params error for blocks that were not advertised. */
@@ -14,7 +14,7 @@ export function userMessage(blocks: readonly ContentBlock[]): UserModelMessage {
   return { role: 'user', content: blocks.map(partOf) };
 }
 
-/** What the client itself says in a message, without attached resources. */
+/** The client's own text of a message, without attached resources. */
 export function ownText(parts: readonly { type: string; text?: string }[]): string {
   return parts
     .flatMap(({ type, text = '' }) => (type === 'text' && !text.startsWith(RESOURCE_MARK) ? [text] : []))
@@ -52,7 +52,7 @@ function quoted(text: string): string {
   return JSON.stringify(text);
 }
 
-/** Checked here, where the client can be told: providers fail on it much later. */
+/** Checked here, where the client gets the error: providers fail on it much later. */
 function base64(text: string): string {
   if (/^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.length % 4 === 0) return text;
   throw RequestError.invalidParams(undefined, 'an attachment is not base64');

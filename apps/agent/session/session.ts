@@ -9,7 +9,7 @@ import type { McpConnections, McpServerState } from '../mcp/mcp-servers.ts';
 import { BUILT_IN_TOOLS } from '../tools/catalogue.ts';
 import type { Places } from '../tools/workspace-paths.ts';
 import type { AgentTool } from '../tools/types.ts';
-import { DamagedTranscript } from './transcript.ts';
+import { DamagedTranscriptError } from './transcript.ts';
 import type { Entry, Settings, Transcript } from './transcript.ts';
 import { added, costOf } from '../turn/usage.ts';
 import type { Usage } from '../turn/usage.ts';
@@ -40,7 +40,7 @@ export interface Session {
   close(): Promise<void>;
 }
 
-/** What is kept of a session between processes. */
+/** Stored state of a session. */
 export interface StoredSession {
   transcript: Transcript;
   settings: Settings;
@@ -48,7 +48,7 @@ export interface StoredSession {
   usage: Usage;
 }
 
-/** A session with what was kept of it. */
+/** A session with its stored state. */
 export function sessionOf(
   id: string,
   places: Places,
@@ -122,7 +122,7 @@ export async function onDisk<Value>(act: () => Promise<Value>): Promise<Value> {
   try {
     return await act();
   } catch (error) {
-    if (error instanceof DamagedTranscript) throw failure(error.message, { kind: 'transcript', retryable: false });
+    if (error instanceof DamagedTranscriptError) throw failure(error.message, { kind: 'transcript', retryable: false });
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
     throw failure(`the session's transcript in HOME cannot be used (${code})`, {

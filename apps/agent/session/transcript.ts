@@ -29,7 +29,7 @@ export interface Transcript {
 }
 
 /** A transcript that cannot be used, in words for a person. */
-export class DamagedTranscript extends Error {}
+export class DamagedTranscriptError extends Error {}
 
 /** Begins the file of a new session. */
 export async function createTranscript(home: string, id: string, settings: Settings, now: Date): Promise<Transcript> {
@@ -45,7 +45,7 @@ export async function createTranscript(home: string, id: string, settings: Setti
   return transcript;
 }
 
-/** Opens the file of an earlier session and answers its entries; undefined when there is none. A torn last line is dropped, on disk too. Throws DamagedTranscript. */
+/** Opens the file of an earlier session and answers its entries; undefined when there is none. A torn last line is dropped, on disk too. Throws DamagedTranscriptError. */
 export async function openTranscript(
   home: string,
   id: string,
@@ -74,11 +74,11 @@ function entriesOf(text: string): Entry[] {
     try {
       return JSON.parse(line) as Entry;
     } catch {
-      throw new DamagedTranscript(`line ${index + 1} of the session's transcript is damaged`);
+      throw new DamagedTranscriptError(`line ${index + 1} of the session's transcript is damaged`);
     }
   });
   if (entries[0]?.kind !== 'session' || entries[0].version !== 1)
-    throw new DamagedTranscript("the session's transcript does not begin as one of this version");
+    throw new DamagedTranscriptError("the session's transcript does not begin as one of this version");
   return entries;
 }
 

@@ -1,11 +1,11 @@
 /** Keeps the beginning and the end of what may be a flood, never all of it. */
 
-/** Collects bytes of which only the first and the last are kept. */
+/** Collects output, of which only the first and the last bytes are stored. */
 export interface HeadAndTail {
   push(bytes: Uint8Array): void;
   /** Bytes pushed so far. */
   readonly total: number;
-  /** What was kept as text, with a line between the two parts that says how much is missing. */
+  /** The stored bytes as text, with a line between head and tail that gives the omitted size. */
   text(): string;
 }
 

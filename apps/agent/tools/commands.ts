@@ -11,7 +11,7 @@ export interface CommandSpec {
   environment: Readonly<Record<string, string>>;
   timeoutMs: number;
   signal: AbortSignal;
-  /** Bytes of stdout and stderr together that are kept. */
+  /** Bytes of stdout and stderr together that are stored. */
   outputBytesMax: number;
 }
 
@@ -39,7 +39,7 @@ const OUTPUT_END_MS = 500;
 /** Bytes after which a command is ended: it floods, and reading on would only burn the processor. */
 const FLOOD_BYTES = 256 * 1_024 * 1_024;
 
-/** Milliseconds between two looks at a group that was killed. */
+/** Milliseconds between two polls of a killed process group. */
 const POLL_MS = 20;
 
 /** Looks at a killed group until it is given up: a process in uninterruptible sleep may not go at all. */
@@ -110,7 +110,7 @@ async function terminated(pid: number, exit: Promise<unknown>): Promise<void> {
   await Promise.race([exit, sleep(GRACE_MS, undefined, { ref: false })]);
 }
 
-/** Kills the group and waits until nobody is left in it. */
+/** Kills the process group and waits until it is empty. */
 async function killed(pid: number): Promise<void> {
   for (let polls = 0; polls < POLLS_MAX && signalled(pid, 'SIGKILL'); polls += 1) await sleep(POLL_MS);
 }

@@ -1,5 +1,5 @@
 /** What the file system refuses, as an answer that the model can act on. */
-import { OutOfPlace } from './workspace-paths.ts';
+import { OutsideWorkspaceError } from './workspace-paths.ts';
 import { failed } from './types.ts';
 import type { Outcome } from './types.ts';
 
@@ -22,7 +22,7 @@ export async function onFiles(path: string, act: () => Promise<Outcome>): Promis
   try {
     return await act();
   } catch (error) {
-    if (error instanceof OutOfPlace) return failed(error.message);
+    if (error instanceof OutsideWorkspaceError) return failed(error.message);
     const words = WORDS[(error as NodeJS.ErrnoException).code ?? ''];
     if (words === undefined) throw error;
     return failed(`${JSON.stringify(path)} ${words}`);

@@ -3,7 +3,7 @@
 /** Characters of a pattern: longer ones are no pattern, and matching costs more with each star. */
 export const PATTERN_LENGTH_MAX = 200;
 
-/** Stars of a pattern: the time to match grows with each one, and nobody writes more. */
+/** Wildcards of a pattern: matching time grows with each one, and real patterns have fewer. */
 const STARS_MAX = 8;
 
 /** A test for relative paths with `/`. A pattern without `/` is about names at any depth. Undefined: the pattern is not well formed, or too much of it. */

@@ -6,7 +6,7 @@ import { onFiles } from './file-errors.ts';
 import { PATTERN_LENGTH_MAX, pathTest } from './glob-patterns.ts';
 import { failed, tool } from './types.ts';
 
-/** Files that are answered, and files and folders that are looked at: a search must end also in a folder of millions. */
+/** Files that are returned, and entries that are visited: a search must end even in a folder of millions. */
 const FILES_MAX = 500;
 const ENTRIES_MAX = 200_000;
 

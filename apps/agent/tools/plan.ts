@@ -1,9 +1,9 @@
-/** The tool `plan`: what the model means to do, shown to whoever follows the session. */
+/** The tool `plan`: the model's plan, shown to the clients of the session. */
 import type { PlanEntry } from '@agentclientprotocol/sdk';
 import { z } from 'zod';
 import { tool } from './types.ts';
 
-/** Steps of one plan: more are a list nobody follows. */
+/** Steps of one plan: a longer list is not readable. */
 const ENTRIES_MAX = 50;
 
 const input = z.object({

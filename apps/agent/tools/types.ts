@@ -12,20 +12,20 @@ export interface ToolContext {
   environment: Readonly<Record<string, string>>;
   /** Aborted when the turn is cancelled. */
   signal: AbortSignal;
-  /** Shows the plan to whoever follows the session. */
+  /** Publishes the plan to the clients of the session. */
   showPlan(entries: readonly PlanEntry[]): Promise<void>;
 }
 
-/** How a call looks to people, before it runs. Paths in `locations` are absolute. */
+/** Display form of a call before it runs. Paths in `locations` are absolute. */
 export interface CallDescription {
   title: string;
   locations?: ToolCallLocation[];
 }
 
-/** What came of a call. `text` goes to the model as it stands, so every tool bounds it. */
+/** Result of a call. `text` goes to the model unchanged, so every tool bounds it. */
 export interface Outcome {
   text: string;
-  /** The model is told that the call failed. */
+  /** The call failed; the model receives that. */
   isError?: boolean;
   /** The call is shown as failed although its answer is an ordinary one, for example a command with another exit code than 0. */
   isShownFailed?: boolean;
@@ -39,7 +39,7 @@ export interface Outcome {
 export interface AgentTool {
   name: string;
   description: string;
-  /** Without a check of its own where somebody else checks the input. */
+  /** No check of its own where the input is validated elsewhere. */
   input: z.ZodType | Schema;
   kind: ToolKind;
   /** The client is asked for permission before each call, unless the session's mode is `auto`. */
@@ -61,7 +61,7 @@ export function tool<Schema extends z.ZodType>(definition: ToolOf<Schema>): Agen
   return definition;
 }
 
-/** An outcome that tells the model what went wrong. */
+/** A failed result with its cause for the model. */
 export function failed(text: string): Outcome {
   return { text, isError: true };
 }

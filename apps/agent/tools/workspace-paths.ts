@@ -3,7 +3,7 @@ import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 
 /** A path that a tool must not use, in words for the model. */
-export class OutOfPlace extends Error {}
+export class OutsideWorkspaceError extends Error {}
 
 export interface Places {
   /** Absolute path of the working folder, links resolved. */
@@ -12,9 +12,9 @@ export interface Places {
   absolute(path: string): string;
   /** Relative to the working folder where it lies inside: how people read it. */
   shown(path: string): string;
-  /** Real path of something that exists and may be read. Throws OutOfPlace, or the file system's error. */
+  /** Real path of something that exists and may be read. Throws OutsideWorkspaceError, or the file system's error. */
   readable(path: string): Promise<string>;
-  /** Real path of a file that may be written, existing or not. Throws OutOfPlace, or the file system's error. */
+  /** Real path of a file that may be written, existing or not. Throws OutsideWorkspaceError, or the file system's error. */
   writable(path: string): Promise<string>;
 }
 
@@ -40,7 +40,7 @@ async function existing(folders: readonly string[]): Promise<string[]> {
 
 function within(real: string, named: string, roots: readonly string[]): string {
   if (roots.some((root) => isInside(real, root))) return real;
-  throw new OutOfPlace(`${JSON.stringify(named)} is outside the working folder and the temporary folder`);
+  throw new OutsideWorkspaceError(`${JSON.stringify(named)} is outside the working folder and the temporary folder`);
 }
 
 function isInside(path: string, root: string): boolean {

@@ -4,7 +4,7 @@ import type { AgentContext, SessionUpdate } from '@agentclientprotocol/sdk';
 import type { FinishReason, TextStreamPart, ToolSet } from 'ai';
 import { announced, ended } from './tool-call-updates.ts';
 import type { AgentConfig } from '../config/config.ts';
-import { BrokenOff } from '../model/model-errors.ts';
+import { InterruptedStreamError } from '../model/model-errors.ts';
 import type { Session } from '../session/session.ts';
 import { stepRecord } from './step-record.ts';
 import type { StepRecord } from './step-record.ts';
@@ -17,7 +17,7 @@ export interface TurnRelay {
   /** The session's tools; their calls run only after they were announced. */
   tools: ToolSet;
   take(part: Part): Promise<void>;
-  /** Waits for calls that run, reports those that never did, and keeps what an unfinished step brought. */
+  /** Waits for running calls, reports those that never ran, and stores the output of an unfinished step. */
   close(reason: string): Promise<void>;
   finishReason(): FinishReason;
   usage(): Usage;
@@ -68,7 +68,7 @@ export function turnRelay(options: TurnRelayOptions): TurnRelay {
     await send(announcement);
     if (part.invalid !== true) calls.announced(part.toolCallId, announcement);
   };
-  /** Of a call that ran, the end was told when it ended; this is about those that could not begin, for example with input of the wrong shape. */
+  /** Reports calls that could not start, for example with invalid input; calls that ran report their own end. */
   const refuse = async (part: Extract<Part, { type: 'tool-error' }>): Promise<void> => {
     if (signal.aborted) return;
     const text = typeof part.error === 'string' ? part.error : 'the call could not be carried out';
@@ -114,7 +114,7 @@ export function turnRelay(options: TurnRelayOptions): TurnRelay {
         case 'finish':
           finishReason = part.finishReason;
           return part.finishReason === 'other' && part.rawFinishReason === undefined
-            ? fail(new BrokenOff())
+            ? fail(new InterruptedStreamError())
             : undefined;
         case 'error':
           return fail(part.error);

@@ -1,4 +1,4 @@
-/** How a tool call looks to whoever follows the session: when it is announced, when it has ended, and when history is replayed. */
+/** Session updates of a tool call: when it is announced, when it has ended, and when history is replayed. */
 import type { SessionUpdate, ToolCallContent } from '@agentclientprotocol/sdk';
 import { asSchema } from 'ai';
 import { oneLine } from '../diagnostics.ts';

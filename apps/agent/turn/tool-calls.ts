@@ -16,7 +16,7 @@ export interface ToolCalls {
   tools: ToolSet;
   /** Says that the call has been announced to the client: only then may it run. `announcement` is what a permission request shows. */
   announced(toolCallId: string, announcement: Announcement): void;
-  /** Reports the end of calls that were announced and never ran, or whose end nobody has seen. */
+  /** Reports the end of calls that were announced and never ran, or whose end was not reported. */
   closeOpen(reason: string): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export interface ToolCallsOptions {
   answer(toolCallId: string, toolName: string, output: ToolResultPart['output']): void;
 }
 
-/** Characters of an unforeseen error that the model is told. */
+/** Characters of an unexpected error that are passed to the model. */
 const FAULT_LENGTH_MAX = 300;
 
 const REFUSED =
@@ -126,7 +126,7 @@ function modelOutput({ text, isError = false }: Outcome): ToolResultPart['output
   return { type: isError ? 'error-text' : 'text', value: text };
 }
 
-/** One side brings a value, the other comes for it, whoever is first. Names may be used again: some models number their calls anew in each step. */
+/** Deferred values by name, for producer and consumer in either order. Names repeat: some models restart their numbers. */
 function meetings<Value>(): { come(name: string): Promise<Value>; bring(name: string, value: Value): void } {
   const brought = new Map<string, Value>();
   const waiting = new Map<string, (value: Value) => void>();

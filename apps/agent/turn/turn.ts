@@ -1,4 +1,4 @@
-/** One turn: a prompt goes in, the model and its tools work, updates go out, the conversation is kept. */
+/** One turn: a prompt goes in, the model and its tools run, updates go out, the conversation is stored. */
 import { RequestError } from '@agentclientprotocol/sdk';
 import type { AgentContext, ContentBlock, PromptResponse } from '@agentclientprotocol/sdk';
 import { stepCountIs, streamText } from 'ai';
@@ -34,7 +34,7 @@ export interface TurnResponse extends PromptResponse {
   usage: Usage;
 }
 
-/** Runs one turn. Rejects with an error that a person can act on when the model fails; what was said until then stays in the conversation. */
+/** Runs one turn. Rejects with an actionable error when the model fails; the output so far stays in the conversation. */
 export async function runTurn(options: TurnOptions): Promise<TurnResponse> {
   const { session, config, signal } = options;
   await session.remember([userMessage(options.blocks)]);
@@ -103,7 +103,7 @@ function stopReasonOf(finishReason: FinishReason): PromptResponse['stopReason'] 
       return 'max_tokens';
     case 'content-filter':
       return 'refusal';
-    // The loop goes on after tool calls, until the bound of steps is reached.
+    // The loop continues after tool calls until the step limit.
     case 'tool-calls':
       return 'max_turn_requests';
     case 'stop':

@@ -22,7 +22,7 @@ export const NO_USAGE: Usage = {
   thoughtTokens: 0,
 };
 
-/** What one call of the model has used; counts that the endpoint does not tell are zero. */
+/** Usage of one model call; counts that the endpoint does not report are zero. */
 export function usageOf(told: LanguageModelUsage): Usage {
   const [inputTokens, outputTokens] = [told.inputTokens ?? 0, told.outputTokens ?? 0];
   return {

@@ -37,7 +37,7 @@ const ANSWER_MS_MAX = 30_000;
 /** The form of an API key. contract 1. */
 const KEY = /^mw_[A-Za-z0-9_-]{16,256}$/;
 
-/** The client of the API, whose every error is a Failure in the words of the command. */
+/** The client of the API, whose every error is a CommandError in the words of the command. */
 export class Api extends Millwright {
   readonly #failureOf: (cause: unknown) => unknown;
 
@@ -119,7 +119,7 @@ export function connect({ server, keyFile }: { server?: string; keyFile?: string
     apiKey: key.value,
     defaultHeaders: { 'X-Millwright-Client': `cli/${version()}` },
     timeout: ANSWER_MS_MAX,
-    // What is wrong is said at once; verbs that wait have a patience of their own.
+    // Errors are reported at once; verbs that wait retry on their own.
     maxRetries: 0,
     logLevel: 'off',
   };
@@ -137,7 +137,7 @@ function serverOf(option: string | undefined, io: CliIo): URL {
   return readAddress(text ?? DEFAULT_SERVER, subject ?? 'the address', io.environment);
 }
 
-/** The key that options, environment or the data folder name for a server. Throws Failure. */
+/** The key that options, environment or the data folder name for a server. Throws CommandError. */
 export function findKey(keyFile: string | undefined, base: URL, io: CliIo): ApiKey {
   const fromEnvironment = set(io, 'MILLWRIGHT_API_KEY');
   if (keyFile !== undefined) return checkedKey(readKeyFile(resolve(io.cwd, keyFile)), keyFile);

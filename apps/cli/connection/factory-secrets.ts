@@ -1,4 +1,4 @@
-/** Which secrets a factory of a server may use: what `validate` checks names against when it is told of one. contract 2, 11. */
+/** Secrets that a factory of a server may use, for `validate --server`. contract 2, 11. */
 import type { KnownFacts, SecretFacts } from '#definitions';
 import type { Secret } from '#client';
 import { connect } from './api.ts';
@@ -8,7 +8,7 @@ import { findFactory } from './name-resolution.ts';
 import { all, PAGE_SIZE_MAX } from './pages.ts';
 import type { CommandIo } from '../verbs/validate.ts';
 
-/** Names and whether they are set; whether a value suits a mode is for the server to say. Throws Failure. */
+/** Names and whether they are set; whether a value suits a mode is for the server to say. Throws CommandError. */
 export async function secretsOfServer(
   { server, factory: named, keyFile }: { server: string; factory?: string; keyFile?: string },
   io: CommandIo,
@@ -27,7 +27,7 @@ export async function secretsOfServer(
   return { webhookSecrets, runSecrets: new Set(granted('run').map(({ name }) => name)) };
 }
 
-/** Names that this key may not see would look as if they did not exist. */
+/** Names that this key may not read would appear as missing. */
 function tellWay(cause: unknown): never {
   if (!(cause instanceof CommandError) || cause.code !== EXIT.usage) throw cause;
   throw new CommandError(`the secrets cannot be listed: ${cause.message}`, EXIT.usage, [], { cause });

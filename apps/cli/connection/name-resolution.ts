@@ -38,13 +38,13 @@ export async function findWebhook(api: Api, factory: Factory, name: string): Pro
   );
 }
 
-/** A run's ID as it may stand in an address. */
+/** A validated run ID, safe in a URL. */
 export function runId(text: string | undefined): string {
   if (text !== undefined && RUN_ID.test(text)) return text.toLowerCase();
   throw new UsageError('ID must be the ID of a run, as `millwright runs` prints it');
 }
 
-/** The ID of something that a run asks, as it may stand in an address. */
+/** A validated permission ID, safe in a URL. */
 export function permissionId(text: string): string {
   if (RUN_ID.test(text)) return text.toLowerCase();
   throw new UsageError('QUESTION must be the ID of a question, as `millwright runs permissions` prints it');

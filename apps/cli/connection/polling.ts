@@ -1,11 +1,11 @@
-/** How a verb waits for something that the server does: how long, and how often it looks. contract 11. */
+/** Polling with backoff and a timeout, for verbs that wait for the server. contract 11. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '../command.ts';
 
 /** A first clone of a large repository takes minutes; a timer notices a push within one. */
 export const WAIT_SECONDS = 600;
 
-/** Looks come soon at first, then seldom. */
+/** Backoff between two polls. */
 const POLL_MS_MIN = 100;
 const POLL_MS_MAX = 2_000;
 
@@ -16,7 +16,7 @@ export function readTimeout(text: string | undefined): number {
   throw new UsageError('--timeout must be a whole number of seconds, 1 to 99999');
 }
 
-/** Looks again and again until there is something to see; undefined when the time is over. */
+/** Polls until there is a result; undefined at the timeout. */
 export async function pollUntil<T>(
   look: () => Promise<T | undefined>,
   timeoutMs: number,

@@ -1,4 +1,4 @@
-/** How a factory's standing reads, and which exit code it is. contract 9, 11. */
+/** Printed status of a factory and its exit code. contract 9, 11. */
 import type { Change as ChangeItem, Diagnostic } from '#contracts';
 import type { Problem } from '#definitions';
 import { NO_SYNC_PROCESS, printPlan, type Change } from '#reconcile';
@@ -12,7 +12,7 @@ const BY_API = 'managed over the API, so there are no files to read';
 
 const COLOURS: Readonly<Record<string, Colour>> = { applied: 'green', blocked: 'yellow', failed: 'red' };
 
-/** Events that a standing shows. */
+/** Events that a status shows. */
 const EVENTS_SHOWN = 5;
 
 /**
@@ -32,7 +32,7 @@ function isTrue({ conditions }: FactoryStatus, type: string): boolean {
   return conditions.some((condition) => condition.type === type && condition.status === 'True');
 }
 
-/** Says it where nobody makes passes, so that what was asked for waits: everything else about the factory may look fine. */
+/** Notes that no process reconciles, so that the request waits, even if the factory is healthy otherwise. */
 export function noteUnattended(output: Output, { conditions }: Pick<FactoryStatus, 'conditions'>): void {
   const found = conditions.find(
     ({ type, status, reason }) => type === 'Stalled' && status === 'True' && reason === NO_SYNC_PROCESS,

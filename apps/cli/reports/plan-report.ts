@@ -18,7 +18,7 @@ import { toGithubSummary } from './report-github.ts';
 import { fromWorkingFolder, UNRUN_WORDS, type Report, type ReportedChange } from './report.ts';
 import { toProblem } from './factory-status.ts';
 
-/** What a plan without a server did not look at. */
+/** What an offline plan did not check. */
 export type UnplannedCheck = UnrunCheck | 'traffic' | 'replay' | 'secret-changes' | 'approvals';
 
 /** A plan of the API, or one that was made here: what only a server knows is null in it. */
@@ -63,7 +63,7 @@ export interface PlanPrinting {
   files: readonly TreeFile[];
 }
 
-/** What each of them would have told. */
+/** What each of them would have shown. */
 export const UNPLANNED_WORDS: Readonly<Record<UnplannedCheck, string>> = {
   ...UNRUN_WORDS,
   traffic: 'what came and ran in the last days',

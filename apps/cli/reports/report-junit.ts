@@ -2,13 +2,13 @@
 import type { Problem } from '#definitions';
 import { printable, type Report, type ReportedChange } from './report.ts';
 
-/** All that is told of one file. */
+/** All results of one file. */
 interface FileFindings {
   problems: Problem[];
   changes: ReportedChange[];
 }
 
-/** A tree without problems is one case that passed: a report without any looks as if nothing had been checked. */
+/** A tree without problems is one passed case: an empty report reads as if nothing had been checked. */
 export function toJunit({ problems, fileCount, plan }: Report): string {
   const changes = plan?.changes ?? [];
   const byFile = new Map<string, FileFindings>(

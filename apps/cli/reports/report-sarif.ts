@@ -91,7 +91,7 @@ function isChangeRule(id: string): id is ReportedChange['rule'] {
   return Object.hasOwn(CHANGE_RULES, id);
 }
 
-/** A deletion that is held back waits for somebody. */
+/** A held deletion waits for an approval. */
 function levelOf(rule: ReportedChange['rule']): 'note' | 'warning' {
   return rule === 'plan-held' ? 'warning' : 'note';
 }
@@ -115,7 +115,7 @@ function toChangeResult({ path, rule, headline, details }: ReportedChange, ruleI
   };
 }
 
-/** The same words in the same file are told apart by their order. */
+/** Equal messages in one file are distinguished by their order. */
 function withOccurrences(problems: readonly Problem[]): [problem: Problem, occurrence: number][] {
   const seen = new Map<string, number>();
   return problems.map((problem) => {

@@ -7,7 +7,7 @@ export interface ReportedChange {
   path: string;
   /** What kind of change it is, as formats name rules. */
   rule: 'plan-create' | 'plan-update' | 'plan-delete' | 'plan-held';
-  /** Worth a second look: something goes, or stops. */
+  /** Needs review: something is removed or stops. */
   isWarning: boolean;
   /** What changes, in one line. */
   headline: string;
@@ -27,7 +27,7 @@ export interface Report {
   plan?: { summary: string; changes: readonly ReportedChange[] };
 }
 
-/** What each check that needs a server would have told. */
+/** What each check that needs a server would have shown. */
 export const UNRUN_WORDS: Readonly<Record<UnrunCheck, string>> = {
   secrets: 'whether named secrets exist',
   'secret-values': 'whether secrets are set and usable',
@@ -41,7 +41,7 @@ export function isValid(report: Report): boolean {
   return !report.problems.some(({ severity }) => severity === 'error');
 }
 
-/** The same with paths from the folder where the command stands: build servers look for files from there on. */
+/** The same with paths relative to the working directory, as build servers expect them. */
 export function fromWorkingFolder(report: Report, folder: string, cwd: string): Report {
   const prefix = relative(cwd, resolve(cwd, folder)).split(sep).join('/');
   if (prefix === '' || prefix.startsWith('..')) return report;

@@ -84,6 +84,7 @@ function problemsOf(end: RevisionStatus, within: Factory | undefined): Problem[]
   const judged = judgedBy(end);
   if (judged === null) return [];
   const source = within?.source;
-  const folder = source?.kind === 'git' && typeof source.path === 'string' ? `${source.path.replace(/\/+$/, '')}/` : '';
+  const folder =
+    typeof source?.url === 'string' && typeof source.path === 'string' ? `${source.path.replace(/\/+$/, '')}/` : '';
   return judged.problems.map(toProblem).map((problem) => ({ ...problem, path: `${folder}${problem.path}` }));
 }

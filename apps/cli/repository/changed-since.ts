@@ -4,7 +4,7 @@ import { FILE_BYTES_MAX, isDefinitionPath, type Problem, type TreeFile } from '#
 import { CommandError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 
-/** Definition files of the commit from which the folder's branch and `reference` go apart. Throws Failure where git knows no such commit. */
+/** Definition files of the commit from which the folder's branch and `reference` go apart. Throws CommandError where git knows no such commit. */
 export async function filesSince(folder: string, reference: string): Promise<TreeFile[]> {
   const git = (args: readonly string[], input = ''): Promise<Buffer> => runGit(folder, args, input);
   const commit = (

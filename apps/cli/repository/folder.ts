@@ -34,7 +34,7 @@ async function readFolder(root: string): Promise<TreeFile[]> {
   return files;
 }
 
-/** The definition files of a folder that somebody named. Throws Failure: one that is not there is a wrong argument, anything else is ours. */
+/** The definition files of a folder given as an argument. Throws CommandError; a missing folder is a usage error. */
 export async function readNamedFolder(folder: string): Promise<TreeFile[]> {
   try {
     return await readFolder(folder);

@@ -1,4 +1,4 @@
-/** What a branch would change, told from the files alone: the tree of the commit that it left against the folder, by the reconciler's own functions. contract 9, 11. */
+/** Plan of a branch from the files alone: the tree of its merge base against the folder. contract 9, 11. */
 import {
   checkReferences,
   hasErrors,
@@ -13,7 +13,7 @@ import { directoryRevision, judge, type Actual, type AppliedObject, type Change 
 import { filesSince } from './changed-since.ts';
 import type { PrintableChange, PrintablePlan, UnplannedCheck } from '../reports/plan-report.ts';
 
-/** What only a server can look at. */
+/** Checks that need a server. */
 const NEEDS_SERVER = ['traffic', 'replay', 'secret-changes', 'approvals'] as const satisfies readonly UnplannedCheck[];
 
 /** Stands for a UID while definitions are compared: the same object has the same one on both sides. It is never shown. */
@@ -26,7 +26,7 @@ export interface OfflinePlan {
   brokenBefore: number;
 }
 
-/** Compares the folder with the commit from which its branch and `reference` go apart. Throws Failure where git knows no such commit. */
+/** Compares the folder with the commit from which its branch and `reference` go apart. Throws CommandError where git knows no such commit. */
 export async function planSince(folder: string, reference: string, files: readonly TreeFile[]): Promise<OfflinePlan> {
   const before = await filesSince(folder, reference);
   const reading = readDefinitions(before);

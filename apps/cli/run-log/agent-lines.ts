@@ -16,21 +16,21 @@ export interface Payload {
   [member: string]: unknown;
 }
 
-/** What was told of a run so far. */
+/** What was printed of a run so far. */
 export interface AgentStory {
   runId: string;
   /** Names of the calls of tools. */
   titles: Map<string, string>;
-  /** It was said where all of a long answer is. */
+  /** The hint at the full output was printed. */
   isHinted: boolean;
 }
 
-/** Lines of a tool's answer that are shown; `runs events --format json` has all that is kept. */
+/** Lines of a tool's result that are shown; `runs events --format json` has all that is stored. */
 const ANSWER_LINES_MAX = 6;
 /** Characters of what a tool was given. */
 const INPUT_LENGTH_MAX = 200;
 
-/** The lines of one event; none for what says nothing new. `story` is kept up to date. */
+/** The lines of one event; none if it adds nothing. Updates `story`. */
 export function toAgentLines(type: string, payload: Payload, story: AgentStory): Remark[] {
   switch (type) {
     case 'tool_call':

@@ -73,13 +73,13 @@ export async function follow({ api, output, io }: Calling, runId: string): Promi
   }
 }
 
-/** A change that the log does not tell, as a line. */
+/** A state change that is not in the log, as a line. */
 interface Change {
   at: string;
   print(printer: LogPrinter): void;
 }
 
-/** What the log tells itself, its ends first of all, is left out; but not the last end, for one that never ran has no log. */
+/** States that the log reports are left out, but not the last one: a run that never started has no log. */
 async function changesOf(api: Api, runId: string): Promise<Change[]> {
   const { events } = await api.agent.runs.timeline(runId);
   return events.flatMap(({ event_type: type, occurred_at: at, payload }, index): Change[] => {
@@ -128,7 +128,7 @@ async function eventsAfter(api: Api, runId: string, after: number): Promise<RunE
   return events;
 }
 
-/** Asks again while the server is away; gives up with the way to look later. */
+/** Retries while the server is unreachable; fails with the command that continues. */
 async function retryDuringOutage<T>(ask: () => Promise<T>, runId: string): Promise<T> {
   const deadline = performance.now() + OUTAGE_MS_MAX;
   for (;;) {

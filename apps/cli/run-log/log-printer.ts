@@ -14,7 +14,7 @@ export interface Remark {
   kind?: 'act' | 'excerpt' | 'command';
 }
 
-/** What stands before the further lines of a remark. */
+/** Indentation of the further lines of a remark. */
 const INDENT = '   ';
 
 const ENDS: Readonly<Record<string, Colour>> = { SUCCEEDED: 'green', FAILED: 'red', ERROR: 'red', BLOCKED: 'yellow' };
@@ -47,7 +47,7 @@ export class LogPrinter {
     }
   }
 
-  /** Tells a change of state that no event tells. */
+  /** Prints a change of state that no event reports. */
   tell(state: string, message?: string): void {
     this.change({ state, message });
     this.state = state;
@@ -91,7 +91,7 @@ export class LogPrinter {
     this.speaker = speaker;
   }
 
-  /** What an agent thinks stands apart from what it says. */
+  /** Reasoning is printed apart from messages. */
   private thought(text: string): void {
     if (text === '') return;
     if (this.speaker !== 'thought') this.end();

@@ -1,4 +1,4 @@
-/** How the files of a starter get onto the disk: none where any stands in the way, over nothing, and through no link. */
+/** Writes the files of a starter repository: all or none, never over existing files, never through links. */
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -11,7 +11,7 @@ export interface Obstacle {
   kind: 'exists' | 'link' | 'folder' | 'no-folder' | 'special';
 }
 
-/** What stands in the way of these files below a folder that may not be there yet, in their order. */
+/** Existing paths that conflict with these files below a folder that may not exist yet, in their order. */
 export async function obstacles(root: string, files: readonly StarterFile[]): Promise<Obstacle[]> {
   const found = new Map<string, Obstacle>();
   for (const { path } of files) {

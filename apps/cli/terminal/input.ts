@@ -12,7 +12,7 @@ export async function readInput(file: string, io: CliIo, hint: string): Promise<
   return file === '-' ? readStdin(io, hint) : readFileBytes(resolve(io.cwd, file));
 }
 
-/** Everything on stdin. A terminal is refused: nobody would know that the command waits, and a typed secret would be shown. */
+/** All of stdin. A terminal is refused: the command would wait silently, and a typed secret would be echoed. */
 export async function readStdin(io: CliIo, hint: string): Promise<Buffer> {
   if (io.stdin.isTTY === true) throw new UsageError(`stdin is a terminal; ${hint}`);
   const chunks: Buffer[] = [];

@@ -1,4 +1,4 @@
-/** How results look: aligned columns for people, the API's JSON for programs; nothing from a server moves the cursor. contract 11. */
+/** Output of results: aligned columns or the API's JSON, with control characters of servers removed. contract 11. */
 import { UsageError, type CliIo } from '../command.ts';
 import { printable, printableJson } from '../reports/report.ts';
 
@@ -42,7 +42,7 @@ export class Output {
     this.io.stdout.write(`${paint(label, colour, this.io.stdout, this.io)}${GAP}${printable(text)}\n`);
   }
 
-  /** Text of several lines, kept as lines; tabs stay. */
+  /** Text of several lines; line breaks and tabs are preserved. */
   text(text: string, indent = ''): void {
     for (const line of text.replace(/\r?\n$/, '').split(/\r?\n/))
       this.io.stdout.write(`${indent}${printableLine(line)}\n`);
@@ -101,7 +101,7 @@ export class Output {
   }
 }
 
-/** Fewer columns tell nobody anything. */
+/** Narrower columns are not readable. */
 const SHRUNK_COLUMNS_MIN = 12;
 
 /** The lines of a foreign text, without empty ones at its end. */

@@ -1,4 +1,4 @@
-/** `millwright explain`: what decided a delivery or a run, told as a story. Never a value of a payload. spec: Webhook delivery, Agent run; contract 11. */
+/** `millwright explain`: what decided a delivery or a run. Never a value of a payload. contract 11. */
 import type { ExplainedAutomation, ExplainedDefinition, ExplainedDelivery, ExplainedRun, Explanation } from '#client';
 import { apiVerb } from '../connection/api.ts';
 import { UsageError } from '../command.ts';
@@ -48,7 +48,7 @@ function tell(told: Explanation, output: Output): void {
   for (const text of changesOf(told)) say(text, 0, 'yellow');
 }
 
-/** A line and how deep it stands below what it belongs to. */
+/** A line with its indentation level. */
 type Line = readonly [depth: number, text: string];
 
 const INDENT = '  ';
@@ -122,7 +122,7 @@ const RESULTS: Readonly<Record<Exclude<ExplainedAutomation['result'], 'fired' | 
   busy: 'another run of its concurrency group was open',
 };
 
-/** What a key of a filter asked for, in words: the values of the payload are nobody's to read here. */
+/** Condition of a filter key in words; values of the payload are never printed. */
 const OPERATORS: Readonly<Record<NonNullable<ExplainedAutomation['operator']>, string>> = {
   in: 'is none of the values that its filter asks for (in)',
   not_in: 'is one of the values that its filter excludes (not_in)',
@@ -189,7 +189,7 @@ function changesOf({ webhook, automations }: Explanation): string[] {
   );
 }
 
-/** A revision as people tell it from others: the commit that decided stands in full above it. */
+/** A shortened revision: the deciding commit is printed in full above it. */
 function abbreviated(revision: string): string {
   return revision.replace(/(?<=sha\d+:)([0-9a-f]{12})[0-9a-f]+$/, '$1');
 }

@@ -1,4 +1,4 @@
-/** `millwright plan`: what a folder would change in a factory, asked of the server that runs it, or told from the files alone. contract 9, 11. */
+/** `millwright plan`: what a folder would change in a factory, by its server or from the files alone. contract 9, 11. */
 import { resolve } from 'node:path';
 import { checkReferences, isDefinitionPath, readDefinitions, type TreeFile } from '#definitions';
 import { connect, SERVER_OPTIONS } from '../connection/api.ts';
@@ -125,7 +125,7 @@ function toPosted(files: readonly TreeFile[]): { path: string; content: string }
   }
 }
 
-/** What cannot be sent is in error anyway: the same engine says so here. */
+/** Files that cannot be sent are invalid anyway: the same engine reports them here. */
 function refuseUnsendable({ format, output, files, folder, cwd }: PlanPrinting): number {
   const { problems, notRun } = checkReferences(readDefinitions(files), {});
   const report = { problems, notRun, fileCount: files.filter(({ path }) => isDefinitionPath(path)).length };
@@ -157,7 +157,7 @@ function remark(slug: string, plan: PrintablePlan, output: Output): void {
     output.note(
       `${slug}: ${message ?? `deletions would be held until they are approved${digest === null ? '' : `: ${digest}`}`}`,
     );
-  // Changes that would wait, or be refused, have to be told from changes that would apply.
+  // Changes that would be held or refused are marked apart from those that would apply.
   else if (!isRefused && (message !== null || ending !== 'applied'))
     output.note(
       `${slug}: ${message?.replace(/\.\d{3}Z/g, 'Z') ?? `nothing of this would apply (${reason ?? ending})`}`,

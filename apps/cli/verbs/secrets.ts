@@ -12,7 +12,7 @@ import { noteUnattended } from '../reports/factory-status.ts';
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,127}$/;
 type Use = (typeof USES)[number];
 const USES = ['webhook', 'run', 'git', 'forge'] as const;
-/** Factories that use a secret, of which one that files decide is looked for. */
+/** Users of a secret that are checked for a managed factory. */
 const USERS_CHECKED_MAX = 8;
 /** Characters of a value that the API takes. */
 const VALUE_LENGTH_MAX = 65_536;
@@ -129,7 +129,7 @@ function nameOf([name = '']: readonly string[]): string {
   throw new UsageError('NAME must begin with a letter, then letters, digits, _ and -, at most 128 in all');
 }
 
-/** Says it where a value waits because no process makes passes. The value is set whatever comes of this look. */
+/** Notes that a value waits because no process reconciles. The value is set whatever this check finds. */
 async function noteWaiting({ api, output }: Calling, { used_by: users }: Secret): Promise<void> {
   try {
     for (const uid of [...new Set(users.map(({ factory_uid: factory }) => factory))].slice(0, USERS_CHECKED_MAX)) {

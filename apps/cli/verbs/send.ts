@@ -65,7 +65,7 @@ export const send = verb({
   },
 });
 
-/** Ingress paths: whatever stands before, then the webhook and, for url_token, the place of the token. */
+/** Ingress paths: any prefix, then the webhook and, for url_token, the token. */
 const INGRESS_PATH = /^(.*\/webhooks\/w\/wh_[0-9a-hjkmnp-tv-z]{26})(\/(?:\{token\}|%7btoken%7d))?\/?$/i;
 
 function readTarget(text: string, scheme: string, environment: Readonly<Record<string, string | undefined>>): URL {

@@ -1,4 +1,4 @@
-/** `millwright status`, `sync`, `syncs` and `approve`: where a factory stands, and what a pass made of its repository. contract 4, 9, 11. */
+/** `millwright status`, `sync`, `syncs` and `approve`: state of a factory and its passes. contract 4, 9, 11. */
 import type { Factory, FactoryStatus, Sync } from '#client';
 import { apiVerb, type Calling } from '../connection/api.ts';
 import { CommandError, UsageError } from '../command.ts';
@@ -26,10 +26,10 @@ export const status = apiVerb({
   options: {},
   async run({ positionals: [name] }, { api, output }) {
     const factory = await findFactory(api, name);
-    const standing = await api.factories.status(factory.uid);
-    output.result(standing, () => printStatus(output, factory, standing));
-    noteUnattended(output, standing);
-    return statusExitCode(standing);
+    const state = await api.factories.status(factory.uid);
+    output.result(state, () => printStatus(output, factory, state));
+    noteUnattended(output, state);
+    return statusExitCode(state);
   },
 });
 
@@ -55,10 +55,10 @@ export const sync = apiVerb({
       output.result(asked, () => output.line(`${factory.slug}: a pass is asked for`));
       return EXIT.ok;
     }
-    const standing = await waitForSync(calling, factory, asked.generation_requested, timeoutMs);
-    output.result(standing, () => printPass(output, factory, standing, before.last_sync?.id));
-    // A suspended factory keeps the condition it had: what was asked for did not happen.
-    return standing.suspended ? Math.max(EXIT.problems, statusExitCode(standing)) : statusExitCode(standing);
+    const state = await waitForSync(calling, factory, asked.generation_requested, timeoutMs);
+    output.result(state, () => printPass(output, factory, state, before.last_sync?.id));
+    // A suspended factory retains its condition: the requested sync did not run.
+    return state.suspended ? Math.max(EXIT.problems, statusExitCode(state)) : statusExitCode(state);
   },
 });
 
@@ -125,8 +125,8 @@ async function waitForSync(
 ): Promise<FactoryStatus> {
   output.note(`syncing ${factory.slug} …`);
   const over = await pollUntil(async () => {
-    const standing = await api.factories.status(factory.uid);
-    return standing.generation_handled >= generation ? standing : undefined;
+    const state = await api.factories.status(factory.uid);
+    return state.generation_handled >= generation ? state : undefined;
   }, timeoutMs);
   if (over === undefined)
     throw new CommandError(
@@ -161,7 +161,7 @@ function rowOf({
   ];
 }
 
-/** Enough of a revision to tell it from others in a list. */
+/** A shortened revision, distinct within a list. */
 function shortRevision(revision: string | null): string {
   return revision?.replace(/((?:^|@)sha\d+:[0-9a-f]{12})[0-9a-f]+$/, '$1') ?? '-';
 }

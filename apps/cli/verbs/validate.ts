@@ -76,7 +76,7 @@ async function checkFolder(folder: string, known: KnownFacts, changedSince: stri
 }
 
 async function print(report: Report, { format, folder }: Arguments, io: CommandIo): Promise<void> {
-  // People and editors look for files from the folder on that they named.
+  // Paths are printed relative to the folder that was given.
   const shown = format === 'text' || format === 'json' ? report : fromWorkingFolder(report, folder, io.cwd);
   io.stdout.write(FORMATS[format](shown));
   io.stderr.write(summary(report));

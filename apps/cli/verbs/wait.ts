@@ -74,12 +74,12 @@ function readRevision(text: string): string {
   );
 }
 
-/** Asks for a sync, so that the timer is not waited for; answers its generation. A key that may only look is enough. */
+/** Requests a sync instead of waiting for the timer; returns its generation. A viewer's key is enough. */
 async function ask(api: Api, factory: Factory, output: Output): Promise<number | undefined> {
   try {
-    const standing = await api.factories.sync(factory.uid);
-    noteUnattended(output, standing);
-    return standing.generation_requested;
+    const state = await api.factories.sync(factory.uid);
+    noteUnattended(output, state);
+    return state.generation_requested;
   } catch (cause) {
     if (!(cause instanceof CommandError)) throw cause;
     output.note(`no sync was asked for: ${cause.message}`);
@@ -97,7 +97,7 @@ interface Waiting {
   timeoutMs: number;
 }
 
-/** Looks until the revision serves, or will not without people. Throws Failure when the time is over. */
+/** Polls until the revision serves or needs people. Throws CommandError at the timeout. */
 async function waitForEnd(waiting: Waiting, signal: AbortSignal): Promise<End> {
   const { output, factory, revision, timeoutMs } = waiting;
   output.note(`waiting for ${revision} in ${factory.slug} …`);
@@ -121,7 +121,10 @@ async function waitForEnd(waiting: Waiting, signal: AbortSignal): Promise<End> {
   return end;
 }
 
-/** Each call looks once more: the end, or words for what is waited for. What blocks may be mended already: a verdict counts when the sync that was asked for is over, and it is seen after that. */
+/**
+ * Returns a function that polls once: the end, or a description of what is pending. A blocked state counts only if
+ * it is seen after the requested sync, because the cause may be fixed already.
+ */
 function poller(waiting: Waiting): () => Promise<End | string> {
   let isConfirmed = waiting.asked === undefined;
   return async function pollOnce(): Promise<End | string> {
@@ -142,8 +145,8 @@ function poller(waiting: Waiting): () => Promise<End | string> {
 /** The tip that was last advertised, once the sync that was asked for is over; undefined before that. */
 async function newestTip({ api, factory, asked = 0 }: Waiting): Promise<{ revision: string | null } | undefined> {
   try {
-    const standing = await api.factories.status(factory.uid);
-    return standing.generation_handled >= asked ? { revision: standing.revision_seen } : undefined;
+    const state = await api.factories.status(factory.uid);
+    return state.generation_handled >= asked ? { revision: state.revision_seen } : undefined;
   } catch (cause) {
     if (cause instanceof CommandError && cause.code === EXIT.internal) return undefined;
     throw cause;
@@ -158,7 +161,7 @@ async function blockedBy(waiting: Waiting, { revision }: { revision: string | nu
     : undefined;
 }
 
-/** Where the revision stands; words, when the server cannot be asked now: one that starts again is waited for. */
+/** Status of the revision, or a message when the server is unreachable: a restart is waited for. */
 async function statusOf({ api, factory }: Waiting, revision: string): Promise<RevisionStatus | string> {
   try {
     return await api.factories.revision(factory.uid, revision);

@@ -14,7 +14,7 @@ const SECRET = {
   },
 } as const satisfies OptionSpecs;
 
-/** Where secrets go and what becomes of them is said the same way everywhere. */
+/** Shared help text on how secrets are passed and printed. */
 const SHOWN_ONCE = 'the secret is not shown again; store it now';
 
 export const create = apiVerb({

@@ -1,12 +1,13 @@
 /** Routes of automations. contract 4. */
 import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
-import type { Automation, AutomationCreate, AutomationPatch, RawQuery } from '#contracts';
+import type { Automation, RawQuery, RequestBody } from '#contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { accessOf, Allow, callerOf } from '../http/access-guard.ts';
-import { AUTOMATION_CREATE, AUTOMATION_PATCH } from '../http/body-schemas.ts';
 import { versionTag, wantedVersion } from '../http/conditional-requests.ts';
+import { bodySchema } from '../http/body-schemas.ts';
 import { queryOf } from '../http/queries.ts';
 import { AutomationService, type AutomationListQuery } from './automations.service.ts';
+import { automationRequestErrors } from '#management';
 
 @Controller('api/v1/factory/:factoryUid/automations')
 export class AutomationController {
@@ -27,7 +28,8 @@ export class AutomationController {
   @Allow('manager')
   async create(
     @Param('factoryUid') factoryUid: string,
-    @Body({ schema: AUTOMATION_CREATE }) body: AutomationCreate,
+    @Body({ schema: bodySchema('automation-create', { refusedLater: automationRequestErrors }) })
+    body: RequestBody<'automation-create'>,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<unknown> {
@@ -51,7 +53,8 @@ export class AutomationController {
     @Param('factoryUid') factoryUid: string,
     @Param('automationId') uid: string,
     @Headers('if-match') ifMatch: string | undefined,
-    @Body({ schema: AUTOMATION_PATCH }) body: AutomationPatch,
+    @Body({ schema: bodySchema('automation-patch', { refusedLater: automationRequestErrors }) })
+    body: RequestBody<'automation-patch'>,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<unknown> {

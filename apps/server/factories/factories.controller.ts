@@ -1,30 +1,13 @@
 /** Routes of the factory interface, and of what happened to a factory. contract 4, 11 (wait). */
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type {
-  FactoryDispatchResponse,
-  FilterReplayRequest,
-  FilterSuggestRequest,
-  FilterTestRequest,
-  PlanApproval,
-  PlanRequest,
-  RawQuery,
-} from '#contracts';
+import type { FactoryDispatchResponse, RawQuery, RequestBody } from '#contracts';
 import { accessOf, Allow, callerOf } from '../http/access-guard.ts';
-import {
-  DISPATCH_REQUEST,
-  FACTORY_CREATE,
-  FACTORY_PATCH,
-  FILTER_REPLAY_REQUEST,
-  FILTER_SUGGEST_REQUEST,
-  FILTER_TEST_REQUEST,
-  PLAN_APPROVAL,
-  PLAN_REQUEST,
-  type FactoryCreate,
-  type FactoryDispatchRequest,
-  type FactoryPatch,
-} from '../http/body-schemas.ts';
 import { abortOnDisconnect } from '../http/connections.ts';
+import { dispatchProblems } from '#runs';
+import { postedTreeProblems } from '#definitions';
+import { filterTestProblems, filterReplayProblems, filterSuggestionProblems } from '#filters';
+import { bodySchema } from '../http/body-schemas.ts';
 import { queryOf } from '../http/queries.ts';
 import { refuseUnsupportedMembers, runSourceOf } from '../runs/runs.requests.ts';
 import { RunService } from '../runs/runs.service.ts';
@@ -34,6 +17,7 @@ import { FilterTestService } from '../filters/filter-tests.service.ts';
 import { PlanService } from '../plans/plans.service.ts';
 import { FactoryService, type FactoryListQuery, type PageQuery } from './factories.service.ts';
 import { FactoryHistory } from './factory-history.service.ts';
+import { factoryRequestErrors } from './factories.requests.ts';
 
 @Controller('api/v1/factory')
 export class FactoryController {
@@ -55,7 +39,11 @@ export class FactoryController {
   @Post()
   @HttpCode(200)
   @Allow('admin')
-  create(@Body({ schema: FACTORY_CREATE }) body: FactoryCreate, @Req() request: FastifyRequest): Promise<unknown> {
+  create(
+    @Body({ schema: bodySchema('factory-create', { refusedLater: factoryRequestErrors }) })
+    body: RequestBody<'factory-create'>,
+    @Req() request: FastifyRequest,
+  ): Promise<unknown> {
     return this.factories.create(body, callerOf(request));
   }
 
@@ -69,7 +57,8 @@ export class FactoryController {
   @Allow('admin')
   patch(
     @Param('uid') uid: string,
-    @Body({ schema: FACTORY_PATCH }) body: FactoryPatch,
+    @Body({ schema: bodySchema('factory-patch', { refusedLater: factoryRequestErrors }) })
+    body: RequestBody<'factory-patch'>,
     @Req() request: FastifyRequest,
   ): Promise<unknown> {
     return this.factories.patch(uid, body, callerOf(request));
@@ -88,7 +77,8 @@ export class FactoryController {
   @Allow('operator', { withAttachments: true })
   dispatch(
     @Param('uid') uid: string,
-    @Body({ schema: DISPATCH_REQUEST }) body: FactoryDispatchRequest,
+    @Body({ schema: bodySchema('dispatch-request', { rules: dispatchProblems }) })
+    body: RequestBody<'dispatch-request'>,
     @Req() request: FastifyRequest,
   ): Promise<FactoryDispatchResponse> {
     refuseUnsupportedMembers(body);
@@ -127,7 +117,7 @@ export class FactoryController {
   @Allow('manager')
   approve(
     @Param('uid') uid: string,
-    @Body({ schema: PLAN_APPROVAL }) body: PlanApproval,
+    @Body({ schema: bodySchema('approve') }) body: RequestBody<'approve'>,
     @Req() request: FastifyRequest,
   ): Promise<unknown> {
     return this.factories.approve(uid, body.plan, callerOf(request));
@@ -150,7 +140,7 @@ export class FactoryController {
   @Allow('viewer')
   plan(
     @Param('uid') uid: string,
-    @Body({ schema: PLAN_REQUEST }) body: PlanRequest,
+    @Body({ schema: bodySchema('plan-request', { rules: postedTreeProblems }) }) body: RequestBody<'plan-request'>,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<unknown> {
@@ -163,7 +153,8 @@ export class FactoryController {
   @Allow('viewer')
   testFilter(
     @Param('uid') uid: string,
-    @Body({ schema: FILTER_TEST_REQUEST }) body: FilterTestRequest,
+    @Body({ schema: bodySchema('filter-test-request', { rules: filterTestProblems }) })
+    body: RequestBody<'filter-test-request'>,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<unknown> {
@@ -175,7 +166,8 @@ export class FactoryController {
   @Allow('viewer')
   replayFilter(
     @Param('uid') uid: string,
-    @Body({ schema: FILTER_REPLAY_REQUEST }) body: FilterReplayRequest,
+    @Body({ schema: bodySchema('filter-replay-request', { rules: filterReplayProblems }) })
+    body: RequestBody<'filter-replay-request'>,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<unknown> {
@@ -187,7 +179,8 @@ export class FactoryController {
   @Allow('viewer')
   suggestFilter(
     @Param('uid') uid: string,
-    @Body({ schema: FILTER_SUGGEST_REQUEST }) body: FilterSuggestRequest,
+    @Body({ schema: bodySchema('filter-suggest-request', { rules: filterSuggestionProblems }) })
+    body: RequestBody<'filter-suggest-request'>,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<unknown> {

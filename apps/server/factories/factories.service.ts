@@ -1,6 +1,15 @@
 /** Factories over the API: make, change, look at, sync, suspend, approve; their webhooks, automations and pass history. spec: What the service does 5–6; contract 4. */
 import { Inject, Optional, Injectable } from '@nestjs/common';
-import type { Approval, Factory as FactoryItem, FactoryList, FactoryStatus, Sync, SyncList } from '#contracts';
+import type {
+  Approval,
+  Factory as FactoryItem,
+  FactoryList,
+  FactorySource as WantedSource,
+  FactoryStatus,
+  RequestBody,
+  Sync,
+  SyncList,
+} from '#contracts';
 import { deriveUid, policyProblem } from '#reconcile';
 import { queryDigest } from '#runs';
 import type { Access } from '../store/access/access.ts';
@@ -11,9 +20,8 @@ import { EventStore } from '../store/factories/events.ts';
 import { InventoryStore } from '../store/definitions/inventory.ts';
 import { changedBy, type Caller } from '../http/access-guard.ts';
 import { invalidMembers, lastingConflict, notFound, RefusalError } from '../http/error-codes.ts';
-import type { FactoryCreate, FactoryPatch } from '../http/body-schemas.ts';
 import { pageInfoOf, pageOf, pageKeyOf } from '../http/queries.ts';
-import { normalizeSubfolder } from '../sync/sources/git/git-urls.ts';
+import { SOURCES } from '../sync/sources/registry.ts';
 import { SyncLoops } from '../sync/loops.ts';
 import { ReplicaStore } from '../store/database/replicas.ts';
 import { Notices } from '../store/database/notices.ts';
@@ -22,7 +30,7 @@ import { CONFIG, IdSource } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
 import { FactoryAssignments } from '../sync/factory-assignments.ts';
 import { toFactoryItem } from './factories.items.ts';
-import { factoryRequestErrors, gitSourceErrors, syncPolicyErrors, toSyncPolicy } from './factories.requests.ts';
+import { factoryRequestErrors, syncPolicyErrors, toSyncPolicy } from './factories.requests.ts';
 import { toStatusItem, toSyncItem } from './factory-status.items.ts';
 import { visibleFactory } from './visible-factories.ts';
 
@@ -56,11 +64,11 @@ export class FactoryService {
   ) {}
 
   /** Makes a factory and starts to reconcile it. Local sources only where the operator allows them. */
-  async create(wanted: FactoryCreate, by: Caller): Promise<FactoryItem> {
+  async create(wanted: RequestBody<'factory-create'>, by: Caller): Promise<FactoryItem> {
     refuseUnusablePolicy(wanted);
     const source = toSource(wanted.source, this.config.allowLocalSources);
     const syncPolicy = toSyncPolicy(wanted.sync_policy ?? {});
-    const misfit = policyProblem(syncPolicy, source.kind);
+    const misfit = policyProblem(syncPolicy, SOURCES.kindOf(source));
     if (misfit !== undefined) throw policyNeedsGit(misfit);
     const uid = deriveUid(this.installation.uidKey, 'factory', wanted.slug);
     const factory = {
@@ -78,7 +86,7 @@ export class FactoryService {
   }
 
   /** Changes the label, the source, the sync policy, or several; the loop follows the new source and policy from its next pass on. A label that a file decides is the file's. */
-  async patch(uid: string, wanted: FactoryPatch, by: Caller): Promise<FactoryItem> {
+  async patch(uid: string, wanted: RequestBody<'factory-patch'>, by: Caller): Promise<FactoryItem> {
     await this.visible(uid, by.access);
     refuseUnusablePolicy(wanted);
     const source = wanted.source && toSource(wanted.source, this.config.allowLocalSources);
@@ -219,7 +227,7 @@ export function serviceAccountOf(factoryUid: string): string {
 }
 
 /** Throws a 400 that names every key and schedule that cannot be used, together with what is wrong with the source. */
-function refuseUnusablePolicy(wanted: FactoryPatch): void {
+function refuseUnusablePolicy(wanted: RequestBody<'factory-patch'>): void {
   if (syncPolicyErrors(wanted.sync_policy).length > 0) throw invalidMembers(factoryRequestErrors(wanted));
 }
 
@@ -229,25 +237,14 @@ function policyNeedsGit(message: string): RefusalError {
   });
 }
 
-function toSource(wanted: FactoryCreate['source'], allowLocal: boolean): FactorySource {
-  switch (wanted.kind) {
-    case 'dashboard':
-      return { kind: 'dashboard' };
-    case 'directory':
-      if (allowLocal) return { kind: 'directory', path: wanted.path };
-      throw new RefusalError('invalid_request', 'directory sources are off', {
-        errors: [{ pointer: '/source/kind', message: 'needs MILLWRIGHT_ALLOW_LOCAL_SOURCES=true on the server' }],
-      });
-    case 'git':
-      return toGitSource(wanted, allowLocal);
-  }
-}
-
-/** Throws a 400 that names every member that git could not take. */
-function toGitSource(wanted: Extract<FactoryCreate['source'], { kind: 'git' }>, allowLocal: boolean): FactorySource {
-  const { url, branch, interval, credential_secret: credentialSecret, push_secret: pushSecret } = wanted;
-  const path = wanted.path === undefined ? undefined : normalizeSubfolder(wanted.path);
-  const errors = gitSourceErrors(wanted, allowLocal);
+/** Throws a 400 that names every member that the kind could not take. */
+function toSource(wanted: WantedSource, allowLocal: boolean): FactorySource {
+  const kind = SOURCES.kindOf(wanted);
+  if (kind.isLocal && !allowLocal)
+    throw new RefusalError('invalid_request', `${kind.kind} sources are off`, {
+      errors: [{ pointer: '/source/kind', message: 'needs MILLWRIGHT_ALLOW_LOCAL_SOURCES=true on the server' }],
+    });
+  const errors = kind.requestErrors({ ...wanted }, allowLocal);
   if (errors.length > 0) throw new RefusalError('invalid_request', 'the source cannot be used', { errors });
-  return { kind: 'git', url, branch, path, interval, credentialSecret, pushSecret };
+  return kind.toStored(wanted);
 }

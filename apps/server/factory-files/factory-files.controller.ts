@@ -1,10 +1,11 @@
 /** Routes of definition files that belong to no factory yet. contract 4. */
 import { Body, Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
-import type { FactoryFilesValidateRequest } from '#contracts';
+import type { RequestBody } from '#contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Allow } from '../http/access-guard.ts';
-import { FACTORY_FILES_VALIDATE_REQUEST } from '../http/body-schemas.ts';
 import { isKnownToClient } from '../http/conditional-requests.ts';
+import { postedTreeProblems } from '#definitions';
+import { bodySchema } from '../http/body-schemas.ts';
 import { acceptedType } from '../http/negotiation.ts';
 import { FactoryFileService } from './factory-files.service.ts';
 
@@ -21,7 +22,10 @@ export class FactoryFileController {
   @Post('validate')
   @HttpCode(200)
   @Allow('viewer')
-  validate(@Body({ schema: FACTORY_FILES_VALIDATE_REQUEST }) body: FactoryFilesValidateRequest): Promise<unknown> {
+  validate(
+    @Body({ schema: bodySchema('factory-files-validate-request', { rules: postedTreeProblems }) })
+    body: RequestBody<'factory-files-validate-request'>,
+  ): Promise<unknown> {
     return this.files.validate(body);
   }
 

@@ -1,31 +1,27 @@
 /** What a malformed body is told: sentences about its members, in the words of JSON. contract 3 (Errors). */
-import {
-  API_KEY_PATCH,
-  FACTORY_CREATE,
-  FACTORY_PATCH,
-  FILTER_TEST_REQUEST,
-  RUN_AGENT_REQUEST,
-  SECRET_PUT,
-} from './body-schemas.ts';
+import { filterTestProblems } from '#filters';
+import { runRequestProblems } from '#runs';
+import { factoryRequestErrors } from '../factories/factories.requests.ts';
+import { bodySchema } from './body-schemas.ts';
 
 const RUN = { prompt: 'x' };
 
 describe('a body', () => {
   it.each([
     {
-      schema: RUN_AGENT_REQUEST,
+      schema: bodySchema('run-agent-request', { rules: runRequestProblems }),
       body: undefined,
       messages: ['the body must be a JSON object, not nothing'],
       why: 'there is none',
     },
     {
-      schema: FACTORY_CREATE,
+      schema: bodySchema('factory-create', { refusedLater: factoryRequestErrors }),
       body: [],
       messages: ['the body must be a JSON object, not a list'],
       why: 'it is no object',
     },
     {
-      schema: FACTORY_PATCH,
+      schema: bodySchema('factory-patch', { refusedLater: factoryRequestErrors }),
       body: {
         colour: 'red',
         sync_policy: {
@@ -44,26 +40,31 @@ describe('a body', () => {
       ].toSorted(),
     },
     {
-      schema: FACTORY_PATCH,
+      schema: bodySchema('factory-patch', { refusedLater: factoryRequestErrors }),
       body: { source: { kind: 'git', url: 'https://git.example/a', brnach: 'main' } },
       messages: ['unknown key "brnach" in source; did you mean "branch"?'],
       why: 'so is a source',
     },
-    { schema: API_KEY_PATCH, body: {}, messages: ['the body must have at least 1 member'], why: 'it changes nothing' },
     {
-      schema: RUN_AGENT_REQUEST,
+      schema: bodySchema('api-key-patch'),
+      body: {},
+      messages: ['the body must have at least 1 member'],
+      why: 'it changes nothing',
+    },
+    {
+      schema: bodySchema('run-agent-request', { rules: runRequestProblems }),
       body: { ...RUN, metadata: 'x' },
       messages: ['metadata must be a JSON object, not a string'],
       why: 'members are of JSON too',
     },
     {
-      schema: RUN_AGENT_REQUEST,
+      schema: bodySchema('run-agent-request', { rules: runRequestProblems }),
       body: { ...RUN, title: {} },
       messages: ['title must be a string, not a JSON object'],
       why: 'so is what was found',
     },
     {
-      schema: RUN_AGENT_REQUEST,
+      schema: bodySchema('run-agent-request', { rules: runRequestProblems }),
       body: { ...RUN, metadata: { 'bad key': 'x' } },
       messages: [
         'metadata.bad key is not a valid name: names are 1 to 64 characters of A-Z, a-z, 0-9, ".", "_" and "-"',
@@ -71,37 +72,37 @@ describe('a body', () => {
       why: 'a rule',
     },
     {
-      schema: RUN_AGENT_REQUEST,
+      schema: bodySchema('run-agent-request', { rules: runRequestProblems }),
       body: { ...RUN, metadata: { automation_id: 'x' } },
       messages: ['metadata.automation_id is reserved: the service sets it itself'],
       why: 'a rule',
     },
     {
-      schema: FILTER_TEST_REQUEST,
+      schema: bodySchema('filter-test-request', { rules: filterTestProblems }),
       body: { filter: {}, entry_id: 'x', payload: 1 },
       messages: ['entry_id cannot be given together with payload', 'payload cannot be given together with entry_id'],
       why: 'two rules',
     },
     {
-      schema: FILTER_TEST_REQUEST,
+      schema: bodySchema('filter-test-request', { rules: filterTestProblems }),
       body: { filter: {} },
       messages: ['entry_id is required unless there is payload', 'payload is required unless there is entry_id'],
       why: 'neither',
     },
     {
-      schema: FILTER_TEST_REQUEST,
+      schema: bodySchema('filter-test-request', { rules: filterTestProblems }),
       body: { filter: { a: 1 }, payload: 1 },
       messages: ['filter.a cannot be used: found a bare number, expected an array of allowed values; wrap it in [ ]'],
       why: 'the filter says why',
     },
     {
-      schema: SECRET_PUT,
+      schema: bodySchema('secret-put'),
       body: { grants: { factories: 'all' } },
       messages: ['grants.factories must be * or a list of factory UIDs, at most 1000'],
       why: 'a union',
     },
     {
-      schema: SECRET_PUT,
+      schema: bodySchema('secret-put'),
       body: { grants: { factories: ['main'] } },
       why: 'a union, and its entry',
       messages: [

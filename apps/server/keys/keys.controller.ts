@@ -1,11 +1,12 @@
 /** Routes of API keys. contract 2, 4. */
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
-import type { ApiKeyCreate, ApiKeyPatch, RawQuery } from '#contracts';
+import type { RawQuery, RequestBody } from '#contracts';
 import type { FastifyRequest } from 'fastify';
 import { accessOf, Allow, callerOf } from '../http/access-guard.ts';
-import { API_KEY_CREATE, API_KEY_PATCH } from '../http/body-schemas.ts';
+import { bodySchema } from '../http/body-schemas.ts';
 import { queryOf } from '../http/queries.ts';
 import { KeyService, type KeyListQuery } from './keys.service.ts';
+import { keyRequestErrors } from './keys.requests.ts';
 
 @Controller('api/v1/api-keys')
 export class KeyController {
@@ -20,7 +21,11 @@ export class KeyController {
   @Post()
   @HttpCode(200)
   @Allow('admin')
-  create(@Body({ schema: API_KEY_CREATE }) body: ApiKeyCreate, @Req() request: FastifyRequest): Promise<unknown> {
+  create(
+    @Body({ schema: bodySchema('api-key-create', { refusedLater: keyRequestErrors }) })
+    body: RequestBody<'api-key-create'>,
+    @Req() request: FastifyRequest,
+  ): Promise<unknown> {
     return this.keys.create(body, callerOf(request));
   }
 
@@ -40,7 +45,7 @@ export class KeyController {
   @Allow('admin')
   change(
     @Param('id') id: string,
-    @Body({ schema: API_KEY_PATCH }) body: ApiKeyPatch,
+    @Body({ schema: bodySchema('api-key-patch') }) body: RequestBody<'api-key-patch'>,
     @Req() request: FastifyRequest,
   ): Promise<unknown> {
     return this.keys.change(id, body, callerOf(request));

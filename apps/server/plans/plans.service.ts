@@ -22,6 +22,7 @@ import { CONFIG, Clock } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
 import { PlanImpact } from './plan-impact.ts';
 import { toPlanItem } from './plans.items.ts';
+import { SOURCES } from '../sync/sources/registry.ts';
 
 @Injectable()
 export class PlanService {
@@ -50,7 +51,7 @@ export class PlanService {
     // A commit of these files has a revision of its own, which its digest covers.
     const ground = {
       ...(await this.input(factory)),
-      approvedElsewhere: factory.source.kind !== 'directory',
+      approvedElsewhere: !SOURCES.kindOf(factory.source).isNamedByFiles,
     };
     const judgement = judge({ revision, reading }, ground);
     const impact = await this.impact.of(factory.uid, judgement, ground.actual, { keyId: access.keyId, signal });

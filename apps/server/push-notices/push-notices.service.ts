@@ -10,6 +10,7 @@ import { Clock } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
 import { PushRateLimiter } from './push-rate-limiter.ts';
 import { RefusalError } from '../http/error-codes.ts';
+import { SOURCES } from '../sync/sources/registry.ts';
 
 /** Client addresses whose failures are remembered at most; the least recently failing are forgotten first. */
 const BUDGET_KEYS_MAX = 100_000;
@@ -51,7 +52,7 @@ export class PushNoticeService {
 
   /** The value that notices of a factory are proven with. A factory that takes none costs the same looks. */
   private async secretOf(uid: string, factory: Factory | undefined): Promise<Uint8Array | undefined> {
-    const name = factory?.source.kind === 'git' ? factory.source.pushSecret : undefined;
+    const name = factory?.source.pushSecret;
     const value = await this.secrets.value(uid, name ?? NO_SECRET, 'forge');
     if (value !== undefined && isPushSecret(value)) return value;
     if (factory !== undefined && name !== undefined) this.tellOperator(factory);
@@ -99,7 +100,7 @@ export class PushNoticeService {
 
   private async act(factory: Factory, headers: Headers, body: Uint8Array): Promise<PushNoticeAnswer> {
     const { uid, source, suspended } = factory;
-    const branch = source.kind === 'git' ? source.branch : undefined;
+    const branch = SOURCES.repositoryOf(source)?.branch;
     const reason = judgePush({ event: eventOf(headers), body: parsed(body) }, { branch, suspended });
     const requested = reason === 'push' || reason === 'suspended'; // a suspended factory's pass looks after secrets
     const generation = requested ? await this.pace.ask(uid) : factory.generationRequested;

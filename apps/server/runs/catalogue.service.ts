@@ -9,6 +9,7 @@ import type { Access } from '../store/access/access.ts';
 import { type Applied, CatalogueStore } from '../store/definitions/catalogue.ts';
 import { CONFIG } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
+import { SOURCES } from '../sync/sources/registry.ts';
 
 /** Which skills, in which order. */
 export interface SkillQuery {
@@ -79,12 +80,14 @@ export class CatalogueService {
 
 /** owner/repo of the repository that declares a skill, as far as it has an address. */
 function repositoryText({ factory: { source } }: Applied<unknown>): string | undefined {
-  const repository = source.kind === 'git' ? repositoryName(source.url) : undefined;
+  const url = SOURCES.repositoryOf(source)?.url;
+  const repository = url === undefined ? undefined : repositoryName(url);
   return repository && `${repository.owner}/${repository.name}`;
 }
 
 function skillPath({ path, factory: { source } }: Applied<unknown>): string {
-  return source.kind === 'git' && source.path !== undefined && source.path !== '' ? `${source.path}/${path}` : path;
+  const root = SOURCES.repositoryOf(source)?.path ?? '';
+  return root === '' ? path : `${root}/${path}`;
 }
 
 function skillId(skill: Applied<SkillDefinition>): string {

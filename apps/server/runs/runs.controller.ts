@@ -1,19 +1,13 @@
 /** Routes of runs, of the questions of their agents, and of what they can be made of. spec: Agent run interface; contract 3. */
 import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { eventPlace } from '#runs';
-import type { PermissionAnswer, RawQuery } from '#contracts';
+import { eventPlace, followupProblems, runRequestProblems } from '#runs';
+import type { RawQuery, RequestBody } from '#contracts';
 import { AccessGuard, accessOf, Allow, callerOf, maySee } from '../http/access-guard.ts';
 import { RefusalError } from '../http/error-codes.ts';
 import { acceptedType } from '../http/negotiation.ts';
 import { queryOf } from '../http/queries.ts';
-import {
-  RUN_AGENT_REQUEST,
-  RUN_FOLLOWUP_REQUEST,
-  type RunAgentRequest,
-  type RunFollowupRequest,
-  PERMISSION_ANSWER,
-} from '../http/body-schemas.ts';
+import { bodySchema } from '../http/body-schemas.ts';
 import { EventStreams } from './event-streams.ts';
 import { RunListing } from './run-list.service.ts';
 import { RunService } from './runs.service.ts';
@@ -35,7 +29,11 @@ export class RunController {
   @Post(['run', 'runs'])
   @HttpCode(200)
   @Allow('operator', { withAttachments: true })
-  create(@Body({ schema: RUN_AGENT_REQUEST }) body: RunAgentRequest, @Req() request: FastifyRequest): Promise<unknown> {
+  create(
+    @Body({ schema: bodySchema('run-agent-request', { rules: runRequestProblems }) })
+    body: RequestBody<'run-agent-request'>,
+    @Req() request: FastifyRequest,
+  ): Promise<unknown> {
     refuseUnsupportedMembers(body);
     return this.runs.create(body, callerOf(request), runSourceOf(request));
   }
@@ -57,7 +55,8 @@ export class RunController {
   @Allow('operator', { withAttachments: true })
   followup(
     @Param('runId') runId: string,
-    @Body({ schema: RUN_FOLLOWUP_REQUEST }) body: RunFollowupRequest,
+    @Body({ schema: bodySchema('run-followup-request', { rules: followupProblems }) })
+    body: RequestBody<'run-followup-request'>,
     @Req() request: FastifyRequest,
   ): Promise<unknown> {
     return this.runs.followup(runId, body, callerOf(request));
@@ -144,7 +143,7 @@ export class PermissionController {
   answer(
     @Param('runId') runId: string,
     @Param('permissionId') permissionId: string,
-    @Body({ schema: PERMISSION_ANSWER }) { option_id: optionId }: PermissionAnswer,
+    @Body({ schema: bodySchema('permission-answer') }) { option_id: optionId }: RequestBody<'permission-answer'>,
     @Req() request: FastifyRequest,
   ): Promise<unknown> {
     return this.permissions.answer(runId, permissionId, optionId, callerOf(request));

@@ -1,7 +1,14 @@
 /** What can be done with runs: create, dispatch, look at, follow up, cancel. Decisions are `#runs`, effects are the store's. spec: Agent run interface. */
 import { Inject, Injectable } from '@nestjs/common';
 import { resolveAgentConfig, toAgentConfig, type ServerAgent } from '#agents';
-import type { FactoryDispatchResponse, RunAgentResponse, RunEventList, RunFollowupResponse, RunItem } from '#contracts';
+import type {
+  FactoryDispatchResponse,
+  RequestBody,
+  RunAgentResponse,
+  RunEventList,
+  RunFollowupResponse,
+  RunItem,
+} from '#contracts';
 import {
   attachmentsOf,
   defaultTitle,
@@ -26,7 +33,6 @@ import { RunStore, type RunStatus } from '../store/runs/runs.ts';
 import type { Transaction } from '../store/database/transactions.ts';
 import { changedBy, maySee, type Caller } from '../http/access-guard.ts';
 import { lastingConflict, notFound, RefusalError } from '../http/error-codes.ts';
-import type { FactoryDispatchRequest, RunAgentRequest, RunFollowupRequest } from '../http/body-schemas.ts';
 import { RunAgents } from '../execution/preparation/run-agents.ts';
 import { CONFIG, Clock, IdSource } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
@@ -53,14 +59,14 @@ export class RunService {
   ) {}
 
   /** spec: POST /agent/run. The run is committed before this returns. */
-  create(request: RunAgentRequest, by: Caller, source: RunSource): Promise<RunAgentResponse> {
+  create(request: RequestBody<'run-agent-request'>, by: Caller, source: RunSource): Promise<RunAgentResponse> {
     return this.start(request, {}, by, source, (made) => made);
   }
 
   /** spec: factory dispatch. The ticket becomes metadata of the run, and what triggered it. contract 4. */
   dispatch(
     factoryUid: string,
-    request: FactoryDispatchRequest,
+    request: RequestBody<'dispatch-request'>,
     by: Caller,
     source: RunSource,
   ): Promise<FactoryDispatchResponse> {
@@ -91,7 +97,11 @@ export class RunService {
   }
 
   /** spec: POST /agent/runs/{runId}/followups. Stored, with its files, before it is answered. */
-  async followup(runId: string, request: RunFollowupRequest, by: Caller): Promise<RunFollowupResponse> {
+  async followup(
+    runId: string,
+    request: RequestBody<'run-followup-request'>,
+    by: Caller,
+  ): Promise<RunFollowupResponse> {
     await visibleRunStatus(this.runs, runId, by.access);
     const attachments = toNewAttachments(attachmentsOf(request));
     if (attachments.length > 0) this.admission.refuseWithoutDisk();
@@ -147,7 +157,7 @@ export class RunService {
   }
 
   private async start<Answer>(
-    request: RunAgentRequest,
+    request: RequestBody<'run-agent-request'>,
     ticket: Record<string, string>,
     by: Caller,
     source: RunSource,
@@ -203,7 +213,7 @@ export class RunService {
 
   /** What a run refers to has to be there for its key. contract 2, 3 (Create). */
   private async refuseUnseen(
-    { conversation_id: conversationId, parent_run_id: parentRunId }: RunAgentRequest,
+    { conversation_id: conversationId, parent_run_id: parentRunId }: RequestBody<'run-agent-request'>,
     access: Access,
   ): Promise<void> {
     if (conversationId !== undefined && !(await this.histories.hasConversation(conversationId, access.factories)))
@@ -213,7 +223,7 @@ export class RunService {
 }
 
 function toNewRun(
-  request: RunAgentRequest,
+  request: RequestBody<'run-agent-request'>,
   defaults: ReturnType<typeof toAgentConfig> | undefined,
   ticket: Record<string, string>,
   server: ServerAgent,

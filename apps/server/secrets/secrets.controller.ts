@@ -1,10 +1,10 @@
 /** Routes of managed secrets: the team's and each factory's own. contract 4. */
 import { Body, Controller, Delete, Get, HttpCode, Param, Put, Query, Req } from '@nestjs/common';
-import type { RawQuery, SecretPut } from '#contracts';
+import type { RawQuery, RequestBody } from '#contracts';
 import type { FastifyRequest } from 'fastify';
 import { accessOf, Allow, callerOf, maySee } from '../http/access-guard.ts';
 import { notFound } from '../http/error-codes.ts';
-import { SECRET_PUT } from '../http/body-schemas.ts';
+import { bodySchema } from '../http/body-schemas.ts';
 import { queryOf } from '../http/queries.ts';
 import { FactoryStore } from '../store/factories/factories.ts';
 import { TEAM } from '../store/secrets/secret-rows.ts';
@@ -34,7 +34,7 @@ export class TeamSecretController {
   @Allow('admin')
   put(
     @Param('name') name: string,
-    @Body({ schema: SECRET_PUT }) body: SecretPut,
+    @Body({ schema: bodySchema('secret-put') }) body: RequestBody<'secret-put'>,
     @Req() request: FastifyRequest,
   ): Promise<unknown> {
     return this.secrets.put(TEAM, name, body, callerOf(request));
@@ -81,7 +81,7 @@ export class FactorySecretController {
   async put(
     @Param('factoryUid') uid: string,
     @Param('name') name: string,
-    @Body({ schema: SECRET_PUT }) body: SecretPut,
+    @Body({ schema: bodySchema('secret-put') }) body: RequestBody<'secret-put'>,
     @Req() request: FastifyRequest,
   ): Promise<unknown> {
     return this.secrets.put(await this.owner(uid, request), name, body, callerOf(request));

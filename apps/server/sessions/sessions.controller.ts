@@ -1,9 +1,9 @@
 /** Routes of browsers that sign in. contract 4. */
 import { Body, Controller, Delete, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
-import type { SessionCreate } from '#contracts';
+import type { RequestBody } from '#contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AccessGuard, Allow, AllowEverybody, callerOf } from '../http/access-guard.ts';
-import { SESSION_CREATE } from '../http/body-schemas.ts';
+import { bodySchema } from '../http/body-schemas.ts';
 import { recordOf } from '../http/requests.ts';
 import { SessionService } from './sessions.service.ts';
 import { Sessions } from './session-authenticator.ts';
@@ -21,7 +21,7 @@ export class SessionController {
   @HttpCode(200)
   @AllowEverybody({ ownPagesOnly: true })
   async open(
-    @Body({ schema: SESSION_CREATE }) { api_key: key }: SessionCreate,
+    @Body({ schema: bodySchema('session-create') }) { api_key: key }: RequestBody<'session-create'>,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<unknown> {

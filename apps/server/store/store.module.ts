@@ -20,7 +20,7 @@ import { ScheduleStore } from './definitions/schedules.ts';
 import { WebhookStore } from './definitions/webhooks.ts';
 import { DeliveryStore } from './deliveries/deliveries.ts';
 import { EventStore } from './factories/events.ts';
-import { FactoryStore } from './factories/factories.ts';
+import { FactoryStore, type HasCommits } from './factories/factories.ts';
 import { RevisionStore } from './factories/revisions.ts';
 import { TrafficStore } from './factories/traffic.ts';
 import { ExplanationStore } from './reports/explanations.ts';
@@ -42,7 +42,6 @@ const STORES: readonly (new (database: Database) => object)[] = [
   SessionStore,
   AuditStore,
   IdempotencyStore,
-  FactoryStore,
   DefinitionStore,
   DefinitionEditStore,
   InventoryStore,
@@ -73,17 +72,25 @@ const STORES: readonly (new (database: Database) => object)[] = [
 @Global()
 @Module({})
 export class StoreModule {
-  /** `notices`: the way on which the processes of this database tell each other of changes. */
-  static over(database: Database, notices: Notices): DynamicModule {
+  /**
+   * `notices`: the way on which the processes of this database tell each other of changes. `hasCommits`: what the kinds
+   * of sources say of themselves.
+   */
+  static over(database: Database, notices: Notices, hasCommits: HasCommits): DynamicModule {
     const providers: Provider[] = [
       { provide: DATABASE, useValue: database },
       { provide: Notices, useValue: notices },
+      {
+        provide: FactoryStore,
+        useFactory: (opened: Database) => new FactoryStore(opened, hasCommits),
+        inject: [DATABASE],
+      },
       ...STORES.map((Store) => ({
         provide: Store as Type,
         useFactory: (opened: Database) => new Store(opened),
         inject: [DATABASE],
       })),
     ];
-    return { module: StoreModule, providers, exports: [DATABASE, Notices, ...(STORES as Type[])] };
+    return { module: StoreModule, providers, exports: [DATABASE, Notices, FactoryStore, ...(STORES as Type[])] };
   }
 }

@@ -84,10 +84,7 @@ export class SyncLoops {
     if (this.loops.has(factory.uid) || this.stopping.signal.aborted) return; // somebody else was faster; if with something older, its first pass finds out
     const isTrusted = this.options.isTrusted(factory);
     const source = this.options.openSource(factory, isTrusted);
-    const intervalMs =
-      factory.source.kind === 'git' && factory.source.interval !== undefined
-        ? factory.source.interval * 1000
-        : this.options.intervalMs;
+    const intervalMs = factory.source.interval === undefined ? this.options.intervalMs : factory.source.interval * 1000;
     const loop: Loop = {
       uid: factory.uid,
       sourceText,

@@ -18,6 +18,7 @@ import {
   type PassEnding,
   type HowApplied,
   type Plan,
+  isManagedSource,
 } from '#reconcile';
 import { FenceLostError, type Factory } from '../store/factories/factories.ts';
 import { toApplication } from './apply.ts';
@@ -257,7 +258,7 @@ export class FactoryPass {
 
 /** Whether a pass looks at files at all; secrets are looked after either way. */
 function reconciles({ suspended, source }: Factory): boolean {
-  return !suspended && source.kind !== 'dashboard';
+  return !suspended && isManagedSource(source);
 }
 
 /** A factory whose files are not looked at keeps the ending that it had. */

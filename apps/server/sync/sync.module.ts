@@ -20,7 +20,7 @@ import { ServingPublisher } from '../webhooks/serving-publisher.ts';
 import { FactoryAssignments } from './factory-assignments.ts';
 import { SyncLoops } from './loops.ts';
 import type { PassContext } from './pass.ts';
-import { forgetGitCache, sourceOpener } from './sources/registry.ts';
+import { SOURCES } from './sources/registry.ts';
 
 /** What a pass works with. */
 const PASS_CONTEXT = Symbol('PassContext');
@@ -32,7 +32,7 @@ const PASS_CONTEXT = Symbol('PassContext');
 function followed(config: Config, trusted: TrustedFactories): (factory: Factory) => boolean {
   if (!config.roles.has('sync')) return () => false;
   return ({ slug, source }) =>
-    source.kind !== 'directory' ||
+    !SOURCES.kindOf(source).isLocal ||
     config.databaseUrl === undefined ||
     config.allowLocalSources ||
     trusted.isTrusted(slug);
@@ -89,7 +89,7 @@ function followed(config: Config, trusted: TrustedFactories): (factory: Factory)
           intervalMs: config.syncIntervalMs,
           follows: followed(config, trusted),
           isTrusted: ({ slug }) => trusted.isTrusted(slug),
-          openSource: sourceOpener(config, secrets),
+          openSource: SOURCES.opener({ config, secrets }),
         }),
       inject: [PASS_CONTEXT, Notices, CONFIG, TrustedFactories, SecretReader],
     },
@@ -117,7 +117,7 @@ export class SyncLoopsModule {}
           loops,
           notices,
           forgetSource: (uid) =>
-            forgetGitCache(dataDir, uid).catch((fault: unknown) =>
+            SOURCES.forget(dataDir, uid).catch((fault: unknown) =>
               log.fault('a git cache cannot be deleted', fault, { factory: uid }),
             ),
           report: (fault) => log.fault('the factories that there are could not be looked at', fault),

@@ -1,12 +1,13 @@
 /** Routes of webhooks. spec: Webhook management; contract 4. */
 import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Patch, Post, Req, Res } from '@nestjs/common';
-import type { WebhookCreate, WebhookPatch, WebhookRotate } from '#contracts';
+import type { RequestBody } from '#contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { accessOf, Allow, callerOf } from '../http/access-guard.ts';
-import { WEBHOOK_CREATE, WEBHOOK_PATCH, WEBHOOK_ROTATE } from '../http/body-schemas.ts';
 import { versionTag, wantedVersion } from '../http/conditional-requests.ts';
+import { bodySchema } from '../http/body-schemas.ts';
 import { WebhookService } from './webhooks.service.ts';
 import { signatureSchemes } from './webhooks.items.ts';
+import { newWebhookErrors, changedWebhookErrors } from '#management';
 
 @Controller('api/v1/factory/:factoryUid/webhooks')
 export class WebhookController {
@@ -23,7 +24,8 @@ export class WebhookController {
   @Allow('manager')
   async create(
     @Param('factoryUid') factoryUid: string,
-    @Body({ schema: WEBHOOK_CREATE }) body: WebhookCreate,
+    @Body({ schema: bodySchema('webhook-create', { refusedLater: newWebhookErrors }) })
+    body: RequestBody<'webhook-create'>,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<unknown> {
@@ -47,7 +49,8 @@ export class WebhookController {
     @Param('factoryUid') factoryUid: string,
     @Param('webhookUid') uid: string,
     @Headers('if-match') ifMatch: string | undefined,
-    @Body({ schema: WEBHOOK_PATCH }) body: WebhookPatch,
+    @Body({ schema: bodySchema('webhook-patch', { refusedLater: changedWebhookErrors }) })
+    body: RequestBody<'webhook-patch'>,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<unknown> {
@@ -73,7 +76,7 @@ export class WebhookController {
     @Param('factoryUid') factoryUid: string,
     @Param('webhookUid') uid: string,
     @Headers('if-match') ifMatch: string | undefined,
-    @Body({ schema: WEBHOOK_ROTATE }) body: WebhookRotate,
+    @Body({ schema: bodySchema('webhook-rotate') }) body: RequestBody<'webhook-rotate'>,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<unknown> {

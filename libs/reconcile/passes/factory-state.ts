@@ -2,6 +2,7 @@
  * Where a factory stands: what its last pass left behind, what was asked for since, and how the next pass changes that.
  * contract 4 (status), 9.
  */
+import { isManagedSource } from '../sources.ts';
 import { createHash } from 'node:crypto';
 import { canonicalText } from '../canonical.ts';
 import type { StoredConditions } from './conditions.ts';
@@ -113,7 +114,7 @@ export function factoryStateOf(
 ): FactoryState {
   const { ending, reason, message, heldDigest, errorCount = 0, unread, secretsAwaySinceMs, verifiedUnder } = condition;
   return {
-    managed: source.kind !== 'dashboard',
+    managed: isManagedSource(source),
     suspended,
     generationRequested,
     generationHandled,

@@ -38,9 +38,9 @@ export interface Rewrite {
 /** Why a policy cannot be asked of a kind of source: only commits can be signed and descend; undefined when it can. */
 export function policyProblem(
   { verifyCommits, fastForwardOnly }: SyncPolicy,
-  kind: 'git' | 'directory' | 'dashboard',
+  { kind, hasCommits }: { kind: string; hasCommits: boolean },
 ): string | undefined {
-  if (kind === 'git') return undefined;
+  if (hasCommits) return undefined;
   const asked = [
     ...(verifyCommits === undefined ? [] : ['verify_commits']),
     ...(fastForwardOnly === true ? ['fast_forward_only'] : []),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { openDatabase } from '../../../apps/server/store/open-database.ts';
-import { emptyTables } from './looks.ts';
+import { emptyTables } from './database-snapshot.ts';
 import { newTally, play, type Arena, type Tally } from './play.ts';
 import { histories } from './steps.ts';
 import type { HistoryDatabase } from './world.ts';

@@ -1,7 +1,7 @@
 /** The invariants of reconciliation, each a comparison of what a pass found with what it left. Reference: I1 to I10. */
 import { planDigest, type Change } from '#reconcile';
 import type { ServingFactory } from '../../../apps/server/store/serving/serving.ts';
-import type { LiveObject, DatabaseSnapshot } from './looks.ts';
+import type { LiveObject, DatabaseSnapshot } from './database-snapshot.ts';
 import { FACTORY_PATH, isUnread, nameOf, textOf, type HistoryFile, type HistoryTree } from './trees.ts';
 import { FACTORY_SLUG } from './world.ts';
 

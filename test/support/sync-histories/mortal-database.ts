@@ -5,7 +5,7 @@ import { StoreError } from '../../../apps/server/store/database/faults.ts';
 export type Accident = 'dies' | 'hiccup' | 'stands';
 
 /** Thrown out of a process that is dead: nothing of it reaches the database any more. */
-export class Died extends Error {}
+export class CrashError extends Error {}
 
 /** Counts the calls of one process, and does to one of them what it was told. */
 export class Fate {
@@ -43,11 +43,11 @@ export class Fate {
 
   /** A call that cannot wait. */
   look(): void {
-    if (this.dead) throw new Died();
+    if (this.dead) throw new CrashError();
   }
 
   private async pass(): Promise<void> {
-    if (this.dead) throw new Died();
+    if (this.dead) throw new CrashError();
     this.calls += 1;
     if (this.accident === undefined || this.calls <= this.accident.at) return;
     const { kind } = this.accident;
@@ -55,7 +55,7 @@ export class Fate {
     if (kind === 'hiccup') throw new StoreError('unavailable', 'hiccup');
     if (kind === 'dies') {
       this.dead = true;
-      throw new Died();
+      throw new CrashError();
     }
     this.standing?.began();
     await this.standing?.go;

@@ -1,4 +1,4 @@
-/** Plays a random history on a real factory, beside a twin that meets no accident, and looks after every pass whether the invariants hold. */
+/** Plays a random history on a real factory and on a fault-free twin, and checks the invariants after every pass. */
 import {
   checkBindings,
   checkCommitted,
@@ -13,7 +13,7 @@ import {
   same,
   type Passed,
 } from './invariants.ts';
-import { essenceOf, withoutPassMetadata, type DatabaseSnapshot } from './looks.ts';
+import { essenceOf, withoutPassMetadata, type DatabaseSnapshot } from './database-snapshot.ts';
 import { HistoryRepository } from './repository.ts';
 import { SECRET_NAMES, type History, type Manner, type Step } from './steps.ts';
 import type { HistoryFile, HistoryTree } from './trees.ts';

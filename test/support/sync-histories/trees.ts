@@ -1,4 +1,4 @@
-/** What stands in the trees of a random history: files that are known by what they mean, and the text that says it. */
+/** The trees of a random history: files by meaning, and their text. */
 
 export type FileKind = 'webhook' | 'automation' | 'environment' | 'skill' | 'factory';
 

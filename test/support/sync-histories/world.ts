@@ -1,4 +1,4 @@
-/** One factory with everything real but its repository and its clock: stores over a database, two replicas that may reconcile it, and what each of them serves. */
+/** One factory with a scripted repository and clock, and real stores, reconciled and served by two replicas. */
 import { randomBytes } from 'node:crypto';
 import { deriveUid, judge, type Evaluation } from '#reconcile';
 import { readDefinitions } from '#definitions';
@@ -11,7 +11,7 @@ import { ServingStore, type ServingFactory } from '../../../apps/server/store/se
 import { change } from '../../../apps/server/store/database/transactions.ts';
 import { loadReconcileInput } from '../../../apps/server/sync/reconcile-input.ts';
 import { FactoryPass, type PassContext, type PassResult } from '../../../apps/server/sync/pass.ts';
-import { emptied, snapshotOf, type DatabaseSnapshot } from './looks.ts';
+import { emptied, snapshotOf, type DatabaseSnapshot } from './database-snapshot.ts';
 import { Fate, mortal } from './mortal-database.ts';
 import type { HistoryRepository } from './repository.ts';
 import { SECRET_NAMES } from './steps.ts';
@@ -60,7 +60,7 @@ export class HistoryWorld {
   constructor(ground: HistoryDatabase, repository: HistoryRepository) {
     this.ground = ground;
     this.repository = repository;
-    this.serving = new ServingStore(ground.database); // looking changes nothing
+    this.serving = new ServingStore(ground.database); // reading changes nothing
     this.database = { ...ground.database, run: (body) => this.written(() => ground.database.run(body)) };
     this.stores = storesOf(this.database);
   }

@@ -1,9 +1,9 @@
 /** The one way to the server: typed by the interface's document, with the session's proof, and problems as exceptions. */
 import createClient, { type Middleware } from 'openapi-fetch';
-import { ended } from './ended.ts';
+import { ended } from './session-end.ts';
 import type { components, paths } from '#client/generated';
-import { Problem, type ProblemBody } from './problems.ts';
-import { fetchProven } from './proof.ts';
+import { ProblemError, type ProblemBody } from './problems.ts';
+import { fetchProven } from './csrf-token.ts';
 import { randomHex } from './random.ts';
 import { reachability } from './reachability.ts';
 
@@ -14,7 +14,7 @@ const asOne: Middleware = {
   onRequest({ request }) {
     // Each refusal would count against this address.
     if (ended.get() && new URL(request.url).pathname !== new URL(apiUrl('session')).pathname)
-      throw Problem.sessionEnded();
+      throw ProblemError.sessionEnded();
     request.headers.set('Accept', 'application/json, application/problem+json, */*;q=0.5');
     return request;
   },
@@ -44,12 +44,12 @@ export async function askWhole<Body>(
   asked: Promise<{ data?: Body; error?: unknown; response: Response }>,
 ): Promise<{ body: Body; etag: string | undefined }> {
   const { data, error, response } = await asked.catch((fault: unknown) => {
-    if (fault instanceof Problem || (fault instanceof DOMException && fault.name === 'AbortError')) throw fault;
+    if (fault instanceof ProblemError || (fault instanceof DOMException && fault.name === 'AbortError')) throw fault;
     reachability.lost();
-    throw Problem.unreachable();
+    throw ProblemError.unreachable();
   });
   reachability.found();
-  if (!response.ok) throw Problem.of(response, isProblemBody(error) ? error : undefined);
+  if (!response.ok) throw ProblemError.of(response, isProblemBody(error) ? error : undefined);
   return { body: data as Body, etag: response.headers.get('ETag') ?? undefined };
 }
 

@@ -8,7 +8,7 @@ export type ProblemBody = components['schemas']['Error'] & {
   edited_text?: string | null;
 };
 
-export class Problem extends Error {
+export class ProblemError extends Error {
   /** Status of the answer; 0 when there was none. */
   readonly status: number;
   readonly body: ProblemBody | undefined;
@@ -21,9 +21,9 @@ export class Problem extends Error {
     [this.status, this.body, this.retryAfterSeconds] = [status, body, retryAfterSeconds];
   }
 
-  static of(response: Response, body: ProblemBody | undefined): Problem {
+  static of(response: Response, body: ProblemBody | undefined): ProblemError {
     const seconds = Number(response.headers.get('Retry-After') ?? Number.NaN);
-    return new Problem(
+    return new ProblemError(
       response.status,
       body?.detail ?? `The server answered ${response.status} without saying why.`,
       body,
@@ -31,12 +31,15 @@ export class Problem extends Error {
     );
   }
 
-  static unreachable(): Problem {
-    return new Problem(0, 'The server does not answer. What you see may be old; what you were doing was not done.');
+  static unreachable(): ProblemError {
+    return new ProblemError(
+      0,
+      'The server does not answer. What you see may be old; what you were doing was not done.',
+    );
   }
 
-  static sessionEnded(): Problem {
-    return new Problem(401, 'The session has ended: sign in again.');
+  static sessionEnded(): ProblemError {
+    return new ProblemError(401, 'The session has ended: sign in again.');
   }
 
   /** What is wrong with one member of the body, by its JSON pointer; undefined when nothing is. */
@@ -55,8 +58,8 @@ export class Problem extends Error {
   }
 }
 
-export function problemOf(error: unknown): Problem | undefined {
-  return error instanceof Problem ? error : undefined;
+export function problemOf(error: unknown): ProblemError | undefined {
+  return error instanceof ProblemError ? error : undefined;
 }
 
 /** Whether what was asked for is not there, or not any more. */

@@ -3,9 +3,9 @@ import { useMutation, useQuery, useQueryClient, type QueryClient } from '@tansta
 import { createContext, useContext, useEffect, type ReactNode } from 'react';
 import { announceError } from '../components/feedback/announcements.ts';
 import { api, ask, type Api } from './client.ts';
-import { ended } from './ended.ts';
+import { ended } from './session-end.ts';
 import { problemOf } from './problems.ts';
-import { carryCsrfToken, renewBy } from './proof.ts';
+import { carryCsrfToken, renewBy } from './csrf-token.ts';
 
 type Session = Api<'Session'>;
 export type Role = Api<'ApiKey'>['role'];

@@ -1,6 +1,6 @@
 /** What the page remembers of the server, and how it asks again. */
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
-import { ended } from '../api/ended.ts';
+import { ended } from '../api/session-end.ts';
 import { isGone, problemOf } from '../api/problems.ts';
 import { SESSION } from '../api/session.tsx';
 

@@ -2,7 +2,7 @@
 import { Center, Loader, Modal } from '@mantine/core';
 import { useSyncExternalStore } from 'react';
 import { Outlet } from 'react-router';
-import { ended } from '../api/ended.ts';
+import { ended } from '../api/session-end.ts';
 import { SessionProvider, useSessionQuery } from '../api/session.tsx';
 import { ProblemAlert } from '../components/feedback/problem-alert.tsx';
 import { Shell } from './shell.tsx';

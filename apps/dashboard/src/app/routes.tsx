@@ -1,7 +1,7 @@
 /** Every address of the page. What is not needed to sign in is fetched when it is looked at. */
 import type { ComponentType } from 'react';
 import { createBrowserRouter, Navigate, type RouteObject } from 'react-router';
-import { BrokenPage, NotFound } from './broken.tsx';
+import { BrokenPage, NotFound } from './error-page.tsx';
 import { Root } from './root.tsx';
 
 /** A page, loaded by name out of its file. */

@@ -1,7 +1,7 @@
 /** The charts: of everything that one may see, of one factory, one webhook or one automation. What draws them is loaded when there is something to draw. */
 import { lazy } from 'react';
 import { durationText } from '../components/text/time.tsx';
-import { useDeliveryStatistics, useRunStatistics, type DeliveryScope, type RunScope } from './asking.ts';
+import { useDeliveryStatistics, useRunStatistics, type DeliveryScope, type RunScope } from './queries.ts';
 import { OUTCOME_COLORS, STATE_COLORS } from './colours.ts';
 import { ChartFrame } from './frame.tsx';
 import { countRows, countSummary, LATENCIES, latencyRows, latencySummary, seriesOf, sumOf } from './series.ts';

@@ -1,7 +1,7 @@
 /** What charts count, in the order in which it is stacked, and in which colour. */
 import { durationText } from '../components/text/time.tsx';
 import { LATENCY_COLORS, type Colors } from './colours.ts';
-import type { DeliveryStatistics, RunStatistics } from './asking.ts';
+import type { DeliveryStatistics, RunStatistics } from './queries.ts';
 
 export interface Series {
   /** Name among the numbers of a row. */

@@ -1,7 +1,7 @@
 /** The numbers of charts, for those who would rather read. Times with nothing in them are left out. */
 import { Table } from '@mantine/core';
 import { durationText } from '../components/text/time.tsx';
-import type { RunStatistics } from './asking.ts';
+import type { RunStatistics } from './queries.ts';
 import { NumbersBox } from './frame.tsx';
 import { LATENCIES, sumOf, type Row, type Series } from './series.ts';
 import type { TimeTexts } from './spans.ts';

@@ -1,4 +1,4 @@
-/** The few pictures of the page, drawn by lines; they say nothing that a label beside them does not. */
+/** The icons of the page, as line drawings; decorative, a label says the same. */
 const PATHS = {
   sun: 'M12 7a5 5 0 1 0 0 10 5 5 0 0 0 0-10ZM12 1v3M12 20v3M4.2 4.2l2.1 2.1M17.7 17.7l2.1 2.1M1 12h3M20 12h3M4.2 19.8l2.1-2.1M17.7 6.3l2.1-2.1',
   moon: 'M21 13A9 9 0 1 1 11 3a7 7 0 0 0 10 10Z',

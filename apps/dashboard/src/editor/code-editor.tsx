@@ -17,7 +17,7 @@ import {
 import { use, useEffect, useEffectEvent, useId, useRef, useState } from 'react';
 import { NONCE } from '../app/nonce.ts';
 import { UntrustedText } from '../components/text/untrusted-text.tsx';
-import { GIVEN } from './given.ts';
+import { GIVEN } from './external-marks.ts';
 import { editorColours, editorTheme } from './theme.ts';
 
 interface CodeEditorProps {

@@ -3,7 +3,7 @@ import { compileFilter, type JsonValue } from '#filters';
 import { useMemo } from 'react';
 import CodeEditor from './code-editor.tsx';
 import { filterSchema } from './filter-schema.ts';
-import { givenMarks, jsonKnowledge, type Mark } from './json-knowledge.ts';
+import { givenMarks, jsonKnowledge, type Mark } from './json-language.ts';
 
 interface FilterEditorProps {
   value: string;

@@ -1,7 +1,7 @@
 /** The editor of an automation's settings: agent, concurrency, limits, network. */
 import { useMemo } from 'react';
 import CodeEditor from './code-editor.tsx';
-import { givenMarks, jsonKnowledge, type Mark } from './json-knowledge.ts';
+import { givenMarks, jsonKnowledge, type Mark } from './json-language.ts';
 import { SETTINGS_SCHEMA } from './settings-schema.ts';
 
 interface SettingsEditorProps {

@@ -61,7 +61,7 @@ describe('a set-up', () => {
         resources: unused,
       });
       const verdict = checkGitUrl(git.urlOf('acme/app'), false);
-      if (!verdict.ok) throw new Error(verdict.message);
+      if (!verdict.ok) throw new Error(verdict.reason);
       const { url } = verdict.address;
       const environment: RunEnvironment = {
         uid: 'e',

@@ -23,6 +23,7 @@ import { SetupError } from '../workspace/setup-error.ts';
 import { readSkillFiles, type RepositorySkill } from './skills-repository.ts';
 import { removeEntry } from '../workspace/workspaces-removal.ts';
 import { writeInput, type Owner, type Workspace } from '../workspace/workspaces.ts';
+import { SOURCES } from '../../sync/sources/registry.ts';
 
 /** A skill, resolved for one run. */
 export interface RunSkill {
@@ -136,7 +137,8 @@ export class Skills {
 }
 
 function isRepository({ factory: { source } }: RepositoryRights, owner: string, name: string): boolean {
-  const own = source.kind === 'git' ? repositoryName(source.url) : undefined;
+  const url = SOURCES.repositoryOf(source)?.url;
+  const own = url === undefined ? undefined : repositoryName(url);
   return own?.owner.toLowerCase() === owner.toLowerCase() && own.name.toLowerCase() === name.toLowerCase();
 }
 

@@ -5,6 +5,7 @@ import type { SecretReader } from '../../secrets/secret-reader.ts';
 import type { Factory, FactoryStore } from '../../store/factories/factories.ts';
 import { checkGitUrl, type GitAddress } from '../../sync/sources/git/git-urls.ts';
 import { SetupError } from '../workspace/setup-error.ts';
+import { SOURCES } from '../../sync/sources/registry.ts';
 
 /** How the service reads one repository. */
 export interface RepositoryAccess {
@@ -89,7 +90,7 @@ export async function rightsOf(
 function checked(url: string): { address: GitAddress; host: HostPattern } {
   // Local paths are for sources that an administrator set up; no file of a factory may name one.
   const verdict = checkGitUrl(url, false);
-  if (!verdict.ok) throw new SetupError(`a repository cannot be read: ${verdict.message}`);
+  if (!verdict.ok) throw new SetupError(`a repository cannot be read: ${verdict.reason}`);
   const host = hostPatternOfUrl(verdict.address.url);
   if (host === undefined)
     throw new SetupError(`the repository ${verdict.address.url} names no host that can be reached`);
@@ -111,9 +112,9 @@ function requireSsh({ url }: GitAddress, knownHostsFile: string | undefined, cre
 export function repositorySourceOf({
   source,
 }: Factory): { address: GitAddress; branch?: string; credentialSecret?: string } | undefined {
-  if (source.kind !== 'git') return undefined;
-  const verdict = checkGitUrl(source.url, false);
-  return verdict.ok
-    ? { address: verdict.address, branch: source.branch, credentialSecret: source.credentialSecret }
-    : undefined;
+  const repository = SOURCES.repositoryOf(source);
+  if (repository === undefined) return undefined;
+  const { url, branch, credentialSecret } = repository;
+  const verdict = checkGitUrl(url, false);
+  return verdict.ok ? { address: verdict.address, branch, credentialSecret } : undefined;
 }

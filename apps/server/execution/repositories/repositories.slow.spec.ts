@@ -42,7 +42,7 @@ afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
 function access(more: Partial<RepositoryAccess> = {}, url = git.urlOf('acme/app')): RepositoryAccess {
   const verdict = checkGitUrl(url, false);
-  if (!verdict.ok) throw new Error(verdict.message);
+  if (!verdict.ok) throw new Error(verdict.reason);
   return {
     factoryUid: 'fac_a',
     address: verdict.address,

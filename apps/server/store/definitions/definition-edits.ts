@@ -1,5 +1,5 @@
 /** Edits of dashboard factories, each one transaction: decided on what is committed, written, bound, audited and served. contract 2, 4, 5 (Transaction). */
-import type { AppliedObject } from '#reconcile';
+import { isManagedSource, type AppliedObject } from '#reconcile';
 import { audit, type AuditChange, type ChangedBy } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
 import { bindWebhooks, deleteObject, writeObject } from './definitions.ts';
@@ -102,7 +102,7 @@ export class DefinitionEditStore {
         factoryUid,
       );
       if (found === undefined) return { kind: 'gone' };
-      if ((JSON.parse(found.source) as FactorySource).kind !== 'dashboard') return { kind: 'managed' };
+      if (isManagedSource(JSON.parse(found.source) as FactorySource)) return { kind: 'managed' };
       const decided = decide(yield* editable(factoryUid, found.slug, context.automationUid));
       if (!decided.ok) return { kind: 'refused', reason: decided.reason };
       if (decided.change !== undefined) yield* write(factoryUid, decided, decided.change, context);

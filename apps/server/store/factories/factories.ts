@@ -22,19 +22,23 @@ import { bumpServing, tickServingClock } from '../serving/serving-version.ts';
 import { change, databaseNow, insert, row, rows, type Transaction } from '../database/transactions.ts';
 import { FACTORY, type FactoryRow, PASS, type PassRow } from './factory.entities.ts';
 
-export type FactorySource =
-  | {
-      kind: 'git';
-      url: string;
-      branch?: string;
-      path?: string;
-      interval?: number;
-      credentialSecret?: string;
-      pushSecret?: string;
-    }
-  | { kind: 'directory'; path: string }
-  /** No files: webhooks and automations are managed over the API. */
-  | { kind: 'dashboard' };
+/**
+ * Where a factory's files come from. What else belongs to it, its kind knows (sync/sources); these members mean the same
+ * for every kind that has them.
+ */
+export interface FactorySource {
+  kind: string;
+  /** Seconds between two readings. */
+  interval?: number;
+  /** Name of the managed secret, granted for the use `git`, that it is read with. */
+  credentialSecret?: string;
+  /** Name of the managed secret, granted for the use `forge`, that push notices are proven with. */
+  pushSecret?: string;
+  readonly [member: string]: unknown;
+}
+
+/** Whether a source has commits, of which a sync policy may ask something. */
+export type HasCommits = (source: FactorySource) => boolean;
 
 /** Where a factory stands, as its last pass left it. */
 export type FactoryCondition = PassCondition;
@@ -94,8 +98,10 @@ export interface NewFactory {
 
 export class FactoryStore {
   private readonly database: Database;
-  constructor(database: Database) {
+  private readonly hasCommits: HasCommits;
+  constructor(database: Database, hasCommits: HasCommits) {
     this.database = database;
+    this.hasCommits = hasCommits;
   }
 
   /** Creates a factory with its service account; false when the slug is taken. */
@@ -370,7 +376,7 @@ export class FactoryStore {
 
   /** Changes label, source and policy together; another source or policy asks for a pass. A name that the factory's file decides is the file's. */
   edit(uid: string, changes: FactoryChanges, by?: ChangedBy): Promise<FactoryEdit> {
-    return this.database.run(() => editFactory(uid, changes, by));
+    return this.database.run(() => editFactory(uid, changes, by, this.hasCommits));
   }
 }
 

@@ -1,9 +1,9 @@
 /** What people change of a factory over the API: its label, its source, its sync policy. contract 4, 9. */
 import type { FactoryDefinition } from '#definitions';
-import { policyProblem, type FactoryEvent, type SyncPolicy } from '#reconcile';
+import { isManagedSource, policyProblem, type FactoryEvent, type SyncPolicy } from '#reconcile';
 import { audit, type ChangedBy } from '../access/audit.ts';
 import { tellAsked } from './events.ts';
-import type { FactorySource } from './factories.ts';
+import type { FactorySource, HasCommits } from './factories.ts';
 import { forgetRevisions } from './revisions.ts';
 import { change, databaseNow, row, type Transaction } from '../database/transactions.ts';
 
@@ -22,6 +22,7 @@ export function* editFactory(
   uid: string,
   changes: FactoryChanges,
   by: ChangedBy | undefined,
+  hasCommits: HasCommits,
 ): Transaction<FactoryEdit> {
   const before = yield* row<FactoryBefore>(
     'SELECT name, source, sync_policy, definition FROM factory WHERE uid = ? AND deleted_at IS NULL FOR UPDATE',
@@ -33,11 +34,14 @@ export function* editFactory(
   const newSource = source ?? (JSON.parse(before.source) as FactorySource);
   if (
     name !== undefined &&
-    newSource.kind !== 'dashboard' &&
+    isManagedSource(newSource) &&
     (JSON.parse(before.definition) as FactoryDefinition).name !== undefined
   )
     return 'named-by-file';
-  if (policyProblem(syncPolicy ?? policyBefore, newSource.kind) !== undefined) return 'policy-needs-git';
+  if (
+    policyProblem(syncPolicy ?? policyBefore, { kind: newSource.kind, hasCommits: hasCommits(newSource) }) !== undefined
+  )
+    return 'policy-needs-git';
   if (changed.length === 0) return 'done';
   const nowMs = yield* databaseNow();
   if (name !== undefined) yield* change('UPDATE factory SET name = ?, updated_at = ? WHERE uid = ?', name, nowMs, uid);
@@ -99,8 +103,12 @@ function* changeSource(uid: string, before: FactorySource, source: FactorySource
 }
 
 /** Where a source is read, whatever with and how often. */
-function placeOf(source: FactorySource): string {
-  return JSON.stringify(source.kind === 'git' ? [source.kind, source.url, source.branch, source.path] : source);
+function placeOf({ credentialSecret: _read, pushSecret: _proven, interval: _often, ...place }: FactorySource): string {
+  return JSON.stringify(
+    Object.entries(place)
+      .filter(([, value]) => value !== undefined)
+      .toSorted(([left], [right]) => (left < right ? -1 : 1)),
+  );
 }
 
 function changeEvent(

@@ -99,7 +99,6 @@ function* listing(
 }
 
 function sourceNamings(source: FactorySource, reference: SecretReference): Naming[] {
-  if (source.kind !== 'git') return [];
   const wanted: [name: string | undefined, use: SecretUsage][] = [
     [source.credentialSecret, 'git'],
     [source.pushSecret, 'forge'],

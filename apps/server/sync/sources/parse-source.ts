@@ -1,4 +1,5 @@
 /** Reads the argument of `--factory`: a directory, or a repository with an optional branch and folder. contract 11 */
+import { resolve } from 'node:path';
 import { checkGitUrl, isBranchName, normalizeSubfolder } from './git/git-urls.ts';
 
 /** Where a factory's files come from, as an operator or an administrator says it. contract 4 (source) */
@@ -23,6 +24,12 @@ export class FactoryArgumentError extends Error {
   }
 }
 
+/** The source that the argument says; a directory is found from the working folder. Throws `FactoryArgumentError`. */
+export function sourceOfArgument(text: string, cwd: string): SourceSpec {
+  const spec = parseFactoryArgument(text);
+  return spec.kind === 'directory' ? { kind: 'directory', path: resolve(cwd, spec.path) } : spec;
+}
+
 /** `DIR | URL[#branch[:path]]`; local repositories (file:///…) are allowed: the operator types. Throws `FactoryArgumentError`. */
 export function parseFactoryArgument(text: string): SourceSpec {
   if (text.trim() === '') throw new FactoryArgumentError('the value is empty');
@@ -44,7 +51,7 @@ function parseRepository(text: string): SourceSpec {
   const hash = text.indexOf('#');
   const url = hash < 0 ? text : text.slice(0, hash);
   const verdict = checkGitUrl(url, true);
-  if (!verdict.ok) throw new FactoryArgumentError(verdict.message);
+  if (!verdict.ok) throw new FactoryArgumentError(verdict.reason);
   return { kind: 'git', url, ...(hash < 0 ? {} : parseFragment(text.slice(hash + 1))) };
 }
 

@@ -1,4 +1,4 @@
-/** Asks before something that cannot be taken back, and says what it will do. */
+/** Asks for confirmation before something irreversible, and says what it will do. */
 import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
 import { Dialog } from './dialog.tsx';

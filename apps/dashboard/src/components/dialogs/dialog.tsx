@@ -1,4 +1,4 @@
-/** A dialog that is there while it is open: nothing closes it while something is under way, and the focus goes back to whoever opened it. */
+/** A modal dialog: it does not close during a request, and returns the focus when it closes. */
 import { Modal, type ModalProps } from '@mantine/core';
 import { UntrustedText } from '../text/untrusted-text.tsx';
 import { useReturnFocus } from './return-focus.ts';

@@ -1,4 +1,4 @@
-/** Asks before a page is left that would lose something, by a link or by the browser. */
+/** Asks before leaving a page with unsaved changes, by a link or by the browser. */
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useEffect } from 'react';
 import { useBlocker } from 'react-router';

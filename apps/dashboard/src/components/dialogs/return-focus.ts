@@ -1,4 +1,4 @@
-/** For dialogs that are only there while they are open: whoever opened one stands where they were when it goes. */
+/** Returns the focus to the opener when a dialog closes. */
 import { useEffect, useState } from 'react';
 
 let last: Element | null = null;

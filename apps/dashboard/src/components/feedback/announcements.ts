@@ -1,4 +1,4 @@
-/** A word about what was done, at the edge of the page and to screen readers. */
+/** Announces the result of an action: a notification, also for screen readers. */
 import { notifications } from '@mantine/notifications';
 import { withHiddenNamed } from '../text/hidden-characters.ts';
 

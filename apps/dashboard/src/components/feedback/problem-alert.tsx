@@ -1,4 +1,4 @@
-/** A refusal of the server, in its own words, with what it names and the way out; that something is decided by a file is none. */
+/** An error of the API in its own words, with the fields that it names and the way out. */
 import { Alert, Button, List, Stack, Text, type AlertProps } from '@mantine/core';
 import { problemOf } from '../../api/problems.ts';
 import { EditedFile } from '../forms/edited-file.tsx';

@@ -1,4 +1,4 @@
-/** Shows what a query has: a sign of waiting, the refusal with a way to ask again, or the thing itself. What is shown once stays while it is asked for again. */
+/** Shows a query: loading, the error with a retry, or its data, which stays during a refetch. */
 import { Anchor } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';

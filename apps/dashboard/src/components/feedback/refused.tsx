@@ -1,4 +1,4 @@
-/** Why something that was pressed was not done. */
+/** Why an action was refused. */
 import type { ReactNode } from 'react';
 import { Dialog } from '../dialogs/dialog.tsx';
 import { ProblemAlert } from './problem-alert.tsx';

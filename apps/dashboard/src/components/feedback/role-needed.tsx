@@ -1,4 +1,4 @@
-/** Instead of what a role may not do. */
+/** Shown instead of an action that the role does not permit. */
 import { Empty } from '../lists/empty.tsx';
 
 /** `children` says who can. */

@@ -1,4 +1,4 @@
-/** Told when somebody else changed what is being changed here: what is different now. Nothing is overwritten. */
+/** Shown on an edit conflict: what has changed since the form was opened. Nothing is overwritten. */
 import { Alert, Button, Stack, Table, Text } from '@mantine/core';
 import { UntrustedText } from '../text/untrusted-text.tsx';
 

@@ -1,11 +1,12 @@
-/** Where a managed definition is changed instead of here: its file, and the text that does what was asked. */
+/** Where a managed definition is changed instead: its file, and the text with the requested change. */
 import { Alert, Group, Stack, Text, type AlertProps } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useParams } from 'react-router';
 import type { Api } from '../../api/client.ts';
-import type { Problem } from '../../api/problems.ts';
+import type { ProblemError } from '../../api/problems.ts';
 import { CopyButton } from '../text/copy.tsx';
 import { UntrustedText } from '../text/untrusted-text.tsx';
+import { sourceKindOf } from '../../api/source-kinds.ts';
 
 /** What the refusal asks for: a new file, an edit, another name, or no text at all. */
 interface Wanted {
@@ -13,7 +14,7 @@ interface Wanted {
   said: React.ReactNode;
 }
 
-export function EditedFile({ problem, ...rest }: Omit<AlertProps, 'title' | 'children'> & { problem: Problem }) {
+export function EditedFile({ problem, ...rest }: Omit<AlertProps, 'title' | 'children'> & { problem: ProblemError }) {
   const text = problem.body?.edited_text ?? undefined;
   const { title, said } = wantedBy(problem, useIsCommitted() ? 'commit it' : 'save it');
   return (
@@ -46,13 +47,13 @@ export function EditedFile({ problem, ...rest }: Omit<AlertProps, 'title' | 'chi
   );
 }
 
-function wantedBy({ message, body }: Problem, andThen: string): Wanted {
+function wantedBy({ message, body }: ProblemError, andThen: string): Wanted {
   const {
     file = '',
     key,
     edited_text: text,
     new_file: newFile,
-  } = body as NonNullable<Problem['body']> & { new_file?: string };
+  } = body as NonNullable<ProblemError['body']> & { new_file?: string };
   const named = <Path>{file}</Path>;
   if (newFile !== undefined)
     return {
@@ -101,7 +102,7 @@ function wantedBy({ message, body }: Problem, andThen: string): Wanted {
 }
 
 /** A new webhook's credential is set beside its file. */
-function SecretFirst({ problem: { message, body } }: { problem: Problem }) {
+function SecretFirst({ problem: { message, body } }: { problem: ProblemError }) {
   const name = body?.['secret_name'];
   if (typeof name !== 'string' || !isNew(message, body?.file ?? '')) return null;
   return (
@@ -127,7 +128,8 @@ function reasonIn(message: string): string {
 /** Whether a change of a file takes effect by a commit: not in a plain folder. */
 function useIsCommitted(): boolean {
   const { factoryUid = '' } = useParams();
-  return useQueryClient().getQueryData<Api<'Factory'>>(['factory', factoryUid])?.source.kind !== 'directory';
+  const factory = useQueryClient().getQueryData<Api<'Factory'>>(['factory', factoryUid]);
+  return factory === undefined || !sourceKindOf(factory.source).isFolder;
 }
 
 function Path({ children }: { children: string }) {

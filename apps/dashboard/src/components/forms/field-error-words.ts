@@ -1,4 +1,4 @@
-/** What is wrong with a member of a request, in words for whoever looks at its field. */
+/** Error messages of request members as texts for form fields. */
 
 /** The server begins its sentences with the member's name in the request, which its field's label says already. */
 export function fieldErrorText(pointer: string, message: string): string {

@@ -1,4 +1,4 @@
-/** What a refusal says of the fields of a form: of each until it is edited. */
+/** The field errors of a refused request, each until its field is edited. */
 import { useState } from 'react';
 import { problemOf } from '../../api/problems.ts';
 

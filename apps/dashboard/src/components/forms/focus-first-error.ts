@@ -1,4 +1,4 @@
-/** Brings whoever typed to the first field that was refused. */
+/** Moves the focus to the first refused field. */
 import { useEffect, type RefObject } from 'react';
 
 export function useFocusOnError(form: RefObject<HTMLElement | null>, error: unknown): void {

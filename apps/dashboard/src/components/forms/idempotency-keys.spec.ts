@@ -1,29 +1,29 @@
 /** Pressing again does the same thing once; meaning another thing, or the same thing again, is another request. */
-import { Problem } from '../../api/problems.ts';
+import { ProblemError } from '../../api/problems.ts';
 import { idempotencyKeys } from './idempotency-keys.ts';
 
 let made = 0;
 const begun = () => idempotencyKeys(() => `key-${(made += 1)}`);
-const answered = (status: number): Problem => Problem.of(new Response(null, { status }), undefined);
+const answered = (status: number): ProblemError => ProblemError.of(new Response(null, { status }), undefined);
 
 it.each<{ after: string; fault?: unknown; isSame: boolean }>([
   { after: 'it was done', fault: undefined, isSame: false },
   { after: 'a refusal', fault: answered(422), isSame: false },
   { after: 'a conflict', fault: answered(409), isSame: false },
   { after: 'a fault of the server', fault: answered(500), isSame: true },
-  { after: 'no answer', fault: Problem.unreachable(), isSame: true },
+  { after: 'no answer', fault: ProblemError.unreachable(), isSame: true },
   { after: 'something that is no answer', fault: new TypeError('broken'), isSame: true },
 ])('after $after the same wish has the same key: $isSame', ({ fault, isSame }) => {
-  const { keyFor, settled } = begun();
+  const { keyFor, finish } = begun();
   const first = keyFor({ name: 'a' });
-  settled(fault);
+  finish(fault);
   expect(keyFor({ name: 'a' }) === first).toBe(isSame);
 });
 
 it('another wish has another key, also while nobody knows of the first', () => {
-  const { keyFor, settled } = begun();
+  const { keyFor, finish } = begun();
   const first = keyFor({ name: 'a' });
-  settled(Problem.unreachable());
+  finish(ProblemError.unreachable());
   const second = keyFor({ name: 'b' });
   expect([second === first, keyFor({ name: 'a' }) === first]).toEqual([false, false]);
 });

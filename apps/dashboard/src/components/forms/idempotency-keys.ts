@@ -1,11 +1,11 @@
-/** Idempotency keys: one for each thing that a person means to do, however often it has to be asked for. */
+/** Idempotency keys: one for each user action, the same for its retries. */
 import { problemOf } from '../../api/problems.ts';
 
 export interface IdempotencyKeys {
   /** The key of a request for this: that of the last one where it was for the same, and nobody knows what became of it. */
   keyFor: (wanted: unknown) => string;
   /** It was done, or refused with this fault. */
-  settled: (fault?: unknown) => void;
+  finish: (fault?: unknown) => void;
 }
 
 export function idempotencyKeys(makeKey: () => string): IdempotencyKeys {
@@ -19,7 +19,7 @@ export function idempotencyKeys(makeKey: () => string): IdempotencyKeys {
       if (open?.wanted !== text) open = { wanted: text, key: makeKey() };
       return open.key;
     },
-    settled(fault) {
+    finish(fault) {
       const status = fault === undefined ? 200 : (problemOf(fault)?.status ?? 0);
       if (status >= 200 && status < 500) open = undefined;
     },

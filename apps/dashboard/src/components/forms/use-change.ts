@@ -1,4 +1,4 @@
-/** A change that a person starts by a press: once, however often it is pressed, and with nothing kept of it that could be a secret. */
+/** A mutation by a user action: once, however often it is pressed, and with no secret left in a cache. */
 import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { idempotencyKey } from '../../api/client.ts';
@@ -21,17 +21,17 @@ export function useChange<Wanted, Done>(
 ): Change<Wanted> {
   // The library tells of a start only with the next rendering, which is after the second press.
   const isUnderWay = useRef(false);
-  const [{ keyFor, settled }] = useState(() => idempotencyKeys(idempotencyKey));
+  const [{ keyFor, finish }] = useState(() => idempotencyKeys(idempotencyKey));
   const mutationFn = (wanted: Wanted): Promise<Done> => change(wanted, keyFor(wanted));
   const { mutateAsync, isPending, error, reset } = useMutation({ mutationFn, gcTime: 0 });
   const run = async (wanted: Wanted): Promise<void> => {
     try {
       const done = await mutateAsync(wanted);
-      settled();
+      finish();
       reset();
       onDone(done);
     } catch (fault) {
-      settled(fault);
+      finish(fault);
     } finally {
       isUnderWay.current = false;
     }

@@ -1,4 +1,4 @@
-/** JSON as a tree: arrows walk, open and close; only what is in sight is laid out. */
+/** JSON as a virtualised tree with keyboard navigation. */
 import { Button, Group, Text } from '@mantine/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import {

@@ -1,4 +1,4 @@
-/** What stands where a list has nothing yet: what would be there, and how it comes. */
+/** Empty state of a list: what would be here, and how to create it. */
 import { Center, Loader, Paper, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 

@@ -1,4 +1,4 @@
-/** A table of any length: only the rows in sight are in the page, the next ones are asked for ahead of need, and going back comes to the same row. */
+/** A virtualised table: only visible rows are rendered, pages are prefetched, and the scroll offset is restored. */
 import { Group, Loader, Table, Text } from '@mantine/core';
 import { useVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
 import { useEffect, type ReactNode, type RefObject } from 'react';

@@ -1,4 +1,4 @@
-/** What stands below a list that came in pages: the way to the next one, or why it did not come. */
+/** Loads the next page of a list, or shows why that failed. */
 import { Button } from '@mantine/core';
 import { ProblemAlert } from '../feedback/problem-alert.tsx';
 

@@ -1,4 +1,4 @@
-/** Where each visit of a long list was left, by the entry of the browser's history: going back comes to the same row. */
+/** Restores the scroll offset of a long list for each entry of the browser's history. */
 import { useLayoutEffect, type RefObject } from 'react';
 import { useLocation } from 'react-router';
 

@@ -1,4 +1,4 @@
-/** Which Markdown is laid out at all: some texts keep every parser busy for minutes, whoever wrote them and why. */
+/** Limits of Markdown that is rendered: some texts block any parser for minutes. */
 
 /** Characters; parsers take longer than in proportion to them. */
 const LENGTH = 50_000;

@@ -1,4 +1,4 @@
-/** Shows something else where a part fails, instead of losing the page. */
+/** Error boundary: shows a fallback where rendering fails. */
 import { Component, type ReactNode } from 'react';
 
 interface GuardProps {

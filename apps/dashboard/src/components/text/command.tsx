@@ -1,4 +1,4 @@
-/** A command to copy: all of it is seen, in lines that are broken where they are too long. */
+/** A command to copy, wrapped so that all of it is visible. */
 import { Group, Text } from '@mantine/core';
 import { CopyButton } from './copy.tsx';
 

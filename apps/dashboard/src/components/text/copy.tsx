@@ -1,4 +1,4 @@
-/** Copying to the clipboard, also where the browser gives none (a page by http from another machine). */
+/** Copies to the clipboard, also where the browser offers no API (plain HTTP from another machine). */
 import { ActionIcon, Button, Group, Text } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
 import { UntrustedText } from './untrusted-text.tsx';

@@ -1,4 +1,4 @@
-/** Characters that nobody sees, or that move what stands around them, by name. */
+/** Names of invisible characters and of those that reorder text. */
 
 // Control characters but tab and line breaks; formatting, bidi and tag characters; line and paragraph separators.
 const HIDDEN =

@@ -1,4 +1,4 @@
-/** The name of something in a list: two lines of it at most, the whole on hover. */
+/** A name in a list: two lines at most, the whole on hover. */
 import { Anchor, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import { UntrustedText } from './untrusted-text.tsx';

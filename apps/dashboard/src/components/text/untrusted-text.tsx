@@ -1,4 +1,4 @@
-/** Text of senders, repositories and agents: always text, with invisible and reordering characters made visible. */
+/** Text of senders, repositories and agents: plain text with invisible and bidirectional characters shown. */
 import { piecesOf } from './hidden-characters.ts';
 
 /** The text with hidden characters as `U+202E`. */

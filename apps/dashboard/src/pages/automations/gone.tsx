@@ -1,4 +1,4 @@
-/** Said above what an automation was before somebody deleted it. */
+/** Notice above an automation that has been deleted. */
 import { Alert, Anchor } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';

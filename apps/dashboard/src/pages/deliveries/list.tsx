@@ -3,7 +3,7 @@ import { Button, Chip, Group, Title } from '@mantine/core';
 import { useSearchParams } from 'react-router';
 import type { Api } from '../../api/client.ts';
 import { Empty } from '../../components/lists/empty.tsx';
-import { OUTCOMES, type Outcome } from './asking.ts';
+import { OUTCOMES, type Outcome } from './queries.ts';
 import { FirstDelivery } from './first-delivery.tsx';
 import { DeliveryTable } from './table.tsx';
 

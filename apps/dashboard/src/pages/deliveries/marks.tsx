@@ -1,8 +1,8 @@
-/** What stands beside a delivery's name, in the list and on its page. */
+/** Badges of a delivery, in the list and on its page. */
 import { Badge } from '@mantine/core';
 import { OutcomeBadge } from '../../components/feedback/states.tsx';
 import { sizeText } from '../../components/text/time.tsx';
-import type { Delivery } from './asking.ts';
+import type { Delivery } from './queries.ts';
 
 export function Marks({ delivery }: { delivery: Delivery }) {
   return (

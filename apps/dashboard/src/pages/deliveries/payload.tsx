@@ -8,7 +8,7 @@ import { QueryView } from '../../components/feedback/query-view.tsx';
 import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { JsonView } from '../../components/json-view/json-view.tsx';
-import { isGone, type EntryPlace } from './asking.ts';
+import { isGone, type EntryPlace } from './queries.ts';
 
 export function PayloadView(place: EntryPlace) {
   const query = useQuery(payload(place));

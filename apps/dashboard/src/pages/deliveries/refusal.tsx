@@ -1,6 +1,6 @@
 /** Why a delivery was refused, and what its sender can do. */
 import { Alert, Stack, Text } from '@mantine/core';
-import type { Delivery } from './asking.ts';
+import type { Delivery } from './queries.ts';
 import { HINTS, refusalWords } from './refusal-words.ts';
 
 export function Refusal({ delivery }: { delivery: Delivery }) {

@@ -2,7 +2,7 @@
 import { Anchor, Stack, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import { Time } from '../../components/text/time.tsx';
-import { pathTo, type Delivery, type EntryPlace } from './asking.ts';
+import { pathTo, type Delivery, type EntryPlace } from './queries.ts';
 
 interface ResendLinksProps {
   /** Entry whose bytes it had. */

@@ -7,7 +7,7 @@ import { Link } from 'react-router';
 import { Confirm } from '../../components/dialogs/confirm.tsx';
 import { countOf } from '../../components/text/count.ts';
 import { useChange } from '../../components/forms/use-change.ts';
-import { deliveriesChanged, pathTo, resend, type Delivery, type EntryPlace } from './asking.ts';
+import { deliveriesChanged, pathTo, resend, type Delivery, type EntryPlace } from './queries.ts';
 
 export function ResendButton({ place }: { place: EntryPlace }) {
   const queries = useQueryClient();

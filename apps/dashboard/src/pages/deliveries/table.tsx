@@ -9,7 +9,7 @@ import { LongTable, useLongRows, type RowPlace } from '../../components/lists/lo
 import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
 import { OutcomeBadge } from '../../components/feedback/states.tsx';
 import { Time } from '../../components/text/time.tsx';
-import { pathTo, useLog, type Delivery, type LogQuery } from './asking.ts';
+import { pathTo, useLog, type Delivery, type LogQuery } from './queries.ts';
 import { Count, deliveredSize, Marks, Resent } from './marks.tsx';
 
 const ROW_PX = 52;

@@ -2,7 +2,7 @@
 import type { Api } from '../../api/client.ts';
 import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
 import { EditConflict } from '../../components/forms/edit-conflict.tsx';
-import { ChangedElsewhere } from './queries.ts';
+import { EditConflictError } from './queries.ts';
 
 interface ChangeRefusedProps {
   error: unknown;
@@ -20,7 +20,7 @@ const MEMBERS: readonly { label: string; of: (factory: Api<'Factory'>) => string
 
 export function ChangeRefused({ error, shown, seen, onGoOn }: ChangeRefusedProps) {
   if (error === null || error === undefined) return null;
-  if (!(error instanceof ChangedElsewhere)) return <ProblemAlert error={error} shown={shown} />;
+  if (!(error instanceof EditConflictError)) return <ProblemAlert error={error} shown={shown} />;
   const differences = MEMBERS.map(({ label, of }) => ({ label, before: of(seen), now: of(error.now) })).filter(
     ({ before, now }) => before !== now,
   );

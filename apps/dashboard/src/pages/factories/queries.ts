@@ -55,7 +55,7 @@ export async function factoryChanged(queries: QueryClient, factoryUid: string): 
 type Editable = Pick<Api<'Factory'>, 'name' | 'source' | 'sync_policy'>;
 
 /** Somebody else changed what was to be changed; `now` is what is there. */
-export class ChangedElsewhere extends Error {
+export class EditConflictError extends Error {
   readonly now: Api<'Factory'>;
 
   constructor(now: Api<'Factory'>) {
@@ -75,6 +75,6 @@ export async function changeFactory(
   const isOther = (Object.keys(changes) as (keyof Editable)[]).some(
     (member) => JSON.stringify(now[member]) !== JSON.stringify(seen[member]),
   );
-  if (isOther) throw new ChangedElsewhere(now);
+  if (isOther) throw new EditConflictError(now);
   return ask(api.PATCH('/factory/{factory_uid}', { params: { path }, body: changes }));
 }

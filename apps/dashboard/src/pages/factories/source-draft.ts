@@ -1,17 +1,13 @@
 /** The source of a factory as a form has it, and as the API takes it. */
 import type { Api } from '../../api/client.ts';
+import { SOURCE_KINDS, sourceKindOf, type SourceMember } from '../../api/source-kinds.ts';
 
 type Source = Api<'FactorySource'>;
 
 /** Texts as they were typed; blank: not said. */
-export interface SourceDraft {
+export interface SourceDraft extends Record<SourceMember, string> {
   kind: Source['kind'];
-  url: string;
-  branch: string;
-  path: string;
   interval: string;
-  credentialSecret: string;
-  pushSecret: string;
 }
 
 export const EMPTY_SOURCE: SourceDraft = {
@@ -26,33 +22,14 @@ export const EMPTY_SOURCE: SourceDraft = {
 
 /** Members whose faults stand at their fields. */
 export const SOURCE_FIELDS = [
-  '/source/url',
-  '/source/branch',
-  '/source/path',
+  ...new Set(SOURCE_KINDS.flatMap(({ fields }) => fields.map(({ pointer }) => pointer as string))),
   '/source/interval',
-  '/source/credential_secret',
-  '/source/push_secret',
 ];
 
 /** What the fields hold, by the pointers of their members. */
-export function sourceValues({
-  kind,
-  url,
-  branch,
-  path,
-  interval,
-  credentialSecret,
-  pushSecret,
-}: SourceDraft): Record<string, string> {
-  return {
-    '/source/kind': kind,
-    '/source/url': url,
-    '/source/branch': branch,
-    '/source/path': path,
-    '/source/interval': interval,
-    '/source/credential_secret': credentialSecret,
-    '/source/push_secret': pushSecret,
-  };
+export function sourceValues(draft: SourceDraft): Record<string, string> {
+  const texts = SOURCE_KINDS.flatMap(({ fields }) => fields.map(({ member, pointer }) => [pointer, draft[member]]));
+  return { '/source/kind': draft.kind, ...Object.fromEntries(texts), '/source/interval': draft.interval };
 }
 
 export function draftOf({
@@ -75,20 +52,14 @@ export function draftOf({
   };
 }
 
-export function sourceOf({ kind, url, branch, path, interval, credentialSecret, pushSecret }: SourceDraft): Source {
-  const seconds = interval.trim() === '' ? {} : { interval: Number(interval) };
-  if (kind === 'dashboard') return { kind };
-  if (kind === 'directory') return { kind, path: path.trim(), ...seconds };
-  return {
-    kind,
-    url: url.trim(),
-    ...said({ branch, path, credential_secret: credentialSecret, push_secret: pushSecret }),
-    ...seconds,
-  };
-}
-
-function said<Name extends string>(texts: Record<Name, string>): Partial<Record<Name, string>> {
-  return Object.fromEntries(
-    Object.entries<string>(texts).flatMap(([name, text]) => (text.trim() === '' ? [] : [[name, text.trim()]])),
-  ) as Partial<Record<Name, string>>;
+/** What is asked of the API: what has to be said always, the rest where something was typed. */
+export function sourceOf(draft: SourceDraft): Source {
+  const { kind, interval } = draft;
+  const { fields, isPolled } = sourceKindOf(draft);
+  const texts = fields.flatMap(({ member, pointer, required }): [string, string][] => {
+    const text = draft[member].trim();
+    return required || text !== '' ? [[pointer.slice('/source/'.length), text]] : [];
+  });
+  const seconds = !isPolled || interval.trim() === '' ? {} : { interval: Number(interval) };
+  return { kind, ...Object.fromEntries(texts), ...seconds };
 }

@@ -2,15 +2,12 @@
 import { Text } from '@mantine/core';
 import type { Api } from '../../api/client.ts';
 import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { sourceKindOf } from '../../api/source-kinds.ts';
 
 export function SourceText({ source }: { source: Api<'FactorySource'> }) {
-  if (source.kind === 'dashboard') return <Text size="sm">Managed here</Text>;
-  if (source.kind === 'directory') return <Lines what={source.path ?? ''} detail="folder of the server" />;
-  const parts = [
-    source.branch === undefined ? 'default branch' : `branch ${source.branch}`,
-    ...(source.path === undefined ? [] : [`folder ${source.path}`]),
-  ];
-  return <Lines what={source.url ?? ''} detail={parts.join(', ')} />;
+  const { label, linesOf } = sourceKindOf(source);
+  const lines = linesOf(source);
+  return lines === undefined ? <Text size="sm">{label}</Text> : <Lines {...lines} />;
 }
 
 function Lines({ what, detail }: { what: string; detail: string }) {

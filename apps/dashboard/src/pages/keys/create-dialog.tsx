@@ -8,7 +8,7 @@ import { useFieldErrors } from '../../components/forms/field-errors.ts';
 import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
 import { useFocusOnError } from '../../components/forms/focus-first-error.ts';
 import { useChange } from '../../components/forms/use-change.ts';
-import type { ApiKey } from './asking.ts';
+import type { ApiKey } from './queries.ts';
 import { KeyFields } from './fields.tsx';
 import { BLANK, FIELDS, requestOf, valuesOf } from './draft.ts';
 import { CreatedKey } from './created.tsx';

@@ -1,7 +1,7 @@
 /** A key that is wanted, as it is typed. */
 import type { Api } from '../../api/client.ts';
 import { fromLocal } from '../../components/forms/local-time.ts';
-import type { ApiKey } from './asking.ts';
+import type { ApiKey } from './queries.ts';
 
 export const ENDS = [
   { value: '30', label: 'in 30 days' },

@@ -10,7 +10,7 @@ import { announce } from '../../components/feedback/announcements.ts';
 import { useFocusOnError } from '../../components/forms/focus-first-error.ts';
 import { useChange } from '../../components/forms/use-change.ts';
 import { fromLocal, toLocal } from '../../components/forms/local-time.ts';
-import type { ApiKey } from './asking.ts';
+import type { ApiKey } from './queries.ts';
 
 export interface KeyDialogProps {
   apiKey: ApiKey;

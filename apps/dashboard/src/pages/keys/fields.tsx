@@ -2,7 +2,7 @@
 import { Group, MultiSelect, Radio, Select, Stack, TextInput } from '@mantine/core';
 import { useFactories } from '../../api/factories.ts';
 import { withHiddenNamed } from '../../components/text/hidden-characters.ts';
-import { ROLES, type ApiKey } from './asking.ts';
+import { ROLES, type ApiKey } from './queries.ts';
 import { ENDS, type Draft } from './draft.ts';
 
 interface FieldsProps {

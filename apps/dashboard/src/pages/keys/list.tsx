@@ -11,7 +11,7 @@ import { ListedName } from '../../components/text/listed-name.tsx';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ShowMore } from '../../components/lists/show-more.tsx';
 import { Time } from '../../components/text/time.tsx';
-import { hasRunOut, useApiKeys, type ApiKey } from './asking.ts';
+import { hasRunOut, useApiKeys, type ApiKey } from './queries.ts';
 import { CreateDialog } from './create-dialog.tsx';
 import { EditDialog } from './edit-dialog.tsx';
 import { RevokeDialog } from './revoke-dialog.tsx';

@@ -1,4 +1,4 @@
-/** What was said in the conversation that a run belongs to, turn by turn. */
+/** The conversation that a run belongs to, turn by turn. */
 import { Box, Group, Paper, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';

@@ -1,4 +1,4 @@
-/** What a run was given: its prompt, with the envelope of a delivery in it, and the delivery's payload. */
+/** Input of a run: its prompt with the envelope of the delivery, and the payload. */
 import { Stack, Text, Title } from '@mantine/core';
 import { PayloadView } from '../deliveries/payload.tsx';
 import type { Api } from '../../api/client.ts';

@@ -1,4 +1,4 @@
-/** What the agents of a run ask permission for: open questions with their answers as buttons, settled ones below. */
+/** Permission requests of a run's agents: open ones with their options as buttons, closed ones below. */
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';

@@ -1,4 +1,4 @@
-/** What is known of a run: times, usage, configuration, kin. */
+/** Facts of a run: times, usage, configuration, related runs. */
 import { Anchor, Badge, Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';

@@ -1,4 +1,4 @@
-/** Text of others exactly as it is: bounded in height, and cut where it is long until somebody wants all of it. */
+/** Untrusted text as it is: limited in height, truncated until it is expanded. */
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { sizeText } from '../../components/text/time.tsx';

@@ -8,7 +8,7 @@ import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
 import { announce } from '../../components/feedback/announcements.ts';
 import { useFocusOnError } from '../../components/forms/focus-first-error.ts';
 import { useChange } from '../../components/forms/use-change.ts';
-import { isThere, putSecret, secretsChanged, type Owner } from './asking.ts';
+import { isThere, putSecret, secretsChanged, type Owner } from './queries.ts';
 import { GrantsFields, type Grants } from './grants-fields.tsx';
 import { NOTHING_TYPED, typedValue, ValueField } from './value-field.tsx';
 

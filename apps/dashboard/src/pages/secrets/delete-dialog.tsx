@@ -5,7 +5,7 @@ import { problemOf } from '../../api/problems.ts';
 import { Confirm } from '../../components/dialogs/confirm.tsx';
 import { announce } from '../../components/feedback/announcements.ts';
 import { useChange } from '../../components/forms/use-change.ts';
-import { deleteSecret, secretsChanged, type SecretUser } from './asking.ts';
+import { deleteSecret, secretsChanged, type SecretUser } from './queries.ts';
 import { UsedBy } from './used-by.tsx';
 import type { SecretDialogProps } from './value-dialog.tsx';
 

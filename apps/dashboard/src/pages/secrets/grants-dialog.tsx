@@ -7,7 +7,7 @@ import { Dialog } from '../../components/dialogs/dialog.tsx';
 import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
 import { announce } from '../../components/feedback/announcements.ts';
 import { useChange } from '../../components/forms/use-change.ts';
-import { isThere, putSecret, secretsChanged } from './asking.ts';
+import { isThere, putSecret, secretsChanged } from './queries.ts';
 import { GrantsFields, type Grants } from './grants-fields.tsx';
 import { UsedBy } from './used-by.tsx';
 import type { SecretDialogProps } from './value-dialog.tsx';

@@ -2,7 +2,7 @@
 import { Checkbox, MultiSelect, Radio, Stack } from '@mantine/core';
 import { useFactories } from '../../api/factories.ts';
 import { withHiddenNamed } from '../../components/text/hidden-characters.ts';
-import type { Owner, Secret, Use } from './asking.ts';
+import type { Owner, Secret, Use } from './queries.ts';
 
 export type Grants = Secret['grants'];
 

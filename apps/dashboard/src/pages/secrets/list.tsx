@@ -9,7 +9,7 @@ import { ListedName } from '../../components/text/listed-name.tsx';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ShowMore } from '../../components/lists/show-more.tsx';
 import { Time } from '../../components/text/time.tsx';
-import { useSecrets, type Owner, type Secret } from './asking.ts';
+import { useSecrets, type Owner, type Secret } from './queries.ts';
 import { CreateDialog } from './create-dialog.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { GrantsDialog } from './grants-dialog.tsx';

@@ -5,7 +5,7 @@ import { useMay } from '../../api/session.tsx';
 import { useWebhooks } from '../../api/webhooks.ts';
 import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 import { ShowMore } from '../../components/lists/show-more.tsx';
-import { useSecrets } from './asking.ts';
+import { useSecrets } from './queries.ts';
 import { State } from './list.tsx';
 import { UsedBy } from './used-by.tsx';
 

@@ -3,7 +3,7 @@ import { Anchor, List, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import { FactoryName } from '../../components/text/factory-name.tsx';
 import { UntrustedText } from '../../components/text/untrusted-text.tsx';
-import type { SecretUser } from './asking.ts';
+import type { SecretUser } from './queries.ts';
 
 const KINDS: Readonly<Record<SecretUser['kind'], string>> = {
   webhook: 'Webhook',

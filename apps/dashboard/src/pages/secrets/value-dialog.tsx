@@ -8,7 +8,7 @@ import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
 import { announce } from '../../components/feedback/announcements.ts';
 import { useFocusOnError } from '../../components/forms/focus-first-error.ts';
 import { useChange } from '../../components/forms/use-change.ts';
-import { putSecret, secretsChanged, type Owner, type Secret } from './asking.ts';
+import { putSecret, secretsChanged, type Owner, type Secret } from './queries.ts';
 import { UsedBy } from './used-by.tsx';
 import { NOTHING_TYPED, typedValue, ValueField } from './value-field.tsx';
 

@@ -3,7 +3,7 @@ import { Badge, Table, Text } from '@mantine/core';
 import type { Api } from '../../api/client.ts';
 import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 import { Time } from '../../components/text/time.tsx';
-import { CONDITION_TEXTS } from './words.ts';
+import { CONDITION_TEXTS } from './labels.ts';
 
 type Condition = Api<'Condition'>;
 

@@ -1,4 +1,4 @@
-/** The lines around a problem, with its place underlined. Text of repositories: always text. */
+/** The lines around a problem with its position underlined. Text of repositories: always plain text. */
 import { Text } from '@mantine/core';
 import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 import type { Diagnostic } from './queries.ts';

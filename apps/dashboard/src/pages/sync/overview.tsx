@@ -1,4 +1,4 @@
-/** Where a factory stands: what its source says, what serves, and what keeps the two apart. */
+/** State of a factory: its source, what serves, and what keeps the two apart. */
 import { Alert, Anchor, Stack, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import type { Api } from '../../api/client.ts';
@@ -21,7 +21,7 @@ import { PushHints } from './push-hints.tsx';
 import { RevisionText } from '../../components/text/revision-text.tsx';
 import { Section } from './section.tsx';
 import { useAwaitedPass, type AwaitedPass } from './passes/use-awaited-pass.ts';
-import { ENDING_COLORS, endingWords } from './words.ts';
+import { ENDING_COLORS, endingWords } from './labels.ts';
 
 export function SyncPage() {
   const factory = useFactory();

@@ -1,14 +1,15 @@
-/** How a git host tells of a push at once, instead of at the next look. */
+/** How a git host sends push notices, so that a sync does not wait for the next poll. */
 import { Button, Code, Collapse, List, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { apiUrl, type Api } from '../../api/client.ts';
 import { Copyable } from '../../components/text/copy.tsx';
 import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 import { Section } from './section.tsx';
+import { sourceKindOf } from '../../api/source-kinds.ts';
 
 export function PushHints({ factory: { uid, source } }: { factory: Api<'Factory'> }) {
   const [isOpen, setOpen] = useState(false);
-  if (source.kind !== 'git') return null;
+  if (!sourceKindOf(source).hasCommits) return null;
   const secret = source.push_secret;
   return (
     <Section

@@ -13,7 +13,7 @@ import { useRevision } from './queries.ts';
 import { RevisionText } from '../../components/text/revision-text.tsx';
 import { Section } from './section.tsx';
 import { shortRevision } from '../../components/text/revision.ts';
-import { REVISION_STATES } from './words.ts';
+import { REVISION_STATES } from './labels.ts';
 
 export function RevisionPage() {
   const { uid } = useFactory();

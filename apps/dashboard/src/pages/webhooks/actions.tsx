@@ -1,4 +1,4 @@
-/** What a manager does with a webhook. */
+/** Actions of a manager on a webhook. */
 import { Button } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';

@@ -12,6 +12,7 @@ import { useChange } from '../../components/forms/use-change.ts';
 import type { DialogProps } from './actions.tsx';
 import { Refusal } from './refusal.tsx';
 import { SecretPlace } from './secret-place.tsx';
+import { sourceKindOf } from '../../api/source-kinds.ts';
 
 export function DeleteDialog(props: DialogProps) {
   return props.factory.definitions_managed ? <RemoveFile {...props} /> : <DeleteHere {...props} />;
@@ -29,8 +30,8 @@ function RemoveFile({ factory, seen: { body: webhook }, onClose }: DialogProps) 
             <span className="mono">
               <UntrustedText>{file ?? `webhooks/${slug}.yaml`}</UntrustedText>
             </span>{' '}
-            is: remove it{factory.source.kind === 'git' ? ' and commit that' : ''}, and the next sync deletes the
-            webhook. To stop deliveries at once, give another value to its secret{' '}
+            is: remove it{sourceKindOf(factory.source).hasCommits ? ' and commit that' : ''}, and the next sync deletes
+            the webhook. To stop deliveries at once, give another value to its secret{' '}
             <SecretPlace factoryUid={factory.uid} webhook={webhook} />.
           </Text>
         </Alert>

@@ -17,7 +17,7 @@ import { useFactory } from '../factories/frame.tsx';
 import { WebhookActions } from './actions.tsx';
 import { FinishSetUp } from './create/finish.tsx';
 import { HowToSend } from './sending/how-to-send.tsx';
-import { OnceShown, type Shown } from './once-shown.tsx';
+import { OnceShown, type Shown } from './secret-shown-once.tsx';
 import { useSeenWebhook, type SeenWebhook, type Webhook } from '../../api/webhooks.ts';
 import { SecretUnsetBadge } from './unset-badge.tsx';
 import { WebhookFacts } from './webhook-facts.tsx';

@@ -14,7 +14,8 @@ import { useFactory } from '../factories/frame.tsx';
 import { useUsers } from '../../api/automations.ts';
 import { useWebhooks, WEBHOOKS_MAX, type Webhook } from '../../api/webhooks.ts';
 import { SecretUnsetBadge } from './unset-badge.tsx';
-import { modeLabel } from './words.ts';
+import { modeLabel } from './labels.ts';
+import { sourceKindOf } from '../../api/source-kinds.ts';
 
 export function WebhookListPage() {
   const factory = useFactory();
@@ -60,16 +61,7 @@ function CreateButton({ isFull }: { isFull: boolean }) {
 }
 
 function WhereTheFilesAre({ factory: { source } }: { factory: Api<'Factory'> }) {
-  const place =
-    source.kind === 'git'
-      ? [
-          source.url,
-          source.branch === undefined ? '' : `branch ${source.branch}`,
-          source.path === undefined ? '' : `folder ${source.path}`,
-        ]
-          .filter((part) => part !== '')
-          .join(', ')
-      : source.path;
+  const place = sourceKindOf(source).placeOf(source);
   return (
     <Alert color="blue" mb="md" title="Managed in files">
       These webhooks are the files <span className="mono">webhooks/&lt;name&gt;.yaml</span> of{' '}

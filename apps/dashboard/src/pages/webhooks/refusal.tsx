@@ -3,7 +3,7 @@ import { isStale } from '../../api/problems.ts';
 import type { SeenWebhook } from '../../api/webhooks.ts';
 import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
 import { EditConflict } from '../../components/forms/edit-conflict.tsx';
-import { MEMBERS } from './words.ts';
+import { MEMBERS } from './labels.ts';
 
 interface RefusalProps {
   error: unknown;

@@ -12,7 +12,7 @@ import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 import { useChange } from '../../components/forms/use-change.ts';
 import type { DialogProps } from './actions.tsx';
 import { useSecretDraft } from './create/secret-draft.ts';
-import { OnceShown } from './once-shown.tsx';
+import { OnceShown } from './secret-shown-once.tsx';
 import { ProviderSecretInput } from './create/provider-fields.tsx';
 import { providerOfScheme } from './sending/providers.ts';
 import { Refusal } from './refusal.tsx';

@@ -5,7 +5,7 @@ import { Link } from 'react-router';
 import { useMay } from '../../api/session.tsx';
 import type { Webhook } from '../../api/webhooks.ts';
 import { UntrustedText } from '../../components/text/untrusted-text.tsx';
-import { isThere } from '../secrets/asking.ts';
+import { isThere } from '../secrets/queries.ts';
 
 export function SecretPlace({
   factoryUid,

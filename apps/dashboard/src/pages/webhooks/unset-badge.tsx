@@ -1,4 +1,4 @@
-/** Said of a webhook that nobody can authenticate to yet. */
+/** Badge of a webhook without a secret value. */
 import { Badge } from '@mantine/core';
 
 export function SecretUnsetBadge() {

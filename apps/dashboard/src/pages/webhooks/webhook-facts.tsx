@@ -8,7 +8,7 @@ import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 import { RevisionText } from '../../components/text/revision-text.tsx';
 import { Time } from '../../components/text/time.tsx';
 import type { Webhook } from '../../api/webhooks.ts';
-import { modeLabel } from './words.ts';
+import { modeLabel } from './labels.ts';
 
 export function WebhookFacts({
   factory,

@@ -87,7 +87,7 @@ function runGpg(
   return gate(run);
 }
 
-export type KeyReading = { ok: true; text: string } | { ok: false; message: string };
+export type KeyReading = { ok: true; text: string } | { ok: false; reason: string };
 
 const PEM = /^-----BEGIN ([A-Z0-9 ]*PRIVATE KEY)-----\n([\s\S]+?)\n-----END \1-----$/;
 
@@ -124,5 +124,5 @@ function isEncrypted(kind: string, body: string): boolean {
 }
 
 function refuse(problem: string): KeyReading {
-  return { ok: false, message: `the credential of the repository cannot be used for ssh: ${problem}` };
+  return { ok: false, reason: `the credential of the repository cannot be used for ssh: ${problem}` };
 }

@@ -21,7 +21,7 @@ afterEach(() => {
 
 function scopeOf(url: string, change: Partial<SessionScope> = {}): SessionScope {
   const verdict = checkGitUrl(url, true);
-  if (!verdict.ok) throw new Error(verdict.message);
+  if (!verdict.ok) throw new Error(verdict.reason);
   return {
     address: verdict.address,
     workingFolder: folder,

@@ -71,7 +71,7 @@ export async function withSession<Result>(
   if (scope.address.protocol === 'file') return work(openSession(scope, {}, signals));
   if (scope.address.protocol === 'https') return work(openSession(scope, { token: value }, signals));
   const key = readSshKey(value);
-  if (!key.ok) throw new SourceUnavailableError('denied', key.message);
+  if (!key.ok) throw new SourceUnavailableError('denied', key.reason);
   try {
     await rm(scope.keyFile, { force: true }); // one that a killed process left may have other permissions
     await writeFile(scope.keyFile, key.text, { mode: 0o600, flag: 'wx' });

@@ -88,7 +88,7 @@ export function createGitSource(options: GitSourceOptions): Source {
 /** What is known before the first command: where everything stands, or why the options cannot be followed. */
 function locate(options: GitSourceOptions): Omit<Place, 'workingFolder'> | SourceFailure {
   const verdict = checkGitUrl(options.url, options.allowLocal);
-  if (!verdict.ok) return failure('refused', verdict.message);
+  if (!verdict.ok) return failure('refused', verdict.reason);
   if (options.branch !== undefined && !isBranchName(options.branch))
     return failure('refused', 'the branch is not a valid branch name');
   const subfolder = normalizeSubfolder(options.path ?? '');

@@ -8,7 +8,7 @@ export interface GitAddress {
   host: string;
 }
 
-export type AddressVerdict = { ok: true; address: GitAddress } | { ok: false; message: string };
+export type AddressVerdict = { ok: true; address: GitAddress } | { ok: false; reason: string };
 
 const SCP_FORM = /^(?:([A-Za-z0-9._][A-Za-z0-9._-]*)@)?([A-Za-z0-9][A-Za-z0-9.-]*):(?!\/\/|[:-])(.+)$/;
 const USER_NAME = /^[A-Za-z0-9._][A-Za-z0-9._+-]*$/;
@@ -29,7 +29,7 @@ export function maskUserinfo(text: string): string {
 }
 
 function refuse(message: string): AddressVerdict {
-  return { ok: false, message };
+  return { ok: false, reason: message };
 }
 
 function checkLocal(url: string, allowLocal: boolean): AddressVerdict {

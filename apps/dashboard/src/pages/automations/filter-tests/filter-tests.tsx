@@ -1,4 +1,4 @@
-/** Ways to try a filter on what was delivered: one delivery, the last fifty, and the other way round. */
+/** Tests of a filter on stored deliveries: one, the last fifty, or a filter from samples. */
 import { Paper, Tabs, Text } from '@mantine/core';
 import { MakeFilter } from './make-filter.tsx';
 import { TestAll } from './test-all.tsx';

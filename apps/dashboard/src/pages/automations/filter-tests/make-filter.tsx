@@ -1,4 +1,4 @@
-/** A filter made of deliveries: those that are chosen it takes, the others it leaves. */
+/** Suggests a filter from deliveries: the chosen ones match, the others do not. */
 import { Alert, Button, Checkbox, Group, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';

@@ -1,4 +1,4 @@
-/** Somebody else changed the automation meanwhile: what is there now beside what is in the form. Nothing is overwritten unless that is chosen. */
+/** An edit conflict of an automation: the stored version next to the form. Nothing is overwritten unasked. */
 import { Badge, Button, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { ProblemAlert } from '../../../components/feedback/problem-alert.tsx';
 import { CopyButton } from '../../../components/text/copy.tsx';

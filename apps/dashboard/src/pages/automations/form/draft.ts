@@ -1,4 +1,4 @@
-/** An automation as its form holds it, between what the interface says and what it takes. */
+/** State of the automation form, and its conversion from and to the API. */
 import type { Api } from '../../../api/client.ts';
 
 export interface WebhookTriggerDraft {

@@ -1,4 +1,4 @@
-/** The pages on which an automation is written: a new one, or one that is there. */
+/** The pages that create and edit an automation. */
 import { Alert, Box } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';

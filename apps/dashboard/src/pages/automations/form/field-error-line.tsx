@@ -1,4 +1,4 @@
-/** One thing that is wrong inside a text of the form, and where. */
+/** One validation error inside a text of the form, with its position. */
 import { Input } from '@mantine/core';
 import { UntrustedText } from '../../../components/text/untrusted-text.tsx';
 import type { FieldError } from './draft.ts';

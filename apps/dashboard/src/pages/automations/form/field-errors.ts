@@ -1,4 +1,4 @@
-/** What is wrong with a form, by JSON pointers into the request that it made; said at the field that the pointer names. */
+/** Validation errors of the form by JSON pointer into its request, shown at the field of the pointer. */
 import { problemOf } from '../../../api/problems.ts';
 import { fieldErrorText } from '../../../components/forms/field-error-words.ts';
 import { SETTINGS, type Draft, type FieldError, type TriggerDraft } from './draft.ts';

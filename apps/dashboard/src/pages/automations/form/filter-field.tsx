@@ -1,4 +1,4 @@
-/** A payload filter of the form: its editor, what is wrong with it, and the ways to try it. */
+/** A payload filter of the form: its editor, its errors, and tests of it. */
 import { Button, Group, Input, Stack } from '@mantine/core';
 import { lazy, Suspense, useId, useMemo, useState } from 'react';
 import { Loading } from '../../../components/lists/empty.tsx';

@@ -1,4 +1,4 @@
-/** Asks before an automation with unsaved changes is left. */
+/** Asks before leaving an automation with unsaved changes. */
 import { UnsavedChangesDialog } from '../../../components/dialogs/leave-anyway.tsx';
 
 export function LeaveUnsaved({ isLoss }: { isLoss: () => boolean }) {

@@ -1,4 +1,4 @@
-/** The filters of the list of runs: the common ones at hand, the others on demand, all of them in the address. */
+/** The filters of the list of runs: the common ones visible, the others on demand, all held in the URL. */
 import { Button, Collapse, Group, MultiSelect, Paper, Pill, Select } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useId } from 'react';

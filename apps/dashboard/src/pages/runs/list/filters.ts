@@ -1,4 +1,4 @@
-/** The filters of the list of runs: what the address of the page says, and what the server is asked. Both use the names of the interface. */
+/** The filters of the list of runs, between the URL of the page and the query of the API. Both use the same names. */
 import type { paths } from '#client/generated';
 
 export type RunQuery = NonNullable<paths['/agent/runs']['get']['parameters']['query']>;

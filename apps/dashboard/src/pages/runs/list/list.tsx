@@ -1,4 +1,4 @@
-/** The lists of runs: all that one may see, and those of one factory. What is chosen stands in the address. */
+/** The lists of runs, of all factories and of one. Filters are held in the URL. */
 import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMemo } from 'react';

@@ -1,4 +1,4 @@
-/** The filters that are needed less often. What the server lists is offered; everything else can be written. */
+/** The less common filters: values of the server are offered, any other can be typed. */
 import { Button, Group, Select, SimpleGrid, TextInput } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import { useAutomationsOf, useEnvironments, useModels, useSkills, useWebhooksOf, type Choice } from '../choices.ts';

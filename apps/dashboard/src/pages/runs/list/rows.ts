@@ -1,4 +1,4 @@
-/** Rows of the list as they were loaded, and what becomes of them when the server is asked again while somebody reads. */
+/** Loaded rows of the list, and their update when the server is polled during reading. */
 import type { components } from '#client/generated';
 
 type RunItem = components['schemas']['RunItem'];

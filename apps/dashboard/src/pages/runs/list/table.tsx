@@ -1,4 +1,4 @@
-/** The rows of runs: only those in sight are in the page, however many there are. */
+/** The virtualised table of runs. */
 import { Anchor, Button, Group, Loader, Table, Text } from '@mantine/core';
 import { useMemo, useRef } from 'react';
 import { Link } from 'react-router';

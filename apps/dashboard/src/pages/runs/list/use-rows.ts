@@ -1,4 +1,4 @@
-/** The list of runs, page by page as somebody scrolls, and kept current without moving what is read. */
+/** The list of runs: infinite scroll, refreshed without moving the visible rows. */
 import { useInfiniteQuery, useQuery, useQueryClient, type InfiniteData } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import { api, ask } from '../../../api/client.ts';

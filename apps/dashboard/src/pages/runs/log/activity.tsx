@@ -1,4 +1,4 @@
-/** What a run does, as it does it: only what is in sight is in the page; the end is followed until somebody scrolls away. */
+/** The live log of a run, virtualised; it follows the end until the user scrolls away. */
 import { Button, Group, Loader, Stack, Text } from '@mantine/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useMemo, useRef, useState, type RefObject } from 'react';

@@ -1,4 +1,4 @@
-/** What a log says, as people read it: pieces of one message together, a tool call with what came of it. */
+/** Log events as entries: the chunks of one message joined, a tool call with its result. */
 import type { components } from '#client/generated';
 
 export type RunEvent = components['schemas']['RunEvent'];

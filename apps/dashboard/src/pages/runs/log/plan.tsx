@@ -1,4 +1,4 @@
-/** What the agent means to do, and how far it is. */
+/** The agent's plan and its progress. */
 import { Paper, Text } from '@mantine/core';
 import { UntrustedText } from '../../../components/text/untrusted-text.tsx';
 import type { PlanStep } from './entries.ts';

@@ -1,4 +1,4 @@
-/** What happened to a run, from its creation on. */
+/** The state changes of a run since its creation. */
 import { Text, Timeline as Line } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { api, ask, type Api } from '../../../api/client.ts';

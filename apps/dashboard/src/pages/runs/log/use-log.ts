@@ -1,7 +1,7 @@
-/** The log of a run, followed as long as the run goes on and somebody looks. */
+/** Follows the log of a run while the run is live and the page is visible. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
-import { ended } from '../../../api/ended.ts';
+import { ended } from '../../../api/session-end.ts';
 import { RunLog, type LogState } from './log.ts';
 
 export function useRunLog(runId: string, isLive: boolean): { log: RunLog; state: LogState } {

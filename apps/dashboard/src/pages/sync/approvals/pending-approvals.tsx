@@ -1,4 +1,4 @@
-/** What waits for an approval: deletions, or a rewritten history; and the approval, for exactly the digest that is shown. */
+/** Changes that need an approval, deletions or a rewritten history, and the approval of exactly the shown digest. */
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';

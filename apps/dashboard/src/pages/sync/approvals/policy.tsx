@@ -1,4 +1,4 @@
-/** What is asked of commits before they may apply. Admins change it, as the JSON of the API. */
+/** The commit verification policy of a factory. Admins edit it as the JSON of the API. */
 import { Button, Code, Group, List, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense, useState, type SyntheticEvent } from 'react';

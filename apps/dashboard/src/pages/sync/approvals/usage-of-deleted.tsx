@@ -1,4 +1,4 @@
-/** What stops when something held is deleted: as it is used now. */
+/** What stops when a held deletion is approved: the current usage. */
 import { Text } from '@mantine/core';
 import { UntrustedText } from '../../../components/text/untrusted-text.tsx';
 import { Time } from '../../../components/text/time.tsx';

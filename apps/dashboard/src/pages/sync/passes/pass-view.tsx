@@ -1,4 +1,4 @@
-/** Everything that is known of one pass. */
+/** All details of one pass. */
 import { Alert, Badge, Stack, Table, Text } from '@mantine/core';
 import { Facts } from '../../../components/facts.tsx';
 import { UntrustedText } from '../../../components/text/untrusted-text.tsx';
@@ -8,7 +8,7 @@ import { ProblemList, problemCount } from '../problems.tsx';
 import type { Sync } from '../queries.ts';
 import { RevisionText } from '../../../components/text/revision-text.tsx';
 import { Section } from '../section.tsx';
-import { ENDING_COLORS, TRIGGERS } from '../words.ts';
+import { ENDING_COLORS, TRIGGERS } from '../labels.ts';
 
 export function EndingBadge({ ending }: { ending: string }) {
   return (

@@ -1,4 +1,4 @@
-/** Asking for something that a pass answers, and hearing how that pass ended. */
+/** Requests a pass and waits for its result. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { LIVE_MS } from '../../../app/queries.ts';

@@ -1,4 +1,4 @@
-/** Whom a change would concern: use of the last days, and stored deliveries that would be decided otherwise. */
+/** Impact of a change: usage of the last days, and stored deliveries with a different outcome. */
 import { Anchor, Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'react-router';

@@ -1,4 +1,4 @@
-/** What a tree would change in a factory, before it is merged. Nothing is written. */
+/** What a tree would change in a factory, before it is merged. Read-only. */
 import { Alert, Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { api, ask, type Api } from '../../../api/client.ts';
@@ -15,7 +15,8 @@ import type { TreeFile } from './tree-files.ts';
 import { TreePicker } from './tree-picker.tsx';
 import { countOf } from '../../../components/text/count.ts';
 import { shortRevision } from '../../../components/text/revision.ts';
-import { ENDING_COLORS } from '../words.ts';
+import { ENDING_COLORS } from '../labels.ts';
+import { sourceKindOf } from '../../../api/source-kinds.ts';
 
 type Plan = Api<'Plan'>;
 
@@ -49,7 +50,7 @@ export function PlanPage() {
     <>
       <PageTitle above={[{ label: 'Sync', to: `/factories/${uid}/sync` }]}>Plan</PageTitle>
       <Stack>
-        <TreePicker files={files} root={source.kind === 'git' ? (source.path ?? '') : ''} onChange={change} />
+        <TreePicker files={files} root={sourceKindOf(source).hasCommits ? (source.path ?? '') : ''} onChange={change} />
         {files.length > 0 && (
           <Group>
             <Button loading={make.isPending} onClick={start}>

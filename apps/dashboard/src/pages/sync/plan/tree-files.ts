@@ -1,4 +1,7 @@
-/** The definition files of a folder, as a browser gives them. Bounded as a plan is. contract 4 (plan), 8. */
+/**
+ * The definition files of a local folder as the browser offers them, within the limits of a plan. contract 4 (plan),
+ * 8.
+ */
 import type { Api } from '../../../api/client.ts';
 import { isDefinitionPath } from '#definitions/names';
 

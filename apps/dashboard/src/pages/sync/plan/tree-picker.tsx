@@ -1,4 +1,4 @@
-/** The tree that is to be planned: a folder of this machine, and files that are typed. */
+/** Chooses the tree of a plan: a local folder, and files that are typed. */
 import { Alert, Button, Group, Paper, Stack, Table, Text, Textarea, TextInput } from '@mantine/core';
 import { useRef, useState, type DragEvent, type SyntheticEvent } from 'react';
 import { Dialog } from '../../../components/dialogs/dialog.tsx';

@@ -8,7 +8,7 @@ import { generatedSecret } from './secret-draft.ts';
 import { ProviderPicker, ProviderSecretInput } from './provider-fields.tsx';
 import type { Provider } from '../sending/providers.ts';
 import { useSchemes, useSecretNames, useWebhooks, type Mode } from '../../../api/webhooks.ts';
-import { MODES } from '../words.ts';
+import { MODES } from '../labels.ts';
 
 interface CreateFieldsProps {
   factory: Api<'Factory'>;

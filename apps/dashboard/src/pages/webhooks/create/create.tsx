@@ -1,4 +1,4 @@
-/** Creating a webhook: first the form, then what is shown this once. */
+/** Creates a webhook: first the form, then what is shown once. */
 import { Alert, Button, Group, Paper, Stack } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, type SyntheticEvent } from 'react';
@@ -17,6 +17,7 @@ import { useFocusOnError } from '../../../components/forms/focus-first-error.ts'
 import { providersOf } from '../sending/providers.ts';
 import { useSchemes, webhooksChanged } from '../../../api/webhooks.ts';
 import { useChange } from '../../../components/forms/use-change.ts';
+import { sourceKindOf } from '../../../api/source-kinds.ts';
 
 export function CreateWebhookPage() {
   const factory = useFactory();
@@ -81,8 +82,8 @@ function CreateForm({ factory, onCreated }: { factory: Api<'Factory'>; onCreated
           {isManaged && (
             <Alert color="blue" title="Managed in files">
               Nothing is created here: you get the file to add to{' '}
-              {factory.source.kind === 'git' ? 'the repository' : 'the folder'}. The secret is set beside it, never in
-              it.
+              {sourceKindOf(factory.source).hasCommits ? 'the repository' : 'the folder'}. The secret is set beside it,
+              never in it.
             </Alert>
           )}
           <CreateFields

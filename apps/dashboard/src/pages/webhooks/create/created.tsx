@@ -1,11 +1,11 @@
-/** After a webhook was created: its address and secret, shown this once, and what to do with them; or what is missing yet. */
+/** A created webhook: its address and secret, shown once, with the next steps or what is missing. */
 import { Alert, Button, Divider, Group, Paper, Stack } from '@mantine/core';
 import { useCallback, useRef, useState } from 'react';
 import { Link } from 'react-router';
 import { UnsavedChangesDialog } from '../../../components/dialogs/leave-anyway.tsx';
 import { PageTitle } from '../../../components/page-title.tsx';
 import { FinishSetUp } from './finish.tsx';
-import { OnceShown, type Shown } from '../once-shown.tsx';
+import { OnceShown, type Shown } from '../secret-shown-once.tsx';
 import { ProviderSteps } from '../sending/provider-steps.tsx';
 import type { Provider } from '../sending/providers.ts';
 import { useSeenWebhook, type SeenWebhook } from '../../../api/webhooks.ts';

@@ -1,4 +1,4 @@
-/** The second half of a set-up: the address is there, its secret is not. It takes deliveries as soon as the secret is given. */
+/** Second half of a set-up: the address exists, the secret does not. Deliveries are accepted once it is set. */
 import { Button, Divider, Group, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, type SyntheticEvent } from 'react';
@@ -8,7 +8,7 @@ import { Copyable } from '../../../components/text/copy.tsx';
 import { announce } from '../../../components/feedback/announcements.ts';
 import { useSecretDraft } from './secret-draft.ts';
 import { useFocusOnError } from '../../../components/forms/focus-first-error.ts';
-import type { Shown } from '../once-shown.tsx';
+import type { Shown } from '../secret-shown-once.tsx';
 import { ProviderSecretInput } from './provider-fields.tsx';
 import { ProviderSteps } from '../sending/provider-steps.tsx';
 import { providerOfScheme, type Provider } from '../sending/providers.ts';

@@ -1,4 +1,4 @@
-/** A provider's secret while it is typed or made up: one that the page made up has to be shown once. */
+/** A provider's secret in the form, typed or generated: a generated one is shown once. */
 import { useState } from 'react';
 import { randomHex } from '../../../api/random.ts';
 

@@ -1,4 +1,4 @@
-/** A ready command that sends one delivery, another one each second: the time is in its body. */
+/** A curl command that sends one delivery, a new one each second: its body holds the time. */
 import { familiesOf, inFamily, SIGNATURE_SCHEMES, timestampHeader, type ServedScheme } from '#authentication/schemes';
 import type { Webhook } from '../../../api/webhooks.ts';
 

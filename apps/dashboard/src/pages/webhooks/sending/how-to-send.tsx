@@ -1,4 +1,4 @@
-/** How a sender is set up, for whoever has the secret: a command, and the steps at the provider. */
+/** How to configure a sender: a command, and the steps at the provider. */
 import { Button, Collapse, Group, Paper, Select, Stack } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';

@@ -4,7 +4,7 @@ import { Fragment } from 'react';
 import { CopyButton } from '../../../components/text/copy.tsx';
 import { UntrustedText } from '../../../components/text/untrusted-text.tsx';
 import { setUpText, type Provider } from './providers.ts';
-import { LocalAddressNotice } from '../reach.tsx';
+import { LocalAddressNotice } from '../local-address.tsx';
 import { useSchemes, type Scheme } from '../../../api/webhooks.ts';
 
 interface ProviderStepsProps {

@@ -1,4 +1,4 @@
-/** A command that sends one delivery, and what is to know about sending it again. */
+/** A command that sends one delivery, with a note on sending it again. */
 import { Stack, Text } from '@mantine/core';
 import { Command } from '../../../components/text/command.tsx';
 import type { Webhook } from '../../../api/webhooks.ts';

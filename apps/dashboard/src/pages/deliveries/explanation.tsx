@@ -1,4 +1,4 @@
-/** What decided a delivery: the files and the commits behind the webhook and the automations. Asked for when somebody wants to know. */
+/** What decided a delivery: the files and commits of the webhook and its automations, on demand. */
 import { Anchor, Button, Collapse, Stack, Table, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link } from 'react-router';
@@ -7,7 +7,7 @@ import { QueryView } from '../../components/feedback/query-view.tsx';
 import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 import { RevisionText } from '../../components/text/revision-text.tsx';
 import { Time } from '../../components/text/time.tsx';
-import { pathTo, useExplanation, type EntryPlace } from './asking.ts';
+import { pathTo, useExplanation, type EntryPlace } from './queries.ts';
 
 type Explanation = Api<'Explanation'>;
 type Part = Pick<Api<'ExplainedDefinition'>, 'slug' | 'file' | 'standing' | 'revision' | 'changed_at'>;

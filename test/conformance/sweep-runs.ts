@@ -1,4 +1,4 @@
-/** Sweeps as the service does them, without its pauses, for suites that look at what is left. */
+/** Runs sweeps as the service does, without its pauses, for suites that check what remains. */
 import { randomBytes } from 'node:crypto';
 import { SweepStore, type Sweep } from '../../apps/server/store/retention/sweeps.ts';
 import { Sweeper } from '../../apps/server/retention/sweeper.ts';

@@ -1,4 +1,4 @@
-/** What proves that a request is this page's: the session's token, which another tab's sign-in replaces. */
+/** The CSRF token of the session, which another tab's sign-in replaces. */
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 /** Title of the refusal of a request without the session's token. */
 const FORGED_TITLE = 'The request is not known to come from this site';

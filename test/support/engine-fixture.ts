@@ -1,4 +1,4 @@
-/** Processes that take runs, inside a test: real tables, real queue, real way of learning what waits; a run is worked on as long as the test wants. */
+/** Workers inside a test: real tables, queue and notices; a run lasts until the test releases it. */
 import { QueueDispatch } from '../../apps/server/execution/engine/dispatch-queue.ts';
 import { TableDispatch } from '../../apps/server/execution/engine/dispatch-tables.ts';
 import type { Dispatch, Places } from '../../apps/server/execution/engine/dispatch.ts';
@@ -12,7 +12,7 @@ import type { LiveBounds } from '#runs';
 import type { Stores } from '../conformance/backends.ts';
 import { newId, unique } from '../conformance/seeds.ts';
 
-/** Where the queue of a field is; `tables`: there is none. */
+/** Location of the queue; `tables`: there is none. */
 export type QueuePlace = 'tables' | { databaseUrl: string; redisUrl?: string };
 
 export interface EngineFixtureOptions {
@@ -28,7 +28,7 @@ export interface WorkerOptions {
   leaseMs?: number;
 }
 
-/** A queue that tells which tokens were taken. */
+/** A queue that records the received tokens. */
 class WatchedQueue extends RunQueue {
   readonly taken: ReceivedToken[] = [];
   override work(places: number, serve: Serve, onEmpty: () => void): void {

@@ -1,4 +1,4 @@
-/** How webhooks are spoken of. spec: Webhook ingress. */
+/** Labels of the webhook pages. */
 import type { Mode, Webhook } from '../../api/webhooks.ts';
 import { schemeLabel } from './sending/providers.ts';
 

@@ -1,4 +1,4 @@
-/** What charts ask the server for. Charts of the same runs share one answer. */
+/** API queries of the charts. Charts of the same runs share one response. */
 import { useQuery } from '@tanstack/react-query';
 import { api, ask, type Api } from '../api/client.ts';
 import { spanQuery } from './spans.ts';

@@ -1,4 +1,4 @@
-/** Whether the session ended under an open page: then nothing is asked until somebody signs in again above it, and nothing typed is lost. */
+/** Whether the session ended under an open page: requests pause until the next sign-in, and input is preserved. */
 let hasEnded = false;
 const listeners = new Set<() => void>();
 

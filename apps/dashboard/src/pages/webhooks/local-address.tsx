@@ -1,4 +1,4 @@
-/** Said of an address that no sender elsewhere can reach. */
+/** Notice for an address that is not reachable from other machines. */
 import { Alert } from '@mantine/core';
 
 export function LocalAddressNotice({ url }: { url: string }) {

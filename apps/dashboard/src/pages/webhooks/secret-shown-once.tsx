@@ -1,4 +1,4 @@
-/** What the server shows this once: it lives in the memory of the one page that shows it, and nowhere else. */
+/** A secret that the server returns once: it lives in the memory of this page only. */
 import { Alert, Stack, Text } from '@mantine/core';
 import { Copyable } from '../../components/text/copy.tsx';
 import type { Webhook } from '../../api/webhooks.ts';

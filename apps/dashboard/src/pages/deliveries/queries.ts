@@ -1,10 +1,10 @@
-/** What the pages of deliveries ask of the server. */
+/** API queries of the delivery pages. */
 import { useInfiniteQuery, useQuery, useQueryClient, type InfiniteData, type QueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { api, ask, type Api } from '../../api/client.ts';
 import { problemOf } from '../../api/problems.ts';
 import { LIVE_MS } from '../../app/queries.ts';
-import { newestFirst, reaches, withNewest, type LogPage, type NewerDeliveries } from './news.ts';
+import { newestFirst, reaches, withNewest, type LogPage, type NewerDeliveries } from './newer-deliveries.ts';
 
 export type Delivery = Api<'Delivery'>;
 export type Outcome = Delivery['outcome'];

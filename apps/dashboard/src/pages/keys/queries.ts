@@ -1,4 +1,4 @@
-/** What the page of API keys asks the server for. */
+/** API queries of the page of API keys. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { api, ask, type Api } from '../../api/client.ts';
 

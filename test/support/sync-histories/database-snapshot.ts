@@ -1,4 +1,4 @@
-/** Everything that a database holds, and what of it the invariants speak of. */
+/** Snapshot of a database: every row, and the objects that the invariants compare. */
 import type { Database } from '../../../apps/server/store/database/database.ts';
 import { change, rows, type Row } from '../../../apps/server/store/database/transactions.ts';
 
@@ -9,14 +9,14 @@ export interface LiveObject {
   path: string;
   definition: Readonly<Record<string, unknown>>;
   revision: string;
-  /** Exact text of the file, where it is kept. */
+  /** Exact text of the file, where it is stored. */
   text?: string;
   secretId?: string;
   secretVersion?: number;
 }
 
 export interface DatabaseSnapshot {
-  /** Every row of every table that is looked at. */
+  /** Every row of every table of the snapshot. */
   tables: ReadonlyMap<string, readonly Row[]>;
   factory: Readonly<Record<string, unknown>>;
   condition: { ending: string; reason?: string; message?: string; heldDigest?: string; errorCount?: number };
@@ -47,7 +47,7 @@ export async function emptyTables(database: Database): Promise<string[]> {
   return empty.sort();
 }
 
-/** Forgets everything. */
+/** Deletes every row. */
 export async function emptied(database: Database, tables: readonly string[]): Promise<void> {
   const referredTo = ['secret', 'factory', 'principal'];
   const ordered = [
@@ -59,7 +59,7 @@ export async function emptied(database: Database, tables: readonly string[]): Pr
   });
 }
 
-/** Looks past every store. */
+/** Reads the tables directly, without the stores. */
 export async function snapshotOf(database: Database, tables: readonly string[]): Promise<DatabaseSnapshot> {
   const found = new Map<string, Row[]>();
   await database.read(function* () {
@@ -106,7 +106,7 @@ function toObject(kind: string, row: Row): LiveObject {
 /** Columns that say when something was done or by whom, not what is. */
 const PASSING = ['fence', 'lease_owner', 'lease_until'];
 
-/** The tables without what a pass that does nothing may touch: its lease, and when it last looked. */
+/** The tables without what an idle pass may write: its lease and the time of its check. */
 export function withoutPassMetadata(look: DatabaseSnapshot, ...more: string[]): Record<string, unknown> {
   const passing = new Set([...PASSING, ...more]);
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** A delivery log in parts that were read at different times. Entry IDs grow with time. */
+/** A delivery log from pages that were read at different times. Entry IDs grow with time. */
 import type { components } from '#client/generated';
 
 type Delivery = components['schemas']['Delivery'];

@@ -18,8 +18,8 @@ import {
   type Range,
 } from 'vscode-json-languageservice';
 import { TextDocument } from 'vscode-languageserver-textdocument';
-import { GIVEN } from './given.ts';
-import { placeOf } from './places.ts';
+import { GIVEN } from './external-marks.ts';
+import { placeOf } from './pointer-positions.ts';
 
 /** Something said about one place of the text, by its JSON pointer. */
 export interface Mark {

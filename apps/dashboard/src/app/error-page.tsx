@@ -1,4 +1,4 @@
-/** What is shown where a page cannot be. */
+/** Shown where a page fails to load or does not exist. */
 import { Button, Code, Stack, Text } from '@mantine/core';
 import { Link, useRouteError } from 'react-router';
 import { PageTitle } from '../components/page-title.tsx';

@@ -1,11 +1,11 @@
-/** What an accepted delivery did: automations that matched with their runs, and those that did not with why. */
+/** Result of an accepted delivery: matching automations with their runs, and the others with the reason. */
 import { Anchor, Group, List, Text, Title } from '@mantine/core';
 import { Link } from 'react-router';
 import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 import { RunStateBadge } from '../../components/feedback/states.tsx';
 import { useAutomations } from '../../api/automations.ts';
 import { useRun } from '../runs/run.ts';
-import type { Delivery } from './asking.ts';
+import type { Delivery } from './queries.ts';
 
 type Skipped = NonNullable<Delivery['skipped']>[number];
 

@@ -1,6 +1,6 @@
 /** What has come since joins what was read: nothing twice, nothing missing, counts as they are now. */
 import type { components } from '#client/generated';
-import { newestFirst, reaches, withNewest, type LogPage } from './news.ts';
+import { newestFirst, reaches, withNewest, type LogPage } from './newer-deliveries.ts';
 
 type Delivery = components['schemas']['Delivery'];
 

@@ -1,0 +1,27 @@
+/** A directory of the server, as a kind of source: of one machine, allowed by the operator, named by its files. contract 4 (source). */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { SourceKind } from '../source-kind.ts';
+import { createDirectorySource } from './directory-source.ts';
+
+/** What is stored of it. */
+export type DirectorySource = { kind: 'directory'; path: string };
+
+export const directoryKind: SourceKind<DirectorySource> = {
+  kind: 'directory',
+  hasCommits: false,
+  isLocal: true,
+  isNamedByFiles: true,
+  requestErrors: () => [],
+  toStored: ({ path = '' }) => ({ kind: 'directory', path }), // the schema asks for the path
+  toItem: ({ path }) => ({ kind: 'directory', path }),
+  repositoryOf: () => undefined,
+  opener:
+    () =>
+    ({ path }, { revisionApplied }) =>
+      createDirectorySource({
+        path,
+        mayHaveServed: revisionApplied !== undefined,
+        sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),
+      }),
+  forget: () => Promise.resolve(),
+};

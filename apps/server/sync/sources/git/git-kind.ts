@@ -1,0 +1,124 @@
+/** A git repository, as a kind of source: followed by branch, read with a managed secret, cached on disk. contract 4 (source), 9 (Git). */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { MemberError } from '../../../http/error-codes.ts';
+import type { Factory } from '../../../store/factories/factories.ts';
+import { HostCircuitBreaker } from '../../host-circuit-breaker.ts';
+import type { Source } from '../source.ts';
+import type { SourceDeps, SourceKind } from '../source-kind.ts';
+import { semaphore } from './git-semaphore.ts';
+import type { Gate } from './git-session.ts';
+import { createGitSource } from './git-source.ts';
+import { checkGitUrl, isBranchName, normalizeSubfolder } from './git-urls.ts';
+
+/** What is stored of it. */
+export type GitSource = {
+  kind: 'git';
+  url: string;
+  branch?: string;
+  path?: string;
+  interval?: number;
+  credentialSecret?: string;
+  pushSecret?: string;
+};
+
+/** Time limit of one git process: a full first fetch of a large repository fits, a hang does not hold the factory for long. */
+const GIT_TIMEOUT_MS = 120_000;
+/** Git processes of one service at once. contract 9 */
+const GIT_PROCESSES_MAX = 8;
+
+export const gitKind: SourceKind<GitSource> = {
+  kind: 'git',
+  hasCommits: true,
+  isLocal: false,
+  isNamedByFiles: false,
+  requestErrors: gitSourceErrors,
+  toStored: (wanted) => {
+    const { url = '', branch, interval, credential_secret: credentialSecret, push_secret: pushSecret } = wanted;
+    const path = wanted.path === undefined ? undefined : normalizeSubfolder(wanted.path);
+    return { kind: 'git', url, branch, path, interval, credentialSecret, pushSecret };
+  },
+  toItem: ({ url, branch, path, interval, credentialSecret, pushSecret }) => ({
+    kind: 'git',
+    url,
+    branch,
+    path,
+    interval,
+    credential_secret: credentialSecret,
+    push_secret: pushSecret,
+  }),
+  repositoryOf: ({ url, branch, path, credentialSecret }) => ({ url, branch, path, credentialSecret }),
+  opener: (deps) => {
+    const gate = semaphore(GIT_PROCESSES_MAX);
+    const hosts = new HostCircuitBreaker({
+      nowMs: Date.now,
+      monotonicMs: () => performance.now(),
+      random01: Math.random,
+    });
+    return (stored, factory, isTrusted) => {
+      const allowLocal = isTrusted || deps.config.allowLocalSources;
+      const opened = open(stored, factory, { ...deps, gate, allowLocal });
+      const verdict = checkGitUrl(stored.url, allowLocal);
+      return verdict.ok ? hosts.paced(opened, verdict.address) : opened;
+    };
+  },
+  forget: forgetGitCache,
+};
+
+interface GitOpenDeps extends SourceDeps {
+  gate: Gate;
+  allowLocal: boolean;
+}
+
+function open({ url, branch, path, credentialSecret }: GitSource, factory: Factory, deps: GitOpenDeps): Source {
+  const { config, secrets, gate, allowLocal } = deps;
+  return createGitSource({
+    url,
+    branch,
+    path,
+    cacheDir: gitCacheFolder(config.dataDir, factory.uid),
+    caFile: config.gitCaFile,
+    allowLocal,
+    credential:
+      credentialSecret === undefined
+        ? undefined
+        : async () => text(await secrets.value(factory.uid, credentialSecret, 'git')),
+    verify: factory.syncPolicy.verifyCommits,
+    searchPath: config.searchPath,
+    ssh: { knownHostsFile: config.gitKnownHostsFile },
+    timeoutMs: GIT_TIMEOUT_MS,
+    gate,
+  });
+}
+
+/** Every member of a git source that git could not take; those of a wrong type are passed over. */
+function gitSourceErrors({ url, branch, path }: Readonly<Record<string, unknown>>, allowLocal: boolean): MemberError[] {
+  const address = typeof url === 'string' ? checkGitUrl(url, allowLocal) : undefined;
+  return [
+    ...(address === undefined || address.ok ? [] : [{ pointer: '/source/url', message: address.reason }]),
+    ...(typeof branch !== 'string' || isBranchName(branch)
+      ? []
+      : [{ pointer: '/source/branch', message: 'is not a valid branch name' }]),
+    ...(typeof path !== 'string' || normalizeSubfolder(path) !== undefined
+      ? []
+      : [{ pointer: '/source/path', message: 'must be a plain relative path inside the repository' }]),
+  ];
+}
+
+function gitCacheFolder(dataDir: string, factoryUid: string): string {
+  return join(dataDir, 'git', factoryUid);
+}
+
+/** Deletes everything that a factory's git source keeps on disk. */
+async function forgetGitCache(dataDir: string, factoryUid: string): Promise<void> {
+  const folder = gitCacheFolder(dataDir, factoryUid);
+  await Promise.all(
+    [folder, `${folder}.spare`, `${folder}.key`, `${folder}.verify`].map((path) =>
+      rm(path, { recursive: true, force: true }),
+    ),
+  );
+}
+
+function text(value: Uint8Array | undefined): string | undefined {
+  return value === undefined ? undefined : Buffer.from(value).toString('utf8');
+}

@@ -1,0 +1,177 @@
+/** The words of the sources: exports and files are named by the field's terms, and each name means one thing. */
+import { basename } from 'node:path';
+import { codeOf, exportedNames, sourcesOf, type ExportedName } from './support/house.ts';
+
+/** Names and files that a rule does not hold for yet, by rule; nothing may be added. */
+const PENDING: Readonly<Record<string, readonly string[]>> = {
+  'banned words in names': ['EVENTS_KEPT', 'REVISIONS_KEPT', 'STEP_LOOKS_MAX'],
+  'unique names': ['FactoryCondition', 'PRINCIPAL', 'ProcessIdentity', 'toRefusal'],
+  arguments: [
+    'AccessParts',
+    'DiffParts',
+    'EngineParts',
+    'EnvironmentParts',
+    'GrowthParts',
+    'HeadAndTailParts',
+    'OutageParts',
+    'OutboxRelayParts',
+    'PostgresLineParts',
+    'QueueDispatchParts',
+    'RepositoriesParts',
+    'ServiceParts',
+    'SetUpParts',
+    'SkillParts',
+    'UsageParts',
+  ],
+  errors: ['ClientGone', 'FilesWithheld'],
+  refusals: [
+    'addresses.ts',
+    'artifact-collection.ts',
+    'command-preparation.ts',
+    'command.ts',
+    'cron.ts',
+    'egress-proxy.ts',
+    'environments.ts',
+    'paths.ts',
+    'rewrites.ts',
+    'windows.ts',
+  ],
+};
+
+/** Words that name nothing in this field, with what a reader would search for instead. `prefix`: in every form. */
+const BANNED_WORDS: readonly { word: string; prefix: boolean; instead: string }[] = [
+  { word: 'surrounding', prefix: true, instead: '…Deps' },
+  { word: 'ground', prefix: false, instead: 'input, environment, …Options' },
+  { word: 'looks', prefix: false, instead: 'poll, check, request' },
+  { word: 'told', prefix: false, instead: 'reported, published, status' },
+  { word: 'standing', prefix: false, instead: 'state, status' },
+  { word: 'kept', prefix: false, instead: 'stored, retained, …Max' },
+  { word: 'taken', prefix: false, instead: 'acquired, used, result' },
+  { word: 'outfit', prefix: true, instead: 'spec' },
+  { word: 'wish', prefix: true, instead: '…Options, …Request' },
+  { word: 'beside', prefix: true, instead: 'other, hook' },
+  { word: 'specimen', prefix: true, instead: 'sample' },
+  { word: 'patient', prefix: true, instead: 'target, retry, timeout' },
+  { word: 'chore', prefix: true, instead: 'job' },
+  { word: 'turns', prefix: false, instead: 'semaphore, admission' },
+  { word: 'settle', prefix: true, instead: 'commit, finish, close' },
+  { word: 'settling', prefix: false, instead: 'committing' },
+  { word: 'walk', prefix: true, instead: 'visit, traverse, context' },
+];
+
+/** Names that two places export on purpose, with the reason. */
+const SHARED_NAMES: Readonly<Record<string, string>> = {};
+
+/** Files whose whole name is the word that feature files carry behind their feature. */
+const NOT_OF_A_FEATURE: Readonly<Record<string, string>> = {
+  'apps/server/http/requests.ts': 'what is known of any one request',
+};
+
+/** Programs and libraries; the published clients are named by the API document. */
+const SERVICE = ['apps/server', 'libs'];
+const NAMED = [...SERVICE, 'apps/agent', 'apps/cli', 'apps/dashboard/src', 'test/support', 'test/bench'];
+
+const isOurs = (file: string): boolean => !/^libs\/client-|(^|\/)generated(\/|\.ts$)/.test(file);
+const filesOf = (places: readonly string[]): string[] => places.flatMap((place) => sourcesOf(place)).filter(isOurs);
+const namesOf = (places: readonly string[]): ExportedName[] =>
+  places.flatMap(exportedNames).filter(({ file }) => isOurs(file));
+
+/** Of what breaks a rule, what is not pending. */
+function unexpected(rule: string, found: readonly { key: string; text: string }[]): string[] {
+  const pending = new Set(PENDING[rule]);
+  return found.filter(({ key }) => !pending.has(key)).map(({ text }) => text);
+}
+
+/** `useKeptPlace`, `use-kept-place` and `KEPT_MAX` as lower-case words. */
+function wordsOf(name: string): string[] {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/);
+}
+
+function bannedIn(name: string): string | undefined {
+  const found = BANNED_WORDS.find(({ word, prefix }) =>
+    wordsOf(name).some((part) => (prefix ? part.startsWith(word) : part === word)),
+  );
+  return found === undefined ? undefined : `"${found.word}" in ${name}: say ${found.instead}`;
+}
+
+describe('exported names', () => {
+  it('have no banned words', () => {
+    const found = namesOf(NAMED).flatMap(({ name, file }) => {
+      const text = bannedIn(name);
+      return text === undefined ? [] : [{ key: name, text: `${file}: ${text}` }];
+    });
+    expect(unexpected('banned words in names', found)).toEqual([]);
+  });
+
+  it('are unique within the server and the libraries', () => {
+    const files = new Map<string, Set<string>>();
+    for (const { name, file } of namesOf(SERVICE)) files.set(name, (files.get(name) ?? new Set()).add(file));
+    const found = [...files]
+      .filter(([name, places]) => places.size > 1 && !(name in SHARED_NAMES))
+      .map(([name, places]) => ({ key: name, text: `${name}: ${[...places].join(', ')}` }));
+    expect(unexpected('unique names', found)).toEqual([]);
+  });
+
+  it('say Deps or Options for what a constructor or a factory function receives', () => {
+    const found = namesOf(NAMED)
+      .filter(({ name, kind }) => /^(type|interface|class)$/.test(kind) && ARGUMENTS.test(name))
+      .map(({ name, file }) => ({ key: name, text: `${file}: ${name}` }));
+    expect(unexpected('arguments', found)).toEqual([]);
+  });
+
+  it('end in Error where a class extends Error', () => {
+    const found = errorClasses(filesOf(NAMED))
+      .filter(({ name, isExported }) => isExported && !name.endsWith('Error'))
+      .map(({ name, file }) => ({ key: name, text: `${file}: ${name}` }));
+    expect(unexpected('errors', found)).toEqual([]);
+  });
+});
+
+const ARGUMENTS = /(Parts|Surroundings|Ground|Means|Sources)$/;
+
+/** Classes that extend Error, directly or by a class of ours. */
+function errorClasses(files: readonly string[]): { name: string; file: string; isExported: boolean }[] {
+  const classes = files.flatMap((file) =>
+    [...codeOf(file).matchAll(/^(export )?(?:default )?(?:abstract )?class (\w+)(?:<[^{]*?>)? extends (\w+)/gm)].map(
+      ([, exported, name = '', parent = '']) => ({ name, parent, file, isExported: exported !== undefined }),
+    ),
+  );
+  const errors = new Set(['Error', 'RangeError', 'SyntaxError', 'TypeError']);
+  for (let before = 0; before !== errors.size;) {
+    before = errors.size;
+    for (const { name, parent } of classes) if (errors.has(parent)) errors.add(name);
+  }
+  return classes.filter(({ parent }) => errors.has(parent));
+}
+
+describe('refusals', () => {
+  it('say their reason, or carry the problems of what was read, or can have one cause only', () => {
+    const found = filesOf(SERVICE).flatMap((file) =>
+      [...codeOf(file).matchAll(/\{\s*(?:readonly )?ok: false;([^{}]*)\}/g)]
+        .filter(([, members = '']) => members.trim() !== '' && !/\b(reason|problems?|errors)\b/.test(members))
+        .map(([whole]) => ({ key: basename(file), text: `${file}: ${whole.replace(/\s+/g, ' ')}` })),
+    );
+    expect(unexpected('refusals', found)).toEqual([]);
+  });
+});
+
+describe('files', () => {
+  it('have no banned words in their names', () => {
+    const found = filesOf(NAMED).flatMap((file) => {
+      const text = bannedIn(basename(file).replace(/\.tsx?$/, ''));
+      return text === undefined ? [] : [{ key: basename(file), text: `${file}: ${text}` }];
+    });
+    expect(unexpected('banned words in files', found)).toEqual([]);
+  });
+
+  it('of a feature carry their feature', () => {
+    const bare = filesOf(['apps/server']).filter((file) =>
+      /^(controller|service|module|items|requests)\.ts$/.test(basename(file)),
+    );
+    expect(bare.filter((file) => !(file in NOT_OF_A_FEATURE))).toEqual([]);
+  });
+});
