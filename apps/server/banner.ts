@@ -122,7 +122,7 @@ export function otherAdminKeyLine({ databaseUrl, adminKey }: Config): string {
 /** What works on runs, and in what isolation, where this process works on any. */
 async function runLines({ config, engine }: Service): Promise<string[]> {
   if (engine === undefined) return [];
-  const { description, guarantees } = await engine.means();
+  const { description, guarantees } = await engine.isolation();
   return [
     ...workerLines(config),
     `Sandbox for runs: ${description}`,

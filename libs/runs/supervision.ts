@@ -46,6 +46,16 @@ export type SupervisionEvent =
   | { kind: 'stop'; reason: 'draining'; atMs: number; urgent: boolean }
   | { kind: 'stop'; reason: 'budget'; failure: BudgetFailure };
 
+/** How one command of an execution ended. */
+export type CommandEnd =
+  | { kind: 'exited'; code: number }
+  | { kind: 'signalled'; signal: string }
+  | { kind: 'deadline' }
+  | { kind: 'cancelled' }
+  /** It took more than it may; the message says of what. */
+  | { kind: 'exceeded'; message: string }
+  | { kind: 'spawn-failed'; message: string };
+
 /** Before anything has happened. */
 export const SUPERVISION_START: SupervisionState = { phase: 'preparing', hasWorked: false, isUncertain: false };
 

@@ -112,7 +112,7 @@ await onEachBackend('claims', (world) => {
     expect([second, third]).toContain(next?.runId);
     expect(more).toEqual([]);
     // A run that lost its execution is of the queue again, and its group is free.
-    await stores.runs.takeOver(next?.runId ?? '', next?.epoch ?? 0, 'requeue');
+    await stores.runs.reclaim(next?.runId ?? '', next?.epoch ?? 0, 'requeue');
     expect(await claim(4)).toHaveLength(1);
     expect(
       await select(

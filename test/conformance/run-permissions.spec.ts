@@ -140,8 +140,8 @@ await onEachBackend('questions of agents', (world) => {
   });
 
   it.each([
-    ['taken over', (claim: Claim) => stores.runs.takeOver(claim.runId, claim.epoch, 'requeue')],
-    ['handed over', (claim: Claim) => stores.runs.handBack(claim, () => 'requeue')],
+    ['taken over', (claim: Claim) => stores.runs.reclaim(claim.runId, claim.epoch, 'requeue')],
+    ['handed over', (claim: Claim) => stores.runs.release(claim, () => 'requeue')],
   ])('are closed when their execution is %s', async (_how, leave) => {
     const claim = await working();
     const permissionId = await asked(claim);
@@ -187,7 +187,7 @@ await onEachBackend('questions of agents', (world) => {
       ['rather do that', 'after'],
     ]);
     // Lost: what was told is told again, what was an answer is not.
-    await stores.runs.takeOver(claim.runId, claim.epoch, 'requeue');
+    await stores.runs.reclaim(claim.runId, claim.epoch, 'requeue');
     const next = await claimRun(stores, claim.runId);
     await stores.runs.prepare(next);
     expect((await stores.runs.begin(next))?.parts.map(({ text }) => text)).toEqual(['do it', 'rather do that']);

@@ -153,7 +153,7 @@ await onEachBackend('what belongs to a run', (world) => {
       const lost = await claimRun(stores, runId);
       expect((await taken(lost)).files).toHaveLength(1);
       await followup(runId, 'later', { attachments: [file('later')] });
-      await stores.runs.takeOver(runId, lost.epoch, 'requeue');
+      await stores.runs.reclaim(runId, lost.epoch, 'requeue');
       expect((await taken(await claimRun(stores, runId))).files.map(([name]) => name).toSorted()).toEqual([
         'first',
         'later',
@@ -290,7 +290,7 @@ await onEachBackend('what belongs to a run', (world) => {
       for (let n = 0; n < 21; n += 1) answers.push(await stores.artifacts.keep(claim, artifact(`f${n}`, 'x')));
       expect(answers.filter((answer) => answer === 'kept')).toHaveLength(20);
       expect(answers.at(-1)).toBe('full');
-      await stores.runs.takeOver(claim.runId, claim.epoch, 'requeue');
+      await stores.runs.reclaim(claim.runId, claim.epoch, 'requeue');
       expect(await stores.artifacts.keep(claim, artifact('late', 'x'))).toBe('lost');
       expect(await stores.artifacts.keep(await claimRun(stores, claim.runId), artifact('next', 'x'))).toBe('kept');
     });
@@ -304,7 +304,7 @@ await onEachBackend('what belongs to a run', (world) => {
       const lost = await claimRun(stores, runId);
       await stores.runs.prepare(lost);
       await stores.runs.begin(lost);
-      await stores.runs.takeOver(runId, lost.epoch, 'requeue');
+      await stores.runs.reclaim(runId, lost.epoch, 'requeue');
       const claim = await claimRun(stores, runId);
       await stores.runs.prepare(claim);
       await stores.runs.begin(claim);

@@ -39,7 +39,7 @@ await onEachBackend('executions that are over too early', (world) => {
     const claim = await claimedRun(stores, { prompt: 'first' }, true);
     await meddle(stores, 'UPDATE run SET takeovers = 1 WHERE run_id = ?', claim.runId);
     await followup(claim.runId, 'second');
-    expect(await stores.runs.handBack(claim, (state) => (state === 'INPROGRESS' ? 'requeue' : STOPPED))).toBe(true);
+    expect(await stores.runs.release(claim, (state) => (state === 'INPROGRESS' ? 'requeue' : STOPPED))).toBe(true);
     expect(await found(claim.runId)).toMatchObject({
       state: 'QUEUED',
       epoch: claim.epoch + 1,
@@ -55,7 +55,7 @@ await onEachBackend('executions that are over too early', (world) => {
     const next = await claimRun(stores, claim.runId, 'another');
     expect(next.epoch).toBe(claim.epoch + 2);
     expect(await begin(stores, next)).toContain('second');
-    expect(await stores.runs.handBack(claim, () => 'requeue')).toBe(false); // no longer ours
+    expect(await stores.runs.release(claim, () => 'requeue')).toBe(false); // no longer ours
     expect(await found(claim.runId)).toMatchObject({ state: 'INPROGRESS', epoch: next.epoch });
   });
 
@@ -67,7 +67,7 @@ await onEachBackend('executions that are over too early', (world) => {
     ];
     await followup(awaited.runId, 'and then?');
     const decide = (state: string): 'requeue' | RunEnd => (state === 'INPROGRESS' ? STOPPED : 'requeue');
-    for (const claim of [claimed, begun, awaited]) expect(await stores.runs.handBack(claim, decide)).toBe(true);
+    for (const claim of [claimed, begun, awaited]) expect(await stores.runs.release(claim, decide)).toBe(true);
     expect((await found(claimed.runId)).state).toBe('QUEUED');
     expect(await found(begun.runId)).toMatchObject({
       state: 'ERROR',
@@ -84,8 +84,8 @@ await onEachBackend('executions that are over too early', (world) => {
   });
 
   it.each([
-    { way: 'handed back', leave: (claim: Claim) => stores.runs.handBack(claim, () => 'requeue') },
-    { way: 'taken over', leave: (claim: Claim) => stores.runs.takeOver(claim.runId, claim.epoch, 'requeue') },
+    { way: 'handed back', leave: (claim: Claim) => stores.runs.release(claim, () => 'requeue') },
+    { way: 'taken over', leave: (claim: Claim) => stores.runs.reclaim(claim.runId, claim.epoch, 'requeue') },
     { way: 'ended', leave: (claim: Claim) => stores.runs.finish(claim, SUCCEEDED) },
   ])('$way after a cancel was accepted: the only end is CANCELLED, and the log tells it', async ({ leave }) => {
     const claim = await claimedRun(stores, {}, true);
@@ -104,8 +104,8 @@ await onEachBackend('executions that are over too early', (world) => {
       const claim = await claimedRun(stores, {}, true);
       const [finished, handed, taken, cancelled] = await Promise.all([
         stores.runs.finish(claim, SUCCEEDED),
-        other.runs.handBack(claim, () => 'requeue'),
-        stores.runs.takeOver(claim.runId, claim.epoch, 'requeue'),
+        other.runs.release(claim, () => 'requeue'),
+        stores.runs.reclaim(claim.runId, claim.epoch, 'requeue'),
         other.runs.cancel(claim.runId),
       ]);
       expect([finished, handed, taken].filter(Boolean)).toHaveLength(1);
@@ -125,7 +125,7 @@ await onEachBackend('executions that are over too early', (world) => {
       of.runs.append(claim, [{ kind: 'message', atMs: 1, body: '{}' }]);
     // Whoever was replaced goes on talking while its run is taken over and begun again.
     const talking = Promise.all(Array.from({ length: 20 }, () => say(first, other)));
-    await stores.runs.takeOver(first.runId, first.epoch, 'requeue');
+    await stores.runs.reclaim(first.runId, first.epoch, 'requeue');
     const second = await claimRun(stores, first.runId, 'another');
     await Promise.all([
       talking,

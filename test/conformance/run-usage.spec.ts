@@ -23,7 +23,7 @@ await onEachBackend('what a run has used', (world) => {
     });
     expect(await stores.runs.append(claim, [event], meter)).toBeGreaterThan(0);
     expect(await columnsOf(claim.runId)).toEqual([3_000_000_000, 4_000_500_000, 'EUR']);
-    await stores.runs.takeOver(claim.runId, claim.epoch, 'requeue');
+    await stores.runs.reclaim(claim.runId, claim.epoch, 'requeue');
     const next = await claimRun(stores, claim.runId);
     const stored = await stores.runs.usage(claim.runId);
     expect(readMeter(stored)).toEqual(meter);

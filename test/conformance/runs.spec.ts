@@ -214,7 +214,7 @@ await onEachBackend('runs', (world) => {
 
   it('writes nothing for a stale epoch', async () => {
     const stale = await claimedRun(stores, {}, true);
-    expect(await stores.runs.takeOver(stale.runId, stale.epoch, 'requeue')).toBe(true);
+    expect(await stores.runs.reclaim(stale.runId, stale.epoch, 'requeue')).toBe(true);
     const fresh = await claimRun(stores, stale.runId, 'another');
     expect(fresh.epoch).toBeGreaterThan(stale.epoch);
     const before = await found(stale.runId);
@@ -224,9 +224,9 @@ await onEachBackend('runs', (world) => {
     expect(await stores.runs.prepare(stale)).toBe(false);
     expect(await stores.runs.begin(stale)).toBeUndefined();
     expect(await stores.runs.finish(stale, SUCCEEDED)).toBe(false);
-    expect(await stores.runs.takeOver(stale.runId, stale.epoch, 'requeue')).toBe(false);
+    expect(await stores.runs.reclaim(stale.runId, stale.epoch, 'requeue')).toBe(false);
     expect(await stores.runs.noteProcess(stale, '{}', 'bare')).toBe(false);
-    expect(await stores.runs.handBack(stale, () => 'requeue')).toBe(false);
+    expect(await stores.runs.release(stale, () => 'requeue')).toBe(false);
     expect(await found(stale.runId)).toEqual(before);
     expect(await select(stores, 'SELECT process FROM execution WHERE execution_id = ?', stale.executionId)).toEqual([
       { process: null },
@@ -321,7 +321,7 @@ await onEachBackend('runs', (world) => {
     it('of a lost execution ends it, whatever was decided about it', async () => {
       const claim = await claimedRun(stores, {}, true);
       await stores.runs.cancel(claim.runId);
-      expect(await stores.runs.takeOver(claim.runId, claim.epoch, 'requeue')).toBe(true);
+      expect(await stores.runs.reclaim(claim.runId, claim.epoch, 'requeue')).toBe(true);
       expect(await stateOf(claim.runId)).toBe('CANCELLED');
     });
   });
@@ -450,7 +450,7 @@ await onEachBackend('runs', (world) => {
       const other = await world.another();
       const claim = await claimedRun(stores, {}, true);
       const answers = await Promise.all(
-        [stores, other, stores].map(({ runs }) => runs.takeOver(claim.runId, claim.epoch, 'requeue')),
+        [stores, other, stores].map(({ runs }) => runs.reclaim(claim.runId, claim.epoch, 'requeue')),
       );
       expect(answers.filter(Boolean)).toHaveLength(1);
       expect(await found(claim.runId)).toMatchObject({
@@ -467,7 +467,7 @@ await onEachBackend('runs', (world) => {
 
     it('ends a run that may not be started again', async () => {
       const claim = await claimedRun(stores, {}, true);
-      await stores.runs.takeOver(claim.runId, claim.epoch, {
+      await stores.runs.reclaim(claim.runId, claim.epoch, {
         state: 'ERROR',
         message: 'lost',
         errorCode: 'internal_error',
@@ -487,7 +487,7 @@ await onEachBackend('runs', (world) => {
       await stores.runs.prepare(claim);
       await followup(claim.runId, 'second');
       await stores.runs.begin(claim);
-      await stores.runs.takeOver(claim.runId, claim.epoch, 'requeue');
+      await stores.runs.reclaim(claim.runId, claim.epoch, 'requeue');
       expect(await begin(stores, await claimRun(stores, claim.runId))).toBe('first\n\nsecond');
     });
 
@@ -502,14 +502,14 @@ await onEachBackend('runs', (world) => {
       await followup(claim.runId, 'second');
       const continued = await claimRun(stores, claim.runId);
       expect(await begin(stores, continued)).toBe('second');
-      await stores.runs.takeOver(claim.runId, continued.epoch, 'requeue');
+      await stores.runs.reclaim(claim.runId, continued.epoch, 'requeue');
       expect(await begin(stores, await claimRun(stores, claim.runId))).toBe('second');
     });
 
     it('leaves a run alone that ended in the meantime', async () => {
       const claim = await claimedRun(stores, {}, true);
       await stores.runs.finish(claim, SUCCEEDED);
-      expect(await stores.runs.takeOver(claim.runId, claim.epoch, 'requeue')).toBe(false);
+      expect(await stores.runs.reclaim(claim.runId, claim.epoch, 'requeue')).toBe(false);
     });
   });
 

@@ -272,7 +272,7 @@ describe('a lease', () => {
   beforeEach(async () => {
     service = await bootService({
       environment: ENVIRONMENT,
-      composed: ({ engine }) => void ((engine as unknown as { parts: { leaseMs: number } }).parts.leaseMs = LEASE_MS),
+      composed: ({ engine }) => void ((engine as unknown as { deps: { leaseMs: number } }).deps.leaseMs = LEASE_MS),
     });
   });
   afterEach(() => service.stop(), 30_000);
@@ -320,13 +320,13 @@ describe('a lease', () => {
     );
     expect(written).not.toContain(1);
     await expectRecords({ dataDir: service.dataDir });
-    expect(service.logged.filter((line) => line.includes('a lease could not be renewed in time'))).toHaveLength(1);
+    expect(service.logged.filter((line) => line.includes('lease ran out'))).toHaveLength(1);
   }, 120_000);
 
   it('that is found lost ends them at once', async () => {
     const runId = await working('lost');
     const { runs } = service.service;
-    await runs.takeOver(runId, 1, {
+    await runs.reclaim(runId, 1, {
       state: 'ERROR',
       message: 'somebody else decided',
       errorCode: 'internal_error',
@@ -377,7 +377,7 @@ const server = await postgresServer();
         a.signal('SIGCONT');
         await eventually(
           'the first finds its claim gone',
-          () => (/a claim was lost|could not be renewed in time/.test(a.errors()) ? true : undefined),
+          () => (/claim lost|lease ran out/.test(a.errors()) ? true : undefined),
           PATIENCE_MS,
         );
         const after = await recordsOf({ url: database.url });

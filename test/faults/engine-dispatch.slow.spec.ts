@@ -243,7 +243,7 @@ function suite(world: World, engine: Engine): void {
       const found = await stores.runs.abandoned('b', false);
       return found.some(({ run }) => run.run_id === runId) ? true : undefined;
     });
-    expect(await stores.runs.takeOver(runId, stale.epoch, 'requeue')).toBe(true);
+    expect(await stores.runs.reclaim(runId, stale.epoch, 'requeue')).toBe(true);
     other.dispatch.wake();
     await holds(other, runId);
     expect(
@@ -403,7 +403,7 @@ function suite(world: World, engine: Engine): void {
       await over([runId]);
       return tokens(worker) > had ? true : undefined;
     });
-    expect(field.logged.filter((line) => line.includes('is told of runs again')).length).toBeGreaterThanOrEqual(1);
+    expect(field.logged.filter((line) => line.includes('run queue reached again')).length).toBeGreaterThanOrEqual(1);
   });
 
   it('stops in time while the queue is gone', async () => {

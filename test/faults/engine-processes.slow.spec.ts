@@ -169,7 +169,7 @@ function suite(name: EngineName, serverUrl: string): void {
     one.signal('SIGCONT');
     await eventually(
       'the first finds its claim gone',
-      () => (/a claim was lost|could not be renewed in time/.test(one.errors()) ? true : undefined),
+      () => (/claim lost|lease ran out/.test(one.errors()) ? true : undefined),
       PATIENCE_MS,
     );
     const next = await started(one, 'killed-2', ONCE, { worker_host: 'one' });

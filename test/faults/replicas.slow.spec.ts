@@ -331,7 +331,7 @@ const server = await postgresServer();
         runId,
       );
       const stranger = mills.find(
-        ({ service }) => (service.engine as unknown as { parts: { owner: string } }).parts.owner !== owner,
+        ({ service }) => (service.engine as unknown as { deps: { owner: string } }).deps.owner !== owner,
       ) as TestService;
       expect((await stranger.api('POST', `/agent/runs/${runId}/cancel`)).status).toBe(200);
       await eventually(

@@ -8,7 +8,7 @@ import 'reflect-metadata';
 import { Client } from 'pg';
 import { fetch as unwatched } from 'undici';
 import type { Config } from '../../apps/server/config/config.ts';
-import { EXAMPLE_COMMAND } from '../../apps/server/execution/supervision/supervisor.ts';
+import { EXAMPLE_COMMAND } from '../../apps/server/execution/local/local-execution.ts';
 import { ScheduledJobs } from '../../apps/server/scheduled-jobs.ts';
 import { start } from '../../apps/server/start.ts';
 import { openStream } from '../support/event-stream.ts';

@@ -383,7 +383,7 @@ describe('a run that the service cannot supervise', () => {
     const leaseMs = 1_500;
     const stopping = await bootService({
       environment: { ...SHELL, MILLWRIGHT_DRAIN_SECONDS: '1' },
-      composed: ({ engine }) => void ((engine as unknown as { parts: { leaseMs: number } }).parts.leaseMs = leaseMs),
+      composed: ({ engine }) => void ((engine as unknown as { deps: { leaseMs: number } }).deps.leaseMs = leaseMs),
     });
     let failures = 0;
     stopping.service.runs.finish = () => {
@@ -399,7 +399,7 @@ describe('a run that the service cannot supervise', () => {
 
   it('that fills the disk is ended with the reason, when it takes the most', async () => {
     const { engine } = service.service;
-    const parts = (engine as unknown as { parts: { isDiskLow(): boolean } }).parts;
+    const parts = (engine as unknown as { deps: { isDiskLow(): boolean } }).deps;
     const isDiskLow = parts.isDiskLow;
     const large = await started('head -c 40000000 /dev/zero > large; echo filled; sleep 30');
     const small = await started('echo small; sleep 3');

@@ -39,7 +39,7 @@ function standStillAt(point: string, method: (typeof POINTS)[keyof typeof POINTS
 function shortenLeases(): void {
   const start = Engine.prototype.start;
   Engine.prototype.start = function () {
-    (this as unknown as { parts: { leaseMs?: number } }).parts.leaseMs = leaseMs;
+    (this as unknown as { deps: { leaseMs?: number } }).deps.leaseMs = leaseMs;
     setInterval(() => void this.recover().catch(() => undefined), leaseMs / 4).unref();
     start.call(this);
   };

@@ -113,7 +113,7 @@ export function engineFixture({ queue: place, bounds = {} }: EngineFixtureOption
           if (!holds) resolve('over');
         });
         if (how === 'over') await stores.runs.finish(run, { state: 'SUCCEEDED', message: 'done' });
-        else await stores.runs.handBack(run, () => 'requeue');
+        else await stores.runs.release(run, () => 'requeue');
         held.delete(run.runId);
         dispatch.ended(run);
       };

@@ -1,21 +1,17 @@
 /** Commands in the real sandboxes of this machine: found once, started in a data folder of the test's own, heard line by line. */
 import { join } from 'node:path';
-import {
-  startCommand,
-  type CommandEvent,
-  type CommandSpec,
-  type RunningCommand,
-} from '../../apps/server/execution/command/command.ts';
+import { startCommand, type CommandSpec, type RunningCommand } from '../../apps/server/execution/command/command.ts';
+import type { ExecutionOutput } from '../../apps/server/execution/executor.ts';
 import { detectSandbox } from '../../apps/server/execution/sandbox/sandboxes-detection.ts';
 import { ownerOf, type Sandbox, type SandboxKind } from '../../apps/server/execution/sandbox/sandboxes.ts';
 import { prepareWorkspace, type Workspace } from '../../apps/server/execution/workspace/workspaces.ts';
 
 export interface SandboxedCommand extends RunningCommand {
-  events: readonly CommandEvent[];
+  events: readonly ExecutionOutput[];
   /** Everything of one kind so far. */
-  text(kind: CommandEvent['kind']): string;
+  text(kind: ExecutionOutput['kind']): string;
   /** Resolves when the output holds the text. */
-  says(wanted: string, kind?: CommandEvent['kind']): Promise<void>;
+  says(wanted: string, kind?: ExecutionOutput['kind']): Promise<void>;
   workspace: Workspace;
 }
 
@@ -41,13 +37,13 @@ export async function startSandboxed(
     prompt: '',
     owner: ownerOf(sandbox, runId),
   });
-  const events: CommandEvent[] = [];
+  const events: ExecutionOutput[] = [];
   const listeners = new Set<() => void>();
-  const onEvent = (event: CommandEvent): void => {
+  const onEvent = (event: ExecutionOutput): void => {
     events.push(event);
     for (const heard of listeners) heard();
   };
-  const text = (kind: CommandEvent['kind']): string =>
+  const text = (kind: ExecutionOutput['kind']): string =>
     events
       .filter((event) => event.kind === kind)
       .map((event) => event.text)
@@ -61,7 +57,7 @@ export async function startSandboxed(
     onEvent,
     ...more,
   });
-  const says = (wanted: string, kind: CommandEvent['kind'] = 'stdout'): Promise<void> =>
+  const says = (wanted: string, kind: ExecutionOutput['kind'] = 'stdout'): Promise<void> =>
     new Promise((resolve) => {
       const heard = (): void => {
         if (!text(kind).includes(wanted)) return;
@@ -71,5 +67,7 @@ export async function startSandboxed(
       listeners.add(heard);
       heard();
     });
-  return { ...running, events, text, says, workspace };
+  const { identity, finished } = running;
+  const cancel = (why?: string): Promise<void> => running.cancel(why);
+  return { identity, finished, cancel, kill: () => running.kill(), events, text, says, workspace };
 }

@@ -9,7 +9,7 @@ import { deriveUid } from '#reconcile';
 import 'reflect-metadata';
 import { createService, type ServiceOptions, type Service } from '../../apps/server/bootstrap.ts';
 import { readConfig } from '../../apps/server/config/config.ts';
-import { EXAMPLE_COMMAND } from '../../apps/server/execution/supervision/supervisor.ts';
+import { EXAMPLE_COMMAND } from '../../apps/server/execution/local/local-execution.ts';
 import { serviceAccountOf } from '../../apps/server/factories/factories.service.ts';
 import { SOURCE_AGENT } from './source-agent.ts';
 import { watchAnswers } from './conforming.ts';

@@ -262,7 +262,10 @@ describe('millwright deliveries', () => {
   it.each([
     [['deliveries', 'resend', 'token'], '[FACTORY] WEBHOOK ENTRY is missing'],
     [['deliveries', 'resend', 'token', 'quiet'], 'ENTRY must be the entry_id of a delivery'],
-    [['deliveries', 'shop', 'nope'], 'factory shop has no webhook nope; it has github, pagerduty'],
+    [
+      ['deliveries', 'shop', 'nope'],
+      `factory shop has no webhook nope; it has ${SCHEMES.map(slugOf).sort().join(', ')}`,
+    ],
     [['deliveries', 'a/b'], 'WEBHOOK must be the name of a webhook or its UID'],
     [['deliveries'], '[FACTORY] WEBHOOK is missing'],
   ])('%j ends with 64', async (argv, message) => {

@@ -4,14 +4,16 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { LAUNCH_PROFILES } from '#agents';
+import type { CommandEnd } from '#runs';
 import { ConfigError } from '../config/config.ts';
-import { startCommand, type CommandEnd } from '../execution/command/command.ts';
+import { startCommand } from '../execution/command/command.ts';
 import { serverAgent } from '../execution/preparation/execution-spec.ts';
 import { readProfiles } from '../execution/agent/profile-file.ts';
 import { agentsFound } from '../execution/agent/profiles.ts';
-import { ownerOf, STANDARD_PATH, type Sandbox } from '../execution/sandbox/sandboxes.ts';
-import { removeEntry } from '../execution/workspace/workspaces-removal.ts';
+import { ownerOf, type Sandbox } from '../execution/sandbox/sandboxes.ts';
+import { removeEntry } from '../execution/workspace/folder-trees.ts';
 import { prepareWorkspace } from '../execution/workspace/workspaces.ts';
+import { STANDARD_PATH } from '../process/program.ts';
 import type { DoctorTarget } from './doctor.ts';
 import { ok, problem, type Remark } from './findings.ts';
 
@@ -107,7 +109,7 @@ async function startedInside(
     const command = await startCommand({
       command: builtInAgent.command,
       readOnly: builtInAgent.readOnly,
-      own: config.agentEnvironment,
+      harnessEnv: config.agentEnvironment,
       workspace,
       sandbox: { ...found, hidden },
       prompt: '',

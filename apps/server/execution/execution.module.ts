@@ -24,6 +24,8 @@ import type { Dispatch } from './engine/dispatch.ts';
 import { Engine } from './engine/engine.ts';
 import { OutboxRelay } from './engine/outbox-relay.ts';
 import { RunQueue } from './engine/run-queue.ts';
+import type { Executor } from './executor.ts';
+import { LocalExecutor } from './local/local-executor.ts';
 import { Environments } from './preparation/environments.ts';
 import { RunAgents } from './preparation/run-agents.ts';
 import { Skills } from './preparation/skills.ts';
@@ -36,8 +38,8 @@ const FAULT_MS = 60_000;
 const DISPATCH = Symbol('Dispatch');
 
 /**
- * The queue of the engine `bullmq`, in the database or in Redis where the operator names one; undefined where
- * processes look into the tables themselves.
+ * The queue of the engine `bullmq`, in the database or in Redis where the operator names one; undefined where processes
+ * look into the tables themselves.
  */
 function openQueue(config: Config, { uidKey }: Installation, clock: Clock, log: Log): RunQueue | undefined {
   const { engine, databaseUrl, databaseDirectUrl, redisUrl } = config;
@@ -46,7 +48,7 @@ function openQueue(config: Config, { uidKey }: Installation, clock: Clock, log: 
   const report = (fault: unknown): void => {
     if (clock.monotonicMs() - reportedAtMs < FAULT_MS) return;
     reportedAtMs = clock.monotonicMs();
-    log.fault('the queue of runs has a fault', fault);
+    log.fault('run queue failed', fault);
   };
   // Of this installation alone: the key is the same in all of its processes, and nobody else's.
   const name = `runs-${createHmac('sha256', uidKey).update('queue of runs').digest('hex').slice(0, 16)}`;
@@ -102,6 +104,12 @@ export class DispatchModule {}
         new Repositories({ config, nowMs: () => clock.nowMs(), isDiskLow: () => disk.isLowNow() }),
       inject: [CONFIG, Clock, DiskWatch],
     },
+    {
+      provide: LocalExecutor,
+      useFactory: (config: Config, repositories: Repositories, { builtIn: builtInAgent }: RunAgents, log: Log) =>
+        new LocalExecutor({ config, repositories, builtInAgent, log }),
+      inject: [CONFIG, Repositories, RunAgents, Log],
+    },
     ...[Environments, Skills].map((Preparation) => ({
       provide: Preparation,
       useFactory: (
@@ -119,6 +127,7 @@ export class DispatchModule {}
       inject: [
         CONFIG,
         ProcessIdentity,
+        LocalExecutor,
         RunAgents,
         Environments,
         Skills,
@@ -147,6 +156,7 @@ export class ExecutionModule {}
 function engineOf(
   config: Config,
   { owner }: ProcessIdentity,
+  executor: Executor,
   agents: RunAgents,
   environments: Environments,
   skills: Skills,
@@ -169,12 +179,13 @@ function engineOf(
   const engine = new Engine({
     config,
     owner,
+    executor,
     builtInAgent: agents.builtIn,
     profiles: agents.profiles,
     environments,
     skills,
     isDiskLow: () => disk.isLow(),
-    relieveOfRepositories: () => repositories.relieve(),
+    freeRepositorySpace: () => repositories.relieve(),
     runs,
     deliveries,
     attachments,
@@ -185,7 +196,7 @@ function engineOf(
     nowMs: () => clock.nowMs(),
     newId: () => ids.newId(),
     log,
-    tell: (runId) => notifier.publish(runId),
+    publish: (runId) => notifier.publish(runId),
     dispatch,
   });
   notices.subscribe('runs', () => engine.wake());

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Controller, Get, HttpCode, Req, Res, Injectable, Inject, Optional } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { agentsFound, ownAgents } from '../execution/agent/profiles.ts';
-import { missingGuarantees } from '../execution/sandbox/sandboxes.ts';
+import { missingGuarantees } from '../execution/executor.ts';
 import { AccessStore } from '../store/access/access.ts';
 import { ReplicaStore } from '../store/database/replicas.ts';
 import { AccessGuard, AllowEverybody } from '../http/access-guard.ts';
@@ -53,7 +53,7 @@ export class Readiness {
   /** What runs are worked on with. */
   private async means(engine: Engine): Promise<{ sandbox: unknown; agents: unknown }> {
     const [{ kind, means, guarantees }, found] = await Promise.all([
-      engine.means(),
+      engine.isolation(),
       agentsFound(this.agents.profiles, this.config.searchPath),
     ]);
     const { processes, files, network, uid } = guarantees;

@@ -16,6 +16,9 @@ export function programVersion(): string {
   return `${version}/${MIGRATION_NAMES.at(-1) ?? ''}`;
 }
 
+/** Where programs are looked for when the operator says nothing else, and what a run gets as PATH. */
+export const STANDARD_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
 /** Where the programs of these names are, as far as they are installed. `path` as in PATH. */
 export async function findTools(names: readonly string[], path: string): Promise<ReadonlyMap<string, string>> {
   const folders = path.split(delimiter).filter((folder) => folder !== '');

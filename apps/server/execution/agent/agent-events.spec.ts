@@ -2,7 +2,7 @@
 import { jest } from '@jest/globals';
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
 import type { RunEvent } from '../../store/runs/run-log.ts';
-import { agentEvents } from './agent-events.ts';
+import { AgentEvents } from './agent-events.ts';
 
 const SECRET = 'hunter2-"quoted"-\nvalue';
 const DIGITS = '4711471147114711';
@@ -19,15 +19,15 @@ interface Told {
 function told(secrets: readonly string[] = []): Told {
   const taken: RunEvent[] = [];
   let nowMs = 1_000;
-  const { take, finish } = agentEvents(
+  const agent = new AgentEvents(
     secrets,
     () => nowMs,
     (event) => void taken.push(event),
   );
   return {
     events: taken,
-    finish,
-    take: (update) => take(update as SessionUpdate),
+    finish: () => agent.finish(),
+    take: (update) => agent.add(update as SessionUpdate),
     wait: (ms) => void (nowMs += ms),
     bodies: (kind) =>
       taken.filter((event) => event.kind === kind).map(({ body }) => JSON.parse(body) as Record<string, unknown>),
@@ -99,7 +99,8 @@ it('each event is at most 64 KiB of JSON, however much there is of whatever', ()
       .map(({ text }) => text)
       .join(''),
   ).toBe(long);
-  expect(bodies('tool_call')[1]).toMatchObject({ title: 'x'.repeat(500), input: JSON.stringify('y'.repeat(4_000)) }); // what fits is whole
+  // what fits is whole
+  expect(bodies('tool_call')[1]).toMatchObject({ title: 'x'.repeat(500), input: JSON.stringify('y'.repeat(4_000)) });
 });
 
 it('holds only text that can be stored: no NUL, no half of a character, also where one comes in two pieces', () => {

@@ -3,15 +3,7 @@ import type { SessionUpdate, ToolCallContent } from '@agentclientprotocol/sdk';
 import { isCurrency, outputSanitizer, usageIn, type OutputSanitizer, type TextExcerpt } from '#agents';
 import { redactor, type Redactor } from '#isolation';
 import type { RunEvent } from '../../store/runs/run-log.ts';
-import { headAndTail } from '../command/head-and-tail.ts';
-
-export interface AgentEvents {
-  take(update: SessionUpdate): void;
-  /** Gives out what was said so far: something else happens now. */
-  flush(): void;
-  /** Gives out what is held back: at the end of each turn. */
-  finish(): void;
-}
+import { HeadAndTail } from '../../process/head-and-tail.ts';
 
 /** Milliseconds in which pieces of one message become one event. */
 const COLLECT_MS = 100;
@@ -19,13 +11,13 @@ const COLLECT_MS = 100;
 const TEXT_LENGTH_MAX = 10_000;
 /** Characters of one piece of speech; no model says more at once, and each is compared with every secret. */
 const PIECE_LENGTH_MAX = 262_144;
-/** Characters kept of what a tool was given and of what it answered. */
+/** Characters stored of what a tool was given and of what it answered. */
 const TOOL_TEXT_LENGTH_MAX = 4_096;
 /** Characters of a title, a path, a name. */
 const NAME_LENGTH_MAX = 500;
 /** Entries of a plan, and paths of a call. */
 const ENTRIES_MAX = 100;
-/** Parts of a tool's answer that are looked at. */
+/** Parts of a tool's answer that are read. */
 const CONTENTS_MAX = 1_000;
 /** Bytes of one event. */
 const BODY_BYTES_MAX = 65_536;
@@ -33,52 +25,61 @@ const BODY_BYTES_MAX = 65_536;
 /** Of one turn: hours of ordinary work, and of a flood its beginning and what led to its end. */
 const HEAD = { items: 10_000, bytes: 4 * 1_048_576 };
 const TAIL = { items: 2_000, bytes: 2 * 1_048_576 };
-/** Bytes that an event costs beside its text. */
+/** Bytes that an event costs in addition to its text. */
 const EVENT_COST_BYTES = 128;
 
 type Spoken = 'message' | 'thought';
 type Body = Readonly<Record<string, unknown>>;
 
-/** `onEvent` is called in order and must not throw. */
-export function agentEvents(
-  secrets: readonly string[],
-  nowMs: () => number,
-  onEvent: (event: RunEvent) => void,
-): AgentEvents {
-  const words = outputSanitizer(secrets);
-  const kept = headAndTail<RunEvent>({
-    head: HEAD,
-    tail: TAIL,
-    bytesOf: ({ body }) => Buffer.byteLength(body) + EVENT_COST_BYTES,
-    give: onEvent,
-    say: (text) => onEvent({ kind: 'status', atMs: nowMs(), body: JSON.stringify({ text }) }),
-    missing: ({ items }) => `… ${items} things that the agent told are left out …`,
-    nowMs,
-  });
-  let lastUsage = '';
-  const speech = collected(secrets, (kind, text) =>
-    kept.add({ kind, atMs: nowMs(), body: JSON.stringify({ text: words.sound(text) }) }),
-  );
-  return {
-    take: (update) => {
-      const spoken = spokenIn(update);
-      if (spoken !== undefined)
-        return speech.add(
-          spoken.kind,
-          spoken.text.length > PIECE_LENGTH_MAX ? words.text(spoken.text, PIECE_LENGTH_MAX) : spoken.text,
-        );
-      const told = toldIn(update, words);
-      if (told === undefined || (told.kind === 'usage' && told.body === lastUsage)) return;
-      if (told.kind === 'usage') lastUsage = told.body;
-      speech.flush();
-      kept.add({ ...told, atMs: nowMs() });
-    },
-    flush: () => speech.flush(),
-    finish: () => {
-      speech.flush();
-      kept.finish();
-    },
-  };
+/** The events of one agent. `onEvent` is called in order and must not throw. */
+export class AgentEvents {
+  private readonly nowMs: () => number;
+  private readonly sanitizer: OutputSanitizer;
+  private readonly bounded: HeadAndTail<RunEvent>;
+  private readonly speech: SpeechCollector;
+  private lastUsage = '';
+
+  constructor(secrets: readonly string[], nowMs: () => number, onEvent: (event: RunEvent) => void) {
+    this.nowMs = nowMs;
+    this.sanitizer = outputSanitizer(secrets);
+    this.bounded = new HeadAndTail<RunEvent>({
+      head: HEAD,
+      tail: TAIL,
+      bytesOf: ({ body }) => Buffer.byteLength(body) + EVENT_COST_BYTES,
+      give: onEvent,
+      say: (text) => onEvent({ kind: 'status', atMs: nowMs(), body: JSON.stringify({ text }) }),
+      missing: ({ items }) => `… ${items} things that the agent told are left out …`,
+      nowMs,
+    });
+    this.speech = new SpeechCollector(secrets, (kind, text) =>
+      this.bounded.add({ kind, atMs: nowMs(), body: JSON.stringify({ text: this.sanitizer.sound(text) }) }),
+    );
+  }
+
+  add(update: SessionUpdate): void {
+    const { sanitizer } = this;
+    const spoken = spokenIn(update);
+    if (spoken !== undefined) {
+      const { kind, text } = spoken;
+      return this.speech.add(kind, text.length > PIECE_LENGTH_MAX ? sanitizer.text(text, PIECE_LENGTH_MAX) : text);
+    }
+    const event = eventOf(update, sanitizer);
+    if (event === undefined || (event.kind === 'usage' && event.body === this.lastUsage)) return;
+    if (event.kind === 'usage') this.lastUsage = event.body;
+    this.speech.flush();
+    this.bounded.add({ ...event, atMs: this.nowMs() });
+  }
+
+  /** Gives out what was said so far: something else happens now. */
+  flush(): void {
+    this.speech.flush();
+  }
+
+  /** Gives out what is held back: at the end of each turn. */
+  finish(): void {
+    this.speech.flush();
+    this.bounded.finish();
+  }
 }
 
 function spokenIn(update: SessionUpdate): { kind: Spoken; text: string } | undefined {
@@ -88,7 +89,7 @@ function spokenIn(update: SessionUpdate): { kind: Spoken; text: string } | undef
   return { kind: update.sessionUpdate === 'agent_message_chunk' ? 'message' : 'thought', text: update.content.text };
 }
 
-function toldIn(update: SessionUpdate, words: OutputSanitizer): { kind: string; body: string } | undefined {
+function eventOf(update: SessionUpdate, words: OutputSanitizer): { kind: string; body: string } | undefined {
   switch (update.sessionUpdate) {
     case 'tool_call':
     case 'tool_call_update':
@@ -153,7 +154,10 @@ function usageBody(update: Extract<SessionUpdate, { sessionUpdate: 'usage_update
   };
 }
 
-/** The body as JSON text, its parts the shorter the more of them there are. They were looked at once; here they are only shown. */
+/**
+ * The body as JSON text, its parts the shorter the more of them there are. They were looked at once; here they are only
+ * shown.
+ */
 function fitting(body: Body): string {
   for (let lengthMax = TOOL_TEXT_LENGTH_MAX; ; lengthMax = Math.floor(lengthMax / 4)) {
     const text = JSON.stringify(body, (_, part: unknown) =>
@@ -175,41 +179,45 @@ function textOf(content: ToolCallContent): string {
 }
 
 /** Joins the pieces of one speaker's text; a secret that is cut between two pieces is found all the same. */
-function collected(
-  secrets: readonly string[],
-  give: (kind: Spoken, text: string) => void,
-): { add(kind: Spoken, text: string): void; flush(): void } {
-  let waiting: { kind: Spoken; text: string; hiding: Redactor } | undefined;
-  let timer: NodeJS.Timeout | undefined;
+class SpeechCollector {
+  private readonly secrets: readonly string[];
+  private readonly give: (kind: Spoken, text: string) => void;
+  private waiting: { kind: Spoken; text: string; redactor: Redactor } | undefined;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(secrets: readonly string[], give: (kind: Spoken, text: string) => void) {
+    this.secrets = secrets;
+    this.give = give;
+  }
+
+  add(kind: Spoken, text: string): void {
+    if (this.waiting?.kind !== kind) this.flush();
+    const waiting = (this.waiting ??= { kind, text: '', redactor: redactor(this.secrets) });
+    waiting.text += waiting.redactor.push(text);
+    if (waiting.text.length >= TEXT_LENGTH_MAX) this.giveReady();
+    else this.timer ??= setTimeout(() => this.giveReady(), COLLECT_MS);
+  }
+
+  flush(): void {
+    if (this.waiting !== undefined) this.waiting.text += this.waiting.redactor.end();
+    this.giveReady(true);
+    this.waiting = undefined;
+  }
+
   /** What is certainly no part of a secret, nor half a character, goes out now, the rest when the speaker changes. */
-  const giveReady = (isEnd = false): void => {
-    clearTimeout(timer);
-    timer = undefined;
-    if (waiting === undefined) return;
-    const { text, kind } = waiting;
+  private giveReady(isEnd = false): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    if (this.waiting === undefined) return;
+    const { text, kind } = this.waiting;
     const ready = isEnd ? text.length : wholeUpTo(text, text.length);
-    waiting.text = text.slice(ready);
+    this.waiting.text = text.slice(ready);
     for (let at = 0; at < ready;) {
       const end = wholeUpTo(text, Math.min(at + TEXT_LENGTH_MAX, ready));
-      give(kind, text.slice(at, end > at ? end : ready));
+      this.give(kind, text.slice(at, end > at ? end : ready));
       at = end > at ? end : ready;
     }
-  };
-  const flush = (): void => {
-    if (waiting !== undefined) waiting.text += waiting.hiding.end();
-    giveReady(true);
-    waiting = undefined;
-  };
-  return {
-    flush,
-    add: (kind, text) => {
-      if (waiting?.kind !== kind) flush();
-      waiting ??= { kind, text: '', hiding: redactor(secrets) };
-      waiting.text += waiting.hiding.push(text);
-      if (waiting.text.length >= TEXT_LENGTH_MAX) giveReady();
-      else timer ??= setTimeout(giveReady, COLLECT_MS);
-    },
-  };
+  }
 }
 
 /** The place, or the one before it where it would be inside a character. */

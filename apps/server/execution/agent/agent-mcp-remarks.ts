@@ -1,7 +1,7 @@
 /** MCP servers of an agent's session: which of them it can be given, and which it could not start. contract 3 (AmbientAgentConfig). */
 import type { McpCapabilities, McpServer } from '@agentclientprotocol/sdk';
 
-/** Servers that a remark names. */
+/** Servers that a message names. */
 const NAMED_MAX = 20;
 /** Fits an agent's words into a log: without secrets, and within a bound. */
 type Fitting = (text: string, lengthMax: number) => string;
@@ -23,13 +23,16 @@ export function acceptable(
   );
 }
 
-/** What a run's owner is told of servers that its agent cannot be given. */
+/** What a run's owner reads of servers that its agent cannot be given. */
 export function httpRefused(agentId: string, servers: readonly McpServer[], fit: Fitting): string | undefined {
   if (servers.length === 0) return undefined;
   return `the agent ${agentId} works without the MCP ${servers.length === 1 ? 'server' : 'servers'} ${named(servers.map(({ name }) => line(fit(name, NAME_LENGTH_MAX))))}: it takes only servers that are programs, none over HTTP`;
 }
 
-/** What a run's owner is told of servers that could not be started, by what an agent says of its session; undefined: it says of none. */
+/**
+ * What a run's owner reads of servers that could not be started, by what an agent says of its session; undefined: it
+ * says of none.
+ */
 export function failedServers(meta: unknown, fit: Fitting): string | undefined {
   const said = member(member(meta, 'millwright'), 'mcpServers');
   const failed = Array.isArray(said)

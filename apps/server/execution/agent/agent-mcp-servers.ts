@@ -1,10 +1,9 @@
 /** MCP servers of a run: the map of its configuration as the protocol's list, its secrets put in where they are named. contract 3 (AmbientAgentConfig), 10. */
 import type { McpServer } from '@agentclientprotocol/sdk';
-import { type AmbientAgentConfig } from '#agents';
+import type { AmbientAgentConfig } from '#agents';
 import { isInjectableValue } from '#isolation';
-import { findTools } from '../../process/program.ts';
-import { STANDARD_PATH } from '../sandbox/sandboxes.ts';
-import { SetupError } from '../workspace/setup-error.ts';
+import { findTools, STANDARD_PATH } from '../../process/program.ts';
+import { SetupError } from '../executor.ts';
 
 /** One of them as the wire has it, its shape checked when the run was asked for. */
 interface ServerSaid {
@@ -15,7 +14,10 @@ interface ServerSaid {
   headers?: Record<string, string>;
 }
 
-/** A secret of the run by its name, which stands at every second place when a value is split. Other things in braces stay as they are: what reads the value may know them. */
+/**
+ * A secret of the run by its name, which is every second part when a value is split. Other things in braces stay as
+ * they are: what reads the value may know them.
+ */
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /** The servers with the secrets that they name. Throws SetupError for one that the run has not. */
@@ -38,8 +40,10 @@ export async function mcpServersOf(
 }
 
 /**
- * What values of variables and headers hold literally that are called like credentials or look like one, to be kept out of logs and artifacts
- * like secrets. Others stay: `production` in a variable must not hide that word in a report. Of a header also what follows its scheme, which is seldom repeated. Throws SetupError for one that is too long to be looked for.
+ * What values of variables and headers hold literally that are called like credentials or look like one, to be kept out
+ * of logs and artifacts
+ * like secrets. Others stay: `production` in a variable must not hide that word in a report. Of a header also what
+ * follows its scheme, which is seldom repeated. Throws SetupError for one that is too long to be looked for.
  */
 export function literalSecretsOf({ mcp_servers: servers = {} }: AmbientAgentConfig): string[] {
   const found = Object.entries(servers).flatMap(([name, server]) => {
@@ -56,7 +60,7 @@ function entriesOf(name: string, member: string, map: Record<string, string>): s
       .filter((_, position) => position % 2 === 0)
       .flatMap((text) => (member === 'headers' ? [text, text.replace(/^\S+\s+/, '')] : [text]));
     const long = literals.filter(
-      (text) => text.length >= LITERAL_LENGTH_MIN && (CREDENTIAL_NAME.test(key) || looksRandom(text)),
+      (text) => text.length >= LITERAL_LENGTH_MIN && (CREDENTIAL_NAME.test(key) || isRandomText(text)),
     );
     if (!long.every(isInjectableValue))
       throw new SetupError(
@@ -69,7 +73,7 @@ function entriesOf(name: string, member: string, map: Record<string, string>): s
 const CREDENTIAL_NAME = /token|secret|passw|key|auth|credential|cookie|session|signature|bearer/i;
 
 /** Long, without spaces, letters and digits mixed, and no address: what generators of credentials make. */
-function looksRandom(text: string): boolean {
+function isRandomText(text: string): boolean {
   return (
     text.length >= 20 &&
     /^[A-Za-z0-9+/=_.~-]+$/.test(text) &&

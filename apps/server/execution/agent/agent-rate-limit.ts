@@ -57,7 +57,9 @@ function slept(bytes: number): Promise<void> {
   return sleep((bytes / BYTES_PER_SECOND) * MS_PER_SECOND, undefined, { ref: false });
 }
 
-/** What pieces of one stream cost, in order. Throws over a message of too many values, before anybody reads it as JSON. */
+/**
+ * What pieces of one stream cost, in order. Throws over a message of too many values, before anybody reads it as JSON.
+ */
 function pricing(): (bytes: Uint8Array) => number {
   let [nodes, isText, isEscaped] = [0, false, false];
   return (bytes) => {

@@ -1,123 +1,213 @@
 /** What is said between one execution and its agent: the task, follow-ups as they come, what the session remembers of both. contract 3 (Follow-up). */
 import { Readable, Writable } from 'node:stream';
-import type { McpServer } from '@agentclientprotocol/sdk';
-import { filesSaid, firstPrompt, joinPrompts, outputSanitizer } from '#agents';
+import type { McpServer, PromptResponse, SessionUpdate } from '@agentclientprotocol/sdk';
+import {
+  BUILT_IN_HARNESS,
+  filesSaid,
+  firstPrompt,
+  joinPrompts,
+  launchCommand,
+  launchEnvironment,
+  outputSanitizer,
+  type AmbientAgentConfig,
+  type LaunchProfile,
+  type RunUsage,
+} from '#agents';
 import { redact } from '#isolation';
 import { ATTACHMENTS_FOLDER } from '#runs';
+import type { RunEvent } from '../../store/runs/run-log.ts';
 import type { Task } from '../../store/runs/run-tasks.ts';
+import type { AgentLaunch, AgentPipes, ExecutionPlace } from '../executor.ts';
+import type { AgentReports } from './agent-artifacts.ts';
 import { AgentConversation, type Message, type SessionOrigin, type TurnEnd } from './agent-conversation.ts';
-import { agentEvents } from './agent-events.ts';
+import { AgentEvents } from './agent-events.ts';
 import { failedServers, httpRefused } from './agent-mcp-remarks.ts';
-import { rememberedSession } from './agent-session-files.ts';
-import type { AgentExecution, AgentWork } from './agents.ts';
-import type { CommandPipes } from '../command/command.ts';
-import { sessionDigest } from './session-digest.ts';
+import type { PermissionBroker } from './permission-broker.ts';
+import { loadSession, SessionMemory, type RememberedSession } from './session-memory.ts';
 
-/** What the agent's session is opened with. */
-export interface SessionOptions {
-  basePrompt?: string;
+export interface AgentSessionDeps {
+  profile: LaunchProfile;
+  config: AmbientAgentConfig;
+  place: Pick<ExecutionPlace, 'cwd' | 'stateFolder'>;
+  task: Task;
+  skill?: { body: string };
   mcpServers: readonly McpServer[];
-  mode?: string;
+  /** People are asked for permission: it is not put into the mode in which it does not ask. */
+  isAsking: boolean;
+  /** Something was said before this execution that a new session would not know. */
+  hasPast: boolean;
+  /** Variables of the agent's own: its model, its credentials. */
+  environment: Readonly<Record<string, string>>;
+  secretValues: readonly string[];
+  usage?: RunUsage;
+  reports?: AgentReports;
+  permissions: PermissionBroker;
+  /** What was said before this execution. */
+  conversationDigest(): Promise<string>;
+  /** Hands over follow-ups that came since, with their files; undefined: there are none. */
+  takeFollowups(): Promise<Task | undefined>;
+  nowMs(): number;
+  onEvent(event: RunEvent): void;
+  /** Something could not be remembered or asked for. */
+  onFault(error: unknown): void;
 }
 
-export interface AgentSession extends Pick<AgentExecution, 'ended' | 'look'> {
-  talk(pipes: CommandPipes): Promise<void>;
-}
+/** Speaks with one agent for one execution; its session is found again by the next execution of the same run. */
+export class AgentSession {
+  /** What the agent is started with. */
+  readonly launch: AgentLaunch;
+  private readonly deps: AgentSessionDeps;
+  private readonly events: AgentEvents;
+  private readonly sanitizer: ReturnType<typeof outputSanitizer>;
+  private conversation: AgentConversation | undefined;
+  private memory: SessionMemory | undefined;
+  private end: TurnEnd | undefined;
+  private polling: Promise<void> | undefined;
+  /** One after the other: what one poll has taken is sent before the next one finds nothing. */
+  private taking: Promise<unknown> = Promise.resolve();
 
-/** The talk of one execution. */
-export function agentSession(work: AgentWork, wishes: SessionOptions): AgentSession {
-  const { profile, config, workspace, task, usage, reports, desk, nowMs, onEvent } = work;
-  const events = agentEvents(work.secretValues, nowMs, onEvent);
-  const say = (text: string): void => onEvent({ kind: 'status', atMs: nowMs(), body: JSON.stringify({ text }) });
-  const words = outputSanitizer(work.secretValues);
-  let conversation: AgentConversation | undefined;
-  let end: TurnEnd | undefined;
-  let telling: ((task: Task) => Message) | undefined;
+  constructor(deps: AgentSessionDeps) {
+    const { profile, config, environment, secretValues, nowMs, onEvent } = deps;
+    this.deps = deps;
+    this.events = new AgentEvents(secretValues, nowMs, onEvent);
+    this.sanitizer = outputSanitizer(secretValues);
+    this.launch = {
+      command: launchCommand(profile, config.model_id),
+      harnessEnv: { ...launchEnvironment(profile, config.model_id), ...environment },
+      converse: (pipes) => this.converse(pipes),
+    };
+  }
 
-  // One after the other: what one look has taken is told before the next one finds nothing.
-  let taking: Promise<unknown> = Promise.resolve();
-  const take = <T>(use: (more: Task | undefined) => T): Promise<T> => {
-    const taken = taking.then(async () => use(await work.takeFollowups()));
-    taken.catch((error: unknown) => work.onFault(error));
-    taking = taken.catch(() => undefined);
-    return taken;
-  };
+  /** How the conversation ended; undefined when there was none. */
+  ended(): TurnEnd | undefined {
+    return this.end;
+  }
 
-  async function talk({ input, output, cancel }: CommandPipes): Promise<void> {
-    const before = await rememberedSession(workspace);
-    const memory = sessionDigest(workspace, before, work.onFault);
-    telling = (more) => {
-      memory.telling(more.parts.map(({ id }) => id));
-      return messageOf(more, more.prompt);
-    };
-    const first = async (how: SessionOrigin): Promise<Message> => {
-      memory.telling(task.parts.map(({ id }) => id));
-      const isKnown = how === 'resumed' || how === 'loaded';
-      const digest = work.hasPast && !isKnown ? await work.toldSoFar() : undefined;
-      return messageOf(task, firstPrompt({ parts: task.parts, told: new Set(before?.told), isKnown, digest }));
-    };
-    const next = async (isGone: boolean): Promise<Message | undefined> => {
-      events.finish();
-      if (isGone || cancel.aborted || usage?.refusal() !== undefined) return undefined;
-      return take((more) => more && telling?.(more));
-    };
-    conversation = new AgentConversation(
-      { profile, cwd: workspace.workspace, ...wishes, modelId: config.model_id, sessionId: before?.sessionId },
+  /** Somebody may have answered a question, or said something to the agent. */
+  poll(): void {
+    const { permissions, profile } = this.deps;
+    permissions.poll();
+    if (!profile.concurrentPrompt || this.polling !== undefined || this.conversation?.isInTurn() !== true) return;
+    this.polling = this.take((more) => {
+      if (more !== undefined) this.conversation?.say(this.followup(more));
+    })
+      .catch(() => undefined)
+      .finally(() => (this.polling = undefined));
+  }
+
+  private async converse({ input, output, cancel }: AgentPipes): Promise<void> {
+    const { profile, config, place, mcpServers, skill, secretValues, onFault } = this.deps;
+    const before = await loadSession(place.stateFolder);
+    const memory = (this.memory = new SessionMemory(place.stateFolder, before, onFault));
+    this.conversation = new AgentConversation(
+      {
+        profile,
+        cwd: place.cwd,
+        basePrompt: basePromptOf(config, skill),
+        mcpServers,
+        mode: modeOf(this.deps),
+        modelId: config.model_id,
+        sessionId: before?.sessionId,
+      },
       {
         input: Readable.toWeb(output) as ReadableStream<Uint8Array>,
         output: Writable.toWeb(input) as WritableStream<Uint8Array>,
         cancel,
-        first,
-        next,
-        onServers: (refused, said) =>
-          [httpRefused(profile.id, refused, words.text), failedServers(said, words.text)]
-            .filter((text) => text !== undefined)
-            .forEach(say),
+        first: (origin) => this.first(origin, before),
+        next: (isGone) => this.next(isGone || cancel.aborted),
+        onServers: (refused, session) => this.noteServers(refused, session),
         decide: (request, signal) => {
-          events.flush();
-          return desk.decide(request, signal);
+          this.events.flush();
+          return this.deps.permissions.decide(request, signal);
         },
-        onAnswer: (response) => {
-          memory.heard();
-          usage?.turnEnded(response);
-        },
-        onUpdate: (update) => {
-          memory.heard();
-          usage?.take(update);
-          reports?.take(update);
-          desk.heard(update);
-          events.take(update);
-        },
-        onSession: async (sessionId, how) => {
-          usage?.sessionOpened(sessionId);
-          say(SESSION_WORDS[how]);
+        onAnswer: (response) => this.noteAnswer(response),
+        onUpdate: (update) => this.noteUpdate(update),
+        onSession: async (sessionId, origin) => {
+          this.deps.usage?.sessionOpened(sessionId);
+          this.say(SESSION_TEXTS[origin]);
           await memory.opened(sessionId);
         },
       },
     );
-    end = withoutSecrets(await conversation.ended, work.secretValues);
-    events.finish();
-    if (end.kind === 'failed' && end.said !== undefined) say(`the agent answered with an error: ${end.said}`);
+    const end = (this.end = withoutSecrets(await this.conversation.ended, secretValues));
+    this.events.finish();
+    if (end.kind === 'failed' && end.said !== undefined) this.say(`the agent answered with an error: ${end.said}`);
   }
 
-  let isLooking = false;
-  return {
-    talk,
-    ended: () => end,
-    look: () => {
-      desk.look();
-      if (!profile.concurrentPrompt || isLooking || conversation?.isInTurn() !== true) return;
-      isLooking = true;
-      void take((more) => {
-        if (more !== undefined && telling !== undefined) conversation?.say(telling(more));
-      })
-        .catch(() => undefined)
-        .finally(() => (isLooking = false));
-    },
-  };
+  /** What the session gets first. */
+  private async first(origin: SessionOrigin, before: RememberedSession | undefined): Promise<Message> {
+    const { task, hasPast } = this.deps;
+    this.memory?.sending(task.parts.map(({ id }) => id));
+    const isKnown = origin === 'resumed' || origin === 'loaded';
+    const digest = hasPast && !isKnown ? await this.deps.conversationDigest() : undefined;
+    return messageOf(task, firstPrompt({ parts: task.parts, told: new Set(before?.told), isKnown, digest }));
+  }
+
+  /** What it gets after a turn; undefined: nothing more. */
+  private async next(isOver: boolean): Promise<Message | undefined> {
+    this.events.finish();
+    if (isOver || this.deps.usage?.refusal() !== undefined) return undefined;
+    return this.take((more) => more && this.followup(more));
+  }
+
+  private followup(more: Task): Message {
+    this.memory?.sending(more.parts.map(({ id }) => id));
+    return messageOf(more, more.prompt);
+  }
+
+  private take<T>(use: (more: Task | undefined) => T): Promise<T> {
+    const followups = this.taking.then(async () => use(await this.deps.takeFollowups()));
+    followups.catch((error: unknown) => this.deps.onFault(error));
+    this.taking = followups.catch(() => undefined);
+    return followups;
+  }
+
+  private noteServers(refused: readonly McpServer[], session: unknown): void {
+    const fit = (text: string, lengthMax: number): string => this.sanitizer.text(text, lengthMax);
+    [httpRefused(this.deps.profile.id, refused, fit), failedServers(session, fit)]
+      .filter((text) => text !== undefined)
+      .forEach((text) => this.say(text));
+  }
+
+  private noteAnswer(response: PromptResponse): void {
+    this.memory?.acknowledged();
+    this.deps.usage?.turnEnded(response);
+  }
+
+  private noteUpdate(update: SessionUpdate): void {
+    const { usage, reports, permissions } = this.deps;
+    this.memory?.acknowledged();
+    usage?.take(update);
+    reports?.take(update);
+    permissions.noteTitle(update);
+    this.events.add(update);
+  }
+
+  private say(text: string): void {
+    const { onEvent, nowMs } = this.deps;
+    onEvent({ kind: 'status', atMs: nowMs(), body: JSON.stringify({ text }) });
+  }
 }
 
-/** What a message tells may be an endpoint's words. */
+/** Mode of the built-in agent in which it asks. */
+const ASK_MODE = 'ask';
+
+/** Where people are asked, any other agent stays in the mode that it begins in. */
+function modeOf({ profile, isAsking }: AgentSessionDeps): string | undefined {
+  if (!isAsking) return profile.mode;
+  return profile.id === BUILT_IN_HARNESS ? ASK_MODE : undefined;
+}
+
+/** contract 3: base prompt, blank line, body of the skill. */
+function basePromptOf(
+  { base_prompt: own }: AmbientAgentConfig,
+  skill: { body: string } | undefined,
+): string | undefined {
+  const parts = [own, skill?.body].filter((part) => part !== undefined && part !== '');
+  return parts.length === 0 ? undefined : parts.join('\n\n');
+}
+
+/** A message of a failure may repeat what an endpoint has answered. */
 function withoutSecrets(end: TurnEnd, secretValues: readonly string[]): TurnEnd {
   return end.kind === 'failed'
     ? { ...end, message: redact(end.message, secretValues), said: end.said && redact(end.said, secretValues) }
@@ -131,7 +221,7 @@ function messageOf({ attachments, mode }: Task, text: string): Message {
   };
 }
 
-const SESSION_WORDS = {
+const SESSION_TEXTS = {
   new: 'the agent has begun a session',
   resumed: 'the agent goes on with its session',
   loaded: 'the agent has loaded its session',

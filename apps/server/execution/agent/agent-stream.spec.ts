@@ -3,13 +3,13 @@ import { jest } from '@jest/globals';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { OverflowError, UnreadOutputError } from './agent-failures.ts';
 import { eventually } from '../../../../test/support/service.ts';
-import { agentStream } from './agent-stream.ts';
+import { AgentStream } from './agent-stream.ts';
 
 it('hands updates on, drops what nobody asked for, and prints nothing', async () => {
   const printed = jest.spyOn(console, 'error').mockImplementation(() => undefined);
   const [from, to] = [new PassThrough(), new PassThrough()];
   const updates: unknown[] = [];
-  const stream = agentStream(
+  const stream = new AgentStream(
     Writable.toWeb(to) as WritableStream<Uint8Array>,
     Readable.toWeb(from) as ReadableStream<Uint8Array>,
     (update) => {
@@ -53,7 +53,7 @@ it('hands updates on, drops what nobody asked for, and prints nothing', async ()
 
 function piped() {
   const [from, to] = [new PassThrough(), new PassThrough()];
-  const stream = agentStream(
+  const stream = new AgentStream(
     Writable.toWeb(to) as WritableStream<Uint8Array>,
     Readable.toWeb(from) as ReadableStream<Uint8Array>,
     () => undefined,
@@ -115,9 +115,11 @@ it('lets no request through that could not be answered in few words, and of othe
 it('ends with an agent that asks and does not read, after a mebibyte of answers, and only then', async () => {
   const { all, writer } = piped();
   const read = all().catch((error: unknown) => error);
-  void writer.write({ jsonrpc: '2.0', id: 1, method: 'session/prompt', params: { prompt: 'p'.repeat(3_000_000) } }); // our own words do not count
+  // our own words do not count
+  void writer.write({ jsonrpc: '2.0', id: 1, method: 'session/prompt', params: { prompt: 'p'.repeat(3_000_000) } });
   const answer = { jsonrpc: '2.0', id: 'i'.repeat(256), error: FAULT } as const;
-  for (let number = 0; number < 2_000; number += 1) await writer.write(answer); // each without its long data: a megabyte
+  // each without its long data: a megabyte
+  for (let number = 0; number < 2_000; number += 1) await writer.write(answer);
   let more = 0;
   const failure = await (async () => {
     for (; more < 2_000; more += 1) await writer.write(answer);
@@ -164,7 +166,7 @@ it('does not break off the pipe of an agent that is too loud, for what is still 
     },
     cancel: (reason) => void cancelled.push(reason),
   });
-  const { readable } = agentStream(new WritableStream(), input, () => undefined);
+  const { readable } = new AgentStream(new WritableStream(), input, () => undefined);
   expect(
     await readable
       .getReader()

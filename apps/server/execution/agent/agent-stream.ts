@@ -11,8 +11,10 @@ import { UnreadOutputError } from './agent-failures.ts';
 import { paced } from './agent-rate-limit.ts';
 
 /**
- * Bytes of one protocol message; a flood without a line break is no protocol. An image of 5 MB, as large as models take them, fits twice: agents
- * send it as content and as raw output. That much text is parsed in 20 ms; what takes long are many values, which have a bound of their own.
+ * Bytes of one protocol message; a flood without a line break is no protocol. An image of 5 MB, as large as models take
+ * them, fits twice: agents
+ * send it as content and as raw output. That much text is parsed in 20 ms; what takes long are many values, which have
+ * a bound of their own.
  */
 const MESSAGE_BYTES_MAX = 12 * 1_048_576;
 /** Bytes of our answers that an agent has not read yet. */
@@ -21,59 +23,73 @@ const UNREAD_BYTES_MAX = 1_048_576;
 const NAME_LENGTH_MAX = 256;
 /** Characters of an answer that says that something is wrong; of a longer one, what was wrong is left out. */
 const FAULT_LENGTH_MAX = 4_096;
-/** What is kept of a request while it waits for people. */
+/** What is read of a request while it waits for people. */
 const REQUEST: ValueBounds = { nodes: 5_000, characters: 131_072 };
 const OFFERED_MAX = 100;
-/** What is kept of an answer: lists of thousands of models. */
+/** What is read of an answer: lists of thousands of models. */
 const ANSWER: ValueBounds = { nodes: 200_000, characters: 2 * 1_048_576 };
 
 /**
- * The stream over an agent's pipes. An answer to nobody is dropped here, and updates go to `onUpdate` without the library's look at them: what it
- * does not understand it prints, as often as it comes. What `onUpdate` throws over is no update. An agent that asks and does not read the
+ * The stream over an agent's pipes. An answer to nobody is dropped here, and updates go to `onUpdate` without passing
+ * through the library: what
+ * it does not understand it prints, as often as it comes. What `onUpdate` throws over is no update. An agent that asks
+ * and does not read the
  * answers ends the stream: the library's own queue of them has no bound.
  */
-export function agentStream(
-  output: WritableStream<Uint8Array>,
-  input: ReadableStream<Uint8Array>,
-  onUpdate: (update: SessionNotification) => void,
-): Stream {
-  const { readable, writable } = ndJsonStream(output, paced(input), { maxMessageBytes: MESSAGE_BYTES_MAX });
-  const asked = new Set<unknown>();
-  const writer = writable.getWriter();
-  let unread = 0;
-  let fail: ((error: unknown) => void) | undefined;
-  return {
-    readable: readable.pipeThrough(
+export class AgentStream implements Stream {
+  readonly readable: ReadableStream<AnyMessage>;
+  readonly writable: WritableStream<AnyMessage>;
+  private readonly onUpdate: (update: SessionNotification) => void;
+  private readonly writer: WritableStreamDefaultWriter<AnyMessage>;
+  /** IDs of our requests that are not answered yet. */
+  private readonly asked = new Set<unknown>();
+  private unreadBytes = 0;
+  private fail: ((error: unknown) => void) | undefined;
+
+  constructor(
+    output: WritableStream<Uint8Array>,
+    input: ReadableStream<Uint8Array>,
+    onUpdate: (update: SessionNotification) => void,
+  ) {
+    const { readable, writable } = ndJsonStream(output, paced(input), { maxMessageBytes: MESSAGE_BYTES_MAX });
+    const writer = writable.getWriter();
+    this.onUpdate = onUpdate;
+    this.writer = writer;
+    this.readable = readable.pipeThrough(
       new TransformStream<AnyMessage, AnyMessage>({
         start: (controller) => {
-          fail = (error) => controller.error(error);
+          this.fail = (error) => controller.error(error);
         },
-        transform: (message, controller) => {
-          if (isUpdate(message)) return told(message.params, onUpdate);
-          const small = isAnswer(message) ? answerIn(message, asked) : requestIn(message);
-          if (small !== undefined) controller.enqueue(small);
-        },
+        transform: (message, controller) => this.receive(message, controller),
       }),
-    ),
-    writable: new WritableStream<AnyMessage>({
-      // Nobody waits for what is written, or answers would queue up where nobody counts them.
-      write: (message) => {
-        if ('method' in message && 'id' in message) asked.add(message.id);
-        const answer = 'method' in message ? undefined : briefly(message);
-        unread += answer?.bytes ?? 0;
-        if (unread > UNREAD_BYTES_MAX) {
-          fail?.(new UnreadOutputError());
-          throw new UnreadOutputError();
-        }
-        writer.write(answer?.message ?? message).then(
-          () => void (unread -= answer?.bytes ?? 0),
-          (error: unknown) => fail?.(error),
-        );
-      },
+    );
+    this.writable = new WritableStream<AnyMessage>({
+      write: (message) => this.send(message),
       close: () => writer.close(),
       abort: (reason) => writer.abort(reason),
-    }),
-  };
+    });
+  }
+
+  private receive(message: AnyMessage, controller: TransformStreamDefaultController<AnyMessage>): void {
+    if (isUpdate(message)) return passUpdate(message.params, this.onUpdate);
+    const small = isAnswer(message) ? answerIn(message, this.asked) : requestIn(message);
+    if (small !== undefined) controller.enqueue(small);
+  }
+
+  /** Nobody waits for what is written, or answers would queue up where nobody counts them. */
+  private send(message: AnyMessage): void {
+    if ('method' in message && 'id' in message) this.asked.add(message.id);
+    const answer = 'method' in message ? undefined : briefly(message);
+    this.unreadBytes += answer?.bytes ?? 0;
+    if (this.unreadBytes > UNREAD_BYTES_MAX) {
+      this.fail?.(new UnreadOutputError());
+      throw new UnreadOutputError();
+    }
+    this.writer.write(answer?.message ?? message).then(
+      () => void (this.unreadBytes -= answer?.bytes ?? 0),
+      (error: unknown) => this.fail?.(error),
+    );
+  }
 }
 
 function isAnswer(message: object): message is { id: unknown } {
@@ -113,7 +129,7 @@ function permissionIn(params: unknown): unknown {
   };
 }
 
-/** A text is kept whole or not at all: of half a secret nobody knows that it is one. */
+/** A text is passed on whole or not at all: of half a secret nobody knows that it is one. */
 function whole(text: string, left: number): string {
   return text.length <= left ? text : `[${text.length} characters left out]`;
 }
@@ -128,7 +144,7 @@ function briefly(message: AnyMessage): { message: AnyMessage; bytes: number } {
 }
 
 /** An agent may send anything as an update; only texts name a session and a kind. */
-function told(params: unknown, onUpdate: (update: SessionNotification) => void): void {
+function passUpdate(params: unknown, onUpdate: (update: SessionNotification) => void): void {
   const { sessionId, update } = (params ?? {}) as { sessionId?: unknown; update?: { sessionUpdate?: unknown } | null };
   if (typeof sessionId !== 'string' || typeof update?.sessionUpdate !== 'string') return;
   try {

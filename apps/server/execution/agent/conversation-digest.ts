@@ -3,11 +3,14 @@ import { digestOf, DIGEST_BYTES_MAX, TURN_SHARE_MAX, conversationOf, type Digest
 import type { RunHistoryStore } from '../../store/runs/run-history.ts';
 import type { ClaimedRun } from '../../store/runs/runs.ts';
 
-/** Runs of a conversation that are looked at, the latest ones before this one and the first. */
+/** Runs of a conversation that are read, the latest ones before this one and the first. */
 const RUNS_MAX = 100;
-const RUNS_PER_LOOK = 500;
+const RUNS_PER_PAGE = 500;
 
-/** The digest for an execution of this run; empty when nothing was said before. `now`: what the execution is told itself, which a lost one may have been told too. */
+/**
+ * The digest for an execution of this run; empty when nothing was said before. `now`: what the execution gets itself,
+ * which a lost one may have got too.
+ */
 export async function conversationDigest(
   histories: RunHistoryStore,
   run: ClaimedRun,
@@ -16,7 +19,7 @@ export async function conversationDigest(
   const turns: Turn[] = [];
   for (const runId of [...few(await runsBefore(histories, run)), run.runId])
     turns.push(...(await turnsBefore(histories, run, runId)));
-  const told = turns.map(({ asked, runId }): DigestTurn => ({
+  const entries = turns.map(({ asked, runId }): DigestTurn => ({
     asked: withoutNow(
       asked.map(({ text }) => text),
       runId === run.runId ? now : [],
@@ -28,11 +31,11 @@ export async function conversationDigest(
   for (const at of [0, ...Array.from(turns.keys()).slice(1).toReversed()]) {
     const turn = turns[at];
     if (turn === undefined || left < 0) break;
-    const answered = { ...told[at], said: await saidIn(histories, turn) } as DigestTurn;
-    told[at] = answered;
+    const answered = { ...entries[at], said: await saidIn(histories, turn) } as DigestTurn;
+    entries[at] = answered;
     left -= Math.min(bytesOf(answered), DIGEST_BYTES_MAX * TURN_SHARE_MAX);
   }
-  return digestOf(told);
+  return digestOf(entries);
 }
 
 function withoutNow(asked: readonly string[], now: readonly string[]): string[] {
@@ -48,7 +51,10 @@ function bytesOf({ asked, said }: DigestTurn): number {
   return [...asked, said].reduce((total, text) => total + Buffer.byteLength(text), 0);
 }
 
-/** Runs that were in the conversation before this one. Of a run of a factory only those of the same one: whoever may see it may not see others. contract 2. */
+/**
+ * Runs that were in the conversation before this one. Of a run of a factory only those of the same one: whoever may see
+ * it may not see others. contract 2.
+ */
 async function runsBefore(
   histories: RunHistoryStore,
   { runId, conversationId, factoryUid }: ClaimedRun,
@@ -57,7 +63,7 @@ async function runsBefore(
   const visible = factoryUid === undefined ? undefined : [factoryUid];
   const found = new Set<string>();
   for (let from: string | undefined; ;) {
-    const page = (await histories.runsIn(conversationId, visible, RUNS_PER_LOOK, from)).filter((id) => !found.has(id));
+    const page = (await histories.runsIn(conversationId, visible, RUNS_PER_PAGE, from)).filter((id) => !found.has(id));
     for (const id of page) found.add(id);
     from = page.at(-1);
     if (from === undefined || from >= runId) return [...found].filter((id) => id < runId);

@@ -1,9 +1,9 @@
-/** The desk at which an agent's requests are decided: what is waited for, for how long, and how many at a time. */
+/** The broker of an agent's permission requests: what is waited for, for how long, and how many at a time. */
 import type { RequestPermissionRequest } from '@agentclientprotocol/sdk';
 import { allowing } from '#agents';
 import type { RunEvent } from '../../store/runs/run-log.ts';
 import type { Permission, PermissionStore, Question, PermissionAnswer } from '../../store/runs/permissions.ts';
-import { permissionBroker, type PermissionBrokerDeps } from './permission-broker.ts';
+import { PermissionBroker, type PermissionBrokerDeps } from './permission-broker.ts';
 
 const CLAIM = { runId: 'run', executionId: 'execution', epoch: 1 };
 const OPTIONS: RequestPermissionRequest['options'] = [
@@ -39,11 +39,11 @@ function tableOf() {
   return { rows, settle, store };
 }
 
-function deskWith(more: Partial<PermissionBrokerDeps> = {}) {
+function brokerWith(more: Partial<PermissionBrokerDeps> = {}) {
   const table = tableOf();
   const events: RunEvent[] = [];
   let ids = 0;
-  const desk = permissionBroker({
+  const broker = new PermissionBroker({
     store: table.store as unknown as PermissionStore,
     claim: CLAIM,
     situation: { tier: 'standard', isConfined: true, interactive: true, idleMinutes: 10 },
@@ -52,14 +52,14 @@ function deskWith(more: Partial<PermissionBrokerDeps> = {}) {
     newId: () => `p${(ids += 1)}`,
     onEvent: (event) => void events.push(event),
     flush: () => Promise.resolve(),
-    insist: (write) => write(),
-    tell: () => undefined,
+    retryWhileOwned: (write) => write(),
+    publish: () => undefined,
     onFault: (error) => {
       throw error;
     },
     ...more,
   });
-  return { desk, table, texts: () => events.map(({ body }) => (JSON.parse(body) as { text: string }).text) };
+  return { broker, table, texts: () => events.map(({ body }) => (JSON.parse(body) as { text: string }).text) };
 }
 let test = new AbortController();
 afterEach(() => {
@@ -69,19 +69,19 @@ afterEach(() => {
 const settledSoon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
 
 it('nobody answers in time: it is refused', async () => {
-  const { desk, table } = deskWith({
+  const { broker, table } = brokerWith({
     situation: { tier: 'standard', isConfined: true, interactive: true, idleMinutes: 0.001 },
   });
-  expect(await desk.decide(request(), test.signal)).toBe('n');
+  expect(await broker.decide(request(), test.signal)).toBe('n');
   expect([...table.rows.values()]).toEqual([expect.objectContaining({ optionId: 'n', principalUid: undefined })]);
-  expect(await desk.decide(request('again', [OPTIONS[0] as (typeof OPTIONS)[number]]), test.signal)).toBeUndefined();
+  expect(await broker.decide(request('again', [OPTIONS[0] as (typeof OPTIONS)[number]]), test.signal)).toBeUndefined();
 });
 
 it('an answer of somebody who was faster than the time-out counts', async () => {
-  const { desk, table } = deskWith({
+  const { broker, table } = brokerWith({
     situation: { tier: 'standard', isConfined: true, interactive: true, idleMinutes: 0.001 },
   });
-  const decided = desk.decide(request(), test.signal);
+  const decided = broker.decide(request(), test.signal);
   await Promise.resolve();
   table.settle('p1', {
     option: allowing(table.rows.get('p1')?.question.options ?? []),
@@ -92,68 +92,71 @@ it('an answer of somebody who was faster than the time-out counts', async () => 
 });
 
 it('an answer is heard when somebody looks, once', async () => {
-  const { desk, table } = deskWith();
-  const [first, second] = [desk.decide(request('a'), test.signal), desk.decide(request('b'), test.signal)];
+  const { broker, table } = brokerWith();
+  const [first, second] = [broker.decide(request('a'), test.signal), broker.decide(request('b'), test.signal)];
   await settledSoon();
   table.settle('p2', { option: table.rows.get('p2')?.question.options[1], principalUid: 'user', text: '' });
-  desk.look();
+  broker.poll();
   expect(await second).toBe('n');
   table.settle('p1', { option: table.rows.get('p1')?.question.options[0], principalUid: 'user', text: '' });
-  desk.look();
+  broker.poll();
   expect(await first).toBe('y');
 });
 
 it('an agent that does not wait any more leaves no open question', async () => {
-  const { desk, table } = deskWith();
+  const { broker, table } = brokerWith();
   const leaving = new AbortController();
-  const decided = desk.decide(request(), leaving.signal);
+  const decided = broker.decide(request(), leaving.signal);
   await settledSoon();
   leaving.abort();
   expect(await decided).toBeUndefined();
   await settledSoon();
   expect(table.rows.get('p1')).toMatchObject({ settledAtMs: 1, optionId: undefined });
-  expect(await desk.decide(request(), AbortSignal.abort())).toBeUndefined();
+  expect(await broker.decide(request(), AbortSignal.abort())).toBeUndefined();
 });
 
 it('a run that is no longer ours asks nobody', async () => {
-  const { desk } = deskWith({ insist: () => Promise.resolve(undefined) });
-  expect(await desk.decide(request(), test.signal)).toBeUndefined();
+  const { broker } = brokerWith({ retryWhileOwned: () => Promise.resolve(undefined) });
+  expect(await broker.decide(request(), test.signal)).toBeUndefined();
 });
 
 it('people have twenty questions before them at most, and an agent asks a thousand times at most', async () => {
-  const { desk, table, texts } = deskWith();
+  const { broker, table, texts } = brokerWith();
   const open = Array.from({ length: 20 }, (_, number) =>
-    desk.decide(request(String(number)), new AbortController().signal),
+    broker.decide(request(String(number)), new AbortController().signal),
   );
   await settledSoon();
-  expect(await desk.decide(request('one more'), test.signal)).toBe('n');
+  expect(await broker.decide(request('one more'), test.signal)).toBe('n');
   expect(texts()).toEqual([expect.stringContaining('20 questions wait')]);
   for (const permissionId of table.rows.keys()) table.settle(permissionId, { text: '' });
-  desk.look();
+  broker.poll();
   expect(await Promise.all(open)).toEqual(Array.from({ length: 20 }, () => undefined));
 
-  const flooded = deskWith({ situation: { tier: 'standard', isConfined: true, interactive: false, idleMinutes: 10 } });
-  for (let number = 0; number < 1_000; number += 1) expect(await flooded.desk.decide(request(), test.signal)).toBe('y');
+  const flooded = brokerWith({
+    situation: { tier: 'standard', isConfined: true, interactive: false, idleMinutes: 10 },
+  });
+  for (let number = 0; number < 1_000; number += 1)
+    expect(await flooded.broker.decide(request(), test.signal)).toBe('y');
   for (let number = 0; number < 100; number += 1)
-    expect(await flooded.desk.decide(request(), test.signal)).toBeUndefined();
+    expect(await flooded.broker.decide(request(), test.signal)).toBeUndefined();
   expect(flooded.texts()).toHaveLength(1_001);
 });
 
 it('a request that names only its call is shown by the title of that', async () => {
-  const { desk, table } = deskWith();
-  desk.heard({ sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Edit main.ts' });
-  void desk.decide({ sessionId: 's', toolCall: { toolCallId: 'c' }, options: OPTIONS }, test.signal);
-  void desk.decide({ sessionId: 's', toolCall: { toolCallId: 'other' }, options: OPTIONS }, test.signal);
+  const { broker, table } = brokerWith();
+  broker.noteTitle({ sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Edit main.ts' });
+  void broker.decide({ sessionId: 's', toolCall: { toolCallId: 'c' }, options: OPTIONS }, test.signal);
+  void broker.decide({ sessionId: 's', toolCall: { toolCallId: 'other' }, options: OPTIONS }, test.signal);
   await settledSoon();
   expect([...table.rows.values()].map(({ question }) => question.title)).toEqual(['Edit main.ts', 'a tool']);
 });
 
 it('remembers no call by an ID that is none, offers no answer under one, and shows a kind as it shows the rest', async () => {
-  const { desk, table } = deskWith({ secretValues: ['hunter2-value'] });
+  const { broker, table } = brokerWith({ secretValues: ['hunter2-value'] });
   const long = 'x'.repeat(1_001);
-  desk.heard({ sessionUpdate: 'tool_call', toolCallId: long, title: 'kept' });
+  broker.noteTitle({ sessionUpdate: 'tool_call', toolCallId: long, title: 'kept' });
   const kind = `hunter2-value${long}` as 'edit';
-  void desk.decide(
+  void broker.decide(
     {
       sessionId: 's',
       toolCall: { toolCallId: long, kind },
@@ -170,7 +173,9 @@ it('remembers no call by an ID that is none, offers no answer under one, and sho
 });
 
 it('nobody looks at requests beyond the thousandth and the note about it', async () => {
-  const { desk } = deskWith({ situation: { tier: 'standard', isConfined: true, interactive: false, idleMinutes: 10 } });
+  const { broker } = brokerWith({
+    situation: { tier: 'standard', isConfined: true, interactive: false, idleMinutes: 10 },
+  });
   let looks = 0;
   const watched = (): RequestPermissionRequest => ({
     sessionId: 's',
@@ -180,8 +185,8 @@ it('nobody looks at requests beyond the thousandth and the note about it', async
       return { toolCallId: 'c' };
     },
   });
-  for (let number = 0; number < 1_001; number += 1) await desk.decide(watched(), test.signal);
+  for (let number = 0; number < 1_001; number += 1) await broker.decide(watched(), test.signal);
   const before = looks;
-  for (let number = 0; number < 10; number += 1) expect(await desk.decide(watched(), test.signal)).toBeUndefined();
+  for (let number = 0; number < 10; number += 1) expect(await broker.decide(watched(), test.signal)).toBeUndefined();
   expect(looks).toBe(before);
 });

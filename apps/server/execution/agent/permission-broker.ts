@@ -43,121 +43,124 @@ export interface PermissionBrokerDeps {
   /** Writes what the agent has said so far. */
   flush(): Promise<void>;
   /** Repeats what the database did not take, while the run is ours; undefined: it is not. */
-  insist<T>(write: () => Promise<T>): Promise<T | undefined>;
+  retryWhileOwned<T>(write: () => Promise<T>): Promise<T | undefined>;
   /** Tells who watches that something is stored. */
-  tell(): void;
-  /** An answer could not be looked for; the next look tries again. */
+  publish(): void;
+  /** Answers could not be read; the next poll tries again. */
   onFault(error: unknown): void;
 }
 
-export interface PermissionBroker {
+/** Answers the permission requests of one execution. */
+export class PermissionBroker {
+  private readonly deps: PermissionBrokerDeps;
+  private readonly sanitizer: ReturnType<typeof outputSanitizer>;
+  private readonly titles = new Map<string, string>();
+  /** Questions that wait for people, by their IDs, each with who waits for its answer. */
+  private readonly open = new Map<string, (permission: Permission | undefined) => void>();
+  private count = 0;
+  private polling: Promise<void> | undefined;
+
+  constructor(deps: PermissionBrokerDeps) {
+    this.deps = deps;
+    this.sanitizer = outputSanitizer(deps.secretValues);
+  }
+
   /** The ID of the agent's option; undefined: the request is answered as cancelled. Never rejects. */
-  decide(request: RequestPermissionRequest, signal: AbortSignal): Promise<string | undefined>;
-  /** Hears what calls of tools are called. */
-  heard(update: SessionUpdate): void;
-  /** Looks whether somebody has answered. */
-  look(): void;
+  async decide(request: RequestPermissionRequest, signal: AbortSignal): Promise<string | undefined> {
+    this.count += 1;
+    if (this.count > ASKED_MAX + 1) return undefined; // nobody reads any more what it says
+    const { question, ownId } = asked(request, this.titles.get(request.toolCall.toolCallId), this.sanitizer);
+    if (this.count > ASKED_MAX) {
+      const text = `cancelled, as all further requests: the agent has asked more than ${ASKED_MAX} times`;
+      this.note(question, undefined, text);
+      return undefined;
+    }
+    const { situation } = this.deps;
+    const isFull = this.open.size >= OPEN_MAX;
+    const ruling = permissionRuling(question.options, isFull ? { ...situation, idleMinutes: 0 } : situation);
+    if (ruling.by === 'people') return ownId(await this.ask(question, signal));
+    const full = `refused: ${OPEN_MAX} questions wait for an answer already`;
+    this.note(question, ruling.option, this.open.size >= OPEN_MAX ? full : ruling.text);
+    return ownId(ruling.option);
+  }
+
+  /** Remembers what calls of tools are called. */
+  noteTitle(update: SessionUpdate): void {
+    if (update.sessionUpdate !== 'tool_call' && update.sessionUpdate !== 'tool_call_update') return;
+    const { toolCallId, title } = update;
+    if (typeof toolCallId !== 'string' || toolCallId.length > ID_LENGTH_MAX) return;
+    if (typeof title === 'string' && (this.titles.size < TITLES_MAX || this.titles.has(toolCallId)))
+      this.titles.set(toolCallId, this.sanitizer.text(title, NAME_LENGTH_MAX));
+  }
+
+  /** Reads whether somebody has answered. */
+  poll(): void {
+    if (this.polling !== undefined || this.open.size === 0) return;
+    this.polling = this.deps.store
+      .settled([...this.open.keys()])
+      .then(
+        (answered) => answered.forEach((permission) => this.open.get(permission.permissionId)?.(permission)),
+        (error: unknown) => this.deps.onFault(error),
+      )
+      .finally(() => (this.polling = undefined));
+  }
+
+  private async ask(question: Question, signal: AbortSignal): Promise<PermissionOption | undefined> {
+    const { store, claim, newId, flush, retryWhileOwned, publish } = this.deps;
+    const permissionId = newId();
+    const answered = new Promise<Permission | undefined>((resolve) => this.open.set(permissionId, resolve));
+    const leave = (): void => this.leave(permissionId);
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      await flush();
+      if ((await retryWhileOwned(() => store.ask(claim, permissionId, question))) !== true) return undefined;
+      publish();
+      if (signal.aborted) leave();
+      else signal.addEventListener('abort', leave, { once: true });
+      timer = this.closeWhenIdle(permissionId, question);
+      const { optionId } = (await answered) ?? {};
+      return question.options.find((option) => option.optionId === optionId);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', leave);
+      this.open.delete(permissionId);
+    }
+  }
+
+  private leave(permissionId: string): void {
+    this.open.get(permissionId)?.(undefined); // the agent waits no longer than it has to
+    void this.close(permissionId, { text: 'the agent does not wait for an answer any more' });
+  }
+
+  private closeWhenIdle(permissionId: string, { options }: Question): NodeJS.Timeout {
+    const { idleMinutes } = this.deps.situation;
+    const late: PermissionAnswer = {
+      option: rejecting(options),
+      text: `refused: nobody answered within ${idleMinutes} ${idleMinutes === 1 ? 'minute' : 'minutes'}`,
+    };
+    return setTimeout(() => void this.close(permissionId, late), idleMinutes * 60_000);
+  }
+
+  private async close(permissionId: string, answer: PermissionAnswer): Promise<void> {
+    const { store, claim, retryWhileOwned, publish } = this.deps;
+    const closed = await retryWhileOwned(() => store.close(claim, permissionId, answer));
+    publish();
+    this.open.get(permissionId)?.(closed);
+  }
+
+  private note(question: Question, option: PermissionOption | undefined, text: string): void {
+    this.deps.onEvent({
+      kind: 'permission',
+      atMs: this.deps.nowMs(),
+      body: JSON.stringify({ ...toWire(question), answer: option?.optionId, by: 'policy', text }),
+    });
+  }
 }
 
 interface Asked {
   question: Question;
   /** The agent's own ID of an option, which people need not be shown as it is. */
   ownId(option: PermissionOption | undefined): string | undefined;
-}
-
-/** The desk of one execution. */
-export function permissionBroker(parts: PermissionBrokerDeps): PermissionBroker {
-  const { store, claim, situation, insist, tell } = parts;
-  const words = outputSanitizer(parts.secretValues);
-  const titles = new Map<string, string>();
-  const open = new Map<string, (permission: Permission | undefined) => void>();
-  let [count, looking] = [0, false];
-
-  const note = (question: Question, option: PermissionOption | undefined, text: string): void =>
-    parts.onEvent({
-      kind: 'permission',
-      atMs: parts.nowMs(),
-      body: JSON.stringify({ ...toWire(question), answer: option?.optionId, by: 'policy', text }),
-    });
-
-  const close = async (permissionId: string, settlement: PermissionAnswer): Promise<void> => {
-    const settled = await insist(() => store.close(claim, permissionId, settlement));
-    tell();
-    open.get(permissionId)?.(settled);
-  };
-
-  const ask = async (question: Question, signal: AbortSignal): Promise<PermissionOption | undefined> => {
-    const permissionId = parts.newId();
-    const settled = new Promise<Permission | undefined>((resolve) => open.set(permissionId, resolve));
-    const leave = (): void => {
-      open.get(permissionId)?.(undefined); // the agent waits no longer than it has to
-      void close(permissionId, { text: 'the agent does not wait for an answer any more' });
-    };
-    let timer: NodeJS.Timeout | undefined;
-    try {
-      await parts.flush();
-      if ((await insist(() => store.ask(claim, permissionId, question))) !== true) return undefined;
-      tell();
-      if (signal.aborted) leave();
-      else signal.addEventListener('abort', leave, { once: true });
-      const { idleMinutes } = situation;
-      const late: PermissionAnswer = {
-        option: rejecting(question.options),
-        text: `refused: nobody answered within ${idleMinutes} ${idleMinutes === 1 ? 'minute' : 'minutes'}`,
-      };
-      timer = setTimeout(() => void close(permissionId, late), idleMinutes * 60_000);
-      const { optionId } = (await settled) ?? {};
-      return question.options.find((option) => option.optionId === optionId);
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', leave);
-      open.delete(permissionId);
-    }
-  };
-
-  return {
-    async decide(request, signal) {
-      count += 1;
-      if (count > ASKED_MAX + 1) return undefined; // nobody looks at what it says any more
-      const { question, ownId } = asked(request, titles.get(request.toolCall.toolCallId), words);
-      if (count > ASKED_MAX) {
-        note(
-          question,
-          undefined,
-          `cancelled, as all further requests: the agent has asked more than ${ASKED_MAX} times`,
-        );
-        return undefined;
-      }
-      const ruling =
-        open.size >= OPEN_MAX
-          ? permissionRuling(question.options, { ...situation, idleMinutes: 0 })
-          : permissionRuling(question.options, situation);
-      if (ruling.by === 'people') return ownId(await ask(question, signal));
-      note(
-        question,
-        ruling.option,
-        open.size >= OPEN_MAX ? `refused: ${OPEN_MAX} questions wait for an answer already` : ruling.text,
-      );
-      return ownId(ruling.option);
-    },
-    heard: (update) => {
-      if (update.sessionUpdate !== 'tool_call' && update.sessionUpdate !== 'tool_call_update') return;
-      if (typeof update.toolCallId !== 'string' || update.toolCallId.length > ID_LENGTH_MAX) return;
-      if (typeof update.title === 'string' && (titles.size < TITLES_MAX || titles.has(update.toolCallId)))
-        titles.set(update.toolCallId, words.text(update.title, NAME_LENGTH_MAX));
-    },
-    look: () => {
-      if (looking || open.size === 0) return;
-      looking = true;
-      store
-        .settled([...open.keys()])
-        .then(
-          (settled) => settled.forEach((permission) => open.get(permission.permissionId)?.(permission)),
-          (error: unknown) => parts.onFault(error),
-        )
-        .finally(() => (looking = false));
-    },
-  };
 }
 
 /** The request as people are shown it. */

@@ -2,8 +2,7 @@
 import { open, realpath } from 'node:fs/promises';
 import { delimiter, isAbsolute } from 'node:path';
 import { BUILT_IN_HARNESS, COMMAND_HARNESS, type LaunchProfile } from '#agents';
-import { findTools, isProgram } from '../../process/program.ts';
-import { STANDARD_PATH } from '../sandbox/sandboxes.ts';
+import { findTools, isProgram, STANDARD_PATH } from '../../process/program.ts';
 
 /** Whether one agent is there. */
 export interface AgentFound {
@@ -28,7 +27,10 @@ export async function agentsFound(
   );
 }
 
-/** What runs can name beside the profiles: the agent that comes with the service, and the operator's command if there is one. */
+/**
+ * What runs can name in addition to the profiles: the agent that comes with the service, and the operator's command if
+ * there is one.
+ */
 export function ownAgents({ runCommand }: { runCommand?: readonly string[] }): AgentFound[] {
   const builtIn = { id: BUILT_IN_HARNESS, installed: true, install: 'it comes with the service' };
   return runCommand === undefined
@@ -36,7 +38,10 @@ export function ownAgents({ runCommand }: { runCommand?: readonly string[] }): A
     : [builtIn, { id: COMMAND_HARNESS, installed: true, install: 'set MILLWRIGHT_RUN_COMMAND' }];
 }
 
-/** The profile as it can be started here: its program by its absolute path, with what that reads. Undefined: it is not installed. */
+/**
+ * The profile as it can be started here: its program by its absolute path, with what that reads. Undefined: it is not
+ * installed.
+ */
 export async function startable(
   profile: LaunchProfile,
   searchPath: string | undefined,
@@ -56,7 +61,7 @@ export function notInstalled({ id, command, install }: LaunchProfile): string {
   return `the agent ${id} is not installed: the machine of this service has no program ${JSON.stringify(command[0])}; install it there with: ${install}`;
 }
 
-/** Also where the service itself does not look: runs have a PATH of their own. */
+/** Also in folders that the service's own PATH does not name: runs have one of their own. */
 async function programOf({ command: [name = ''] }: LaunchProfile, searchPath = ''): Promise<string | undefined> {
   if (name === '') return undefined;
   if (name.includes('/')) return isAbsolute(name) && (await isProgram(name)) ? name : undefined;
@@ -82,7 +87,7 @@ async function interpreterOf(program: string): Promise<string[]> {
   }
 }
 
-/** All packages of an installation by npm: those that an agent needs lie beside it. */
+/** All packages of an installation by npm: those that an agent needs lie next to it. */
 function packagesOf(program: string): string[] {
   const at = program.indexOf(PACKAGES);
   return at < 0 ? [] : [program.slice(0, at + PACKAGES.length - 1)];

@@ -10,7 +10,9 @@ import { ownDescriptors } from './command-descriptors.ts';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** Numbers that the service is started with: beside each other, far apart, and beyond what node looks after by itself. */
+/**
+ * Numbers that the service is started with: beside each other, far apart, and beyond what node looks after by itself.
+ */
 const INHERITED = [5, 16, 20, 21, 250];
 
 let base: string;

@@ -1,34 +1,35 @@
-/** How a command ended, as its process and the sandbox around it tell. contract 3. */
+/** How a command ended, as its process and the sandbox around it report. contract 3. */
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
-import type { CommandEnd } from './command.ts';
+import type { CommandEnd } from '#runs';
 import { processIdentity } from './process-tree.ts';
 import type { ProcessIdentity } from './process-tree.ts';
 
 /** What the sandbox says about itself on descriptor 3. */
-export interface SandboxReport {
-  /** The first process inside, once it is known: while it lives, something may live. */
-  first(): ProcessIdentity[];
-  finished(): Promise<{ exitCode: number | undefined }>;
-}
+export class SandboxReport {
+  private text = '';
+  private firstProcess: ProcessIdentity | undefined;
+  private readonly ended: Promise<void>;
 
-export function sandboxReport(stream: Readable): SandboxReport {
-  let text = '';
-  let first: ProcessIdentity | undefined;
-  const ended = new Promise<void>((done) => stream.on('close', () => done()));
-  stream.on('error', () => undefined);
-  stream.on('data', (bytes: Buffer) => {
-    text += bytes.toString('latin1');
-    const pid = numberOf(text, 'child-pid');
-    if (first === undefined && pid !== undefined) first = processIdentity(pid);
-  });
-  return {
-    first: () => (first === undefined ? [] : [first]),
-    finished: async () => {
-      await ended;
-      return { exitCode: numberOf(text, 'exit-code') };
-    },
-  };
+  constructor(stream: Readable) {
+    this.ended = new Promise<void>((done) => stream.on('close', () => done()));
+    stream.on('error', () => undefined);
+    stream.on('data', (bytes: Buffer) => {
+      this.text += bytes.toString('latin1');
+      const pid = numberOf(this.text, 'child-pid');
+      if (this.firstProcess === undefined && pid !== undefined) this.firstProcess = processIdentity(pid);
+    });
+  }
+
+  /** The first process inside, once it is known: while it lives, something may live. */
+  first(): ProcessIdentity[] {
+    return this.firstProcess === undefined ? [] : [this.firstProcess];
+  }
+
+  async finished(): Promise<{ exitCode: number | undefined }> {
+    await this.ended;
+    return { exitCode: numberOf(this.text, 'exit-code') };
+  }
 }
 
 function numberOf(text: string, name: string): number | undefined {
@@ -42,14 +43,14 @@ const SIGNAL_BASE = 128;
 export function endingOf(
   code: number | null,
   signal: string | null,
-  said: { exitCode: number | undefined } | undefined,
+  reported: { exitCode: number | undefined } | undefined,
 ): CommandEnd {
   if (signal !== null) return { kind: 'signalled', signal };
-  if (said === undefined) return { kind: 'exited', code: code ?? 0 };
-  const exitCode = said.exitCode ?? code ?? 0;
+  if (reported === undefined) return { kind: 'exited', code: code ?? 0 };
+  const exitCode = reported.exitCode ?? code ?? 0;
   const name = Object.entries(constants.signals).find(([, number]) => number === exitCode - SIGNAL_BASE)?.[0];
   if (name !== undefined) return { kind: 'signalled', signal: name };
-  if (said.exitCode === undefined)
+  if (reported.exitCode === undefined)
     return { kind: 'spawn-failed', message: 'the sandbox could not be built; the log says why' };
   return { kind: 'exited', code: exitCode };
 }

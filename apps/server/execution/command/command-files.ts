@@ -2,10 +2,13 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Confinement } from '../sandbox/sandboxes.ts';
-import { removeEntry } from '../workspace/workspaces-removal.ts';
+import { removeEntry } from '../workspace/folder-trees.ts';
 import type { Owner, Workspace } from '../workspace/workspaces.ts';
 
-/** The files, and where the run sees them. Without the machine's network its names mean nothing; a user of its own is in none of its lists. */
+/**
+ * The files, and where the run sees them. Without the machine's network its names mean nothing; a user of its own is in
+ * none of its lists.
+ */
 export async function ownFiles(
   workspace: Workspace,
   network: Confinement['network'],

@@ -1,10 +1,10 @@
-/** Which network one command gets on this machine: none, the machine's, or none with a way out; what cannot be had is said. contract 10. */
+/** Which network one command gets on this machine: none, the machine's, or none but an egress proxy; what cannot be had is said. contract 10. */
 import { redact } from '#isolation';
 import type { CommandSpec } from './command.ts';
 import { openEgressAccess } from '../egress/egress-access.ts';
 import type { Confinement, NetworkPolicy } from '../sandbox/sandboxes.ts';
 
-export interface WayOut {
+export interface CommandNetwork {
   argv: readonly [string, ...string[]];
   env: Readonly<Record<string, string>>;
   network: NetworkPolicy;
@@ -21,9 +21,18 @@ const NO_LOOPBACK =
   'this run has no network: no loopback can be had in its sandbox; install bubblewrap (or iproute2) to give it the one it may have';
 
 /** The command line as it has to be started, and what goes with it. `tell` writes into the run's log. */
-export async function wayOut(argv: WayOut['argv'], spec: CommandSpec, tell: (text: string) => void): Promise<WayOut> {
+export async function networkFor(
+  argv: CommandNetwork['argv'],
+  spec: CommandSpec,
+  tell: (text: string) => void,
+): Promise<CommandNetwork> {
   const { network = 'none', sandbox, workspace } = spec;
-  const plain = (given: NetworkPolicy): WayOut => ({ argv, env: {}, network: given, close: () => Promise.resolve() });
+  const plain = (given: NetworkPolicy): CommandNetwork => ({
+    argv,
+    env: {},
+    network: given,
+    close: () => Promise.resolve(),
+  });
   if (network === 'host') {
     tell(AS_ASKED);
     return plain('host');
@@ -40,11 +49,11 @@ export async function wayOut(argv: WayOut['argv'], spec: CommandSpec, tell: (tex
   // A host's name is the run's to choose: it may try to carry a secret, and comes in lower case.
   const secrets = (spec.secretValues ?? []).flatMap((value) => [value, value.toLowerCase()]);
   const onEvent = (text: string): void => tell(redact(text, secrets));
-  const { egress, ...passage } = await openEgressAccess(argv, {
+  const { egress, ...access } = await openEgressAccess(argv, {
     rules: network,
     workspace,
     node: process.execPath,
     onEvent,
   });
-  return { ...passage, network: 'none', close: () => egress.close() };
+  return { ...access, network: 'none', close: () => egress.close() };
 }

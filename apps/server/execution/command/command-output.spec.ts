@@ -1,11 +1,11 @@
 /** What a command prints becomes text of the run's log: whole characters, bounded, and without secrets. */
 import { PassThrough } from 'node:stream';
-import { outputRelay } from './command-output.ts';
-import type { CommandEvent } from './command-output.ts';
+import type { ExecutionOutput } from '../executor.ts';
+import { OutputRelay } from './command-output.ts';
 
 function relayed(bytesMax = 1_000_000, secrets: readonly string[] = []) {
-  const events: CommandEvent[] = [];
-  const relay = outputRelay({ bytesMax, secrets, now: () => 1_000, onEvent: (event) => events.push(event) });
+  const events: ExecutionOutput[] = [];
+  const relay = new OutputRelay({ bytesMax, secrets, now: () => 1_000, onEvent: (event) => events.push(event) });
   const stream = new PassThrough();
   relay.attach(stream, 'stdout');
   return {

@@ -2,13 +2,16 @@
 import { isAbsolute } from 'node:path';
 import { isInjectableEnvName } from '#isolation';
 import type { CommandSpec } from './command.ts';
-import { findTools, isProgram } from '../../process/program.ts';
+import { findTools, isProgram, STANDARD_PATH } from '../../process/program.ts';
 import { isHidden } from '../sandbox/sandboxes-view.ts';
-import { STANDARD_PATH, type WrappedCommand } from '../sandbox/sandboxes.ts';
+import type { WrappedCommand } from '../sandbox/sandboxes.ts';
 
 /** Bounds that the kernel enforces on each process of a run. */
 export interface CommandLimits {
-  /** Processes and threads of the run's user; only where runs have a user of their own, for it counts all of that user's. */
+  /**
+   * Processes and threads of the run's user; only where runs have a user of their own, for it counts all of that
+   * user's.
+   */
   processesMax: number;
   /** Bytes of one file. */
   fileBytesMax: number;
@@ -52,10 +55,13 @@ export async function programOf({ command, env = {}, path = STANDARD_PATH, sandb
   return { ok: true, argv: [found, ...rest] };
 }
 
-/** Steps that a run stands behind the service when processors are short. */
+/** How far a run is behind the service when processors are short. */
 const NICENESS = 10;
 
-/** The same command line under the kernel's limits, where the system's programs can set them. Core files would hold secrets. */
+/**
+ * The same command line under the kernel's limits, where the system's programs can set them. Core files would hold
+ * secrets.
+ */
 export async function limited(argv: WrappedCommand['argv'], spec: CommandSpec): Promise<WrappedCommand['argv']> {
   const { limits = DEFAULT_LIMITS, sandbox } = spec;
   const tools = await findTools(['prlimit', 'choom', 'nice'], STANDARD_PATH);
@@ -79,14 +85,14 @@ export async function limited(argv: WrappedCommand['argv'], spec: CommandSpec): 
 export function environmentOf({
   workspace,
   env = {},
-  own = {},
-  told,
+  harnessEnv = {},
+  facts,
   path = STANDARD_PATH,
 }: CommandSpec): Record<string, string> {
   return {
     ...env,
-    ...own,
-    ...(told === undefined ? {} : toVariables(told)),
+    ...harnessEnv,
+    ...(facts === undefined ? {} : toVariables(facts)),
     PATH: path,
     HOME: workspace.home,
     TMPDIR: workspace.tmp,

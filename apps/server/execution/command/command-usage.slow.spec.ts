@@ -38,7 +38,7 @@ for (const kind of ['bubblewrap', 'pid-namespace', 'bare'] as const) {
         why: 'temporary files count too',
       },
     ])('ends when it fills the disk: $why', async ({ script }) => {
-      const command = await start({ script, usage: { diskBytesMax: 20 * MIB, lookMs: 100 } });
+      const command = await start({ script, usage: { diskBytesMax: 20 * MIB, pollMs: 100 } });
       expect(await command.finished).toEqual({
         kind: 'exceeded',
         message: expect.stringMatching(/^the run took too much of the disk: \d+ MiB, and 20 are allowed$/),
@@ -50,7 +50,7 @@ for (const kind of ['bubblewrap', 'pid-namespace', 'bare'] as const) {
       const fill = `${process.execPath} -e 'const kept = []; for (let index = 0; index < 8; index += 1) kept.push(Buffer.alloc(10 * 1024 * 1024, 1)); setInterval(() => kept, 1000)'`;
       const command = await start({
         script: `${fill} & ${fill} & ${fill} & wait`,
-        usage: { memoryBytesMax: 200 * MIB, lookMs: 100 },
+        usage: { memoryBytesMax: 200 * MIB, pollMs: 100 },
       });
       expect(await command.finished).toEqual({
         kind: 'exceeded',
@@ -61,7 +61,7 @@ for (const kind of ['bubblewrap', 'pid-namespace', 'bare'] as const) {
     it('may take what it is allowed', async () => {
       const command = await start({
         script: 'head -c 10000000 /dev/zero > x; sleep 0.5; rm x',
-        usage: { diskBytesMax: 100 * MIB, memoryBytesMax: 500 * MIB, lookMs: 50 },
+        usage: { diskBytesMax: 100 * MIB, memoryBytesMax: 500 * MIB, pollMs: 50 },
       });
       expect(await command.finished).toEqual({ kind: 'exited', code: 0 });
     });

@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startCommand } from './command.ts';
-import type { CommandEvent, CommandSpec, RunningCommand } from './command.ts';
+import type { ExecutionOutput } from '../executor.ts';
+import type { CommandSpec, RunningCommand } from './command.ts';
 import { isAlive, killLeftover, processIdentity } from './process-tree.ts';
 import { detectSandbox } from '../sandbox/sandboxes-detection.ts';
 import { ownerOf } from '../sandbox/sandboxes.ts';
@@ -36,8 +37,8 @@ beforeEach(async () => {
 afterEach(() => rm(base, { recursive: true, force: true }));
 
 interface Started extends RunningCommand {
-  events: CommandEvent[];
-  text(kind: CommandEvent['kind']): string;
+  events: ExecutionOutput[];
+  text(kind: ExecutionOutput['kind']): string;
   /** Resolves when the output holds the text. */
   says(text: string): Promise<void>;
   workspace: string;
@@ -63,14 +64,14 @@ async function start(
     payload,
     owner: ownerOf(sandbox, runId),
   });
-  const events: CommandEvent[] = [];
+  const events: ExecutionOutput[] = [];
   let heard = (): void => undefined;
-  const text = (of: CommandEvent['kind']): string =>
+  const text = (of: ExecutionOutput['kind']): string =>
     events
       .filter((event) => event.kind === of)
       .map((event) => event.text)
       .join('');
-  const onEvent = (event: CommandEvent): void => {
+  const onEvent = (event: ExecutionOutput): void => {
     events.push(event);
     heard();
   };
@@ -87,7 +88,19 @@ async function start(
   const says = async (wanted: string): Promise<void> => {
     while (!text('stdout').includes(wanted)) await new Promise<void>((resolve) => (heard = resolve));
   };
-  return { ...running, events, text, says, workspace: workspace.workspace, runId };
+  const { identity, finished } = running;
+  const cancel = (why?: string): Promise<void> => running.cancel(why);
+  return {
+    identity,
+    finished,
+    cancel,
+    kill: () => running.kill(),
+    events,
+    text,
+    says,
+    workspace: workspace.workspace,
+    runId,
+  };
 }
 
 /** A daemon after the book: new session, two forks, no pipes, parent gone. Writes the time it lives by into a file. */
@@ -127,11 +140,11 @@ for (const kind of KINDS) {
     });
 
     it('gets a small environment that says which run and execution it is', async () => {
-      const told = { mode: 'plan', interactive: false, conversationId: 'c', parentRunId: 'p' };
+      const facts = { mode: 'plan', interactive: false, conversationId: 'c', parentRunId: 'p' };
       const command = await start(
         kind,
         'env; umask; ls -d "$MILLWRIGHT_ARTIFACTS" "$MILLWRIGHT_ATTACHMENTS"; echo x >"$MILLWRIGHT_ARTIFACTS/x"',
-        { env: { EXTRA_TOKEN: 'long-enough-token' }, told },
+        { env: { EXTRA_TOKEN: 'long-enough-token' }, facts },
       );
       expect(await command.finished).toEqual({ kind: 'exited', code: 0 });
       const names = [...command.text('stdout').matchAll(/^(\w+)=/gm)]

@@ -13,7 +13,7 @@ export interface ProcessIdentity {
   pidSpace?: string;
 }
 
-/** What else belongs to a tree beside the descendants of its root. */
+/** What else belongs to a tree, in addition to the descendants of its root. */
 export interface TreeSearch {
   /** Further known members, for example the first process of a namespace. */
   also?: readonly ProcessIdentity[];
@@ -38,22 +38,25 @@ interface Entry {
   alive: boolean;
 }
 
-/** Milliseconds between two looks at a tree that is being killed. */
+/** Milliseconds between two checks of a tree that is being killed. */
 const KILL_POLL_MS = 20;
 
-/** Who the process with this pid is (also one that ended and was not waited for); undefined when there is none, or no `/proc`. */
+/**
+ * Who the process with this pid is (also one that ended and was not waited for); undefined when there is none, or no
+ * `/proc`.
+ */
 export function processIdentity(pid: number): ProcessIdentity | undefined {
-  const entry = lookedUp(pid);
+  const entry = statOf(pid);
   return entry === undefined ? undefined : { pid, startTime: entry.startTime, bootId: bootId(), pidSpace: pidSpace() };
 }
 
 /** Whether exactly this process (not another one with its pid) is still running. */
 export function isAlive(identity: ProcessIdentity): boolean {
-  const entry = lookedUp(identity.pid);
+  const entry = statOf(identity.pid);
   return entry?.alive === true && entry.startTime === identity.startTime && bootId() === identity.bootId;
 }
 
-function lookedUp(pid: number): Entry | undefined {
+function statOf(pid: number): Entry | undefined {
   try {
     return parsed(pid, readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
@@ -62,7 +65,8 @@ function lookedUp(pid: number): Entry | undefined {
 }
 
 /**
- * Ends what an earlier life of the service left running of a run, never what only inherited the pid. Without an identity (nobody came to
+ * Ends what an earlier life of the service left running of a run, never what only inherited the pid. Without an
+ * identity (nobody came to
  * store it), or with that of another machine, only what carries the run's mark here. Answers how many were killed.
  */
 export async function killLeftover(
@@ -80,7 +84,10 @@ export async function killLeftover(
 /** No process has this number, and none belongs to a group of it. */
 const NO_ROOT: ProcessIdentity = { pid: -1, startTime: '', bootId: '' };
 
-/** Kills a process and everything that came from it, and resolves when all of it is gone. Answers how many processes were killed. */
+/**
+ * Kills a process and everything that came from it, and resolves when all of it is gone. Answers how many processes
+ * were killed.
+ */
 export async function killTree(root: ProcessIdentity, search: TreeSearch = {}): Promise<number> {
   const known = new Map([root, ...(search.also ?? [])].map((identity) => [identity.pid, identity.startTime]));
   const killed = new Set<string>();
@@ -111,7 +118,8 @@ export async function terminateTree(root: ProcessIdentity, search: TreeSearch & 
 }
 
 /**
- * Bytes of memory that only this tree holds: stacks, heaps, shared anonymous memory. Where the sum is over `enough`, pages that several of
+ * Bytes of memory that only this tree holds: stacks, heaps, shared anonymous memory. Where the sum is over `enough`,
+ * pages that several of
  * its processes share are counted once, which takes longer to find out.
  */
 export async function memoryBytes(root: ProcessIdentity, search: TreeSearch, enough: number): Promise<number> {
@@ -183,7 +191,10 @@ async function allProcesses(): Promise<Entry[]> {
   return (await Promise.all(entries)).filter((entry) => entry !== undefined);
 }
 
-/** `pid (name) state ppid pgrp session … starttime`; the name may hold blanks and brackets, so fields count from its last bracket. */
+/**
+ * `pid (name) state ppid pgrp session … starttime`; the name may hold blanks and brackets, so fields count from its
+ * last bracket.
+ */
 function parsed(pid: number, stat: string): Entry | undefined {
   const [state, parent, group, session, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const startTime = rest[15];
@@ -199,8 +210,8 @@ function parsed(pid: number, stat: string): Entry | undefined {
 }
 
 function kill(entry: Entry, signal: 'SIGTERM' | 'SIGKILL'): boolean {
-  // Looked at again directly before: between two looks the pid may have gone to somebody else.
-  if (lookedUp(entry.pid)?.startTime !== entry.startTime) return false;
+  // Checked again directly before: meanwhile the pid may have gone to somebody else.
+  if (statOf(entry.pid)?.startTime !== entry.startTime) return false;
   try {
     return process.kill(entry.pid, signal);
   } catch {

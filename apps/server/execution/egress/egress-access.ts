@@ -9,7 +9,9 @@ const FORWARDER = fileURLToPath(new URL('./egress-forwarder.mjs', import.meta.ur
 
 /** Where socket and forwarder are inside; nothing else of the service is. */
 const PLACE = '/run/millwright';
-/** Port of the proxy inside: the network there is the run's own, and this is not what a server of its own would take. */
+/**
+ * Port of the proxy inside: the network there is the run's own, and this is not what a server of its own would take.
+ */
 const PROXY_PORT = 61_128;
 /** Below it only root may listen. */
 const PORT_MIN = 1_024;
@@ -34,14 +36,17 @@ export interface EgressAccessDeps extends Pick<EgressProxyDeps, 'rules' | 'onEve
   node: string;
 }
 
-/** Opens the proxy and wraps a command line for the inside of a sandbox without network: the command itself stays the first process. */
+/**
+ * Opens the proxy and wraps a command line for the inside of a sandbox without network: the command itself stays the
+ * first process.
+ */
 export async function openEgressAccess(
   argv: readonly [string, ...string[]],
-  parts: EgressAccessDeps,
+  deps: EgressAccessDeps,
 ): Promise<EgressAccess> {
-  const { workspace, rules, node } = parts;
+  const { workspace, rules, node } = deps;
   const egress = await openEgressProxy({
-    ...parts,
+    ...deps,
     folder: workspace.folder,
     epoch: workspace.epoch,
     owner: workspace.owner,
@@ -59,7 +64,7 @@ export async function openEgressAccess(
   };
 }
 
-/** Starts the forwarder beside the command, waits until it listens or has failed, and becomes the command. */
+/** Starts the forwarder next to the command, waits until it listens or has failed, and becomes the command. */
 function startScript(mirrored: readonly string[]): string {
   const words = [
     `--max-old-space-size=${HEAP_MIB_MAX}`,
@@ -76,7 +81,10 @@ function startScript(mirrored: readonly string[]): string {
   ].join('\n');
 }
 
-/** Servers of this machine that the operator named by port: found at the same port inside, also by programs that know no proxy. */
+/**
+ * Servers of this machine that the operator named by port: found at the same port inside, also by programs that know no
+ * proxy.
+ */
 function mirroredTargets(named: readonly HostPattern[]): string[] {
   const local = named
     .filter((pattern) => isLoopbackHost(pattern))

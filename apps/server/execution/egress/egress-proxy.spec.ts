@@ -7,8 +7,7 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readHostPattern } from '#isolation';
-import type { EgressRules } from '#isolation';
+import { readHostPattern, type EgressRules } from '#isolation';
 import { openEgressProxy } from './egress-proxy.ts';
 import type { OpenEgressProxy, EgressProxyDeps } from './egress-proxy.ts';
 

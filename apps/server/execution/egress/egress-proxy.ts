@@ -1,4 +1,4 @@
-/** The only way out of a run's network: a proxy on a socket of its own, which resolves, judges and dials for the run. contract 10. */
+/** The only egress of a run's network: a proxy on a socket of its own, which resolves, judges and dials for the run. contract 10. */
 import { chmod, chown, open, readdir, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -6,11 +6,17 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { decideAddresses, decideTarget, formatTarget, readTarget } from '#isolation';
-import type { EgressRefusal, EgressRules } from '#isolation';
-import { egressRateLimit } from './egress-rate-limit.ts';
+import {
+  decideAddresses,
+  decideTarget,
+  formatTarget,
+  readTarget,
+  type EgressRefusal,
+  type EgressRules,
+} from '#isolation';
+import { EgressRateLimit } from './egress-rate-limit.ts';
 import { forwardRequest } from './egress-requests.ts';
-import { dial, machineAddresses, pacedResolver, resolverFor } from './egress-resolution.ts';
+import { dial, machineAddresses, PacedResolver, resolverFor } from './egress-resolution.ts';
 import type { Resolve } from './egress-resolution.ts';
 import type { Owner } from '../workspace/workspaces.ts';
 
@@ -55,8 +61,8 @@ const IDLE_MS_MAX = 15 * 60_000;
 const TUNNEL_MS_MAX = 6 * 3_600_000;
 /** Milliseconds for a request line and its headers; they come from the same machine. */
 const HEADERS_MS_MAX = 10_000;
-/** Different targets told as events; a scan is clear after these. */
-const TOLD_MAX = 50;
+/** Different denials that become events; a scan is clear after these. */
+const REPORTED_MAX = 50;
 
 const WORDS: Readonly<Record<EgressRefusal, string>> = {
   'not-allowed': 'the network policy of this run does not name it',
@@ -65,19 +71,19 @@ const WORDS: Readonly<Record<EgressRefusal, string>> = {
   'unknown-host': 'the name has no address',
 };
 
-/** Opens the way out for one execution. */
-export async function openEgressProxy(parts: EgressProxyDeps): Promise<OpenEgressProxy> {
+/** Opens the proxy of one execution. */
+export async function openEgressProxy(deps: EgressProxyDeps): Promise<OpenEgressProxy> {
   const over = new AbortController();
-  const proxy = new EgressProxy(parts, over.signal);
-  const socket = join(parts.folder, `egress-${parts.epoch}`);
-  await removeStale(parts);
+  const proxy = new EgressProxy(deps, over.signal);
+  const socket = join(deps.folder, `egress-${deps.epoch}`);
+  await removeStale(deps);
   // Through a descriptor: the path of a socket may have 107 bytes only, and a data folder may lie deep.
-  const folder = await open(parts.folder, 'r');
-  await listening(proxy.server, `/proc/self/fd/${folder.fd}/egress-${parts.epoch}`).catch(async (error: unknown) => {
+  const folder = await open(deps.folder, 'r');
+  await listening(proxy.server, `/proc/self/fd/${folder.fd}/egress-${deps.epoch}`).catch(async (error: unknown) => {
     await folder.close();
     throw error;
   });
-  if (parts.owner !== undefined) await chown(socket, parts.owner.uid, parts.owner.gid);
+  if (deps.owner !== undefined) await chown(socket, deps.owner.uid, deps.owner.gid);
   await chmod(socket, 0o600);
   let closing: Promise<void> | undefined;
   const close = async (handle: FileHandle): Promise<void> => {
@@ -107,19 +113,19 @@ function listening(server: Server, path: string): Promise<void> {
 
 class EgressProxy {
   readonly server: Server;
-  private readonly parts: EgressProxyDeps;
-  private readonly addressesOf: ReturnType<typeof pacedResolver>;
+  private readonly deps: EgressProxyDeps;
+  private readonly resolver: PacedResolver;
   private readonly over: AbortSignal;
   private readonly clients = new Set<Socket>();
   private readonly outside = new Set<Socket>();
-  private readonly told = new Set<string>();
-  private readonly pace = egressRateLimit();
+  private readonly reported = new Set<string>();
+  private readonly rateLimit = new EgressRateLimit();
   private readonly ended: EgressUsage = { connections: 0, denied: 0, sentBytes: 0, receivedBytes: 0 };
 
-  constructor(parts: EgressProxyDeps, over: AbortSignal) {
-    this.parts = parts;
+  constructor(deps: EgressProxyDeps, over: AbortSignal) {
+    this.deps = deps;
     this.over = over;
-    this.addressesOf = pacedResolver(parts.resolve ?? resolverFor(parts.rules), over);
+    this.resolver = new PacedResolver(deps.resolve ?? resolverFor(deps.rules), over);
     this.server = createServer({
       headersTimeout: HEADERS_MS_MAX,
       requestTimeout: 0,
@@ -132,7 +138,7 @@ class EgressProxy {
       client.on('close', () => this.clients.delete(client));
     });
     this.server.on('drop', () =>
-      this.tell('egress: further connections are refused while', `${CONNECTIONS_MAX} are open`),
+      this.report('egress: further connections are refused while', `${CONNECTIONS_MAX} are open`),
     );
     this.server.on('clientError', (_error, client: Duplex) => client.destroy());
     this.server.on(
@@ -145,7 +151,7 @@ class EgressProxy {
       (request, response) =>
         void forwardRequest(request, response, {
           reach: (target, gone) => this.reach(target, gone),
-          slowed: () => this.pace.slowed(),
+          throttle: () => this.rateLimit.throttle(),
         }).catch(() => response.destroy()),
     );
   }
@@ -180,15 +186,15 @@ class EgressProxy {
   private async reach(text: string, gone: AbortSignal): Promise<Reached> {
     const target = readTarget(text);
     if (target === undefined) return { ok: false, status: 400, text: 'this is no host:port' };
-    await this.pace.turn(gone);
+    await this.rateLimit.admit(gone);
     const { host, port } = target;
     const shown = formatTarget(host, port);
-    const byName = decideTarget(this.parts.rules, host, port);
+    const byName = decideTarget(this.deps.rules, host, port);
     if (!byName.ok) return this.denied(shown, byName.reason);
-    const found = host.kind === 'address' ? [host.address] : await this.addressesOf(host.name);
+    const found = host.kind === 'address' ? [host.address] : await this.resolver.addressesOf(host.name);
     if (found === undefined)
       return { ok: false, status: 503, text: `the name of ${shown} could not be resolved in time` };
-    const byAddress = decideAddresses(this.parts.rules, host, port, found, (this.parts.own ?? machineAddresses)());
+    const byAddress = decideAddresses(this.deps.rules, host, port, found, (this.deps.own ?? machineAddresses)());
     if (!byAddress.ok)
       return byAddress.reason === 'unknown-host'
         ? { ok: false, status: 502, text: `${shown}: ${WORDS[byAddress.reason]}` }
@@ -196,37 +202,40 @@ class EgressProxy {
     const socket = await dial(byAddress.addresses, port, AbortSignal.any([gone, this.over]));
     return socket === undefined
       ? { ok: false, status: 502, text: `${shown} does not answer` }
-      : { ok: true, socket: this.kept(socket) };
+      : { ok: true, socket: this.track(socket) };
   }
 
   private denied(shown: string, reason: EgressRefusal): Reached {
     this.ended.denied += 1;
-    this.tell('egress denied', `${shown}: ${WORDS[reason]}`);
+    this.report('egress denied', `${shown}: ${WORDS[reason]}`);
     return { ok: false, status: 403, text: `egress denied: ${shown}: ${WORDS[reason]}` };
   }
 
   /** Says a thing once, and not too many things. */
-  private tell(what: string, about: string): void {
+  private report(what: string, about: string): void {
     const text = `${what} ${about}`;
-    if (this.told.has(text) || this.told.size > TOLD_MAX) return;
-    this.told.add(text);
-    this.parts.onEvent(this.told.size > TOLD_MAX ? 'egress: what else is denied is not told any more' : text);
+    if (this.reported.has(text) || this.reported.size > REPORTED_MAX) return;
+    this.reported.add(text);
+    this.deps.onEvent(this.reported.size > REPORTED_MAX ? 'egress: what else is denied is not told any more' : text);
   }
 
-  /** Pipes both ways. The end of one direction is the end of that direction only; a side that breaks off takes the other with it. */
+  /**
+   * Pipes both ways. The end of one direction is the end of that direction only; a side that breaks off takes the other
+   * with it.
+   */
   private join(client: Socket, outside: Socket): void {
     const pairs: [Socket, Socket][] = [
       [client, outside],
       [outside, client],
     ];
     for (const [from, to] of pairs) {
-      from.pipe(this.pace.slowed()).pipe(to);
+      from.pipe(this.rateLimit.throttle()).pipe(to);
       from.on('close', () => (from.readableEnded && to.readableEnded ? undefined : to.destroy()));
     }
   }
 
   /** Bounds a connection in time and counts what it carries. */
-  private kept(socket: Socket): Socket {
+  private track(socket: Socket): Socket {
     this.ended.connections += 1;
     this.outside.add(socket);
     const total = setTimeout(() => socket.destroy(), TUNNEL_MS_MAX);

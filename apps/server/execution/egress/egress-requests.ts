@@ -22,14 +22,14 @@ export interface ForwardOptions {
   /** Opens the connection if the run may have it. */
   reach(target: string, gone: AbortSignal): Promise<Reached>;
   /** A stream at the run's pace. */
-  slowed(): Transform;
+  throttle(): Transform;
 }
 
 /** Passes one request on, or refuses it with words. */
 export async function forwardRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  { reach, slowed }: ForwardOptions,
+  { reach, throttle }: ForwardOptions,
 ): Promise<void> {
   const url = absoluteUrl(request.url ?? '');
   if (url === undefined)
@@ -52,8 +52,8 @@ export async function forwardRequest(
   outgoing.on('error', () =>
     response.headersSent ? response.destroy() : refuseEgress(response, 502, 'the connection broke'),
   );
-  outgoing.on('response', (answer) => answered(answer, response, slowed()));
-  request.pipe(slowed()).pipe(outgoing);
+  outgoing.on('response', (answer) => answered(answer, response, throttle()));
+  request.pipe(throttle()).pipe(outgoing);
 }
 
 function answered(answer: IncomingMessage, response: ServerResponse, slowed: Transform): void {

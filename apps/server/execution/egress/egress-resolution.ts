@@ -4,8 +4,7 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isListed } from '#isolation';
-import type { EgressRules } from '#isolation';
+import { isListed, type EgressRules } from '#isolation';
 
 /** The addresses of a name; empty: there are none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
@@ -27,8 +26,10 @@ const DIALLED_MAX = 3;
 const QUESTION = { timeout: 3_000, tries: 2 };
 
 /**
- * Names that a list holds as every program of this machine resolves them, `/etc/hosts` included. Names that the run chose by questions to the
- * name servers alone: the machine's way shares two threads with the service, and a run could keep both waiting for names that never answer.
+ * Names that a list holds as every program of this machine resolves them, `/etc/hosts` included. Names that the run
+ * chose by questions to the
+ * name servers alone: the machine's way shares two threads with the service, and a run could keep both waiting for
+ * names that never answer.
  */
 export function resolverFor(rules: EgressRules): Resolve {
   const servers = new Resolver(QUESTION);
@@ -45,33 +46,41 @@ export function machineAddresses(): string[] {
   return Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address));
 }
 
-/** A resolver for one run: names one after the other, answers kept for a short time; undefined while too many wait, or it takes too long. */
-export function pacedResolver(
-  resolve: Resolve,
-  over: AbortSignal,
-): (name: string) => Promise<readonly string[] | undefined> {
-  const known = new Map<string, Promise<readonly string[]>>();
-  let waiting = 0;
-  let last: Promise<unknown> = Promise.resolve();
-  const asked = (name: string): Promise<readonly string[]> => {
-    waiting += 1;
-    const answer = last.then(() => (over.aborted ? [] : resolve(name))).catch(() => []);
-    last = answer;
-    void answer.then(() => {
-      waiting -= 1;
-      setTimeout(() => known.delete(name), KNOWN_MS).unref();
-    });
-    return answer;
-  };
-  return async (name) => {
+/** A resolver for one run: names one after the other, answers used again for a short time. */
+export class PacedResolver {
+  private readonly resolve: Resolve;
+  private readonly over: AbortSignal;
+  private readonly known = new Map<string, Promise<readonly string[]>>();
+  private waiting = 0;
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor(resolve: Resolve, over: AbortSignal) {
+    this.resolve = resolve;
+    this.over = over;
+  }
+
+  /** Undefined while too many names wait, or it takes too long. */
+  async addressesOf(name: string): Promise<readonly string[] | undefined> {
+    const { known } = this;
     let answer = known.get(name);
     if (answer === undefined) {
-      if (waiting >= WAITING_MAX) return undefined;
+      if (this.waiting >= WAITING_MAX) return undefined;
       if (known.size >= KNOWN_MAX) known.delete(known.keys().next().value ?? name);
-      known.set(name, (answer = asked(name)));
+      known.set(name, (answer = this.ask(name)));
     }
     return timely(answer);
-  };
+  }
+
+  private ask(name: string): Promise<readonly string[]> {
+    this.waiting += 1;
+    const answer = this.last.then(() => (this.over.aborted ? [] : this.resolve(name))).catch(() => []);
+    this.last = answer;
+    void answer.then(() => {
+      this.waiting -= 1;
+      setTimeout(() => this.known.delete(name), KNOWN_MS).unref();
+    });
+    return answer;
+  }
 }
 
 async function timely<T>(answer: Promise<T>): Promise<T | undefined> {

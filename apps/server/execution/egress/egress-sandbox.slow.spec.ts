@@ -6,8 +6,7 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readHostPattern } from '#isolation';
-import type { EgressRules } from '#isolation';
+import { readHostPattern, type EgressRules } from '#isolation';
 import { sandboxHere, startSandboxed, type SandboxedCommand } from '../../../../test/support/sandboxed-command.ts';
 import { ownerOf } from '../sandbox/sandboxes.ts';
 import { prepareWorkspace } from '../workspace/workspaces.ts';
@@ -20,7 +19,10 @@ const named = (...list: string[]): EgressRules => ({
 });
 const OPEN: EgressRules = { policy: { kind: 'open' }, named: [] };
 
-/** Asks for URLs with the proxy that the environment names, one line each: status and the answer's first line, or the error. */
+/**
+ * Asks for URLs with the proxy that the environment names, one line each: status and the answer's first line, or the
+ * error.
+ */
 const FETCH = `
 const { request } = require('node:http');
 const { connect } = require('node:net');

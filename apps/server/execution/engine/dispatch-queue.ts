@@ -8,12 +8,15 @@ import type { RunQueue, ReceivedToken } from './run-queue.ts';
 
 /** What the queue does not tell of, because it is away or because others had the token, is found this late at most. */
 const POLL_MS = 2_000;
-/** How long a token rests that others may need, each time that this process had no use for it; then the others' own looks find what waits. */
+/**
+ * How long a token rests that others may need, each time that this process had no use for it; then the others' own
+ * polls find what waits.
+ */
 const RESTS_MS = [100, 400, 1_600];
 /** A token that came when no place was free, or the tables could not be read. */
 const BUSY_MS = 1_000;
 
-export interface QueueDispatchParts {
+export interface QueueDispatchDeps {
   queue: RunQueue;
   relay: OutboxRelay;
   outbox: Outbox;
@@ -22,50 +25,50 @@ export interface QueueDispatchParts {
 }
 
 export class QueueDispatch implements Dispatch {
-  private readonly parts: QueueDispatchParts;
+  private readonly deps: QueueDispatchDeps;
   private places: Places | undefined;
   private timer: NodeJS.Timeout | undefined;
-  private looking: Promise<void> | undefined;
+  private polling: Promise<void> | undefined;
   private again = false;
   private claims = 0;
   private claimed: (() => void) | undefined;
-  /** Runs that no token stands for. */
+  /** Runs that were found without a token. */
   private found = 0;
 
-  constructor(parts: QueueDispatchParts) {
-    this.parts = parts;
+  constructor(deps: QueueDispatchDeps) {
+    this.deps = deps;
   }
 
   start(places: Places): void {
     if (places.count === 0) return;
     this.places = places;
-    this.timer = setInterval(() => this.look(), POLL_MS);
-    this.parts.queue.work(
+    this.timer = setInterval(() => this.poll(), POLL_MS);
+    this.deps.queue.work(
       places.count,
       (token) => this.serve(token),
-      () => this.look(),
+      () => this.poll(),
     );
-    this.look();
+    this.poll();
   }
 
   wake(): void {
-    this.parts.relay.wake();
+    this.deps.relay.wake();
   }
 
   ended(run: { runId: string; epoch: number }): void {
-    this.parts.relay.ended(run);
+    this.deps.relay.ended(run);
   }
 
   async stop(): Promise<void> {
     this.places = undefined;
     clearInterval(this.timer);
-    this.parts.queue.stop();
-    await this.looking;
+    this.deps.queue.stop();
+    await this.polling;
     if (this.claims > 0) await new Promise<void>((resolve) => (this.claimed = resolve));
   }
 
   async close(): Promise<void> {
-    await this.parts.relay.stop();
+    await this.deps.relay.stop();
   }
 
   /** Works on one run for a token. */
@@ -85,47 +88,47 @@ export class QueueDispatch implements Dispatch {
   /** What others may take, they may need a token for. */
   private async restFor(times: number): Promise<number | undefined> {
     const restMs = RESTS_MS[times - 1];
-    const { outbox, placement } = this.parts;
+    const { outbox, placement } = this.deps;
     return restMs !== undefined && (await outbox.isAnyForOthers(placement).catch(() => true)) ? restMs : undefined;
   }
 
   /** Takes what waits without a token. */
-  private look(): void {
+  private poll(): void {
     if (this.places === undefined) return;
     this.again = true;
-    this.looking ??= this.lookNow().finally(() => {
-      this.looking = undefined;
+    this.polling ??= this.claimFree().finally(() => {
+      this.polling = undefined;
     });
   }
 
-  private async lookNow(): Promise<void> {
+  private async claimFree(): Promise<void> {
     while (this.again && this.places !== undefined) {
       this.again = false;
       const free = this.places.free();
       if (free <= 0) return;
-      for (const run of (await this.claim(this.places, free)) ?? []) this.keep(run);
+      for (const run of (await this.claim(this.places, free)) ?? []) this.follow(run);
     }
   }
 
   /** A run without a token takes a place that tokens have then no use for. */
-  private keep(run: Promise<void>): void {
+  private follow(run: Promise<void>): void {
     this.count(1);
     void run.finally(() => {
       this.count(-1);
-      this.look();
+      this.poll();
     });
   }
 
   private count(change: number): void {
     this.found += change;
-    if (this.places !== undefined) this.parts.queue.setPlaces(this.places.count - this.found);
+    if (this.places !== undefined) this.deps.queue.setPlaces(this.places.count - this.found);
   }
 
   private async claim(places: Places, count: number): Promise<Promise<void>[] | undefined> {
     try {
       return await places.take(count);
     } catch (error) {
-      this.parts.log.fault('runs could not be claimed', error); // the next look tries again
+      this.deps.log.fault('run claim failed', error); // the next poll tries again
       return undefined;
     }
   }

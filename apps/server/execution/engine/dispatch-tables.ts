@@ -1,4 +1,4 @@
-/** The engine `embedded`: each process looks into the tables itself, when it knows of something, and every second. reference: Engine. */
+/** The engine `embedded`: each process polls the tables itself, when it knows of something, and every second. reference: Engine. */
 import type { Log } from '../../process/log.ts';
 import type { Dispatch, Places } from './dispatch.ts';
 
@@ -9,7 +9,7 @@ export class TableDispatch implements Dispatch {
   private readonly log: Log;
   private places: Places | undefined;
   private timer: NodeJS.Timeout | undefined;
-  private turning: Promise<void> | undefined;
+  private claiming: Promise<void> | undefined;
   private again = false;
 
   constructor(log: Log) {
@@ -27,8 +27,8 @@ export class TableDispatch implements Dispatch {
     const { places } = this;
     if (places === undefined) return;
     this.again = true;
-    this.turning ??= this.turn(places).finally(() => {
-      this.turning = undefined;
+    this.claiming ??= this.claimFree(places).finally(() => {
+      this.claiming = undefined;
     });
   }
 
@@ -39,12 +39,12 @@ export class TableDispatch implements Dispatch {
   async stop(): Promise<void> {
     this.places = undefined;
     clearInterval(this.timer);
-    await this.turning;
+    await this.claiming;
   }
 
   async close(): Promise<void> {}
 
-  private async turn(places: Places): Promise<void> {
+  private async claimFree(places: Places): Promise<void> {
     while (this.again && this.places !== undefined) {
       this.again = false;
       const free = places.free();
@@ -52,7 +52,7 @@ export class TableDispatch implements Dispatch {
       try {
         void Promise.all(await places.take(free));
       } catch (error) {
-        this.log.fault('runs could not be claimed', error); // the next poll tries again
+        this.log.fault('run claim failed', error); // the next poll tries again
       }
     }
   }

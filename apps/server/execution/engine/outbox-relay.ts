@@ -1,16 +1,19 @@
-/** Tells the queue of runs that wait: at once of new ones, and again of those that nothing may stand for any more. The tables are its memory. reference: Engine. */
+/** Publishes runs that wait to the queue: new ones at once, and again those whose token may be lost. The tables are its memory. reference: Engine. */
 import type { Log } from '../../process/log.ts';
 import type { Outbox, WaitingRun } from '../../store/runs/outbox.ts';
 import type { RunQueue, Token } from './run-queue.ts';
 
-/** What is untold because the queue was away is told this late at most. */
-const LOOK_MS = 2_000;
-/** Runs that are told with one command. */
-const TOLD_AT_ONCE = 100;
-/** What waits longer than this although it was told is told again: its token may have been lost, with its queue or with whoever had taken it. */
+/** What was not published because the queue was away is published this late at most. */
+const POLL_MS = 2_000;
+/** Runs that are published with one command. */
+const BATCH_MAX = 100;
+/**
+ * What waits longer than this although it was published is published again: its token may have been lost, with its
+ * queue or with whoever had it.
+ */
 const AGAIN_MS = 15_000;
 
-export interface OutboxRelayParts {
+export interface OutboxRelayDeps {
   outbox: Pick<Outbox, 'untold' | 'noteTold' | 'leftBehind' | 'isAnyWaiting'>;
   queue: Pick<RunQueue, 'add' | 'waiting' | 'close'>;
   log: Log;
@@ -18,45 +21,48 @@ export interface OutboxRelayParts {
 }
 
 export class OutboxRelay {
-  private readonly parts: OutboxRelayParts;
+  private readonly deps: OutboxRelayDeps;
   private timer: NodeJS.Timeout | undefined;
   private stopping: Promise<void> | undefined;
-  private telling: Promise<void> | undefined;
+  private publishing: Promise<void> | undefined;
   private again = false;
   private isStopped = false;
   private isQueueAway = false;
-  private toldAgainAtMs = 0;
+  private republishedAtMs = 0;
 
-  constructor(parts: OutboxRelayParts) {
-    this.parts = parts;
+  constructor(deps: OutboxRelayDeps) {
+    this.deps = deps;
   }
 
-  /** Begins to look for what is untold. Called once, in every process that makes runs or works on them. */
+  /** Begins to poll for what is not published. Called once, in every process that makes runs or works on them. */
   start(): void {
-    this.timer = setInterval(() => this.look(), LOOK_MS);
-    this.look();
+    this.timer = setInterval(() => this.poll(), POLL_MS);
+    this.poll();
   }
 
-  /** Something may wait since a moment ago. While the queue is away, the next look tries instead. */
+  /** Something may wait since a moment ago. While the queue is away, the next poll tries instead. */
   wake(): void {
-    if (!this.isQueueAway) this.tell();
+    if (!this.isQueueAway) this.publish();
   }
 
-  /** What has not been told is told, now and then also what has. */
-  private look(): void {
-    this.tell();
-    const { nowMs } = this.parts;
-    if (nowMs() - this.toldAgainAtMs < AGAIN_MS) return;
-    this.toldAgainAtMs = nowMs();
-    void this.attempt(() => this.tellAgain());
+  /** Publishes what has not been published, now and then also what has. */
+  private poll(): void {
+    this.publish();
+    const { nowMs } = this.deps;
+    if (nowMs() - this.republishedAtMs < AGAIN_MS) return;
+    this.republishedAtMs = nowMs();
+    void this.attempt(() => this.republish());
   }
 
-  /** A run is over: it may wait again, or somebody may begin that waited for a bound or a group. Where tokens are left they say so themselves. */
+  /**
+   * A run is over: it may wait again, or somebody may begin that waited for a bound or a group. Where tokens are left
+   * they say so themselves.
+   */
   ended({ runId, epoch }: WaitingRun): void {
     if (this.isQueueAway || this.isStopped) return;
-    this.tell();
+    this.publish();
     void this.attempt(async () => {
-      const { queue, outbox } = this.parts;
+      const { queue, outbox } = this.deps;
       if ((await outbox.isAnyWaiting()) && (await queue.waiting()) === 0)
         await queue.add([{ id: `${runId}-${epoch}-over`, runId, epoch }]);
     });
@@ -67,47 +73,50 @@ export class OutboxRelay {
     return this.isQueueAway;
   }
 
-  /** Tells what is still to be told, if anybody hears it, and leaves the queue. Never throws. */
+  /** Publishes what is still to be published, if the queue can be reached, and leaves it. Never throws. */
   stop(): Promise<void> {
     return (this.stopping ??= this.end());
   }
 
   private async end(): Promise<void> {
     clearInterval(this.timer);
-    if (!this.isQueueAway) this.tell();
-    await this.telling;
+    if (!this.isQueueAway) this.publish();
+    await this.publishing;
     this.isStopped = true;
-    await this.parts.queue.close();
+    await this.deps.queue.close();
   }
 
-  private tell(): void {
+  private publish(): void {
     if (this.isStopped) return;
     this.again = true;
-    this.telling ??= this.attempt(() => this.tellAll()).finally(() => {
-      this.telling = undefined;
+    this.publishing ??= this.attempt(() => this.publishAll()).finally(() => {
+      this.publishing = undefined;
     });
   }
 
-  private async tellAll(): Promise<void> {
-    const { outbox, queue } = this.parts;
+  private async publishAll(): Promise<void> {
+    const { outbox, queue } = this.deps;
     while (this.again && !this.isStopped) {
       this.again = false;
-      const runs = await outbox.untold(TOLD_AT_ONCE);
+      const runs = await outbox.untold(BATCH_MAX);
       if (runs.length === 0 && this.isQueueAway) await queue.waiting(); // is it back?
       if (runs.length === 0) return;
-      // The queue first: who dies in between tells twice, and of two tokens with one ID there is one.
+      // The queue first: who dies in between publishes twice, and of two tokens with one ID there is one.
       await queue.add(runs.map(toToken));
       await outbox.noteTold(runs);
       this.again = true;
     }
   }
 
-  /** No more than `TOLD_AT_ONCE` tokens come to lie there like this, whatever waits: each says no more than that something does. */
-  private async tellAgain(): Promise<void> {
-    const { outbox, queue, nowMs } = this.parts;
-    if ((await queue.waiting()) >= TOLD_AT_ONCE) return;
-    const runs = await outbox.leftBehind(AGAIN_MS, TOLD_AT_ONCE);
-    const time = Math.floor(nowMs() / AGAIN_MS); // others tell the same at the same time
+  /**
+   * No more than `BATCH_MAX` tokens come to lie there like this, whatever waits: each says no more than that something
+   * does.
+   */
+  private async republish(): Promise<void> {
+    const { outbox, queue, nowMs } = this.deps;
+    if ((await queue.waiting()) >= BATCH_MAX) return;
+    const runs = await outbox.leftBehind(AGAIN_MS, BATCH_MAX);
+    const time = Math.floor(nowMs() / AGAIN_MS); // others publish the same at the same time
     if (runs.length > 0)
       await queue.add(runs.map((run) => ({ ...toToken(run), id: `${run.runId}-${run.epoch}-${time}` })));
   }
@@ -115,12 +124,12 @@ export class OutboxRelay {
   private async attempt(work: () => Promise<void>): Promise<void> {
     try {
       await work();
-      if (this.isQueueAway) this.parts.log.info('the queue is told of runs again');
+      if (this.isQueueAway) this.deps.log.info('run queue reached again');
       this.isQueueAway = false;
     } catch (error) {
       if (!this.isQueueAway)
-        this.parts.log.fault(
-          'the queue could not be told of runs: they wait, and processes that have places find them by themselves',
+        this.deps.log.fault(
+          'run queue publish failed: runs wait, and processes that have places find them by themselves',
           error,
         );
       this.isQueueAway = true;

@@ -11,14 +11,17 @@ const SCHEMA = 'millwright_queue';
 const CONNECTIONS_MAX = 2;
 const STATEMENT_MS = 30_000;
 
-/** Connections to Redis stay ours, also those that BullMQ makes out of them: it closes none that it was given, or cannot reach. */
+/**
+ * Connections to Redis stay ours, also those that BullMQ makes out of them: it closes none that it was given, or cannot
+ * reach.
+ */
 export class RedisConnections {
   /** Each with the one that it was made out of. */
   private readonly clients = new Map<Redis, Redis>();
 
   open(client: typeof Redis, url: string, more: RedisOptions): Redis {
     const opened = new client(url, { ...more, connectTimeout: ANSWER_MS, retryStrategy: () => RECONNECT_MS });
-    return this.kept(opened, opened);
+    return this.track(opened, opened);
   }
 
   /** Of one that was opened, and of all that were made out of it. */
@@ -36,11 +39,11 @@ export class RedisConnections {
     client.disconnect();
   }
 
-  private kept(client: Redis, first: Redis): Redis {
+  private track(client: Redis, first: Redis): Redis {
     this.clients.set(client, first);
-    client.on('error', () => undefined); // told to whoever asks it something
+    client.on('error', () => undefined); // whoever asks it something gets it
     const duplicate = client.duplicate.bind(client);
-    client.duplicate = (more) => this.kept(duplicate(more), first);
+    client.duplicate = (more) => this.track(duplicate(more), first);
     return client;
   }
 }

@@ -17,7 +17,10 @@ export interface ReceivedToken extends Token {
   times: number;
 }
 
-/** Works for a token as long as it takes; answers how long it rests before it is given to anybody again, undefined: it is used up. Never throws. */
+/**
+ * Works for a token as long as it takes; answers how long it rests before it is given to anybody again, undefined: it
+ * is used up. Never throws.
+ */
 export type Serve = (token: ReceivedToken) => Promise<number | undefined>;
 
 export interface RunQueueOptions {
@@ -34,7 +37,10 @@ export interface RunQueueOptions {
 /** Of the keys in Redis; braces keep them on one node of a cluster. */
 const PREFIX = '{millwright}';
 const JOB = 'run';
-/** A token whose worker does not renew it for so long is given to another one. The lease in the tables decides about the run. */
+/**
+ * A token whose worker does not renew it for so long is given to another one. The lease in the tables decides about the
+ * run.
+ */
 const LOCK_MS = 30_000;
 /** Entries of the stream in which the queue tells of itself, to which nobody listens here. */
 const STREAM_MAX = 100;
@@ -57,7 +63,7 @@ export class RunQueue {
   private readonly options: RunQueueOptions;
   private queue: Promise<Opened<Queue>> | undefined;
   private worker: Worker | undefined;
-  /** Settles when every token that was taken is served, and the queue knows. */
+  /** Resolves when every token that was taken is served, and the queue knows. */
   private served: Promise<void> | undefined;
   private readonly connections = new RedisConnections();
   private isStopped = false;
@@ -67,7 +73,10 @@ export class RunQueue {
     this.options = options;
   }
 
-  /** Adds tokens; those that are there already stay. Rejects when the queue cannot be reached: some of them may be added. */
+  /**
+   * Adds tokens; those that are there already stay. Rejects when the queue cannot be reached: some of them may be
+   * added.
+   */
   async add(tokens: readonly Token[]): Promise<void> {
     const jobs = tokens.map(({ id, runId, epoch }) => ({
       name: JOB,
@@ -122,8 +131,9 @@ export class RunQueue {
   async close(): Promise<void> {
     this.stop();
     const queue = await this.queue?.catch(() => undefined);
-    await settled(this.served);
-    const closed = settled(Promise.all([this.worker?.close(true), queue?.it.close()])); // nothing is waited for any more that the queue would have to answer
+    await briefly(this.served);
+    // nothing is waited for any more that the queue would have to answer
+    const closed = briefly(Promise.all([this.worker?.close(true), queue?.it.close()]));
     this.connections.disconnect();
     await closed;
   }
@@ -151,7 +161,7 @@ export class RunQueue {
   private newQueue({ bullmq, Redis: client }: Packages): Opened<Queue> {
     const { name, redisUrl, databaseUrl } = this.options;
     const more: Partial<QueueOptions> = { prefix: PREFIX, streams: { events: { maxLen: STREAM_MAX } } };
-    // Who asks is told at once that nobody is there, and tries again by itself.
+    // Who asks hears at once that nobody is there, and tries again by itself.
     const redis =
       redisUrl === undefined
         ? undefined
@@ -164,7 +174,7 @@ export class RunQueue {
             bullmq.createPostgresBackend,
           ) as unknown as Queue)
         : new bullmq.Queue(name, { ...more, connection: redis });
-    queue.on('error', () => undefined); // whoever asks it something is told
+    queue.on('error', () => undefined); // whoever asks it something gets it
     return { it: queue, client: redis };
   }
 
@@ -222,7 +232,7 @@ class QueueUnreachableError extends Error {
 }
 
 /** Whatever becomes of it, it is not waited for much longer. */
-async function settled(work: Promise<unknown> | undefined): Promise<void> {
+async function briefly(work: Promise<unknown> | undefined): Promise<void> {
   await within(CLOSE_MS, Promise.resolve(work)).catch(() => undefined);
 }
 

@@ -1,4 +1,4 @@
-/** What one execution is fitted out with, found and checked before anything of it runs. contract 3 (AmbientAgentConfig), 10. */
+/** What one execution needs, resolved and checked before anything of it runs. contract 3 (AmbientAgentConfig), 10. */
 import type { McpServer } from '@agentclientprotocol/sdk';
 import {
   BUILT_IN_HARNESS,
@@ -31,22 +31,22 @@ import { literalSecretsOf, mcpServersOf } from '../agent/agent-mcp-servers.ts';
 import { profileOf, type BuiltInAgent } from '../agent/agents.ts';
 import type { Environments, RunEnvironment } from './environments.ts';
 import { notInstalled, startable } from '../agent/profiles.ts';
-import type { Sandbox } from '../sandbox/sandboxes.ts';
-import { SetupError } from '../workspace/setup-error.ts';
+import { SetupError, type Executor, type Isolation } from '../executor.ts';
 import type { RunSkill, Skills } from './skills.ts';
 
 export interface ExecutionSpec {
   config: AmbientAgentConfig;
   /** Undefined: the operator's command. */
   profile?: LaunchProfile;
-  sandbox: Sandbox;
+  /** What keeps it apart. */
+  sandbox: Isolation;
   tier: Tier;
   /** Variables of the run, from managed secrets. */
   secrets: Readonly<Record<string, string>>;
-  /** Values that must not be kept of this run in any form. */
+  /** Values that must not be stored of this run in any form. */
   secretValues: readonly string[];
   /** Variables of the harness itself. */
-  own: Readonly<Record<string, string>>;
+  harnessEnv: Readonly<Record<string, string>>;
   /** With the secrets that they name. */
   mcpServers: readonly McpServer[];
   environment?: RunEnvironment;
@@ -65,10 +65,13 @@ export interface ExecutionSpecDeps {
   builtInAgent: BuiltInAgent;
   /** Agents that the operator may have installed. */
   profiles: readonly LaunchProfile[];
-  sandbox: Promise<Sandbox>;
+  executor: Pick<Executor, 'isolation'>;
 }
 
-/** What runs get that name nothing themselves: the operator's command if there is one, else the agent that comes with the service. */
+/**
+ * What runs get that name nothing themselves: the operator's command if there is one, else the agent that comes with
+ * the service.
+ */
 export function serverAgent({ runCommand, agentEnvironment }: Config): ServerAgent {
   const model = modelChoice(agentEnvironment);
   return {
@@ -92,18 +95,18 @@ export function tierOf({ entryId }: ClaimedRun): Tier {
 
 /** Throws SetupError for what its owner has to mend. */
 export async function resolveExecution(
-  parts: ExecutionSpecDeps,
+  deps: ExecutionSpecDeps,
   run: ClaimedRun,
   signal?: AbortSignal,
 ): Promise<ExecutionSpec> {
-  const { config } = parts;
+  const { config } = deps;
   const agentConfig = JSON.parse(run.agentConfig) as AmbientAgentConfig;
-  const sandbox = await parts.sandbox;
-  const wanted = profileFor(harnessOf(run.agentConfig), parts);
-  const wish = wanted?.id === BUILT_IN_HARNESS ? builtInProblem(agentConfig, config) : undefined;
-  if (wish !== undefined) throw new SetupError(wish);
+  const sandbox = await deps.executor.isolation();
+  const wanted = profileFor(harnessOf(run.agentConfig), deps);
+  const unmet = wanted?.id === BUILT_IN_HARNESS ? builtInProblem(agentConfig, config) : undefined;
+  if (unmet !== undefined) throw new SetupError(unmet);
   const tier = tierOf(run);
-  const environment = await parts.environments.resolve(run.factoryUid, agentConfig.environment_id);
+  const environment = await deps.environments.resolve(run.factoryUid, agentConfig.environment_id);
   const worker = bringsCommands(wanted && agentConfig, environment) ? 'agent' : workerOf(wanted, config);
   const problem = confinementProblem({
     worker,
@@ -113,8 +116,8 @@ export async function resolveExecution(
   });
   if (problem !== undefined) throw new SetupError(problem);
   const profile = wanted && (await installed(wanted, config));
-  const skill = await parts.skills.resolve(run, agentConfig.skill_spec, profile?.skillFolders, signal);
-  const secrets = await secretsOf(parts.secrets, run.factoryUid, namesOf(agentConfig, environment));
+  const skill = await deps.skills.resolve(run, agentConfig.skill_spec, profile?.skillFolders, signal);
+  const secrets = await secretsOf(deps.secrets, run.factoryUid, namesOf(agentConfig, environment));
   const missing = profile && credentialProblem(profile, secrets);
   if (missing !== undefined) throw new SetupError(missing);
   return {
@@ -125,7 +128,7 @@ export async function resolveExecution(
     secrets,
     environment,
     skill,
-    own: ownOf(profile, config, agentConfig, secrets),
+    harnessEnv: ownOf(profile, config, agentConfig, secrets),
     mcpServers: profile === undefined ? [] : await mcpServersOf(agentConfig, secrets),
     secretValues: [
       ...Object.values(secrets),
@@ -140,7 +143,7 @@ export async function resolveExecution(
       models: modelHosts(profile, config),
       repositories: environment?.hosts ?? [],
     }),
-    payload: await payloadOf(parts.deliveries, run),
+    payload: await payloadOf(deps.deliveries, run),
   };
 }
 
@@ -158,7 +161,10 @@ function profileFor(harness: string, { builtInAgent, profiles }: ExecutionSpecDe
 /** What the built-in agent has of reasoning. */
 const REASONING_LEVELS: readonly string[] = ['low', 'medium', 'high'];
 
-/** Why the agent that comes with the service cannot do what is asked of it: nothing may look as if another model had answered, or had thought harder. */
+/**
+ * Why the agent that comes with the service cannot do what is asked of it: nothing may look as if another model had
+ * answered, or had thought harder.
+ */
 function builtInProblem(
   { model_id: model, harness }: AmbientAgentConfig,
   { agentEnvironment }: Config,
@@ -197,7 +203,10 @@ function secretsOfService(profile: LaunchProfile | undefined, { agentEnvironment
   return [...(key === undefined ? [] : [key]), ...Object.values(profile?.secretEnv ?? {})];
 }
 
-/** Commands of a request or a definition: a step of a set-up, an MCP server to be started, or to be reached wherever they say. */
+/**
+ * Commands of a request or a definition: a step of a set-up, an MCP server to be started, or to be reached wherever
+ * they say.
+ */
 function bringsCommands(agent: AmbientAgentConfig | undefined, environment: RunEnvironment | undefined): boolean {
   return (environment?.setupCommands.length ?? 0) > 0 || Object.keys(agent?.mcp_servers ?? {}).length > 0;
 }
@@ -233,7 +242,10 @@ function namesOf(agentConfig: AmbientAgentConfig, environment: RunEnvironment | 
   return [...new Set([...(environment?.secretNames ?? []), ...(agentConfig.secrets ?? []).map(({ name }) => name)])];
 }
 
-/** Named secrets as environment variables of the agent's process; one that is not granted looks like one that does not exist. */
+/**
+ * Named secrets as environment variables of the agent's process; one that is not granted looks like one that does not
+ * exist.
+ */
 async function secretsOf(
   reader: SecretReader,
   factoryUid: string | undefined,

@@ -4,7 +4,7 @@ import { SKILL_BYTES_MAX, SKILL_FILES_MAX } from '#definitions';
 import { readListing, type TreeEntry } from '../../sync/sources/git/git-objects.ts';
 import type { GitSession } from '../../sync/sources/git/git-session.ts';
 import { contentsOf, readObjectSizes } from '../../sync/sources/git/git-tree.ts';
-import { SetupError } from '../workspace/setup-error.ts';
+import { SetupError } from '../executor.ts';
 
 export interface RepositorySkill {
   commit?: string;
@@ -17,7 +17,10 @@ const LISTING_BYTES_MAX = 4 * 1_048_576;
 
 const SKILL_FILE = 'SKILL.md';
 
-/** Throws SetupError where there is no such skill, or more of it than a run is given; SourceUnavailableError where the copy cannot be read. */
+/**
+ * Throws SetupError where there is no such skill, or more of it than a run is given; SourceUnavailableError where the
+ * copy cannot be read.
+ */
 export async function readSkillFiles(
   session: GitSession,
   at: { gitDir: string; commit: string },

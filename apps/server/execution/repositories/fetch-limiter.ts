@@ -1,11 +1,11 @@
-/** Who may fetch next: a few places that factories and hosts share, so that none of them keeps the others waiting. contract 8 (environments). */
+/** Who may fetch next: a few slots that factories and hosts share, so that none of them makes the others wait. contract 8 (environments). */
 
 /** Fetches at once: they share the machine's network with the service. */
-const PLACES = 4;
-/** Places that the fetches of one factory may have at once. */
-const FACTORY_PLACES_MAX = 2;
-/** Places that the fetches from one host may have at once: one stays for everybody else when it is down. */
-const HOST_PLACES_MAX = 3;
+const SLOTS = 4;
+/** Slots that the fetches of one factory may have at once. */
+const FACTORY_SLOTS_MAX = 2;
+/** Slots that the fetches from one host may have at once: one stays for everybody else when it is down. */
+const HOST_SLOTS_MAX = 3;
 
 /** For whom and from where something is fetched; more factories may come to want the same while it waits. */
 export interface FetchRequest {
@@ -13,54 +13,54 @@ export interface FetchRequest {
   host: string;
 }
 
-interface Place {
+interface Slot {
   factory: string;
   host: string;
 }
 
 interface Waiting {
-  wanted: FetchRequest;
-  begin(place: Place): void;
+  request: FetchRequest;
+  begin(slot: Slot): void;
 }
 
-/** Places for fetches, given in turn: to the factory whose last one is longest ago. */
+/** Slots for fetches, given in turn: to the factory whose last one is longest ago. */
 export class FetchLimiter {
   private readonly waiting: Waiting[] = [];
-  private readonly taken = new Set<Place>();
-  /** Places given so far, and which of them each factory had last. */
+  private readonly used = new Set<Slot>();
+  /** Slots given so far, and which of them each factory had last. */
   private given = 0;
   private readonly lastGiven = new Map<string, number>();
 
-  /** Works in a place of its own; undefined where the signal comes before there is one. */
-  async take<Result>(
-    wanted: FetchRequest,
+  /** Works in a slot of its own; undefined where the signal comes before there is one. */
+  async run<Result>(
+    request: FetchRequest,
     signal: AbortSignal,
     work: () => Promise<Result>,
   ): Promise<Result | undefined> {
-    const place = await this.placeFor(wanted, signal);
-    if (place === undefined) return undefined;
+    const slot = await this.acquire(request, signal);
+    if (slot === undefined) return undefined;
     try {
       return await work();
     } finally {
-      this.taken.delete(place);
-      this.look();
+      this.used.delete(slot);
+      this.assign();
     }
   }
 
-  /** Gives the places that are free; call it when another factory wants what waits already. */
-  look(): void {
-    while (this.taken.size < PLACES) {
+  /** Gives the slots that are free; call it when another factory wants what waits already. */
+  assign(): void {
+    while (this.used.size < SLOTS) {
       const next = this.next();
       if (next === undefined) return;
       this.waiting.splice(this.waiting.indexOf(next.waiting), 1);
       this.lastGiven.set(next.factory, (this.given += 1));
-      const place = { factory: next.factory, host: next.waiting.wanted.host };
-      this.taken.add(place);
-      next.waiting.begin(place);
+      const slot = { factory: next.factory, host: next.waiting.request.host };
+      this.used.add(slot);
+      next.waiting.begin(slot);
     }
   }
 
-  private placeFor(wanted: FetchRequest, signal: AbortSignal): Promise<Place | undefined> {
+  private acquire(request: FetchRequest, signal: AbortSignal): Promise<Slot | undefined> {
     if (signal.aborted) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       const leave = (): void => {
@@ -68,26 +68,26 @@ export class FetchLimiter {
         resolve(undefined);
       };
       const waiting: Waiting = {
-        wanted,
-        begin: (place) => {
+        request,
+        begin: (slot) => {
           signal.removeEventListener('abort', leave);
-          resolve(place);
+          resolve(slot);
         },
       };
       signal.addEventListener('abort', leave, { once: true });
       this.waiting.push(waiting);
-      this.look();
+      this.assign();
     });
   }
 
   private next(): { waiting: Waiting; factory: string } | undefined {
-    const taken = [...this.taken];
+    const used = [...this.used];
     const isFree = (factory: string): boolean =>
-      taken.filter((place) => place.factory === factory).length < FACTORY_PLACES_MAX;
+      used.filter((slot) => slot.factory === factory).length < FACTORY_SLOTS_MAX;
     const able = this.waiting
-      .filter(({ wanted }) => taken.filter(({ host }) => host === wanted.host).length < HOST_PLACES_MAX)
+      .filter(({ request }) => used.filter(({ host }) => host === request.host).length < HOST_SLOTS_MAX)
       .flatMap((waiting) =>
-        [...waiting.wanted.factories]
+        [...waiting.request.factories]
           .filter(isFree)
           .map((factory) => ({ waiting, factory, last: this.lastGiven.get(factory) ?? 0 })),
       );

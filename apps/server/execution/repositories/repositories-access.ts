@@ -4,8 +4,8 @@ import type { Config } from '../../config/config.ts';
 import type { SecretReader } from '../../secrets/secret-reader.ts';
 import type { Factory, FactoryStore } from '../../store/factories/factories.ts';
 import { checkGitUrl, type GitAddress } from '../../sync/sources/git/git-urls.ts';
-import { SetupError } from '../workspace/setup-error.ts';
 import { SOURCES } from '../../sync/sources/registry.ts';
+import { SetupError } from '../executor.ts';
 
 /** How the service reads one repository. */
 export interface RepositoryAccess {
@@ -20,7 +20,7 @@ export interface RepositoryAccess {
   credential?: { identity: string; value: string };
 }
 
-export interface AccessParts {
+export interface RepositoryAccessDeps {
   config: Pick<Config, 'forgeUrl' | 'runNetwork' | 'gitKnownHostsFile'>;
   factories: Pick<FactoryStore, 'find'>;
   secrets: Pick<SecretReader, 'value'>;
@@ -31,14 +31,17 @@ export interface RepositoryRights {
   factory: Factory;
   /** Where owner/name is, without a last slash; undefined: nothing says so. */
   forge?: string;
-  /** Throws SetupError for an address that is not read, or a credential that there is not. `credentialSecret`: its name, if one is named. */
+  /**
+   * Throws SetupError for an address that is not read, or a credential that there is not. `credentialSecret`: its name,
+   * if one is named.
+   */
   accessTo(url: string, credentialSecret?: string): Promise<RepositoryAccess>;
 }
 
 /** Throws SetupError where the factory is gone. */
 export async function rightsOf(
   factoryUid: string,
-  { config, factories, secrets }: AccessParts,
+  { config, factories, secrets }: RepositoryAccessDeps,
 ): Promise<RepositoryRights> {
   const factory = await factories.find(factoryUid);
   if (factory === undefined) throw new SetupError('the factory of this run has been deleted');

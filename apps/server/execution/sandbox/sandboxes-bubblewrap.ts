@@ -1,15 +1,20 @@
 /** The sandbox made by bubblewrap: own files, processes, network; the best one where it works. reference: agent protocol, Sandbox. */
 import { viewOf } from './sandboxes-view.ts';
 import type { Mount } from './sandboxes-view.ts';
-import { NOBODY_USER } from './sandboxes.ts';
+import { NOBODY_USER, withoutPrivileges } from './sandboxes.ts';
 import type { Confinement, SandboxCandidate, Tools, WrappedCommand } from './sandboxes.ts';
-import { withoutPrivileges } from './sandboxes-privileges.ts';
 import type { Owner } from '../workspace/workspaces.ts';
 
-/** The first version with `--size` for memory file systems; before it a run could fill the machine's memory through /tmp. */
+/**
+ * The first version with `--size` for memory file systems; before it a run could fill the machine's memory through
+ * /tmp.
+ */
 const VERSION_MIN = [0, 7];
 
-/** The first version that can forbid further user namespaces inside, through which most ways to become root of the machine begin. */
+/**
+ * The first version that can forbid further user namespaces inside, through which most ways to become root of the
+ * machine begin.
+ */
 const VERSION_SEALED = [0, 8];
 
 /** What must be left to give up being root; the program that gives it up drops these too. */
@@ -50,7 +55,8 @@ function candidate(
 
 function isolation({ network }: Confinement): string[] {
   const spaces = ['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'];
-  // A new session: no way back to a terminal of the service. Dying with the parent: kill -9 of the service ends its runs.
+  // A new session: no way back to a terminal of the service. Dying with the parent: kill -9 of the service ends its
+  // runs.
   return [
     '--die-with-parent',
     '--new-session',

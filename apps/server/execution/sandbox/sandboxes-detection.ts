@@ -4,14 +4,11 @@ import { readlinkSync } from 'node:fs';
 import { mkdtemp, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { findTools } from '../../process/program.ts';
+import { findTools, STANDARD_PATH } from '../../process/program.ts';
 import { bubblewrapCandidates } from './sandboxes-bubblewrap.ts';
 import { namespaceCandidates } from './sandboxes-namespace.ts';
 import {
-  missingGuarantees,
   ownerOf,
-  STANDARD_PATH,
-  type Guarantees,
   type NetworkPolicy,
   type Sandbox,
   type SandboxCandidate,
@@ -19,13 +16,17 @@ import {
   type Tools,
   type WrappedCommand,
 } from './sandboxes.ts';
-import { removeEntry } from '../workspace/workspaces-removal.ts';
+import { missingGuarantees, type Guarantees } from '../executor.ts';
+import { removeEntry } from '../workspace/folder-trees.ts';
 import { prepareWorkspace } from '../workspace/workspaces.ts';
 
 export interface Detection {
-  /** The service's data folder: no run sees it, and the trial takes place in it. The system's temporary folder is tried without it. */
+  /**
+   * The service's data folder: no run sees it, and the trial takes place in it. The system's temporary folder is tried
+   * without it.
+   */
   dataDir?: string;
-  /** Further files and folders that no run ever sees: key files kept elsewhere. */
+  /** Further files and folders that no run ever sees: key files stored elsewhere. */
   hidden?: readonly string[];
   /** Only these kinds are tried; `bare` always works. All by default. */
   kinds?: readonly SandboxKind[];
@@ -41,7 +42,10 @@ const TRIAL_MS_MAX = 10_000;
 /** Any UUID: a trial has a folder of its own. */
 const TRIAL_RUN_ID = '00000000-0000-7000-8000-000000000000';
 
-/** Says from inside which spaces it is in, whether there is a loopback, whether the service's file can be read, and that the workspace can be written. */
+/**
+ * Says from inside which spaces it is in, whether there is a loopback, whether the service's file can be read, and that
+ * the workspace can be written.
+ */
 const TRIAL_SCRIPT = [
   'echo "pid $(readlink /proc/self/ns/pid)"',
   'echo "net $(readlink /proc/self/ns/net)"',
@@ -69,7 +73,10 @@ export async function detectSandbox(detection: Detection = {}): Promise<Sandbox>
   return found(BARE, { processes: false, files: false, network: false, loopback: true, uid: false });
 }
 
-/** No isolation: a process group of its own, and a kill that follows descendants and the run's mark in their environment. */
+/**
+ * No isolation: a process group of its own, and a kill that follows descendants and the run's mark in their
+ * environment.
+ */
 export const BARE: SandboxCandidate = {
   kind: 'bare',
   means: 'a plain process',
@@ -142,7 +149,10 @@ function isOther(said: string, space: 'pid' | 'net'): boolean {
   return inside !== undefined && inside !== readlinkSync(`/proc/self/ns/${space}`);
 }
 
-/** What a program printed, whatever its exit code; empty when it could not run or did not end. Descriptor 3 goes nowhere. */
+/**
+ * What a program printed, whatever its exit code; empty when it could not run or did not end. Descriptor 3 goes
+ * nowhere.
+ */
 function output(argv: readonly string[], environment: Record<string, string>): Promise<string> {
   const [shell, script] = ['/bin/sh', 'exec "$@" 3>/dev/null'];
   return new Promise((done) => {

@@ -1,8 +1,7 @@
 /** The sandbox made by util-linux (unshare, mount, pivot_root, setpriv) where bubblewrap is missing. reference: agent protocol, Sandbox. */
-import { withoutNamespacePrivileges, withoutPrivileges } from './sandboxes-privileges.ts';
 import { viewOf } from './sandboxes-view.ts';
 import type { Mount } from './sandboxes-view.ts';
-import { NOBODY_USER } from './sandboxes.ts';
+import { NOBODY_USER, withoutNamespacePrivileges, withoutPrivileges } from './sandboxes.ts';
 import type { Confinement, SandboxCandidate, Tools } from './sandboxes.ts';
 
 /** Bytes for the root, which only holds mount points and links. */
@@ -151,7 +150,10 @@ function deviceSteps(folder: string): string[] {
   ];
 }
 
-/** Runs the command as a child: the first process of a namespace is deaf to signals nobody handles, and has orphans to count. */
+/**
+ * Runs the command as a child: the first process of a namespace is deaf to signals nobody handles, and has orphans to
+ * count.
+ */
 function commandScript(): string[] {
   return [
     'set +e',

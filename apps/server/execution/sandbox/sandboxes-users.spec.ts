@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sandboxHere, startSandboxed } from '../../../../test/support/sandboxed-command.ts';
 import { bubblewrapCandidates } from './sandboxes-bubblewrap.ts';
-import { findTools } from '../../process/program.ts';
-import { ownerOf, STANDARD_PATH, type Sandbox } from './sandboxes.ts';
+import { findTools, STANDARD_PATH } from '../../process/program.ts';
+import { ownerOf, type Sandbox } from './sandboxes.ts';
 
 let base: string;
 beforeEach(async () => {

@@ -42,7 +42,7 @@ const SYSTEM_FILES = [
   '/etc/os-release',
 ];
 
-/** Only of use, and only told, where there is a network. */
+/** Only of use, and only shown, where there is a network. */
 const NETWORK_FILES = ['/etc/resolv.conf', '/etc/hosts', '/etc/host.conf', '/etc/gai.conf'];
 
 /** Bytes for a folder that only holds mount points. */
@@ -100,7 +100,7 @@ async function systemFolder(path: string): Promise<Mount | undefined> {
   return found === undefined ? undefined : bind(path, path, { folder: true, writable: false });
 }
 
-/** A read-only look at the path under its own name, wherever it really lies. */
+/** A read-only bind of the path under its own name, wherever it really lies. */
 async function existing(path: string): Promise<Mount | undefined> {
   const real = await realpath(path).catch(() => undefined);
   if (real === undefined) return undefined;
@@ -111,7 +111,8 @@ async function existing(path: string): Promise<Mount | undefined> {
 }
 
 /**
- * What a command line and the operator name: of a file its folder, for a script seldom comes alone; the file alone where
+ * What a command line and the operator name: of a file its folder, for a script seldom comes alone; the file alone
+ * where
  * that folder would show too much; nothing of what is hidden.
  */
 async function namedMounts(words: readonly string[], hidden: readonly string[]): Promise<Mount[]> {
@@ -121,7 +122,10 @@ async function namedMounts(words: readonly string[], hidden: readonly string[]):
   return (await Promise.all(wanted.map(existing))).filter((mount) => mount !== undefined);
 }
 
-/** Where a word of a command line points to, by its own name and behind links; nothing for what the system's folders show anyway. */
+/**
+ * Where a word of a command line points to, by its own name and behind links; nothing for what the system's folders
+ * show anyway.
+ */
 async function placesOf(word: string): Promise<{ folder: string; file?: string }[]> {
   if (!isAbsolute(word)) return [];
   const path = resolve(word);

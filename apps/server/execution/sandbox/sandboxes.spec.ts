@@ -8,7 +8,8 @@ import { detectSandbox } from './sandboxes-detection.ts';
 import { namespaceCandidates } from './sandboxes-namespace.ts';
 import { viewOf, type Mount } from './sandboxes-view.ts';
 import { isConfining } from '#isolation';
-import { missingGuarantees, ownerOf, type Confinement } from './sandboxes.ts';
+import { ownerOf, type Confinement } from './sandboxes.ts';
+import { missingGuarantees } from '../executor.ts';
 import { prepareWorkspace } from '../workspace/workspaces.ts';
 
 const RUN = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';

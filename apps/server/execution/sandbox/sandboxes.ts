@@ -1,4 +1,5 @@
 /** What keeps a run away from the machine it runs on, and which of that holds here. contract 10; reference: agent protocol, Sandbox. */
+import type { Isolation } from '../executor.ts';
 import type { Owner, Workspace } from '../workspace/workspaces.ts';
 
 export type SandboxKind = 'bubblewrap' | 'pid-namespace' | 'bare';
@@ -12,35 +13,26 @@ export interface Confinement {
   network: NetworkPolicy;
   /** Files and folders that stay invisible even inside something that is visible: data folder, key files. */
   hidden: readonly string[];
-  /** Files and folders that the operator wants visible, read-only, beside the system's. */
+  /** Files and folders that the operator wants visible, read-only, in addition to the system's. */
   readOnly: readonly string[];
   /**
-   * Words of the command line that the operator wrote, and nobody else: what they name as an absolute path is visible too. Words that come
-   * from a request, a definition or a payload must never be among them, for each could show the run another file of the machine.
+   * Words of the command line that the operator wrote, and nobody else: what they name as an absolute path is visible
+   * too. Words that come
+   * from a request, a definition or a payload must never be among them, for each could show the run another file of the
+   * machine.
    */
   words: readonly string[];
   /** Files, sockets and folders of the service for this execution, read-only, also of what is hidden otherwise. */
   shown?: readonly { from: string; at: string; folder?: boolean }[];
 }
 
-/** What was seen to hold, not what was asked for. */
-export interface Guarantees {
-  /** Ending the sandbox ends every process in it, however it detached itself. */
-  processes: boolean;
-  /** Nothing but an allow-list of files can be read. */
-  files: boolean;
-  /** The network can be taken away. */
-  network: boolean;
-  /** Where it is taken away, there is still a loopback inside, at which a way out can be offered. */
-  loopback: boolean;
-  /** Processes run as a user of their own. */
-  uid: boolean;
-}
-
 /** A command line that runs another one inside a sandbox. */
 export interface WrappedCommand {
   argv: readonly [string, ...string[]];
-  /** The outermost process is not the command; it writes `{"child-pid": n}` and at last `{"exit-code": n}` to descriptor 3. */
+  /**
+   * The outermost process is not the command; it writes `{"child-pid": n}` and at last `{"exit-code": n}` to descriptor
+   * 3.
+   */
   wrapped: boolean;
 }
 
@@ -49,26 +41,25 @@ export interface SandboxCandidate {
   kind: SandboxKind;
   /** How it is built, for people. */
   means: string;
-  /** Runs are somebody else than the service, and their folders must belong to them (`ownerOf`); absent: the service's own user. */
+  /**
+   * Runs are somebody else than the service, and their folders must belong to them (`ownerOf`); absent: the service's
+   * own user.
+   */
   owner?: Owner;
   /** The command line that runs `argv` (its first element an absolute path) in the run's workspace. */
   wrap(argv: readonly [string, ...string[]], confinement: Confinement): Promise<WrappedCommand>;
 }
 
 /** A means of isolation that works here. */
-export interface Sandbox extends SandboxCandidate {
+export interface Sandbox extends SandboxCandidate, Isolation {
+  kind: SandboxKind;
+  means: string;
   /** Absolute paths of what no run ever sees: data folder, key files. */
   hidden: readonly string[];
-  guarantees: Guarantees;
-  /** One line for the log and `doctor`: what holds and what does not. */
-  description: string;
 }
 
 /** Programs of the machine by name → absolute path, as far as they are installed. */
 export type Tools = ReadonlyMap<string, string>;
-
-/** Where programs are looked for when the operator says nothing else, and what a run gets as PATH. */
-export const STANDARD_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** Who runs are when the service is root and nothing else is said: the user that owns nothing. */
 export const NOBODY_USER: Owner = { uid: 65_534, gid: 65_534 };
@@ -78,8 +69,9 @@ const RUN_UID_FIRST = 60_578;
 const RUN_UIDS = 606;
 
 /**
- * The user of one run where runs have one of their own: the same for all of its executions. The kernel counts processes by user, so that
- * a run that forks without end stands only in its own way. Two runs may share one; they are still kept apart in every other way.
+ * The user of one run where runs have one of their own: the same for all of its executions. The kernel counts processes
+ * by user, so that
+ * a run that forks without end hinders only itself. Two runs may share one; they are still isolated in every other way.
  */
 export function ownerOf({ owner }: SandboxCandidate, runId: string): Owner | undefined {
   // The last digits of a run's ID are random.
@@ -90,13 +82,17 @@ export function ownerOf({ owner }: SandboxCandidate, runId: string): Owner | und
 /** Bytes of memory that a run's /tmp may take; large temporary files belong into TMPDIR, which is on disk. */
 export const TMPFS_BYTES_MAX = 256 * 1_024 * 1_024;
 
-/** Which guarantees are missing, in words; empty for a complete sandbox. */
-export function missingGuarantees(guarantees: Guarantees): string[] {
-  const words: [held: boolean, missing: string][] = [
-    [guarantees.processes, 'a detached process can outlive its run'],
-    [guarantees.files, 'a run can read what the service can read, its keys included'],
-    [guarantees.network, 'the network cannot be taken away'],
-    [guarantees.uid, 'runs have the user of the service'],
-  ];
-  return words.filter(([held]) => !held).map(([, missing]) => missing);
+/**
+ * Command prefix (setpriv of util-linux): another user, no groups, no capabilities, nothing to be regained by
+ * set-user-id programs.
+ */
+export function withoutPrivileges(setpriv: string, owner: Owner): string[] {
+  return [setpriv, `--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups', ...NOTHING_LEFT, '--'];
 }
+
+/** The same inside a user namespace, where the user stays number 0 by name only. */
+export function withoutNamespacePrivileges(setpriv: string): string[] {
+  return [setpriv, ...NOTHING_LEFT, '--securebits=+noroot,+noroot_locked', '--'];
+}
+
+const NOTHING_LEFT = ['--no-new-privs', '--inh-caps=-all', '--bounding-set=-all'];

@@ -1,6 +1,6 @@
 /** What the end of a process means for its run. spec: States and transitions. */
 import type { RunEnd } from '../../store/runs/runs.ts';
-import type { CommandEnd } from '../command/command.ts';
+import type { CommandEnd } from '#runs';
 
 export function commandOutcome(end: CommandEnd, deadlineMs: number): RunEnd {
   switch (end.kind) {

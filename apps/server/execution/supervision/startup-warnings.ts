@@ -2,12 +2,12 @@
 import { BUILT_IN_HARNESS, COMMAND_HARNESS, modelChoice, type AmbientAgentConfig, type LaunchProfile } from '#agents';
 import type { Config } from '../../config/config.ts';
 import type { RunEnd } from '../../store/runs/runs.ts';
-import { missingGuarantees, type Sandbox } from '../sandbox/sandboxes.ts';
+import { missingGuarantees, type Isolation } from '../executor.ts';
 
 interface Fitted {
   config: AmbientAgentConfig;
   profile?: LaunchProfile;
-  sandbox: Sandbox;
+  sandbox: Isolation;
 }
 
 /** Sentences for the beginning of a run's log; none on a machine where nothing is missing. */
@@ -31,7 +31,7 @@ function unheeded({ profile, config: { harness, computer_use_enabled: desktop } 
 }
 
 /** A run with the user of the service is no worse off where everything else is kept apart. */
-function isolation({ guarantees }: Sandbox): string[] {
+function isolation({ guarantees }: Isolation): string[] {
   const missing = missingGuarantees({ ...guarantees, uid: true });
   return missing.length === 0
     ? []

@@ -2,10 +2,11 @@
 import type { RunUsage } from '#agents';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../process/log.ts';
+import { StoreError } from '../../store/database/faults.ts';
 import type { RunEvent } from '../../store/runs/run-log.ts';
 import type { ClaimedRun, RunStore } from '../../store/runs/runs.ts';
 
-/** A database that is away is asked again after this time, for as long as the run is ours. */
+/** Milliseconds after which a database that is away is asked again, for as long as the run is ours. */
 const PERSIST_AGAIN_MS = 1_000;
 
 export interface SupervisionLogDeps {
@@ -13,25 +14,35 @@ export interface SupervisionLogDeps {
   runs: RunStore;
   nowMs(): number;
   /** Tells who watches a run that something new is stored of it. */
-  tell(runId: string): void;
+  publish(runId: string): void;
   log: Log;
   /** The run is ours no longer: nothing more is written. */
   isLost(): boolean;
+  /** The execution is to be ended: nothing that it would need is waited for. */
+  isStopped(): boolean;
   /** The store says that the run is ours no longer. */
   onLost(): void;
   /** What could not be written by now is left to whoever takes the run over: the service stops. */
   isTooLate(): boolean;
 }
 
+/**
+ * What the store answered. `isRepeated`: an attempt before may have been carried out, with its answer lost on the way.
+ */
+export interface StoreAnswer<T> {
+  answer: T;
+  isRepeated: boolean;
+}
+
 export class SupervisionLog {
   /** What is stored with the next entries; undefined until it is known what earlier executions have used. */
   usage: RunUsage | undefined;
-  private readonly parts: SupervisionLogDeps;
+  private readonly deps: SupervisionLogDeps;
   private readonly events: RunEvent[] = [];
   private writing: Promise<void> = Promise.resolve();
 
-  constructor(parts: SupervisionLogDeps) {
-    this.parts = parts;
+  constructor(deps: SupervisionLogDeps) {
+    this.deps = deps;
   }
 
   push(event: RunEvent): void {
@@ -39,23 +50,23 @@ export class SupervisionLog {
   }
 
   say(body: { text: string } | { state: string; message: string }): void {
-    this.push({ kind: 'status', atMs: this.parts.nowMs(), body: JSON.stringify(body) });
+    this.push({ kind: 'status', atMs: this.deps.nowMs(), body: JSON.stringify(body) });
   }
 
-  /** Writes what was told since the last time, in order; what could not be written is kept for the next time. */
+  /** Writes what was pushed since the last time, in order; what could not be written waits for the next time. */
   flush(): Promise<void> {
     this.writing = this.writing.then(async () => {
-      const { run, runs, log, tell } = this.parts;
+      const { run, runs, log, publish } = this.deps;
       const batch = this.events.splice(0);
       const used = this.usage?.unstored();
-      if ((batch.length === 0 && used === undefined) || this.parts.isLost()) return;
+      if ((batch.length === 0 && used === undefined) || this.deps.isLost()) return;
       try {
-        if ((await runs.append(run, batch, used)) === undefined) return this.parts.onLost();
+        if ((await runs.append(run, batch, used)) === undefined) return this.deps.onLost();
         if (used !== undefined) this.usage?.stored(used);
-        tell(run.runId);
+        publish(run.runId);
       } catch (error) {
         this.events.unshift(...batch);
-        log.fault('the log of a run could not be written', error, { run_id: run.runId });
+        log.fault('run log write failed', error, { run_id: run.runId });
       }
     });
     return this.writing;
@@ -63,7 +74,7 @@ export class SupervisionLog {
 
   /** Writes everything, however long that takes. */
   async drain(): Promise<void> {
-    const { run, runs } = this.parts;
+    const { run, runs } = this.deps;
     await this.persist(async () => {
       const batch = this.events.splice(0);
       try {
@@ -79,19 +90,43 @@ export class SupervisionLog {
     this.events.length = 0;
   }
 
-  /** Writes something however long the database is away; undefined when the run is taken from us, or an attempt failed and it is not wanted any more. */
+  /**
+   * Writes something however long the database is away; undefined when the run is taken from us, or an attempt failed
+   * and it is not wanted any more.
+   */
   async persist<T>(write: () => Promise<T>, isWanted = (): boolean => true): Promise<T | undefined> {
-    while (!this.parts.isLost()) {
+    while (!this.deps.isLost()) {
       try {
         return await write();
       } catch (error) {
-        this.parts.log.fault('something of an execution could not be written yet', error, {
-          run_id: this.parts.run.runId,
-        });
-        if (!isWanted() || this.parts.isTooLate()) return undefined;
+        const { log, run } = this.deps;
+        log.fault('execution write failed, to be repeated', error, { run_id: run.runId });
+        if (!isWanted() || this.deps.isTooLate()) return undefined;
         await sleep(PERSIST_AGAIN_MS);
       }
     }
     return undefined;
+  }
+
+  /**
+   * Asks the store until it can answer, for as long as the run is ours and wanted. Throws what another attempt would
+   * not mend.
+   */
+  async retryWhileOwned<T>(ask: () => Promise<T>, isWanted = (): boolean => true): Promise<StoreAnswer<T> | undefined> {
+    let attempts = 0;
+    const asked = await this.persist(
+      async () => {
+        attempts += 1;
+        try {
+          return { answer: await ask(), isRepeated: attempts > 1 };
+        } catch (fault) {
+          if (fault instanceof StoreError && fault.kind !== 'broken') throw fault;
+          return { fault };
+        }
+      },
+      () => isWanted() && !this.deps.isStopped(),
+    );
+    if (asked !== undefined && 'fault' in asked) throw asked.fault;
+    return asked;
   }
 }

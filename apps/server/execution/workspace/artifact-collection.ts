@@ -1,4 +1,4 @@
-/** Which files of a workspace are kept when an execution has ended: read once, bounded, no link followed, nothing from outside. contract 3 (artifacts), 10. */
+/** Which files of a workspace are stored when an execution has ended: read once, bounded, no link followed, nothing from outside. contract 3 (artifacts), 10. */
 import { constants } from 'node:fs';
 import { lstat, open, opendir } from 'node:fs/promises';
 import { relative, resolve, sep } from 'node:path';
@@ -11,19 +11,16 @@ import {
   linkArtifact,
   readArtifact,
   REPORT_FILE_NAME,
-  type ReadArtifact,
   type ReportedArtifact,
 } from '#runs';
+import type { CollectedArtifact } from '../executor.ts';
 import type { Workspace } from './workspaces.ts';
-import { entriesBelow } from './workspaces-removal.ts';
+import { entriesBelow } from './folder-trees.ts';
 
 /** Entries of the folder that are looked at; a folder of more is no folder of results. */
 const ENTRIES_MAX = 1_000;
 
-/** Something to keep, or why it is not kept. Messages name files by the names that they would be kept under. */
-export type Collected = { ok: true; artifact: ReadArtifact; content: Uint8Array } | { ok: false; message: string };
-
-/** A file that may be kept. */
+/** A file that may be stored. */
 interface Candidate {
   /** Below the workspace, as the run chose it; '' for its top. */
   folder: string;
@@ -33,18 +30,19 @@ interface Candidate {
 }
 
 /**
- * What the agent has reported, the report at the workspace's top, then the files directly in its artifacts folder by name: one in memory
+ * What the agent has reported, the report at the workspace's top, then the files directly in its artifacts folder by
+ * name: one in memory
  * at a time, and none twice. Nothing of the run may be alive.
  */
 export async function* collectArtifacts(
   workspace: Workspace,
   secrets: readonly string[],
   reports: readonly ReportedArtifact[] = [],
-): AsyncGenerator<Collected> {
-  let kept = 0;
+): AsyncGenerator<CollectedArtifact> {
+  let count = 0;
   for await (const found of everything(workspace, secrets, reports)) {
-    if (found.ok) kept += 1;
-    if (kept > ARTIFACTS_MAX)
+    if (found.ok) count += 1;
+    if (count > ARTIFACTS_MAX)
       return yield {
         ok: false,
         message: `${found.ok ? (found.artifact.details.fileName ?? 'a link') : 'one more'} and what follows is not kept: at most ${ARTIFACTS_MAX} files and links are`,
@@ -57,8 +55,8 @@ async function* everything(
   workspace: Workspace,
   secrets: readonly string[],
   reports: readonly ReportedArtifact[],
-): AsyncGenerator<Collected> {
-  for (const report of reports) if (report.type === 'PULL_REQUEST') yield keptLink(report, secrets);
+): AsyncGenerator<CollectedArtifact> {
+  for (const report of reports) if (report.type === 'PULL_REQUEST') yield collectedLink(report, secrets);
   const seen = new Set<string>();
   for await (const candidate of candidates(workspace, reports)) {
     if (!('path' in candidate)) {
@@ -68,25 +66,28 @@ async function* everything(
     const place = candidate.path.toString('latin1');
     if (seen.has(place)) continue;
     seen.add(place);
-    const collected = await keptFile(candidate, secrets);
+    const collected = await collectedFile(candidate, secrets);
     if (collected !== undefined) yield collected;
   }
 }
 
-function keptLink(report: Extract<ReportedArtifact, { url: string }>, secrets: readonly string[]): Collected {
+function collectedLink(
+  report: Extract<ReportedArtifact, { url: string }>,
+  secrets: readonly string[],
+): CollectedArtifact {
   if (holdsSecret(JSON.stringify(report), secrets))
     return { ok: false, message: 'a link is not kept: it holds a secret of the run' };
   return { ok: true, artifact: linkArtifact(report), content: new Uint8Array() };
 }
 
-async function keptFile(
+async function collectedFile(
   { folder, name, path, reported }: Candidate,
   secrets: readonly string[],
-): Promise<Collected | undefined> {
+): Promise<CollectedArtifact | undefined> {
   const read = await readRegular(path);
   if (read === undefined && reported === undefined) return undefined;
   const said = `${folder}/${name}\n${reported?.title ?? ''}`;
-  if (holdsSecret(said, secrets) || (read?.ok === true && tellsSecret(read.content, secrets))) {
+  if (holdsSecret(said, secrets) || (read?.ok === true && containsSecret(read.content, secrets))) {
     return {
       ok: false,
       message: `a file of ${folder === ARTIFACTS_FOLDER ? folder : 'the workspace'} is not kept: it holds a secret of the run`,
@@ -101,7 +102,7 @@ async function keptFile(
 async function* candidates(
   workspace: Workspace,
   reports: readonly ReportedArtifact[],
-): AsyncGenerator<Candidate | Extract<Collected, { ok: false }>> {
+): AsyncGenerator<Candidate | Extract<CollectedArtifact, { ok: false }>> {
   for (const report of reports) if (report.type !== 'PULL_REQUEST') yield await reportedFile(workspace, report);
   yield { folder: '', path: entriesBelow(workspace.workspace, Buffer.from(REPORT_FILE_NAME)), name: REPORT_FILE_NAME };
   yield* await inFolder(workspace.artifacts);
@@ -111,7 +112,7 @@ async function* candidates(
 async function reportedFile(
   { workspace }: Workspace,
   reported: Extract<ReportedArtifact, { path: string }>,
-): Promise<Candidate | Extract<Collected, { ok: false }>> {
+): Promise<Candidate | Extract<CollectedArtifact, { ok: false }>> {
   const way = relative(workspace, resolve(workspace, reported.path)).split(sep);
   const name = way.pop() ?? '';
   if (name === '' || name === '..' || way[0] === '..')
@@ -126,7 +127,7 @@ async function reportedFile(
   return { folder: way.join('/'), name, path: entriesBelow(folder, Buffer.from(name)), reported };
 }
 
-/** Entries of the artifacts folder by name; none where something else stands in its place. */
+/** Entries of the artifacts folder by name; none where something else is in its place. */
 async function inFolder(folder: string): Promise<Candidate[]> {
   if ((await lstat(folder).catch(() => undefined))?.isDirectory() !== true) return [];
   const names: Buffer[] = [];
@@ -142,7 +143,10 @@ async function inFolder(folder: string): Promise<Candidate[]> {
 
 type Read = { ok: true; content: Uint8Array } | { ok: false; why: string };
 
-/** Content of a regular file with one name; undefined where there is nothing. Looked at through the open file, so that nothing can be put in its place. */
+/**
+ * Content of a regular file with one name; undefined where there is nothing. Looked at through the open file, so that
+ * nothing can be put in its place.
+ */
 async function readRegular(path: Buffer): Promise<Read | undefined> {
   // Without waiting: opening a pipe would.
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
@@ -168,8 +172,8 @@ async function readRegular(path: Buffer): Promise<Read | undefined> {
 
 const REASONS: Readonly<Record<string, string>> = { ELOOP: 'it is a symbolic link', ENXIO: 'it is no regular file' };
 
-/** Whether a secret stands in a file. */
-function tellsSecret(content: Uint8Array, secrets: readonly string[]): boolean {
+/** Whether a secret is in a file. */
+function containsSecret(content: Uint8Array, secrets: readonly string[]): boolean {
   if (secrets.length === 0) return false;
   // Bytes as characters, so that a file need not be text.
   const bytewise = secrets.map((secret) => Buffer.from(secret, 'utf8').toString('latin1'));

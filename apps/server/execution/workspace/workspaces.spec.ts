@@ -16,7 +16,7 @@ import {
 import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bytesBelow } from './workspaces-size.ts';
+import { bytesBelow } from './folder-trees.ts';
 import { inputsOf, prepareWorkspace, putInputs, removeWorkspace } from './workspaces.ts';
 import type { WorkspaceContents } from './workspaces.ts';
 

@@ -10,7 +10,7 @@ import {
   PAYLOAD_FILE_NAME,
   PROMPT_FILE_NAME,
 } from '#runs';
-import { entriesBelow, emptyFolder, namesIn, removeEntry } from './workspaces-removal.ts';
+import { entriesBelow, emptyFolder, namesIn, removeEntry } from './folder-trees.ts';
 
 /** Who the run's processes are; the folders they may write belong to them. */
 export interface Owner {
@@ -27,11 +27,13 @@ export interface Workspace {
   folder: string;
   /** Working directory: prompt.md, event-payload.json and what the agent makes. Kept between executions. */
   workspace: string;
-  /** Folder inside it with the files of requests, those of earlier executions included; what it shows lies in `inputs`. */
+  /**
+   * Folder inside it with the files of requests, those of earlier executions included; what it shows lies in `inputs`.
+   */
   attachments: string;
   /** Folder of the service with what the run may read and not change: it sees it in its workspace. See `inputsOf`. */
   inputs: string;
-  /** Folder inside it for what the agent wants to be kept. */
+  /** Folder inside it for what the agent wants to be stored. */
   artifacts: string;
   /** HOME, kept between executions: session files live there. */
   home: string;
@@ -61,23 +63,13 @@ export interface WorkspaceContents extends WorkspaceInputs {
   owner?: Owner;
 }
 
-/** Makes the folders of a run ready for its next execution. Links planted by an earlier execution are replaced, never followed. */
+/**
+ * Makes the folders of a run ready for its next execution. Links planted by an earlier execution are replaced, never
+ * followed.
+ */
 export async function prepareWorkspace(contents: WorkspaceContents): Promise<Workspace> {
-  const folder = runFolder(await folderAt(contents.root), contents.runId);
-  const place = (name: string): string => join(folder, name);
-  const made: Workspace = {
-    runId: contents.runId,
-    epoch: contents.epoch,
-    folder,
-    workspace: place('workspace'),
-    attachments: join(place('workspace'), ATTACHMENTS_FOLDER),
-    inputs: place('inputs'),
-    artifacts: join(place('workspace'), ARTIFACTS_FOLDER),
-    home: place('home'),
-    tmp: place('tmp'),
-    mountPoint: place('root'),
-    owner: contents.owner,
-  };
+  const made = await workspaceAt(contents);
+  const { folder } = made;
   for (const path of [folder, made.mountPoint, made.inputs]) await privateFolder(path);
   await readableFolder(join(made.inputs, ATTACHMENTS_FOLDER));
   for (const path of [made.workspace, made.attachments, made.artifacts, made.home, made.tmp])
@@ -87,9 +79,35 @@ export async function prepareWorkspace(contents: WorkspaceContents): Promise<Wor
   return made;
 }
 
+/** Where the folders of a run are; only the one that holds them all is made. */
+export async function workspaceAt({
+  root,
+  runId,
+  epoch,
+  owner,
+}: Pick<WorkspaceContents, 'root' | 'runId' | 'epoch' | 'owner'>): Promise<Workspace> {
+  const folder = runFolder(await folderAt(root), runId);
+  const workspace = join(folder, 'workspace');
+  return {
+    runId,
+    epoch,
+    folder,
+    workspace,
+    attachments: join(workspace, ATTACHMENTS_FOLDER),
+    inputs: join(folder, 'inputs'),
+    artifacts: join(workspace, ARTIFACTS_FOLDER),
+    home: join(folder, 'home'),
+    tmp: join(folder, 'tmp'),
+    mountPoint: join(folder, 'root'),
+    owner,
+  };
+}
+
 /**
- * Writes what a run is given, over what it had been given before. Prompt and payload only while nothing of the run is alive; attachments at any
- * time: they go into a folder of the service, for whatever stands in a run's own folders may be a link to anywhere the next moment.
+ * Writes what a run is given, over what it had been given before. Prompt and payload only while nothing of the run is
+ * alive; attachments at any
+ * time: they go into a folder of the service, for whatever is in a run's own folders may be a link to anywhere the next
+ * moment.
  */
 export async function putInputs(
   workspace: Workspace,
@@ -112,7 +130,8 @@ export interface ShownInput {
 }
 
 /**
- * Makes the places at which a run sees its inputs, and answers what has to be mounted there, read-only. Where nothing can be mounted
+ * Makes the places at which a run sees its inputs, and answers what has to be mounted there, read-only. Where nothing
+ * can be mounted
  * (`mounts` false) the attachments are a link. Only while nothing of the run is alive.
  */
 export async function inputsOf(
@@ -151,7 +170,7 @@ async function folderAt(root: string): Promise<string> {
   return realpath(root);
 }
 
-/** A folder of the service at the path; anything else that stands there is removed. */
+/** A folder of the service at the path; anything else at the path is removed. */
 async function privateFolder(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined);
   if (found?.isDirectory() !== true) {
@@ -161,13 +180,13 @@ async function privateFolder(path: string): Promise<void> {
   await chmod(path, 0o700);
 }
 
-/** A folder of the run's at the path, private to it; anything else that stands there is removed. */
-/** A folder of the service that a run may look into where it is shown. */
+/** A folder of the service that a run may read where it is shown. */
 async function readableFolder(path: string): Promise<void> {
   await privateFolder(path);
   await chmod(path, 0o755);
 }
 
+/** A folder of the run's at the path, private to it; anything else at the path is removed. */
 export async function ownedFolder(path: string, owner: Owner | undefined): Promise<void> {
   await privateFolder(path);
   if (owner === undefined || (await lstat(path)).uid === owner.uid) return;

@@ -38,8 +38,8 @@ export function* abandonedRuns(owner: string, alone: boolean): Transaction<Aband
   return found.map((run) => ({ run, process: run.process ?? undefined, executionId: run.execution_id ?? '' }));
 }
 
-/** See RunStore.takeOver. */
-export function takingOver(runId: string, epoch: number, verdict: ReclaimDecision): Transaction<boolean> {
+/** See RunStore.reclaim. */
+export function reclaim(runId: string, epoch: number, verdict: ReclaimDecision): Transaction<boolean> {
   return leaving(
     runId,
     epoch,
@@ -48,8 +48,8 @@ export function takingOver(runId: string, epoch: number, verdict: ReclaimDecisio
   );
 }
 
-/** See RunStore.handBack. */
-export function handingBack(
+/** See RunStore.release. */
+export function release(
   { runId, epoch }: Claim,
   decide: (state: LeasedState) => ReclaimDecision,
 ): Transaction<boolean> {

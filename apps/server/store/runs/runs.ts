@@ -27,7 +27,7 @@ import {
   type FollowupDecider,
   type NewFollowup,
 } from './run-commands.ts';
-import { abandonedRuns, handingBack, takingOver, type AbandonedRun, type ReclaimDecision } from './run-takeovers.ts';
+import { abandonedRuns, release, reclaim, type AbandonedRun, type ReclaimDecision } from './run-takeovers.ts';
 import { takeMore, takeTask, type Task } from './run-tasks.ts';
 import { noteUsage, storedUsage } from './run-usage.ts';
 import { change, databaseNow, insert, placeholders, row, rows } from '../database/transactions.ts';
@@ -371,16 +371,16 @@ export class RunStore {
   }
 
   /** Puts a lost execution's run back into the queue, or ends it; conditional on the epoch that was lost. */
-  takeOver(runId: string, epoch: number, verdict: ReclaimDecision): Promise<boolean> {
-    return this.database.run(() => takingOver(runId, epoch, verdict));
+  reclaim(runId: string, epoch: number, verdict: ReclaimDecision): Promise<boolean> {
+    return this.database.run(() => reclaim(runId, epoch, verdict));
   }
 
   /**
    * Gives a run back whose execution its own service has ended: queued again at once, for whoever claims it, and not counted as
    * lost. `decide` on the state of this moment. A cancel that was accepted ends it. False when the claim was lost.
    */
-  handBack(claim: Claim, decide: (state: LeasedState) => ReclaimDecision): Promise<boolean> {
-    return this.database.run(() => handingBack(claim, decide));
+  release(claim: Claim, decide: (state: LeasedState) => ReclaimDecision): Promise<boolean> {
+    return this.database.run(() => release(claim, decide));
   }
 
   /** Which of these runs have ended before a time, or do not exist: nothing of theirs is needed any more. */

@@ -1,8 +1,11 @@
-/** Deletes folder trees made by somebody who may want to mislead: links are never followed, depth is no obstacle. contract 10. */
+/** Removes and measures folder trees made by somebody who may want to mislead: links are never followed, depth is no obstacle. contract 10. */
 import { chmod, lstat, mkdtemp, readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Removes whatever stands at the path, if anything. Nothing may be writing below it meanwhile. May be repeated after a crash. */
+/**
+ * Removes whatever is at the path, if anything. Nothing may be writing below it meanwhile. May be repeated after a
+ * crash.
+ */
 export async function removeEntry(path: string): Promise<void> {
   const found = await lstat(path).catch(missing);
   if (found === undefined) return;
@@ -14,7 +17,8 @@ export async function removeEntry(path: string): Promise<void> {
 /** Removes everything inside a folder and keeps the folder. */
 export async function emptyFolder(folder: string): Promise<void> {
   await chmod(folder, 0o700);
-  // A tree deeper than the longest path cannot be walked down by name: inner folders are moved up side by side and emptied there.
+  // A tree deeper than the longest path cannot be entered by name: inner folders are moved up side by side and emptied
+  // there.
   const pile = await mkdtemp(join(folder, '.removing-'));
   const waiting: string[] = [];
   const moveOut = async (inside: string): Promise<void> => {
@@ -54,4 +58,25 @@ export function entriesBelow(folder: string | Buffer, name: Buffer): Buffer {
 function missing(error: NodeJS.ErrnoException): undefined {
   if (error.code === 'ENOENT') return undefined;
   throw error;
+}
+
+/** Entries counted: enough to tell a large workspace from a small one. */
+const ENTRIES_MAX = 20_000;
+const BLOCK_BYTES = 512;
+
+/** Bytes on disk below a folder; what vanishes meanwhile counts nothing, links are not followed. */
+export async function bytesBelow(folder: string): Promise<number> {
+  let bytes = 0;
+  let left = ENTRIES_MAX;
+  for (const waiting: (string | Buffer)[] = [folder]; waiting.length > 0 && left > 0;) {
+    const current = waiting.pop() as string | Buffer;
+    for (const name of await namesIn(current).catch(() => [])) {
+      if ((left -= 1) < 0) break;
+      const path = entriesBelow(current, name);
+      const found = await lstat(path).catch(() => undefined);
+      if (found?.isDirectory()) waiting.push(path);
+      else bytes += (found?.blocks ?? 0) * BLOCK_BYTES;
+    }
+  }
+  return bytes;
 }

@@ -1,9 +1,8 @@
 /** What a run has changed in the repositories of its environment, as diffs among its artifacts; made inside its sandbox, never by the service. contract 3 (artifacts), 10. */
-import { ARTIFACTS_FOLDER } from '#runs';
+import { ARTIFACTS_FOLDER, type CommandEnd } from '#runs';
 import type { Log } from '../../process/log.ts';
-import type { CommandEnd, CommandSpec } from '../command/command.ts';
-import { checkedOut, type CheckedOut } from './environments.ts';
-import { sandboxedGit } from '../workspace/run-git.ts';
+import type { CommandSpec } from '../command/command.ts';
+import { checkedOut, sandboxedGit, type CheckedOut } from './environment-setup.ts';
 import type { Workspace } from '../workspace/workspaces.ts';
 
 /** Milliseconds for all repositories of a run. */
@@ -13,14 +12,14 @@ const MIB = 1_024 ** 2;
 /** Larger ones are no diffs that somebody reads. */
 const DIFF_BYTES_MAX = 10 * MIB;
 
-export interface DiffParts {
+export interface RepositoryDiffsDeps {
   /** How the work of the execution ended. */
   end: CommandEnd;
   /** Aborted when the execution is to end. */
   signal: AbortSignal;
   workspace: Workspace;
   runId: string;
-  /** Runs one command beside what every command of the run has. */
+  /** Runs one command, with what every command of the run has. */
   run(spec: Pick<CommandSpec, 'command' | 'prompt' | 'deadlineMs'> & Partial<CommandSpec>): Promise<CommandEnd>;
   /** A line for people in the run's log. */
   say(text: string): void;
@@ -28,15 +27,17 @@ export interface DiffParts {
 }
 
 /**
- * Leaves a diff in the artifacts folder for each repository that differs from what the set-up checked out, its new files included, ignored ones
- * not. Names of that kind are the service's: what the run itself put there is replaced. Changes nothing about the end of the run; never rejects.
+ * Leaves a diff in the artifacts folder for each repository that differs from what the set-up checked out, its new
+ * files included, ignored ones
+ * not. Names of that kind are the service's: what the run itself put there is replaced. Changes nothing about the end
+ * of the run; never rejects.
  */
-export async function leaveDiffs({ end, signal, workspace, runId, run, say, log }: DiffParts): Promise<void> {
+export async function leaveDiffs({ end, signal, workspace, runId, run, say, log }: RepositoryDiffsDeps): Promise<void> {
   if (signal.aborted || (end.kind !== 'exited' && end.kind !== 'signalled' && end.kind !== 'deadline')) return;
   try {
     const repositories = await checkedOut(workspace);
     if (repositories.length === 0) return;
-    let told = '';
+    let output = '';
     const command = [
       '/bin/sh',
       '-c',
@@ -54,19 +55,19 @@ export async function leaveDiffs({ end, signal, workspace, runId, run, say, log 
       deadlineMs: COMPARE_MS_MAX,
       network: 'none',
       env: {},
-      onEvent: ({ kind, text }) => (told += kind === 'stdout' ? text : ''),
+      onEvent: ({ kind, text }) => (output += kind === 'stdout' ? text : ''),
     });
     if (!signal.aborted && compared.kind !== 'cancelled')
-      for (const text of wordsOf(repositories, told, compared)) say(text);
+      for (const text of linesOf(repositories, output, compared)) say(text);
   } catch (error) {
-    log.fault('the changes of a run could not be compared', error, { run_id: runId });
+    log.fault('repository comparison failed', error, { run_id: runId });
     say('the changes in its repositories are not kept: the service could not compare them');
   }
 }
 
-/** Lines of what was told are believed of repositories that are the run's, and decide nothing but what is said. */
-function wordsOf(repositories: readonly CheckedOut[], told: string, compared: CommandEnd): string[] {
-  const lines = new Set(told.split('\n'));
+/** The output is believed of repositories that are the run's, and decides nothing but what is said. */
+function linesOf(repositories: readonly CheckedOut[], output: string, compared: CommandEnd): string[] {
+  const lines = new Set(output.split('\n'));
   return repositories.flatMap(({ folder }) => {
     if (lines.has(`same ${folder}`)) return [];
     if (lines.has(`made ${folder}`)) return [`the changes in ${folder} are in ${ARTIFACTS_FOLDER}/${folder}.diff`];
@@ -81,7 +82,8 @@ function wordsOf(repositories: readonly CheckedOut[], told: string, compared: Co
 }
 
 /**
- * The run's own index stays as it is: new files are noted in a copy. What is set here is what settings of the clone could change of the form of
+ * The run's own index stays as it is: new files are noted in a copy. What is set here is what settings of the clone
+ * could change of the form of
  * a diff; whatever else they make git do happens behind the run's own walls. Diffs are put in place whole.
  */
 const COMPARE = String.raw`

@@ -1,9 +1,10 @@
 /** All steps of a set-up together may write what one command may; each still has its last words. contract 3 (events). */
-import { DEFAULT_OUTPUT_BYTES_MAX, type CommandEnd, type CommandSpec } from '../command/command.ts';
-import type { Environments, RunEnvironment, EnvironmentSetupDeps } from './environments.ts';
-import type { ExecutionSpec } from './execution-spec.ts';
+import type { CommandEnd } from '#runs';
+import { DEFAULT_OUTPUT_BYTES_MAX, type CommandSpec } from '../command/command.ts';
+import type { RunEnvironment } from '../preparation/environments.ts';
+import type { SetupStepDeps } from './environment-setup.ts';
+import type { ExecutionSpec } from '../preparation/execution-spec.ts';
 import { setUp } from './run-setup.ts';
-import type { Skills } from './skills.ts';
 import type { Workspace } from '../workspace/workspaces.ts';
 
 it('bounds what the steps write together, and keeps the last words of each', async () => {
@@ -11,15 +12,14 @@ it('bounds what the steps write together, and keeps the last words of each', asy
   const words: string[] = [];
   let hear: (text: string) => void = () => undefined;
   const environments = {
-    setUp: async (_environment: RunEnvironment, { run }: EnvironmentSetupDeps) => {
+    setUp: async (_environment: RunEnvironment, { run }: SetupStepDeps) => {
       for (const step of ['one', 'two', 'three']) words.push((await run(['/bin/sh', '-c', step])).lastLines);
       return { ok: true as const };
     },
-  } as unknown as Environments;
+  };
   const ready = await setUp({
-    skills: {} as Skills,
     environments,
-    outfit: { environment: {}, secretValues: [] } as unknown as ExecutionSpec,
+    spec: { environment: {}, secretValues: [] } as unknown as ExecutionSpec,
     workspace: {} as Workspace,
     stepMs: 1_000,
     signal: new AbortController().signal,
@@ -28,7 +28,7 @@ it('bounds what the steps write together, and keeps the last words of each', asy
       hear = onText;
       return { env: {} } as Omit<CommandSpec, 'command' | 'prompt' | 'deadlineMs'>;
     },
-    finished: async ({ command, outputBytesMax, operatorWords }): Promise<CommandEnd> => {
+    run: async ({ command, outputBytesMax, operatorWords }): Promise<CommandEnd> => {
       bounds.push(outputBytesMax);
       expect(operatorWords).toEqual([]); // a definition's words show the run no file of the machine
       hear('x'.repeat(DEFAULT_OUTPUT_BYTES_MAX / 2 + 10));

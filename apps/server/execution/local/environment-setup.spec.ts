@@ -7,8 +7,9 @@ import { startGitServer, type GitServer } from '../../../../test/support/git-ser
 import { sandboxHere } from '../../../../test/support/sandboxed-command.ts';
 import { checkGitUrl } from '../../sync/sources/git/git-urls.ts';
 import { startCommand } from '../command/command.ts';
-import { Environments, type RunEnvironment, type SetUp } from './environments.ts';
-import { lastLines } from '../command/last-lines.ts';
+import type { RunEnvironment } from '../preparation/environments.ts';
+import { EnvironmentSetup, type SetupResult, type SetupStepDeps } from './environment-setup.ts';
+import { LastLines } from './run-setup.ts';
 import { Repositories } from '../repositories/repositories.ts';
 import { ownerOf, type Sandbox, type SandboxKind } from '../sandbox/sandboxes.ts';
 import { prepareWorkspace, type Workspace } from '../workspace/workspaces.ts';
@@ -45,21 +46,9 @@ describe('a set-up', () => {
         gitCaFile: git.caFile,
         searchPath: process.env['PATH'],
         setupTimeoutMs: 30_000,
-        runNetwork: { kind: 'none' as const, hosts: [] },
       };
       const repositories = new Repositories({ config, isDiskLow: () => false, nowMs: Date.now });
-      const unused = {
-        find: () => Promise.resolve(undefined),
-        value: () => Promise.resolve(undefined),
-        environment: () => Promise.resolve({ names: [] }),
-      };
-      const environments = new Environments({
-        config,
-        repositories,
-        factories: unused,
-        secrets: unused,
-        resources: unused,
-      });
+      const environments = new EnvironmentSetup({ config, repositories });
       const verdict = checkGitUrl(git.urlOf('acme/app'), false);
       if (!verdict.ok) throw new Error(verdict.reason);
       const { url } = verdict.address;
@@ -86,7 +75,7 @@ describe('a set-up', () => {
         ],
       };
       const said: string[] = [];
-      const setUp = (): Promise<SetUp> => environments.setUp(environment, surroundings(found, workspace, said));
+      const setUp = (): Promise<SetupResult> => environments.setUp(environment, stepDeps(found, workspace, said));
       expect(await setUp()).toEqual({ ok: true });
       expect(said.join('')).toContain('content');
       expect(said.join('')).toContain(' M file.txt');
@@ -94,24 +83,24 @@ describe('a set-up', () => {
       const before = said.length;
       expect(await setUp()).toEqual({ ok: true });
       expect(said).toHaveLength(before);
-      expect(
-        await environments.setUp({ ...environment, setupCommands: [] }, surroundings(found, workspace, said)),
-      ).toEqual({ ok: true });
+      expect(await environments.setUp({ ...environment, setupCommands: [] }, stepDeps(found, workspace, said))).toEqual(
+        { ok: true },
+      );
       expect(said.at(-1)).toContain('has changed');
     },
     120_000,
   );
 });
 
-function surroundings(sandbox: Sandbox, workspace: Workspace, said: string[]): Parameters<Environments['setUp']>[1] {
+function stepDeps(sandbox: Sandbox, workspace: Workspace, said: string[]): SetupStepDeps {
   return {
     workspace,
     say: (text) => void said.push(text),
     run: async (command, more) => {
-      const told = lastLines();
+      const output = new LastLines();
       const onEvent = ({ kind, text }: { kind: string; text: string }): void => {
         if (kind === 'status') return;
-        told.take(text);
+        output.add(text);
         said.push(text);
       };
       const running = await startCommand({
@@ -124,7 +113,7 @@ function surroundings(sandbox: Sandbox, workspace: Workspace, said: string[]): P
         deadlineMs: 30_000,
         onEvent,
       });
-      return { end: await running.finished, lastLines: told.text() };
+      return { end: await running.finished, lastLines: output.text() };
     },
   };
 }

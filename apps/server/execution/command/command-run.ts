@@ -1,0 +1,205 @@
+/** One command from its start to its end: spoken with, watched, ended when asked, over only when nothing of it is left running. contract 3 (Cancel). */
+import type { ChildProcess } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CANCEL_ASK_MS, CANCEL_TERM_MS, type CommandEnd } from '#runs';
+import { endingOf, SandboxReport } from './command-exit.ts';
+import type { CommandNetwork } from './command-network.ts';
+import type { OutputRelay } from './command-output.ts';
+import { UsageWatch } from './command-usage.ts';
+import type { CommandSpec, RunningCommand } from './command.ts';
+import { killTree, terminateTree, type ProcessIdentity, type TreeSearch } from './process-tree.ts';
+
+/** How a process ended. */
+export interface ProcessExit {
+  code: number | null;
+  signal: string | null;
+}
+
+/** A process that was started. */
+export interface SpawnedCommand {
+  ok: true;
+  child: ChildProcess;
+  identity: ProcessIdentity | undefined;
+  exit: Promise<ProcessExit>;
+  /** All pipes have ended too. */
+  closed: Promise<void>;
+}
+
+export interface CommandRunDeps {
+  spawned: SpawnedCommand;
+  /** The outermost process is a sandbox, which reports on descriptor 3. */
+  isWrapped: boolean;
+  spec: CommandSpec;
+  relay: OutputRelay;
+  network: CommandNetwork;
+}
+
+/** Milliseconds for the end of a command that nobody speaks with any more. */
+const AFTER_CONVERSATION_MS = 5_000;
+
+/**
+ * Milliseconds to wait for the rest of the output after the last process is gone; a pipe held by an escaped process
+ * never ends.
+ */
+const OUTPUT_END_MS = 2_000;
+
+/** Milliseconds until a sandbox without anybody in it is asked again. */
+const ASK_AGAIN_MS = 50;
+
+/** Milliseconds that a timer can count; a deadline beyond these three weeks is cut to them. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+/** Why the service ended it. */
+type StopCause = Extract<CommandEnd, { kind: 'cancelled' | 'deadline' | 'exceeded' }>;
+
+export class CommandRun implements RunningCommand {
+  readonly identity: ProcessIdentity | undefined;
+  readonly finished: Promise<CommandEnd>;
+  private readonly deps: CommandRunDeps;
+  private readonly report: SandboxReport | undefined;
+  private readonly cancelling = new AbortController();
+  private readonly conversation: Promise<void>;
+  private readonly deadline: NodeJS.Timeout;
+  private readonly usage: UsageWatch | undefined;
+  private stopCause: StopCause | undefined;
+  private hasExited = false;
+
+  /** Of a process that runs already: it is watched from here on. */
+  constructor(deps: CommandRunDeps) {
+    const { spawned, isWrapped, spec, relay } = deps;
+    const { child, identity } = spawned;
+    this.deps = deps;
+    this.identity = identity;
+    this.report = isWrapped ? new SandboxReport(child.stdio[3] as Readable) : undefined;
+    relay.attach(child.stderr as Readable, 'stderr');
+    this.conversation = this.converse();
+    const deadlineMs = Math.min(spec.deadlineMs, TIMER_MS_MAX);
+    this.deadline = setTimeout(() => void this.stop({ kind: 'deadline' }), deadlineMs);
+    this.usage = identity === undefined ? undefined : this.watchUsage(identity);
+    this.finished = this.end();
+  }
+
+  cancel(why?: string): Promise<void> {
+    return this.stop({ kind: 'cancelled' }, why);
+  }
+
+  async kill(): Promise<void> {
+    if (!this.hasExited) {
+      this.stopCause ??= { kind: 'cancelled' };
+      // It does not hear of it: who is spoken with would take a cancel for somebody's request.
+      await this.terminate(0);
+      this.cancelling.abort();
+    }
+    await this.finished;
+  }
+
+  /** Resolves when the conversation is over; at once where there is none. */
+  private async converse(): Promise<void> {
+    const { spec, relay, spawned } = this.deps;
+    const { child, exit } = spawned;
+    // A command that does not read its input, or closes it early, is none the worse.
+    child.stdin?.on('error', () => undefined);
+    if (spec.converse === undefined) {
+      relay.attach(child.stdout as Readable, 'stdout');
+      return void child.stdin?.end(spec.prompt);
+    }
+    const { signal } = this.cancelling;
+    await spec.converse({ input: child.stdin as Writable, output: child.stdout as Readable, cancel: signal });
+    child.stdin?.end(); // an agent that hears nothing more ends by itself
+    if ((await within(exit, AFTER_CONVERSATION_MS)) === 'late') await this.terminate(spec.graceMs ?? CANCEL_TERM_MS);
+  }
+
+  private watchUsage(root: ProcessIdentity): UsageWatch {
+    const { usage = {}, workspace } = this.deps.spec;
+    return new UsageWatch({
+      limits: usage,
+      folder: workspace.folder,
+      root,
+      tree: () => this.tree(),
+      onOver: (message) => void this.stop({ kind: 'exceeded', message }),
+    });
+  }
+
+  private async stop(cause: StopCause, why = textOf(cause, this.deps.spec)): Promise<void> {
+    const { spec, relay } = this.deps;
+    if (this.stopCause === undefined && !this.hasExited) {
+      this.stopCause = cause;
+      clearTimeout(this.deadline);
+      relay.status(why);
+      this.cancelling.abort();
+      // What takes too much is not given time to take more.
+      const graceMs = cause.kind === 'exceeded' ? 0 : (spec.graceMs ?? CANCEL_TERM_MS);
+      if (spec.converse !== undefined && cause.kind !== 'exceeded') await within(this.conversation, CANCEL_ASK_MS);
+      if (!this.isOver()) await this.terminate(graceMs);
+    }
+    await this.finished;
+  }
+
+  private async terminate(graceMs: number): Promise<void> {
+    const { identity } = this;
+    const { spawned, isWrapped } = this.deps;
+    if (identity === undefined) return killGroup(spawned.child);
+    for (let waitedMs = 0; waitedMs < graceMs && !this.isOver(); waitedMs += ASK_AGAIN_MS) {
+      if ((await terminateTree(identity, { ...this.tree(), wrapped: isWrapped })) > 0) break;
+      // The sandbox is still being built: there is nobody to ask yet.
+      await within(spawned.exit, ASK_AGAIN_MS);
+    }
+    await within(spawned.exit, graceMs);
+    await killTree(identity, this.tree());
+  }
+
+  private async end(): Promise<CommandEnd> {
+    const { identity, report } = this;
+    const { spawned, relay, network } = this.deps;
+    const { code, signal } = await spawned.exit;
+    this.hasExited = true;
+    clearTimeout(this.deadline);
+    this.usage?.stop();
+    // The command has ended; what it left running ends with it, and only then is the run over.
+    if (identity !== undefined) await killTree(identity, this.tree());
+    await within(this.conversation, OUTPUT_END_MS);
+    await network.close();
+    const reported = await report?.finished();
+    if ((await within(spawned.closed, OUTPUT_END_MS)) === 'late')
+      for (const stream of spawned.child.stdio) stream?.destroy();
+    relay.finish();
+    return this.stopCause ?? endingOf(code, signal, reported);
+  }
+
+  private tree(): TreeSearch {
+    const { runId, epoch } = this.deps.spec.workspace;
+    return { mark: { runId, epoch }, also: this.report?.first() };
+  }
+
+  /** Asked anew each time: it may end at any moment. */
+  private isOver(): boolean {
+    return this.hasExited;
+  }
+}
+
+function textOf(cause: StopCause, { deadlineMs }: CommandSpec): string {
+  if (cause.kind === 'exceeded') return cause.message;
+  return cause.kind === 'deadline'
+    ? `the deadline of ${Math.round(deadlineMs / 1_000)} s is over`
+    : 'cancel was requested';
+}
+
+/** Waits for something, but not for ever. */
+async function within(awaited: Promise<unknown>, ms: number): Promise<'done' | 'late'> {
+  const waited = new AbortController();
+  const late = sleep(ms, 'late' as const, { signal: waited.signal }).catch(() => 'late' as const);
+  const result = await Promise.race([awaited.then(() => 'done' as const), late]);
+  waited.abort();
+  return result;
+}
+
+/** Without /proc only the process group can be ended. */
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It ended by itself meanwhile.
+  }
+}
