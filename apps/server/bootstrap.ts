@@ -17,7 +17,7 @@ import { RunAgents } from './execution/preparation/run-agents.ts';
 import { createHttp, TlsError } from './http/server.ts';
 import { ServiceParts, startService, stopService } from './lifecycle.ts';
 import { lockDataFolder, type DataFolderLock, DataFolderError } from './process/data-folder.ts';
-import { logOutages, openNotices } from './process/database-log.ts';
+import { logOutages, openNotices } from './store/database-log.ts';
 import {
   Clock,
   CONFIG,
@@ -27,12 +27,12 @@ import {
   ProcessIdentity,
   TrustedFactories,
 } from './process/injection-tokens.ts';
-import { Installation, WrongKeyError } from './process/installation.ts';
+import { Installation, WrongKeyError } from './keys/installation.ts';
 import { Log } from './process/log.ts';
 import { ProcessModule } from './process/process.module.ts';
-import { programVersion } from './process/program.ts';
+import { programVersion } from './store/program-version.ts';
 import { pooledRandom } from './process/random.ts';
-import { readKeyFiles, KeyFileError } from './secrets/key-files.ts';
+import { readKeyFiles, KeyFileError } from './process/key-files.ts';
 import { Vault } from './secrets/vault.ts';
 import { AccessStore } from './store/access/access.ts';
 import { KeyStore } from './store/access/keys.ts';

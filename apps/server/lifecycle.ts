@@ -12,7 +12,7 @@ import { KeyUses } from './keys/keys.service.ts';
 import type { DataFolderLock } from './process/data-folder.ts';
 import { DiskWatch } from './process/disk-watch.ts';
 import { CONFIG, DATABASE } from './process/injection-tokens.ts';
-import { Installation } from './process/installation.ts';
+import { Installation } from './keys/installation.ts';
 import { Log } from './process/log.ts';
 import { Sweeper } from './retention/sweeper.ts';
 import { EventStreams } from './runs/event-streams.ts';

@@ -7,7 +7,7 @@ import { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import { FactoryStore } from '../store/factories/factories.ts';
 import { WebhookStore } from '../store/definitions/webhooks.ts';
 import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
-import { visibleFactory } from '../factories/visible-factories.ts';
+import { visibleFactory } from '../http/access-guard.ts';
 import { notFound } from '../http/error-codes.ts';
 import { decodePayload } from '../store/deliveries/payload-bytes.ts';
 

@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { join, dirname } from 'node:path';
 import { statfs } from 'node:fs/promises';
 import { findTools, isProgram, STANDARD_PATH } from '../process/program.ts';
-import { KeyFileError, readKeyFile } from '../secrets/key-files.ts';
+import { KeyFileError, readKeyFile } from '../process/key-files.ts';
 import type { DoctorTarget } from './doctor.ts';
 import { ok, problem, warning, type Remark, megabytes } from './findings.ts';
 

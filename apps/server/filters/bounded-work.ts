@@ -3,7 +3,7 @@ import type { JsonValue } from '#filters';
 import { payloadOf } from '../deliveries/stored-deliveries.ts';
 import { EventLoopYielder } from '../process/event-loop-yielder.ts';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
-import { FairSemaphore } from '../process/fair-semaphore.ts';
+import { FairSemaphore } from './fair-semaphore.ts';
 
 /** All that one question may ask, in units of work: one to two seconds of a slow core. Counted, so that the same question is answered the same everywhere. */
 const WORK_MAX = 50_000_000;

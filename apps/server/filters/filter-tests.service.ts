@@ -8,9 +8,9 @@ import { DefinitionStore } from '../store/definitions/definitions.ts';
 import { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import { FactoryStore } from '../store/factories/factories.ts';
 import { notFound, RefusalError } from '../http/error-codes.ts';
-import { FairSemaphore } from '../process/fair-semaphore.ts';
+import { FairSemaphore } from './fair-semaphore.ts';
 import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
-import { visibleFactory } from '../factories/visible-factories.ts';
+import { visibleFactory } from '../http/access-guard.ts';
 import { keepMembers, BoundedWork, type WorkBounds } from './bounded-work.ts';
 
 /** What is tested: a payload, and the webhook that it was delivered to, where it was. */

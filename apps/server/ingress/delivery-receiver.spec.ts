@@ -10,10 +10,9 @@ import type { RunAgents } from '../execution/preparation/run-agents.ts';
 import type { RunNotifier } from '../runs/run-notifier.ts';
 import type { DiskWatch } from '../process/disk-watch.ts';
 import type { Log } from '../process/log.ts';
-import { DeliveryAcceptor } from './delivery-acceptor.ts';
+import { DeliveryAcceptor, type RefusedLog } from './delivery-acceptor.ts';
 import { CLIENT_GONE, DeliveryReceiver, type IngressReply, type IngressRequest } from './delivery-receiver.ts';
 import type { WaitingRuns } from '../runs/run-admission.ts';
-import type { RefusedLog } from './refused-delivery-log.ts';
 import { StoreError } from '../store/database/faults.ts';
 
 const TOKEN = 'token-of-the-tests';

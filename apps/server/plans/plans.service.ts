@@ -14,10 +14,10 @@ import {
 import type { Access } from '../store/access/access.ts';
 import { type Factory, FactoryStore } from '../store/factories/factories.ts';
 import { loadReconcileInput, readDefinitionsYielding } from '../sync/reconcile-input.ts';
-import { visibleFactory } from '../factories/visible-factories.ts';
+import { visibleFactory } from '../http/access-guard.ts';
 import { DefinitionStore } from '../store/definitions/definitions.ts';
 import { SecretStore } from '../store/secrets/secrets.ts';
-import { Installation } from '../process/installation.ts';
+import { Installation } from '../keys/installation.ts';
 import { CONFIG, Clock } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
 import { PlanImpact } from './plan-impact.ts';

@@ -1,20 +1,8 @@
-/** This program: its version, how it was called, and where other programs are found. contract 1, 10. */
-import { existsSync, readFileSync, constants } from 'node:fs';
+/** How this program was called, and where other programs are found. contract 10. */
+import { existsSync, constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { delimiter, join, basename, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { MIGRATION_NAMES } from '../store/database/migrations.ts';
-
-/** The package's file lies three folders up in the source and four in the built program. */
-const PLACES = ['../../../package.json', '../../../../package.json'];
-
-/** Version of the package, and the last migration that it knows: two builds of one version may differ in what they expect of the database. */
-export function programVersion(): string {
-  const place = PLACES.map((path) => new URL(path, import.meta.url)).find((url) => existsSync(url));
-  const { version } =
-    place === undefined ? { version: 'unknown' } : (JSON.parse(readFileSync(place, 'utf8')) as { version: string });
-  return `${version}/${MIGRATION_NAMES.at(-1) ?? ''}`;
-}
 
 /** Where programs are looked for when the operator says nothing else, and what a run gets as PATH. */
 export const STANDARD_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { SecretMark } from '#reconcile';
 import { SecretStore, type SecretUsage } from '../store/secrets/secrets.ts';
-import { Installation } from '../process/installation.ts';
+import { Installation } from '../keys/installation.ts';
 import { Vault } from './vault.ts';
 
 @Injectable()

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { DeliveryStatistics, RunStatistics } from '#contracts';
 import { OUTCOMES, type OutcomeKind } from '#deliveries';
 import { latencyFigures, RUN_STATES, timeBuckets, type LatencyFigures, type TimeBuckets } from '#runs';
-import { visibleFactory } from '../factories/visible-factories.ts';
+import { visibleFactory } from '../http/access-guard.ts';
 import { toTime, fromTime } from '../http/queries.ts';
 import type { Access } from '../store/access/access.ts';
 import { FactoryStore } from '../store/factories/factories.ts';

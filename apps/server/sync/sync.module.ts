@@ -9,7 +9,7 @@ import {
   ProcessIdentity,
   TrustedFactories,
 } from '../process/injection-tokens.ts';
-import { Installation } from '../process/installation.ts';
+import { Installation } from '../keys/installation.ts';
 import { Log } from '../process/log.ts';
 import { SecretReader } from '../secrets/secret-reader.ts';
 import { Notices } from '../store/database/notices.ts';

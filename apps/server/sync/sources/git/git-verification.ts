@@ -5,8 +5,14 @@ import type { CommitKey } from '#authentication';
 import { findTools } from '../../../process/program.ts';
 import { keyringEnvironment, prepareKeyring } from './git-keyring.ts';
 import type { GitSession } from './git-session.ts';
-import { signatureOf, type SshSigner } from './git-signatures.ts';
-import { PRINCIPAL, judgeOpenPgp, judgeSsh, type SignatureVerdict } from './git-verdicts.ts';
+import {
+  signatureOf,
+  type SshSigner,
+  PRINCIPAL,
+  judgeOpenPgp,
+  judgeSsh,
+  type SignatureVerdict,
+} from './git-signatures.ts';
 import { SourceUnavailableError, SourceUnverifiedError } from '../source.ts';
 
 /** A commit object, in bytes: its message can be of any length, nobody writes one of this. */

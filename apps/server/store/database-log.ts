@@ -2,12 +2,12 @@
  * The database as the operator reads of it: two lines for each outage, and whether notices of other processes arrive.
  */
 import type { Config } from '../config/config.ts';
-import type { Database } from '../store/database/database.ts';
-import { Notices } from '../store/database/notices.ts';
-import { Outages, watched } from '../store/database/outages.ts';
-import { PostgresLine } from '../store/database/postgres/notices-postgres.ts';
-import { NO_NOTICES } from '../store/database/postgres/postgres-probe.ts';
-import type { Log } from './log.ts';
+import type { Log } from '../process/log.ts';
+import type { Database } from './database/database.ts';
+import { Notices } from './database/notices.ts';
+import { Outages, watched } from './database/outages.ts';
+import { PostgresLine } from './database/postgres/notices-postgres.ts';
+import { NO_NOTICES } from './database/postgres/postgres-probe.ts';
 
 /**
  * The same database; from now on the log is told of its outages here, and leaves out what else fails because of them.
