@@ -1,13 +1,16 @@
 /** The agent as an ACP client sees it: which methods there are, and what each of them does. */
-import { agent, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
-import type {
-  AgentConnection,
-  AgentContext,
-  InitializeResponse,
-  NewSessionResponse,
-  SessionConfigOption,
-  SessionModeState,
-  Stream,
+import {
+  agent,
+  type AgentConnection,
+  type AgentContext,
+  type InitializeResponse,
+  methods,
+  type NewSessionResponse,
+  PROTOCOL_VERSION,
+  RequestError,
+  type SessionConfigOption,
+  type SessionModeState,
+  type Stream,
 } from '@agentclientprotocol/sdk';
 import type { AgentConfig, ReadConfig } from './config/config.ts';
 import { failure } from './errors.ts';
@@ -15,8 +18,7 @@ import { history } from './session/history.ts';
 import { configuredModelId } from './model/model.ts';
 import type { Fetch } from './model/fetch.ts';
 import type { Session } from './session/session.ts';
-import { sessionsOf } from './session/sessions.ts';
-import type { OpenOptions, Sessions } from './session/sessions.ts';
+import { type OpenOptions, type Sessions, sessionsOf } from './session/sessions.ts';
 import { runTurn } from './turn/turn.ts';
 
 export interface ServedAgent {

@@ -1,9 +1,8 @@
 /** What the agent does with input that is no protocol, with requests that make no sense, and with a bad configuration. */
-import { jest } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { agentFolders, startAgent } from '../../test/support/agent-process.ts';
-import type { AgentFolders, AgentProcess } from '../../test/support/agent-process.ts';
+import { jest } from '@jest/globals';
+import { agentFolders, type AgentFolders, type AgentProcess, startAgent } from '../../test/support/agent-process.ts';
 
 let folders: AgentFolders;
 beforeAll(async () => {

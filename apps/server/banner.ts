@@ -12,7 +12,7 @@ import type { Service } from './bootstrap.ts';
 import { ROLES, type Config } from './config/config.ts';
 import { ownCommand } from './process/program.ts';
 import type { WebhookRow } from './store/definitions/definition.entities.ts';
-import type { Factory } from './store/factories/factories.ts';
+import type { Factory } from './store/factories/factory-rows.ts';
 
 /** Where it is printed, and how its reader called us. */
 export interface BannerIo {

@@ -41,11 +41,11 @@ import type { Database } from './store/database/database.ts';
 import { openDatabase } from './store/open-database.ts';
 import { StoreModule } from './store/store.module.ts';
 import { FactoryArgumentError } from './sync/sources/parse-source.ts';
-import { StoreError } from './store/database/faults.ts';
+import { StoreError } from './store/database/store-errors.ts';
 import { SchemaTooNewError } from './store/database/migrations.ts';
 import { PostgresUnusableError } from './store/database/postgres/postgres-refusals.ts';
 import { VersionMismatchError } from './store/database/replicas.ts';
-import type { FactorySource } from './store/factories/factories.ts';
+import type { FactorySource } from './store/factories/factory-rows.ts';
 import { SOURCES } from './sync/sources/registry.ts';
 
 /** Everything that runs, for `start`, tests and benchmarks. A part that this process has no role for is absent. */

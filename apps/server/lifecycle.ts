@@ -123,5 +123,5 @@ export async function stopService(deps: LifecycleDeps): Promise<void> {
 /** With a database of its own nobody else can hold a factory, an idempotency key or a place among the replicas. */
 async function releaseAll({ config, factories, answers, replicas }: ServiceParts): Promise<void> {
   if (config.databaseUrl === undefined)
-    await Promise.all([factories.freeAll(), answers.freeAll(), replicas.forgetAll()]);
+    await Promise.all([factories.releaseAll(), answers.releaseAll(), replicas.forgetAll()]);
 }

@@ -43,7 +43,7 @@ export class ScheduledJobs {
   /** In every process: where no worker lives, the others say so. */
   @Interval(RECONCILE_RUNS_MS)
   noteUnplacedRuns(): void {
-    this.runs.noteUnplaced().catch(this.told('runs for which no worker lives could not be told so'));
+    this.runs.markUnplaced().catch(this.told('runs for which no worker lives could not be told so'));
   }
 
   @Interval(PRUNE_MS)

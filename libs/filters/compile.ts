@@ -1,10 +1,8 @@
 /** Knows how raw filter JSON becomes a filter that can be asked about payloads. spec: Payload filter; contract 7. */
 import { failureInSteps } from './evaluate-in-steps.ts';
-import { firstFailure } from './evaluate.ts';
-import type { NestedTest } from './evaluate.ts';
+import { firstFailure, type NestedTest } from './evaluate.ts';
 import { isObject, kindOf } from './json.ts';
-import { readRoot } from './read.ts';
-import type { Findings } from './read.ts';
+import { type Findings, readRoot } from './read.ts';
 import type { CompiledFilter, FilterCompilation, FilterVerdict } from './types.ts';
 
 const PASSED: FilterVerdict = Object.freeze({ passed: true });

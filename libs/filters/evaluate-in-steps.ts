@@ -2,8 +2,18 @@
  * The evaluation of a filter with rests, for whoever must not hold others up: the rules of `evaluate.ts`, in the same
  * order. contract 7.
  */
-import { firstFailure, holdsOneOf, isJsonObject, memberOf } from './evaluate.ts';
-import type { Failure, Field, FieldTest, JsonObject, NestedTest, SetTest } from './evaluate.ts';
+import {
+  type Failure,
+  type Field,
+  type FieldTest,
+  firstFailure,
+  holdsOneOf,
+  isJsonObject,
+  type JsonObject,
+  memberOf,
+  type NestedTest,
+  type SetTest,
+} from './evaluate.ts';
 import type { JsonValue } from './types.ts';
 
 /** Looks after which there is a rest: a tenth of a millisecond or two. */

@@ -1,8 +1,7 @@
 /** Compiled filters against a naive model of contract 7 that shares no code with them, on filters and payloads made to meet. */
 import * as fc from 'fast-check';
 import { failureInSteps, STEP_READS_MAX } from './evaluate-in-steps.ts';
-import { compileFilter } from './index.ts';
-import type { CompiledFilter, JsonScalar, JsonValue } from './index.ts';
+import { type CompiledFilter, compileFilter, type JsonScalar, type JsonValue } from './index.ts';
 import { readRoot } from './read.ts';
 import { examples } from '../../test/support/tier.ts';
 

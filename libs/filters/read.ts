@@ -3,8 +3,7 @@
  * 7.
  */
 import type { Failure, Field, FieldTest, NestedTest } from './evaluate.ts';
-import { isObject, isScalar, kindOf, pointerTo } from './json.ts';
-import type { RawObject } from './json.ts';
+import { isObject, isScalar, kindOf, pointerTo, type RawObject } from './json.ts';
 import { isExactNumber, readSet } from './sets.ts';
 import type { FilterOperator, FilterProblem } from './types.ts';
 

@@ -1,6 +1,5 @@
 /** What kind of place an IP address is: the public network, or somewhere that runs have no business. contract 10. */
-import { isAddressWithin, parseAddress, parseCidrs } from '#deliveries';
-import type { Cidr, IpAddress } from '#deliveries';
+import { type Cidr, type IpAddress, isAddressWithin, parseAddress, parseCidrs } from '#deliveries';
 
 /**
  * `public`: anybody's; `private`: the operator's own network; `internal`: this machine, its metadata, or no host at

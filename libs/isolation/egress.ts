@@ -3,8 +3,7 @@
  * target. contract 10.
  */
 import { addressKind } from './egress-addresses.ts';
-import { intersection, matches, readHost, readHostPattern } from './egress-hosts.ts';
-import type { Host, HostPattern } from './egress-hosts.ts';
+import { type Host, type HostPattern, intersection, matches, readHost, readHostPattern } from './egress-hosts.ts';
 
 /** What may be asked for by name. */
 export type EgressPolicy = { kind: 'open' } | { kind: 'none' } | { kind: 'allow'; hosts: readonly HostPattern[] };

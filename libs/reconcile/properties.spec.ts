@@ -8,8 +8,20 @@ import type {
   SkillDefinition,
   WebhookDefinition,
 } from '#definitions';
-import { deriveUid, guard, isEmpty, plan, planDigest, printPlan, withoutDeletions } from './index.ts';
-import type { Actual, AppliedObject, Change, Plan, PlanOptions } from './index.ts';
+import {
+  type Actual,
+  type AppliedObject,
+  type Change,
+  deriveUid,
+  guard,
+  isEmpty,
+  plan,
+  type Plan,
+  planDigest,
+  type PlanOptions,
+  printPlan,
+  withoutDeletions,
+} from './index.ts';
 import { examples } from '../../test/support/tier.ts';
 
 const SEED = 20_260_101; // fixed: a failure is the same one everywhere

@@ -2,7 +2,7 @@
 import { deriveUid } from '#reconcile';
 import { serviceAccountOf } from '../../apps/server/factories/factories.service.ts';
 import type { Database } from '../../apps/server/store/database/database.ts';
-import { bumpServing } from '../../apps/server/store/serving/serving-version.ts';
+import { bumpServing } from '../../apps/server/store/serving/serving.ts';
 import { insert, row, rows, type Row } from '../../apps/server/store/database/transactions.ts';
 
 /** Factories of one transaction. */

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { RunStore } from '../../apps/server/store/runs/runs.ts';
 import type { Database } from '../../apps/server/store/database/database.ts';
-import { deliverySweep } from '../../apps/server/store/retention/retention-deliveries.ts';
+import { deliverySweep } from '../../apps/server/store/retention/delivery-sweeps.ts';
 import { acceptOrder } from './accept.ts';
 import type { Backend, Bench, Stage } from './bench.ts';
 import { seedDeliveries } from './delivery-seeds.ts';
@@ -137,7 +137,7 @@ function sweeper(database: Database): () => Promise<void> {
   const sweep = deliverySweep();
   let place = '';
   return async () => {
-    const found = await database.longRead(() => sweep.look(place, Date.now()));
+    const found = await database.longRead(() => sweep.scan(place, Date.now()));
     place = found.place;
     const targets = found.targets.slice(0, REMOVED_AT_ONCE).map(({ target }) => target);
     if (targets.length > 0) await database.run(() => sweep.remove(targets, Date.now()));

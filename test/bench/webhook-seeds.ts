@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { AutomationDefinition, WebhookDefinition } from '#definitions';
 import { Vault } from '../../apps/server/secrets/vault.ts';
 import type { Database } from '../../apps/server/store/database/database.ts';
-import type { FactorySource } from '../../apps/server/store/factories/factories.ts';
+import type { FactorySource } from '../../apps/server/store/factories/factory-rows.ts';
 import { change, insert, type SqlValue } from '../../apps/server/store/database/transactions.ts';
 
 /** Factories of one transaction. */

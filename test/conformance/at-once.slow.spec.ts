@@ -1,7 +1,7 @@
 /** "At once" between connections: what committed before an acceptance wins, what comes later waits; and lost races are run again. contract 5 (Transaction). */
 import { Client } from 'pg';
 import type { DeliveryOutcome } from '../../apps/server/store/deliveries/pending-deliveries.ts';
-import { LostRaceError, StoreError } from '../../apps/server/store/database/faults.ts';
+import { LostRaceError, StoreError } from '../../apps/server/store/database/store-errors.ts';
 import { change, row, rows } from '../../apps/server/store/database/transactions.ts';
 import { eventually } from '../support/service.ts';
 import { count, onPostgres } from './backends.ts';

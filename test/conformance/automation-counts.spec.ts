@@ -1,9 +1,8 @@
 /** Runs that automations started lately, on every database: by state, within the days, along indexes, up to a bound. contract 4 (automations). */
 import { randomBytes } from 'node:crypto';
 import { uuidv7 } from '#runs';
-import { RECENT_RUNS_MAX, recentRunsOf } from '../../apps/server/store/definitions/automation-counts.ts';
-import { runSteps } from '../../apps/server/store/database/transaction-runner.ts';
-import type { Statement } from '../../apps/server/store/database/transactions.ts';
+import { RECENT_RUNS_MAX, recentRunsOf } from '../../apps/server/store/definitions/automations.ts';
+import { runSteps, type Statement } from '../../apps/server/store/database/transactions.ts';
 import { select, meddle, onEachBackend } from './backends.ts';
 import { runOf, seedServed, unique, type Served } from './seeds.ts';
 

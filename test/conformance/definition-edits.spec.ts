@@ -198,11 +198,11 @@ await onEachBackend('definition edits', (world) => {
         secrets: [{ id: newId(), owner: uid, name, value: sealing('x') }],
         objects: [labelled(webhookOf(unique('wh_'), 'orders', name))],
       });
-    const settle = function* () {
+    const complete = function* () {
       yield* change('UPDATE serving_clock SET version = version');
       throw new Error('the answer could not be kept');
     };
-    await expect(stores.edits.edit(uid, write, context({ settle }))).rejects.toThrow('could not be kept');
+    await expect(stores.edits.edit(uid, write, context({ complete }))).rejects.toThrow('could not be kept');
     expect([
       await stores.webhooks.list(uid),
       await stores.secrets.find(uid, name),

@@ -1,7 +1,8 @@
 /** Factories on every database: lease and fence, passes, approvals, generations, deletion. contract 4, 9. */
 import { bySystem } from '../../apps/server/store/access/audit.ts';
 import type { PassRecord } from '#reconcile';
-import { FenceLostError, type Lease } from '../../apps/server/store/factories/factories.ts';
+import { FenceLostError } from '../../apps/server/store/database/store-errors.ts';
+import type { PassLease } from '../../apps/server/store/factories/factories.ts';
 import { count, select, meddle, onEachBackend, type Stores } from './backends.ts';
 import {
   apply,
@@ -101,21 +102,21 @@ await onEachBackend('factories', (world) => {
   describe('lease', () => {
     it('belongs to one owner until it runs out; taking and renewing raise the fence', async () => {
       const { uid, fence } = await seedFactory(stores);
-      expect(await stores.factories.lease(uid, 'another', 60_000)).toBeUndefined();
-      const renewed = (await stores.factories.lease(uid, 'seeds', 60_000)) as Lease;
+      expect(await stores.factories.acquireLease(uid, 'another', 60_000)).toBeUndefined();
+      const renewed = (await stores.factories.acquireLease(uid, 'seeds', 60_000)) as PassLease;
       expect(renewed.fence).toBeGreaterThan(fence);
       await expire(uid);
-      const taken = (await stores.factories.lease(uid, 'another', 60_000)) as Lease;
+      const taken = (await stores.factories.acquireLease(uid, 'another', 60_000)) as PassLease;
       expect(taken.fence).toBeGreaterThan(renewed.fence);
-      expect(await stores.factories.lease(uid, 'seeds', 60_000)).toBeUndefined();
+      expect(await stores.factories.acquireLease(uid, 'seeds', 60_000)).toBeUndefined();
     });
 
     it('that is released is free, but only its own fence releases it', async () => {
       const { uid, fence } = await seedFactory(stores);
-      await stores.factories.release(uid, fence - 1);
-      expect(await stores.factories.lease(uid, 'another', 60_000)).toBeUndefined();
-      await stores.factories.release(uid, fence);
-      expect(await stores.factories.lease(uid, 'another', 60_000)).toBeDefined();
+      await stores.factories.releaseLease(uid, fence - 1);
+      expect(await stores.factories.acquireLease(uid, 'another', 60_000)).toBeUndefined();
+      await stores.factories.releaseLease(uid, fence);
+      expect(await stores.factories.acquireLease(uid, 'another', 60_000)).toBeDefined();
     });
 
     it('goes to one of many who ask at once', async () => {
@@ -123,7 +124,9 @@ await onEachBackend('factories', (world) => {
       const { uid } = await seedFactory(stores);
       await expire(uid);
       const leases = await Promise.all(
-        Array.from({ length: 8 }, (_, n) => (n % 2 === 0 ? stores : other).factories.lease(uid, `owner ${n}`, 60_000)),
+        Array.from({ length: 8 }, (_, n) =>
+          (n % 2 === 0 ? stores : other).factories.acquireLease(uid, `owner ${n}`, 60_000),
+        ),
       );
       expect(leases.filter((lease) => lease !== undefined)).toHaveLength(1);
     });
@@ -131,14 +134,14 @@ await onEachBackend('factories', (world) => {
     it('is not given for a deleted factory', async () => {
       const { uid } = await seedFactory(stores);
       await stores.factories.remove(uid);
-      expect(await stores.factories.lease(uid, 'another', 60_000)).toBeUndefined();
+      expect(await stores.factories.acquireLease(uid, 'another', 60_000)).toBeUndefined();
     });
 
     it('that was lost writes nothing: no pass, no definitions, no secret versions', async () => {
       const served = await seedServed(stores);
       const { factoryUid, fence, webhookUid, secretName } = served;
       await expire(factoryUid);
-      await stores.factories.lease(factoryUid, 'another', 60_000);
+      await stores.factories.acquireLease(factoryUid, 'another', 60_000);
       await stores.secrets.remove({ owner: 'team', name: secretName, force: true }, undefined);
       const before = [
         await stores.factories.find(factoryUid),
@@ -232,10 +235,10 @@ await onEachBackend('factories', (world) => {
     const other = await world.another();
     const { uid } = await seedFactory(stores);
     const asked = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => (n % 2 === 0 ? stores : other).factories.ask(uid)),
+      Array.from({ length: 20 }, (_, n) => (n % 2 === 0 ? stores : other).factories.requestSync(uid)),
     );
     expect(asked.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, n) => n + 2));
-    expect(await stores.factories.ask('fac_unknown')).toBe(0);
+    expect(await stores.factories.requestSync('fac_unknown')).toBe(0);
   });
 
   it.each([
@@ -386,7 +389,7 @@ await onEachBackend('factories', (world) => {
         await stores.factories.setSuspended(uid, false, by()),
       ]).toEqual([true, true]);
       expect([
-        await stores.factories.ask(uid, by()),
+        await stores.factories.requestSync(uid, by()),
         await stores.factories.approve(uid, 'digest', 'user_admin', by()),
       ]).toEqual([4, true]);
       expect([await stores.factories.remove(uid, by()), await stores.factories.remove(uid, by())]).toEqual([
@@ -416,7 +419,7 @@ await onEachBackend('factories', (world) => {
           await stores.factories.approve(each, 'digest', 'user_admin', by()),
           await stores.factories.remove(each, by()),
         ]).toEqual([false, false, false]);
-        expect(await stores.factories.ask(each, by())).toBe(0);
+        expect(await stores.factories.requestSync(each, by())).toBe(0);
         expect(await entriesOf(each)).toEqual([]);
       }
       expect(await select(stores, 'SELECT * FROM factory WHERE uid = ?', uid)).toEqual(before);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { openDatabase } from '../../apps/server/store/open-database.ts';
-import { StoreError } from '../../apps/server/store/database/faults.ts';
+import { StoreError } from '../../apps/server/store/database/store-errors.ts';
 import { change, insert, rows } from '../../apps/server/store/database/transactions.ts';
 import { startProgram } from '../support/child-program.ts';
 import { count, select, onEachBackend, onPostgres, storesOf } from './backends.ts';

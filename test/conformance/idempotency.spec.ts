@@ -13,8 +13,10 @@ import {
   type KeyedRequest,
   type StoredAnswer,
 } from '../../apps/server/store/access/idempotency.ts';
-import { RUN_COLUMNS, toRunValues } from '../../apps/server/store/runs/new-run.ts';
-import { insert } from '../../apps/server/store/database/transactions.ts';
+import { toRunRow } from '../../apps/server/store/runs/new-run.ts';
+import { RUN } from '../../apps/server/store/runs/run.entities.ts';
+import { IDEMPOTENCY } from '../../apps/server/store/access/access.entities.ts';
+import { insertInto } from '../../apps/server/store/database/table.ts';
 import { startProgram } from '../support/child-program.ts';
 import { count, select, meddle, onEachBackend, storesOf, type Stores } from './backends.ts';
 import { runOf, unique } from './seeds.ts';
@@ -56,7 +58,7 @@ await onEachBackend('idempotency keys', (world) => {
       const claim = claimOf(await store.claim(request, LEASE_MS));
       expect(await store.claim(request, LEASE_MS)).toEqual({ kind: 'under-way' });
       expect(await store.isUnderWay(request)).toBe(true);
-      await store.settle(claim, ANSWER);
+      await store.complete(claim, ANSWER);
       expect(await store.claim(request, LEASE_MS)).toEqual({ kind: 'answered', answer: ANSWER });
       expect(await store.isUnderWay(request)).toBe(false);
     });
@@ -65,7 +67,7 @@ await onEachBackend('idempotency keys', (world) => {
       const request = keyed();
       const claim = claimOf(await store.claim(request, LEASE_MS));
       expect(await store.claim({ ...request, requestHash: hash('two') }, LEASE_MS)).toEqual({ kind: 'other-request' });
-      await store.settle(claim, ANSWER);
+      await store.complete(claim, ANSWER);
       expect(await store.claim({ ...request, requestHash: hash('two') }, LEASE_MS)).toEqual({ kind: 'other-request' });
     });
 
@@ -87,7 +89,7 @@ await onEachBackend('idempotency keys', (world) => {
 
     it('is free a day later, and not a moment before', async () => {
       const request = keyed();
-      await store.settle(claimOf(await store.claim(request, LEASE_MS)), ANSWER);
+      await store.complete(claimOf(await store.claim(request, LEASE_MS)), ANSWER);
       await age(world.stores, request, IDEMPOTENCY_MS - 60_000);
       expect((await store.claim(request, LEASE_MS)).kind).toBe('answered');
       await age(world.stores, request, 60_000);
@@ -107,7 +109,7 @@ await onEachBackend('idempotency keys', (world) => {
       ];
       for (const answer of answers) {
         const request = keyed();
-        await store.settle(claimOf(await store.claim(request, LEASE_MS)), answer);
+        await store.complete(claimOf(await store.claim(request, LEASE_MS)), answer);
         expect(await store.claim(request, LEASE_MS)).toEqual({ kind: 'answered', answer });
       }
     });
@@ -121,7 +123,7 @@ await onEachBackend('idempotency keys', (world) => {
       expect(await store.isUnderWay(request)).toBe(false);
       const second = claimOf(await store.claim({ ...request, requestHash: hash('two') }, LEASE_MS));
       expect(await store.claim({ ...request, requestHash: hash('two') }, LEASE_MS)).toEqual({ kind: 'under-way' });
-      await store.settle(second, ANSWER);
+      await store.complete(second, ANSWER);
       expect((await store.claim({ ...request, requestHash: hash('two') }, LEASE_MS)).kind).toBe('answered');
     });
 
@@ -131,7 +133,7 @@ await onEachBackend('idempotency keys', (world) => {
       await abandon(world.stores, request);
       await new Promise((resolve) => setTimeout(resolve, 2)); // claims are told apart by their time
       claimOf(await store.claim(request, LEASE_MS));
-      await store.settle(late, { ...ANSWER, status: 201 });
+      await store.complete(late, { ...ANSWER, status: 201 });
       await store.release(late);
       await store.renew(late, 1);
       expect(await store.claim(request, LEASE_MS)).toEqual({ kind: 'under-way' });
@@ -145,7 +147,7 @@ await onEachBackend('idempotency keys', (world) => {
       claimOf(await store.claim(request, LEASE_MS));
       const run = runOf({});
       const creating = world.stores.database.run(function* () {
-        yield* insert('run', RUN_COLUMNS, [toRunValues(run)]);
+        yield* insertInto(RUN, [toRunRow(run)]);
         yield* storeAnswer(late, ANSWER);
       });
       await expect(creating).rejects.toThrow(ClaimLostError);
@@ -163,8 +165,8 @@ await onEachBackend('idempotency keys', (world) => {
     it('is over at once where no other process can be', async () => {
       const [open, answered] = [keyed(), keyed()];
       claimOf(await store.claim(open, LEASE_MS));
-      await store.settle(claimOf(await store.claim(answered, LEASE_MS)), ANSWER);
-      await store.freeAll();
+      await store.complete(claimOf(await store.claim(answered, LEASE_MS)), ANSWER);
+      await store.releaseAll();
       expect((await store.claim(open, LEASE_MS)).kind).toBe('claimed');
       expect((await store.claim(answered, LEASE_MS)).kind).toBe('answered');
     });
@@ -196,37 +198,38 @@ await onEachBackend('idempotency keys', (world) => {
     const claim = claimOf(await store.claim(request, LEASE_MS));
     const run = runOf({});
     const failing = world.stores.database.run(function* () {
-      yield* insert('run', RUN_COLUMNS, [toRunValues(run)]);
+      yield* insertInto(RUN, [toRunRow(run)]);
       yield* storeAnswer(claim, ANSWER);
       throw new Error('after both');
     });
     await expect(failing).rejects.toThrow('after both');
     expect(await store.claim(request, LEASE_MS)).toEqual({ kind: 'under-way' });
     await world.stores.database.run(function* () {
-      yield* insert('run', RUN_COLUMNS, [toRunValues(run)]);
+      yield* insertInto(RUN, [toRunRow(run)]);
       yield* storeAnswer(claim, ANSWER);
     });
     // What comes after can complete it, and neither undo it nor make it another.
-    await store.settle(claim, { ...ANSWER, status: 500 });
+    await store.complete(claim, { ...ANSWER, status: 500 });
     await store.release(claim);
     expect(await store.claim(request, LEASE_MS)).toEqual({ kind: 'answered', answer: ANSWER });
     const complete = { ...ANSWER, headers: { ...ANSWER.headers, etag: '"1"' } };
-    await store.settle(claim, complete);
+    await store.complete(claim, complete);
     expect(await store.claim(request, LEASE_MS)).toEqual({ kind: 'answered', answer: complete });
   });
 
   it('forgets what is a day old, a few hundred at a time, and nothing else', async () => {
     await meddle(world.stores, 'DELETE FROM idempotency');
     const kept = keyed();
-    await store.settle(claimOf(await store.claim(kept, LEASE_MS)), ANSWER);
-    const columns = ['principal_uid', 'scope', 'idempotency_key', 'request_hash', 'at', 'lease_until'] as const;
-    await world.stores.database.run(() =>
-      insert(
-        'idempotency',
-        columns,
-        Array.from({ length: 700 }, (_, number) => ['user_a', 'POST /x', `old-${number}`, hash('one'), number + 1, 0]),
-      ),
-    );
+    await store.complete(claimOf(await store.claim(kept, LEASE_MS)), ANSWER);
+    const old = Array.from({ length: 700 }, (_, number) => ({
+      principal_uid: 'user_a',
+      scope: 'POST /x',
+      idempotency_key: `old-${number}`,
+      request_hash: hash('one'),
+      at: number + 1,
+      lease_until: 0,
+    }));
+    await world.stores.database.run(() => insertInto(IDEMPOTENCY, old));
     expect(await store.prune()).toBe(500);
     expect(await store.prune()).toBe(200);
     expect(await store.prune()).toBe(0);
@@ -246,7 +249,7 @@ describe('a process killed among creates on SQLite', () => {
 
     const stores = storesOf(await openDatabase({ dataDir, nowMs: Date.now }));
     const store = new IdempotencyStore(stores.database);
-    await store.freeAll();
+    await store.releaseAll();
     const keys = await select<{ idempotency_key: string; status: number | null; run_id: string | null }>(
       stores,
       'SELECT i.idempotency_key, i.status, r.run_id FROM idempotency i LEFT JOIN run r ON r.run_id = i.idempotency_key',

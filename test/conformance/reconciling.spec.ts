@@ -5,8 +5,7 @@ import type { PassOutcome, PassRecord } from '#reconcile';
 import { REVISIONS_KEPT, RevisionStore } from '../../apps/server/store/factories/revisions.ts';
 import type { Database } from '../../apps/server/store/database/database.ts';
 import { PASSES_NAMED } from '../../apps/server/store/migrations/0004-reconciling.ts';
-import { runSteps } from '../../apps/server/store/database/transaction-runner.ts';
-import type { Statement, Transaction } from '../../apps/server/store/database/transactions.ts';
+import { runSteps, type Statement, type Transaction } from '../../apps/server/store/database/transactions.ts';
 import { count, select, meddle, onEachBackend, type Stores } from './backends.ts';
 import { newId, seedFactory, seedServed, servingVersion, unique, webhookOf } from './seeds.ts';
 import { VersionMismatchError } from '../../apps/server/store/database/replicas.ts';
@@ -286,7 +285,7 @@ await onEachBackend('reconciling', (world) => {
   it('lets go of old revisions, and forgets them with their repository', async () => {
     const { uid, fence } = await seedFactory(stores);
     await stores.factories.edit(uid, { source: { kind: 'git', url: 'https://git.example/a', branch: 'main' } });
-    const { fence: renewed } = (await stores.factories.lease(uid, 'seeds', 60_000)) ?? { fence };
+    const { fence: renewed } = (await stores.factories.acquireLease(uid, 'seeds', 60_000)) ?? { fence };
     await accepts(uid, renewed, 'a', ['a', 'b']);
     await meddle(stores, 'UPDATE revision SET ordinal = 0, tip = 0 WHERE factory_uid = ?', uid);
     const many = Array.from({ length: REVISIONS_KEPT }, (_, n) => n.toString(16).padStart(40, '0'));

@@ -1,7 +1,7 @@
 /** Stored bytes that are delivered again, on every database: numbered in the transaction that accepts them, by whichever replica. contract 5 (Log). */
 import { DELIVERIES_PER_MINUTE_MAX, resendIdentity } from '#deliveries';
 import type { DeliveryOutcome, PendingDelivery } from '../../apps/server/store/deliveries/pending-deliveries.ts';
-import type { ToResend } from '../../apps/server/store/deliveries/resends.ts';
+import type { ResendRequest } from '../../apps/server/store/deliveries/delivery-entries.ts';
 import { count, select, meddle, onEachBackend, type Stores } from './backends.ts';
 import {
   ageSlots,
@@ -27,11 +27,11 @@ await onEachBackend('resends', (world) => {
     original = first.entryId;
   });
 
-  async function resend(more: Partial<ToResend> = {}, version?: number): Promise<PendingDelivery> {
+  async function resend(more: Partial<ResendRequest> = {}, version?: number): Promise<PendingDelivery> {
     const { entryId, ...rest } = arrival(served, {
       version: version ?? (await servingVersion(stores, served.factoryUid)),
     });
-    const as: ToResend['as'] = (n) => {
+    const as: ResendRequest['as'] = (n) => {
       const { value: deliveryId, hash: identity } = resendIdentity(more.of ?? original, n);
       return {
         deliveryId,
@@ -150,7 +150,7 @@ await onEachBackend('resends', (world) => {
   });
 
   it('wait for the turn of their group like every delivery, and answer what was found busy', async () => {
-    const grouped = (): ToResend['as'] => (n) => {
+    const grouped = (): ResendRequest['as'] => (n) => {
       const { value: deliveryId, hash: identity } = resendIdentity(original, n);
       const run = runOf(served, {
         deliveryId,

@@ -1,5 +1,5 @@
 /** Random histories of delivery logs against the rules in plain words: what is left is what may not go, on every database. spec: Delivery log retention; contract 5 (Log). */
-import { deliverySweep } from '../../apps/server/store/retention/retention-deliveries.ts';
+import { deliverySweep } from '../../apps/server/store/retention/delivery-sweeps.ts';
 import { select, meddle, onEachBackend, type Stores } from './backends.ts';
 import { runOf, seedServed, type Served } from './seeds.ts';
 import { DAY_MS, idAt, seedEntries, sweepAll, sweeperOf, type SeededEntry } from './sweep-runs.ts';

@@ -1,8 +1,7 @@
 /** What goes of runs that ended long ago, and what stays; histories of factories; the audit trail: on every database. contract 2, 3, 9. */
 import { RETAINED_ENTRIES_MIN } from '#deliveries';
-import { auditSweep } from '../../apps/server/store/retention/retention-audit.ts';
-import { historySweep } from '../../apps/server/store/retention/retention-history.ts';
-import { artifactSweep, eventSweep } from '../../apps/server/store/retention/retention-runs.ts';
+import { auditSweep, historySweep } from '../../apps/server/store/retention/history-sweeps.ts';
+import { artifactSweep, eventSweep } from '../../apps/server/store/retention/run-sweeps.ts';
 import { change, insert } from '../../apps/server/store/database/transactions.ts';
 import { count, select, meddle, onEachBackend, type Stores } from './backends.ts';
 import { begin, claimRun, newId, runOf, seedFactory, seedServed, unique } from './seeds.ts';
@@ -36,7 +35,7 @@ await onEachBackend('retention of runs', (world) => {
       Array.from({ length: entries - 3 }, (_, n) => ({ kind: 'message', atMs: n, body: '{"text":"word"}' })),
     );
     await stores.permissions.ask(claim, newId(), { title: 'may I', options: [] });
-    await stores.artifacts.keep(claim, {
+    await stores.artifacts.save(claim, {
       artifactUid: unique('art'),
       type: 'FILE',
       details: { filePath: 'x', digest: unique('d'), fileName: 'x' },

@@ -1,8 +1,7 @@
 /** Pruning of the delivery log on every database: at least 7 days, at least the latest 50 of each class, nothing that a run needs. spec: Delivery log retention; contract 5 (Log). */
 import { RETAINED_ENTRIES_MIN } from '#deliveries';
 import { count, select, meddle, onEachBackend, type Stores } from './backends.ts';
-import { deliverySweep } from '../../apps/server/store/retention/retention-deliveries.ts';
-import { identitySweep } from '../../apps/server/store/retention/retention-identities.ts';
+import { deliverySweep, identitySweep } from '../../apps/server/store/retention/delivery-sweeps.ts';
 import { SweepStore, type Sweep } from '../../apps/server/store/retention/sweeps.ts';
 import { DAY_MS, idAt, seedEntries, sweepState, sweepAll, sweeperOf } from './sweep-runs.ts';
 import { claimRun, runOf, seedServed, type Served } from './seeds.ts';
@@ -134,12 +133,12 @@ await onEachBackend('retention', (world) => {
     await meddle(stores, 'UPDATE sweep SET done_at = 0');
     const killed = new SweepStore(stores.database, 'killed');
     const sweep = deliverySweep();
-    let place = (await killed.take(sweep)) as string;
-    let found = await killed.look(sweep, place);
+    let place = (await killed.claim(sweep)) as string;
+    let found = await killed.scan(sweep, place);
     for (
       ;
       !found.isOver && !found.targets.some(({ target }) => ids.includes(target));
-      found = await killed.look(sweep, place)
+      found = await killed.scan(sweep, place)
     )
       place = found.place;
     const some = found.targets.slice(0, 100).map(({ target }) => target);
@@ -153,7 +152,7 @@ await onEachBackend('retention', (world) => {
     expect(await left()).toEqual(ids.slice(-RETAINED_ENTRIES_MIN));
     // Were it only asleep, it removes nothing more.
     expect(await killed.remove(sweep, place, ids.slice(-2))).toBeUndefined();
-    expect(await killed.keep(sweep, place)).toBe(false);
+    expect(await killed.renew(sweep, place)).toBe(false);
     expect(await left()).toHaveLength(RETAINED_ENTRIES_MIN);
   });
 
@@ -181,7 +180,7 @@ await onEachBackend('retention', (world) => {
   it('takes a sweep over whose lease a clock that was wrong has made to last for years', async () => {
     const ids = await entries('accepted', 60, 30);
     await meddle(stores, 'UPDATE sweep SET done_at = 0');
-    expect(await new SweepStore(stores.database, 'killed').take(deliverySweep())).toBeDefined();
+    expect(await new SweepStore(stores.database, 'killed').claim(deliverySweep())).toBeDefined();
     const other = sweeperOf(stores, [deliverySweep()], { owner: 'other' });
     await other.ask();
     expect(await left()).toEqual(ids);

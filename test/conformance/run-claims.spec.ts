@@ -1,7 +1,7 @@
 /** Which run is next, on every database: fair order, exact bounds, one of a group at a time, and a price that does not grow with what waits. */
 import { NOBODY_SERVED, type LiveBounds } from '#runs';
 import type { NewRun } from '../../apps/server/store/runs/new-run.ts';
-import { claiming } from '../../apps/server/store/runs/run-claims.ts';
+import { claimRuns } from '../../apps/server/store/runs/run-claims.ts';
 import type { ClaimedRun } from '../../apps/server/store/runs/runs.ts';
 import type { Outcome, Statement, Transaction } from '../../apps/server/store/database/transactions.ts';
 import { select, meddle, onEachBackend, storesOf, type Stores } from './backends.ts';
@@ -139,7 +139,7 @@ await onEachBackend('claims', (world) => {
     const counting = <T>(work: Transaction<T>): Transaction<T> =>
       watched(work, (statement) => void (statement.kind === 'query' && statements.push(statement.text)));
     const { claimed } = await stores.database.run(() =>
-      counting(claiming({ owner: 'e', leaseMs: 60_000, executionIds: ids(8), bounds: {} }, NOBODY_SERVED)),
+      counting(claimRuns({ owner: 'e', leaseMs: 60_000, executionIds: ids(8), bounds: {} }, NOBODY_SERVED)),
     );
     expect(new Set(claimed.map(({ factoryUid }) => factoryUid)).size).toBe(8);
     // Per run: a page of factories, a page of automations, the run, its update.

@@ -84,7 +84,7 @@ await onEachBackend('questions of agents', (world) => {
       await answer(claim, second, 'y'),
       await answer(claim, newId(), 'y'),
     ]).toEqual(['same', 'answered-otherwise', 'none']);
-    expect((await stores.permissions.settled([first, second])).map(({ permissionId }) => permissionId)).toEqual([
+    expect((await stores.permissions.answered([first, second])).map(({ permissionId }) => permissionId)).toEqual([
       second,
     ]);
     expect(await answer(claim, first, 'y')).toBe('new');
@@ -117,7 +117,7 @@ await onEachBackend('questions of agents', (world) => {
       stores.permissions.close(claim, permissionId, { text: 'late' }),
       answer(claim, permissionId, 'y'),
     ]);
-    const [settled] = await stores.permissions.settled([permissionId]);
+    const [settled] = await stores.permissions.answered([permissionId]);
     expect(outcomes.filter((outcome) => outcome === 'new').length).toBeLessThanOrEqual(1);
     expect(await told(claim)).toHaveLength(2);
     expect(outcomes[2]).toEqual(settled);
@@ -165,7 +165,7 @@ await onEachBackend('questions of agents', (world) => {
     await say(claim, 'between');
     const [one, two] = [await asked(claim), await asked(claim)];
     expect(await followup(claim, 'rather do that')).toBe('live_session');
-    expect((await stores.permissions.settled([one, two])).map(({ optionId }) => optionId)).toEqual(['n', 'n']);
+    expect((await stores.permissions.answered([one, two])).map(({ optionId }) => optionId)).toEqual(['n', 'n']);
     expect(await standing(claim)).toEqual(['INPROGRESS', null]);
     expect(await stores.runs.takeFollowups(claim)).toMatchObject({
       prompt: 'rather do that',

@@ -1,7 +1,7 @@
 /** Where a run may be worked on, on every database: exact, and at a price that does not grow with what waits elsewhere. */
 import { NOBODY_SERVED } from '#runs';
 import type { NewRun } from '../../apps/server/store/runs/new-run.ts';
-import { claiming } from '../../apps/server/store/runs/run-claims.ts';
+import { claimRuns } from '../../apps/server/store/runs/run-claims.ts';
 import type { Placement } from '../../apps/server/store/runs/run-placement.ts';
 import type { Transaction } from '../../apps/server/store/database/transactions.ts';
 import { select, meddle, onEachBackend, storesOf, type Stores } from './backends.ts';
@@ -91,7 +91,7 @@ await onEachBackend('placement', (world) => {
     }
     const { claimed: found } = await stores.database.run(() =>
       recorded(
-        claiming(
+        claimRuns(
           {
             owner: 'e',
             leaseMs: 60_000,
@@ -135,14 +135,14 @@ await onEachBackend('placement', (world) => {
     await stores.replicas.join({ ...me, owner: 'q', host: 'absent', roles: ['api'] });
     const said = async (runId: string): Promise<string | null> =>
       (await stores.runs.find(runId))?.status_message ?? null;
-    await stores.runs.noteUnplaced();
+    await stores.runs.markUnplaced();
     expect(await said(absent)).toContain('waits for the machine absent');
     expect([await said(present), await said(young)]).toEqual([null, null]);
     await stores.replicas.join({ ...me, owner: 'r', host: 'absent' });
-    await stores.runs.noteUnplaced();
+    await stores.runs.markUnplaced();
     expect(await said(absent)).toBeNull();
     await meddle(stores, 'DELETE FROM replica');
-    await stores.runs.noteUnplaced();
+    await stores.runs.markUnplaced();
     expect(await said(absent)).toContain('waits for');
     expect(await claimed(1, { host: 'absent', environments: [] })).toEqual([absent]);
     expect(await said(absent)).toBeNull();
@@ -156,13 +156,13 @@ await onEachBackend('placement', (world) => {
       (await stores.runs.find(runId))?.status_message ?? null;
     await stores.replicas.join({ owner: 'a', version: 'v', roles: ['api', 'sync'], host: 'elsewhere' });
     for (const worker of ['first', 'second']) {
-      await stores.runs.noteUnplaced();
+      await stores.runs.markUnplaced();
       expect(await said(anywhere)).toContain('waits for a worker: no process that works on runs is running now');
       expect(await said(bound)).toContain('waits for the machine absent');
       expect(await said(young)).toBeNull();
       await stores.replicas.join({ owner: worker, version: 'v', roles: ['worker'], host: 'elsewhere' });
-      await stores.runs.noteUnplaced();
-      await stores.runs.noteUnplaced(); // this time it knows that there is nothing to take back
+      await stores.runs.markUnplaced();
+      await stores.runs.markUnplaced(); // this time it knows that there is nothing to take back
       expect([await said(anywhere), await said(young)]).toEqual([null, null]);
       await stores.replicas.retire(worker); // lives, and takes nothing more
     }
@@ -171,9 +171,9 @@ await onEachBackend('placement', (world) => {
   it('takes back what another process has told', async () => {
     const [runId] = (await wait({})) as [string];
     await meddle(stores, 'UPDATE run SET updated_at = 1 WHERE run_id = ?', runId);
-    await stores.runs.noteUnplaced();
+    await stores.runs.markUnplaced();
     await stores.replicas.join({ owner: 'w', version: 'v', roles: ['worker'], host: 'elsewhere' });
-    await storesOf(stores.database).runs.noteUnplaced();
+    await storesOf(stores.database).runs.markUnplaced();
     expect((await stores.runs.find(runId))?.status_message ?? null).toBeNull();
   });
 });

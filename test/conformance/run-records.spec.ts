@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { conversationOf } from '#agents';
 import { followupOutcome, timelineOf, type ReadArtifact, type RunState } from '#runs';
-import type { NewAttachment } from '../../apps/server/store/runs/attachments.ts';
+import type { NewAttachment } from '../../apps/server/store/runs/run-files.ts';
 import type { ChangedBy } from '../../apps/server/store/access/audit.ts';
 import type { Claim } from '../../apps/server/store/runs/runs.ts';
 import { change } from '../../apps/server/store/database/transactions.ts';
@@ -243,7 +243,7 @@ await onEachBackend('what belongs to a run', (world) => {
     it('are kept with their bytes and found by their runs', async () => {
       const claim = await claimedRun(stores, { factoryUid: 'f' }, true);
       const one = artifact('a', 'A');
-      expect(await stores.artifacts.keep(claim, one)).toBe('kept');
+      expect(await stores.artifacts.save(claim, one)).toBe('kept');
       expect(await stores.artifacts.find(one.artifactUid)).toEqual({
         artifactUid: one.artifactUid,
         runId: claim.runId,
@@ -257,7 +257,7 @@ await onEachBackend('what belongs to a run', (world) => {
         type: 'PULL_REQUEST',
         details: { filePath: 'b', digest: 'x', url: 'https://x', branch: 'y' },
       });
-      await stores.artifacts.keep(claim, link);
+      await stores.artifacts.save(claim, link);
       expect(await stores.artifacts.content(link.artifactUid)).toBeUndefined();
       const bare = await created();
       const found = await stores.artifacts.ofRuns([claim.runId, bare], 100);
@@ -280,19 +280,19 @@ await onEachBackend('what belongs to a run', (world) => {
         ['a', '1'],
         ['b', '1'],
       ] as const)
-        answers.push(await stores.artifacts.keep(claim, artifact(path, text)));
+        answers.push(await stores.artifacts.save(claim, artifact(path, text)));
       expect(answers).toEqual(['kept', 'unchanged', 'kept', 'kept', 'kept']);
     });
 
     it('are bounded for an execution, and nothing for a stale epoch', async () => {
       const claim = await claimedRun(stores, {}, true);
       const answers = [];
-      for (let n = 0; n < 21; n += 1) answers.push(await stores.artifacts.keep(claim, artifact(`f${n}`, 'x')));
+      for (let n = 0; n < 21; n += 1) answers.push(await stores.artifacts.save(claim, artifact(`f${n}`, 'x')));
       expect(answers.filter((answer) => answer === 'kept')).toHaveLength(20);
       expect(answers.at(-1)).toBe('full');
       await stores.runs.reclaim(claim.runId, claim.epoch, 'requeue');
-      expect(await stores.artifacts.keep(claim, artifact('late', 'x'))).toBe('lost');
-      expect(await stores.artifacts.keep(await claimRun(stores, claim.runId), artifact('next', 'x'))).toBe('kept');
+      expect(await stores.artifacts.save(claim, artifact('late', 'x'))).toBe('lost');
+      expect(await stores.artifacts.save(await claimRun(stores, claim.runId), artifact('next', 'x'))).toBe('kept');
     });
   });
 
@@ -390,7 +390,7 @@ await onEachBackend('what belongs to a run', (world) => {
     it('says where a run stands without its texts', async () => {
       const claim = await claimedRun(stores, { factoryUid: 'f' }, true);
       await stores.runs.finish(claim, { state: 'FAILED', message: 'no', errorCode: 'internal_error', retryable: true });
-      expect(await stores.runs.standing(claim.runId)).toEqual({
+      expect(await stores.runs.status(claim.runId)).toEqual({
         run_id: claim.runId,
         factory_uid: 'f',
         state: 'FAILED',
@@ -399,7 +399,7 @@ await onEachBackend('what belongs to a run', (world) => {
         retryable: 1,
         updated_at: expect.any(Number),
       });
-      expect(await stores.runs.standing(newId())).toBeUndefined();
+      expect(await stores.runs.status(newId())).toBeUndefined();
     });
   });
 

@@ -26,7 +26,7 @@ await onEachBackend('schedules', (world) => {
       handledUntilMs: TICK_MS - 60_000,
       missed: 0,
     };
-    await stores.schedules.settle([schedule], []);
+    await stores.schedules.update([schedule], []);
   });
 
   const stored = async (): Promise<Schedule | undefined> => (await stores.schedules.of([schedule.automationUid]))[0];
@@ -82,9 +82,9 @@ await onEachBackend('schedules', (world) => {
 
   it('a schedule that comes back, with a clock that was set back, fires no tick twice', async () => {
     expect((await handle(await tick())).kind).toBe('started');
-    await stores.schedules.settle([], [schedule.scheduleId]);
+    await stores.schedules.update([], [schedule.scheduleId]);
     expect(await stored()).toBeUndefined();
-    await stores.schedules.settle([schedule], []);
+    await stores.schedules.update([schedule], []);
     expect((await handle(await tick())).kind).toBe('lost');
     expect(await runs()).toBe(1);
     expect(await stored()).toMatchObject({ handledUntilMs: TICK_MS });
@@ -92,7 +92,7 @@ await onEachBackend('schedules', (world) => {
 
   it('adding it again changes nothing of it', async () => {
     await handle(await tick());
-    await stores.schedules.settle([{ ...schedule, handledUntilMs: 5 }], []);
+    await stores.schedules.update([{ ...schedule, handledUntilMs: 5 }], []);
     expect(await stored()).toMatchObject({ handledUntilMs: TICK_MS, lastFiredMs: TICK_MS });
   });
 
@@ -106,7 +106,7 @@ await onEachBackend('schedules', (world) => {
       why: 'the automation was deleted',
       happens: () => apply(stores, factoryUid, fence, [], [{ kind: 'automation', uid: schedule.automationUid }]),
     },
-    { why: 'the schedule was forgotten', happens: () => stores.schedules.settle([], [schedule.scheduleId]) },
+    { why: 'the schedule was forgotten', happens: () => stores.schedules.update([], [schedule.scheduleId]) },
   ])('nothing is started once $why', async ({ happens }) => {
     const decided = await tick();
     await happens();
@@ -141,14 +141,14 @@ await onEachBackend('schedules', (world) => {
   it('are of enabled automations of live factories, suspended ones included', async () => {
     const listed = async () => (await stores.schedules.scheduled()).some(({ uid }) => uid === schedule.automationUid);
     expect(await listed()).toBe(true);
-    expect((await stores.schedules.ground(schedule.automationUid))?.automation.slug).toBe('nightly');
+    expect((await stores.schedules.loadFacts(schedule.automationUid))?.automation.slug).toBe('nightly');
     await stores.factories.setSuspended(factoryUid, true);
     expect(await listed()).toBe(true);
     await meddle(stores, 'UPDATE automation SET enabled = 0 WHERE uid = ?', schedule.automationUid);
-    expect([await listed(), await stores.schedules.ground(schedule.automationUid)]).toEqual([false, undefined]);
+    expect([await listed(), await stores.schedules.loadFacts(schedule.automationUid)]).toEqual([false, undefined]);
     await meddle(stores, 'UPDATE automation SET enabled = 1 WHERE uid = ?', schedule.automationUid);
     await stores.factories.remove(factoryUid);
-    expect([await listed(), await stores.schedules.ground(schedule.automationUid)]).toEqual([false, undefined]);
+    expect([await listed(), await stores.schedules.loadFacts(schedule.automationUid)]).toEqual([false, undefined]);
   });
 
   it('of an automation without schedule triggers there are none', async () => {

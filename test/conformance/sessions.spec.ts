@@ -1,7 +1,7 @@
 /** Sessions of browsers on every database: they are what their keys are, on every replica, and few. contract 2. */
 import { randomBytes } from 'node:crypto';
 import type { ChangedBy } from '../../apps/server/store/access/audit.ts';
-import { StoreError } from '../../apps/server/store/database/faults.ts';
+import { StoreError } from '../../apps/server/store/database/store-errors.ts';
 import type { ApiKey } from '../../apps/server/store/access/keys.ts';
 import { SESSIONS_OF_KEY_MAX } from '../../apps/server/store/access/sessions.ts';
 import { count, meddle, onEachBackend, type Stores } from './backends.ts';

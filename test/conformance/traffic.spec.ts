@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { uuidv7 } from '#runs';
 import type { Database } from '../../apps/server/store/database/database.ts';
-import { runSteps } from '../../apps/server/store/database/transaction-runner.ts';
-import type { Statement, Transaction } from '../../apps/server/store/database/transactions.ts';
+import { runSteps, type Statement, type Transaction } from '../../apps/server/store/database/transactions.ts';
 import { TrafficStore, type TrafficQuery } from '../../apps/server/store/factories/traffic.ts';
 import { select, meddle, onEachBackend } from './backends.ts';
 import { arrivalAt, runOf, seedServed, type Served } from './seeds.ts';

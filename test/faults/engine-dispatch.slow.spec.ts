@@ -305,9 +305,9 @@ function suite(world: World, engine: Engine): void {
 
   it('has one execution where a run is told twice, by two processes and after a crash between telling and noting', async () => {
     const [one, two] = [field.maker(stores), field.maker(stores)];
-    const noteTold = Outbox.prototype.noteTold;
+    const noteTold = Outbox.prototype.markPublished;
     let crashes = 0;
-    Outbox.prototype.noteTold = async () => {
+    Outbox.prototype.markPublished = async () => {
       crashes += 1;
       throw new Error('this process dies here');
     };
@@ -317,7 +317,7 @@ function suite(world: World, engine: Engine): void {
       two.wake();
       await eventually('both told and neither noted it', () => (crashes >= 2 ? true : undefined));
     } finally {
-      Outbox.prototype.noteTold = noteTold;
+      Outbox.prototype.markPublished = noteTold;
     }
     expect(await count(stores, "run WHERE told_epoch IS NOT NULL AND state = 'QUEUED'")).toBe(0);
     await eventually('it is told again, and noted', async () =>

@@ -11,7 +11,7 @@ import {
   webhookPath,
 } from '../support/factory-files.ts';
 import { bootService, eventually, type TestService } from '../support/service.ts';
-import { FenceLostError } from '../../apps/server/store/factories/factories.ts';
+import { FenceLostError } from '../../apps/server/store/database/store-errors.ts';
 import { change } from '../../apps/server/store/database/transactions.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
@@ -51,7 +51,7 @@ async function following(): Promise<{ slug: string; uid: string; repository: Tes
 async function leasedByAnother(uid: string): Promise<number> {
   const { database, factories } = service.service;
   await database.run(() => change('UPDATE factory SET lease_until = 0 WHERE uid = ?', uid));
-  const lease = await factories.lease(uid, 'another-replica', 60_000);
+  const lease = await factories.acquireLease(uid, 'another-replica', 60_000);
   if (lease === undefined) throw new Error('the lease was not given');
   return lease.fence;
 }
@@ -77,7 +77,7 @@ describe('a pass whose factory was taken over while it read the repository', () 
     expect((await deliver(service.ingressUrl(slug, 'orders'), TOKEN)).status).toBe(202);
 
     git.fault = undefined;
-    await service.service.factories.release(uid, fence);
+    await service.service.factories.releaseLease(uid, fence);
     expect((await syncAndGetStatus(service, uid)).revision_applied).toBe(`main@sha1:${commit}`); // the other one gave it back: all converges
   });
 });
@@ -93,7 +93,7 @@ describe('a factory that another replica holds', () => {
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(git.requests).toEqual([]);
     expect((await statusOf(service, uid)).revision_applied).toBe(before.revision_applied);
-    await service.service.factories.release(uid, fence);
+    await service.service.factories.releaseLease(uid, fence);
     await eventually('the generation that was asked for is handled', async () =>
       (await statusOf(service, uid)).revision_applied === `main@sha1:${commit}` ? true : undefined,
     );
@@ -102,7 +102,7 @@ describe('a factory that another replica holds', () => {
   it('keeps serving and accepts no write under a lower fence', async () => {
     const { slug, uid } = await following();
     const { definitions, factories } = service.service;
-    const stale = (await factories.lease(uid, 'first', 1))?.fence ?? 0;
+    const stale = (await factories.acquireLease(uid, 'first', 1))?.fence ?? 0;
     await new Promise((resolve) => setTimeout(resolve, 10));
     await leasedByAnother(uid);
     const write = {

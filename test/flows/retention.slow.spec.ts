@@ -1,5 +1,5 @@
 /** What people see of a run after its events and files were removed: less, and nothing that breaks. contract 3 (events, artifacts, timeline, conversation). */
-import { artifactSweep, eventSweep } from '../../apps/server/store/retention/retention-runs.ts';
+import { artifactSweep, eventSweep } from '../../apps/server/store/retention/run-sweeps.ts';
 import { change } from '../../apps/server/store/database/transactions.ts';
 import { SweepStore } from '../../apps/server/store/retention/sweeps.ts';
 import { Sweeper } from '../../apps/server/retention/sweeper.ts';

@@ -52,7 +52,7 @@ describe('a data folder from an earlier life', () => {
     await begin();
     const uid = (await service?.factories.list(1))?.[0]?.uid ?? '';
     await service?.loops.remove(uid);
-    expect(await service?.factories.lease(uid, 'a process that is gone', 3_600_000)).toBeDefined();
+    expect(await service?.factories.acquireLease(uid, 'a process that is gone', 3_600_000)).toBeDefined();
     await service?.stop();
     await begin();
     const generation = (await service?.loops.ask(uid, 'api')) ?? 0;

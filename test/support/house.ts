@@ -75,15 +75,15 @@ export function arrowsOf(place: string): { from: string; to: string; isByValue: 
   );
 }
 
-/** Distinct pairs of rooms, the folders right below `place`, of which one imports from the other. */
+/**
+ * Distinct pairs of rooms, the folders right below `place`, of which one imports from the other. Files beside the rooms
+ * are in none: they put the rooms together, or are the seam between them.
+ */
 export function roomArrows(place: string): string[] {
-  const roomOf = (file: string): string | undefined =>
-    file.startsWith(`${place}/`)
-      ? (file
-          .slice(place.length + 1)
-          .split('/')
-          .slice(0, -1)[0] ?? '.')
-      : undefined;
+  const roomOf = (file: string): string | undefined => {
+    const [room, ...rest] = file.startsWith(`${place}/`) ? file.slice(place.length + 1).split('/') : [];
+    return rest.length === 0 ? undefined : room;
+  };
   const pairs = arrowsOf(place).flatMap(({ from, to }) => {
     const [here, there] = [roomOf(from), roomOf(to)];
     return here === undefined || there === undefined || here === there ? [] : [`${here} → ${there}`];

@@ -15,7 +15,7 @@ import { SOURCE_AGENT } from './source-agent.ts';
 import { watchAnswers } from './conforming.ts';
 import { freePort } from './ports.ts';
 import { Log } from '../../apps/server/process/log.ts';
-import type { FactorySource } from '../../apps/server/store/factories/factories.ts';
+import type { FactorySource } from '../../apps/server/store/factories/factory-rows.ts';
 
 /** A service of all roles; one of some roles lacks the parts of the others. */
 export type WholeService = Service & Required<Pick<Service, 'serving' | 'engine' | 'scheduler'>>;

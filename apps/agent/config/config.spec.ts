@@ -1,6 +1,5 @@
 /** What the environment means: which endpoint, which credentials, and which problems. */
-import { readConfig } from './config.ts';
-import type { Endpoint } from './config.ts';
+import { type Endpoint, readConfig } from './config.ts';
 
 type Variables = Record<string, string>;
 

@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { endpointOf, providerOf } from './model-endpoint.ts';
-import { oneOf, wholeNumber, amount, flag } from './variables.ts';
-import type { Values } from './variables.ts';
+import { amount, flag, oneOf, type Values, wholeNumber } from './variables.ts';
 
 export type ReasoningLevel = 'low' | 'medium' | 'high';
 

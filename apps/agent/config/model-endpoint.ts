@@ -1,7 +1,6 @@
 /** Which model endpoint the environment means: the agent's own variables first, then those that the providers' tools use. */
 import type { Endpoint } from './config.ts';
-import { oneOf } from './variables.ts';
-import type { Values } from './variables.ts';
+import { oneOf, type Values } from './variables.ts';
 
 type Provider = Endpoint['provider'];
 

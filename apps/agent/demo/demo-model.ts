@@ -6,8 +6,7 @@ import type {
   LanguageModelV3Usage,
 } from '@ai-sdk/provider';
 import { pause } from '../turn/aborts.ts';
-import { demoSteps } from './demo-steps.ts';
-import type { DemoStep } from './demo-steps.ts';
+import { type DemoStep, demoSteps } from './demo-steps.ts';
 import { demoStory } from './demo-story.ts';
 import { ownText } from '../session/prompt-content.ts';
 

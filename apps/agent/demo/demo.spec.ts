@@ -2,10 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { agentFolders, startAgent } from '../../../test/support/agent-process.ts';
-import type { AgentFolders, AgentProcess } from '../../../test/support/agent-process.ts';
-import { ENVELOPE_BEGINS } from './demo-steps.ts';
-import type { DemoStep } from './demo-steps.ts';
+import { agentFolders, type AgentFolders, type AgentProcess, startAgent } from '../../../test/support/agent-process.ts';
+import { type DemoStep, ENVELOPE_BEGINS } from './demo-steps.ts';
 
 /** A prompt that dictates these steps to the demo model. */
 function dictated(steps: readonly DemoStep[]): string {

@@ -3,12 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { McpServer } from '@agentclientprotocol/sdk';
-import { agentFolders, startAgent } from '../../../test/support/agent-process.ts';
-import type { AgentFolders, AgentProcess } from '../../../test/support/agent-process.ts';
-import { startFakeModelServer } from '../../../test/support/fake-model-server.ts';
-import type { FakeModelServer } from '../../../test/support/fake-model-server.ts';
-import { startMcpHttpServer } from '../../../test/support/mcp-http-server.ts';
-import type { McpHttpServer } from '../../../test/support/mcp-http-server.ts';
+import { agentFolders, type AgentFolders, type AgentProcess, startAgent } from '../../../test/support/agent-process.ts';
+import { type FakeModelServer, startFakeModelServer } from '../../../test/support/fake-model-server.ts';
+import { type McpHttpServer, startMcpHttpServer } from '../../../test/support/mcp-http-server.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const KEY = 'sk-model-key-0815';

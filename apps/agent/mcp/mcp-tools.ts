@@ -2,8 +2,7 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { jsonSchema } from 'ai';
 import { bounded } from '../tools/bounded-text.ts';
-import { failed } from '../tools/types.ts';
-import type { AgentTool, Outcome } from '../tools/types.ts';
+import { type AgentTool, failed, type Outcome } from '../tools/types.ts';
 import { oneLine } from '../diagnostics.ts';
 
 /** Tools of one server that are offered: each one costs room in the context of every call. */

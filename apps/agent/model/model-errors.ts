@@ -10,8 +10,7 @@ import {
 } from 'ai';
 import type { AgentConfig, Endpoint } from '../config/config.ts';
 import { oneLine } from '../diagnostics.ts';
-import { failure } from '../errors.ts';
-import type { FailureData } from '../errors.ts';
+import { failure, type FailureData } from '../errors.ts';
 import { IdleTimeoutError } from './fetch.ts';
 
 interface Failure {

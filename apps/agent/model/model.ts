@@ -2,8 +2,7 @@
 import type { LanguageModel, ModelMessage, SystemModelMessage } from 'ai';
 import type { AgentConfig, Endpoint, ReasoningLevel } from '../config/config.ts';
 import { DEMO_MODEL_ID, demoModel } from '../demo/demo-model.ts';
-import { withIdleTimeout } from './fetch.ts';
-import type { Fetch } from './fetch.ts';
+import { type Fetch, withIdleTimeout } from './fetch.ts';
 
 /** Name under which options for an OpenAI-compatible endpoint are passed on. */
 const COMPATIBLE = 'endpoint';

@@ -3,14 +3,17 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { agentFolders, startAgent } from '../../../test/support/agent-process.ts';
-import type { AgentFolders, AgentProcess } from '../../../test/support/agent-process.ts';
+import { agentFolders, type AgentFolders, type AgentProcess, startAgent } from '../../../test/support/agent-process.ts';
 import { SOURCE_AGENT } from '../../../test/support/source-agent.ts';
 import { startConnectProxy } from '../../../test/support/connect-proxy.ts';
 import { freePort } from '../../../test/support/ports.ts';
-import { startFakeModelServer } from '../../../test/support/fake-model-server.ts';
+import {
+  type FakeModelServer,
+  type Reply,
+  type Script,
+  startFakeModelServer,
+} from '../../../test/support/fake-model-server.ts';
 import { BUILT_IN_AGENT } from '../../server/execution/agent/agents.ts';
-import type { FakeModelServer, Reply, Script } from '../../../test/support/fake-model-server.ts';
 
 const KEY = 'sk-very-secret-key-4711';
 const PROVIDERS = ['openai-compatible', 'anthropic'] as const;

@@ -1,7 +1,6 @@
 /** Reports retries of the model endpoint: the cause, and nothing of the request. */
 import { codeOf } from './model-errors.ts';
-import { IdleTimeoutError } from './fetch.ts';
-import type { Fetch } from './fetch.ts';
+import { type Fetch, IdleTimeoutError } from './fetch.ts';
 
 /** The same `fetch`; `tell` receives the cause of the first retry by the AI SDK. Made for one turn. */
 export function reportingRetries(fetch: Fetch, retriesMax: number, tell: (text: string) => void): Fetch {

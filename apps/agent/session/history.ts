@@ -2,8 +2,7 @@
 import type { ContentBlock, SessionUpdate } from '@agentclientprotocol/sdk';
 import type { ModelMessage } from 'ai';
 import { announced, ended } from '../turn/tool-call-updates.ts';
-import { callsOf } from './conversation.ts';
-import type { ToolResultPart } from './conversation.ts';
+import { callsOf, type ToolResultPart } from './conversation.ts';
 import type { Session } from './session.ts';
 import { plan, planEntries } from '../tools/plan.ts';
 

@@ -1,6 +1,5 @@
 /** A prompt's content blocks as the message that the model reads. */
-import { RequestError } from '@agentclientprotocol/sdk';
-import type { ContentBlock, EmbeddedResource } from '@agentclientprotocol/sdk';
+import { type ContentBlock, type EmbeddedResource, RequestError } from '@agentclientprotocol/sdk';
 import type { UserModelMessage } from 'ai';
 
 type Part = Exclude<UserModelMessage['content'], string>[number];

@@ -1,10 +1,8 @@
 /** Sessions over the life of several agent processes: what survives a kill, and what is left of one. */
 import { appendFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { agentFolders, startAgent } from '../../../test/support/agent-process.ts';
-import type { AgentFolders, AgentProcess } from '../../../test/support/agent-process.ts';
-import { startFakeModelServer } from '../../../test/support/fake-model-server.ts';
-import type { FakeModelServer } from '../../../test/support/fake-model-server.ts';
+import { agentFolders, type AgentFolders, type AgentProcess, startAgent } from '../../../test/support/agent-process.ts';
+import { type FakeModelServer, startFakeModelServer } from '../../../test/support/fake-model-server.ts';
 
 let folders: AgentFolders;
 let server: FakeModelServer;

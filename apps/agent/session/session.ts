@@ -1,6 +1,5 @@
 /** One session: its settings, its conversation, and the turn that runs in it. */
-import { RequestError } from '@agentclientprotocol/sdk';
-import type { UsageUpdate } from '@agentclientprotocol/sdk';
+import { RequestError, type UsageUpdate } from '@agentclientprotocol/sdk';
 import type { ModelMessage } from 'ai';
 import type { AgentConfig } from '../config/config.ts';
 import { closed } from './conversation.ts';
@@ -9,10 +8,8 @@ import type { McpConnections, McpServerState } from '../mcp/mcp-servers.ts';
 import { BUILT_IN_TOOLS } from '../tools/catalogue.ts';
 import type { Places } from '../tools/workspace-paths.ts';
 import type { AgentTool } from '../tools/types.ts';
-import { DamagedTranscriptError } from './transcript.ts';
-import type { Entry, Settings, Transcript } from './transcript.ts';
-import { added, costOf } from '../turn/usage.ts';
-import type { Usage } from '../turn/usage.ts';
+import { DamagedTranscriptError, type Entry, type Settings, type Transcript } from './transcript.ts';
+import { added, costOf, type Usage } from '../turn/usage.ts';
 
 export interface Session {
   readonly id: string;

@@ -2,19 +2,15 @@
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
-import { RequestError } from '@agentclientprotocol/sdk';
-import type { McpServer } from '@agentclientprotocol/sdk';
+import { type McpServer, RequestError } from '@agentclientprotocol/sdk';
 import type { AgentConfig } from '../config/config.ts';
 import { SKILLS_FOLDER } from './instructions.ts';
 import { connectServers } from '../mcp/mcp-servers.ts';
 import { configuredModelId } from '../model/model.ts';
 import type { Fetch } from '../model/fetch.ts';
-import { onDisk, sessionOf } from './session.ts';
-import type { StoredSession, Session } from './session.ts';
-import { placesOf } from '../tools/workspace-paths.ts';
-import type { Places } from '../tools/workspace-paths.ts';
-import { createTranscript, openTranscript } from './transcript.ts';
-import type { Entry, Settings, Transcript } from './transcript.ts';
+import { onDisk, type Session, sessionOf, type StoredSession } from './session.ts';
+import { type Places, placesOf } from '../tools/workspace-paths.ts';
+import { createTranscript, type Entry, openTranscript, type Settings, type Transcript } from './transcript.ts';
 import { NO_USAGE } from '../turn/usage.ts';
 
 export interface OpenOptions {

@@ -1,6 +1,5 @@
 /** A session on disk: one JSON text a line in `$HOME/.millwright-agent/<session>.jsonl`, appended and synced, so that a killed agent loses at most what was not finished. */
-import { mkdir, open, readFile } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ModelMessage } from 'ai';
 import type { Usage } from '../turn/usage.ts';

@@ -1,9 +1,7 @@
 /** Child processes of tools: a process group of their own, bounded in time and output, and gone when the call ends. */
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { headAndTail } from './bounded-text.ts';
-import type { HeadAndTail } from './bounded-text.ts';
+import { headAndTail, type HeadAndTail } from './bounded-text.ts';
 
 export interface CommandSpec {
   argv: readonly [string, ...string[]];

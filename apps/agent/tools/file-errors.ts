@@ -1,7 +1,6 @@
 /** What the file system refuses, as an answer that the model can act on. */
 import { OutsideWorkspaceError } from './workspace-paths.ts';
-import { failed } from './types.ts';
-import type { Outcome } from './types.ts';
+import { failed, type Outcome } from './types.ts';
 
 const WORDS: Readonly<Record<string, string>> = {
   ENOENT: 'does not exist',

@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { runCommand } from './commands.ts';
 import { onFiles } from './file-errors.ts';
 import { SKIPPED_FOLDERS } from './glob.ts';
-import { failed, tool } from './types.ts';
-import type { Outcome } from './types.ts';
+import { failed, type Outcome, tool } from './types.ts';
 
 /** Matches in one file, and bytes of the answer. */
 const MATCHES_PER_FILE_MAX = 200;

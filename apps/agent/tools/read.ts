@@ -4,8 +4,7 @@ import { z } from 'zod';
 import { bounded } from './bounded-text.ts';
 import { onFiles } from './file-errors.ts';
 import { readText } from './text-files.ts';
-import { failed, tool } from './types.ts';
-import type { Outcome } from './types.ts';
+import { failed, type Outcome, tool } from './types.ts';
 
 /** Lines and bytes of one answer, and characters of one line: what a model can take in at once; the rest is asked for with `offset`. */
 const LINES_MAX = 2_000;

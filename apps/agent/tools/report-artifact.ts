@@ -3,8 +3,7 @@ import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { onFiles } from './file-errors.ts';
-import { failed, tool } from './types.ts';
-import type { Outcome, ToolContext } from './types.ts';
+import { failed, type Outcome, tool, type ToolContext } from './types.ts';
 
 /** What was reported. A file or plan has `path` (absolute, links resolved) and `size_bytes`, a pull request has `url` and, where it was told, `branch`. */
 export interface Artifact {

@@ -1,10 +1,10 @@
 /** Asks the client whether a call may run. */
-import { methods } from '@agentclientprotocol/sdk';
-import type {
-  AgentContext,
-  PermissionOption,
-  RequestPermissionResponse,
-  ToolCallUpdate,
+import {
+  type AgentContext,
+  methods,
+  type PermissionOption,
+  type RequestPermissionResponse,
+  type ToolCallUpdate,
 } from '@agentclientprotocol/sdk';
 import { untilAborted } from './aborts.ts';
 

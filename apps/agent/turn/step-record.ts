@@ -1,7 +1,6 @@
 /** What one call of the model has brought so far, as messages of the conversation; complete at any moment, for a turn may be cut off at any. */
 import type { ModelMessage, TextStreamPart, ToolSet } from 'ai';
-import { closed } from '../session/conversation.ts';
-import type { ToolResultPart } from '../session/conversation.ts';
+import { closed, type ToolResultPart } from '../session/conversation.ts';
 
 type AssistantPart = Exclude<Extract<ModelMessage, { role: 'assistant' }>['content'], string>[number];
 

@@ -1,17 +1,14 @@
 /** Passes on what a turn's stream brings: to the client as updates, to the conversation as messages. */
-import { methods } from '@agentclientprotocol/sdk';
-import type { AgentContext, SessionUpdate } from '@agentclientprotocol/sdk';
+import { type AgentContext, methods, type SessionUpdate } from '@agentclientprotocol/sdk';
 import type { FinishReason, TextStreamPart, ToolSet } from 'ai';
 import { announced, ended } from './tool-call-updates.ts';
 import type { AgentConfig } from '../config/config.ts';
 import { InterruptedStreamError } from '../model/model-errors.ts';
 import type { Session } from '../session/session.ts';
-import { stepRecord } from './step-record.ts';
-import type { StepRecord } from './step-record.ts';
+import { stepRecord, type StepRecord } from './step-record.ts';
 import { toolCalls } from './tool-calls.ts';
 import { failed } from '../tools/types.ts';
-import { added, NO_USAGE, usageOf } from './usage.ts';
-import type { Usage } from './usage.ts';
+import { added, NO_USAGE, type Usage, usageOf } from './usage.ts';
 
 export interface TurnRelay {
   /** The session's tools; their calls run only after they were announced. */

@@ -1,6 +1,5 @@
 /** Carries out the calls of one turn: one after the other, each asked for where its tool wants that, and reported. */
-import { dynamicTool } from 'ai';
-import type { ToolSet } from 'ai';
+import { dynamicTool, type ToolSet } from 'ai';
 import type { AgentContext, SessionUpdate } from '@agentclientprotocol/sdk';
 import { untilAborted } from './aborts.ts';
 import { ended } from './tool-call-updates.ts';
@@ -8,8 +7,7 @@ import type { ToolResultPart } from '../session/conversation.ts';
 import { oneLine } from '../diagnostics.ts';
 import { askPermission } from './permissions.ts';
 import type { Session } from '../session/session.ts';
-import { failed } from '../tools/types.ts';
-import type { AgentTool, Outcome, ToolContext } from '../tools/types.ts';
+import { type AgentTool, failed, type Outcome, type ToolContext } from '../tools/types.ts';
 
 export interface ToolCalls {
   /** The session's tools in the form that the model loop takes. */

@@ -1,8 +1,6 @@
 /** One turn: a prompt goes in, the model and its tools run, updates go out, the conversation is stored. */
-import { RequestError } from '@agentclientprotocol/sdk';
-import type { AgentContext, ContentBlock, PromptResponse } from '@agentclientprotocol/sdk';
-import { stepCountIs, streamText } from 'ai';
-import type { FinishReason, TextStreamPart, ToolSet } from 'ai';
+import { type AgentContext, type ContentBlock, type PromptResponse, RequestError } from '@agentclientprotocol/sdk';
+import { type FinishReason, stepCountIs, streamText, type TextStreamPart, type ToolSet } from 'ai';
 import type { AgentConfig } from '../config/config.ts';
 import { fitted } from '../model/context-window.ts';
 import { say } from '../diagnostics.ts';
@@ -14,8 +12,7 @@ import { userMessage } from '../session/prompt-content.ts';
 import { reportingRetries } from '../model/retries.ts';
 import type { Session } from '../session/session.ts';
 import { turnRelay } from './stream-relay.ts';
-import { costOf } from './usage.ts';
-import type { Usage } from './usage.ts';
+import { costOf, type Usage } from './usage.ts';
 
 export interface TurnOptions {
   session: Session;

@@ -4,7 +4,7 @@ import type { AuditEntry as AuditEntryItem, AuditList, RawQuery } from '#contrac
 import { queryDigest } from '#runs';
 import { Allow } from '../http/access-guard.ts';
 import { pageOf, pageKeyOf, queryOf, fromTime, toTime } from '../http/queries.ts';
-import { AuditStore, type AuditEntry, type AuditFilter, type AuditPlace } from '../store/access/audit.ts';
+import { AuditStore, type AuditEntry, type AuditFilter, type AuditCursor } from '../store/access/audit.ts';
 
 interface AuditQuery {
   limit: number;
@@ -28,7 +28,7 @@ export class AuditController {
     const { limit, cursor, ...asked } = queryOf<AuditQuery>('listAuditEntries', query);
     const digest = queryDigest({ list: 'audit', ...asked });
     const after = pageKeyOf(cursor, digest, ['number', 'string']);
-    const found = await this.trail.list(toFilter(asked), limit + 1, after as AuditPlace | undefined);
+    const found = await this.trail.list(toFilter(asked), limit + 1, after as AuditCursor | undefined);
     const { page, pageInfo } = pageOf(found, limit, digest, ({ atMs, id }) => [atMs, id]);
     return { entries: page.map(toAuditEntryItem), page_info: pageInfo };
   }

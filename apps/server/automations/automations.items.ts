@@ -3,7 +3,7 @@ import { toAgentConfig, withoutAbsent } from '#agents';
 import type { Automation as AutomationItem, AutomationAgent, AutomationTrigger } from '#contracts';
 import type { AutomationDefinition, Trigger } from '#definitions';
 import type { Schedule } from '../store/definitions/schedules.ts';
-import type { RecentRuns } from '../store/definitions/automation-counts.ts';
+import type { RecentRuns } from '../store/definitions/automations.ts';
 import type { AutomationRow } from '../store/definitions/definition.entities.ts';
 import { toScheduleItems } from '../schedules/schedules.items.ts';
 import { toTime } from '../http/queries.ts';

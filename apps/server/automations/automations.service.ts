@@ -172,7 +172,7 @@ export class AutomationService {
   private contextOf<Answer>(by: Caller): EditContext<Answer> {
     return {
       newEntry: () => changedBy(by, this.ids.newId()),
-      settle: (answer) => by.idempotency?.store(200, answer),
+      complete: (answer) => by.idempotency?.store(200, answer),
     };
   }
 

@@ -1,7 +1,7 @@
 /** Whether the database can be used as it is, looked at without migrating or making anything. */
 import { join } from 'node:path';
 import { QUEUE_NEEDS_DIRECT_URL, type Config } from '../config/config.ts';
-import { StoreError } from '../store/database/faults.ts';
+import { StoreError } from '../store/database/store-errors.ts';
 import { inspectPostgres, inspectSqlite, type SchemaFound } from '../store/database/inspection.ts';
 import { probePostgres } from '../store/database/postgres/postgres-probe.ts';
 import { describeAddress, PostgresUnusableError } from '../store/database/postgres/postgres-refusals.ts';

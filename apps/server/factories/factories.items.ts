@@ -3,9 +3,9 @@ import { toAgentConfig } from '#agents';
 import type { Factory as FactoryItem } from '#contracts';
 import type { FactoryDefinition } from '#definitions';
 import { isManagedSource } from '#reconcile';
-import type { Factory } from '../store/factories/factories.ts';
 import { toTime } from '../http/queries.ts';
 import { toSyncPolicyItem } from './factories.requests.ts';
+import type { Factory } from '../store/factories/factory-rows.ts';
 import { SOURCES } from '../sync/sources/registry.ts';
 
 /** Whether files decide a factory's webhooks and automations. */

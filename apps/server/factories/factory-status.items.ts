@@ -11,9 +11,9 @@ import type {
 import type { Problem } from '#definitions';
 import { conditionsOf, heldOf, factoryStateOf, type Change, type ConditionStatus, type PassRecord } from '#reconcile';
 import type { StoredFactoryEvent } from '../store/factories/events.ts';
-import type { Factory } from '../store/factories/factories.ts';
-import type { InventoryEntry } from '../store/definitions/inventory.ts';
 import { toTime } from '../http/queries.ts';
+import type { Factory } from '../store/factories/factory-rows.ts';
+import type { InventoryEntry } from '../store/definitions/catalogue.ts';
 import { isManaged } from './factories.items.ts';
 
 /** What is known of a factory beside its own row. */

@@ -13,6 +13,7 @@ import { checkReferences, hasErrors, toTree, withExcerpts, type KnownFacts, type
 import { toDiagnostic } from '../factories/factory-status.items.ts';
 import { notFound } from '../http/error-codes.ts';
 import { readDefinitionsYielding } from '../sync/reconcile-input.ts';
+import { entityTagOf } from '../http/conditional-requests.ts';
 import { CONFIG } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
 
@@ -26,7 +27,12 @@ export interface SchemaDocument {
 export class FactoryFileService {
   private readonly documents = new Map<SchemaDocumentName, SchemaDocument>();
 
-  constructor(@Inject(CONFIG) private readonly config: Config) {}
+  constructor(@Inject(CONFIG) private readonly config: Config) {
+    for (const [name, schema] of Object.entries(SCHEMA_DOCUMENTS)) {
+      const text = `${JSON.stringify(schema, null, 2)}\n`;
+      this.documents.set(name as SchemaDocumentName, { text, etag: entityTagOf(text) });
+    }
+  }
 
   /** Every problem of a tree, and the checks that nobody can run who knows no factory. */
   async validate({ files, secrets }: FactoryFilesValidateRequest): Promise<FactoryFilesValidateResult> {

@@ -135,7 +135,7 @@ export class Idempotency {
     try {
       const answer = toKept(reply, payload);
       if (answer === undefined) await this.store.release(idempotency.claim);
-      else await this.store.settle(idempotency.claim, idempotency.toStored(answer));
+      else await this.store.complete(idempotency.claim, idempotency.toStored(answer));
     } catch (error) {
       this.log.fault('the answer to an idempotency key could not be kept', error); // the work is done, and its answer must go out
     }

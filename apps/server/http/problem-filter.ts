@@ -1,7 +1,7 @@
 /** The one exception filter: every refusal and fault of the API as problem+json, a fault with a trace id and one log line. contract 3 (Errors). */
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { StoreError } from '../store/database/faults.ts';
+import { StoreError } from '../store/database/store-errors.ts';
 import { ClaimLostError } from '../store/access/idempotency.ts';
 import type { Log } from '../process/log.ts';
 import { isBelowBase } from './access-guard.ts';

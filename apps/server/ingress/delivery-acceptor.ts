@@ -11,10 +11,10 @@ import {
 } from '#deliveries';
 import type { JsonValue } from '#filters';
 import { toNewRuns } from '#runs';
-import type { DeliveryOutcome, PendingDelivery, Starting } from '../store/deliveries/pending-deliveries.ts';
+import type { DeliveryOutcome, PendingDelivery, StartDecision } from '../store/deliveries/pending-deliveries.ts';
 import { DeliveryStore, type RefusedEntry } from '../store/deliveries/deliveries.ts';
 import { encodePayload } from '../store/deliveries/payload-bytes.ts';
-import type { ToResend } from '../store/deliveries/resends.ts';
+import type { ResendRequest } from '../store/deliveries/delivery-entries.ts';
 import { type ServedWebhook, Serving } from '../webhooks/serving-state.ts';
 import { RunAgents } from '../execution/preparation/run-agents.ts';
 import { RunNotifier } from '../runs/run-notifier.ts';
@@ -89,9 +89,13 @@ export class DeliveryAcceptor {
   }
 
   /** Stored bytes once more, as a delivery of its own. */
-  deliverAgain(incoming: Incoming, body: IncomingBody, { of, by, also }: Omit<ToResend, 'as'>): Promise<AcceptResult> {
+  deliverAgain(
+    incoming: Incoming,
+    body: IncomingBody,
+    { of, by, also }: Omit<ResendRequest, 'as'>,
+  ): Promise<AcceptResult> {
     return this.start(incoming, body, (stored, startingAs) => {
-      const as: ToResend['as'] = (n) => {
+      const as: ResendRequest['as'] = (n) => {
         const { value: deliveryId, hash: identity } = resendIdentity(of, n);
         return { deliveryId, identity, ...startingAs(deliveryId) };
       };
@@ -118,7 +122,7 @@ export class DeliveryAcceptor {
     { bytes, value }: IncomingBody,
     arrive: (
       stored: ReturnType<typeof encodePayload>,
-      startingAs: (deliveryId: string) => Starting,
+      startingAs: (deliveryId: string) => StartDecision,
     ) => Pick<PendingDelivery, 'deliveryId' | 'verdict'>,
   ): Promise<AcceptResult> {
     const { webhook, receivedAtMs } = incoming;
@@ -127,7 +131,7 @@ export class DeliveryAcceptor {
     const definitions = await this.serving.definitionsOf(webhook, decided.starts);
     if (definitions === undefined) return { kind: 'stale' };
     const entryId = this.ids.newId();
-    const startingAs = (deliveryId: string): Starting => {
+    const startingAs = (deliveryId: string): StartDecision => {
       const runs = toNewRuns(
         definitions,
         webhook,

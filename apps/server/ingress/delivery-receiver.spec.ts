@@ -13,7 +13,7 @@ import type { Log } from '../process/log.ts';
 import { DeliveryAcceptor, type RefusedLog } from './delivery-acceptor.ts';
 import { CLIENT_GONE, DeliveryReceiver, type IngressReply, type IngressRequest } from './delivery-receiver.ts';
 import type { WaitingRuns } from '../runs/run-admission.ts';
-import { StoreError } from '../store/database/faults.ts';
+import { StoreError } from '../store/database/store-errors.ts';
 
 const TOKEN = 'token-of-the-tests';
 const AUTOMATION = {

@@ -37,7 +37,7 @@ import {
   type RefusalDetails,
 } from '#deliveries';
 import { type ServedWebhook, Serving } from '../webhooks/serving-state.ts';
-import { StoreError } from '../store/database/faults.ts';
+import { StoreError } from '../store/database/store-errors.ts';
 import type { RawBody } from '../http/raw-body.ts';
 import { DiskWatch } from '../process/disk-watch.ts';
 import { Clock, IdSource } from '../process/injection-tokens.ts';

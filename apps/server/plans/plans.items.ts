@@ -12,7 +12,7 @@ import {
   type Replay,
   type SecretMark,
 } from '#reconcile';
-import type { Factory } from '../store/factories/factories.ts';
+import type { Factory } from '../store/factories/factory-rows.ts';
 import type { Impact } from './plan-impact.ts';
 import { toChangeItem, toDiagnostic } from '../factories/factory-status.items.ts';
 

@@ -12,9 +12,10 @@ import {
   type ReconcileInput,
 } from '#reconcile';
 import type { Access } from '../store/access/access.ts';
-import { type Factory, FactoryStore } from '../store/factories/factories.ts';
+import { FactoryStore } from '../store/factories/factories.ts';
 import { loadReconcileInput, readDefinitionsYielding } from '../sync/reconcile-input.ts';
 import { visibleFactory } from '../http/access-guard.ts';
+import type { Factory } from '../store/factories/factory-rows.ts';
 import { DefinitionStore } from '../store/definitions/definitions.ts';
 import { SecretStore } from '../store/secrets/secrets.ts';
 import { Installation } from '../keys/installation.ts';

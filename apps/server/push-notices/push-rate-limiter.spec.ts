@@ -14,7 +14,7 @@ let pace: PushRateLimiter;
 beforeEach(() => {
   [now, generation, begun, wakes, timers, faults, fails] = [0, 0, undefined, [], [], [], false];
   pace = new PushRateLimiter(
-    { ask: async () => (fails ? Promise.reject(new Error('no database')) : (generation += 1)) },
+    { requestSync: async () => (fails ? Promise.reject(new Error('no database')) : (generation += 1)) },
     { notice: () => void wakes.push(now), begunAtMs: () => begun },
     {
       nowMs: () => now,

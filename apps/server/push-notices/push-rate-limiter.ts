@@ -25,13 +25,13 @@ export interface PushRateLimiterDeps {
 }
 
 export class PushRateLimiter {
-  private readonly factories: Pick<FactoryStore, 'ask'>;
+  private readonly factories: Pick<FactoryStore, 'requestSync'>;
   private readonly loops: Pick<SyncLoops, 'notice' | 'begunAtMs'>;
   private readonly around: PushRateLimiterDeps;
   private readonly paced = new Map<string, Paced>();
 
   constructor(
-    factories: Pick<FactoryStore, 'ask'>,
+    factories: Pick<FactoryStore, 'requestSync'>,
     loops: Pick<SyncLoops, 'notice' | 'begunAtMs'>,
     around: PushRateLimiterDeps,
   ) {
@@ -58,7 +58,7 @@ export class PushRateLimiter {
   }
 
   private stored(uid: string): Waiting {
-    const waiting: Waiting = { generation: this.factories.ask(uid) };
+    const waiting: Waiting = { generation: this.factories.requestSync(uid) };
     waiting.generation.then(
       () => (waiting.storedAtMs = this.around.nowMs()),
       () => undefined,

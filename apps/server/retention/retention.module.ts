@@ -5,11 +5,9 @@ import type { Config } from '../config/config.ts';
 import { Clock, CONFIG, DATABASE, ProcessIdentity } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
 import type { Database } from '../store/database/database.ts';
-import { auditSweep } from '../store/retention/retention-audit.ts';
-import { deliverySweep } from '../store/retention/retention-deliveries.ts';
-import { historySweep } from '../store/retention/retention-history.ts';
-import { identitySweep } from '../store/retention/retention-identities.ts';
-import { artifactSweep, eventSweep } from '../store/retention/retention-runs.ts';
+import { auditSweep, historySweep } from '../store/retention/history-sweeps.ts';
+import { deliverySweep, identitySweep } from '../store/retention/delivery-sweeps.ts';
+import { artifactSweep, eventSweep } from '../store/retention/run-sweeps.ts';
 import { SweepStore, type Sweep } from '../store/retention/sweeps.ts';
 import { Sweeper } from './sweeper.ts';
 

@@ -1,5 +1,5 @@
 /** Walks through everything that grows old, a little at a time, and learns how much that is: quickly while there is more to remove, hardly at all while there is not. contract 5 (Log). */
-import type { SweepStep, Sweep, SweepStore, Weighed } from '../store/retention/sweeps.ts';
+import type { SweepBatch, Sweep, SweepStore, WeightedTarget } from '../store/retention/sweeps.ts';
 
 export interface SweeperDeps {
   /** What one transaction may take, milliseconds. */
@@ -64,30 +64,30 @@ export class Sweeper {
   }
 
   private async round(sweep: Sweep): Promise<void> {
-    let place = await this.store.take(sweep);
+    let place = await this.store.claim(sweep);
     const round: Round = { sweep, pace: new SweepPace(this.around.stepMs), keptAtMs: this.around.monotonicMs() };
     while (place !== undefined) {
-      const found = await this.store.look(sweep, place);
+      const found = await this.store.scan(sweep, place);
       const went =
         found.targets.length === 0 ? await this.passBy(round, found) : await this.removeAll(round, place, found);
       if (went === 'lost') return;
-      if (went === 'stopped') return this.store.leave(sweep, place, false);
+      if (went === 'stopped') return this.store.release(sweep, place, false);
       place = found.place;
-      if (found.isOver) return this.store.leave(sweep, place, true);
+      if (found.isOver) return this.store.release(sweep, place, true);
     }
   }
 
   /** Nothing to remove here: says now and then that this process is still on its way. */
-  private async passBy(round: Round, { place, isOver }: SweepStep): Promise<Went> {
+  private async passBy(round: Round, { place, isOver }: SweepBatch): Promise<Went> {
     if (isOver) return 'on';
     await this.around.pause(round.pace.lookPauseMs, this.stopping.signal);
     if (this.isStopped()) return 'stopped';
     if (this.around.monotonicMs() - round.keptAtMs < KEEP_MS) return 'on';
     round.keptAtMs = this.around.monotonicMs();
-    return (await this.store.keep(round.sweep, place)) ? 'on' : 'lost';
+    return (await this.store.renew(round.sweep, place)) ? 'on' : 'lost';
   }
 
-  private async removeAll(round: Round, place: string, { targets }: SweepStep): Promise<Went> {
+  private async removeAll(round: Round, place: string, { targets }: SweepBatch): Promise<Went> {
     const { sweep, pace } = round;
     for (let from = 0; from < targets.length;) {
       if (this.isStopped()) return 'stopped';
@@ -113,7 +113,7 @@ export class Sweeper {
 
 /** How many targets from one on are about this heavy together; one at least. */
 function portion(
-  targets: readonly Weighed<unknown>[],
+  targets: readonly WeightedTarget<unknown>[],
   from: number,
   weightMax: number,
 ): { count: number; weight: number } {

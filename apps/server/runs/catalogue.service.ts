@@ -6,7 +6,7 @@ import type { EnvironmentDefinition, SkillDefinition } from '#definitions';
 import { repositoryName } from '#runs';
 import { toTime } from '../http/queries.ts';
 import type { Access } from '../store/access/access.ts';
-import { type Applied, CatalogueStore } from '../store/definitions/catalogue.ts';
+import { type AppliedResource, CatalogueStore } from '../store/definitions/catalogue.ts';
 import { CONFIG } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
 import { SOURCES } from '../sync/sources/registry.ts';
@@ -79,26 +79,26 @@ export class CatalogueService {
 }
 
 /** owner/repo of the repository that declares a skill, as far as it has an address. */
-function repositoryText({ factory: { source } }: Applied<unknown>): string | undefined {
+function repositoryText({ factory: { source } }: AppliedResource<unknown>): string | undefined {
   const url = SOURCES.repositoryOf(source)?.url;
   const repository = url === undefined ? undefined : repositoryName(url);
   return repository && `${repository.owner}/${repository.name}`;
 }
 
-function skillPath({ path, factory: { source } }: Applied<unknown>): string {
+function skillPath({ path, factory: { source } }: AppliedResource<unknown>): string {
   const root = SOURCES.repositoryOf(source)?.path ?? '';
   return root === '' ? path : `${root}/${path}`;
 }
 
-function skillId(skill: Applied<SkillDefinition>): string {
+function skillId(skill: AppliedResource<SkillDefinition>): string {
   const repository = repositoryText(skill);
   return repository === undefined ? skill.slug : `${repository}:${skillPath(skill)}`;
 }
 
 function toVariant(
-  skill: Applied<SkillDefinition>,
+  skill: AppliedResource<SkillDefinition>,
   id: string,
-  environments: readonly Applied<EnvironmentDefinition>[],
+  environments: readonly AppliedResource<EnvironmentDefinition>[],
   lastRunAtMs: number | undefined,
 ): Variant {
   const { description, body } = readSkill(skill.definition.text);

@@ -96,7 +96,7 @@ export class EventStreams {
     for (; !this.stopped && !ear.isClosed(); await ear.wait(this.pollMs)) {
       if (!(await isStillAllowed())) return;
       // The state first: what was written before the end is then told before we stop.
-      const run = await quietly(() => this.runs.standing(runId));
+      const run = await quietly(() => this.runs.status(runId));
       if (run === undefined) return;
       const isOver = isEnded(run.state as RunState);
       if (!isOver && run.state !== state) yield this.spoken(silence, stateOf(run));

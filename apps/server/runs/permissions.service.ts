@@ -74,7 +74,7 @@ function toItem({
   executionId,
   askedAtMs,
   question,
-  settledAtMs,
+  answeredAtMs,
   optionId,
   principalUid,
 }: Permission): PermissionItem {
@@ -82,10 +82,10 @@ function toItem({
     permission_id: permissionId,
     run_id: runId,
     execution_id: executionId,
-    state: stateOf(settledAtMs, optionId),
+    state: stateOf(answeredAtMs, optionId),
     asked_at: toTime(askedAtMs),
     ...toWire(question),
-    settled_at: settledAtMs === undefined ? null : toTime(settledAtMs),
+    settled_at: answeredAtMs === undefined ? null : toTime(answeredAtMs),
     answer: optionId ?? null,
     answered_by: principalUid ?? null,
   });

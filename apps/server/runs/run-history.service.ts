@@ -9,7 +9,7 @@ import type { Access } from '../store/access/access.ts';
 import { RunHistoryStore } from '../store/runs/run-history.ts';
 import { RunStore } from '../store/runs/runs.ts';
 import { maySee } from '../http/access-guard.ts';
-import { type Artifact, ArtifactStore } from '../store/runs/artifacts.ts';
+import { type Artifact, ArtifactStore } from '../store/runs/run-files.ts';
 import { CONFIG } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
 import { visibleRun, visibleRunStatus } from './runs.requests.ts';

@@ -2,7 +2,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { RunItem } from '#contracts';
 import { type Access, AccessStore, type Principal } from '../store/access/access.ts';
-import { ArtifactStore } from '../store/runs/artifacts.ts';
+import { ArtifactStore } from '../store/runs/run-files.ts';
 import { RunStore } from '../store/runs/runs.ts';
 import { CONFIG, Clock } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';

@@ -86,7 +86,7 @@ export class RunListing {
   /** What a key may not see has nothing below it. */
   private async hasAncestor({ ancestor_run_id: ancestorRunId }: ListRunsQuery, access: Access): Promise<boolean> {
     if (ancestorRunId === undefined) return true;
-    const ancestor = await this.runs.standing(ancestorRunId);
+    const ancestor = await this.runs.status(ancestorRunId);
     return ancestor !== undefined && maySee(access, ancestor.factory_uid ?? undefined);
   }
 }

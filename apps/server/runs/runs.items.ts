@@ -3,7 +3,7 @@ import { namedSkill, withoutAbsent, type AmbientAgentConfig } from '#agents';
 import type { ArtifactItem, RunCreatorInfo, RunEvent, RunItem, RunStatusMessage } from '#contracts';
 import { type RunState } from '#runs';
 import type { Principal } from '../store/access/access.ts';
-import type { Artifact } from '../store/runs/artifacts.ts';
+import type { Artifact } from '../store/runs/run-files.ts';
 import type { StoredRunEvent } from '../store/runs/run-log.ts';
 import type { RunRow } from '../store/runs/run.entities.ts';
 import { toTime } from '../http/queries.ts';

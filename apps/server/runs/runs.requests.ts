@@ -20,7 +20,7 @@ export async function visibleRunStatus(
   access: Access,
   what = 'the run',
 ): Promise<RunStatus> {
-  return seen(await runs.standing(runId), access, what);
+  return seen(await runs.status(runId), access, what);
 }
 
 function seen<R extends { factory_uid: string | null }>(run: R | undefined, access: Access, what = 'the run'): R {

@@ -24,7 +24,7 @@ import {
   type RunState,
 } from '#runs';
 import type { Access } from '../store/access/access.ts';
-import type { NewAttachment } from '../store/runs/attachments.ts';
+import type { NewAttachment } from '../store/runs/run-files.ts';
 import { FactoryStore } from '../store/factories/factories.ts';
 import { DefinitionStore } from '../store/definitions/definitions.ts';
 import type { NewRun } from '../store/runs/new-run.ts';

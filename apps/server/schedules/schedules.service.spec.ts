@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { AutomationDefinition } from '#definitions';
 import type { Log } from '../process/log.ts';
-import { StoreError } from '../store/database/faults.ts';
+import { StoreError } from '../store/database/store-errors.ts';
 import type { Schedule, ScheduleStore, Tick, TickOutcome } from '../store/definitions/schedules.ts';
 import type { RunAgents } from '../execution/preparation/run-agents.ts';
 import type { WaitingRuns } from '../runs/run-admission.ts';

@@ -43,7 +43,7 @@ export class ScheduleService {
       .filter(([id]) => !ids.has(id))
       .map(([, { schedule, owner }]): Schedule => ({ ...schedule, ...owner, handledUntilMs: nowMs, missed: 0 }));
     const removed = [...ids].filter((id) => !wanted.has(id));
-    await this.store.settle(added, removed);
+    await this.store.update(added, removed);
     for (const id of removed) this.next.delete(id);
     for (const schedule of stored) {
       const fields = wanted.get(schedule.scheduleId)?.schedule.fields;
@@ -87,7 +87,7 @@ export class ScheduleService {
     await nextTurn(); // many are due at the full hour: deliveries come in between
     try {
       const due = dueTick(fields, schedule.handledUntilMs, nowMs);
-      const ground = due.kind === 'nothing' ? undefined : await this.store.ground(schedule.automationUid);
+      const ground = due.kind === 'nothing' ? undefined : await this.store.loadFacts(schedule.automationUid);
       if (due.kind === 'nothing' || ground === undefined) return;
       // Tried again with the next look, until it is too late for the tick.
       if (due.kind === 'start' && (this.disk.isLow() || (await this.waitingRuns.isFull(schedule.factoryUid)))) return;

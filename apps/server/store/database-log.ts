@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts';
 import type { Log } from '../process/log.ts';
 import type { Database } from './database/database.ts';
 import { Notices } from './database/notices.ts';
-import { Outages, watched } from './database/outages.ts';
+import { Outages, watchOutages } from './database/outages.ts';
 import { PostgresLine } from './database/postgres/notices-postgres.ts';
 import { NO_NOTICES } from './database/postgres/postgres-probe.ts';
 
@@ -18,8 +18,8 @@ export function logOutages(database: Database, log: Log, monotonicMs: () => numb
     lost: (reason) => log.error('the database does not answer', { reason }),
     regained: (awayMs) => log.warn('the database answers again', { away_seconds: Math.round(awayMs / 1_000) }),
   });
-  log.leaveOut((error) => outages.heardOf(error));
-  return watched(database, outages);
+  log.leaveOut((error) => outages.isOutage(error));
+  return watchOutages(database, outages);
 }
 
 /**

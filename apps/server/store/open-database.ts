@@ -25,16 +25,41 @@ import {
   RUN_METADATA,
 } from './runs/run.entities.ts';
 import { SECRET, SECRET_VALUE } from './secrets/secret.entities.ts';
-import { SERVING_CLOCK } from './serving/serving-version.ts';
+import { SERVING_CLOCK } from './serving/serving.ts';
 
 /** Every table; the migrations make them, a test compares the two. */
 export const TABLES: readonly EntitySchema[] = [
-  ...[INSTALLATION, PRINCIPAL, API_KEY, BROWSER_SESSION, AUDIT_ENTRY, IDEMPOTENCY],
-  ...[SECRET, SECRET_VALUE, SERVING_CLOCK, REPLICA, SWEEP],
-  ...[FACTORY, PASS, APPROVAL, REVISION, FACTORY_EVENT],
-  ...[WEBHOOK, AUTOMATION, RESOURCE, RESOURCE_FILE, SCHEDULE],
-  ...[DELIVERY, IDENTITY],
-  ...[RUN, RUN_METADATA, EXECUTION, RUN_EVENT, FOLLOWUP, PERMISSION, ATTACHMENT, ARTIFACT],
+  INSTALLATION,
+  PRINCIPAL,
+  API_KEY,
+  BROWSER_SESSION,
+  AUDIT_ENTRY,
+  IDEMPOTENCY,
+  SECRET,
+  SECRET_VALUE,
+  SERVING_CLOCK,
+  REPLICA,
+  SWEEP,
+  FACTORY,
+  PASS,
+  APPROVAL,
+  REVISION,
+  FACTORY_EVENT,
+  WEBHOOK,
+  AUTOMATION,
+  RESOURCE,
+  RESOURCE_FILE,
+  SCHEDULE,
+  DELIVERY,
+  IDENTITY,
+  RUN,
+  RUN_METADATA,
+  EXECUTION,
+  RUN_EVENT,
+  FOLLOWUP,
+  PERMISSION,
+  ATTACHMENT,
+  ARTIFACT,
 ];
 
 /**

@@ -1,7 +1,7 @@
 /** From a plan to what is written. */
 import type { Definitions } from '#definitions';
 import type { Actual, Change } from '#reconcile';
-import type { Factory } from '../store/factories/factories.ts';
+import type { Factory } from '../store/factories/factory-rows.ts';
 import { toApplication } from './apply.ts';
 
 const factory = { uid: 'fac_a', slug: 'a' } as Factory;

@@ -2,7 +2,7 @@
 import type { Definitions, Reading } from '#definitions';
 import type { Actual, AppliedObject, Change, Plan } from '#reconcile';
 import type { Application } from '../store/definitions/definitions.ts';
-import type { Factory } from '../store/factories/factories.ts';
+import type { Factory } from '../store/factories/factory-rows.ts';
 
 /** Everything one transaction has to write so that the plan is true afterwards. */
 export function toApplication(

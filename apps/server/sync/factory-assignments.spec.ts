@@ -1,7 +1,8 @@
 /** Which factories a process follows: told of one, it looks at that one; told of nothing, it finds out by looking; never two things at once for one factory. contract 9. */
 import { jest } from '@jest/globals';
-import type { Factory, FactoryStore } from '../store/factories/factories.ts';
-import { Notices, type NoticeLine } from '../store/database/notices.ts';
+import type { FactoryStore } from '../store/factories/factories.ts';
+import type { Factory } from '../store/factories/factory-rows.ts';
+import { Notices, type NoticeTransport } from '../store/database/notices.ts';
 import type { SyncLoops } from './loops.ts';
 import { FactoryAssignments } from './factory-assignments.ts';
 
@@ -17,7 +18,7 @@ let held: Promise<void>;
 beforeEach(async () => {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'performance'] });
   [stored, done, followed, held] = [new Map([['a', { isAsked: false }]]), [], new Set(), Promise.resolve()];
-  const line: NoticeLine = {
+  const line: NoticeTransport = {
     start: (_hear, all) => void (anything = all),
     send: () => undefined,
     stop: async () => undefined,

@@ -97,7 +97,7 @@ export class FactoryAssignments {
     const { factories, loops, report } = this.parts;
     if (this.isStopped) return;
     const followed = new Set(loops.followed());
-    for (const { uid, isAsked } of await factories.standings()) {
+    for (const { uid, isAsked } of await factories.syncRequests()) {
       if (!followed.delete(uid)) await this.follow(uid).catch(report);
       else if (isAsked && !loops.isRunning(uid)) loops.wake(uid, 'api');
     }

@@ -6,7 +6,7 @@ import { storesOf, type Stores } from '../../../test/conformance/backends.ts';
 import { newId, seedFactory } from '../../../test/conformance/seeds.ts';
 import { eventually } from '../../../test/support/service.ts';
 import { openDatabase } from '../store/open-database.ts';
-import type { Factory } from '../store/factories/factories.ts';
+import type { Factory } from '../store/factories/factory-rows.ts';
 import { Notices } from '../store/database/notices.ts';
 import { SyncLoops } from './loops.ts';
 import type { Snapshot, Source } from './sources/source.ts';
@@ -78,7 +78,7 @@ function openSource({ source }: Factory): Source {
 
 async function added(): Promise<Factory> {
   const { uid, fence } = await seedFactory(stores);
-  await stores.factories.release(uid, fence);
+  await stores.factories.releaseLease(uid, fence);
   const factory = (await stores.factories.find(uid)) as Factory;
   await loops.add(factory);
   await loops.settled(uid, 1, 10_000);
@@ -121,11 +121,11 @@ describe('a loop', () => {
 
   it('reports a hint that it cannot take, and goes on', async () => {
     await added();
-    const ask = stores.factories.ask.bind(stores.factories);
-    stores.factories.ask = () => Promise.reject(new Error('the database is away'));
+    const ask = stores.factories.requestSync.bind(stores.factories);
+    stores.factories.requestSync = () => Promise.reject(new Error('the database is away'));
     hint();
     await eventually('the fault is reported', () => events.find((event) => event.includes('the database is away')));
-    stores.factories.ask = ask;
+    stores.factories.requestSync = ask;
     hint();
     await eventually('the next hint is taken', () => (readings === 2 ? (true as const) : undefined));
   });
@@ -149,7 +149,7 @@ describe('a loop', () => {
     const { uid } = await added();
     const idle = (): Promise<true> =>
       eventually('no pass is under way', () => (loops.isRunning(uid) ? undefined : (true as const)));
-    const held = await stores.factories.lease(uid, 'another-process', 30_000);
+    const held = await stores.factories.acquireLease(uid, 'another-process', 30_000);
     await loops.ask(uid, 'api');
     await idle();
     expect(readings).toBe(1); // the other one does it
@@ -158,11 +158,11 @@ describe('a loop', () => {
       condition: { ending: 'applied', sinceMs: Date.now(), checkedMs: Date.now() },
       failures: 0,
     });
-    await stores.factories.release(uid, held?.fence ?? 0);
+    await stores.factories.releaseLease(uid, held?.fence ?? 0);
     loops.wake(uid, 'timer');
     await idle();
     expect(readings).toBe(1);
-    await stores.factories.ask(uid); // asked for since
+    await stores.factories.requestSync(uid); // asked for since
     loops.wake(uid, 'timer');
     await idle();
     expect(readings).toBe(2);
@@ -170,7 +170,7 @@ describe('a loop', () => {
 
   it('is not opened for a factory that is followed elsewhere', async () => {
     const { uid, fence } = await seedFactory(stores);
-    await stores.factories.release(uid, fence);
+    await stores.factories.releaseLease(uid, fence);
     follows = false;
     await loops.add((await stores.factories.find(uid)) as Factory);
     expect([loops.followed(), opened]).toEqual([[], []]);

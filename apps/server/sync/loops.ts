@@ -2,7 +2,9 @@
 import { setMaxListeners } from 'node:events';
 import { nextIntervalMs } from '#reconcile';
 import type { ChangedBy } from '../store/access/audit.ts';
-import { FenceLostError, type Factory, type FactoryStore } from '../store/factories/factories.ts';
+import { type FactoryStore } from '../store/factories/factories.ts';
+import { type Factory } from '../store/factories/factory-rows.ts';
+import { FenceLostError } from '../store/database/store-errors.ts';
 import type { Notices } from '../store/database/notices.ts';
 import { StartupLimiter } from './startup-limiter.ts';
 import { FactoryPass, type PassContext, type PassResult, type SourceCheck } from './pass.ts';
@@ -122,7 +124,7 @@ export class SyncLoops {
 
   /** Raises the requested generation and wakes the factory's loop, in whatever process it is; never applies anything. Answers the generation asked for. */
   async ask(uid: string, trigger: SyncTrigger, by?: ChangedBy): Promise<number> {
-    const generation = await this.factories.ask(uid, by);
+    const generation = await this.factories.requestSync(uid, by);
     this.notice(uid, trigger);
     return generation;
   }
@@ -182,7 +184,7 @@ export class SyncLoops {
 
   /** What the source of this process sees is nobody else's: the others find it out by the generation. */
   private async changed(uid: string): Promise<void> {
-    await this.factories.ask(uid);
+    await this.factories.requestSync(uid);
     this.wake(uid, 'watcher');
   }
 

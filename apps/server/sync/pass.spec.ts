@@ -9,7 +9,8 @@ import { eventually } from '../../../test/support/service.ts';
 import { conditionsOf, factoryStateOf, type SyncPolicy } from '#reconcile';
 import type { Access } from '../store/access/access.ts';
 import { openDatabase } from '../store/open-database.ts';
-import { FenceLostError, type Factory } from '../store/factories/factories.ts';
+import { type Factory } from '../store/factories/factory-rows.ts';
+import { FenceLostError } from '../store/database/store-errors.ts';
 import { FactoryHistory } from '../factories/factory-history.service.ts';
 import { ReplicaStore } from '../store/database/replicas.ts';
 import { FactoryPass, PASS_LEASE_MS, type PassContext } from './pass.ts';
@@ -77,7 +78,7 @@ const away: Snapshot = { ok: false, reason: 'unreachable', message: 'away', retr
 
 async function factory(): Promise<string> {
   const { uid, fence } = await seedFactory(stores);
-  await stores.factories.release(uid, fence);
+  await stores.factories.releaseLease(uid, fence);
   nowMs += 1;
   return uid;
 }
@@ -256,7 +257,7 @@ describe('a pass', () => {
       Ready: { status: 'True' },
     };
     for (const [n, revision] of ['r1', 'r2'].entries()) {
-      await stores.factories.ask(uid);
+      await stores.factories.requestSync(uid);
       const result = await pass.run(uid, [], signal);
       expect(result).toMatchObject({ ending: { kind: 'applied', revision }, retryInMs: expect.any(Number) });
       expect(Math.abs((result?.retryInMs ?? 0) - 1_000 * 2 ** n)).toBeLessThanOrEqual(100 * 2 ** n);
@@ -338,7 +339,7 @@ describe('a pass', () => {
   it('answers only the generation that it began with', async () => {
     const uid = await factory();
     const source = scripted(async () => {
-      await stores.factories.ask(uid);
+      await stores.factories.requestSync(uid);
       return at('r1', 'a');
     });
     const result = await new FactoryPass(context(), source).run(uid, [], signal);
@@ -349,7 +350,7 @@ describe('a pass', () => {
 
   it('is not begun while another holds the factory, nor when it is gone', async () => {
     const uid = await factory();
-    const lease = await stores.factories.lease(uid, 'another', PASS_LEASE_MS);
+    const lease = await stores.factories.acquireLease(uid, 'another', PASS_LEASE_MS);
     const source = scripted(at('r1', 'a'));
     const pass = new FactoryPass(context(), source);
     expect(await pass.run(uid, [], signal)).toBeUndefined();

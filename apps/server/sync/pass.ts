@@ -20,7 +20,8 @@ import {
   type Plan,
   isManagedSource,
 } from '#reconcile';
-import { FenceLostError, type Factory } from '../store/factories/factories.ts';
+import { type Factory } from '../store/factories/factory-rows.ts';
+import { FenceLostError } from '../store/database/store-errors.ts';
 import { toApplication } from './apply.ts';
 import { loadReconcileInput, type ReconcileInputDeps, TreeCache, type Tree } from './reconcile-input.ts';
 import { SecretsWatch } from './secrets-watch.ts';
@@ -76,12 +77,12 @@ export class FactoryPass {
 
   /** Runs one pass; undefined when another replica holds the factory, it is gone, or its source is another by now. */
   async run(factoryUid: string, triggers: readonly string[], signal: AbortSignal): Promise<PassResult | undefined> {
-    const lease = await this.context.factories.lease(factoryUid, this.context.owner, PASS_LEASE_MS);
+    const lease = await this.context.factories.acquireLease(factoryUid, this.context.owner, PASS_LEASE_MS);
     const factory = await this.context.factories.find(factoryUid);
     if (lease === undefined || factory === undefined) return undefined;
     if (this.check?.isCurrent(factory) === false) {
       // Somebody changed it through another replica: what this one would read, and how it would verify that, is not what was asked for.
-      await this.context.factories.release(factoryUid, lease.fence);
+      await this.context.factories.releaseLease(factoryUid, lease.fence);
       this.check.outdated(factory);
       return undefined;
     }
@@ -103,14 +104,14 @@ export class FactoryPass {
       return await this.recordAnyway(factory, lease.fence, ended);
     } finally {
       await secrets.end();
-      await this.context.factories.release(factoryUid, lease.fence);
+      await this.context.factories.releaseLease(factoryUid, lease.fence);
     }
   }
 
   private watchSecrets({ uid, slug }: Factory, fence: number): SecretsWatch {
     const { factories, definitions } = this.context;
     return new SecretsWatch({
-      renew: () => factories.renew(uid, fence, PASS_LEASE_MS),
+      renew: () => factories.renewLease(uid, fence, PASS_LEASE_MS),
       rebind: () => definitions.rebindSecrets(uid, fence),
       publish: () => this.context.publish(),
       report: (fault) => this.context.report(fault, slug),

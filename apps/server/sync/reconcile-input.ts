@@ -2,7 +2,8 @@
 import { type SecretFacts, readingSteps, type Reading, type TreeFile } from '#definitions';
 import { deriveUid, type ReconcileInput, blobOf, objectFormatOf } from '#reconcile';
 import type { DefinitionStore } from '../store/definitions/definitions.ts';
-import type { Factory, FactoryStore } from '../store/factories/factories.ts';
+import type { FactoryStore } from '../store/factories/factories.ts';
+import type { Factory } from '../store/factories/factory-rows.ts';
 import type { SecretStore } from '../store/secrets/secrets.ts';
 import { EventLoopYielder } from '../process/event-loop-yielder.ts';
 import type { History, Source, SourceFailure, SourceRefusal } from './sources/source.ts';

@@ -1,6 +1,6 @@
 /** Step 0 of a pass: moves webhooks to the newest versions of their secrets, first and again while the pass takes long. contract 9. */
 import type { Rebinding } from '#reconcile';
-import { FenceLostError } from '../store/factories/factories.ts';
+import { FenceLostError } from '../store/database/store-errors.ts';
 
 /** How often a long pass looks after secrets again: a leaked one must not outlive the outage of a git host that hangs. */
 const AGAIN_MS = 1_000;

@@ -37,7 +37,8 @@ import {
   type EditedFactory,
   type EditOutcome,
 } from '../store/definitions/definition-edits.ts';
-import { type Factory, FactoryStore } from '../store/factories/factories.ts';
+import type { Factory } from '../store/factories/factory-rows.ts';
+import { FactoryStore } from '../store/factories/factories.ts';
 import { WebhookStore } from '../store/definitions/webhooks.ts';
 import type { WebhookRow } from '../store/definitions/definition.entities.ts';
 import { isManaged } from '../factories/factories.items.ts';
@@ -197,7 +198,7 @@ export class WebhookService {
   ): EditContext<Answer> {
     return {
       newEntry: () => changedBy(by, this.ids.newId()),
-      settle: (answer) => {
+      complete: (answer) => {
         if (answer !== undefined && shows(answer)) by.idempotency?.showsSecretOf(`webhook ${answer.uid}`);
         return by.idempotency?.store(200, answer);
       },

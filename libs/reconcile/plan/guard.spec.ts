@@ -1,6 +1,14 @@
 /** Which plans are held for approval, and what an approval covers. contract 9, Guard. */
-import { guard, planDigest } from '../index.ts';
-import type { Actual, AppliedObject, Change, GuardContext, ObjectKind, Plan } from '../index.ts';
+import {
+  type Actual,
+  type AppliedObject,
+  type Change,
+  guard,
+  type GuardContext,
+  type ObjectKind,
+  type Plan,
+  planDigest,
+} from '../index.ts';
 
 const CONTEXT: GuardContext = { factorySlug: 'acme', revision: 'main@sha1:abc', approvedDigests: new Set() };
 

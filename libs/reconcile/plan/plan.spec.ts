@@ -6,8 +6,16 @@ import type {
   SkillDefinition,
   WebhookDefinition,
 } from '#definitions';
-import { isEmpty, plan, withoutDeletions } from '../index.ts';
-import type { Actual, AppliedObject, Change, Plan, PlanOptions } from '../index.ts';
+import {
+  type Actual,
+  type AppliedObject,
+  type Change,
+  isEmpty,
+  plan,
+  type Plan,
+  type PlanOptions,
+  withoutDeletions,
+} from '../index.ts';
 
 const OPTIONS: PlanOptions = {
   heldPaths: [],

@@ -1,6 +1,5 @@
 /** How plans read. contract 11. */
-import { printPlan } from '../index.ts';
-import type { Change, DetailedChange, Plan } from '../index.ts';
+import { type Change, type DetailedChange, type Plan, printPlan } from '../index.ts';
 
 const ORDERS: Change = {
   action: 'create',

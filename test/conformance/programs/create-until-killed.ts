@@ -2,8 +2,9 @@
 import { writeSync } from 'node:fs';
 import { openDatabase } from '../../../apps/server/store/open-database.ts';
 import { IdempotencyStore, storeAnswer } from '../../../apps/server/store/access/idempotency.ts';
-import { RUN_COLUMNS, toRunValues } from '../../../apps/server/store/runs/new-run.ts';
-import { insert } from '../../../apps/server/store/database/transactions.ts';
+import { toRunRow } from '../../../apps/server/store/runs/new-run.ts';
+import { RUN } from '../../../apps/server/store/runs/run.entities.ts';
+import { insertInto } from '../../../apps/server/store/database/table.ts';
 import { runOf } from '../seeds.ts';
 
 const BURST = 20;
@@ -20,7 +21,7 @@ async function create(): Promise<void> {
   );
   if (claimed.kind !== 'claimed') throw new Error('the key was not free');
   await database.run(function* () {
-    yield* insert('run', RUN_COLUMNS, [toRunValues(run)]);
+    yield* insertInto(RUN, [toRunRow(run)]);
     yield* storeAnswer(claimed.claim, { status: 200, headers: {}, body: JSON.stringify({ run_id: run.runId }) });
   });
   writeSync(1, `${run.runId}\n`);

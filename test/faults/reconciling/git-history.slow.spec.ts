@@ -4,10 +4,8 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { environment } from '../../support/git-repository.ts';
-import { historyOf, readRepository } from '../../support/read-repository.ts';
-import type { ReadRepository } from '../../support/read-repository.ts';
-import { COMMITS_MAX } from '../../../apps/server/sync/sources/source.ts';
-import type { Source } from '../../../apps/server/sync/sources/source.ts';
+import { historyOf, readRepository, type ReadRepository } from '../../support/read-repository.ts';
+import { COMMITS_MAX, type Source } from '../../../apps/server/sync/sources/source.ts';
 
 /** The cache itself does not say where it comes from. */
 const AS_THE_SOURCE = [

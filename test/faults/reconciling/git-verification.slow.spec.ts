@@ -3,17 +3,23 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { dataOutsideCache, readRepository, snapshotOf, which } from '../../support/read-repository.ts';
-import type { ReadRepository } from '../../support/read-repository.ts';
+import {
+  dataOutsideCache,
+  readRepository,
+  type ReadRepository,
+  snapshotOf,
+  which,
+} from '../../support/read-repository.ts';
 import {
   headerBy,
   replaceTip,
-  signTip,
+  type SigningKey,
   signingKeys,
+  type SigningKeys,
+  signTip,
   tipWithHeaders,
   tipWithSignature,
 } from '../../support/signing-keys.ts';
-import type { SigningKey, SigningKeys } from '../../support/signing-keys.ts';
 import type { GitSourceOptions } from '../../../apps/server/sync/sources/git/git-source.ts';
 import type { Source } from '../../../apps/server/sync/sources/source.ts';
 

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FenceLostError } from '../../../apps/server/store/factories/factories.ts';
+import { FenceLostError } from '../../../apps/server/store/database/store-errors.ts';
 import { SecretStore } from '../../../apps/server/store/secrets/secrets.ts';
 import { row, rows } from '../../../apps/server/store/database/transactions.ts';
 import { FactoryPass } from '../../../apps/server/sync/pass.ts';
@@ -534,7 +534,7 @@ describe('the situation:', () => {
       slugsOf(await statusOf(service, factory.uid)).includes('new') ? true : undefined,
     );
     await eventually('it gave the factory back', async () =>
-      (await factories.lease(factory.uid, 'another-replica', 60_000)) === undefined ? undefined : true,
+      (await factories.acquireLease(factory.uid, 'another-replica', 60_000)) === undefined ? undefined : true,
     );
     // Whoever writes under a lower fence is refused, whatever it is.
     const condition = { ending: 'applied' as const, sinceMs: 0, checkedMs: 0 };
@@ -542,7 +542,7 @@ describe('the situation:', () => {
       factories.recordPass(factory.uid, held, { generationHandled: 0, condition, failures: 0 }),
     ).rejects.toThrow(FenceLostError);
     await expect(definitions.rebindSecrets(factory.uid, held)).rejects.toThrow(FenceLostError);
-    await factories.release(factory.uid, await fence());
+    await factories.releaseLease(factory.uid, await fence());
     expect((await sync(factory)).condition.ending).toBe('applied');
   });
 });

@@ -5,7 +5,7 @@ import { readDefinitions } from '#definitions';
 import { storesOf, type Stores } from '../../conformance/backends.ts';
 import { sealing } from '../../conformance/seeds.ts';
 import type { Database } from '../../../apps/server/store/database/database.ts';
-import type { Factory } from '../../../apps/server/store/factories/factories.ts';
+import type { Factory } from '../../../apps/server/store/factories/factory-rows.ts';
 import type { SecretUsage } from '../../../apps/server/store/secrets/secrets.ts';
 import { ServingStore, type ServingFactory } from '../../../apps/server/store/serving/serving.ts';
 import { change } from '../../../apps/server/store/database/transactions.ts';
@@ -128,7 +128,7 @@ export class HistoryWorld {
   }
 
   ask(): Promise<number> {
-    return this.stores.factories.ask(FACTORY_UID);
+    return this.stores.factories.requestSync(FACTORY_UID);
   }
 
   /** What would be done now, made from outside of a pass as the plan of the API is. */

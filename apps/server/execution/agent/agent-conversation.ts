@@ -1,16 +1,17 @@
 /** The conversation with a coding agent over the Agent Client Protocol: session found again or made, prompts in, updates out, an end. reference: Running real coding agents. */
-import { client, methods } from '@agentclientprotocol/sdk';
-import type {
-  ClientContext,
-  McpServer,
-  PromptResponse,
-  RequestPermissionRequest,
-  SessionModeState,
-  SessionNotification,
-  SessionUpdate,
-  StopReason,
+import {
+  client,
+  type ClientContext,
+  type McpServer,
+  methods,
+  type PromptResponse,
+  type RequestPermissionRequest,
+  type SessionModeState,
+  type SessionNotification,
+  type SessionUpdate,
+  type StopReason,
 } from '@agentclientprotocol/sdk';
-import { joinPrompts, PLAN_FIRST, type AgentFailure, type LaunchProfile, type Stage } from '#agents';
+import { type AgentFailure, joinPrompts, type LaunchProfile, PLAN_FIRST, type Stage } from '#agents';
 import { CANCEL_ASK_MS } from '#runs';
 import { AgentStream } from './agent-stream.ts';
 import { agentFailure } from './agent-failures.ts';

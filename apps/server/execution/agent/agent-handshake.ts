@@ -1,11 +1,12 @@
 /** The beginning of a conversation with an agent: introduction, credentials, and a session that is found again or made. reference: Running real coding agents. */
-import { methods, PROTOCOL_VERSION } from '@agentclientprotocol/sdk';
-import type {
-  ClientContext,
-  InitializeResponse,
-  McpServer,
-  NewSessionResponse,
-  SessionModeState,
+import {
+  type ClientContext,
+  type InitializeResponse,
+  type McpServer,
+  methods,
+  type NewSessionResponse,
+  PROTOCOL_VERSION,
+  type SessionModeState,
 } from '@agentclientprotocol/sdk';
 import type { LaunchProfile } from '#agents';
 import type { AgentTask, SessionOrigin } from './agent-conversation.ts';

@@ -21,7 +21,7 @@ function tableOf() {
   const rows = new Map<string, Permission>();
   const settle = (permissionId: string, { option, principalUid }: PermissionAnswer): Permission => {
     const now = { ...(rows.get(permissionId) as Permission) };
-    if (now.settledAtMs !== undefined) return now;
+    if (now.answeredAtMs !== undefined) return now;
     const settled = { ...now, settledAtMs: 1, optionId: option?.optionId, principalUid };
     rows.set(permissionId, settled);
     return settled;
@@ -32,7 +32,7 @@ function tableOf() {
       return true;
     },
     settled: async (ids: readonly string[]) =>
-      ids.flatMap((id) => rows.get(id) ?? []).filter(({ settledAtMs }) => settledAtMs !== undefined),
+      ids.flatMap((id) => rows.get(id) ?? []).filter(({ answeredAtMs }) => answeredAtMs !== undefined),
     close: async (_claim: unknown, permissionId: string, settlement: PermissionAnswer) =>
       settle(permissionId, settlement),
   };

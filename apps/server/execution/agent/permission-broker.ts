@@ -97,7 +97,7 @@ export class PermissionBroker {
   poll(): void {
     if (this.polling !== undefined || this.open.size === 0) return;
     this.polling = this.deps.store
-      .settled([...this.open.keys()])
+      .answered([...this.open.keys()])
       .then(
         (answered) => answered.forEach((permission) => this.open.get(permission.permissionId)?.(permission)),
         (error: unknown) => this.deps.onFault(error),

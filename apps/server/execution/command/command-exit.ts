@@ -2,8 +2,7 @@
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import type { CommandEnd } from '#runs';
-import { processIdentity } from './process-tree.ts';
-import type { ProcessIdentity } from './process-tree.ts';
+import { processIdentity, type ProcessIdentity } from './process-tree.ts';
 
 /** What the sandbox says about itself on descriptor 3. */
 export class SandboxReport {

@@ -2,18 +2,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startCommand } from './command.ts';
+import { type CommandSpec, type RunningCommand, startCommand } from './command.ts';
 import type { ExecutionOutput } from '../executor.ts';
-import type { CommandSpec, RunningCommand } from './command.ts';
 import { isAlive, killLeftover, processIdentity } from './process-tree.ts';
 import { detectSandbox } from '../sandbox/sandboxes-detection.ts';
-import { ownerOf } from '../sandbox/sandboxes.ts';
-import type { Sandbox, SandboxKind } from '../sandbox/sandboxes.ts';
+import { ownerOf, type Sandbox, type SandboxKind } from '../sandbox/sandboxes.ts';
 import { prepareWorkspace } from '../workspace/workspaces.ts';
 
 const EXAMPLE = fileURLToPath(new URL('./example-agent.sh', import.meta.url));

@@ -1,15 +1,12 @@
 /** The proxy of a run, spoken to as its programs do: what passes, what is refused and told, what breaks, and what is left at the end. */
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer as createHttpServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { connect, createServer } from 'node:net';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readHostPattern, type EgressRules } from '#isolation';
-import { openEgressProxy } from './egress-proxy.ts';
-import type { OpenEgressProxy, EgressProxyDeps } from './egress-proxy.ts';
+import { type EgressRules, readHostPattern } from '#isolation';
+import { type EgressProxyDeps, openEgressProxy, type OpenEgressProxy } from './egress-proxy.ts';
 
 let base: string;
 let egress: OpenEgressProxy | undefined;

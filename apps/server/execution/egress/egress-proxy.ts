@@ -1,23 +1,20 @@
 /** The only egress of a run's network: a proxy on a socket of its own, which resolves, judges and dials for the run. contract 10. */
-import { chmod, chown, open, readdir, rm } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server } from 'node:http';
+import { chmod, chown, type FileHandle, open, readdir, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import {
   decideAddresses,
   decideTarget,
-  formatTarget,
-  readTarget,
   type EgressRefusal,
   type EgressRules,
+  formatTarget,
+  readTarget,
 } from '#isolation';
 import { EgressRateLimit } from './egress-rate-limit.ts';
 import { forwardRequest } from './egress-requests.ts';
-import { dial, machineAddresses, PacedResolver, resolverFor } from './egress-resolution.ts';
-import type { Resolve } from './egress-resolution.ts';
+import { dial, machineAddresses, PacedResolver, type Resolve, resolverFor } from './egress-resolution.ts';
 import type { Owner } from '../workspace/workspaces.ts';
 
 export interface EgressProxyDeps {

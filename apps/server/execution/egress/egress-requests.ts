@@ -1,8 +1,6 @@
 /** Plain http through the proxy: a request in absolute form, passed on without what is meant for the proxy alone. RFC 9110, 9112. */
-import { request as startRequest } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream';
-import type { Transform } from 'node:stream';
+import { type IncomingMessage, request as startRequest, type ServerResponse } from 'node:http';
+import { pipeline, type Transform } from 'node:stream';
 import type { Reached } from './egress-proxy.ts';
 
 /** Headers of one connection, not of the message; `expect` has been answered here. */

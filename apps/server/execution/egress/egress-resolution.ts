@@ -1,10 +1,9 @@
 /** From a name to an open connection: resolved at a bounded pace, dialled at exactly the addresses that were judged. contract 10. */
 import { lookup, Resolver } from 'node:dns/promises';
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isListed, type EgressRules } from '#isolation';
+import { type EgressRules, isListed } from '#isolation';
 
 /** The addresses of a name; empty: there are none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;

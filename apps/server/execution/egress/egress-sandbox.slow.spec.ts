@@ -2,12 +2,11 @@
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
-import { connect, createServer } from 'node:net';
-import type { AddressInfo, Server } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readHostPattern, type EgressRules } from '#isolation';
-import { sandboxHere, startSandboxed, type SandboxedCommand } from '../../../../test/support/sandboxed-command.ts';
+import { type EgressRules, readHostPattern } from '#isolation';
+import { type SandboxedCommand, sandboxHere, startSandboxed } from '../../../../test/support/sandboxed-command.ts';
 import { ownerOf } from '../sandbox/sandboxes.ts';
 import { prepareWorkspace } from '../workspace/workspaces.ts';
 

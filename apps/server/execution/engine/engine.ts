@@ -1,7 +1,7 @@
 /** What this process works on: claims by conditional update, supervises, takes up what was lost, hands over. The same whoever tells it that something waits. reference: Engine. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LiveBounds } from '#runs';
-import { ABANDONED_MAX, type AbandonedRun } from '../../store/runs/run-takeovers.ts';
+import { ABANDONED_MAX, type AbandonedRun } from '../../store/runs/run-executions.ts';
 import type { ClaimedRun } from '../../store/runs/runs.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Isolation } from '../executor.ts';
@@ -105,7 +105,7 @@ export class Engine {
     const present = (await executor.places()).filter((runId) => !this.supervised.has(runId)).sort();
     const some = present.filter((runId) => runId > this.sweptUpTo).slice(0, SWEPT_MAX);
     this.sweptUpTo = some.length === SWEPT_MAX ? (some.at(-1) ?? '') : '';
-    const over = await runs.over(some, nowMs() - config.workspaceRetentionDays * DAY_MS);
+    const over = await runs.expired(some, nowMs() - config.workspaceRetentionDays * DAY_MS);
     for (const runId of over) {
       await executor
         .remove(runId)

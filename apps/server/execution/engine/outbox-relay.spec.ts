@@ -18,8 +18,8 @@ class Field {
   asked = 0;
   readonly relay = new OutboxRelay({
     outbox: {
-      untold: async (limit) => this.untold.filter(({ runId }) => !this.told.has(runId)).slice(0, limit),
-      noteTold: async (told) => {
+      unpublished: async (limit) => this.untold.filter(({ runId }) => !this.told.has(runId)).slice(0, limit),
+      markPublished: async (told) => {
         this.steps.push(...told.map(({ runId }) => `noted ${runId}`));
         for (const { runId } of told) this.told.add(runId);
       },

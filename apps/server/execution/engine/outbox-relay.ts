@@ -14,7 +14,7 @@ const BATCH_MAX = 100;
 const AGAIN_MS = 15_000;
 
 export interface OutboxRelayDeps {
-  outbox: Pick<Outbox, 'untold' | 'noteTold' | 'leftBehind' | 'isAnyWaiting'>;
+  outbox: Pick<Outbox, 'unpublished' | 'markPublished' | 'leftBehind' | 'isAnyWaiting'>;
   queue: Pick<RunQueue, 'add' | 'waiting' | 'close'>;
   log: Log;
   nowMs(): number;
@@ -98,12 +98,12 @@ export class OutboxRelay {
     const { outbox, queue } = this.deps;
     while (this.again && !this.isStopped) {
       this.again = false;
-      const runs = await outbox.untold(BATCH_MAX);
+      const runs = await outbox.unpublished(BATCH_MAX);
       if (runs.length === 0 && this.isQueueAway) await queue.waiting(); // is it back?
       if (runs.length === 0) return;
       // The queue first: who dies in between publishes twice, and of two tokens with one ID there is one.
       await queue.add(runs.map(toToken));
-      await outbox.noteTold(runs);
+      await outbox.markPublished(runs);
       this.again = true;
     }
   }

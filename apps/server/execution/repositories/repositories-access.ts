@@ -2,7 +2,8 @@
 import { hostPatternOfUrl, matches, type HostPattern } from '#isolation';
 import type { Config } from '../../config/config.ts';
 import type { SecretReader } from '../../secrets/secret-reader.ts';
-import type { Factory, FactoryStore } from '../../store/factories/factories.ts';
+import type { FactoryStore } from '../../store/factories/factories.ts';
+import type { Factory } from '../../store/factories/factory-rows.ts';
 import { checkGitUrl, type GitAddress } from '../../sync/sources/git/git-urls.ts';
 import { SOURCES } from '../../sync/sources/registry.ts';
 import { SetupError } from '../executor.ts';

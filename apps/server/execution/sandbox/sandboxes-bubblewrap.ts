@@ -1,8 +1,13 @@
 /** The sandbox made by bubblewrap: own files, processes, network; the best one where it works. reference: agent protocol, Sandbox. */
-import { viewOf } from './sandboxes-view.ts';
-import type { Mount } from './sandboxes-view.ts';
-import { NOBODY_USER, withoutPrivileges } from './sandboxes.ts';
-import type { Confinement, SandboxCandidate, Tools, WrappedCommand } from './sandboxes.ts';
+import { type Mount, viewOf } from './sandboxes-view.ts';
+import {
+  type Confinement,
+  NOBODY_USER,
+  type SandboxCandidate,
+  type Tools,
+  withoutPrivileges,
+  type WrappedCommand,
+} from './sandboxes.ts';
 import type { Owner } from '../workspace/workspaces.ts';
 
 /**

@@ -1,8 +1,13 @@
 /** The sandbox made by util-linux (unshare, mount, pivot_root, setpriv) where bubblewrap is missing. reference: agent protocol, Sandbox. */
-import { viewOf } from './sandboxes-view.ts';
-import type { Mount } from './sandboxes-view.ts';
-import { NOBODY_USER, withoutNamespacePrivileges, withoutPrivileges } from './sandboxes.ts';
-import type { Confinement, SandboxCandidate, Tools } from './sandboxes.ts';
+import { type Mount, viewOf } from './sandboxes-view.ts';
+import {
+  type Confinement,
+  NOBODY_USER,
+  type SandboxCandidate,
+  type Tools,
+  withoutNamespacePrivileges,
+  withoutPrivileges,
+} from './sandboxes.ts';
 
 /** Bytes for the root, which only holds mount points and links. */
 const ROOT_BYTES_MAX = 4 * 1_024 * 1_024;

@@ -1,8 +1,7 @@
 /** Which files a run sees: a list of the system's, its own, what the operator's command line names; never the data folder. contract 10. */
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { TMPFS_BYTES_MAX } from './sandboxes.ts';
-import type { Confinement, NetworkPolicy } from './sandboxes.ts';
+import { type Confinement, type NetworkPolicy, TMPFS_BYTES_MAX } from './sandboxes.ts';
 
 /** One step of building a root, in order; a later step lies on top of an earlier one. */
 export type Mount =

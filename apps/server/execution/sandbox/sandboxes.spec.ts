@@ -2,12 +2,12 @@
 import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isConfining } from '#isolation';
 import { bubblewrapCandidates } from './sandboxes-bubblewrap.ts';
 import { findTools } from '../../process/program.ts';
 import { detectSandbox } from './sandboxes-detection.ts';
 import { namespaceCandidates } from './sandboxes-namespace.ts';
 import { viewOf, type Mount } from './sandboxes-view.ts';
-import { isConfining } from '#isolation';
 import { ownerOf, type Confinement } from './sandboxes.ts';
 import { missingGuarantees } from '../executor.ts';
 import { prepareWorkspace } from '../workspace/workspaces.ts';

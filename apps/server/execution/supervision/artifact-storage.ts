@@ -1,6 +1,6 @@
 /** What an execution leaves is stored as artifacts before its end is written. contract 3 (artifacts). */
 import type { Log } from '../../process/log.ts';
-import type { ArtifactStore } from '../../store/runs/artifacts.ts';
+import type { ArtifactStore } from '../../store/runs/run-files.ts';
 import type { Claim } from '../../store/runs/runs.ts';
 import type { AgentReports } from '../agent/agent-artifacts.ts';
 import type { Executor } from '../executor.ts';
@@ -27,7 +27,7 @@ export async function storeArtifacts(deps: ArtifactStorageDeps): Promise<void> {
       else if (isDiskLow()) return events.say({ text: 'files are not kept: the disk of the service is nearly full' });
       else
         await events.persist(() =>
-          artifacts.keep(run, { ...found.artifact, artifactUid: newId(), content: found.content }),
+          artifacts.save(run, { ...found.artifact, artifactUid: newId(), content: found.content }),
         );
     }
   } catch (error) {

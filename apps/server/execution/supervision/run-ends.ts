@@ -10,7 +10,7 @@ import {
 } from '#runs';
 import type { Config } from '../../config/config.ts';
 import type { RunRow } from '../../store/runs/run.entities.ts';
-import type { ReclaimDecision } from '../../store/runs/run-takeovers.ts';
+import type { ReclaimDecision } from '../../store/runs/run-executions.ts';
 import type { ClaimedRun, RunEnd } from '../../store/runs/runs.ts';
 import type { TurnEnd } from '../agent/agent-conversation.ts';
 import { toRunOutcome } from '../agent/agents.ts';

@@ -1,7 +1,7 @@
 /** The agent of one execution with everything around it: who decides its permission requests, follow-ups with their files, what was said before. contract 3 (Follow-up). */
 import { IDLE_MINUTES } from '#agents';
 import { isConfining } from '#isolation';
-import type { AttachmentStore } from '../../store/runs/attachments.ts';
+import type { AttachmentStore } from '../../store/runs/run-files.ts';
 import type { Task } from '../../store/runs/run-tasks.ts';
 import type { AgentReports } from '../agent/agent-artifacts.ts';
 import { AgentSession } from '../agent/agent-session.ts';

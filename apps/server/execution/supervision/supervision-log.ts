@@ -2,7 +2,7 @@
 import type { RunUsage } from '#agents';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../process/log.ts';
-import { StoreError } from '../../store/database/faults.ts';
+import { StoreError } from '../../store/database/store-errors.ts';
 import type { RunEvent } from '../../store/runs/run-log.ts';
 import type { ClaimedRun, RunStore } from '../../store/runs/runs.ts';
 

@@ -9,8 +9,7 @@ import {
   type SupervisionEvent,
 } from '#runs';
 import type { Log } from '../../process/log.ts';
-import type { ArtifactStore } from '../../store/runs/artifacts.ts';
-import type { AttachmentStore } from '../../store/runs/attachments.ts';
+import type { ArtifactStore, AttachmentStore } from '../../store/runs/run-files.ts';
 import type { PermissionStore } from '../../store/runs/permissions.ts';
 import type { RunHistoryStore } from '../../store/runs/run-history.ts';
 import type { ClaimedRun, RunEnd, RunStore } from '../../store/runs/runs.ts';

@@ -17,8 +17,7 @@ import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bytesBelow } from './folder-trees.ts';
-import { inputsOf, prepareWorkspace, putInputs, removeWorkspace } from './workspaces.ts';
-import type { WorkspaceContents } from './workspaces.ts';
+import { inputsOf, prepareWorkspace, putInputs, removeWorkspace, type WorkspaceContents } from './workspaces.ts';
 
 const RUN = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';
 const asRoot = process.getuid?.() === 0;

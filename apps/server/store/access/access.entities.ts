@@ -17,6 +17,7 @@ export const PRINCIPAL = defineTable('principal', {
   email: 'text?',
   created_at: 'int',
 });
+
 /** Row of `principal`. */
 export type PrincipalRow = RowOf<typeof PRINCIPAL>;
 
@@ -38,6 +39,7 @@ export const API_KEY = defineTable(
   },
   { key_hash: 'bytes' },
 );
+
 /** Row of `api_key`, without the digest. */
 export type ApiKeyRow = RowOf<typeof API_KEY>;
 
@@ -61,6 +63,7 @@ export const AUDIT_ENTRY = defineTable('audit_entry', {
   details: 'text',
   address: 'text?',
 });
+
 /** Row of `audit_entry`. */
 export type AuditEntryRow = RowOf<typeof AUDIT_ENTRY>;
 
@@ -75,5 +78,6 @@ export const IDEMPOTENCY = defineTable('idempotency', {
   at: 'int',
   lease_until: 'int',
 });
+
 /** Row of `idempotency`. */
 export type IdempotencyRow = RowOf<typeof IDEMPOTENCY>;

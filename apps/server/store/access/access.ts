@@ -1,8 +1,10 @@
 /** Who may ask and for whom: the installation's proofs, principals, and which factories there are to be limited to. contract 2. */
 import type { Database } from '../database/database.ts';
-import { StoreError } from '../database/faults.ts';
+import { StoreError, withStoreErrors } from '../database/store-errors.ts';
 import { READ_ONLY } from '../database/postgres/postgres-connections.ts';
-import { databaseNow, insert, placeholders, row, rows } from '../database/transactions.ts';
+import { insertInto } from '../database/table.ts';
+import { databaseNow, placeholders, row, rows } from '../database/transactions.ts';
+import { INSTALLATION, PRINCIPAL, type PrincipalRow } from './access.entities.ts';
 
 export type Role = 'admin' | 'manager' | 'operator' | 'viewer';
 
@@ -11,6 +13,12 @@ export interface Principal {
   kind: 'user' | 'service_account';
   displayName: string;
   email?: string;
+}
+
+/** A principal out of its columns, however they were read. */
+export function toPrincipal(found: Omit<PrincipalRow, 'created_at'>): Principal {
+  const { uid, kind, display_name: displayName, email } = found;
+  return { uid, kind: kind as Principal['kind'], displayName, email: email ?? undefined };
 }
 
 /** A key that is valid now. `factories` undefined: not limited. */
@@ -34,12 +42,8 @@ export class AccessStore {
   }): Promise<{ masterKey: Uint8Array; uidKey: Uint8Array }> {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
-      yield* insert(
-        'installation',
-        ['id', 'master_key_proof', 'uid_key_proof', 'created_at'],
-        [[1, proofs.masterKey, proofs.uidKey, nowMs]],
-        { ignoreConflicts: true },
-      );
+      const first = { id: 1, master_key_proof: proofs.masterKey, uid_key_proof: proofs.uidKey, created_at: nowMs };
+      yield* insertInto(INSTALLATION, [first], { ignoreConflicts: true });
       const stored = yield* row<{ master_key_proof: Uint8Array; uid_key_proof: Uint8Array }>(
         'SELECT master_key_proof, uid_key_proof FROM installation WHERE id = 1',
       );
@@ -50,16 +54,9 @@ export class AccessStore {
     });
   }
 
-  principal(uid: string): Promise<Principal | undefined> {
-    return this.database.read(function* () {
-      const found = yield* row<{ uid: string; kind: Principal['kind']; display_name: string; email: string | null }>(
-        'SELECT uid, kind, display_name, email FROM principal WHERE uid = ?',
-        uid,
-      );
-      return (
-        found && { uid: found.uid, kind: found.kind, displayName: found.display_name, email: found.email ?? undefined }
-      );
-    });
+  async principal(uid: string): Promise<Principal | undefined> {
+    const found = await withStoreErrors(this.database.source.getRepository(PRINCIPAL).findOneBy({ uid }));
+    return found === null ? undefined : toPrincipal(found);
   }
 
   /** Cheap proof that the database answers, and not one that takes no writes. Throws StoreError. */

@@ -1,6 +1,8 @@
-/** The audit trail: written in the transaction of the change it tells of, so that neither exists without the other; read newest first. contract 2. */
+/** The audit trail: written in the transaction of the change it records, so that neither exists without the other; read newest first. contract 2. */
+import { AUDIT_ENTRY, type AuditEntryRow } from './access.entities.ts';
 import type { Database } from '../database/database.ts';
-import { databaseNow, insert, rows, type SqlValue, type Transaction } from '../database/transactions.ts';
+import { insertInto } from '../database/table.ts';
+import { databaseNow, rows, type SqlValue, type Transaction } from '../database/transactions.ts';
 
 /** Who changes something, and from where. */
 export interface ChangedBy {
@@ -46,7 +48,7 @@ export interface AuditFilter {
 }
 
 /** Place of an entry in the trail. */
-export type AuditPlace = readonly [atMs: number, id: string];
+export type AuditCursor = readonly [atMs: number, id: string];
 
 /** Who acts when the service does something at its start that nobody asks for over the API. */
 const SYSTEM = 'system';
@@ -63,30 +65,18 @@ export function* audit(
 ): Transaction<void> {
   if (by === undefined) return;
   const nowMs = yield* databaseNow();
-  const columns = [
-    'id',
-    'at',
-    'principal_uid',
-    'key_id',
-    'action',
-    'subject',
-    'factory_uid',
-    'details',
-    'address',
-  ] as const;
-  yield* insert('audit_entry', columns, [
-    [
-      by.id,
-      nowMs,
-      by.principalUid,
-      by.keyId ?? null,
-      action,
-      subject,
-      factoryUid ?? null,
-      JSON.stringify(details ?? {}),
-      by.address ?? null,
-    ],
-  ]);
+  const entry = {
+    id: by.id,
+    at: nowMs,
+    principal_uid: by.principalUid,
+    key_id: by.keyId ?? null,
+    action,
+    subject,
+    factory_uid: factoryUid ?? null,
+    details: JSON.stringify(details ?? {}),
+    address: by.address ?? null,
+  };
+  yield* insertInto(AUDIT_ENTRY, [entry]);
 }
 
 export class AuditStore {
@@ -96,11 +86,11 @@ export class AuditStore {
   }
 
   /** Entries, newest first, from behind the place `after`. */
-  list(filter: AuditFilter, limit: number, after?: AuditPlace): Promise<AuditEntry[]> {
+  list(filter: AuditFilter, limit: number, after?: AuditCursor): Promise<AuditEntry[]> {
     const conditions = conditionsOf(filter, after);
     const where = conditions.length === 0 ? '' : `WHERE ${conditions.map(({ text }) => text).join(' AND ')}`;
     return this.database.longRead(function* () {
-      const found = yield* rows<AuditRow>(
+      const found = yield* rows<NamedEntryRow>(
         `SELECT e.id, e.at, e.principal_uid, p.display_name, e.key_id, e.action, e.subject, e.factory_uid, e.address, e.details
          FROM audit_entry e LEFT JOIN principal p ON p.uid = e.principal_uid ${where} ORDER BY e.at DESC, e.id DESC LIMIT ?`,
         ...conditions.flatMap(({ params }) => params),
@@ -111,20 +101,9 @@ export class AuditStore {
   }
 }
 
-interface AuditRow {
-  id: string;
-  at: number;
-  principal_uid: string;
-  display_name: string | null;
-  key_id: string | null;
-  action: string;
-  subject: string;
-  factory_uid: string | null;
-  address: string | null;
-  details: string;
-}
+type NamedEntryRow = AuditEntryRow & { display_name: string | null };
 
-function conditionsOf(filter: AuditFilter, after: AuditPlace | undefined): { text: string; params: SqlValue[] }[] {
+function conditionsOf(filter: AuditFilter, after: AuditCursor | undefined): { text: string; params: SqlValue[] }[] {
   const { principalUid, action, subject, factoryUid, sinceMs, untilMs } = filter;
   const wanted: [text: string, value: SqlValue | undefined][] = [
     ['e.principal_uid = ?', principalUid],
@@ -140,7 +119,7 @@ function conditionsOf(filter: AuditFilter, after: AuditPlace | undefined): { tex
   ];
 }
 
-function toAuditEntry(found: AuditRow): AuditEntry {
+function toAuditEntry(found: NamedEntryRow): AuditEntry {
   return {
     id: found.id,
     atMs: found.at,

@@ -1,9 +1,12 @@
 /** The first answer to each idempotency key: claimed by one request, stored once, forgotten after a day. contract 3 (Create). */
+import { IDEMPOTENCY, type IdempotencyRow } from './access.entities.ts';
 import type { Database } from '../database/database.ts';
-import { change, databaseNow, insert, row, type Transaction } from '../database/transactions.ts';
+import { insertInto } from '../database/table.ts';
+import { change, databaseNow, row, type Transaction } from '../database/transactions.ts';
 
 /** contract 3: how long a key means the same request. */
 export const IDEMPOTENCY_MS = 86_400_000;
+
 /** Rows forgotten in one transaction, so that it never holds up an acceptance for long. */
 const PRUNED_PER_STEP = 500;
 
@@ -39,13 +42,7 @@ export type Claimed =
 /** Another request has taken the key over: what this one was about to commit must not be. */
 export class ClaimLostError extends Error {}
 
-interface StoredRow {
-  request_hash: Uint8Array;
-  status: number | null;
-  answer: string | null;
-  at: number;
-  lease_until: number;
-}
+type StoredRow = Pick<IdempotencyRow, 'request_hash' | 'status' | 'answer' | 'at' | 'lease_until'>;
 
 const OF_KEY = 'principal_uid = ? AND scope = ? AND idempotency_key = ?';
 
@@ -57,7 +54,7 @@ export class IdempotencyStore {
 
   /** Takes the key for this request, or says what stands in the way. A claim whose lease has run out is taken over: its process is gone. */
   claim(request: KeyedRequest, leaseMs: number): Promise<Claimed> {
-    return this.database.run(() => claiming(request, leaseMs));
+    return this.database.run(() => claimKey(request, leaseMs));
   }
 
   /** Whether somebody runs the key's request now. */
@@ -87,8 +84,8 @@ export class IdempotencyStore {
   }
 
   /** Stores the answer as it goes out, unless the claim was lost. One that was stored with its change is completed; one of another status stays. */
-  async settle(claim: IdempotencyClaim, answer: StoredAnswer): Promise<void> {
-    await this.database.run(() => stored(claim, answer, 'once more'));
+  async complete(claim: IdempotencyClaim, answer: StoredAnswer): Promise<void> {
+    await this.database.run(() => writeAnswer(claim, answer, 'once more'));
   }
 
   /** Gives the key up unanswered: the next request runs. */
@@ -99,7 +96,7 @@ export class IdempotencyStore {
   }
 
   /** Ends every lease: for a process that knows that no other one works on this database. */
-  async freeAll(): Promise<void> {
+  async releaseAll(): Promise<void> {
     await this.database.run(() => change('UPDATE idempotency SET lease_until = 0 WHERE status IS NULL'));
   }
 
@@ -118,11 +115,15 @@ export class IdempotencyStore {
 
 /** Stores the answer in the transaction of what it tells of, so that neither is there without the other. Throws ClaimLostError. */
 export function* storeAnswer(claim: IdempotencyClaim, answer: StoredAnswer): Transaction<void> {
-  if ((yield* stored(claim, answer)) === 0) throw new ClaimLostError('the idempotency key was taken over');
+  if ((yield* writeAnswer(claim, answer)) === 0) throw new ClaimLostError('the idempotency key was taken over');
 }
 
-function* stored(claim: IdempotencyClaim, { status, ...kept }: StoredAnswer, again?: 'once more'): Transaction<number> {
-  const answer = JSON.stringify(kept);
+function* writeAnswer(
+  claim: IdempotencyClaim,
+  { status, ...content }: StoredAnswer,
+  again?: 'once more',
+): Transaction<number> {
+  const answer = JSON.stringify(content);
   const [open, params] =
     again === undefined
       ? ['status IS NULL', []]
@@ -137,18 +138,24 @@ function* stored(claim: IdempotencyClaim, { status, ...kept }: StoredAnswer, aga
   );
 }
 
-function* claiming(request: KeyedRequest, leaseMs: number): Transaction<Claimed> {
+function* claimKey(request: KeyedRequest, leaseMs: number): Transaction<Claimed> {
   const atMs = yield* databaseNow();
-  const columns = ['principal_uid', 'scope', 'idempotency_key', 'request_hash', 'at', 'lease_until'] as const;
-  const values = [...nameOf(request), request.requestHash, atMs, atMs + leaseMs];
+  const wanted = {
+    principal_uid: request.principalUid,
+    scope: request.scope,
+    idempotency_key: request.key,
+    request_hash: request.requestHash,
+    at: atMs,
+    lease_until: atMs + leaseMs,
+  };
   const claimed: Claimed = { kind: 'claimed', claim: { ...request, atMs } };
-  if ((yield* insert('idempotency', columns, [values], { ignoreConflicts: true })) === 1) return claimed;
+  if ((yield* insertInto(IDEMPOTENCY, [wanted], { ignoreConflicts: true })) === 1) return claimed;
   const found = yield* row<StoredRow>(
     `SELECT request_hash, status, answer, at, lease_until FROM idempotency WHERE ${OF_KEY} FOR UPDATE`,
     ...nameOf(request),
   );
   if (found === undefined) return { kind: 'under-way' }; // given up a moment ago: ask again
-  if (isOver(found, atMs)) {
+  if (isExpired(found, atMs)) {
     yield* change(
       `UPDATE idempotency SET request_hash = ?, status = NULL, answer = NULL, at = ?, lease_until = ? WHERE ${OF_KEY}`,
       request.requestHash,
@@ -165,7 +172,7 @@ function* claiming(request: KeyedRequest, leaseMs: number): Transaction<Claimed>
 }
 
 /** A day old, or left behind by a process that is gone. */
-function isOver({ status, at, lease_until: leaseUntil }: StoredRow, nowMs: number): boolean {
+function isExpired({ status, at, lease_until: leaseUntil }: StoredRow, nowMs: number): boolean {
   return at <= nowMs - IDEMPOTENCY_MS || (status === null && leaseUntil <= nowMs);
 }
 

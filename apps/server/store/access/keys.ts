@@ -1,8 +1,10 @@
 /** API keys as rows: by digest for the guard, by identifier for people. Nothing is remembered, so that a revocation counts from the next request on. contract 2. */
-import type { Access, Principal, Role } from './access.ts';
+import { API_KEY, PRINCIPAL, type ApiKeyRow, type PrincipalRow } from './access.entities.ts';
+import { toPrincipal, type Access, type Principal, type Role } from './access.ts';
 import { audit, type ChangedBy } from './audit.ts';
 import type { Database } from '../database/database.ts';
-import { change, databaseNow, insert, row, rows, type Transaction } from '../database/transactions.ts';
+import { insertInto } from '../database/table.ts';
+import { change, databaseNow, row, rows, type Transaction } from '../database/transactions.ts';
 
 /** A key without its text. `factories` undefined: not limited. Times in milliseconds since the epoch. */
 export interface ApiKey {
@@ -33,22 +35,7 @@ export interface NewKey extends Pick<ApiKey, 'id' | 'name' | 'role' | 'factories
 export type KeyRefusal = 'unknown' | 'ended' | 'last';
 
 /** A key with its principal, as `KEY_COLUMNS` reads it. */
-export interface KeyRow {
-  id: string;
-  name: string;
-  role: Role;
-  factories: string | null;
-  hint: string;
-  created_at: number;
-  created_by: string | null;
-  expires_at: number | null;
-  revoked_at: number | null;
-  last_used_at: number | null;
-  uid: string;
-  kind: Principal['kind'];
-  display_name: string;
-  email: string | null;
-}
+export type KeyRow = Omit<ApiKeyRow, 'principal_uid'> & Omit<PrincipalRow, 'created_at'>;
 
 /** Of the key `k` and its principal `p`. */
 export const KEY_COLUMNS =
@@ -58,19 +45,6 @@ export const KEY_COLUMNS =
 export const IS_USABLE = 'k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?)';
 
 const SELECT = `SELECT ${KEY_COLUMNS} FROM api_key k JOIN principal p ON p.uid = k.principal_uid`;
-
-const COLUMNS = [
-  'id',
-  'principal_uid',
-  'name',
-  'key_hash',
-  'role',
-  'factories',
-  'hint',
-  'created_at',
-  'created_by',
-  'expires_at',
-] as const;
 
 export class KeyStore {
   private readonly database: Database;
@@ -115,21 +89,21 @@ export class KeyStore {
     return this.database.read(() => keyOf(id));
   }
 
-  /** Makes a key, and its principal if that is new; `besides` is done in the same transaction. */
-  create(wanted: NewKey, by: ChangedBy | undefined, besides?: (made: ApiKey) => Transaction<void>): Promise<ApiKey> {
+  /** Makes a key, and its principal if that is new; `also`: further statements of the same transaction. */
+  create(wanted: NewKey, by: ChangedBy | undefined, also?: (made: ApiKey) => Transaction<void>): Promise<ApiKey> {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
       const { id, name, role, factories, expiresAtMs, principal } = wanted;
       const uid = typeof principal === 'string' ? principal : principal.uid;
       if (typeof principal !== 'string') yield* addPrincipal(principal, nowMs);
-      yield* insert('api_key', COLUMNS, [toValues(wanted, uid, by?.principalUid, nowMs)]);
+      yield* insertInto(API_KEY, [toRow(wanted, uid, by?.principalUid, nowMs)]);
       yield* audit(by, {
         action: 'api_key.create',
         subject: id,
         details: { name, role, principal: uid, factories, expires_at: toText(expiresAtMs) },
       });
       const made = (yield* keyOf(id)) ?? unreachable();
-      if (besides !== undefined) yield* besides(made);
+      if (also !== undefined) yield* also(made);
       return made;
     });
   }
@@ -144,12 +118,8 @@ export class KeyStore {
       // That insert waited for another replica that does the same: look again.
       if (yield* hasKeys()) return false;
       const key: NewKey = { ...first, name: 'first admin key', role: 'admin', principal };
-      if (
-        (yield* insert('api_key', COLUMNS, [toValues(key, principal.uid, undefined, nowMs)], {
-          ignoreConflicts: true,
-        })) !== 1
-      )
-        return false;
+      const made = yield* insertInto(API_KEY, [toRow(key, principal.uid, undefined, nowMs)], { ignoreConflicts: true });
+      if (made !== 1) return false;
       yield* audit(by, {
         action: 'api_key.create',
         subject: key.id,
@@ -227,12 +197,8 @@ function* hasKeys(): Transaction<boolean> {
 }
 
 function* addPrincipal({ uid, kind, displayName, email }: Principal, nowMs: number): Transaction<void> {
-  yield* insert(
-    'principal',
-    ['uid', 'kind', 'display_name', 'email', 'created_at'],
-    [[uid, kind, displayName, email ?? null, nowMs]],
-    { ignoreConflicts: true },
-  );
+  const principal = { uid, kind, display_name: displayName, email: email ?? null, created_at: nowMs };
+  yield* insertInto(PRINCIPAL, [principal], { ignoreConflicts: true });
 }
 
 /** IDs of the keys that let somebody in as an admin of everything now, held until the transaction ends: whoever wants to end one waits here. */
@@ -252,32 +218,32 @@ function isUsable({ revokedAtMs, expiresAtMs }: ApiKey, nowMs: number): boolean 
   return revokedAtMs === undefined && (expiresAtMs === undefined || expiresAtMs > nowMs);
 }
 
-function toValues(
+function toRow(
   { id, name, hash, role, factories, hint, expiresAtMs }: NewKey,
   principalUid: string,
   createdBy: string | undefined,
   nowMs: number,
 ) {
-  return [
+  return {
     id,
-    principalUid,
+    principal_uid: principalUid,
     name,
-    hash,
+    key_hash: hash,
     role,
-    factories === undefined ? null : JSON.stringify(factories),
+    factories: factories === undefined ? null : JSON.stringify(factories),
     hint,
-    nowMs,
-    createdBy ?? null,
-    expiresAtMs ?? null,
-  ];
+    created_at: nowMs,
+    created_by: createdBy ?? null,
+    expires_at: expiresAtMs ?? null,
+  };
 }
 
 function toApiKey(found: KeyRow): ApiKey {
   return {
     id: found.id,
     name: found.name,
-    role: found.role,
-    principal: { uid: found.uid, kind: found.kind, displayName: found.display_name, email: found.email ?? undefined },
+    role: found.role as Role,
+    principal: toPrincipal(found),
     factories: found.factories === null ? undefined : (JSON.parse(found.factories) as string[]),
     hint: found.hint,
     createdAtMs: found.created_at,

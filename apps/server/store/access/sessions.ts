@@ -1,12 +1,15 @@
 /** Browsers that are signed in, by the digest of what they hold. What one may do is asked of its key each time, so that a session ends with its key on every replica. contract 2. */
+import { BROWSER_SESSION } from './access.entities.ts';
 import type { Access } from './access.ts';
 import { audit, type ChangedBy } from './audit.ts';
 import type { Database } from '../database/database.ts';
 import { accessOfRow, IS_USABLE, KEY_COLUMNS, type KeyRow } from './keys.ts';
-import { change, databaseNow, insert, row } from '../database/transactions.ts';
+import { insertInto } from '../database/table.ts';
+import { change, databaseNow, row } from '../database/transactions.ts';
 
 /** Sessions of one key at most: a person's browsers. Whoever signs in once more ends the oldest. */
 export const SESSIONS_OF_KEY_MAX = 20;
+
 /** Rows forgotten in one transaction, so that it never holds up an acceptance for long. */
 const PRUNED_PER_STEP = 500;
 
@@ -31,11 +34,8 @@ export class SessionStore {
       const nowMs = yield* databaseNow();
       const latest = `SELECT hash FROM browser_session WHERE key_id = ? ORDER BY created_at DESC, hash LIMIT ${SESSIONS_OF_KEY_MAX - 1}`;
       yield* change(`DELETE FROM browser_session WHERE key_id = ? AND hash NOT IN (${latest})`, keyId, keyId);
-      yield* insert(
-        'browser_session',
-        ['hash', 'key_id', 'created_at', 'expires_at'],
-        [[hash, keyId, nowMs, nowMs + lifetimeMs]],
-      );
+      const session = { hash, key_id: keyId, created_at: nowMs, expires_at: nowMs + lifetimeMs };
+      yield* insertInto(BROWSER_SESSION, [session]);
       yield* audit(by, { action: 'session.create', subject: keyId });
       return nowMs + lifetimeMs;
     });

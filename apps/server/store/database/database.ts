@@ -1,21 +1,20 @@
 /** How one of the two databases is opened, its schema brought up to date under a lock, and what everybody asks it through. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type Sqlite from 'better-sqlite3';
 import { types } from 'pg';
 import { DataSource, type EntitySchema } from 'typeorm';
-import type { TransactionRunner } from './transaction-runner.ts';
-import { toStoreError } from './faults.ts';
+import { row, rows, type Transaction, type TransactionRunner } from './transactions.ts';
+import { toStoreError } from './store-errors.ts';
 import { longReads } from './long-reads.ts';
 import { migratePostgres, MIGRATIONS, refuseUnknown, SchemaTooNewError } from './migrations.ts';
 import { BoundedClient, CONNECT_MS_MAX, refuseReadOnly } from './postgres/postgres-connections.ts';
-import { probePostgres, type PostgresUrls } from './postgres/postgres-probe.ts';
+import { type PostgresUrls, probePostgres } from './postgres/postgres-probe.ts';
 import { PostgresUnusableError, toConnectionError } from './postgres/postgres-refusals.ts';
 import { postgresLongReads, postgresRunner } from './postgres/postgres.ts';
 import { VersionMismatchError } from './replicas.ts';
 import { sqliteRunner } from './sqlite.ts';
 import { entitiesFor } from './table.ts';
-import { row, rows, type Transaction } from './transactions.ts';
+import type Sqlite from 'better-sqlite3';
 
 /** Connections of one process: writes are batched, so a handful saturates PostgreSQL. */
 const POOL_CONNECTIONS_MAX = 10;

@@ -1,4 +1,4 @@
-/** Many items to a transaction without a timer: what arrives while one commits goes into the next. */
+/** Many items to a transaction without a timer: what arrives while one commits goes into the next; and several of them side by side, one for all items of a key. */
 
 /** Bounds of one transaction: past these the commit itself takes longer than the waiting it saves. */
 const ITEMS_MAX = 256;
@@ -48,20 +48,20 @@ export class GroupCommit<In, Out> {
   private async flush(): Promise<void> {
     const batch = this.take();
     try {
-      await this.settle(batch);
+      await this.commitOrSplit(batch);
     } finally {
       this.scheduled = false;
       this.schedule();
     }
   }
 
-  private async settle(batch: Waiting<In, Out>[]): Promise<void> {
+  private async commitOrSplit(batch: Waiting<In, Out>[]): Promise<void> {
     try {
       const results = await this.commit(batch.map(({ item }) => item));
       batch.forEach(({ resolve }, position) => resolve(results[position] as Out));
     } catch (error) {
       if (batch.length === 1 || this.concernsAll(error)) return batch.forEach(({ reject }) => reject(error));
-      for (const one of batch) await this.settle([one]);
+      for (const one of batch) await this.commitOrSplit([one]);
     }
   }
 
@@ -74,4 +74,28 @@ export class GroupCommit<In, Out> {
     }
     return this.waiting.splice(0, count);
   }
+}
+
+/** As many group commits as are given, one for all items of a key. */
+export class ShardedGroupCommit<In, Out> {
+  private readonly shards: readonly GroupCommit<In, Out>[];
+  private readonly keyOf: (item: In) => string;
+
+  constructor(count: number, keyOf: (item: In) => string, lane: () => GroupCommit<In, Out>) {
+    this.shards = Array.from({ length: count }, lane);
+    this.keyOf = keyOf;
+  }
+
+  add(item: In): Promise<Out> {
+    return (this.shards[shardOf(this.keyOf(item), this.shards.length)] as GroupCommit<In, Out>).add(item);
+  }
+}
+
+/** Characters of a key that are hashed: the last ones of a random identifier are as good as all. */
+const HASHED_CHARACTERS = 6;
+function shardOf(key: string, count: number): number {
+  let sum = 0;
+  for (let at = Math.max(0, key.length - HASHED_CHARACTERS); at < key.length; at += 1)
+    sum = sum * 31 + key.charCodeAt(at);
+  return sum % count;
 }

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { DataSource } from 'typeorm';
 import { MIGRATION_NAMES } from './migrations.ts';
-import { toStoreError } from './faults.ts';
+import { toStoreError } from './store-errors.ts';
 import { BoundedClient, CONNECT_MS_MAX } from './postgres/postgres-connections.ts';
 import { toConnectionError } from './postgres/postgres-refusals.ts';
 

@@ -3,7 +3,7 @@ import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { StoreError } from './faults.ts';
+import { StoreError } from './store-errors.ts';
 import { longReads, type LongReads } from './long-reads.ts';
 import { change, databaseNow, insert, row, rows, type SqlValue, type Transaction } from './transactions.ts';
 

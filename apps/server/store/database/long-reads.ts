@@ -1,8 +1,7 @@
 /** Long reads of a SQLite file: in a thread of their own, one statement at a time, so that they delay no write. contract 3 (Long reads never stall the ingress). */
 import { Worker } from 'node:worker_threads';
-import { runSteps } from './transaction-runner.ts';
-import { StoreError, toStoreError } from './faults.ts';
-import type { Outcome, Row, Statement, Transaction } from './transactions.ts';
+import { type Outcome, type Row, runSteps, type Statement, type Transaction } from './transactions.ts';
+import { StoreError, toStoreError } from './store-errors.ts';
 
 /** A statement that takes longer is given up: every list is bounded, so that something is wrong with the machine or with us. */
 const STATEMENT_MS_MAX = 10_000;
@@ -68,9 +67,9 @@ export function longReads(file: string, nowMs: () => number, statementMsMax = ST
 
   function settle(outcome: (read: Waiting) => void): void {
     clearTimeout(overdue);
-    const settled = current;
+    const finished = current;
     current = undefined;
-    if (settled !== undefined) outcome(settled);
+    if (finished !== undefined) outcome(finished);
     next();
   }
 

@@ -17,8 +17,10 @@ export const MIGRATIONS = [
   Dashboard1700000000005,
   ManyMachines1700000000006,
 ];
+
 /** Their names, oldest first. */
 export const MIGRATION_NAMES: readonly string[] = MIGRATIONS.map(({ name }) => name);
+
 /** Arbitrary, fixed number of the advisory lock that one migrating process holds. */
 export const MIGRATION_LOCK = 7_305_118_402;
 

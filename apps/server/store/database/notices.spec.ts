@@ -1,5 +1,5 @@
 /** Notices within one process, and over a line that loses, repeats and refuses them. */
-import { Notices, TOPICS, type NoticeLine, type Topic } from './notices.ts';
+import { Notices, TOPICS, type NoticeTransport, type Topic } from './notices.ts';
 
 let sent: string[];
 let arrive: (topic: Topic, key: string) => void;
@@ -8,7 +8,7 @@ let heard: string[];
 let faults: unknown[];
 let notices: Notices;
 
-const line: NoticeLine = {
+const line: NoticeTransport = {
   start: (hear, all) => void ([arrive, anything] = [hear, all]),
   send: (topic, key) => void sent.push(`${topic} ${key}`),
   stop: async () => undefined,

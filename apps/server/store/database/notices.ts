@@ -1,4 +1,4 @@
-/** What the processes of one database tell each other: that something changed, never what. A notice makes things faster; behind every topic somebody looks all the same. contract 9. */
+/** Notices between the processes of one database: that something changed, never what. A notice makes things faster; every subscriber polls all the same. contract 9. */
 
 /**
  * `serving`: what deliveries are judged by. `runs`: something waits, or is wanted of a run. `run`: something is stored of the run that the key names.
@@ -7,58 +7,58 @@
 export const TOPICS = ['serving', 'runs', 'run', 'factory'] as const;
 export type Topic = (typeof TOPICS)[number];
 
-/** Hears of one change; without a key anything of the topic may have changed. */
+/** Receives one change; without a key anything of the topic may have changed. */
 export type Subscriber = (key: string | undefined) => void;
 
 /** What takes notices to other processes and brings theirs. Never throws, and nobody waits for it. */
-export interface NoticeLine {
-  /** `hear`: what others tell. `anything`: something may have been told that did not arrive. */
-  start(hear: (topic: Topic, key: string) => void, anything: () => void): void;
+export interface NoticeTransport {
+  /** `receive`: a notice of another process. `receiveAny`: some may have been sent that did not arrive. */
+  start(receive: (topic: Topic, key: string) => void, receiveAny: () => void): void;
   send(topic: Topic, key: string): void;
   stop(): Promise<void>;
 }
 
 export class Notices {
-  private readonly line: NoticeLine | undefined;
+  private readonly transport: NoticeTransport | undefined;
   private readonly report: (fault: unknown) => void;
   private readonly subscribers = new Map<Topic, Subscriber[]>();
 
   /** Without a line there are no other processes. */
-  constructor(report: (fault: unknown) => void, line?: NoticeLine) {
+  constructor(report: (fault: unknown) => void, line?: NoticeTransport) {
     this.report = report;
-    this.line = line;
+    this.transport = line;
   }
 
   start(): void {
-    this.line?.start(
-      (topic, key) => this.hear(topic, key === '' ? undefined : key),
+    this.transport?.start(
+      (topic, key) => this.deliver(topic, key === '' ? undefined : key),
       () => {
-        for (const topic of TOPICS) this.hear(topic, undefined);
+        for (const topic of TOPICS) this.deliver(topic, undefined);
       },
     );
   }
 
   async stop(): Promise<void> {
-    await this.line?.stop();
+    await this.transport?.stop();
   }
 
-  /** Hears what this process and others tell from now on. */
-  subscribe(topic: Topic, hear: Subscriber): void {
-    this.subscribers.set(topic, [...(this.subscribers.get(topic) ?? []), hear]);
+  /** Receives what this process and others publish from now on. */
+  subscribe(topic: Topic, subscriber: Subscriber): void {
+    this.subscribers.set(topic, [...(this.subscribers.get(topic) ?? []), subscriber]);
   }
 
-  /** Tells everybody, this process at once. To be called when the change is committed: who hears of it looks for it. */
+  /** Notifies every subscriber, those of this process at once. To be called once the change is committed: subscribers read it. */
   publish(topic: Topic, key = ''): void {
-    this.hear(topic, key === '' ? undefined : key);
-    this.line?.send(topic, key);
+    this.deliver(topic, key === '' ? undefined : key);
+    this.transport?.send(topic, key);
   }
 
-  private hear(topic: Topic, key: string | undefined): void {
-    for (const hear of this.subscribers.get(topic) ?? []) {
+  private deliver(topic: Topic, key: string | undefined): void {
+    for (const subscriber of this.subscribers.get(topic) ?? []) {
       try {
-        hear(key);
+        subscriber(key);
       } catch (fault) {
-        this.report(fault); // who tells has done its own work: nothing of ours fails it
+        this.report(fault); // the publisher has done its own work: no subscriber fails it
       }
     }
   }

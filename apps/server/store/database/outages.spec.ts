@@ -2,7 +2,7 @@
 import { Log } from '../../process/log.ts';
 import { logOutages } from '../database-log.ts';
 import type { Database } from './database.ts';
-import { StoreError } from './faults.ts';
+import { StoreError } from './store-errors.ts';
 
 describe('outages of the database', () => {
   let atMs: number;

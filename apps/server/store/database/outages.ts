@@ -1,12 +1,12 @@
-/** Whether the database answers: told once when it stops and once when it does again, however many attempts fail meanwhile. */
+/** Whether the database answers: reported once when it stops and once when it does again, however many attempts fail meanwhile. */
 import type { Database } from './database.ts';
-import { isOutage } from './faults.ts';
+import { isOutage } from './store-errors.ts';
 
 /** An outage is over when something was answered and for this long nothing failed: a server that comes back lets some in before others. Longer than the pause between two signs of life of a process. */
-const SETTLED_MS = 3_000;
+const RECOVERED_AFTER_MS = 3_000;
 
-/** Who is told, and by which clock. */
-export interface OutageParts {
+/** Who is notified, and by which clock. */
+export interface OutageDeps {
   monotonicMs(): number;
   /** `reason`: the code of the fault that was met first. */
   lost(reason: string): void;
@@ -15,50 +15,50 @@ export interface OutageParts {
 }
 
 export class Outages {
-  private readonly parts: OutageParts;
+  private readonly deps: OutageDeps;
   private outage: { sinceMs: number; failedMs: number; answeredMs?: number } | undefined;
-  constructor(parts: OutageParts) {
-    this.parts = parts;
+  constructor(parts: OutageDeps) {
+    this.deps = parts;
   }
 
-  /** Whether the error says that the database does not answer; then it is told of, and nobody else needs to. */
-  heardOf(error: unknown): boolean {
+  /** Whether the error says that the database does not answer; it is reported then, and needs no further report. */
+  isOutage(error: unknown): boolean {
     if (!isOutage(error)) return false;
-    const nowMs = this.parts.monotonicMs();
+    const nowMs = this.deps.monotonicMs();
     const isNew = this.outage === undefined;
     this.outage = { sinceMs: this.outage?.sinceMs ?? nowMs, failedMs: nowMs };
-    if (isNew) this.parts.lost(error.code);
+    if (isNew) this.deps.lost(error.code);
     return true;
   }
 
   /** The database did something for us. */
   answered(): void {
     if (this.outage === undefined) return;
-    const nowMs = this.parts.monotonicMs();
+    const nowMs = this.deps.monotonicMs();
     this.outage.answeredMs ??= nowMs;
     const { sinceMs, failedMs, answeredMs } = this.outage;
-    if (nowMs - failedMs < SETTLED_MS) return;
+    if (nowMs - failedMs < RECOVERED_AFTER_MS) return;
     this.outage = undefined;
-    this.parts.regained(answeredMs - sinceMs);
+    this.deps.regained(answeredMs - sinceMs);
   }
 }
 
 /** The same database, whose outages are noticed by whoever asks it something. */
-export function watched(database: Database, outages: Outages): Database {
-  const heeding = async <T>(answer: Promise<T>): Promise<T> => {
+export function watchOutages(database: Database, outages: Outages): Database {
+  const watch = async <T>(answer: Promise<T>): Promise<T> => {
     try {
       const found = await answer;
       outages.answered();
       return found;
     } catch (error) {
-      outages.heardOf(error);
+      outages.isOutage(error);
       throw error;
     }
   };
   return {
     ...database,
-    run: (body, lasting) => heeding(database.run(body, lasting)),
-    read: (body) => heeding(database.read(body)),
-    longRead: (body) => heeding(database.longRead(body)),
+    run: (body, durability) => watch(database.run(body, durability)),
+    read: (body) => watch(database.read(body)),
+    longRead: (body) => watch(database.longRead(body)),
   };
 }

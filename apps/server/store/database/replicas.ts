@@ -16,8 +16,9 @@ export const REPLICA = defineTable('replica', {
 
 /** Who was not heard of for this long does nothing any more. */
 const REPLICA_LIVE_MS = 15_000;
+
 /** Who was not heard of for this long is forgotten. */
-const REPLICA_KEPT_MS = 60_000;
+const REPLICA_FORGOTTEN_MS = 60_000;
 
 /** A process as it names itself. */
 export interface Process {
@@ -50,10 +51,10 @@ export class VersionMismatchError extends Error {
 }
 
 /** Asks one statement of PostgreSQL, with `$1` …; answers its rows. */
-type Ask = (text: string, params?: unknown[]) => Promise<unknown>;
+type PostgresQuery = (text: string, params?: unknown[]) => Promise<unknown>;
 
 /** Throws VersionMismatchError. To be asked before a database is migrated: a newer schema would keep the others from starting again. */
-export async function refuseOtherVersions(ask: Ask, version: string): Promise<void> {
+export async function refuseOtherVersions(ask: PostgresQuery, version: string): Promise<void> {
   const columns = (await ask(
     "SELECT column_name AS name FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = 'replica'",
   )) as { name: string }[];
@@ -84,7 +85,7 @@ export class ReplicaStore {
       );
       if (other !== undefined)
         throw new VersionMismatchError(me.version, { ...other, silentMs: nowMs - other.seen_at });
-      yield* enter(me, 0, nowMs);
+      yield* insertReplica(me, 0, nowMs);
     });
   }
 
@@ -99,8 +100,8 @@ export class ReplicaStore {
         me.owner,
       );
       if (known === 1) return;
-      yield* enter(me, servingVersion, nowMs);
-      yield* change('DELETE FROM replica WHERE seen_at < ?', nowMs - REPLICA_KEPT_MS);
+      yield* insertReplica(me, servingVersion, nowMs);
+      yield* change('DELETE FROM replica WHERE seen_at < ?', nowMs - REPLICA_FORGOTTEN_MS);
     });
   }
 
@@ -157,7 +158,11 @@ export class ReplicaStore {
   }
 }
 
-function* enter({ owner, version, roles, host }: Process, servingVersion: number, nowMs: number): Transaction<void> {
+function* insertReplica(
+  { owner, version, roles, host }: Process,
+  servingVersion: number,
+  nowMs: number,
+): Transaction<void> {
   const replica = {
     owner,
     started_at: nowMs,

@@ -1,6 +1,5 @@
 /** Lanes: one key's items stay in order in one lane; lanes do not wait for each other. */
-import { GroupCommit } from './group-commit.ts';
-import { ShardedGroupCommit } from './sharded-group-commit.ts';
+import { GroupCommit, ShardedGroupCommit } from './group-commit.ts';
 
 interface Item {
   key: string;

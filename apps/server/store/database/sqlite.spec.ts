@@ -1,6 +1,6 @@
 /** SQLite through one connection: transactions do not nest, roll back whole, and are run again when they lose a race. */
 import Sqlite from 'better-sqlite3';
-import { LostRaceError } from './faults.ts';
+import { LostRaceError } from './store-errors.ts';
 import { sqliteRunner } from './sqlite.ts';
 import { change, databaseNow, insert, matching, row, rows } from './transactions.ts';
 

@@ -1,14 +1,15 @@
-/** SQLite through one connection: a transaction is one synchronous function, so that nothing of another request can land inside it. */
+/** SQLite through one connection: a transaction is one synchronous function, so that nothing of another request can land inside it; and the free space within its file. */
 import type Database from 'better-sqlite3';
-import { LostRaceError, StoreError, toStoreError } from './faults.ts';
-import type { TransactionRunner } from './transaction-runner.ts';
+import { LostRaceError, StoreError, toStoreError } from './store-errors.ts';
 import {
   inSlices,
-  placeholders,
   type Outcome,
+  placeholders,
+  row,
   type SqlValue,
   type Statement,
   type Transaction,
+  type TransactionRunner,
 } from './transactions.ts';
 
 /** Prepared statements kept at most; the program has far fewer, so this bounds a bug rather than a load. */
@@ -120,10 +121,10 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
 
   return {
     dialect: 'sqlite',
-    async run(body, lasting) {
+    async run(body, durability) {
       for (let left = 3; ; left -= 1) {
         try {
-          return lasting === 'lazily' ? lazily(() => attempt(body)) : attempt(body);
+          return durability === 'lazily' ? lazily(() => attempt(body)) : attempt(body);
         } catch (error) {
           if (!(error instanceof LostRaceError) || left === 0) throw error;
         }
@@ -137,4 +138,22 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
       }
     },
   };
+}
+
+export class DatabaseFreeSpace {
+  private readonly database: TransactionRunner;
+  constructor(database: TransactionRunner) {
+    this.database = database;
+  }
+
+  /** Free bytes within the file; none where the database is another program's. */
+  async reusableBytes(): Promise<number> {
+    if (this.database.dialect !== 'sqlite') return 0;
+    const found = await this.database.read(() =>
+      row<{ bytes: number }>(
+        'SELECT f.freelist_count * s.page_size AS bytes FROM pragma_freelist_count AS f, pragma_page_size AS s',
+      ),
+    );
+    return found?.bytes ?? 0;
+  }
 }

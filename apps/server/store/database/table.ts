@@ -33,21 +33,23 @@ export interface Table<Row extends object = object, Stored extends object = obje
 export type RowOf<T> = T extends Table<infer Row, object> ? Row : never;
 
 /** Every column of a table, also those that only statements name. */
-export type StoredRowOf<T> = T extends Table<object, infer Stored> ? Stored : never;
+export type StoredRowOf<T> = T extends { readonly stored?: infer Stored } ? NonNullable<Stored> : never;
 
 /** States a table. `internal`: columns that only statements name, because they are large, computed or nobody else's business. */
-export function defineTable<const C extends Columns, const I extends Columns = Record<never, never>>(
+export function defineTable<const C extends Columns>(name: string, columns: C): Table<RowFrom<C>, RowFrom<C>>;
+export function defineTable<const C extends Columns, const I extends Columns>(
   name: string,
   columns: C,
-  internal?: I,
-): Table<RowFrom<C>, RowFrom<C> & RowFrom<I>> {
+  internal: I,
+): Table<RowFrom<C>, RowFrom<C> & RowFrom<I>>;
+export function defineTable<C extends Columns>(name: string, columns: C, internal: Columns = {}): Table<RowFrom<C>> {
   const described = [
     ...Object.entries(columns).map(([column, kind]) => [column, describeColumn(kind)] as const),
-    ...Object.entries(internal ?? {}).map(([column, kind]) => [column, { ...describeColumn(kind), select: false }]),
+    ...Object.entries(internal).map(([column, kind]) => [column, { ...describeColumn(kind), select: false }]),
   ];
   const options = { name, tableName: name, columns: Object.fromEntries(described) };
-  const schema = new EntitySchema<RowFrom<C>>(options as EntitySchemaOptions<RowFrom<C>>);
-  return Object.assign(schema, { columns: Object.keys(columns) as (keyof C & string)[] });
+  const schema = new EntitySchema<RowFrom<C>>(options);
+  return Object.assign(schema, { columns: Object.keys(columns) });
 }
 
 const BYTES = { sqlite: 'blob', postgres: 'bytea' } as const;

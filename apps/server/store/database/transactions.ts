@@ -1,4 +1,5 @@
-/** Transactions as generators: written once over SQL, run synchronously on SQLite and asynchronously on PostgreSQL. */
+/** Transactions as generators: written once over SQL, run synchronously on SQLite and asynchronously on PostgreSQL by a runner. */
+import { toStoreError } from './store-errors.ts';
 
 export type SqlValue = string | number | null | Uint8Array;
 export type Row = Record<string, SqlValue>;
@@ -43,7 +44,7 @@ export function* rows<R = Row>(text: string, ...params: SqlValue[]): Transaction
   return outcome.rows as R[];
 }
 
-/** Which rows, beside their keys. `and` begins with AND; `tail`: ORDER BY and lock, the order holding among rows that are found together only. */
+/** Which rows, by more than their keys. `and` begins with AND; `tail`: ORDER BY and lock, the order holding among rows that are found together only. */
 export interface Match {
   columns: string;
   table: string;
@@ -109,4 +110,34 @@ export function* inSlices<T>(values: readonly T[]): Generator<T[]> {
     yield values.slice(start, start + size);
     start += size;
   }
+}
+
+/** `lazily`: a power cut may take it back, a killed process may not. For what is written again and again and harms nobody when it is lost. SQLite only: spares the wait for the disk. */
+export type Durability = 'lazily';
+
+export interface TransactionRunner {
+  readonly dialect: 'sqlite' | 'postgres';
+  /** Runs the body in one transaction; commits when it returns, rolls back when it throws. Retries lost races. */
+  run<T>(body: () => Transaction<T>, durability?: Durability): Promise<T>;
+  /** Runs a body that only reads, outside any transaction. */
+  read<T>(body: () => Transaction<T>): Promise<T>;
+}
+
+/** Steps through a body whose statements are executed elsewhere; a failed statement is thrown into the body, as a StoreError, which may catch it. */
+export async function runSteps<T>(
+  work: Transaction<T>,
+  execute: (statement: Statement) => Promise<Outcome>,
+): Promise<T> {
+  let step = work.next();
+  while (!step.done) {
+    let outcome: Outcome;
+    try {
+      outcome = await execute(step.value);
+    } catch (error) {
+      step = work.throw(toStoreError(error));
+      continue;
+    }
+    step = work.next(outcome);
+  }
+  return step.value;
 }

@@ -1,18 +1,19 @@
-/** What runs can be made of: applied skills, environments and models of several factories at once. contract 3 (agent, environments, models). */
+/** Lists of what is applied: the inventory of one factory; skills, environments and models of several. contract 3 (agent, environments, models), 4 (status). */
 import type { EnvironmentDefinition, FactoryDefinition, SkillDefinition } from '#definitions';
+import type { AppliedObject } from '#reconcile';
 import type { Database } from '../database/database.ts';
-import type { FactorySource } from '../factories/factories.ts';
+import type { FactorySource } from '../factories/factory-rows.ts';
 import type { VisibleFactories } from '../runs/run-history.ts';
 import { placeholders, row, rows, type Transaction } from '../database/transactions.ts';
 
 /** Skills, and environments, of one answer: more than people choose from. */
 export const CATALOGUE_MAX = 1_000;
 
-/** Ended runs that are looked at for the latest use of a name: it may be another factory's. */
-const LATEST_LOOKED_AT = 1_000;
+/** Ended runs that are scanned for the latest use of a name: it may be another factory's. */
+const RUNS_SCANNED_MAX = 1_000;
 
 /** An applied resource and the factory that has it. */
-export interface Applied<Definition> {
+export interface AppliedResource<Definition> {
   uid: string;
   /** Its name in the factory. */
   slug: string;
@@ -35,12 +36,12 @@ export class CatalogueStore {
   }
 
   /** Skills by name; at most CATALOGUE_MAX. */
-  skills(visible: VisibleFactories): Promise<Applied<SkillDefinition>[]> {
+  skills(visible: VisibleFactories): Promise<AppliedResource<SkillDefinition>[]> {
     return this.applied<SkillDefinition>('skill', visible);
   }
 
   /** Environments by name; at most CATALOGUE_MAX. */
-  environments(visible: VisibleFactories): Promise<Applied<EnvironmentDefinition>[]> {
+  environments(visible: VisibleFactories): Promise<AppliedResource<EnvironmentDefinition>[]> {
     return this.applied<EnvironmentDefinition>('environment', visible);
   }
 
@@ -50,7 +51,7 @@ export class CatalogueStore {
       this.database.dialect === 'sqlite'
         ? "a.definition -> 'agent' ->> 'model'"
         : "a.definition::json -> 'agent' ->> 'model'";
-    const { condition, params } = among('f.uid', visible);
+    const { condition, params } = factoryCondition('f.uid', visible);
     return this.database.read(function* () {
       const named = yield* rows<{ model: string | null }>(
         `SELECT DISTINCT ${model} AS model FROM automation a JOIN factory f ON f.uid = a.factory_uid WHERE a.deleted_at IS NULL AND f.deleted_at IS NULL${condition}`,
@@ -82,7 +83,7 @@ export class CatalogueStore {
           `SELECT created_at, error_code FROM (SELECT created_at, error_code, factory_uid, settled_at FROM run WHERE ${column} = ? AND settled_at IS NOT NULL ORDER BY settled_at DESC LIMIT ?) AS latest
            WHERE factory_uid = ? ORDER BY settled_at DESC LIMIT 1`,
           name,
-          LATEST_LOOKED_AT,
+          RUNS_SCANNED_MAX,
           factoryUid,
         );
         if (latest !== undefined)
@@ -95,13 +96,13 @@ export class CatalogueStore {
   private applied<Definition>(
     kind: 'skill' | 'environment',
     visible: VisibleFactories,
-  ): Promise<Applied<Definition>[]> {
+  ): Promise<AppliedResource<Definition>[]> {
     return this.database.read(() => appliedOf<Definition>(kind, visible));
   }
 }
 
-function* appliedOf<Definition>(kind: string, visible: VisibleFactories): Transaction<Applied<Definition>[]> {
-  const { condition, params } = among('f.uid', visible);
+function* appliedOf<Definition>(kind: string, visible: VisibleFactories): Transaction<AppliedResource<Definition>[]> {
+  const { condition, params } = factoryCondition('f.uid', visible);
   const found = yield* rows<{
     uid: string;
     slug: string;
@@ -140,10 +141,62 @@ function* appliedOf<Definition>(kind: string, visible: VisibleFactories): Transa
   );
 }
 
-function among(column: string, visible: VisibleFactories): { condition: string; params: readonly string[] } {
+function factoryCondition(column: string, visible: VisibleFactories): { condition: string; params: readonly string[] } {
   if (visible === undefined) return { condition: '', params: [] };
   // A list of nothing is no SQL, and matches nothing.
   return visible.length === 0
     ? { condition: ' AND 1 = 0', params: [] }
     : { condition: ` AND ${column} IN (${placeholders(visible.length)})`, params: visible };
+}
+
+export interface InventoryEntry {
+  kind: AppliedObject['kind'];
+  uid: string;
+  slug: string;
+  /** File that decides it, relative to the factory's root. */
+  path: string;
+  /** Object ID that git gives the file; absent for what was made over the API. */
+  blob?: string;
+  revision: string;
+  enabled: boolean;
+  /** Of a webhook: whether it has a secret to authenticate with; true for everything else. */
+  hasSecret: boolean;
+}
+
+/** Order in which people look for things. */
+const KIND_ORDER: readonly string[] = ['webhook', 'automation', 'environment', 'skill'];
+const INVENTORY = `SELECT 'webhook' AS kind, uid, slug, path, blob, revision, enabled, CASE WHEN secret_version IS NULL THEN 0 ELSE 1 END AS has_secret FROM webhook WHERE factory_uid = ? AND deleted_at IS NULL
+  UNION ALL SELECT 'automation', uid, slug, path, blob, revision, enabled, 1 FROM automation WHERE factory_uid = ? AND deleted_at IS NULL
+  UNION ALL SELECT kind, uid, slug, path, blob, revision, 1, 1 FROM resource WHERE factory_uid = ? AND deleted_at IS NULL`;
+
+export class InventoryStore {
+  private readonly database: Database;
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  /** Every live object, by kind and name. */
+  async list(factoryUid: string): Promise<InventoryEntry[]> {
+    const found = await this.database.read(() =>
+      rows<{
+        kind: AppliedObject['kind'];
+        uid: string;
+        slug: string;
+        path: string;
+        blob: string | null;
+        revision: string;
+        enabled: number;
+        has_secret: number;
+      }>(INVENTORY, factoryUid, factoryUid, factoryUid),
+    );
+    const entries = found.map(({ enabled, blob, has_secret: hasSecret, ...entry }) => ({
+      ...entry,
+      blob: blob ?? undefined,
+      enabled: enabled === 1,
+      hasSecret: hasSecret === 1,
+    }));
+    return entries.sort(
+      (a, b) => KIND_ORDER.indexOf(a.kind) - KIND_ORDER.indexOf(b.kind) || (a.slug < b.slug ? -1 : 1),
+    );
+  }
 }

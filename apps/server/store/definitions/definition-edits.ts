@@ -2,14 +2,14 @@
 import { isManagedSource, type AppliedObject } from '#reconcile';
 import { audit, type AuditChange, type ChangedBy } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
-import { bindWebhooks, deleteObject, writeObject } from './definitions.ts';
-import type { FactorySource } from '../factories/factories.ts';
-import { dropUnboundValues, putSecret } from '../secrets/secret-changes.ts';
+import { bindWebhooks, deleteObject, writeObject } from './definition-writes.ts';
+import type { FactorySource } from '../factories/factory-rows.ts';
+import { deleteUnboundValues, putSecret } from '../secrets/secret-changes.ts';
 import { visibleSecrets } from '../secrets/secret-rows.ts';
 import type { Secret, WantedSecret } from '../secrets/secrets.ts';
-import { bumpServing } from '../serving/serving-version.ts';
+import { bumpServing } from '../serving/serving.ts';
 import { change, databaseNow, row, rows, type Transaction } from '../database/transactions.ts';
-import type { AutomationRow, WebhookRow } from './definition.entities.ts';
+import { AUTOMATION, type AutomationRow, WEBHOOK, type WebhookRow } from './definition.entities.ts';
 import { lastDeliveries } from './webhooks.ts';
 
 /** What an edit is decided on. The factory is locked: all of it stays so until the edit is committed. */
@@ -72,7 +72,7 @@ export interface EditContext<Answer> {
   /** UID of the automation that the edit is about. */
   automationUid?: string;
   /** Further statements of the same transaction, once the answer is known. */
-  settle?(answer: Answer): Transaction<void> | undefined;
+  complete?(answer: Answer): Transaction<void> | undefined;
 }
 
 export type EditDecision<Answer, Reason> = DefinitionEdit<Answer> | { ok: false; reason: Reason };
@@ -107,7 +107,7 @@ export class DefinitionEditStore {
       if (!decided.ok) return { kind: 'refused', reason: decided.reason };
       if (decided.change !== undefined) yield* write(factoryUid, decided, decided.change, context);
       const answer = decided.answer(yield* edited(factoryUid, automationOf(decided) ?? context.automationUid));
-      const settling = context.settle?.(answer);
+      const settling = context.complete?.(answer);
       if (settling !== undefined) yield* settling;
       return { kind: 'done', answer };
     });
@@ -135,7 +135,7 @@ function* write(
       factoryUid,
     );
   yield* bindWebhooks(factoryUid);
-  yield* dropUnboundValues();
+  yield* deleteUnboundValues();
   yield* change(
     'UPDATE factory SET revision_seen = ?, revision_attempted = ?, revision_applied = ?, updated_at = ? WHERE uid = ?',
     revision,
@@ -189,7 +189,7 @@ function* editable(uid: string, slug: string, automationUid: string | undefined)
 
 function* liveWebhooks(factoryUid: string): Transaction<WebhookRow[]> {
   return yield* rows<WebhookRow>(
-    `SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE factory_uid = ? AND deleted_at IS NULL ORDER BY slug`,
+    `SELECT ${WEBHOOK.columns.join(', ')} FROM webhook WHERE factory_uid = ? AND deleted_at IS NULL ORDER BY slug`,
     factoryUid,
   );
 }
@@ -197,16 +197,11 @@ function* liveWebhooks(factoryUid: string): Transaction<WebhookRow[]> {
 function* liveAutomation(factoryUid: string, uid: string | undefined): Transaction<AutomationRow | undefined> {
   if (uid === undefined) return undefined;
   return yield* row<AutomationRow>(
-    `SELECT ${AUTOMATION_COLUMNS} FROM automation WHERE uid = ? AND factory_uid = ? AND deleted_at IS NULL`,
+    `SELECT ${AUTOMATION.columns.join(', ')} FROM automation WHERE uid = ? AND factory_uid = ? AND deleted_at IS NULL`,
     uid,
     factoryUid,
   );
 }
-
-const WEBHOOK_COLUMNS =
-  'uid, factory_uid, slug, name, auth_mode, signature_scheme, secret_name, secret_id, secret_version, delivery_id_header, enabled, path, definition, revision, version, created_at, updated_at, deleted_at';
-const AUTOMATION_COLUMNS =
-  'uid, factory_uid, slug, name, enabled, path, definition, revision, version, created_at, updated_at, deleted_at';
 
 function* resources(factoryUid: string, kind: string): Transaction<{ uid: string; slug: string }[]> {
   return yield* rows<{ uid: string; slug: string }>(

@@ -28,6 +28,7 @@ export const WEBHOOK = defineTable(
   },
   { text: 'text?' },
 );
+
 /** Row of `webhook`. */
 export type WebhookRow = RowOf<typeof WEBHOOK>;
 
@@ -53,6 +54,7 @@ export const AUTOMATION = defineTable(
   { ...DEFINITION_COLUMNS, name: 'text', enabled: 'int' },
   { text: 'text?', scheduled: 'int?' },
 );
+
 /** Row of `automation`. */
 export type AutomationRow = RowOf<typeof AUTOMATION>;
 
@@ -80,5 +82,6 @@ export const SCHEDULE = defineTable('schedule', {
   missed: 'int',
   last_missed_at: 'int?',
 });
+
 /** Row of `schedule`. */
 export type ScheduleRow = RowOf<typeof SCHEDULE>;

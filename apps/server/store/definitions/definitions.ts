@@ -1,4 +1,4 @@
-/** Applied definitions as rows: what is, the transaction that makes it what should be, and the binding of webhooks to secret versions. contract 9. */
+/** Applied definitions as rows: what is applied, and the transaction that applies a plan. contract 9. */
 import type {
   AutomationDefinition,
   EnvironmentDefinition,
@@ -9,22 +9,13 @@ import type {
 } from '#definitions';
 import type { Actual, AppliedObject, HowApplied, Rebinding } from '#reconcile';
 import type { Database } from '../database/database.ts';
-import { FenceLostError } from '../factories/factories.ts';
-import { dropFiles, keepFiles, toResourceFiles } from './resource-files.ts';
-import { bumpServing } from '../serving/serving-version.ts';
-import { dropUnboundValues } from '../secrets/secret-changes.ts';
+import { FenceLostError } from '../database/store-errors.ts';
+import { deleteFiles, saveFiles, toResourceFiles } from './resource-files.ts';
+import { bumpServing } from '../serving/serving.ts';
+import { deleteUnboundValues } from '../secrets/secret-changes.ts';
 import { visibleSecrets } from '../secrets/secret-rows.ts';
-import type { Secret } from '../secrets/secrets.ts';
-import {
-  change,
-  databaseNow,
-  insert,
-  placeholders,
-  row,
-  rows,
-  type SqlValue,
-  type Transaction,
-} from '../database/transactions.ts';
+import { change, databaseNow, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
+import { adoptFilePaths, bindWebhooks, deleteObject, updateFileColumn, writeObject } from './definition-writes.ts';
 
 /** A plan made concrete: what to write for each change, under which revision and fence. */
 export interface Application {
@@ -51,15 +42,6 @@ export interface WebhookFacts {
   deleted: Set<string>;
 }
 
-interface BoundWebhook {
-  uid: string;
-  slug: string;
-  path: string;
-  secret_name: string;
-  secret_id: string | null;
-  secret_version: number | null;
-}
-
 export class DefinitionStore {
   private readonly database: Database;
   constructor(database: Database) {
@@ -71,9 +53,9 @@ export class DefinitionStore {
     return this.database.read(function* () {
       const factory = yield* row<{ definition: string }>('SELECT definition FROM factory WHERE uid = ?', factoryUid);
       const objects = [
-        ...(yield* applied<WebhookDefinition>('webhook', "'webhook'", factoryUid)),
-        ...(yield* applied<AutomationDefinition>('automation', "'automation'", factoryUid)),
-        ...(yield* applied<EnvironmentDefinition | SkillDefinition>('resource', 'kind', factoryUid)),
+        ...(yield* appliedObjects<WebhookDefinition>('webhook', "'webhook'", factoryUid)),
+        ...(yield* appliedObjects<AutomationDefinition>('automation', "'automation'", factoryUid)),
+        ...(yield* appliedObjects<EnvironmentDefinition | SkillDefinition>('resource', 'kind', factoryUid)),
       ];
       return {
         factory: factory && (JSON.parse(factory.definition) as FactoryDefinition),
@@ -136,13 +118,18 @@ export class DefinitionStore {
       const secrets = yield* visibleSecrets(factoryUid, 'webhook');
       for (const object of application.upserts) yield* writeObject(object, application, secrets, nowMs);
       for (const { kind, uid } of application.deletions) yield* deleteObject(kind, uid, revision, nowMs);
-      yield* dropFiles(application.deletions.map(({ uid }) => uid));
-      yield* keepFiles(factoryUid, skillFiles);
-      yield* standInFiles(factoryUid);
-      yield* keepCurrent(factoryUid, 'text', ['webhook', 'automation'], application.texts ?? new Map());
-      yield* keepCurrent(factoryUid, 'blob', ['webhook', 'automation', 'resource'], application.blobs ?? new Map());
+      yield* deleteFiles(application.deletions.map(({ uid }) => uid));
+      yield* saveFiles(factoryUid, skillFiles);
+      yield* adoptFilePaths(factoryUid);
+      yield* updateFileColumn(factoryUid, 'text', ['webhook', 'automation'], application.texts ?? new Map());
+      yield* updateFileColumn(
+        factoryUid,
+        'blob',
+        ['webhook', 'automation', 'resource'],
+        application.blobs ?? new Map(),
+      );
       yield* bumpServing(factoryUid);
-      yield* dropUnboundValues();
+      yield* deleteUnboundValues();
     });
   }
 
@@ -158,7 +145,7 @@ export class DefinitionStore {
       const moved = yield* bindWebhooks(factoryUid);
       if (moved.length > 0) {
         yield* bumpServing(factoryUid);
-        yield* dropUnboundValues();
+        yield* deleteUnboundValues();
       }
       return moved;
     });
@@ -192,35 +179,7 @@ export class DefinitionStore {
   }
 }
 
-/** Binds every live webhook of a factory to the newest version of the secret that it names; answers those that moved. The caller bumps the serving version. */
-export function* bindWebhooks(factoryUid: string): Transaction<Rebinding[]> {
-  const secrets = yield* visibleSecrets(factoryUid, 'webhook');
-  const webhooks = yield* rows<BoundWebhook>(
-    'SELECT uid, slug, path, secret_name, secret_id, secret_version FROM webhook WHERE factory_uid = ? AND deleted_at IS NULL ORDER BY slug',
-    factoryUid,
-  );
-  const moved: Rebinding[] = [];
-  for (const webhook of webhooks) {
-    const binding = bindingOf(secrets.get(webhook.secret_name));
-    if (binding.id === webhook.secret_id && binding.version === webhook.secret_version) continue;
-    yield* change(
-      'UPDATE webhook SET secret_id = ?, secret_version = ? WHERE uid = ?',
-      binding.id,
-      binding.version,
-      webhook.uid,
-    );
-    moved.push({
-      webhookUid: webhook.uid,
-      slug: webhook.slug,
-      path: webhook.path,
-      secretName: webhook.secret_name,
-      version: binding.version ?? undefined,
-    });
-  }
-  return moved;
-}
-
-function* applied<T>(
+function* appliedObjects<T>(
   table: string,
   kind: string,
   factoryUid: string,
@@ -230,122 +189,4 @@ function* applied<T>(
     factoryUid,
   );
   return found.map((object) => ({ ...object, definition: JSON.parse(object.definition) as T }));
-}
-
-/** Where and under which revision an object is written. */
-export interface DefinitionLocation {
-  factoryUid: string;
-  revision: string;
-  /** Label of a webhook or automation; its slug where nobody chose one. */
-  name?: string;
-}
-
-/** Makes or changes an object; a deleted one of the same UID comes back. Binds a webhook to its secret as `secrets` have it. */
-export function* writeObject(
-  object: AppliedObject,
-  { factoryUid, revision, name }: DefinitionLocation,
-  secrets: Map<string, Secret>,
-  nowMs: number,
-): Transaction<void> {
-  const table = tableOf(object.kind);
-  const special = specialColumns(object, name ?? object.slug, secrets);
-  const columns: Record<string, SqlValue> = {
-    factory_uid: factoryUid,
-    slug: object.slug,
-    path: object.path,
-    definition: JSON.stringify(object.definition),
-    revision,
-    blob: null,
-    updated_at: nowMs,
-    deleted_at: null,
-    ...special,
-  };
-  const names = Object.keys(columns);
-  const updated = yield* change(
-    `UPDATE ${table} SET ${names.map((column) => `${column} = ?`).join(', ')}, version = version + 1 WHERE uid = ? AND factory_uid = ?`,
-    ...Object.values(columns),
-    object.uid,
-    factoryUid,
-  );
-  if (updated === 1) return;
-  yield* insert(table, ['uid', ...names, 'version', 'created_at'], [[object.uid, ...Object.values(columns), 1, nowMs]]);
-}
-
-/** Deletes an object; its row stays, so that its UID is remembered and can come back. */
-export function* deleteObject(
-  kind: AppliedObject['kind'],
-  uid: string,
-  revision: string,
-  nowMs: number,
-): Transaction<void> {
-  yield* change(`UPDATE ${tableOf(kind)} SET deleted_at = ?, revision = ? WHERE uid = ?`, nowMs, revision, uid);
-}
-
-/** What was managed on the dashboard before stands in files now, whose names are its names. */
-function* standInFiles(factoryUid: string): Transaction<void> {
-  for (const [table, before, behind] of [
-    ['webhook', 'webhooks/', '.yaml'],
-    ['automation', 'automations/', '/automation.md'],
-  ] as const) {
-    yield* change(
-      `UPDATE ${table} SET name = slug, path = ? || slug || ? WHERE factory_uid = ? AND path = '' AND deleted_at IS NULL`,
-      before,
-      behind,
-      factoryUid,
-    );
-  }
-}
-
-/** Keeps what is known of each file that applies: its exact text, which an edit is proposed on, or what git calls it. Writes only what differs. */
-function* keepCurrent(
-  factoryUid: string,
-  column: 'text' | 'blob',
-  tables: readonly string[],
-  current: ReadonlyMap<string, string>,
-): Transaction<void> {
-  if (current.size === 0) return;
-  for (const table of tables) {
-    const kept = yield* rows<{ uid: string; path: string; value: string | null }>(
-      `SELECT uid, path, ${column} AS value FROM ${table} WHERE factory_uid = ? AND deleted_at IS NULL`,
-      factoryUid,
-    );
-    for (const { uid, path, value } of kept) {
-      const wanted = current.get(path);
-      if (wanted !== undefined && wanted !== value)
-        yield* change(`UPDATE ${table} SET ${column} = ? WHERE uid = ?`, wanted, uid);
-    }
-  }
-}
-
-function specialColumns(object: AppliedObject, name: string, secrets: Map<string, Secret>): Record<string, SqlValue> {
-  switch (object.kind) {
-    case 'webhook': {
-      const { authMode, signatureScheme, secretName, deliveryIdHeader, enabled } = object.definition;
-      const binding = bindingOf(secrets.get(secretName));
-      return {
-        name,
-        auth_mode: authMode,
-        signature_scheme: signatureScheme ?? null,
-        secret_name: secretName,
-        secret_id: binding.id,
-        secret_version: binding.version,
-        delivery_id_header: deliveryIdHeader ?? null,
-        enabled: enabled ? 1 : 0,
-      };
-    }
-    case 'automation':
-      return { name, enabled: object.definition.enabled ? 1 : 0 };
-    default:
-      return { kind: object.kind };
-  }
-}
-
-function bindingOf(secret: Secret | undefined): { id: string | null; version: number | null } {
-  if (secret === undefined) return { id: null, version: null };
-  return { id: secret.id, version: secret.version === 0 ? null : secret.version };
-}
-
-function tableOf(kind: AppliedObject['kind']): string {
-  if (kind === 'webhook' || kind === 'automation') return kind;
-  return 'resource';
 }

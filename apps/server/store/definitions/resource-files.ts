@@ -2,7 +2,9 @@
 import { createHash } from 'node:crypto';
 import type { EnvironmentDefinition, SkillDefinition, SkillFile } from '#definitions';
 import type { Database } from '../database/database.ts';
-import { change, insert, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
+import { insertInto } from '../database/table.ts';
+import { RESOURCE_FILE } from './definition.entities.ts';
+import { change, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
 
 /** An applied resource, or the names of those that there are instead. */
 export type ResourceLookup<Definition> = { uid: string; definition: Definition } | { names: readonly string[] };
@@ -92,7 +94,7 @@ export function toResourceFiles(
 }
 
 /** Makes the stored files of these skills what they should be. Writes only what differs. */
-export function* keepFiles(
+export function* saveFiles(
   factoryUid: string,
   skills: ReadonlyMap<string, readonly ResourceFile[]>,
 ): Transaction<void> {
@@ -108,7 +110,7 @@ export function* keepFiles(
   for (const { uid, path } of resources) {
     const files = skills.get(path);
     if (files !== undefined)
-      yield* keepFilesOf(
+      yield* saveFilesOf(
         uid,
         files,
         new Map(
@@ -120,7 +122,7 @@ export function* keepFiles(
   }
 }
 
-function* keepFilesOf(
+function* saveFilesOf(
   uid: string,
   files: readonly ResourceFile[],
   stored: ReadonlyMap<string, string>,
@@ -130,11 +132,14 @@ function* keepFilesOf(
   const surplus = [...stored.keys()].filter((path) => !wanted.has(path));
   for (const path of [...surplus, ...differing.map((file) => file.path)])
     yield* change('DELETE FROM resource_file WHERE resource_uid = ? AND path = ?', uid, path);
-  yield* insert(
-    'resource_file',
-    ['resource_uid', 'path', 'content', 'digest', 'executable'],
-    differing.map(({ path, content, digest, executable }) => [uid, path, content, digest, executable ? 1 : 0]),
-  );
+  const rows = differing.map(({ path, content, digest, executable }) => ({
+    resource_uid: uid,
+    path,
+    content,
+    digest,
+    executable: executable ? 1 : 0,
+  }));
+  yield* insertInto(RESOURCE_FILE, rows);
 }
 
 function identityOf(digest: string, executable: boolean): string {
@@ -142,7 +147,7 @@ function identityOf(digest: string, executable: boolean): string {
 }
 
 /** Forgets the files of deleted resources. */
-export function* dropFiles(resourceUids: readonly string[]): Transaction<void> {
+export function* deleteFiles(resourceUids: readonly string[]): Transaction<void> {
   if (resourceUids.length > 0)
     yield* change(
       `DELETE FROM resource_file WHERE resource_uid IN (${placeholders(resourceUids.length)})`,
@@ -151,7 +156,7 @@ export function* dropFiles(resourceUids: readonly string[]): Transaction<void> {
 }
 
 /** Forgets the files of a deleted factory. */
-export function* dropFilesOf(factoryUid: string): Transaction<void> {
+export function* deleteFilesOfFactory(factoryUid: string): Transaction<void> {
   yield* change(
     'DELETE FROM resource_file WHERE resource_uid IN (SELECT uid FROM resource WHERE factory_uid = ?)',
     factoryUid,

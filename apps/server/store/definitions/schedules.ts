@@ -1,9 +1,10 @@
 /** Schedules as rows: how far their ticks were handled, and the transaction that handles one, once over all processes. contract 8 (schedule trigger). */
 import type { AgentDefaults, AutomationDefinition, FactoryDefinition, Missed } from '#definitions';
 import type { Database } from '../database/database.ts';
-import type { NewRun } from '../runs/new-run.ts';
-import { decideAdmission, storeAdmission } from '../runs/run-groups.ts';
-import { change, insert, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
+import { decideAdmission, type NewRun, storeAdmission } from '../runs/new-run.ts';
+import { insertInto } from '../database/table.ts';
+import { SCHEDULE, type ScheduleRow } from './definition.entities.ts';
+import { change, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
 
 /** A schedule and how far it got; times in milliseconds. */
 export interface Schedule {
@@ -48,18 +49,6 @@ export type TickOutcome =
   | { kind: 'busy' }
   | { kind: 'missed' }
   | { kind: 'lost' };
-
-interface ScheduleRow {
-  schedule_id: string;
-  automation_uid: string;
-  factory_uid: string;
-  name: string | null;
-  cron: string;
-  handled_until: number;
-  last_fired_at: number | null;
-  missed: number;
-  last_missed_at: number | null;
-}
 
 /** UIDs or IDs in one statement. */
 const NAMED_AT_ONCE = 500;
@@ -120,45 +109,18 @@ export class ScheduleStore {
   }
 
   /** Adds new schedules, which count from where they say on, and forgets those that are none any more. */
-  async settle(added: readonly Schedule[], removedIds: readonly string[]): Promise<void> {
+  async update(added: readonly Schedule[], removedIds: readonly string[]): Promise<void> {
     if (added.length + removedIds.length === 0) return;
-    const values = added
-      .map((one) => [
-        one.scheduleId,
-        one.automationUid,
-        one.factoryUid,
-        one.name ?? null,
-        one.cron,
-        one.handledUntilMs,
-        null,
-        0,
-        null,
-      ])
-      .toSorted(([one], [other]) => (String(one) < String(other) ? -1 : 1));
+    const rows = added.map(toRow).toSorted((a, b) => (a.schedule_id < b.schedule_id ? -1 : 1));
     await this.database.run(function* () {
-      yield* insert(
-        'schedule',
-        [
-          'schedule_id',
-          'automation_uid',
-          'factory_uid',
-          'name',
-          'cron',
-          'handled_until',
-          'last_fired_at',
-          'missed',
-          'last_missed_at',
-        ],
-        values,
-        { ignoreConflicts: true },
-      );
+      yield* insertInto(SCHEDULE, rows, { ignoreConflicts: true });
       for (const some of slices([...removedIds].sort()))
         yield* change(`DELETE FROM schedule WHERE schedule_id IN (${placeholders(some.length)})`, ...some);
     });
   }
 
   /** What a run of an automation is made of now; undefined when the automation is gone or disabled. */
-  ground(automationUid: string): Promise<ScheduleFacts | undefined> {
+  loadFacts(automationUid: string): Promise<ScheduleFacts | undefined> {
     return this.database.run(function* () {
       const found = yield* row<{
         slug: string;
@@ -198,11 +160,11 @@ export class ScheduleStore {
 
   /** Handles a tick: what it starts, what was missed and how far the schedule got commit together. Of several processes one does. */
   handle(tick: Tick, nowMs: number): Promise<TickOutcome> {
-    return this.database.run(() => handling(tick, nowMs));
+    return this.database.run(() => handleTick(tick, nowMs));
   }
 }
 
-function* handling({ schedule, atMs, start, missed, lastMissedMs }: Tick, nowMs: number): Transaction<TickOutcome> {
+function* handleTick({ schedule, atMs, start, missed, lastMissedMs }: Tick, nowMs: number): Transaction<TickOutcome> {
   if (start !== undefined && !(yield* isServed(schedule.factoryUid, start.servingVersion))) return { kind: 'lost' };
   const won = yield* change(
     'UPDATE schedule SET handled_until = ?, missed = missed + ?, last_missed_at = COALESCE(?, last_missed_at) WHERE schedule_id = ? AND handled_until = ?',
@@ -221,9 +183,9 @@ function* handling({ schedule, atMs, start, missed, lastMissedMs }: Tick, nowMs:
     atMs,
   );
   if (before !== undefined) return { kind: 'lost' };
-  const turns = yield* decideAdmission([start.run]);
-  const replaced = yield* storeAdmission(turns, nowMs);
-  if (turns.made.length === 0) return { kind: 'busy' };
+  const admission = yield* decideAdmission([start.run]);
+  const replaced = yield* storeAdmission(admission, nowMs);
+  if (admission.made.length === 0) return { kind: 'busy' };
   yield* change('UPDATE schedule SET last_fired_at = ? WHERE schedule_id = ?', atMs, schedule.scheduleId);
   return { kind: 'started', replaced };
 }
@@ -235,6 +197,20 @@ function* isServed(factoryUid: string, servingVersion: number): Transaction<bool
     factoryUid,
   );
   return factory?.serving_version === servingVersion;
+}
+
+function toRow({ scheduleId, automationUid, factoryUid, name, cron, handledUntilMs }: Schedule): ScheduleRow {
+  return {
+    schedule_id: scheduleId,
+    automation_uid: automationUid,
+    factory_uid: factoryUid,
+    name: name ?? null,
+    cron,
+    handled_until: handledUntilMs,
+    last_fired_at: null,
+    missed: 0,
+    last_missed_at: null,
+  };
 }
 
 function toSchedule(found: ScheduleRow): Schedule {

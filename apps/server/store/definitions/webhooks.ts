@@ -1,7 +1,7 @@
-/** Webhooks as people look at them. spec: Webhook (factory resource). */
+/** Reads of webhooks. spec: Webhook (factory resource). */
 import { IsNull } from 'typeorm';
 import type { Database } from '../database/database.ts';
-import { withStoreErrors } from '../database/faults.ts';
+import { withStoreErrors } from '../database/store-errors.ts';
 import { row, type Transaction } from '../database/transactions.ts';
 import { WEBHOOK, type WebhookRow } from './definition.entities.ts';
 

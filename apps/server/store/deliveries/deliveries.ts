@@ -2,13 +2,13 @@
 import type { OutcomeKind } from '#deliveries';
 import { firstUuidv7 } from '#runs';
 import { commitDeliveries, type DeliveryOutcome, type PendingDelivery } from './pending-deliveries.ts';
-import { RateWindowCache } from './rate-window-cache.ts';
+import { RateWindowCache } from './rate-windows.ts';
+import { StoreError, withStoreErrors } from '../database/store-errors.ts';
 import type { Database } from '../database/database.ts';
 import { DELIVERY, type DeliveryRow, ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
-import { withStoreErrors, StoreError } from '../database/faults.ts';
-import { GroupCommit } from '../database/group-commit.ts';
-import { ShardedGroupCommit } from '../database/sharded-group-commit.ts';
-import { change, insert, placeholders, row, rows, type SqlValue } from '../database/transactions.ts';
+import { GroupCommit, ShardedGroupCommit } from '../database/group-commit.ts';
+import { insertInto } from '../database/table.ts';
+import { change, placeholders, row, rows, type SqlValue } from '../database/transactions.ts';
 
 export interface RefusedEntry {
   entryId: string;
@@ -36,27 +36,7 @@ export interface DeliveryFilter {
 }
 
 /** Acceptances that commit side by side: while one waits for its commit, the next is sent. More make each smaller, and dearer by the delivery. A webhook's all go through one, so that they do not wait for its row. */
-const LANES = 2;
-
-/** Everything but the payload. */
-const LISTED_COLUMNS = [
-  'entry_id',
-  'webhook_uid',
-  'factory_uid',
-  'delivery_id',
-  'outcome',
-  'size',
-  'size_exact',
-  'received_at',
-  'client_address',
-  'revision',
-  'entries',
-  'reason',
-  'decision',
-  'payload_encoding',
-  'refusal',
-  'resent_from',
-] as const satisfies readonly (keyof DeliveryRow)[];
+const SHARDS = 2;
 
 function conditionsOf(
   { outcomes, sinceMs, untilMs }: DeliveryFilter,
@@ -95,11 +75,11 @@ export class DeliveryStore {
     this.database = database;
     const concernsAll = (error: unknown) =>
       error instanceof StoreError && error.kind !== 'conflict' && error.kind !== 'broken';
-    const lanes = database.dialect === 'sqlite' ? 1 : LANES; // an SQLite file has one writer
+    const lanes = database.dialect === 'sqlite' ? 1 : SHARDS; // an SQLite file has one writer
     this.arrivals = new ShardedGroupCommit(
       lanes,
       ({ webhookUid }) => webhookUid,
-      () => new GroupCommit((batch) => this.settleBatch(batch), payloadBytes, concernsAll),
+      () => new GroupCommit((batch) => this.commitBatch(batch), payloadBytes, concernsAll),
     );
     this.refusals = new GroupCommit(
       (batch) => this.insertRefused(batch),
@@ -132,7 +112,7 @@ export class DeliveryStore {
   async list(webhookUid: string, limit: number, before?: string, filter: DeliveryFilter = {}): Promise<DeliveryRow[]> {
     const conditions = conditionsOf(filter, before);
     const text = [
-      `SELECT ${LISTED_COLUMNS.join(', ')} FROM delivery WHERE webhook_uid = ?`,
+      `SELECT ${DELIVERY.columns.join(', ')} FROM delivery WHERE webhook_uid = ?`,
       ...conditions.map((condition) => condition.text),
     ].join(' AND ');
     return this.database.longRead(() =>
@@ -180,13 +160,13 @@ export class DeliveryStore {
     });
   }
 
-  private async settleBatch(batch: readonly PendingDelivery[]): Promise<DeliveryOutcome[]> {
+  private async commitBatch(batch: readonly PendingDelivery[]): Promise<DeliveryOutcome[]> {
     // Only the owner of an SQLite file may remember what it wrote: elsewhere other replicas write too.
     const alone = this.database.dialect === 'sqlite';
     const { acceptances, windows } = await this.database.run(() =>
       commitDeliveries(batch, alone ? this.windows.all() : undefined),
     );
-    if (alone) this.windows.keep(windows);
+    if (alone) this.windows.update(windows);
     return acceptances;
   }
 
@@ -201,42 +181,22 @@ export class DeliveryStore {
   }
 
   private async insertRefused(batch: readonly RefusedEntry[]): Promise<void[]> {
-    const values = batch.map((entry) => [
-      entry.entryId,
-      entry.webhookUid,
-      entry.factoryUid,
-      entry.deliveryId,
-      entry.outcome,
-      entry.sizeBytes,
-      entry.sizeExact ? 1 : 0,
-      entry.receivedAtMs,
-      entry.clientAddress,
-      entry.revision,
-      1,
-      entry.reason,
-      entry.refusal ?? null,
-    ]);
-    await this.database.run(() =>
-      insert(
-        'delivery',
-        [
-          'entry_id',
-          'webhook_uid',
-          'factory_uid',
-          'delivery_id',
-          'outcome',
-          'size',
-          'size_exact',
-          'received_at',
-          'client_address',
-          'revision',
-          'entries',
-          'reason',
-          'refusal',
-        ],
-        values,
-      ),
-    );
+    const entries = batch.map((entry) => ({
+      entry_id: entry.entryId,
+      webhook_uid: entry.webhookUid,
+      factory_uid: entry.factoryUid,
+      delivery_id: entry.deliveryId,
+      outcome: entry.outcome,
+      size: entry.sizeBytes,
+      size_exact: entry.sizeExact ? 1 : 0,
+      received_at: entry.receivedAtMs,
+      client_address: entry.clientAddress,
+      revision: entry.revision,
+      entries: 1,
+      reason: entry.reason,
+      refusal: entry.refusal ?? null,
+    }));
+    await this.database.run(() => insertInto(DELIVERY, entries));
     return batch.map(() => undefined);
   }
 }

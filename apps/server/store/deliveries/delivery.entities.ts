@@ -25,8 +25,10 @@ export const DELIVERY = defineTable(
   },
   { slot_at: 'int?', payload: 'bytes?', resends: 'int' },
 );
+
 /** Row of `delivery`, without the payload. */
 export type DeliveryRow = RowOf<typeof DELIVERY>;
+
 /** The same with everything that is stored. */
 export type StoredDeliveryRow = StoredRowOf<typeof DELIVERY>;
 

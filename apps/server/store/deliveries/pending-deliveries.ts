@@ -1,12 +1,22 @@
 /** The one transaction behind a 202: slot, identity, log entry and runs commit together, many deliveries to a commit. spec: Delivery identity; contract 5. */
-import { RATE_WINDOW_MS, takeSlot, type OutcomeKind, type SkippedAutomation } from '#deliveries';
-import { contestedGroups, firstUuidv7, type Admission } from '#runs';
-import { type DeliveryRow, ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
-import { LostRaceError } from '../database/faults.ts';
-import type { NewRun } from '../runs/new-run.ts';
-import { nextResends, noteResend, type Resent, type ToResend } from './resends.ts';
-import { decideAdmission, storeAdmission } from '../runs/run-groups.ts';
-import { databaseNow, insert, matching, type SqlValue, type Transaction } from '../database/transactions.ts';
+import { type SkippedAutomation, takeSlot } from '#deliveries';
+import { type Admission, contestedGroups, firstUuidv7 } from '#runs';
+import { DELIVERY, type DeliveryRow, ENTRY_TIME_SLACK_MS, IDENTITY } from './delivery.entities.ts';
+import { insertInto } from '../database/table.ts';
+import { LostRaceError } from '../database/store-errors.ts';
+import {
+  type AcceptedResend,
+  type EntryWriter,
+  type EntryRow,
+  entryOf,
+  nextResends,
+  noteResend,
+  type ResendRequest,
+  toDeliveryRow,
+} from './delivery-entries.ts';
+import { decideAdmission, type NewRun, storeAdmission } from '../runs/new-run.ts';
+import { databaseNow, matching, type Transaction } from '../database/transactions.ts';
+import { lockWebhooks, type RateWindows, slotWindows, unique } from './rate-windows.ts';
 
 /** A delivery that passed authentication, decided against one version of the serving state. */
 export interface PendingDelivery {
@@ -23,8 +33,8 @@ export interface PendingDelivery {
   /** Its name in the log; stored bytes that are delivered again are named when they are accepted. */
   deliveryId: string;
   verdict:
-    | ({ kind: 'deliver'; identities: readonly Uint8Array[] } & StoredPayload & Starting)
-    | ({ kind: 'resend' } & StoredPayload & ToResend)
+    | ({ kind: 'deliver'; identities: readonly Uint8Array[] } & StoredPayload & StartDecision)
+    | ({ kind: 'resend' } & StoredPayload & ResendRequest)
     /** `refusal`: JSON of RefusalDetails. */
     | { kind: 'refuse'; outcome: 'rejectedInvalidJson' | 'rejectedTooLarge'; reason: string; refusal?: string };
 }
@@ -35,7 +45,7 @@ interface StoredPayload {
 }
 
 /** What a delivery starts. `decision`: JSON of the log's `started` and `skipped`. */
-export interface Starting {
+export interface StartDecision {
   runs: readonly NewRun[];
   decision: string;
 }
@@ -59,30 +69,6 @@ export interface Accepted {
   replaced?: readonly string[];
   entry?: DeliveryRow;
 }
-
-const DELIVERY_COLUMNS = [
-  'entry_id',
-  'webhook_uid',
-  'factory_uid',
-  'delivery_id',
-  'outcome',
-  'size',
-  'size_exact',
-  'received_at',
-  'client_address',
-  'revision',
-  'entries',
-  'slot_at',
-  'reason',
-  'decision',
-  'payload',
-  'payload_encoding',
-  'refusal',
-  'resent_from',
-] as const;
-
-/** Times of the slots that webhooks have taken within the last minute, by UID, oldest first. */
-export type RateWindows = ReadonlyMap<string, readonly number[]>;
 
 export interface CommitResult {
   /** One for each arrival, in order. */
@@ -123,7 +109,7 @@ export function* commitDeliveries(
   const isTimely = ({ factoryUid, servingVersion, entryId }: PendingDelivery): boolean =>
     current.get(factoryUid) === servingVersion && entryId >= oldestId;
   const acceptances = arrivals.map((arrival) => (isTimely(arrival) ? commitDelivery(arrival, batch) : STALE));
-  yield* store(batch);
+  yield* writeBatch(batch);
   return { acceptances, windows };
 }
 
@@ -138,16 +124,16 @@ interface Batch {
   /** Which time comes next, of each entry whose bytes are delivered again and that is still there. */
   resends: Map<string, number>;
   identities: { key: string; webhookUid: string; hash: Uint8Array }[];
-  deliveries: SqlValue[][];
+  deliveries: EntryRow[];
   /** Entries whose runs may find their group busy, and what is answered for them: written when that is known. */
   contested: Contested[];
-  resent: Resent[];
+  resent: AcceptedResend[];
   runs: NewRun[];
 }
 
-interface Contested extends Starting {
+interface Contested extends StartDecision {
   acceptance: Accepted;
-  log(decision: string): SqlValue[];
+  log(decision: string): EntryRow;
 }
 
 /** Steps 4 to 6 of the ingress for one delivery: slot, refusal of the body, identity. */
@@ -179,7 +165,7 @@ function commitIdentified(
     batch.deliveries.push(log('duplicate', {}));
     return { kind: 'duplicate' };
   }
-  remember(arrival.webhookUid, verdict.identities, batch);
+  addIdentities(arrival.webhookUid, verdict.identities, batch);
   return startAll(verdict, batch, (decision) => log('accepted', { ...verdict, decision }));
 }
 
@@ -193,19 +179,24 @@ function commitResent(
   const n = batch.resends.get(of) as number;
   batch.resends.set(of, n + 1);
   const { deliveryId, identity, ...starting } = verdict.as(n);
-  remember(arrival.webhookUid, [identity], batch);
+  addIdentities(arrival.webhookUid, [identity], batch);
   const log = entryOf({ ...arrival, deliveryId }, batch.nowMs);
-  let values: SqlValue[] = [];
+  let written: EntryRow | undefined;
   const acceptance = startAll(
     starting,
     batch,
-    (decision) => (values = log('accepted', { ...verdict, decision, resentFrom: of })),
+    (decision) => (written = log('accepted', { ...verdict, decision, resentFrom: of })),
   );
-  batch.resent.push({ verdict, n, factoryUid: arrival.factoryUid, entry: () => (acceptance.entry = toRow(values)) });
+  batch.resent.push({
+    verdict,
+    n,
+    factoryUid: arrival.factoryUid,
+    entry: () => (acceptance.entry = toDeliveryRow(written as EntryRow)),
+  });
   return acceptance;
 }
 
-function remember(webhookUid: string, identities: readonly Uint8Array[], batch: Batch): void {
+function addIdentities(webhookUid: string, identities: readonly Uint8Array[], batch: Batch): void {
   for (const hash of identities) {
     const key = identityKey(webhookUid, hash);
     batch.known.add(key);
@@ -213,7 +204,7 @@ function remember(webhookUid: string, identities: readonly Uint8Array[], batch: 
   }
 }
 
-function startAll({ runs, decision }: Starting, batch: Batch, log: Contested['log']): Accepted {
+function startAll({ runs, decision }: StartDecision, batch: Batch, log: Contested['log']): Accepted {
   const acceptance: Accepted = { kind: 'accepted' };
   batch.runs.push(...runs);
   if (contestedGroups(runs).length === 0) batch.deliveries.push(log(decision));
@@ -221,29 +212,29 @@ function startAll({ runs, decision }: Starting, batch: Batch, log: Contested['lo
   return acceptance;
 }
 
-function* store(batch: Batch): Transaction<void> {
+function* writeBatch(batch: Batch): Transaction<void> {
   // Sorted, so that two replicas lock in the same order.
   const identities = batch.identities
     .sort((a, b) => compare(a.key, b.key))
-    .map(({ webhookUid, hash }) => [webhookUid, hash, batch.nowMs]);
-  const won = yield* insert('identity', ['webhook_uid', 'hash', 'accepted_at'], identities, { ignoreConflicts: true });
+    .map(({ webhookUid, hash }) => ({ webhook_uid: webhookUid, hash, accepted_at: batch.nowMs }));
+  const won = yield* insertInto(IDENTITY, identities, { ignoreConflicts: true });
   // Another replica committed one of them since we looked: look again.
   if (won !== identities.length) throw new LostRaceError('an identity was accepted elsewhere');
   // Behind the identities, which others may wait for: nobody who holds a group waits for one.
-  const turns = yield* decideAdmission(batch.runs);
-  for (const contested of batch.contested) batch.deliveries.push(entryAfter(contested, turns));
-  yield* insert('delivery', DELIVERY_COLUMNS, batch.deliveries);
-  const told = yield* storeAdmission(turns, batch.nowMs);
-  // Whoever answers one of the deliveries tells of them all.
+  const admission = yield* decideAdmission(batch.runs);
+  for (const contested of batch.contested) batch.deliveries.push(entryAfter(contested, admission));
+  yield* insertInto(DELIVERY, batch.deliveries);
+  const toNotify = yield* storeAdmission(admission, batch.nowMs);
+  // Whoever answers one of the deliveries notifies the supervisors of all of these runs.
   const [first] = batch.contested;
-  if (first !== undefined && told.length > 0) first.acceptance.replaced = told;
+  if (first !== undefined && toNotify.length > 0) first.acceptance.replaced = toNotify;
   for (const resent of batch.resent) yield* noteResend(resent);
 }
 
 /** The log entry of a delivery whose runs wanted a group for themselves: what found it busy is a skipped automation. */
-function entryAfter({ runs, decision, acceptance, log }: Contested, { busy }: Admission<NewRun>): SqlValue[] {
-  const kept = new Set(busy);
-  const skipped = runs.filter((run) => kept.has(run));
+function entryAfter({ runs, decision, acceptance, log }: Contested, { busy }: Admission<NewRun>): EntryRow {
+  const busyRuns = new Set(busy);
+  const skipped = runs.filter((run) => busyRuns.has(run));
   if (skipped.length === 0) return log(decision);
   acceptance.busy = skipped.map(({ runId }) => runId);
   return log(JSON.stringify(withoutBusy(JSON.parse(decision) as Decision, skipped)));
@@ -285,38 +276,6 @@ function* currentVersions(arrivals: readonly PendingDelivery[]): Transaction<Map
   return new Map(found.map(({ uid, serving_version: version }) => [uid, version]));
 }
 
-/** Batches of several replicas take turns at a webhook, so that its slots are counted exactly. */
-function* lockWebhooks(arrivals: readonly PendingDelivery[]): Transaction<void> {
-  yield* matching(
-    { columns: 'uid', table: 'webhook', keys: ['uid'], tail: 'ORDER BY uid FOR UPDATE' },
-    unique(arrivals.map((arrival) => arrival.webhookUid)),
-  );
-}
-
-function* slotWindows(
-  arrivals: readonly PendingDelivery[],
-  remembered: RateWindows,
-  nowMs: number,
-): Transaction<Map<string, readonly number[]>> {
-  const windows = new Map<string, readonly number[]>();
-  for (const { webhookUid } of arrivals) windows.set(webhookUid, remembered.get(webhookUid) ?? []);
-  const oldestEntry = firstUuidv7(nowMs - RATE_WINDOW_MS - ENTRY_TIME_SLACK_MS);
-  const slots = {
-    columns: 'webhook_uid, slot_at',
-    table: 'delivery',
-    keys: ['webhook_uid'],
-    and: 'AND entry_id >= ? AND slot_at > ?',
-    params: [oldestEntry, nowMs - RATE_WINDOW_MS],
-    tail: 'ORDER BY slot_at',
-  };
-  const found = yield* matching<{ webhook_uid: string; slot_at: number }>(
-    slots,
-    unique([...windows.keys()].filter((uid) => !remembered.has(uid))),
-  );
-  for (const { webhook_uid: uid, slot_at: slotAt } of found) windows.set(uid, [...(windows.get(uid) ?? []), slotAt]);
-  return windows;
-}
-
 function* knownIdentities(arrivals: readonly PendingDelivery[]): Transaction<Set<string>> {
   const wanted = arrivals.flatMap(({ webhookUid, verdict }) =>
     verdict.kind === 'deliver' ? verdict.identities.map((hash) => [webhookUid, hash]) : [],
@@ -328,50 +287,6 @@ function* knownIdentities(arrivals: readonly PendingDelivery[]): Transaction<Set
   return new Set(found.map(({ webhook_uid: webhookUid, hash }) => identityKey(webhookUid, hash)));
 }
 
-interface EntryDetails {
-  reason?: string;
-  decision?: string;
-  payload?: Uint8Array;
-  payloadEncoding?: string;
-  refusal?: string;
-  resentFrom?: string;
-}
-
-type EntryWriter = (outcome: OutcomeKind, details: EntryDetails) => SqlValue[];
-
-/** Values of a log entry in the order of DELIVERY_COLUMNS. */
-function entryOf(arrival: PendingDelivery, slotAt: number): EntryWriter {
-  const { entryId, webhookUid, factoryUid, deliveryId, sizeBytes, sizeExact, receivedAtMs, clientAddress, revision } =
-    arrival;
-  return (outcome, { reason, decision, payload, payloadEncoding, refusal, resentFrom }) => [
-    entryId,
-    webhookUid,
-    factoryUid,
-    deliveryId,
-    outcome,
-    sizeBytes,
-    sizeExact ? 1 : 0,
-    receivedAtMs,
-    clientAddress,
-    revision,
-    1,
-    slotAt,
-    reason ?? null,
-    decision ?? null,
-    payload ?? null,
-    payloadEncoding ?? null,
-    refusal ?? null,
-    resentFrom ?? null,
-  ];
-}
-
-/** What was written, as it will be read. */
-function toRow(values: readonly SqlValue[]): DeliveryRow {
-  return Object.fromEntries(
-    DELIVERY_COLUMNS.map((column, position) => [column, values[position]]),
-  ) as unknown as DeliveryRow;
-}
-
 /** Texts that sort as the rows of the table do: neighbours are written together. */
 function identityKey(webhookUid: string, hash: Uint8Array): string {
   return `${webhookUid}/${Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('hex')}`;
@@ -380,9 +295,4 @@ function identityKey(webhookUid: string, hash: Uint8Array): string {
 function compare(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
-}
-
-/** As keys to look for: each once, in the order in which all lock them. */
-function unique(values: readonly string[]): [string][] {
-  return [...new Set(values)].sort().map((value) => [value]);
 }

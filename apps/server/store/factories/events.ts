@@ -1,8 +1,12 @@
-/** Events of factories as rows: written in the transaction of what they tell of, read newest first, the newest kept. contract 9. */
+/** Events of factories as rows: written in the transaction of what they report, read newest first, bounded in number. contract 9. */
 import type { FactoryEvent } from '#reconcile';
+import { LessThan } from 'typeorm';
 import type { ChangedBy } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
-import { change, databaseNow, insert, rows, type Transaction } from '../database/transactions.ts';
+import { withStoreErrors } from '../database/store-errors.ts';
+import { insertInto } from '../database/table.ts';
+import { change, databaseNow, type Transaction } from '../database/transactions.ts';
+import { FACTORY_EVENT, type FactoryEventRow } from './factory.entities.ts';
 
 /** Events of one factory that are kept: months of a busy one. */
 export const EVENTS_KEPT = 1_000;
@@ -19,28 +23,24 @@ export interface StoredFactoryEvent extends NamedEvent {
 }
 
 /** Appends events of one moment, and lets go of those beyond the newest. */
-export function* tell(
+export function* recordEvents(
   factoryUid: string,
   events: readonly NamedEvent[],
   atMs: number,
   passId?: string,
 ): Transaction<void> {
   if (events.length === 0) return;
-  const columns = ['id', 'factory_uid', 'at', 'type', 'reason', 'message', 'revision', 'pass_id'] as const;
-  yield* insert(
-    'factory_event',
-    columns,
-    events.map(({ id, type, reason, message, revision }) => [
-      id,
-      factoryUid,
-      atMs,
-      type,
-      reason,
-      message,
-      revision ?? null,
-      passId ?? null,
-    ]),
-  );
+  const rows = events.map(({ id, type, reason, message, revision }) => ({
+    id,
+    factory_uid: factoryUid,
+    at: atMs,
+    type,
+    reason,
+    message,
+    revision: revision ?? null,
+    pass_id: passId ?? null,
+  }));
+  yield* insertInto(FACTORY_EVENT, rows);
   yield* change(
     'DELETE FROM factory_event WHERE factory_uid = ? AND id < (SELECT id FROM factory_event WHERE factory_uid = ? ORDER BY id DESC LIMIT 1 OFFSET ?)',
     factoryUid,
@@ -49,19 +49,13 @@ export function* tell(
   );
 }
 
-/** Tells of a change that somebody asked for; `by` undefined: nobody did, nothing is told. */
-export function* tellAsked(by: ChangedBy | undefined, factoryUid: string, event: FactoryEvent): Transaction<void> {
-  if (by !== undefined) yield* tell(factoryUid, [{ id: by.id, ...event }], yield* databaseNow());
-}
-
-interface EventRow {
-  id: string;
-  at: number;
-  type: FactoryEvent['type'];
-  reason: string;
-  message: string;
-  revision: string | null;
-  pass_id: string | null;
+/** Records a change that somebody asked for; `by` undefined: nobody did, nothing is recorded. */
+export function* recordRequestedEvent(
+  by: ChangedBy | undefined,
+  factoryUid: string,
+  event: FactoryEvent,
+): Transaction<void> {
+  if (by !== undefined) yield* recordEvents(factoryUid, [{ id: by.id, ...event }], yield* databaseNow());
 }
 
 export class EventStore {
@@ -72,19 +66,20 @@ export class EventStore {
 
   /** Events of a factory, newest first, from before `before`. */
   async list(factoryUid: string, limit: number, before?: string): Promise<StoredFactoryEvent[]> {
-    const found = await this.database.read(() =>
-      rows<EventRow>(
-        `SELECT id, at, type, reason, message, revision, pass_id FROM factory_event WHERE factory_uid = ? ${before === undefined ? '' : 'AND id < ?'} ORDER BY id DESC LIMIT ?`,
-        factoryUid,
-        ...(before === undefined ? [] : [before]),
-        limit,
-      ),
-    );
-    return found.map(({ at, pass_id: passId, revision, ...event }) => ({
-      ...event,
-      atMs: at,
-      revision: revision ?? undefined,
-      passId: passId ?? undefined,
-    }));
+    const where = { factory_uid: factoryUid, ...(before === undefined ? {} : { id: LessThan(before) }) };
+    const events = this.database.source.getRepository(FACTORY_EVENT);
+    return (await withStoreErrors(events.find({ where, order: { id: 'DESC' }, take: limit }))).map(toEvent);
   }
+}
+
+function toEvent(found: FactoryEventRow): StoredFactoryEvent {
+  return {
+    id: found.id,
+    type: found.type as FactoryEvent['type'],
+    reason: found.reason,
+    message: found.message,
+    atMs: found.at,
+    revision: found.revision ?? undefined,
+    passId: found.pass_id ?? undefined,
+  };
 }

@@ -2,8 +2,8 @@
 import type { FactoryDefinition } from '#definitions';
 import { isManagedSource, policyProblem, type FactoryEvent, type SyncPolicy } from '#reconcile';
 import { audit, type ChangedBy } from '../access/audit.ts';
-import { tellAsked } from './events.ts';
-import type { FactorySource, HasCommits } from './factories.ts';
+import { recordRequestedEvent } from './events.ts';
+import type { FactorySource, HasCommits } from './factory-rows.ts';
 import { forgetRevisions } from './revisions.ts';
 import { change, databaseNow, row, type Transaction } from '../database/transactions.ts';
 
@@ -64,7 +64,7 @@ export function* editFactory(
   };
   yield* audit(by, { action: 'factory.change', subject: uid, factoryUid: uid, details });
   if (source !== undefined || syncPolicy !== undefined)
-    yield* tellAsked(by, uid, changeEvent(source, policyBefore, syncPolicy));
+    yield* recordRequestedEvent(by, uid, changeEvent(source, policyBefore, syncPolicy));
   return 'done';
 }
 

@@ -35,6 +35,7 @@ export const FACTORY = defineTable(
   },
   { lease_owner: 'text?', lease_until: 'int', fence: 'int' },
 );
+
 /** Row of `factory`. */
 export type FactoryRow = RowOf<typeof FACTORY>;
 
@@ -58,6 +59,7 @@ export const PASS = defineTable('sync_pass', {
   superseded: 'int',
   revision_id: 'text?',
 });
+
 /** Row of `sync_pass`. */
 export type PassRow = RowOf<typeof PASS>;
 
@@ -91,5 +93,6 @@ export const FACTORY_EVENT = defineTable('factory_event', {
   revision: 'text?',
   pass_id: 'text?',
 });
+
 /** Row of `factory_event`. */
 export type FactoryEventRow = RowOf<typeof FACTORY_EVENT>;

@@ -1,10 +1,13 @@
 /** Revisions that passes have accepted, as rows: which came when, which the branch lost, and what serves. contract 9. */
-import { revisionId, type BroughtCommits, type SeenRevision } from '#reconcile';
+import { type BroughtCommits, revisionId, type SeenRevision } from '#reconcile';
+import { REVISION } from './factory.entities.ts';
 import type { Database } from '../database/database.ts';
-import { change, insert, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
+import { insertInto } from '../database/table.ts';
+import { change, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
 
 /** Revisions of one factory that are kept: years of most branches. */
 export const REVISIONS_KEPT = 10_000;
+
 /** Matches of a prefix that are looked at: two are too many already. */
 const MATCHES_MAX = 2;
 
@@ -32,11 +35,10 @@ export function* acceptRevision(
     factoryUid,
     ...brought,
   );
-  const columns = ['factory_uid', 'revision', 'ordinal', 'seen_at', 'lost', 'tip', 'pass_id'] as const;
-  yield* insert(
-    'revision',
-    columns,
-    brought.map((id) => [factoryUid, id, number, atMs, 0, 0, passId ?? null]),
+  const added = { factory_uid: factoryUid, ordinal: number, seen_at: atMs, lost: 0, tip: 0, pass_id: passId ?? null };
+  yield* insertInto(
+    REVISION,
+    brought.map((id) => ({ ...added, revision: id })),
     { ignoreConflicts: true },
   );
   yield* change('UPDATE revision SET tip = ? WHERE factory_uid = ? AND revision = ?', number, factoryUid, tip);

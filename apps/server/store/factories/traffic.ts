@@ -46,6 +46,7 @@ const INDEXES = {
   environment_id: 'run_settled_environment_id',
   skill_spec: 'run_settled_skill_spec',
 } as const;
+
 type RunColumn = keyof typeof INDEXES;
 
 interface RunCount {
@@ -65,7 +66,7 @@ export class TrafficStore {
    * Deliveries received and runs created since then. A log entry is one delivery, also where it stands for a flood of refused ones.
    * Times are those that the IDs name. Open runs are few, and are looked at once for everything.
    */
-  since(factoryUid: string, sinceMs: number, wish: TrafficQuery): Promise<Traffic> {
+  since(factoryUid: string, sinceMs: number, wanted: TrafficQuery): Promise<Traffic> {
     const { dialect } = this.database;
     return this.database.longRead(function* () {
       const first = firstUuidv7(sinceMs);
@@ -73,19 +74,19 @@ export class TrafficStore {
       const open = yield* openRuns(span, dialect);
       const runsOf = function* (column: RunColumn, values: readonly string[]): Transaction<Map<string, RunTraffic>> {
         const ended = values.length === 0 ? [] : yield* query<RunCount>(endedRuns(column, values, span, dialect));
-        const wanted = new Set(values);
-        return tallied([
+        const names = new Set(values);
+        return sumByName([
           ...ended,
-          ...open.map((run) => ({ ...run, named: run[column] ?? '' })).filter(({ named }) => wanted.has(named)),
+          ...open.map((run) => ({ ...run, named: run[column] ?? '' })).filter(({ named }) => names.has(named)),
         ]);
       };
       return {
-        deliveriesOfWebhook: yield* deliveriesOf(wish.webhookUids, first),
-        runsOfWebhook: yield* runsOf('webhook_uid', wish.webhookUids),
-        runsOfAutomation: yield* runsOf('automation_uid', wish.automationUids),
-        runsOfEnvironment: yield* runsOf('environment_id', wish.environmentIds),
-        runsOfSkill: yield* runsOf('skill_spec', wish.skills),
-        runsOfFactory: wish.whole ? yield* runsOfFactory(span, open, dialect) : undefined,
+        deliveriesOfWebhook: yield* deliveriesOf(wanted.webhookUids, first),
+        runsOfWebhook: yield* runsOf('webhook_uid', wanted.webhookUids),
+        runsOfAutomation: yield* runsOf('automation_uid', wanted.automationUids),
+        runsOfEnvironment: yield* runsOf('environment_id', wanted.environmentIds),
+        runsOfSkill: yield* runsOf('skill_spec', wanted.skills),
+        runsOfFactory: wanted.whole ? yield* runsOfFactory(span, open, dialect) : undefined,
       };
     });
   }
@@ -131,7 +132,7 @@ function* runsOfFactory(
     Omit<RunCount, 'named'>
   >(sql`SELECT state, count(*) AS n, max(run_id) AS last FROM run${hint}
     WHERE factory_uid = ${factoryUid} AND state IN ('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED') AND settled_at IS NOT NULL AND settled_at >= ${sinceMs} AND run_id >= ${first} GROUP BY state`);
-  return tallied([...ended, ...open].map((run) => ({ ...run, named: '' }))).get('');
+  return sumByName([...ended, ...open].map((run) => ({ ...run, named: '' }))).get('');
 }
 
 function* deliveriesOf(webhookUids: readonly string[], first: string): Transaction<Map<string, DeliveryTraffic>> {
@@ -148,7 +149,7 @@ function* deliveriesOf(webhookUids: readonly string[], first: string): Transacti
   return traffic;
 }
 
-function tallied(counts: readonly RunCount[]): Map<string, RunTraffic> {
+function sumByName(counts: readonly RunCount[]): Map<string, RunTraffic> {
   const traffic = new Map<string, RunTraffic>();
   for (const { named, state, n, last } of counts) {
     const before = traffic.get(named) ?? { runs: 0, failed: 0, lastMs: 0 };

@@ -19,7 +19,7 @@ export interface DefinitionStatus {
 /** UIDs in one statement. */
 const UIDS_MAX = 100;
 
-const STANDING = 'SELECT uid, slug, path, revision, created_at, updated_at, deleted_at';
+const STATUS = 'SELECT uid, slug, path, revision, created_at, updated_at, deleted_at';
 
 interface DefinitionStatusRow {
   uid: string;
@@ -39,9 +39,7 @@ export class ExplanationStore {
 
   /** The webhook, live or deleted. */
   async webhook(uid: string): Promise<DefinitionStatus | undefined> {
-    const found = await this.database.read(() =>
-      row<DefinitionStatusRow>(`${STANDING} FROM webhook WHERE uid = ?`, uid),
-    );
+    const found = await this.database.read(() => row<DefinitionStatusRow>(`${STATUS} FROM webhook WHERE uid = ?`, uid));
     return found && toDefinitionStatus(found);
   }
 
@@ -49,7 +47,7 @@ export class ExplanationStore {
   async automations(factoryUid: string): Promise<DefinitionStatus[]> {
     return (
       await this.database.read(() =>
-        rows<DefinitionStatusRow>(`${STANDING} FROM automation WHERE factory_uid = ? ORDER BY slug`, factoryUid),
+        rows<DefinitionStatusRow>(`${STATUS} FROM automation WHERE factory_uid = ? ORDER BY slug`, factoryUid),
       )
     ).map(toDefinitionStatus);
   }

@@ -220,7 +220,7 @@ function openRuns(span: Span, scope: RunScope, buckets: TimeBuckets, dialect: Da
     within('created_at', span),
     ...conditionsOf(scope),
   ];
-  return sql`SELECT ${told(buckets)} FROM run${hint('run_open', dialect)} WHERE ${allOf(conditions)}`;
+  return sql`SELECT ${countedColumns(buckets)} FROM run${hint('run_open', dialect)} WHERE ${allOf(conditions)}`;
 }
 
 function endedRuns(
@@ -230,7 +230,7 @@ function endedRuns(
   buckets: TimeBuckets,
   dialect: Database['dialect'],
 ): Sql {
-  return sql`SELECT ${told(buckets)} FROM run${hint(index, dialect)} WHERE ${allOf([phrase('settled_at IS NOT NULL'), ...conditionsOf(scope), inSlice])}`;
+  return sql`SELECT ${countedColumns(buckets)} FROM run${hint(index, dialect)} WHERE ${allOf([phrase('settled_at IS NOT NULL'), ...conditionsOf(scope), inSlice])}`;
 }
 
 function conditionsOf({ factoryUids, automationUid, webhookUid }: RunScope): Sql[] {
@@ -242,7 +242,7 @@ function conditionsOf({ factoryUids, automationUid, webhookUid }: RunScope): Sql
 }
 
 /** What is counted of a run. Two clocks may have it started before it was created. */
-function told(buckets: TimeBuckets): Sql {
+function countedColumns(buckets: TimeBuckets): Sql {
   return sql`${bucketOf('created_at', buckets)} AS bucket, state, CASE WHEN started_at > created_at THEN started_at - created_at WHEN started_at IS NOT NULL THEN 0 END AS latency`;
 }
 

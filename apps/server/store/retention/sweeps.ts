@@ -1,4 +1,4 @@
-/** Sweeps of what is old as rows: where each is, and which process does it. A killed one is gone on with by another, from where it was. spec: Delivery log retention. */
+/** Sweeps of old rows: how far each is, and which process owns it. Another process continues that of a killed one. spec: Delivery log retention. */
 import type { Database } from '../database/database.ts';
 import { defineTable, insertInto } from '../database/table.ts';
 import { change, databaseNow, row, type Transaction } from '../database/transactions.ts';
@@ -19,14 +19,14 @@ export interface Sweep<T = unknown> {
   /** A round begins this long after the last one has ended. */
   readonly everyMs: number;
   /** What may go behind a place ('' is the beginning), a bounded part of the way. Only reads, and away from acceptances. */
-  look(place: string, nowMs: number): Transaction<SweepStep<T>>;
+  scan(place: string, nowMs: number): Transaction<SweepBatch<T>>;
   /** Removes these, unless something needs them by now. Answers the rows that went. */
   remove(targets: readonly T[], nowMs: number): Transaction<number>;
 }
 
 /** What a look has found. */
-export interface SweepStep<T = unknown> {
-  targets: readonly Weighed<T>[];
+export interface SweepBatch<T = unknown> {
+  targets: readonly WeightedTarget<T>[];
   /** Where the next look goes on, once these are gone. */
   place: string;
   /** The round ends here; the next one begins at `place`. */
@@ -34,7 +34,7 @@ export interface SweepStep<T = unknown> {
 }
 
 /** `weight`: about what removing it costs, in small rows. */
-export interface Weighed<T> {
+export interface WeightedTarget<T> {
   target: T;
   weight: number;
 }
@@ -52,13 +52,13 @@ export class SweepStore {
   }
 
   /** Takes a sweep and answers its place; undefined while another process does it, or it is not due. */
-  take({ name, everyMs }: Sweep): Promise<string | undefined> {
+  claim({ name, everyMs }: Sweep): Promise<string | undefined> {
     const { owner } = this;
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
       yield* insertInto(SWEEP, [{ name, place: '', lease_until: 0, done_at: 0 }], { ignoreConflicts: true });
       // A round that ended in the future, and a lease of more than its length, were timed by a clock that was wrong.
-      const taken = yield* row<{ place: string }>(
+      const claimed = yield* row<{ place: string }>(
         'UPDATE sweep SET owner = ?, lease_until = ? WHERE name = ? AND (owner = ? OR lease_until < ? OR lease_until > ?) AND (done_at <= ? OR done_at > ?) RETURNING place',
         owner,
         nowMs + LEASE_MS,
@@ -69,28 +69,28 @@ export class SweepStore {
         nowMs - everyMs,
         nowMs,
       );
-      return taken?.place;
+      return claimed?.place;
     });
   }
 
-  look<T>(sweep: Sweep<T>, place: string): Promise<SweepStep<T>> {
+  scan<T>(sweep: Sweep<T>, place: string): Promise<SweepBatch<T>> {
     return this.database.longRead(function* () {
-      return yield* sweep.look(place, yield* databaseNow());
+      return yield* sweep.scan(place, yield* databaseNow());
     });
   }
 
   /** Removes in one transaction with the place that they were found behind; undefined when another process has taken the sweep over. */
   remove<T>(sweep: Sweep<T>, place: string, targets: readonly T[]): Promise<number | undefined> {
-    return this.database.run(() => this.removing(sweep, place, targets));
+    return this.database.run(() => this.removeOwned(sweep, place, targets));
   }
 
   /** Keeps the sweep while nothing is found, and where it is; false when another process has taken it over. */
-  keep(sweep: Sweep, place: string): Promise<boolean> {
-    return this.database.run(() => this.holding(sweep.name, place));
+  renew(sweep: Sweep, place: string): Promise<boolean> {
+    return this.database.run(() => this.renewLease(sweep.name, place));
   }
 
   /** Lets go of a sweep: its round has ended, or goes on later from this place. */
-  async leave({ name }: Sweep, place: string, isOver: boolean): Promise<void> {
+  async release({ name }: Sweep, place: string, isOver: boolean): Promise<void> {
     const { owner } = this;
     await this.database.run(function* () {
       yield* change(
@@ -103,13 +103,13 @@ export class SweepStore {
     });
   }
 
-  private *removing<T>(sweep: Sweep<T>, place: string, targets: readonly T[]): Transaction<number | undefined> {
-    if (!(yield* this.holding(sweep.name, place))) return undefined;
+  private *removeOwned<T>(sweep: Sweep<T>, place: string, targets: readonly T[]): Transaction<number | undefined> {
+    if (!(yield* this.renewLease(sweep.name, place))) return undefined;
     return yield* sweep.remove(targets, yield* databaseNow());
   }
 
   /** The row is locked until the transaction ends: two processes never remove the same. */
-  private *holding(name: string, place: string): Transaction<boolean> {
+  private *renewLease(name: string, place: string): Transaction<boolean> {
     const nowMs = yield* databaseNow();
     return (
       (yield* change(

@@ -1,4 +1,4 @@
-/** Waiting runs as a queue is told of them: which it was not told of yet, and which nothing may stand for any more. reference: Engine. */
+/** The outbox of waiting runs: which were not published to the queue yet, and which may have been lost there. reference: Engine. */
 import type { Database } from '../database/database.ts';
 import { CLAIMS_LOCK } from './run-claims.ts';
 import { waitsForOthers, type Placement } from './run-placement.ts';
@@ -16,19 +16,19 @@ export class Outbox {
     this.database = database;
   }
 
-  /** Runs that wait and that nobody was told of, oldest first. */
-  untold(limit: number): Promise<WaitingRun[]> {
+  /** Waiting runs that were not published yet, oldest first. */
+  unpublished(limit: number): Promise<WaitingRun[]> {
     return this.database.read(() =>
       waiting('AND (told_epoch IS NULL OR told_epoch < epoch) ORDER BY run_id LIMIT ?', limit),
     );
   }
 
-  /** Notes that the queue has been told of these. One that was claimed meanwhile stays as it is. */
-  async noteTold(told: readonly WaitingRun[]): Promise<void> {
+  /** Notes that these were published to the queue. One that was claimed meanwhile stays as it is. */
+  async markPublished(published: readonly WaitingRun[]): Promise<void> {
     await this.database.run(function* () {
       yield* lock(CLAIMS_LOCK); // or whoever got the token would not find the run
-      for (const epoch of new Set(told.map((run) => run.epoch))) {
-        const runIds = told.filter((run) => run.epoch === epoch).map(({ runId }) => runId);
+      for (const epoch of new Set(published.map((run) => run.epoch))) {
+        const runIds = published.filter((run) => run.epoch === epoch).map(({ runId }) => runId);
         yield* change(
           `UPDATE run SET told_epoch = ? WHERE run_id IN (${placeholders(runIds.length)}) AND epoch = ? AND state = 'QUEUED'`,
           epoch,
@@ -39,7 +39,7 @@ export class Outbox {
     });
   }
 
-  /** Some of the runs that wait although the queue was told of them more than `longMs` ago. */
+  /** Some of the runs that wait although they were published more than `longMs` ago. */
   leftBehind(longMs: number, limit: number): Promise<WaitingRun[]> {
     return this.database.read(function* () {
       const beforeMs = (yield* databaseNow()) - longMs;

@@ -6,8 +6,10 @@ import type { Database } from '../database/database.ts';
 import { appendToLog } from './run-log.ts';
 import type { TransactionHook } from './run-commands.ts';
 import type { Claim } from './runs.ts';
-import { change, databaseNow, insert, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
-import type { RunRow } from './run.entities.ts';
+import { withStoreErrors } from '../database/store-errors.ts';
+import { insertInto } from '../database/table.ts';
+import { change, databaseNow, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
+import { PERMISSION, type PermissionRow, type RunRow } from './run.entities.ts';
 
 /** What an agent wants to do, as people are shown it: bounded, without secrets. */
 export interface Question {
@@ -26,7 +28,7 @@ export interface Permission {
   askedAtMs: number;
   question: Question;
   /** When it was answered, or closed because nobody was waited for any more. */
-  settledAtMs?: number;
+  answeredAtMs?: number;
   /** What it was answered with. */
   optionId?: string;
   /** Who answered; undefined: the service. */
@@ -38,17 +40,6 @@ export interface PermissionAnswer {
   option?: PermissionOption;
   principalUid?: string;
   text: string;
-}
-
-interface PermissionRow {
-  permission_id: string;
-  run_id: string;
-  execution_id: string;
-  asked_at: number;
-  question: string;
-  answered_at: number | null;
-  option_id: string | null;
-  principal_uid: string | null;
 }
 
 /** Questions of a run that are shown, the latest ones. */
@@ -72,11 +63,14 @@ export class PermissionStore {
         claim.epoch,
       );
       if (moved !== 1) return false;
-      yield* insert(
-        'permission',
-        ['permission_id', 'run_id', 'execution_id', 'asked_at', 'question'],
-        [[permissionId, claim.runId, claim.executionId, nowMs, JSON.stringify(question)]],
-      );
+      const asked = {
+        permission_id: permissionId,
+        run_id: claim.runId,
+        execution_id: claim.executionId,
+        asked_at: nowMs,
+        question: JSON.stringify(question),
+      };
+      yield* insertInto(PERMISSION, [asked]);
       yield* appendToLog(claim.runId, claim.executionId, [
         {
           kind: 'permission',
@@ -88,8 +82,8 @@ export class PermissionStore {
     });
   }
 
-  /** What is settled of these questions by now. */
-  settled(permissionIds: readonly string[]): Promise<Permission[]> {
+  /** Which of these questions are answered or closed by now. */
+  answered(permissionIds: readonly string[]): Promise<Permission[]> {
     if (permissionIds.length === 0) return Promise.resolve([]);
     return this.database.read(function* () {
       const found = yield* rows<PermissionRow>(
@@ -100,8 +94,8 @@ export class PermissionStore {
     });
   }
 
-  /** Settles a question that nobody answered. Answers it as it is settled now, which may be by somebody who was faster; undefined when the claim was lost. */
-  close(claim: Claim, permissionId: string, settlement: PermissionAnswer): Promise<Permission | undefined> {
+  /** Closes a question that nobody answered. Answers it as it is now, which may be by somebody who was faster; undefined when the claim was lost. */
+  close(claim: Claim, permissionId: string, closing: PermissionAnswer): Promise<Permission | undefined> {
     return this.database.run(function* () {
       const run = yield* row(
         'SELECT 1 AS held FROM run WHERE run_id = ? AND epoch = ? FOR UPDATE',
@@ -111,34 +105,27 @@ export class PermissionStore {
       const found =
         run && (yield* row<PermissionRow>('SELECT * FROM permission WHERE permission_id = ?', permissionId));
       if (found === undefined) return undefined;
-      return found.answered_at === null
-        ? yield* answerPermission(toPermission(found), settlement)
-        : toPermission(found);
+      return found.answered_at === null ? yield* answerPermission(toPermission(found), closing) : toPermission(found);
     });
   }
 
   /** Questions of a run, oldest first; of more than SHOWN_MAX the latest. */
-  ofRun(runId: string): Promise<Permission[]> {
-    return this.database.read(function* () {
-      const found = yield* rows<PermissionRow>(
-        'SELECT * FROM permission WHERE run_id = ? ORDER BY permission_id DESC LIMIT ?',
-        runId,
-        SHOWN_MAX,
-      );
-      return found.toReversed().map(toPermission);
-    });
+  async ofRun(runId: string): Promise<Permission[]> {
+    const permissions = this.database.source.getRepository(PERMISSION);
+    const latest = { where: { run_id: runId }, order: { permission_id: 'DESC' }, take: SHOWN_MAX } as const;
+    return (await withStoreErrors(permissions.find(latest))).toReversed().map(toPermission);
   }
 
   /** Stores somebody's answer; undefined: the run has no such question. */
   answer(
     wanted: { runId: string; permissionId: string; optionId: string; principalUid: string },
-    beside: TransactionHook<Permission> = {},
+    hook: TransactionHook<Permission> = {},
   ): Promise<{ decision: AnswerDecision; permission: Permission } | undefined> {
-    return this.database.run(() => answering(wanted, beside));
+    return this.database.run(() => storeAnswerOf(wanted, hook));
   }
 }
 
-function* answering(
+function* storeAnswerOf(
   {
     runId,
     permissionId,
@@ -158,7 +145,7 @@ function* answering(
   const permission = toPermission(found);
   const decision = answerDecision(optionId, {
     options: permission.question.options,
-    isClosed: permission.settledAtMs !== undefined,
+    isClosed: permission.answeredAtMs !== undefined,
     optionId: permission.optionId,
     run: { state: run.state as RunState, cancelRequested: run.cancel_requested_at !== null },
   });
@@ -200,7 +187,7 @@ export function* answerPermission(
     permission_id: permissionId,
     title: question.title,
     answer: option?.optionId,
-    by: principalUid ?? BY_SERVICE,
+    by: principalUid ?? ANSWERED_BY_SERVICE,
     text,
   };
   yield* appendToLog(runId, executionId, [{ kind: 'permission', atMs: nowMs, body: JSON.stringify(body) }]);
@@ -212,7 +199,7 @@ export function* answerPermission(
     nowMs,
     runId,
   );
-  return { ...permission, settledAtMs: nowMs, optionId: option?.optionId, principalUid };
+  return { ...permission, answeredAtMs: nowMs, optionId: option?.optionId, principalUid };
 }
 
 /** Closes the questions of an execution that is over; the run's row is locked. */
@@ -229,7 +216,7 @@ export function permissionAnswerOf(option: PermissionOption, principalUid: strin
 }
 
 /** Who decided where no person did. */
-export const BY_SERVICE = 'service';
+export const ANSWERED_BY_SERVICE = 'service';
 
 function wordsOf({ title }: Question): string {
   return `the agent asks for permission: ${title}`;
@@ -259,7 +246,7 @@ function toPermission(found: PermissionRow): Permission {
     executionId: found.execution_id,
     askedAtMs: found.asked_at,
     question: JSON.parse(found.question) as Question,
-    settledAtMs: found.answered_at ?? undefined,
+    answeredAtMs: found.answered_at ?? undefined,
     optionId: found.option_id ?? undefined,
     principalUid: found.principal_uid ?? undefined,
   };

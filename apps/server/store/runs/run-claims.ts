@@ -8,11 +8,11 @@ import {
   type PlacementCondition,
   type Placement,
 } from './run-placement.ts';
+import { insertInto } from '../database/table.ts';
 import type { ClaimedRun } from './runs.ts';
 import {
   change,
   databaseNow,
-  insert,
   lock,
   row,
   rows,
@@ -20,7 +20,7 @@ import {
   type Statement,
   type Transaction,
 } from '../database/transactions.ts';
-import type { RunRow } from './run.entities.ts';
+import { EXECUTION, type RunRow, LIVE_STATES } from './run.entities.ts';
 
 /** A process that has places for runs. */
 export interface Claimant {
@@ -36,18 +36,20 @@ export interface Claimant {
 
 /** Whoever holds it keeps others from claiming: a claim passes over a run that somebody just writes to. */
 export const CLAIMS_LOCK = 'run claims';
+
 /** Factories looked up with one statement. */
 const NAMES_AT_ONCE = 16;
+
 /** Waiting runs of a factory among which its automations take turns: all, as long as its queue has its usual bound (WAITING_RUNS_PER_FACTORY_MAX). */
-const OLDEST_LOOKED_AT_MAX = 10_000;
-const LIVE = "('CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED')";
+const OLDEST_SCANNED_MAX = 10_000;
+
 /** Live runs have a lease: this finds them by its index. */
-const IS_LIVE = `state IN ${LIVE} AND lease_until > 0`;
+const IS_LIVE = `state IN ${LIVE_STATES} AND lease_until > 0`;
 const FACTORY = "COALESCE(factory_uid, '')";
 const AUTOMATION = "COALESCE(automation_uid, '')";
 
 /** Claims waiting runs one after the other: QUEUED → CLAIMED with a higher epoch and a lease. `last`: whose turn it was. */
-export function* claiming(
+export function* claimRuns(
   { owner, leaseMs, executionIds, bounds, placement = ANYWHERE }: Claimant,
   last: Served,
 ): Transaction<{ claimed: ClaimedRun[]; served: Served }> {
@@ -79,7 +81,7 @@ function* liveRuns(): Transaction<(Lane & { runs: number })[]> {
   );
 }
 
-interface Place {
+interface ClaimSlot {
   executionId: string;
   owner: string;
   leaseMs: number;
@@ -94,18 +96,18 @@ interface Eligible {
 /** The queue as its index has it. Names are looked up once in a claim: who has nothing left is tried in vain. */
 function waitingRuns(
   { hosts, environments }: Eligible,
-  place: () => Place,
+  place: () => ClaimSlot,
 ): WaitingRunQueue<Statement, Outcome, ClaimedRun> {
   const automations = new Map<string, readonly string[]>();
   return {
-    factories: remembered((after) => merged(hosts, (host) => factoryNames(host, after), NAMES_AT_ONCE)),
+    factories: paged((after) => merged(hosts, (host) => factoryNames(host, after), NAMES_AT_ONCE)),
     *automations(factory, after) {
       const names = automations.get(factory) ?? (yield* merged(hosts, (host) => automationNames(host, factory)));
       automations.set(factory, names);
       const start = after === undefined ? 0 : names.findIndex((name) => name > after);
       return start === -1 ? [] : names.slice(start, start + NAMES_AT_ONCE);
     },
-    take: (lane) => take(lane, hosts, environments(lane.factory), place()),
+    take: (lane) => claimOldest(lane, hosts, environments(lane.factory), place()),
   };
 }
 
@@ -124,7 +126,7 @@ function* merged(
 }
 
 /** Answers one name after the other out of pages that are read once. */
-function remembered(
+function paged(
   read: (after: string | undefined) => Transaction<string[]>,
 ): (after: string | undefined) => Transaction<readonly string[]> {
   const following = new Map<string | undefined, string | undefined>();
@@ -160,7 +162,7 @@ function* factoryNames(host: string, after: string | undefined): Transaction<str
 /** The automations of a factory's oldest waiting runs, sorted; '' where runs of none are among them. */
 function* automationNames(host: string, factory: string): Transaction<string[]> {
   const found = yield* rows<{ automation_uid: string | null }>(
-    `SELECT DISTINCT automation_uid FROM (SELECT automation_uid FROM run WHERE state = 'QUEUED' AND ${HOST} = ? AND ${FACTORY} = ? ORDER BY run_id LIMIT ${OLDEST_LOOKED_AT_MAX}) AS oldest`,
+    `SELECT DISTINCT automation_uid FROM (SELECT automation_uid FROM run WHERE state = 'QUEUED' AND ${HOST} = ? AND ${FACTORY} = ? ORDER BY run_id LIMIT ${OLDEST_SCANNED_MAX}) AS oldest`,
     host,
     factory,
   );
@@ -171,11 +173,11 @@ const CLAIMED_COLUMNS =
   'run_id, epoch, factory_uid, automation_uid, entry_id, agent_config, interactive, conversation_id, parent_run_id, limits, network';
 
 /** The oldest run of a lane whose group has no live one. Those before it are passed over in the index alone. */
-function* take(
+function* claimOldest(
   lane: Lane,
   hosts: readonly string[],
   environments: PlacementCondition,
-  { executionId, owner, leaseMs }: Place,
+  { executionId, owner, leaseMs }: ClaimSlot,
 ): Transaction<ClaimedRun | undefined> {
   let run: RunRow | undefined;
   for (const host of hosts) run = older(run, yield* oldest(lane, host, environments));
@@ -191,11 +193,8 @@ function* take(
     nowMs,
     run.run_id,
   );
-  yield* insert(
-    'execution',
-    ['execution_id', 'run_id', 'epoch', 'owner', 'claimed_at'],
-    [[executionId, run.run_id, run.epoch + 1, owner, nowMs]],
-  );
+  const execution = { execution_id: executionId, run_id: run.run_id, epoch: run.epoch + 1, owner, claimed_at: nowMs };
+  yield* insertInto(EXECUTION, [execution]);
   return toClaimed(run, executionId);
 }
 

@@ -1,13 +1,14 @@
 /** What people do to a run that exists: follow-ups and cancels, each with its audit entry in one transaction. contract 3 (Follow-up, Cancel). */
 import { optionMeant, rejecting } from '#agents';
 import { cancelDecision, type FollowupDecision, type FollowupOutcome, type RunState } from '#runs';
-import { attach, attachedWith, type NewAttachment } from './attachments.ts';
+import { attach, attachedWith, type NewAttachment } from './run-files.ts';
 import { audit, type ChangedBy } from '../access/audit.ts';
 import type { RunMode } from './new-run.ts';
 import { permissionAnswerOf, openQuestions, answerPermission } from './permissions.ts';
 import { appendToLog, nextSeq } from './run-log.ts';
-import { change, databaseNow, insert, row, type Transaction } from '../database/transactions.ts';
-import type { RunRow } from './run.entities.ts';
+import { insertInto } from '../database/table.ts';
+import { change, databaseNow, row, type Transaction } from '../database/transactions.ts';
+import { FOLLOWUP, type RunRow, ENDED_STATES } from './run.entities.ts';
 
 /** A message to a run. */
 export interface NewFollowup {
@@ -43,11 +44,10 @@ export interface TransactionHook<Outcome> {
 /** What became of a cancel request: see RunStore.cancel. */
 export type CancelOutcome = 'cancelled' | 'requested' | 'repeated' | 'ended' | 'unknown';
 
-const ENDED = "('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED')";
 const CANCELLED_BEFORE_START = { state: 'CANCELLED', message: 'cancelled before it started' };
 
 /** Stores the wish to cancel; see RunStore.cancel. */
-export function* cancelling(runId: string, { by, also }: TransactionHook<CancelOutcome>): Transaction<CancelOutcome> {
+export function* cancelRun(runId: string, { by, also }: TransactionHook<CancelOutcome>): Transaction<CancelOutcome> {
   const nowMs = yield* databaseNow();
   const run = yield* row<RunRow>(
     'SELECT run_id, state, cancel_requested_at, execution_id, factory_uid FROM run WHERE run_id = ? FOR UPDATE',
@@ -83,7 +83,7 @@ export function* cancelling(runId: string, { by, also }: TransactionHook<CancelO
 }
 
 /** Stores a follow-up and what becomes of it; see RunStore.followup. */
-export function* followingUp(
+export function* storeFollowup(
   wanted: NewFollowup,
   decide: FollowupDecider,
   { by, also }: TransactionHook<FollowupOutcome>,
@@ -104,13 +104,17 @@ export function* followingUp(
     attachments: yield* attachedWith(runId, attachments),
   });
   if (!decision.ok) return decision;
-  const takenAt = decision.outcome === 'queued_prompt' ? nowMs : null;
-  const mode = wanted.mode ?? (run.prompt_taken_at === null ? run.mode : 'normal');
-  yield* insert(
-    'followup',
-    ['followup_id', 'run_id', 'at', 'principal_uid', 'message', 'outcome', 'taken_at', 'mode'],
-    [[followupId, runId, nowMs, principalUid, message, decision.outcome, takenAt, mode]],
-  );
+  const followup = {
+    followup_id: followupId,
+    run_id: runId,
+    at: nowMs,
+    principal_uid: principalUid,
+    message,
+    outcome: decision.outcome,
+    taken_at: decision.outcome === 'queued_prompt' ? nowMs : null,
+    mode: wanted.mode ?? (run.prompt_taken_at === null ? run.mode : 'normal'),
+  };
+  yield* insertInto(FOLLOWUP, [followup]);
   yield* attach(runId, followupId, attachments);
   yield* audit(by, {
     action: 'run.followup',
@@ -185,7 +189,7 @@ export function* requeueForFollowups(runId: string, nowMs: number): Transaction<
   if (typeof factory?.deleted_at === 'number') return;
   yield* change(
     `UPDATE run SET state = 'QUEUED', told_epoch = NULL, takeovers = 0, cancel_requested_at = NULL, cancel_reason = NULL, status_message = NULL, error_code = NULL, retryable = NULL, updated_at = ?
-     WHERE run_id = ? AND state IN ${ENDED} AND EXISTS (SELECT 1 FROM followup f WHERE f.run_id = run.run_id AND f.taken_at IS NULL)`,
+     WHERE run_id = ? AND state IN ${ENDED_STATES} AND EXISTS (SELECT 1 FROM followup f WHERE f.run_id = run.run_id AND f.taken_at IS NULL)`,
     nowMs,
     runId,
   );

@@ -1,43 +1,22 @@
-/** What is told of runs afterwards: their histories, and the conversations that they belong to. contract 3 (timeline, conversation). */
+/** What is read of runs afterwards: their histories, and the conversations that they belong to. contract 3 (timeline, conversation). */
 import type { SpokenRun } from '#agents';
 import type { EndedState, RunHistory, RunState } from '#runs';
 import type { Database } from '../database/database.ts';
+import type { ExecutionRow, FollowupRow } from './run.entities.ts';
 import { placeholders, row, rows, type SqlValue, type Transaction } from '../database/transactions.ts';
 
-/** Executions and follow-ups of one run that are looked at, the latest ones: nobody reads a longer history, and it stays bounded. */
+/** Executions and follow-ups of one run that are read, the latest ones: nobody reads a longer history, and it stays bounded. */
 export const HISTORY_MAX = 1_000;
 
 /** Which runs a key may see; undefined: all. */
 export type VisibleFactories = readonly string[] | undefined;
 
 /** An execution, or one turn of it. */
-export interface SaidBy {
+export interface AgentOutputScope {
   executionId: string;
   epoch: number;
   fromSeq?: number;
   untilSeq?: number;
-}
-
-interface ExecutionRow {
-  execution_id: string;
-  epoch: number;
-  took_prompt: number | null;
-  claimed_at: number;
-  prepared_at: number | null;
-  started_at: number | null;
-  cancel_requested_at: number | null;
-  finished_at: number | null;
-  outcome: string | null;
-}
-
-interface FollowupRow {
-  followup_id: string;
-  at: number;
-  message: string;
-  outcome: string;
-  execution_id: string | null;
-  taken_seq: number | null;
-  taken_at: number | null;
 }
 
 export class RunHistoryStore {
@@ -156,7 +135,7 @@ export class RunHistoryStore {
   /** What an execution wrote to its output or its agent said, and when it began to; undefined: nothing. Only its part of the log is looked at, or one turn's part of that. */
   said(
     runId: string,
-    { executionId, epoch, fromSeq = 0, untilSeq = SEQ_MAX }: SaidBy,
+    { executionId, epoch, fromSeq = 0, untilSeq = SEQ_MAX }: AgentOutputScope,
   ): Promise<{ text: string; atMs: number } | undefined> {
     return this.database.read(function* () {
       const found = yield* rows<{ at: number; body: string }>(

@@ -61,7 +61,7 @@ export class RunLists {
       const branches = branchesOf(filter, order, bounds, dialect, yield* fewest(narrowsOf(filter, order), bounds.few));
       const statement = (count: number, behind?: RunListKey): Sql =>
         listStatement({ branches, order, dialect, candidates: bounds.candidates, limit: count, after: behind });
-      const found = yield* look(statement, bounds.statements, limit, after);
+      const found = yield* findMatches(statement, bounds.statements, limit, after);
       const shown = found.hits.slice(
         0,
         runsOnPage(
@@ -71,7 +71,7 @@ export class RunLists {
       );
       const next = shown.length < found.hits.length ? shown.at(-1) : found.end;
       return {
-        runs: yield* read(shown, allOf(filterConditions(filter, dialect).map(({ test }) => test))),
+        runs: yield* readRows(shown, allOf(filterConditions(filter, dialect).map(({ test }) => test))),
         next: next && toKey(next),
       };
     });
@@ -143,7 +143,7 @@ function effortOf(columns: readonly string[]): string {
 }
 
 /** Runs in order, one more than asked for where there are so many. `end`: what lies behind was not looked at. */
-function* look(
+function* findMatches(
   statement: (count: number, after?: RunListKey) => Sql,
   statements: number,
   limit: number,
@@ -163,7 +163,7 @@ function* look(
 }
 
 /** The rows of a page, in its order; without those that have come to match no longer. */
-function* read(shown: readonly Found[], matches: Sql): Transaction<RunRow[]> {
+function* readRows(shown: readonly Found[], matches: Sql): Transaction<RunRow[]> {
   if (shown.length === 0) return [];
   const ids = shown.map(({ run_id: runId }) => runId);
   const { text, params } = sql`SELECT ${ROW_COLUMNS} FROM run c WHERE ${oneOf('c.run_id', ids)} AND ${matches}`;
@@ -171,11 +171,7 @@ function* read(shown: readonly Found[], matches: Sql): Transaction<RunRow[]> {
   return ids.flatMap((runId) => found.get(runId) ?? []);
 }
 
-const ROW_COLUMNS = phrase(
-  Object.keys(RUN.options.columns)
-    .map((column) => `c.${column}`)
-    .join(', '),
-);
+const ROW_COLUMNS = phrase(RUN.columns.map((column) => `c.${column}`).join(', '));
 
 /** The first of these filters that leaves few runs. */
 function* fewest(narrows: readonly Narrow[], few: number): Transaction<Narrow | undefined> {

@@ -1,7 +1,11 @@
-/** Entries of a run's log as rows: numbered from 1 on without gaps. contract 3 (events). */
-import { insert, row, type SqlValue, type Transaction } from '../database/transactions.ts';
+/** Entries of a run's log as rows: numbered from 1 on without gaps; and the usage that is written with them. contract 3 (events, request_usage). */
+import { type Meter, usedBy } from '#agents';
+import { insertInto } from '../database/table.ts';
+import { change, row, type Transaction } from '../database/transactions.ts';
+import { RUN_EVENT } from './run.entities.ts';
+import type { Claim } from './runs.ts';
 
-/** Something to be told of a run; time in milliseconds since the epoch. */
+/** Something that happened to a run; time in milliseconds since the epoch. */
 export interface RunEvent {
   kind: string;
   atMs: number;
@@ -22,15 +26,15 @@ export function* appendToLog(
   events: readonly RunEvent[],
 ): Transaction<number> {
   const start = (yield* nextSeq(runId)) - 1;
-  const values = events.map(({ kind, atMs, body }, position): SqlValue[] => [
-    runId,
-    start + position + 1,
-    executionId ?? null,
-    atMs,
+  const entries = events.map(({ kind, atMs, body }, position) => ({
+    run_id: runId,
+    seq: start + position + 1,
+    execution_id: executionId ?? null,
+    at: atMs,
     kind,
     body,
-  ]);
-  yield* insert('run_event', ['run_id', 'seq', 'execution_id', 'at', 'kind', 'body'], values);
+  }));
+  yield* insertInto(RUN_EVENT, entries);
   return start + events.length;
 }
 
@@ -38,4 +42,24 @@ export function* appendToLog(
 export function* nextSeq(runId: string): Transaction<number> {
   const last = yield* row<{ seq: number | null }>('SELECT max(seq) AS seq FROM run_event WHERE run_id = ?', runId);
   return (last?.seq ?? 0) + 1;
+}
+
+/** Stores the count of a run, whose row is locked and whose claim holds. */
+export function* noteUsage({ runId, epoch }: Claim, meter: Meter): Transaction<void> {
+  const { tokens, costMicros, currency } = usedBy(meter);
+  yield* change(
+    'UPDATE run SET tokens = ?, cost_micros = ?, cost_currency = ?, usage_meter = ? WHERE run_id = ? AND epoch = ?',
+    tokens ?? null,
+    costMicros ?? null,
+    currency ?? null,
+    JSON.stringify(meter),
+    runId,
+    epoch,
+  );
+}
+
+/** The count as the executions so far have left it; undefined where nothing was told. */
+export function* storedUsage(runId: string): Transaction<string | undefined> {
+  const found = yield* row<{ usage_meter: string | null }>('SELECT usage_meter FROM run WHERE run_id = ?', runId);
+  return found?.usage_meter ?? undefined;
 }

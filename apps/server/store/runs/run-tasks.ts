@@ -1,6 +1,6 @@
 /** What an execution takes on when it begins and while it lasts, and what the next one does again when it is lost. contract 3 (Follow-up). */
 import { joinPrompts, PROMPT_PART, type TaskPart } from '#agents';
-import { storedAttachmentsOf, type StoredAttachment } from './attachments.ts';
+import { storedAttachmentsOf, type StoredAttachment } from './run-files.ts';
 import type { RunMode } from './new-run.ts';
 import { nextSeq } from './run-log.ts';
 import type { Claim } from './runs.ts';
@@ -40,7 +40,7 @@ export function* takeTask(
 }
 
 /** Hands the follow-ups that wait to an execution that is under way; undefined: there are none, or it is to end. Everything that was said before has to be in the log. */
-export function* takeMore(claim: Claim): Transaction<Task | undefined> {
+export function* takeLaterFollowups(claim: Claim): Transaction<Task | undefined> {
   const run = yield* row(
     "SELECT 1 AS live FROM run WHERE run_id = ? AND epoch = ? AND state IN ('INPROGRESS', 'BLOCKED') AND cancel_requested_at IS NULL FOR UPDATE",
     claim.runId,
@@ -50,13 +50,13 @@ export function* takeMore(claim: Claim): Transaction<Task | undefined> {
     run === undefined ? [] : yield* takeFollowups(claim, yield* databaseNow(), yield* nextSeq(claim.runId));
   const latest = followups.at(-1);
   if (latest === undefined) return undefined;
-  const taken = new Set(followups.map(({ followup_id: id }) => id));
-  const attachments = (yield* storedAttachmentsOf(claim, false)).filter(({ followupId }) => taken.has(followupId));
+  const takenIds = new Set(followups.map(({ followup_id: id }) => id));
+  const attachments = (yield* storedAttachmentsOf(claim, false)).filter(({ followupId }) => takenIds.has(followupId));
   return { ...toTask(followups.map(toPart)), mode: latest.mode, attachments };
 }
 
 /** What a lost execution had taken on is to be done again by the next; an answer to a question of its agent is done with. */
-export function* giveBack(runId: string, executionId: string): Transaction<void> {
+export function* returnTask(runId: string, executionId: string): Transaction<void> {
   yield* change(
     'UPDATE followup SET taken_at = NULL, execution_id = NULL, taken_seq = NULL WHERE run_id = ? AND execution_id = ? AND permission_id IS NULL',
     runId,
@@ -69,15 +69,15 @@ export function* giveBack(runId: string, executionId: string): Transaction<void>
   );
 }
 
-interface Waiting {
+interface WaitingFollowup {
   followup_id: string;
   message: string;
   mode: RunMode;
 }
 
 /** `seq`: the entry of the log before which they are taken; undefined: the execution begins with them. */
-function* takeFollowups({ runId, executionId }: Claim, nowMs: number, seq?: number): Transaction<Waiting[]> {
-  const waiting = yield* rows<Waiting>(
+function* takeFollowups({ runId, executionId }: Claim, nowMs: number, seq?: number): Transaction<WaitingFollowup[]> {
+  const waiting = yield* rows<WaitingFollowup>(
     'SELECT followup_id, message, mode FROM followup WHERE run_id = ? AND taken_at IS NULL ORDER BY followup_id',
     runId,
   );
@@ -92,7 +92,7 @@ function* takeFollowups({ runId, executionId }: Claim, nowMs: number, seq?: numb
   return waiting;
 }
 
-function toPart({ followup_id: id, message }: Waiting): TaskPart {
+function toPart({ followup_id: id, message }: WaitingFollowup): TaskPart {
   return { id, text: message };
 }
 

@@ -71,10 +71,17 @@ export const RUN = defineTable(
   },
   { settled_at: 'int?' },
 );
+
 /** Row of `run`. */
 export type RunRow = RowOf<typeof RUN>;
+
 /** The same with everything that is stored. */
 export type StoredRunRow = StoredRowOf<typeof RUN>;
+
+/** States as statements list them: worked on, over, and everything that is not over. */
+export const LIVE_STATES = "('CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED')";
+export const ENDED_STATES = "('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED')";
+export const OPEN_STATES = "('QUEUED', 'CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED')";
 
 /** The caller's metadata, by which lists find a run; `settled_at` follows the run's by a trigger. */
 export const RUN_METADATA = defineTable('run_metadata', {
@@ -101,6 +108,7 @@ export const EXECUTION = defineTable('execution', {
   cancel_requested_at: 'int?',
   first_seq: 'int?',
 });
+
 /** Row of `execution`. */
 export type ExecutionRow = RowOf<typeof EXECUTION>;
 
@@ -113,6 +121,7 @@ export const RUN_EVENT = defineTable('run_event', {
   kind: 'text',
   body: 'text',
 });
+
 /** Row of `run_event`. */
 export type RunEventRow = RowOf<typeof RUN_EVENT>;
 
@@ -130,6 +139,7 @@ export const FOLLOWUP = defineTable('followup', {
   taken_seq: 'int?',
   permission_id: 'text?',
 });
+
 /** Row of `followup`. */
 export type FollowupRow = RowOf<typeof FOLLOWUP>;
 
@@ -144,6 +154,7 @@ export const PERMISSION = defineTable('permission', {
   option_id: 'text?',
   principal_uid: 'text?',
 });
+
 /** Row of `permission`. */
 export type PermissionRow = RowOf<typeof PERMISSION>;
 
@@ -167,5 +178,6 @@ export const ARTIFACT = defineTable(
   },
   { bytes: 'bytes?' },
 );
+
 /** Row of `artifact`, without its bytes. */
 export type ArtifactRow = RowOf<typeof ARTIFACT>;

@@ -1,12 +1,14 @@
 /** Changes of managed secrets, inside the transaction that they belong to: values, grants, deletion, and what that takes away from webhooks. contract 2. */
 import { secretUse } from '#authentication';
 import { audit, type AuditChange, type ChangedBy } from '../access/audit.ts';
-import { LostRaceError } from '../database/faults.ts';
+import { LostRaceError } from '../database/store-errors.ts';
+import { SECRET, SECRET_VALUE } from './secret.entities.ts';
 import { referencesTo } from './secret-references.ts';
 import { findSecret, isGranted, TEAM, webhooksUsing } from './secret-rows.ts';
 import type { Grants, NewValue, Secret, SecretRemoval, SecretUser, WantedSecret } from './secrets.ts';
-import { bumpServing } from '../serving/serving-version.ts';
-import { change, databaseNow, insert, type Transaction } from '../database/transactions.ts';
+import { bumpServing } from '../serving/serving.ts';
+import { insertInto } from '../database/table.ts';
+import { change, databaseNow, type Transaction } from '../database/transactions.ts';
 
 /** These webhooks could not authenticate with the value: nothing was written. */
 export class UnusableSecretError extends Error {
@@ -28,9 +30,9 @@ export function* putSecret(
   const before = existing ?? (yield* findSecret(wanted.owner, wanted.name)) ?? unreachable();
   const users = existing === undefined ? [] : yield* webhooksUsing(existing.id);
   if (wanted.value !== undefined) {
-    refuseUnfit(wanted.value, users);
+    refuseUnusable(wanted.value, users);
     yield* addVersion(before.id, before.version + 1, wanted.value, nowMs);
-    yield* dropUnboundValues();
+    yield* deleteUnboundValues();
   }
   if (wanted.grants !== undefined && existing !== undefined)
     yield* regrant(existing, mergedGrants(existing, wanted.grants), users, nowMs);
@@ -62,20 +64,20 @@ export function* removeSecret(
 }
 
 /** Drops the values that are neither the newest version nor served by a webhook: a rotated-out value does not stay on disk. */
-export function* dropUnboundValues(): Transaction<void> {
+export function* deleteUnboundValues(): Transaction<void> {
   yield* change(`DELETE FROM secret_value WHERE version < (SELECT s.version FROM secret s WHERE s.id = secret_value.secret_id)
     AND NOT EXISTS (SELECT 1 FROM webhook w WHERE w.secret_id = secret_value.secret_id AND w.secret_version = secret_value.version AND w.deleted_at IS NULL)`);
 }
 
 /** Deletes every secret that is a factory's own, values included, and unbinds what used them. */
-export function* dropSecretsOf(owner: string): Transaction<void> {
+export function* deleteSecretsOf(owner: string): Transaction<void> {
   const own = 'SELECT id FROM secret WHERE owner = ?';
   yield* change(`UPDATE webhook SET secret_id = NULL, secret_version = NULL WHERE secret_id IN (${own})`, owner);
   yield* change(`DELETE FROM secret_value WHERE secret_id IN (${own})`, owner);
   yield* change('DELETE FROM secret WHERE owner = ?', owner);
 }
 
-function refuseUnfit({ usableFor }: NewValue, users: readonly SecretUser[]): void {
+function refuseUnusable({ usableFor }: NewValue, users: readonly SecretUser[]): void {
   const unfit = users.filter(
     ({ authMode, signatureScheme }) =>
       !usableFor[secretUse(authMode as 'token' | 'url_token' | 'signature', signatureScheme ?? undefined)],
@@ -124,33 +126,31 @@ function factoryOf(owner: string): string | undefined {
 
 function* create(wanted: WantedSecret, nowMs: number): Transaction<void> {
   const grants = mergedGrants({ owner: wanted.owner, grants: { factories: '*', uses: ['webhook'] } }, wanted.grants);
-  const made = yield* insert(
-    'secret',
-    ['id', 'owner', 'name', 'grant_factories', 'grant_uses', 'version', 'created_at', 'updated_at'],
-    [
-      [
-        wanted.id,
-        wanted.owner,
-        wanted.name,
-        JSON.stringify(grants.factories),
-        JSON.stringify(grants.uses),
-        0,
-        nowMs,
-        nowMs,
-      ],
-    ],
-    { ignoreConflicts: true },
-  );
+  const secret = {
+    id: wanted.id,
+    owner: wanted.owner,
+    name: wanted.name,
+    grant_factories: JSON.stringify(grants.factories),
+    grant_uses: JSON.stringify(grants.uses),
+    version: 0,
+    created_at: nowMs,
+    updated_at: nowMs,
+  };
+  const made = yield* insertInto(SECRET, [secret], { ignoreConflicts: true });
   if (made !== 1) throw new LostRaceError('the secret was made elsewhere');
 }
 
 function* addVersion(secretId: string, version: number, value: NewValue, nowMs: number): Transaction<void> {
   const { wrappedKey, sealed } = value.seal(secretId, version);
-  yield* insert(
-    'secret_value',
-    ['secret_id', 'version', 'wrapped_key', 'sealed', 'usable_for', 'created_at'],
-    [[secretId, version, wrappedKey, sealed, JSON.stringify(value.usableFor), nowMs]],
-  );
+  const row = {
+    secret_id: secretId,
+    version,
+    wrapped_key: wrappedKey,
+    sealed,
+    usable_for: JSON.stringify(value.usableFor),
+    created_at: nowMs,
+  };
+  yield* insertInto(SECRET_VALUE, [row]);
   yield* change('UPDATE secret SET version = ?, updated_at = ? WHERE id = ?', version, nowMs, secretId);
 }
 

@@ -1,6 +1,6 @@
 /** What would break without a managed secret: webhooks that are bound to it, sources that are read with it, runs that would be given it. contract 2 (Deleting one in use). */
 import type { AutomationDefinition, EnvironmentDefinition, FactoryDefinition } from '#definitions';
-import type { FactorySource } from '../factories/factories.ts';
+import type { FactorySource } from '../factories/factory-rows.ts';
 import type { Secret, SecretUsage } from './secrets.ts';
 import { placeholders, rows, type Transaction } from '../database/transactions.ts';
 

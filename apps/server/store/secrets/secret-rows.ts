@@ -1,33 +1,25 @@
 /** Managed secrets as they lie in their tables, and who may use which. contract 2. */
+import type { SecretRow } from './secret.entities.ts';
 import type { Grants, Secret, SecretUsage, SecretUser } from './secrets.ts';
 import { row, rows, type Transaction } from '../database/transactions.ts';
 
 /** Owner of what concerns everybody; any other owner is a factory's UID. */
 export const TEAM = 'team';
 
-interface SecretRow {
-  id: string;
-  owner: string;
-  name: string;
-  grant_factories: string;
-  grant_uses: string;
-  version: number;
-  updated_at: number;
-  usable_for: string | null;
-}
+type VersionedRow = Omit<SecretRow, 'created_at'> & { usable_for: string | null };
 
 const SELECT = `SELECT s.id, s.owner, s.name, s.grant_factories, s.grant_uses, s.version, s.updated_at, v.usable_for
   FROM secret s LEFT JOIN secret_value v ON v.secret_id = s.id AND v.version = s.version`;
 
 /** `lock`: a trailing clause that holds its row. */
 export function* findSecret(owner: string, name: string, lock = ''): Transaction<Secret | undefined> {
-  const found = yield* row<SecretRow>(`${SELECT} WHERE s.owner = ? AND s.name = ?${lock}`, owner, name);
+  const found = yield* row<VersionedRow>(`${SELECT} WHERE s.owner = ? AND s.name = ?${lock}`, owner, name);
   return found && toSecret(found);
 }
 
 /** Secrets of an owner in order of their names, from behind the name `after`. */
 export function* listSecrets(owner: string, limit: number, after: string): Transaction<Secret[]> {
-  return (yield* rows<SecretRow>(
+  return (yield* rows<VersionedRow>(
     `${SELECT} WHERE s.owner = ? AND s.name > ? ORDER BY s.name LIMIT ?`,
     owner,
     after,
@@ -37,7 +29,10 @@ export function* listSecrets(owner: string, limit: number, after: string): Trans
 
 /** Secrets of the team and of the factory that are granted to it for one use. */
 export function* visibleSecrets(factoryUid: string, use: SecretUsage): Transaction<Map<string, Secret>> {
-  const found = yield* rows<SecretRow>(`${SELECT} WHERE s.owner = 'team' OR s.owner = ? ORDER BY s.name`, factoryUid);
+  const found = yield* rows<VersionedRow>(
+    `${SELECT} WHERE s.owner = 'team' OR s.owner = ? ORDER BY s.name`,
+    factoryUid,
+  );
   const visible = new Map<string, Secret>();
   const granted = found.map(toSecret).filter((secret) => isGranted(secret, secret.grants, factoryUid, use));
   for (const secret of granted.filter(({ owner }) => owner === 'team')) visible.set(secret.name, secret);
@@ -55,15 +50,17 @@ export function isGranted(
   return uses.includes(use) && (owner === factoryUid || factories === '*' || factories.includes(factoryUid));
 }
 
+interface UserRow {
+  uid: string;
+  factory_uid: string;
+  slug: string;
+  auth_mode: string;
+  signature_scheme: string | null;
+}
+
 /** Live webhooks that are bound to a secret. */
 export function* webhooksUsing(secretId: string): Transaction<SecretUser[]> {
-  const found = yield* rows<{
-    uid: string;
-    factory_uid: string;
-    slug: string;
-    auth_mode: string;
-    signature_scheme: string | null;
-  }>(
+  const found = yield* rows<UserRow>(
     'SELECT uid, factory_uid, slug, auth_mode, signature_scheme FROM webhook WHERE secret_id = ? AND deleted_at IS NULL ORDER BY factory_uid, slug',
     secretId,
   );
@@ -76,7 +73,7 @@ export function* webhooksUsing(secretId: string): Transaction<SecretUser[]> {
   }));
 }
 
-function toSecret(found: SecretRow): Secret {
+function toSecret(found: VersionedRow): Secret {
   return {
     id: found.id,
     owner: found.owner,

@@ -12,6 +12,7 @@ export const SECRET = defineTable('secret', {
   created_at: 'int',
   updated_at: 'int',
 });
+
 /** Row of `secret`. */
 export type SecretRow = RowOf<typeof SECRET>;
 
@@ -24,5 +25,6 @@ export const SECRET_VALUE = defineTable('secret_value', {
   usable_for: 'text',
   created_at: 'int',
 });
+
 /** Row of `secret_value`. */
 export type SecretValueRow = RowOf<typeof SECRET_VALUE>;

@@ -1,10 +1,11 @@
 /** Managed secrets as the rest of the service has them: names, owners, grants, versions and sealed bytes. Opening them is not this folder's business. contract 2. */
 import type { ChangedBy } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
+import { withStoreErrors } from '../database/store-errors.ts';
 import { putSecret, removeSecret } from './secret-changes.ts';
+import { SECRET_VALUE } from './secret.entities.ts';
 import { referencesTo, type SecretReference } from './secret-references.ts';
 import { findSecret, listSecrets, visibleSecrets, webhooksUsing } from './secret-rows.ts';
-import { row } from '../database/transactions.ts';
 
 export const SECRET_USES = ['webhook', 'run', 'git', 'forge'] as const;
 export type SecretUsage = (typeof SECRET_USES)[number];
@@ -106,20 +107,11 @@ export class SecretStore {
   }
 
   /** The newest sealed value of a secret, undefined while none is set. */
-  newest(id: string): Promise<SealedSecret | undefined> {
-    return this.database.read(function* () {
-      const found = yield* row<{ secret_id: string; version: number; wrapped_key: Uint8Array; sealed: Uint8Array }>(
-        'SELECT secret_id, version, wrapped_key, sealed FROM secret_value WHERE secret_id = ? ORDER BY version DESC LIMIT 1',
-        id,
-      );
-      return (
-        found && {
-          secretId: found.secret_id,
-          version: found.version,
-          wrappedKey: found.wrapped_key,
-          sealed: found.sealed,
-        }
-      );
-    });
+  async newest(id: string): Promise<SealedSecret | undefined> {
+    const values = this.database.source.getRepository(SECRET_VALUE);
+    const found = await withStoreErrors(values.findOne({ where: { secret_id: id }, order: { version: 'DESC' } }));
+    if (found === null) return undefined;
+    const { secret_id: secretId, version, wrapped_key: wrappedKey, sealed } = found;
+    return { secretId, version, wrappedKey, sealed };
   }
 }

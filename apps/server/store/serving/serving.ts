@@ -1,9 +1,9 @@
-/** The serving state as rows: what the ingress needs of every factory that changed since a version. */
-import type { AutomationDefinition, AuthMode } from '#definitions';
-import type { AgentDefaults, FactoryDefinition } from '#definitions';
+/** The serving state as rows: what the ingress needs of every factory that changed since a version; and the versions themselves. */
+import type { AgentDefaults, AuthMode, AutomationDefinition, FactoryDefinition } from '#definitions';
 import type { Database } from '../database/database.ts';
 import type { SealedSecret } from '../secrets/secrets.ts';
-import { placeholders, row, rows, type Transaction } from '../database/transactions.ts';
+import { change, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
+import { defineTable } from '../database/table.ts';
 
 export interface ServingFactory {
   uid: string;
@@ -101,6 +101,7 @@ export class ServingStore {
 
 /** More than there will be. */
 const FACTORIES_MAX = 1_000_000;
+
 /** UIDs in one statement. */
 const FACTORIES_AT_ONCE = 50;
 
@@ -179,4 +180,22 @@ function toServingWebhook(found: WebhookServingRow): ServingWebhook {
             sealed: found.sealed,
           },
   };
+}
+
+/** One row: the highest serving version given out so far. */
+export const SERVING_CLOCK = defineTable('serving_clock', { id: 'int key', version: 'int' });
+
+/** Gives a factory a serving version that no other has had: whatever was decided on an older one is decided again. */
+export function* bumpServing(factoryUid: string): Transaction<number> {
+  const version = yield* tickServingClock();
+  yield* change('UPDATE factory SET serving_version = ? WHERE uid = ?', version, factoryUid);
+  return version;
+}
+
+/** The next number of the one clock that all factories share. */
+export function* tickServingClock(): Transaction<number> {
+  const ticked = yield* row<{ version: number }>(
+    'UPDATE serving_clock SET version = version + 1 WHERE id = 1 RETURNING version',
+  );
+  return ticked?.version ?? 0;
 }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FactorySource as SourceItem } from '#contracts';
-import type { Factory } from '../../store/factories/factories.ts';
+import type { Factory } from '../../store/factories/factory-rows.ts';
 import { sourceRegistry, SOURCES } from './registry.ts';
 import type { SourceDeps, SourceKind } from './source-kind.ts';
 

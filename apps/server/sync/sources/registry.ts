@@ -1,8 +1,7 @@
 /** Every kind of source: one more is one more folder beside this file and its row here. */
-import type { FactorySource as SourceItem } from '#contracts';
+import { type FactorySource as SourceItem, membersOf } from '#contracts';
 import type { MemberError } from '../../http/error-codes.ts';
-import { membersOf } from '#contracts';
-import type { FactorySource } from '../../store/factories/factories.ts';
+import type { FactorySource } from '../../store/factories/factory-rows.ts';
 import { dashboardKind } from './dashboard/dashboard-kind.ts';
 import { directoryKind } from './directory/directory-kind.ts';
 import { gitKind } from './git/git-kind.ts';

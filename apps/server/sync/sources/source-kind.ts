@@ -3,7 +3,7 @@ import type { FactorySource as SourceItem } from '#contracts';
 import type { Config } from '../../config/config.ts';
 import type { MemberError } from '../../http/error-codes.ts';
 import type { SecretReader } from '../../secrets/secret-reader.ts';
-import type { Factory, FactorySource } from '../../store/factories/factories.ts';
+import type { Factory, FactorySource } from '../../store/factories/factory-rows.ts';
 import type { Source } from './source.ts';
 
 /** What a service has for all of its sources. */

@@ -3,20 +3,25 @@ import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { toStoreError } from '../faults.ts';
-import { TOPICS, type NoticeLine, type Topic } from '../notices.ts';
+import { toStoreError } from '../store-errors.ts';
+import { TOPICS, type NoticeTransport, type Topic } from '../notices.ts';
 
 const CHANNEL = 'millwright';
-/** What is told again within this time is told once: a burst of deliveries costs fifty statements a second, however large it is. */
+
+/** What is published again within this time is sent once: a burst of deliveries costs fifty statements a second, however large it is. */
 const COALESCED_MS = 20;
-/** Notices that wait for a connection; of more, only their topics are told. */
+
+/** Notices that wait for a connection; of more, only their topics are sent. */
 const WAITING_MAX = 10_000;
+
 /** A notice of one's own that comes back proves that the whole way works: a pooler in transaction mode takes LISTEN, and brings nothing. */
 const PROOF_EVERY_MS = 10_000;
 const ANSWER_MS_MAX = 5_000;
+
 /** Between two attempts to connect: doubled up to the second one, so that a server that comes back is found soon and one that is away is left alone. */
 const PAUSE_MS_MIN = 100;
 const PAUSE_MS_MAX = 10_000;
+
 /** What is sent to oneself as a proof; no topic is called so. */
 const PROOF = 'proof';
 
@@ -38,14 +43,14 @@ class NotificationsUndeliveredError extends Error {
   }
 }
 
-export class PostgresLine implements NoticeLine {
+export class PostgresLine implements NoticeTransport {
   private readonly parts: PostgresLineParts;
   /** Tells our notices from those of others. */
   private readonly name = randomBytes(6).toString('hex');
   private readonly stopping = new AbortController();
   private readonly waiting = new Set<string>();
-  private hear: (topic: Topic, key: string) => void = () => undefined;
-  private anything: () => void = () => undefined;
+  private receive: (topic: Topic, key: string) => void = () => undefined;
+  private receiveAny: () => void = () => undefined;
   /** Proven: what is sent on it arrives. */
   private client: Client | undefined;
   private asked: Promise<unknown> = Promise.resolve();
@@ -59,8 +64,8 @@ export class PostgresLine implements NoticeLine {
     setMaxListeners(0, this.stopping.signal); // every pause listens to it
   }
 
-  start(hear: (topic: Topic, key: string) => void, anything: () => void): void {
-    [this.hear, this.anything] = [hear, anything];
+  start(receive: (topic: Topic, key: string) => void, receiveAny: () => void): void {
+    [this.receive, this.receiveAny] = [receive, receiveAny];
     this.listening = this.keepListening();
   }
 
@@ -125,12 +130,12 @@ export class PostgresLine implements NoticeLine {
     }
   }
 
-  /** Nobody listened until now: whatever was told meanwhile has to be looked for. */
+  /** Nobody listened until now: whatever was sent meanwhile has to be polled. */
   private begin(client: Client): void {
     this.client = client;
     if (this.isLost) this.parts.regained();
     this.isLost = false;
-    this.anything();
+    this.receiveAny();
     void this.flush();
   }
 
@@ -150,7 +155,7 @@ export class PostgresLine implements NoticeLine {
       return;
     }
     const known = TOPICS.find((one) => one === topic);
-    if (known !== undefined) this.hear(known, key);
+    if (known !== undefined) this.receive(known, key);
   }
 
   /** Sends what waits, and what comes meanwhile a moment later; what cannot be sent waits for the next connection. */
@@ -171,10 +176,10 @@ export class PostgresLine implements NoticeLine {
     try {
       await this.ask(this.client, 'SELECT pg_notify($1, told) FROM unnest($2::text[]) AS told', [
         CHANNEL,
-        sent.map((told) => `${this.name} ${told}`),
+        sent.map((notice) => `${this.name} ${notice}`),
       ]);
     } catch (error) {
-      for (const told of sent) this.waiting.add(told);
+      for (const notice of sent) this.waiting.add(notice);
       throw error;
     }
     return true;

@@ -3,13 +3,16 @@ import { Client, type ClientConfig } from 'pg';
 
 /** A server that takes no connection within this time is away. */
 export const CONNECT_MS_MAX = 5_000;
+
 /** The server gives a statement up after this time, and a transaction that nobody goes on with: what a lost process held is free again. */
 export const STATEMENT_MS_MAX = 10_000;
+
 /** A connection on which nothing has moved for this long is given up: a server that could answer would have given the statement up before. */
 const SILENCE_MS_MAX = STATEMENT_MS_MAX + 2_000;
 
 /** SQLSTATE read_only_sql_transaction: what a server answers that is a standby, or has become one. */
 export const READ_ONLY = '25006';
+
 /** What a server says of itself unasked that takes no writes. PostgreSQL, "Asynchronous Operations". */
 const STANDBY_PARAMETERS: ReadonlySet<string> = new Set(['in_hot_standby', 'default_transaction_read_only']);
 

@@ -1,5 +1,5 @@
-/** What stands behind a database URL, looked at once at the start: can it be used, and is a pooler between. */
-import type { StoreError } from '../faults.ts';
+/** What answers at a database URL, probed once at the start: can it be used, and is a pooler between. */
+import type { StoreError } from '../store-errors.ts';
 import { BoundedClient, CONNECT_MS_MAX, DIRECT_WIRE, POOLED_WIRE, type Wire } from './postgres-connections.ts';
 import {
   POSTGRES_MAJOR_MIN,

@@ -1,6 +1,6 @@
 /** What it means for an operator that PostgreSQL cannot be used: in words, with the way out, and nothing of the URL but host and port. contract 1, 11 (start, doctor). */
 import { READ_ONLY } from './postgres-connections.ts';
-import { StoreError, toStoreError } from '../faults.ts';
+import { StoreError, toStoreError } from '../store-errors.ts';
 
 /** Names of the two variables that a URL may come from. */
 export type UrlVariable = 'MILLWRIGHT_DATABASE_URL' | 'MILLWRIGHT_DATABASE_DIRECT_URL';

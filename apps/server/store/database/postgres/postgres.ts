@@ -1,21 +1,28 @@
 /** PostgreSQL through a pool: a transaction is retried when it deadlocks or loses a race. */
 import type { DataSource } from 'typeorm';
 import type { PoolClient } from 'pg';
-import { LostRaceError, StoreError, toStoreError } from '../faults.ts';
-import { runSteps, type TransactionRunner } from '../transaction-runner.ts';
+import { LostRaceError, StoreError, toStoreError } from '../store-errors.ts';
+import {
+  type Outcome,
+  type Row,
+  runSteps,
+  type Statement,
+  type Transaction,
+  type TransactionRunner,
+} from '../transactions.ts';
 import type { Wire } from './postgres-connections.ts';
 import {
   insertStatement,
   lockStatement,
   matchStatement,
   NOW,
-  StatementNames,
   type PostgresStatement,
+  StatementNames,
 } from './postgres-statements.ts';
-import type { Outcome, Row, Statement, Transaction } from '../transactions.ts';
 
 /** Attempts of one transaction before its fault is reported; deadlocks between replicas resolve within two or three. */
 const ATTEMPTS_MAX = 6;
+
 /** Long reads at a time: most connections are left to what is short. */
 const LONG_READS_MAX = 3;
 

@@ -1,8 +1,7 @@
 /** How a tip follows on the revision that was accepted before: what is new, what is lost, and when history was rewritten. More in test/faults/reconciling/git-history.slow.spec.ts. */
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { historyOf, readRepository } from '../../../../../test/support/read-repository.ts';
-import type { ReadRepository } from '../../../../../test/support/read-repository.ts';
+import { historyOf, readRepository, type ReadRepository } from '../../../../../test/support/read-repository.ts';
 import type { Source } from '../source.ts';
 
 const never = new AbortController().signal;

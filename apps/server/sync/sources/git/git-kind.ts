@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MemberError } from '../../../http/error-codes.ts';
-import type { Factory } from '../../../store/factories/factories.ts';
+import type { Factory } from '../../../store/factories/factory-rows.ts';
 import { HostCircuitBreaker } from '../../host-circuit-breaker.ts';
 import type { Source } from '../source.ts';
 import type { SourceDeps, SourceKind } from '../source-kind.ts';

@@ -3,8 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { commandOf, withSession } from './git-session.ts';
-import type { SessionScope } from './git-session.ts';
+import { commandOf, type SessionScope, withSession } from './git-session.ts';
 import { checkGitUrl } from './git-urls.ts';
 
 const TOKEN = 'token-1234567890';

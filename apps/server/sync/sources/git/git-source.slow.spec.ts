@@ -4,8 +4,8 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readFileSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   truncateSync,
@@ -15,10 +15,14 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { hideRepository, startGitServer } from '../../../../../test/support/git-server.ts';
-import type { Fault, GitServer, TestRepository } from '../../../../../test/support/git-server.ts';
-import { createGitSource } from './git-source.ts';
-import type { GitSourceOptions } from './git-source.ts';
+import {
+  type Fault,
+  type GitServer,
+  hideRepository,
+  startGitServer,
+  type TestRepository,
+} from '../../../../../test/support/git-server.ts';
+import { createGitSource, type GitSourceOptions } from './git-source.ts';
 import type { Gate } from './git-session.ts';
 import type { Snapshot, Source } from '../source.ts';
 

@@ -1,17 +1,22 @@
 /** Commits that a key of the sync policy signed, and those that none did: real keys, signatures and tools. The rest is told in test/faults/reconciling/git-verification.slow.spec.ts. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { dataOutsideCache, readRepository, snapshotOf } from '../../../../../test/support/read-repository.ts';
-import type { ReadRepository } from '../../../../../test/support/read-repository.ts';
+import {
+  dataOutsideCache,
+  readRepository,
+  type ReadRepository,
+  snapshotOf,
+} from '../../../../../test/support/read-repository.ts';
 import {
   headerBy,
   replaceTip,
-  signTip,
+  type SigningKey,
   signingKeys,
+  type SigningKeys,
+  signTip,
   tamperedTip,
   tipWithHeaders,
   tipWithSignature,
 } from '../../../../../test/support/signing-keys.ts';
-import type { SigningKey, SigningKeys } from '../../../../../test/support/signing-keys.ts';
 import type { GitSourceOptions } from './git-source.ts';
 import type { Source } from '../source.ts';
 

@@ -43,7 +43,7 @@ describe('a private key', () => {
     ['ghp_token-for-https', 'no private key'],
   ])('%j is refused: %s', (value, words) => {
     const reading = readSshKey(value);
-    expect(reading).toMatchObject({ ok: false, message: expect.stringContaining(words) });
+    expect(reading).toMatchObject({ ok: false, reason: expect.stringContaining(words) });
     expect(JSON.stringify(reading)).not.toContain(value.trim().slice(-24));
   });
 });

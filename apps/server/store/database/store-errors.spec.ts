@@ -1,6 +1,6 @@
 /** What the codes of both databases, of sockets and of TLS mean for whoever asked; nothing else of an error is passed on. contract 3 (Errors), 5 (Transaction). */
 import { QueryFailedError } from 'typeorm';
-import { LostRaceError, StoreError, toStoreError, type StoreErrorKind } from './faults.ts';
+import { LostRaceError, StoreError, type StoreErrorKind, toStoreError } from './store-errors.ts';
 
 const CODES: readonly (readonly [why: string, kind: StoreErrorKind, ...codes: string[]])[] = [
   [

@@ -1,4 +1,4 @@
-/** Which entries of the delivery log are old: beyond 7 days, not among the latest 50 of their class, and needed by no live run. spec: Delivery log retention; contract 5 (Log). */
+/** Which entries of the delivery log are old: beyond 7 days, not among the latest 50 of their class, and needed by no live run; and which accepted identities. spec: Delivery log retention; contract 5 (Log). */
 import {
   OUTCOMES,
   RETAINED_ENTRIES_MIN,
@@ -10,46 +10,48 @@ import {
 import { firstUuidv7 } from '#runs';
 import { ENTRY_TIME_SLACK_MS } from '../deliveries/delivery.entities.ts';
 import { change, inSlices, placeholders, rows, type Transaction } from '../database/transactions.ts';
-import type { SweepStep, Sweep, Weighed } from './sweeps.ts';
+import type { SweepBatch, Sweep, WeightedTarget } from './sweeps.ts';
 
-/** Webhooks looked at in one statement: a log that is one flood of refusals takes a tenth of a second of it. */
-const WEBHOOKS_PER_LOOK = 25;
+/** Webhooks scanned in one statement: a log that is one flood of refusals takes a tenth of a second of it. */
+const WEBHOOKS_PER_SCAN = 25;
+
 /** Entries found in one look. */
-const ENTRIES_PER_LOOK = 2_000;
+const ENTRIES_PER_SCAN = 2_000;
+
 /** Bytes whose removal costs about what a small row does. */
 const BYTES_PER_WEIGHT = 16_384;
-const ROUND_MS = 600_000;
+const DELIVERY_ROUND_MS = 600_000;
 
 const LIVE = "('QUEUED', 'CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED')";
 
 /** The log, webhook after webhook; deleted ones too. */
 export function deliverySweep(): Sweep<string> {
-  return { name: 'deliveries', everyMs: ROUND_MS, look, remove };
+  return { name: 'deliveries', everyMs: DELIVERY_ROUND_MS, scan: scanDeliveries, remove: removeDeliveries };
 }
 
 /** Of one webhook: entries before these of each class may go; '' where fewer than 50 are there. Only ever moves up, so that an old answer keeps too much at most. */
-type Limits = Record<RetentionClass, string>;
+type RetentionLimits = Record<RetentionClass, string>;
 
 /** Behind which entry of a webhook a look goes on. Stored as text. */
-interface Place {
+interface LogCursor {
   webhookUid: string;
   /** '' with no limits: behind the webhook, or before the first one. */
   entryId: string;
-  limits?: Limits;
+  limits?: RetentionLimits;
 }
 
-function* look(text: string, nowMs: number): Transaction<SweepStep<string>> {
-  const place = toPlace(text);
+function* scanDeliveries(text: string, nowMs: number): Transaction<SweepBatch<string>> {
+  const place = parseCursor(text);
   const cutoffMs = retentionCutoffMs(nowMs);
-  if (place.limits !== undefined) return yield* entriesBehind(place, place.limits, cutoffMs);
+  if (place.limits !== undefined) return yield* scanEntries(place, place.limits, cutoffMs);
   const page = yield* logPositions(place.webhookUid);
-  for (const standing of page) {
-    const limits = { accepted: standing.accepted_limit ?? '', rejected: standing.rejected_limit ?? '' };
-    if (!hasOld(standing, limits, firstUuidv7(cutoffMs + ENTRY_TIME_SLACK_MS))) continue;
-    return yield* entriesBehind({ webhookUid: standing.uid, entryId: '', limits }, limits, cutoffMs);
+  for (const position of page) {
+    const limits = { accepted: position.accepted_limit ?? '', rejected: position.rejected_limit ?? '' };
+    if (!hasOld(position, limits, firstUuidv7(cutoffMs + ENTRY_TIME_SLACK_MS))) continue;
+    return yield* scanEntries({ webhookUid: position.uid, entryId: '', limits }, limits, cutoffMs);
   }
   const last = page.at(-1)?.uid ?? '';
-  const isOver = page.length < WEBHOOKS_PER_LOOK;
+  const isOver = page.length < WEBHOOKS_PER_SCAN;
   return { targets: [], place: isOver ? '' : last, isOver };
 }
 
@@ -69,25 +71,25 @@ function logPositions(after: string): Transaction<LogPosition[]> {
     `(SELECT d.entry_id FROM delivery d WHERE d.webhook_uid = w.uid AND d.outcome IN (${OUTCOMES_OF[kept]}) ORDER BY d.entry_id DESC LIMIT 1 OFFSET ${RETAINED_ENTRIES_MIN - 1}) AS ${kept}_limit`;
   return rows<LogPosition>(
     `SELECT w.uid, ${oldest('accepted')}, ${limit('accepted')}, ${oldest('rejected')}, ${limit('rejected')}
-     FROM (SELECT uid FROM webhook WHERE uid > ? ORDER BY uid LIMIT ${WEBHOOKS_PER_LOOK}) w ORDER BY w.uid`,
+     FROM (SELECT uid FROM webhook WHERE uid > ? ORDER BY uid LIMIT ${WEBHOOKS_PER_SCAN}) w ORDER BY w.uid`,
     after,
   );
 }
 
 function hasOld(
   { accepted_oldest: accepted, rejected_oldest: rejected }: LogPosition,
-  limits: Limits,
+  limits: RetentionLimits,
   cutoffId: string,
 ): boolean {
   const isOld = (oldest: string | null, limit: string) => oldest !== null && oldest < limit && oldest < cutoffId;
   return isOld(accepted, limits.accepted) || isOld(rejected, limits.rejected);
 }
 
-function* entriesBehind(
-  { webhookUid, entryId }: Place,
-  limits: Limits,
+function* scanEntries(
+  { webhookUid, entryId }: LogCursor,
+  limits: RetentionLimits,
   cutoffMs: number,
-): Transaction<SweepStep<string>> {
+): Transaction<SweepBatch<string>> {
   const until = [limits.accepted, limits.rejected, ''].reduce((a, b) => (a > b ? a : b));
   const found = yield* rows<{ entry_id: string; outcome: OutcomeKind; size: number }>(
     'SELECT entry_id, outcome, size FROM delivery WHERE webhook_uid = ? AND entry_id > ? AND entry_id < ? AND entry_id < ? AND received_at < ? ORDER BY entry_id LIMIT ?',
@@ -96,23 +98,23 @@ function* entriesBehind(
     until,
     firstUuidv7(cutoffMs + ENTRY_TIME_SLACK_MS),
     cutoffMs,
-    ENTRIES_PER_LOOK,
+    ENTRIES_PER_SCAN,
   );
   const targets = found
     .filter(({ entry_id: id, outcome }) => id < limits[retentionClass(outcome)])
-    .map(({ entry_id: target, size }): Weighed<string> => ({
+    .map(({ entry_id: target, size }): WeightedTarget<string> => ({
       target,
       weight: 1 + Math.floor(size / BYTES_PER_WEIGHT),
     }));
-  const last = found.length === ENTRIES_PER_LOOK ? found.at(-1) : undefined;
+  const last = found.length === ENTRIES_PER_SCAN ? found.at(-1) : undefined;
   return {
     targets,
-    place: last === undefined ? webhookUid : toText({ webhookUid, entryId: last.entry_id, limits }),
+    place: last === undefined ? webhookUid : formatCursor({ webhookUid, entryId: last.entry_id, limits }),
     isOver: false,
   };
 }
 
-function* remove(entryIds: readonly string[]): Transaction<number> {
+function* removeDeliveries(entryIds: readonly string[]): Transaction<number> {
   let removed = 0;
   for (const some of inSlices(entryIds)) {
     removed += yield* change(
@@ -135,13 +137,60 @@ function outcomesOf(kept: RetentionClass): string {
     .join(', ');
 }
 
-function toText({ webhookUid, entryId, limits }: Place): string {
+function formatCursor({ webhookUid, entryId, limits }: LogCursor): string {
   return [webhookUid, entryId, limits?.accepted, limits?.rejected].join(' ');
 }
 
-function toPlace(text: string): Place {
+function parseCursor(text: string): LogCursor {
   const [webhookUid = '', entryId, accepted, rejected] = text.split(' ');
   return entryId === undefined || accepted === undefined || rejected === undefined
     ? { webhookUid, entryId: '' }
     : { webhookUid, entryId, limits: { accepted, rejected } };
+}
+
+/** Looked through in one statement: there is no index by age, which every acceptance would pay for. */
+const IDENTITIES_PER_SCAN = 5_000;
+
+/** All identities are looked through in a round: half a day is precise enough for what is kept for a year. */
+const IDENTITY_ROUND_MS = 43_200_000;
+interface OldIdentity {
+  webhook_uid: string;
+  hash: Uint8Array;
+}
+
+/** Identities that were accepted longer ago than this many days. */
+export function identitySweep(days: number): Sweep<OldIdentity> {
+  return {
+    name: 'identities',
+    everyMs: IDENTITY_ROUND_MS,
+    scan: (place, nowMs) => scanIdentities(place, retentionCutoffMs(nowMs, days)),
+    remove: removeIdentities,
+  };
+}
+function* scanIdentities(place: string, cutoffMs: number): Transaction<SweepBatch<OldIdentity>> {
+  const [uid = '', hash = ''] = place.split(' ');
+  const found = yield* rows<OldIdentity & { accepted_at: number }>(
+    'SELECT webhook_uid, hash, accepted_at FROM identity WHERE (webhook_uid, hash) > (?, ?) ORDER BY webhook_uid, hash LIMIT ?',
+    uid,
+    Buffer.from(hash, 'hex'),
+    IDENTITIES_PER_SCAN,
+  );
+  const last = found.length === IDENTITIES_PER_SCAN ? found.at(-1) : undefined;
+  const targets = found.filter(({ accepted_at: atMs }) => atMs < cutoffMs).map((target) => ({ target, weight: 1 }));
+  return {
+    targets,
+    place: last === undefined ? '' : `${last.webhook_uid} ${Buffer.from(last.hash).toString('hex')}`,
+    isOver: last === undefined,
+  };
+}
+function* removeIdentities(identities: readonly OldIdentity[]): Transaction<number> {
+  let removed = 0;
+  for (const some of inSlices(identities)) {
+    const which = some.map(() => '(webhook_uid = ? AND hash = ?)').join(' OR ');
+    removed += yield* change(
+      `DELETE FROM identity WHERE ${which}`,
+      ...some.flatMap(({ webhook_uid: uid, hash }) => [uid, hash]),
+    );
+  }
+  return removed;
 }

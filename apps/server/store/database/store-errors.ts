@@ -54,6 +54,7 @@ const KINDS: Readonly<Record<string, StoreErrorKind>> = {
 
 /** Classes of SQLSTATE that mean an outage as a whole: connections and poolers, credentials that were changed, resources, operators and shutdowns, the server's machine. */
 const OUTAGE_CLASSES: ReadonlySet<string> = new Set(['08', '28', '53', '57', '58']);
+
 /** What sockets and names fail with. */
 const OUTAGE_CODES =
   /^(ECONN|EHOST|ENET|EPIPE$|ETIMEDOUT$|ENOTFOUND$|EAI_|EADDRNOTAVAIL$|EMFILE$|ENFILE$|ERR_SSL|ERR_TLS|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_)/;
@@ -99,3 +100,6 @@ function isLostConnection(error: unknown): boolean {
     /connection|terminat|timeout (exceeded|expired)|read timeout|not queryable/i.test(error.message)
   );
 }
+
+/** Another replica has taken this factory over in the meantime: nothing was written. */
+export class FenceLostError extends Error {}

@@ -1,12 +1,12 @@
-/** Which recorded passes and events of factories are old: never the latest 50, and no pass that a status still tells of. contract 9. */
+/** Which recorded passes and events of factories are old: never the latest 50, and no pass that a status still names; and entries of the audit trail. contract 2, 9. */
 import { RETAINED_ENTRIES_MIN, retentionCutoffMs } from '#deliveries';
 import { revisionId } from '#reconcile';
 import { change, inSlices, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
-import type { SweepStep, Sweep } from './sweeps.ts';
+import type { SweepBatch, Sweep } from './sweeps.ts';
 
 /** Rows of one kind found in one look. */
-const ROWS_PER_LOOK = 500;
-const ROUND_MS = 21_600_000;
+const ROWS_PER_SCAN = 500;
+const HISTORY_ROUND_MS = 21_600_000;
 
 interface OldRow {
   table: 'sync_pass' | 'factory_event';
@@ -17,16 +17,16 @@ interface OldRow {
 export function historySweep(days: number): Sweep<OldRow> {
   return {
     name: 'factory history',
-    everyMs: ROUND_MS,
-    look: (place, nowMs) => look(place, retentionCutoffMs(nowMs, days)),
-    remove,
+    everyMs: HISTORY_ROUND_MS,
+    scan: (place, nowMs) => scanHistory(place, retentionCutoffMs(nowMs, days)),
+    remove: removeHistory,
   };
 }
 
-function* look(place: string, cutoffMs: number): Transaction<SweepStep<OldRow>> {
+function* scanHistory(place: string, cutoffMs: number): Transaction<SweepBatch<OldRow>> {
   // Behind a pass of this factory, or behind the factory.
   const [uid = '', behindId] = place.split(' ');
-  const factory = yield* row<FactoryNow>(
+  const factory = yield* row<FactoryRevisions>(
     `SELECT uid, revision_seen, revision_attempted, revision_applied FROM factory WHERE uid ${behindId === undefined ? '>' : '>='} ? ORDER BY uid LIMIT 1`,
     uid,
   );
@@ -38,7 +38,7 @@ function* look(place: string, cutoffMs: number): Transaction<SweepStep<OldRow>> 
     ...passes.filter((id) => !needed.has(id)).map((id): OldRow => ({ table: 'sync_pass', id })),
     ...events.map((id): OldRow => ({ table: 'factory_event', id })),
   ];
-  const last = passes.length === ROWS_PER_LOOK ? passes.at(-1) : undefined;
+  const last = passes.length === ROWS_PER_SCAN ? passes.at(-1) : undefined;
   // A pass may hold a page of problems.
   return {
     targets: targets.map((target) => ({ target, weight: target.table === 'sync_pass' ? 4 : 1 })),
@@ -47,7 +47,7 @@ function* look(place: string, cutoffMs: number): Transaction<SweepStep<OldRow>> 
   };
 }
 
-interface FactoryNow {
+interface FactoryRevisions {
   uid: string;
   revision_seen: string | null;
   revision_attempted: string | null;
@@ -62,7 +62,7 @@ function* oldPasses(uid: string, behindId: string, cutoffMs: number): Transactio
     behindId,
     cutoffMs,
     uid,
-    ROWS_PER_LOOK,
+    ROWS_PER_SCAN,
   );
   return found.map(({ id }) => id);
 }
@@ -75,14 +75,14 @@ function* oldEvents(uid: string, cutoffMs: number): Transaction<string[]> {
     uid,
     cutoffMs,
     uid,
-    ROWS_PER_LOOK,
+    ROWS_PER_SCAN,
   );
   return found.map(({ id }) => id);
 }
 
 /** The pass that applied last, and the last one of every revision that serves, is seen, or decided an object that is there: what status and inventory tell of. */
 function* neededPasses(
-  { uid, revision_seen: seen, revision_attempted: attempted, revision_applied: applied }: FactoryNow,
+  { uid, revision_seen: seen, revision_attempted: attempted, revision_applied: applied }: FactoryRevisions,
   among: readonly string[],
 ): Transaction<Set<string>> {
   const appliedLast = yield* row<{ id: string }>(
@@ -113,7 +113,7 @@ function* neededPasses(
   return needed;
 }
 
-function* remove(targets: readonly OldRow[]): Transaction<number> {
+function* removeHistory(targets: readonly OldRow[]): Transaction<number> {
   let removed = 0;
   for (const table of ['sync_pass', 'factory_event'] as const) {
     for (const some of inSlices(targets.filter((target) => target.table === table))) {
@@ -123,5 +123,37 @@ function* remove(targets: readonly OldRow[]): Transaction<number> {
       );
     }
   }
+  return removed;
+}
+const AUDIT_ENTRIES_PER_SCAN = 1_000;
+const AUDIT_ROUND_MS = 3_600_000;
+
+/** Entries older than this, oldest first. */
+export function auditSweep(days: number): Sweep<string> {
+  return {
+    name: 'audit',
+    everyMs: AUDIT_ROUND_MS,
+    scan: (_place, nowMs) => scanAudit(retentionCutoffMs(nowMs, days)),
+    remove: removeAuditEntries,
+  };
+}
+
+/** What was found before is gone: the oldest are always in front. */
+function* scanAudit(cutoffMs: number): Transaction<SweepBatch<string>> {
+  const found = yield* rows<{ id: string }>(
+    'SELECT id FROM audit_entry WHERE at < ? ORDER BY at, id LIMIT ?',
+    cutoffMs,
+    AUDIT_ENTRIES_PER_SCAN,
+  );
+  return {
+    targets: found.map(({ id: target }) => ({ target, weight: 1 })),
+    place: '',
+    isOver: found.length < AUDIT_ENTRIES_PER_SCAN,
+  };
+}
+function* removeAuditEntries(ids: readonly string[]): Transaction<number> {
+  let removed = 0;
+  for (const some of inSlices(ids))
+    removed += yield* change(`DELETE FROM audit_entry WHERE id IN (${placeholders(some.length)})`, ...some);
   return removed;
 }

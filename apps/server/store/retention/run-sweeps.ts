@@ -2,14 +2,17 @@
 import { retentionCutoffMs } from '#deliveries';
 import type { Database } from '../database/database.ts';
 import { change, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
-import type { SweepStep, Sweep, Weighed } from './sweeps.ts';
+import type { SweepBatch, Sweep, WeightedTarget } from './sweeps.ts';
 
-/** Ended runs looked at in one statement. */
-const RUNS_PER_LOOK = 200;
+/** Ended runs scanned in one statement. */
+const RUNS_PER_SCAN = 200;
+
 /** Events removed at once: at most 16 KiB each. */
 const EVENTS_PER_TARGET = 100;
-/** Targets of one look. A run with more events is looked at again. */
-const TARGETS_PER_LOOK = 50;
+
+/** Targets of one scan. A run with more events is scanned again. */
+const TARGETS_PER_SCAN = 50;
+
 /** Bytes whose removal costs about what a small row does. */
 const BYTES_PER_WEIGHT = 16_384;
 const ROUND_MS = 3_600_000;
@@ -29,7 +32,7 @@ export function eventSweep(days: number, dialect: Database['dialect']): Sweep<Ol
   return {
     name: 'run events',
     everyMs: ROUND_MS,
-    look: (place, nowMs) => lookBehind(place, retentionCutoffMs(nowMs, days), dialect, oldEvents),
+    scan: (place, nowMs) => scanRuns(place, retentionCutoffMs(nowMs, days), dialect, oldEvents),
     remove: (targets, nowMs) => removeEvents(targets, retentionCutoffMs(nowMs, days)),
   };
 }
@@ -39,7 +42,7 @@ export function artifactSweep(days: number, dialect: Database['dialect']): Sweep
   return {
     name: 'artifacts',
     everyMs: ROUND_MS,
-    look: (place, nowMs) => lookBehind(place, retentionCutoffMs(nowMs, days), dialect, oldFiles),
+    scan: (place, nowMs) => scanRuns(place, retentionCutoffMs(nowMs, days), dialect, oldFiles),
     remove: (targets, nowMs) => removeFiles(targets, retentionCutoffMs(nowMs, days)),
   };
 }
@@ -53,52 +56,52 @@ interface EndedRun {
 type OldOf<T> = (
   runs: readonly EndedRun[],
   fromSeq: number,
-) => Transaction<{ targets: Weighed<T>[]; rest?: { run: EndedRun; fromSeq: number } }>;
+) => Transaction<{ targets: WeightedTarget<T>[]; rest?: { run: EndedRun; fromSeq: number } }>;
 
 /** Along the ends of runs, each once: a run that ended again since has a later place. */
-function* lookBehind<T>(
+function* scanRuns<T>(
   text: string,
   cutoffMs: number,
   dialect: Database['dialect'],
   oldOf: OldOf<T>,
-): Transaction<SweepStep<T>> {
-  const place = toPlace(text, cutoffMs);
+): Transaction<SweepBatch<T>> {
+  const place = parseCursor(text, cutoffMs);
   const runs = yield* rows<EndedRun>(
     `SELECT run_id, settled_at FROM run${dialect === 'sqlite' ? ' INDEXED BY run_settled' : ''}
      WHERE settled_at IS NOT NULL AND settled_at < ? AND (settled_at, run_id) ${place.fromSeq === undefined ? '>' : '>='} (?, ?) ORDER BY settled_at, run_id LIMIT ?`,
     cutoffMs,
     place.settledAtMs,
     place.runId,
-    RUNS_PER_LOOK,
+    RUNS_PER_SCAN,
   );
   const { targets, rest } = yield* oldOf(runs, place.fromSeq ?? 0);
   if (rest !== undefined)
     return {
       targets,
-      place: toText({ settledAtMs: rest.run.settled_at, runId: rest.run.run_id, fromSeq: rest.fromSeq }),
+      place: formatCursor({ settledAtMs: rest.run.settled_at, runId: rest.run.run_id, fromSeq: rest.fromSeq }),
       isOver: false,
     };
   const last = runs.at(-1);
   return {
     targets,
-    place: toText(last === undefined ? place : { settledAtMs: last.settled_at, runId: last.run_id }),
-    isOver: runs.length < RUNS_PER_LOOK,
+    place: formatCursor(last === undefined ? place : { settledAtMs: last.settled_at, runId: last.run_id }),
+    isOver: runs.length < RUNS_PER_SCAN,
   };
 }
 
 /** Behind a run, or in it where an entry of its log is named. */
-interface Place {
+interface RunCursor {
   settledAtMs: number;
   runId: string;
   fromSeq?: number;
 }
 
-function toText({ settledAtMs, runId, fromSeq }: Place): string {
+function formatCursor({ settledAtMs, runId, fromSeq }: RunCursor): string {
   return [settledAtMs, runId, ...(fromSeq === undefined ? [] : [fromSeq])].join(' ');
 }
 
 /** A place beyond the cutoff was reached by a clock that was wrong, or while less was kept: everything before the cutoff is done. */
-function toPlace(text: string, cutoffMs: number): Place {
+function parseCursor(text: string, cutoffMs: number): RunCursor {
   const [settledAt, runId = '', fromSeq] = text.split(' ');
   const settledAtMs = Number(settledAt);
   if (settledAtMs > cutoffMs) return { settledAtMs: cutoffMs, runId: '' };
@@ -108,15 +111,15 @@ function toPlace(text: string, cutoffMs: number): Place {
 function* oldEvents(
   runs: readonly EndedRun[],
   fromSeq: number,
-): Transaction<{ targets: Weighed<OldEvents>[]; rest?: { run: EndedRun; fromSeq: number } }> {
+): Transaction<{ targets: WeightedTarget<OldEvents>[]; rest?: { run: EndedRun; fromSeq: number } }> {
   const spans = yield* ofRuns<{ run_id: string; first: number | null; last: number | null }>(runs, SPANS);
   const spanOf = new Map(spans.map((span) => [span.run_id, span]));
-  const targets: Weighed<OldEvents>[] = [];
+  const targets: WeightedTarget<OldEvents>[] = [];
   for (const [index, run] of runs.entries()) {
     const span = spanOf.get(run.run_id);
     const [first, last] = [span?.first ?? 0, span?.last ?? 0];
     for (let seq = index === 0 ? Math.max(first, fromSeq) : first; seq < last; seq += EVENTS_PER_TARGET) {
-      if (targets.length >= TARGETS_PER_LOOK) return { targets, rest: { run, fromSeq: seq } };
+      if (targets.length >= TARGETS_PER_SCAN) return { targets, rest: { run, fromSeq: seq } };
       const untilSeq = Math.min(last, seq + EVENTS_PER_TARGET);
       targets.push({ target: { runId: run.run_id, fromSeq: seq, untilSeq }, weight: untilSeq - seq });
     }
@@ -143,7 +146,7 @@ function* removeEvents(targets: readonly OldEvents[], cutoffMs: number): Transac
   return removed;
 }
 
-function* oldFiles(runs: readonly EndedRun[]): Transaction<{ targets: Weighed<OldFile>[] }> {
+function* oldFiles(runs: readonly EndedRun[]): Transaction<{ targets: WeightedTarget<OldFile>[] }> {
   const artifacts = yield* ofRuns<{ run_id: string; artifact_uid: string; bytes: number | null }>(
     runs,
     'SELECT run_id, artifact_uid, octet_length(bytes) AS bytes FROM artifact',

@@ -1,0 +1,90 @@
+/** Entries of the delivery log as they are written; and stored bytes that are delivered again. contract 5 (Log). */
+import type { OutcomeKind } from '#deliveries';
+import { audit } from '../access/audit.ts';
+import type { PendingDelivery, StartDecision } from './pending-deliveries.ts';
+import type { TransactionHook } from '../runs/run-commands.ts';
+import { change, placeholders, rows, type Transaction } from '../database/transactions.ts';
+import type { DeliveryRow, StoredDeliveryRow } from './delivery.entities.ts';
+
+/** A request to deliver the bytes of an accepted entry again. */
+export interface ResendRequest extends TransactionHook<DeliveryRow> {
+  /** The entry. */
+  of: string;
+  /** The delivery as it is the `n`-th time, from 1: only its transaction knows which time it is. Asked once more where that starts over. */
+  as(n: number): StartDecision & { deliveryId: string; identity: Uint8Array };
+}
+
+/** One that was accepted. */
+export interface AcceptedResend {
+  verdict: Pick<ResendRequest, 'of' | 'by' | 'also'>;
+  n: number;
+  factoryUid: string;
+  /** The new entry, once it is written. */
+  entry(): DeliveryRow;
+}
+
+/** Which time comes next for each of these entries; those that are gone are absent. Their webhook is locked, so that nobody else counts meanwhile. */
+export function* nextResends(entryIds: readonly string[]): Transaction<Map<string, number>> {
+  const wanted = [...new Set(entryIds)];
+  if (wanted.length === 0) return new Map();
+  const found = yield* rows<{ entry_id: string; resends: number }>(
+    `SELECT entry_id, resends FROM delivery WHERE entry_id IN (${placeholders(wanted.length)})`,
+    ...wanted,
+  );
+  return new Map(found.map(({ entry_id: entryId, resends }) => [entryId, resends + 1]));
+}
+
+/** Counts it, and writes down who asked. */
+export function* noteResend({ verdict: { of, by, also }, n, factoryUid, entry }: AcceptedResend): Transaction<void> {
+  yield* change('UPDATE delivery SET resends = ? WHERE entry_id = ?', n, of);
+  const written = entry();
+  yield* audit(by, {
+    action: 'delivery.resend',
+    subject: of,
+    factoryUid,
+    details: { webhook: written.webhook_uid, entry: written.entry_id },
+  });
+  if (also !== undefined) yield* also(written);
+}
+
+interface EntryDetails {
+  reason?: string;
+  decision?: string;
+  payload?: Uint8Array;
+  payloadEncoding?: string;
+  refusal?: string;
+  resentFrom?: string;
+}
+
+/** A log entry as this transaction writes it. */
+export type EntryRow = Omit<StoredDeliveryRow, 'resends'>;
+export type EntryWriter = (outcome: OutcomeKind, details: EntryDetails) => EntryRow;
+
+/** Rows of the log; all of them are made here, so that many go into one statement. */
+export function entryOf(arrival: PendingDelivery, slotAt: number): EntryWriter {
+  return (outcome, { reason, decision, payload, payloadEncoding, refusal, resentFrom }) => ({
+    entry_id: arrival.entryId,
+    webhook_uid: arrival.webhookUid,
+    factory_uid: arrival.factoryUid,
+    delivery_id: arrival.deliveryId,
+    outcome,
+    size: arrival.sizeBytes,
+    size_exact: arrival.sizeExact ? 1 : 0,
+    received_at: arrival.receivedAtMs,
+    client_address: arrival.clientAddress,
+    revision: arrival.revision,
+    entries: 1,
+    slot_at: slotAt,
+    reason: reason ?? null,
+    decision: decision ?? null,
+    payload: payload ?? null,
+    payload_encoding: payloadEncoding ?? null,
+    refusal: refusal ?? null,
+    resent_from: resentFrom ?? null,
+  });
+}
+
+/** What was written, as it will be read. */
+export function toDeliveryRow({ payload: _payload, slot_at: _slot, ...entry }: EntryRow): DeliveryRow {
+  return entry;
+}
