@@ -43,11 +43,11 @@ function world(crons: readonly string[] = ['0 * * * *']) {
       return uids.map((uid) => ({ uid, version: it.version, definition: definition() }));
     },
     all: async () => [...it.stored.values()],
-    settle: async (added: readonly Schedule[], removed: readonly string[]) => {
+    update: async (added: readonly Schedule[], removed: readonly string[]) => {
       for (const one of added) it.stored.set(one.scheduleId, one);
       for (const id of removed) it.stored.delete(id);
     },
-    ground: async () => ({
+    loadFacts: async () => ({
       factory: { uid: 'fac_1', slug: 'shop', revision: 'r', serviceAccountUid: 'svc_1' },
       servingVersion: 9,
       automation: { uid: 'auto_1', slug: 'a', name: 'A', definition: definition() },
