@@ -19,6 +19,7 @@ import { fileURLToPath } from 'node:url';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const quietNode = ['--disable-warning=ExperimentalWarning', '--enable-source-maps'];
 const dashboard = join(root, 'apps/dashboard');
+const guide = join(root, 'apps/guide');
 const cli = join(root, 'apps/cli/millwright.mjs');
 
 /** Many tests wait for clocks, sockets and processes. */
@@ -59,6 +60,7 @@ const tasks = {
   'test:slow': (args) => slowTier(args),
   'test:faults': (args) => slowTier(args, 'test/faults/'),
   fuzz: (args) => slowTier(args, 'test/fuzz/'),
+  guide: () => buildGuide(),
   generate: () => jest(['test/generated'], { UPDATE_GENERATED: '1' }),
   check: () =>
     PROJECTS.reduce((code, project) => code || run(bin('tsc'), ['--noEmit', '-p', join(root, project)]), 0) ||
@@ -72,12 +74,28 @@ process.chdir(root);
 process.on('SIGINT', () => undefined); // the program in the foreground gets it too and decides
 if (!(task in tasks)) fail(`unknown task ${task}; known: ${Object.keys(tasks).join(', ')}`);
 const compiled = install();
-if (task !== 'check') {
+if (task !== 'check' && task !== 'guide') {
   build();
   buildDashboard();
 }
 await compiled();
 process.exitCode = await tasks[task](args);
+
+/** Makes the files of the guide. Its packages are installed only here: nothing else needs them. */
+function buildGuide() {
+  const wanted = digestOf([join(guide, 'package-lock.json'), join(guide, 'package.json')]);
+  const marker = join(guide, 'node_modules/.millwright-installed');
+  if (!existsSync(marker) || readFileSync(marker, 'utf8') !== wanted) {
+    say("installing the guide's packages (once) …");
+    // No package of it needs a script of its own.
+    const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+    if (run('npm', ['ci', '--prefix', guide, ...options]) !== 0)
+      fail("the guide's packages could not be installed; see the lines above");
+    writeFileSync(marker, wanted);
+  }
+  rmSync(join(root, 'dist/guide'), { recursive: true, force: true });
+  return run(join(guide, 'node_modules/.bin/vitepress'), ['build', guide]);
+}
 
 /**
  * Installs the locked packages when the lock file has changed since the last time. What has to be compiled for this

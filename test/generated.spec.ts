@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { clientModels, clientShapes } from './support/client-files.ts';
+import { referencePages } from './support/guide-reference.ts';
 import { generateTypes } from './support/generate.ts';
 import { schemeTexts } from './support/scheme-texts.ts';
 
@@ -57,6 +58,17 @@ describe('generated files', () => {
     const text = generate(await readFile(join(root, 'schemas/generated/openapi.json'), 'utf8'));
     if (process.env['UPDATE_GENERATED'] === '1') await write(join(root, path), text);
     expect({ path, text: await readFile(join(root, path), 'utf8') }).toEqual({ path, text });
+  });
+});
+
+describe('reference pages of the guide', () => {
+  it('say what the code says', async () => {
+    const pages = await referencePages(root);
+    for (const [path, text] of pages) {
+      if (process.env['UPDATE_GENERATED'] === '1') await write(join(root, path), text);
+      expect({ path, text: await readFile(join(root, path), 'utf8') }).toEqual({ path, text });
+    }
+    expect(pages.size).toBeGreaterThan(0);
   });
 });
 

@@ -31,7 +31,7 @@ const SIGNED_FORMS: readonly SignatureScheme[] = [
     ...HEX_OF_BODY,
     id: 'millwright',
     signature: { header: 'x-millwright-signature-256', prefix: 'sha256=' },
-    source: 'the README: push notices',
+    source: 'the guide: Follow a push at once',
   },
   // GitLab sends webhook-id and webhook-timestamp with every notice, the signature only where a signing token is set.
   {

@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { parseCidrs, WAITING_RUNS_PER_FACTORY_MAX, type Cidr } from '#deliveries';
+import { AGENT_VARIABLES, KNOWN_VARIABLES } from './variables.ts';
 import { LOG_LEVELS, type LogLevel } from '../process/log.ts';
 import { readHostPattern, type HostPattern, type OperatorNetwork } from '#isolation';
 
@@ -138,88 +139,6 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   return Object.freeze(config);
 }
 
-/** Read by the built-in agent, which says itself what is wrong with them. */
-const AGENT_VARIABLES = [
-  'MILLWRIGHT_AGENT_PROVIDER',
-  'MILLWRIGHT_AGENT_BASE_URL',
-  'MILLWRIGHT_AGENT_MODEL',
-  'MILLWRIGHT_AGENT_API_KEY',
-  'MILLWRIGHT_AGENT_REASONING',
-  'MILLWRIGHT_AGENT_STEPS_MAX',
-  'MILLWRIGHT_AGENT_DEMO_STEPS',
-  'MILLWRIGHT_AGENT_CONTEXT_TOKENS',
-  'MILLWRIGHT_AGENT_OUTPUT_TOKENS_MAX',
-  'MILLWRIGHT_AGENT_RETRIES_MAX',
-  'MILLWRIGHT_AGENT_SILENCE_SECONDS',
-  'MILLWRIGHT_AGENT_PRICE_INPUT',
-  'MILLWRIGHT_AGENT_PRICE_OUTPUT',
-  'MILLWRIGHT_AGENT_PRICE_CACHED_INPUT',
-  'MILLWRIGHT_AGENT_PRICE_CURRENCY',
-] as const;
-
-/** Every variable there is. */
-export const KNOWN_VARIABLES: ReadonlySet<string> = new Set([
-  'MILLWRIGHT_PORT',
-  'MILLWRIGHT_HOST',
-  'MILLWRIGHT_PUBLIC_URL',
-  'MILLWRIGHT_INGRESS_URL',
-  'MILLWRIGHT_ALLOW_HTTP',
-  'MILLWRIGHT_DATA_DIR',
-  'MILLWRIGHT_DATABASE_URL',
-  'MILLWRIGHT_DATABASE_DIRECT_URL',
-  'MILLWRIGHT_ROLES',
-  'MILLWRIGHT_ENGINE',
-  'MILLWRIGHT_REDIS_URL',
-  'MILLWRIGHT_WORKER_HOST',
-  'MILLWRIGHT_WORKER_ENVIRONMENTS',
-  'MILLWRIGHT_ADMIN_KEY',
-  'MILLWRIGHT_MASTER_KEY_FILE',
-  'MILLWRIGHT_UID_KEY_FILE',
-  'MILLWRIGHT_SYNC_INTERVAL',
-  'MILLWRIGHT_ALLOW_LOCAL_SOURCES',
-  'MILLWRIGHT_TRUSTED_PROXIES',
-  'MILLWRIGHT_TLS_CERT_FILE',
-  'MILLWRIGHT_TLS_KEY_FILE',
-  'MILLWRIGHT_GIT_CA_FILE',
-  'MILLWRIGHT_RUN_COMMAND',
-  'MILLWRIGHT_RUN_CONCURRENCY',
-  'MILLWRIGHT_RUN_TIMEOUT',
-  'MILLWRIGHT_RUN_RESTARTABLE',
-  'MILLWRIGHT_RUN_NETWORK',
-  'MILLWRIGHT_RUN_ALLOW_HOSTS',
-  'MILLWRIGHT_RUNS_PER_FACTORY',
-  'MILLWRIGHT_RUNS_PER_AUTOMATION',
-  'MILLWRIGHT_RUN_TOKENS_MAX',
-  'MILLWRIGHT_RUN_COST_MAX',
-  'MILLWRIGHT_SETUP_TIMEOUT',
-  'MILLWRIGHT_DRAIN_SECONDS',
-  'MILLWRIGHT_AGENT_PROFILES_FILE',
-  'MILLWRIGHT_FORGE_URL',
-  'MILLWRIGHT_RUN_DISK_MB',
-  'MILLWRIGHT_RUN_MEMORY_MB',
-  'MILLWRIGHT_ALLOW_UNSANDBOXED',
-  'MILLWRIGHT_MODELS',
-  'MILLWRIGHT_GIT_KNOWN_HOSTS_FILE',
-  'MILLWRIGHT_QUEUE_MAX',
-  'MILLWRIGHT_IDENTITY_RETENTION_DAYS',
-  'MILLWRIGHT_WORKSPACE_RETENTION_DAYS',
-  'MILLWRIGHT_DISK_RESERVE_MB',
-  'MILLWRIGHT_EVENT_RETENTION_DAYS',
-  'MILLWRIGHT_ARTIFACT_RETENTION_DAYS',
-  'MILLWRIGHT_HISTORY_RETENTION_DAYS',
-  'MILLWRIGHT_AUDIT_RETENTION_DAYS',
-  ...AGENT_VARIABLES,
-  'MILLWRIGHT_API_RATE',
-  'MILLWRIGHT_API_AUTH_FAILURES',
-  'MILLWRIGHT_SESSION_HOURS',
-  'MILLWRIGHT_LOG_LEVEL',
-  // Read by the command line and the client libraries, allowed here so that one environment serves all.
-  'MILLWRIGHT_SERVER',
-  'MILLWRIGHT_API_KEY',
-  'MILLWRIGHT_BASE_URL',
-  'MILLWRIGHT_LOG',
-]);
-
 function collect(read: Reader, fault: (variable: string, rule: string) => void): Config {
   const integer = integers(read, fault);
   const flag = flags(read, fault);
@@ -277,7 +196,7 @@ function collect(read: Reader, fault: (variable: string, rule: string) => void):
     allowUnsandboxed: flag('MILLWRIGHT_ALLOW_UNSANDBOXED'),
     runRestartable: flag('MILLWRIGHT_RUN_RESTARTABLE'),
     agentEnvironment: Object.fromEntries(
-      AGENT_VARIABLES.flatMap((name) => [[name, read(name)] as const]).filter(
+      AGENT_VARIABLES.map(({ name }) => [name, read(name)] as const).filter(
         (pair): pair is [(typeof pair)[0], string] => pair[1] !== undefined,
       ),
     ),

@@ -4,9 +4,7 @@ import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AllowEverybody } from '../http/access-guard.ts';
 import { notFound, RefusalError } from '../http/error-codes.ts';
-import { isKnownToClient } from '../http/conditional-requests.ts';
-import { acceptedEncodings } from '../http/negotiation.ts';
-import { BuiltPage, ENCODINGS, type Asset, type Encoding } from './built-page.ts';
+import { BuiltPage } from './built-page.ts';
 
 /** Addresses that the page has views for. Any other is no page: a mistyped one is told so. */
 const VIEWS = [
@@ -47,18 +45,9 @@ export class DashboardController {
   @Get('assets/*')
   @AllowEverybody()
   async file(@Param('*') name: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const asset = this.page.asset(name);
+    const asset = this.page.assets.file(name);
     if (asset === undefined) throw notFound('the file');
-    const { encoding, bytes } = await this.smallest(asset, request);
-    // Of each encoding its own: they are different bytes.
-    const tag = `"${asset.tag}${encoding === undefined ? '' : `-${encoding}`}"`;
-    void reply.headers({
-      ...assetHeaders(asset.type),
-      ETag: tag,
-      ...(encoding === undefined ? {} : { 'Content-Encoding': encoding }),
-    });
-    if (isKnownToClient(request.headers['if-none-match'], tag)) await reply.status(304).send();
-    else await reply.status(200).send(Buffer.from(bytes));
+    await this.page.assets.send(asset, { request, reply, headers: assetHeaders(asset.type) });
   }
 
   /** Answers the document; false: there is none. */
@@ -68,15 +57,6 @@ export class DashboardController {
     if (text === undefined) return false;
     await reply.status(200).headers(documentHeaders(nonce)).send(text);
     return true;
-  }
-
-  private async smallest(
-    asset: Asset,
-    { headers }: FastifyRequest,
-  ): Promise<{ encoding?: Encoding; bytes: Uint8Array }> {
-    const [encoding] = acceptedEncodings(headers['accept-encoding'], ENCODINGS);
-    const encoded = encoding && (await this.page.encoded(asset, encoding));
-    return encoded === undefined ? { bytes: asset.bytes } : { encoding, bytes: encoded };
   }
 }
 

@@ -1,9 +1,11 @@
-/** Pages for people who write programs: the reference of the interface, and what a problem means. */
+/** Pages for people: the guide, the reference of the interface, and what a problem means. */
 import { Module } from '@nestjs/common';
 import { DocsController, ErrorPageController } from './docs.controller.ts';
+import { BuiltGuide } from './built-guide.ts';
 import { Pages } from './docs-files.ts';
+import { GuideController } from './guide.controller.ts';
 
-@Module({ controllers: [DocsController], providers: [Pages] })
+@Module({ controllers: [GuideController, DocsController], providers: [BuiltGuide, Pages] })
 export class DocsModule {}
 
 @Module({ controllers: [ErrorPageController] })

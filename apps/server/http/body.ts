@@ -1,12 +1,12 @@
 /** Bodies of the API: read whole within bounds of size and time, parsed strictly, then checked by their schema; every offending member is named. contract 3. */
 import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { StandardSchemaValidationPipe } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { findJsonFault } from '#contracts';
 import { addressKeyOf, BODY_MS_MAX } from '#deliveries';
 import { needsOf } from './access-guard.ts';
 import { invalidMembers, RefusalError } from './error-codes.ts';
-import { declaredLength, readRawBody, type RawBody } from './raw-body.ts';
 import { recordOf } from './requests.ts';
 
 /** contract 3: larger ones hold up everybody else. */
@@ -212,4 +212,59 @@ export class BodyBudget {
   private refusal(status: number, detail: string): RefusalError {
     return new RefusalError('resource_unavailable', detail, { status, retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
+}
+
+export type RawBody =
+  | { kind: 'whole'; bytes: Buffer }
+  /** More than the limit: declared by Content-Length, or counted until it was passed. */
+  | { kind: 'too-large'; sizeBytes: number }
+  | { kind: 'timeout' }
+  /** The sender went away: there is nobody to answer. */
+  | { kind: 'aborted' };
+
+/** Reads at most `bytesMax` bytes within `timeoutMs`. A declared length above the limit is refused unread; `begin` is called before anything is read. */
+export function readRawBody(
+  request: IncomingMessage,
+  bytesMax: number,
+  timeoutMs: number,
+  begin: () => void = () => undefined,
+): Promise<RawBody> {
+  const declared = declaredLength(request);
+  if (declared !== undefined && declared > bytesMax) return Promise.resolve({ kind: 'too-large', sizeBytes: declared });
+  begin();
+  return collect(request, bytesMax, timeoutMs);
+}
+
+/** Content-Length as a number; node has refused malformed and repeated ones before. */
+export function declaredLength(request: IncomingMessage): number | undefined {
+  const text = request.headers['content-length'];
+  return text === undefined ? undefined : Number(text);
+}
+
+function collect(request: IncomingMessage, bytesMax: number, timeoutMs: number): Promise<RawBody> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let isSettled = false;
+    const settle = (body: RawBody): void => {
+      if (isSettled) return;
+      isSettled = true;
+      clearTimeout(timer);
+      resolve(body);
+    };
+    const onGone = (): void => settle({ kind: 'aborted' });
+    const timer = setTimeout(() => settle({ kind: 'timeout' }), timeoutMs);
+    // Listeners stay: taking them off again costs more than their silence.
+    request.on('data', (chunk: Buffer) => {
+      if (isSettled) return; // somebody reads the rest only to be rid of it
+      size += chunk.length;
+      if (size <= bytesMax) return void chunks.push(chunk);
+      request.pause();
+      settle({ kind: 'too-large', sizeBytes: size });
+    });
+    request.on('end', () =>
+      settle({ kind: 'whole', bytes: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size) }),
+    );
+    request.on('aborted', onGone).on('error', onGone).on('close', onGone);
+  });
 }

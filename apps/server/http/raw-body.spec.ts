@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { drained } from './connections.ts';
-import { readRawBody } from './raw-body.ts';
+import { readRawBody } from './body.ts';
 
 /** A stream that looks like a request as far as these functions look. */
 function request(declared?: string): PassThrough & IncomingMessage {

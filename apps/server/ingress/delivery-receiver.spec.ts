@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { digestSecret } from '#authentication';
 import { MATCH_EVERYTHING } from '#filters';
-import type { RawBody } from '../http/raw-body.ts';
+import type { RawBody } from '../http/body.ts';
 import type { DeliveryOutcome, PendingDelivery } from '../store/deliveries/pending-deliveries.ts';
 import type { ServedWebhook, Serving } from '../webhooks/serving-state.ts';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';

@@ -38,7 +38,7 @@ import {
 } from '#deliveries';
 import { type ServedWebhook, Serving } from '../webhooks/serving-state.ts';
 import { StoreError } from '../store/database/store-errors.ts';
-import type { RawBody } from '../http/raw-body.ts';
+import type { RawBody } from '../http/body.ts';
 import { DiskWatch } from '../process/disk-watch.ts';
 import { Clock, IdSource } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';

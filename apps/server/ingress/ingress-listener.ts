@@ -4,7 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { BODY_BYTES_MAX, BODY_MS_MAX, INGRESS_ANSWERS } from '#deliveries';
 import { ClientAddresses, type RawRoutes } from '../http/requests.ts';
 import { answerAndClose } from '../http/connections.ts';
-import { readRawBody } from '../http/raw-body.ts';
+import { readRawBody } from '../http/body.ts';
 import { NO_HEADERS, CLIENT_GONE, type IngressReply, DeliveryReceiver } from './delivery-receiver.ts';
 
 /** Whether a request target belongs to the ingress; everything below `/webhooks/` does. */

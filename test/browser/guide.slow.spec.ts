@@ -1,0 +1,73 @@
+/** The built guide in a browser: every page is shown under its content policy, and the search finds. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { describeInBrowser, launch, visit } from '../support/browser.ts';
+import { PAGES, ROOT } from '../support/documents.ts';
+import { bootService, type TestService } from '../support/service.ts';
+
+const IS_BUILT = existsSync(join(ROOT, 'dist/guide/index.html'));
+
+/** Addresses of all pages, as links of the guide have them. */
+const ADDRESSES = PAGES.map(({ path }) => path.replace('apps/guide/', '').replace(/(^|(?<=\/))index\.md$|\.md$/, ''));
+
+const NAME = 'the guide in a browser';
+const describeGuide = IS_BUILT || process.env['REQUIRE_GUIDE'] === '1' ? describeInBrowser : describe.skip;
+
+describeGuide(IS_BUILT ? NAME : `${NAME} (it is not built: npm run guide)`, () => {
+  let service: TestService;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    service = await bootService({ environment: { MILLWRIGHT_RUN_CONCURRENCY: '0' } });
+    browser = await launch();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.stop();
+  });
+
+  it('shows every page without a fault, and its headings are where links to them lead', async () => {
+    const { page, faults, close } = await visit(browser, service, '/docs/guide/');
+    for (const address of ADDRESSES) {
+      const answer = await page.goto(`${service.url}/docs/guide/${address}`);
+      expect({ address, status: answer?.status() }).toEqual({ address, status: 200 });
+      await page.locator('.vp-doc h1').first().waitFor();
+    }
+    await page.goto(`${service.url}/docs/guide/contract#s5-8`);
+    expect(await page.locator('#s5-8').innerText()).toContain('Transaction');
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  it('goes from page to page by its links, and back', async () => {
+    const { page, faults, close } = await visit(browser, service, '/docs/guide/');
+    await page.locator('.vp-doc').getByRole('link', { name: 'Your first webhook' }).click();
+    await page.waitForURL('**/docs/guide/tutorial/first-webhook');
+    await page.getByRole('heading', { level: 1, name: 'Your first webhook' }).waitFor();
+    await page.goBack();
+    await page.waitForURL('**/docs/guide/');
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  it('finds words of its pages', async () => {
+    const { page, faults, close } = await visit(browser, service, '/docs/guide/');
+    await page.getByRole('button', { name: 'Search' }).first().click();
+    await page.getByRole('searchbox').fill('serving version');
+    const first = page.locator('#localsearch-list a').first();
+    await first.waitFor();
+    await first.click();
+    await page.waitForURL(/docs\/guide\/.+/);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  it('says of an address that there is none', async () => {
+    const { page, close } = await visit(browser, service, '/docs/guide/');
+    const answer = await page.goto(`${service.url}/docs/guide/nowhere`);
+    expect(answer?.status()).toBe(404);
+    await page.getByText('PAGE NOT FOUND').waitFor();
+    await close();
+  });
+});
