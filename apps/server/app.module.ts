@@ -1,4 +1,7 @@
-/** Which modules a process has, by its roles. What it has no role for is absent: its routes are not found there. contract 1 (roles), 3, 4. */
+/**
+ * Which modules a process has, by its roles. What it has no role for is absent: its routes are not found there.
+ * contract 1 (roles), 3, 4.
+ */
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
 import { AuditModule } from './audit/audit.module.ts';

@@ -1,4 +1,7 @@
-/** What `start` prints: what the process does, under which addresses, for which runs, and what one can do next. contract 1, 11. */
+/**
+ * What `start` prints: what the process does, under which addresses, for which runs, and what one can do next.
+ * contract 1, 11.
+ */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { HOW_TO_CONFIGURE_A_MODEL, modelChoice } from '#agents';
@@ -7,7 +10,7 @@ import { isConfining } from '#isolation';
 import type { Change } from '#reconcile';
 import type { Service } from './bootstrap.ts';
 import { ROLES, type Config } from './config/config.ts';
-import { ownCommand } from './process/own-command.ts';
+import { ownCommand } from './process/program.ts';
 import type { WebhookRow } from './store/definitions/definition.entities.ts';
 import type { Factory } from './store/factories/factory-rows.ts';
 
@@ -62,7 +65,9 @@ export function roleLines(config: Config): string[] {
   ];
 }
 
-/** Links are made of two addresses; where none is named they are this process's own, which is wrong for what others do. */
+/**
+ * Links are made of two addresses; where none is named they are this process's own, which is wrong for what others do.
+ */
 function addressLines({ roles, isPublicUrlGiven, isIngressUrlGiven }: Config): string[] {
   const lacksPublic = !isPublicUrlGiven && !(roles.has('api') && roles.has('dashboard'));
   const lacksIngress = !isPublicUrlGiven && !isIngressUrlGiven && !roles.has('ingress');
@@ -184,7 +189,8 @@ function factorySummary({
   revisionAttempted,
 }: Factory): string {
   if (ending === 'applied') return `serving ${revisionApplied}`;
-  const isFirst = ending === 'blocked' && errorCount > 0 && revisionApplied === undefined; // the pass's own words speak of what was applied before
+  // The pass's own words speak of what was applied before.
+  const isFirst = ending === 'blocked' && errorCount > 0 && revisionApplied === undefined;
   return `${ending}: ${isFirst ? `${errorCount} ${errorCount === 1 ? 'problem' : 'problems'} in the files of ${revisionAttempted}; nothing is served yet` : (message ?? 'no pass yet')}`;
 }
 

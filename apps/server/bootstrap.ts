@@ -1,4 +1,7 @@
-/** Creates the service of a process: opens its data folder, keys and database, then builds the application; and says what went wrong. contract 1, 11. */
+/**
+ * Creates the service of a process: opens its data folder, keys and database, then builds the application; and says
+ * what went wrong. contract 1, 11.
+ */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +17,7 @@ import { RunAgents } from './execution/preparation/run-agents.ts';
 import { createHttp, TlsError } from './http/server.ts';
 import { ServiceParts, startService, stopService } from './lifecycle.ts';
 import { lockDataFolder, type DataFolderLock, DataFolderError } from './process/data-folder.ts';
-import { logOutages, openNotices } from './process/database-log.ts';
+import { logOutages, openNotices } from './store/database-log.ts';
 import {
   Clock,
   CONFIG,
@@ -24,12 +27,12 @@ import {
   ProcessIdentity,
   TrustedFactories,
 } from './process/injection-tokens.ts';
-import { Installation, WrongKeyError } from './process/installation.ts';
+import { Installation, WrongKeyError } from './keys/installation.ts';
 import { Log } from './process/log.ts';
 import { ProcessModule } from './process/process.module.ts';
-import { programVersion } from './process/program-version.ts';
+import { programVersion } from './store/program-version.ts';
 import { pooledRandom } from './process/random.ts';
-import { readKeyFiles, KeyFileError } from './secrets/key-files.ts';
+import { readKeyFiles, KeyFileError } from './process/key-files.ts';
 import { Vault } from './secrets/vault.ts';
 import { AccessStore } from './store/access/access.ts';
 import { KeyStore } from './store/access/keys.ts';
@@ -94,8 +97,10 @@ interface Given extends ServiceOptions {
 }
 
 /**
- * Builds the whole service from a configuration: keys, database, application. Nothing runs until `start`. Throws ConfigError, KeyFileError,
- * DataFolderError, SchemaTooNewError, WrongKeyError, VersionMismatchError or StoreError, each with a message for the operator.
+ * Builds the whole service from a configuration: keys, database, application. Nothing runs until `start`. Throws
+ * ConfigError, KeyFileError,
+ * DataFolderError, SchemaTooNewError, WrongKeyError, VersionMismatchError or StoreError, each with a message for the
+ * operator.
  */
 export async function createService(config: Config, options: ServiceOptions = {}): Promise<Service> {
   const nowMs = options.nowMs ?? Date.now;

@@ -1,19 +1,22 @@
-/** In which order a process starts and stops: the one list of each. The framework's own hooks decide nothing of it. contract 1. */
+/**
+ * In which order a process starts and stops: the one list of each. The framework's own hooks decide nothing of it.
+ * contract 1.
+ */
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Config } from './config/config.ts';
 import { Engine } from './execution/engine/engine.ts';
 import { OutboxRelay } from './execution/engine/outbox-relay.ts';
 import { Readiness } from './health/health.controller.ts';
-import { KeyUses } from './keys/key-uses.ts';
+import { KeyUses } from './keys/keys.service.ts';
 import type { DataFolderLock } from './process/data-folder.ts';
 import { DiskWatch } from './process/disk-watch.ts';
 import { CONFIG, DATABASE } from './process/injection-tokens.ts';
-import { Installation } from './process/installation.ts';
+import { Installation } from './keys/installation.ts';
 import { Log } from './process/log.ts';
 import { Sweeper } from './retention/sweeper.ts';
 import { EventStreams } from './runs/event-streams.ts';
-import { Scheduler } from './schedules/scheduler.ts';
+import { Scheduler } from './schedules/schedules.service.ts';
 import { SecretService } from './secrets/secrets.service.ts';
 import { IdempotencyStore } from './store/access/idempotency.ts';
 import type { Database } from './store/database/database.ts';
@@ -25,10 +28,13 @@ import { FactoryStore } from './store/factories/factories.ts';
 import { RunStore } from './store/runs/runs.ts';
 import { FactoryAssignments } from './sync/factory-assignments.ts';
 import { SyncLoops } from './sync/loops.ts';
-import { Heartbeat } from './webhooks/heartbeat.ts';
+import { Heartbeat } from './webhooks/serving-publisher.ts';
 import { Serving } from './webhooks/serving-state.ts';
 
-/** What a process is made of, as far as anybody starts, stops or asks it from outside. A part that it has no role for is absent. */
+/**
+ * What a process is made of, as far as anybody starts, stops or asks it from outside. A part that it has no role for
+ * is absent.
+ */
 @Injectable()
 export class ServiceParts {
   constructor(

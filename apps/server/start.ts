@@ -9,7 +9,7 @@ import { bannerLines, exampleSecretFile, type BannerIo } from './banner.ts';
 import { ConfigError, readConfig, ROLES, type Config } from './config/config.ts';
 import { type BuiltInAgent } from './execution/agent/agents.ts';
 import { serviceAccountOf } from './factories/factories.service.ts';
-import { writePrivateFile } from './secrets/key-files.ts';
+import { writePrivateFile } from './process/key-files.ts';
 import { sourceOfArgument } from './sync/sources/parse-source.ts';
 import { createService, explainFailure, UsageError, type Service } from './bootstrap.ts';
 

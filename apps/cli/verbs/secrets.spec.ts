@@ -2,7 +2,7 @@
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readKeyFile } from '../../server/secrets/key-files.ts';
+import { readKeyFile } from '../../server/process/key-files.ts';
 import { SecretReader } from '../../server/secrets/secret-reader.ts';
 import { Vault } from '../../server/secrets/vault.ts';
 import { SecretStore } from '../../server/store/secrets/secrets.ts';

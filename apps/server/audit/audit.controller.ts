@@ -3,9 +3,7 @@ import { Controller, Get, Query } from '@nestjs/common';
 import type { AuditEntry as AuditEntryItem, AuditList, RawQuery } from '#contracts';
 import { queryDigest } from '#runs';
 import { Allow } from '../http/access-guard.ts';
-import { pageOf, pageKeyOf } from '../http/pages.ts';
-import { queryOf } from '../http/queries.ts';
-import { fromTime, toTime } from '../http/timestamps.ts';
+import { pageOf, pageKeyOf, queryOf, fromTime, toTime } from '../http/queries.ts';
 import { AuditStore, type AuditEntry, type AuditFilter, type AuditCursor } from '../store/access/audit.ts';
 
 interface AuditQuery {

@@ -3,8 +3,8 @@ import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Patch, Post, Q
 import type { Automation, RawQuery, RequestBody } from '#contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { accessOf, Allow, callerOf } from '../http/access-guard.ts';
+import { versionTag, wantedVersion } from '../http/conditional-requests.ts';
 import { bodySchema } from '../http/body-schemas.ts';
-import { versionTag, wantedVersion } from '../http/if-match.ts';
 import { queryOf } from '../http/queries.ts';
 import { AutomationService, type AutomationListQuery } from './automations.service.ts';
 import { automationRequestErrors } from '#management';

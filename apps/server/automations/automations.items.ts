@@ -6,7 +6,7 @@ import type { Schedule } from '../store/definitions/schedules.ts';
 import type { RecentRuns } from '../store/definitions/automations.ts';
 import type { AutomationRow } from '../store/definitions/definition.entities.ts';
 import { toScheduleItems } from '../schedules/schedules.items.ts';
-import { toTime } from '../http/timestamps.ts';
+import { toTime } from '../http/queries.ts';
 
 /** What an automation's item needs beside its row. */
 export interface AutomationView {

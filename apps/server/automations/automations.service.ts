@@ -29,14 +29,13 @@ import { ScheduleStore } from '../store/definitions/schedules.ts';
 import { WebhookStore } from '../store/definitions/webhooks.ts';
 import type { AutomationRow } from '../store/definitions/definition.entities.ts';
 import { isManaged } from '../factories/factories.items.ts';
-import { visibleFactory } from '../factories/visible-factories.ts';
-import { changedBy, type Caller } from '../http/access-guard.ts';
+import { visibleFactory, changedBy, type Caller } from '../http/access-guard.ts';
 import { toRefusal } from '../http/edit-refusals.ts';
 import { notFound } from '../http/error-codes.ts';
-import type { WantedVersion } from '../http/if-match.ts';
-import { pageOf, pageKeyOf } from '../http/pages.ts';
+import type { WantedVersion } from '../http/conditional-requests.ts';
+import { pageOf, pageKeyOf } from '../http/queries.ts';
 import { ServingPublisher } from '../webhooks/serving-publisher.ts';
-import { Installation } from '../process/installation.ts';
+import { Installation } from '../keys/installation.ts';
 import { Clock, IdSource } from '../process/injection-tokens.ts';
 import { toAutomationItem, type AutomationView } from './automations.items.ts';
 

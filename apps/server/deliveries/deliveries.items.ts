@@ -3,7 +3,7 @@ import type { Delivery } from '#contracts';
 import { OUTCOMES, type OutcomeKind, type RefusalDetails } from '#deliveries';
 import type { Access } from '../store/access/access.ts';
 import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
-import { toTime } from '../http/timestamps.ts';
+import { toTime } from '../http/queries.ts';
 
 /** What became of an accepted delivery, as it is stored: in the wire's spelling. */
 type Decision = Pick<Delivery, 'started' | 'skipped'>;

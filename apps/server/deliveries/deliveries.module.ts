@@ -4,7 +4,7 @@ import { DeliveryAcceptorModule } from '../ingress/ingress.module.ts';
 import { DeliveryController } from './deliveries.controller.ts';
 import { DeliveryService } from './deliveries.service.ts';
 import { ResendService } from './resends.service.ts';
-import { LogStores } from './visible-deliveries.ts';
+import { LogStores } from './stored-deliveries.ts';
 
 @Module({
   imports: [DeliveryAcceptorModule],

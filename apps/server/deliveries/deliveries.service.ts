@@ -6,13 +6,11 @@ import { queryDigest } from '#runs';
 import type { Access } from '../store/access/access.ts';
 import { notFound, RefusalError } from '../http/error-codes.ts';
 import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
-import { pageOf, pageKeyOf } from '../http/pages.ts';
-import { fromTime } from '../http/timestamps.ts';
+import { pageOf, pageKeyOf, fromTime } from '../http/queries.ts';
 import { CONFIG } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
 import { toDeliveryItem } from './deliveries.items.ts';
-import { bytesOf } from './stored-payloads.ts';
-import { refuseUnseenLog, visibleEntry, type LogPlace, LogStores } from './visible-deliveries.ts';
+import { bytesOf, refuseUnseenLog, visibleEntry, type LogPlace, LogStores } from './stored-deliveries.ts';
 
 /** A parsed list query. */
 export interface DeliveryListQuery {

@@ -8,7 +8,7 @@ import type { Config } from '../config/config.ts';
 import { ResendService } from './resends.service.ts';
 import { RefusalError } from '../http/error-codes.ts';
 import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
-import type { LogStores } from './visible-deliveries.ts';
+import type { LogStores } from './stored-deliveries.ts';
 
 const ENTRY: DeliveryRow = {
   entry_id: 'e1',

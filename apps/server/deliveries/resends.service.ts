@@ -12,8 +12,7 @@ import { DiskWatch } from '../process/disk-watch.ts';
 import { CONFIG, Clock, IdSource } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
 import { toDeliveryItem } from './deliveries.items.ts';
-import { bodyOf } from './stored-payloads.ts';
-import { visibleEntry, type LogPlace, LogStores } from './visible-deliveries.ts';
+import { bodyOf, visibleEntry, type LogPlace, LogStores } from './stored-deliveries.ts';
 
 /** The contract of the route: accepted, not done. */
 const ACCEPTED = 202;

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Inject, Injectable } from '@nestjs/common';
 import { openApiDocument } from '#contracts';
-import { entityTagOf } from '../http/etags.ts';
+import { entityTagOf } from '../http/conditional-requests.ts';
 import { CONFIG } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
 

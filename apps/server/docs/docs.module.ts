@@ -1,10 +1,9 @@
 /** Pages for people: the guide, the reference of the interface, and what a problem means. */
 import { Module } from '@nestjs/common';
+import { DocsController, ErrorPageController } from './docs.controller.ts';
 import { BuiltGuide } from './built-guide.ts';
-import { DocsController } from './docs.controller.ts';
 import { Pages } from './docs-files.ts';
 import { GuideController } from './guide.controller.ts';
-import { ErrorPageController } from './error-pages.controller.ts';
 
 @Module({ controllers: [GuideController, DocsController], providers: [BuiltGuide, Pages] })
 export class DocsModule {}

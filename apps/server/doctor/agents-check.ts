@@ -13,7 +13,7 @@ import { agentsFound } from '../execution/agent/profiles.ts';
 import { ownerOf, type Sandbox } from '../execution/sandbox/sandboxes.ts';
 import { removeEntry } from '../execution/workspace/folder-trees.ts';
 import { prepareWorkspace } from '../execution/workspace/workspaces.ts';
-import { STANDARD_PATH } from '../process/program-paths.ts';
+import { STANDARD_PATH } from '../process/program.ts';
 import type { DoctorTarget } from './doctor.ts';
 import { ok, problem, type Remark } from './findings.ts';
 

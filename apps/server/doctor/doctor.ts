@@ -4,15 +4,13 @@ import { BUILT_IN_AGENT, type BuiltInAgent } from '../execution/agent/agents.ts'
 import { detectSandbox } from '../execution/sandbox/sandboxes-detection.ts';
 import type { Sandbox } from '../execution/sandbox/sandboxes.ts';
 import { agents } from './agents-check.ts';
-import { clock } from './clock-check.ts';
-import { configuredFiles } from './configured-files-check.ts';
+import { clock, service } from './service-check.ts';
+import { configuredFiles, dataFolder, disk } from './configured-files-check.ts';
 import { database } from './database-check.ts';
-import { dataFolder, disk } from './data-folder-check.ts';
 import { problem, ok, type DoctorFinding, type Remark } from './findings.ts';
 import { model } from './model-check.ts';
 import { git, node, signatures } from './programs-check.ts';
 import { sandbox } from './sandbox-check.ts';
-import { service } from './service-check.ts';
 
 export interface DoctorTarget {
   config: Config;

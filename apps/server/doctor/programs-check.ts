@@ -1,7 +1,7 @@
 /** The programs under everything: Node.js, git, and what verifies signed commits. */
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { findTools, STANDARD_PATH } from '../process/program-paths.ts';
+import { findTools, STANDARD_PATH } from '../process/program.ts';
 import type { DoctorTarget } from './doctor.ts';
 import { ok, problem, warning, type Remark } from './findings.ts';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { modelChoice } from '#agents';
 import { confinementProblem, isConfining, type ConfinementRequest } from '#isolation';
 import type { Config } from '../config/config.ts';
-import { findTools, STANDARD_PATH } from '../process/program-paths.ts';
+import { findTools, STANDARD_PATH } from '../process/program.ts';
 import { missingGuarantees } from '../execution/executor.ts';
 import type { DoctorTarget } from './doctor.ts';
 import { ok, problem, warning, type Remark } from './findings.ts';

@@ -1,8 +1,12 @@
-/** Whether a service runs on the data folder, and whether one could listen at the port. */
+/** Whether a service runs on the data folder, whether one could listen at the port, and whether the clocks agree. */
 import { createServer } from 'node:net';
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { isDataFolderUsed } from '../process/data-folder.ts';
 import type { DoctorTarget } from './doctor.ts';
 import { ok, problem, type Remark } from './findings.ts';
+import { SQLITE_FILE } from './database-check.ts';
 
 export async function service({ config: { dataDir, port, host, publicUrl } }: DoctorTarget): Promise<Remark[]> {
   if (isDataFolderUsed(dataDir))
@@ -33,4 +37,29 @@ function refusal(port: number, host: string): Promise<string | undefined> {
     server.once('error', (error: NodeJS.ErrnoException) => done(error.code ?? 'unknown'));
     server.listen({ port, host, exclusive: true }, () => server.close(() => done(undefined)));
   });
+}
+
+/** A second of rounding, and a little for a clock that is being set. */
+const TOLERANCE_MS = 60_000;
+
+export function clock({ config: { dataDir }, nowMs }: DoctorTarget): Remark[] {
+  const now = nowMs();
+  const written = [
+    join(dataDir, SQLITE_FILE),
+    join(dataDir, `${SQLITE_FILE}-wal`),
+    fileURLToPath(import.meta.url),
+  ].filter((path) => existsSync(path));
+  const latest = Math.max(...written.map((path) => statSync(path).mtimeMs));
+  if (now + TOLERANCE_MS < latest)
+    return [
+      problem(
+        `the clock says ${iso(now)}, which is before files of this installation were written (${iso(latest)})`,
+        'set the clock, and let it follow time servers (NTP): signatures with a time are refused while it is wrong',
+      ),
+    ];
+  return [ok(`${iso(now)} (UTC); the time zone makes no difference`)];
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 }

@@ -4,7 +4,7 @@ import { Global, Module } from '@nestjs/common';
 import type { Config } from '../config/config.ts';
 import { DiskWatch } from '../process/disk-watch.ts';
 import { Clock, CONFIG, IdSource, ProcessIdentity } from '../process/injection-tokens.ts';
-import { Installation } from '../process/installation.ts';
+import { Installation } from '../keys/installation.ts';
 import { Log } from '../process/log.ts';
 import { RunNotifier } from '../runs/run-notifier.ts';
 import { SecretReader } from '../secrets/secret-reader.ts';

@@ -2,7 +2,7 @@
 import type { ExplainedAutomation, ExplainedDefinition, ExplainedTrigger } from '#contracts';
 import type { AutomationDefinition, WebhookTrigger } from '#definitions';
 import { compileFilter, type JsonValue } from '#filters';
-import { toTime } from '../http/timestamps.ts';
+import { toTime } from '../http/queries.ts';
 import type { DefinitionStatus } from '../store/reports/explanations.ts';
 
 /** When something was decided, and by which revision. */

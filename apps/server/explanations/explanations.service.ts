@@ -10,10 +10,10 @@ import type {
 import { OUTCOMES, type OutcomeKind } from '#deliveries';
 import type { JsonValue } from '#filters';
 import type { AutomationDefinition } from '#definitions';
-import { payloadOf } from '../deliveries/stored-payloads.ts';
+import { payloadOf } from '../deliveries/stored-deliveries.ts';
 import { maySee } from '../http/access-guard.ts';
 import { RefusalError } from '../http/error-codes.ts';
-import { toTime } from '../http/timestamps.ts';
+import { toTime } from '../http/queries.ts';
 import { RunItems } from '../runs/run-item-loader.ts';
 import type { Access } from '../store/access/access.ts';
 import { DeliveryStore } from '../store/deliveries/deliveries.ts';

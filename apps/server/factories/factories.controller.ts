@@ -1,22 +1,22 @@
-/** Routes of the factory interface. contract 4. */
+/** Routes of the factory interface, and of what happened to a factory. contract 4, 11 (wait). */
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
-import type { FactoryDispatchResponse, RawQuery, RequestBody } from '#contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FactoryDispatchResponse, RawQuery, RequestBody } from '#contracts';
 import { accessOf, Allow, callerOf } from '../http/access-guard.ts';
+import { abortOnDisconnect } from '../http/connections.ts';
 import { dispatchProblems } from '#runs';
 import { postedTreeProblems } from '#definitions';
 import { filterTestProblems, filterReplayProblems, filterSuggestionProblems } from '#filters';
 import { bodySchema } from '../http/body-schemas.ts';
-import { abortOnDisconnect } from '../http/abort-on-disconnect.ts';
 import { queryOf } from '../http/queries.ts';
-import { refuseUnsupportedMembers } from '../runs/unsupported-requests.ts';
-import { runSourceOf } from '../runs/run-source.ts';
+import { refuseUnsupportedMembers, runSourceOf } from '../runs/runs.requests.ts';
 import { RunService } from '../runs/runs.service.ts';
 import { FilterReplayService } from '../filters/filter-replays.service.ts';
 import { FilterSuggestionService } from '../filters/filter-suggestions.service.ts';
 import { FilterTestService } from '../filters/filter-tests.service.ts';
 import { PlanService } from '../plans/plans.service.ts';
 import { FactoryService, type FactoryListQuery, type PageQuery } from './factories.service.ts';
+import { FactoryHistory } from './factory-history.service.ts';
 import { factoryRequestErrors } from './factories.requests.ts';
 
 @Controller('api/v1/factory')
@@ -185,5 +185,26 @@ export class FactoryController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<unknown> {
     return this.filterSuggestions.suggest(uid, body, accessOf(request), abortOnDisconnect(reply));
+  }
+}
+
+@Controller('api/v1/factory')
+export class FactoryHistoryController {
+  constructor(private readonly history: FactoryHistory) {}
+
+  @Get(':uid/events')
+  @Allow('viewer')
+  events(@Param('uid') uid: string, @Query() query: RawQuery, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.history.events(uid, queryOf<PageQuery>('listFactoryEvents', query), accessOf(request));
+  }
+
+  @Get(':uid/revisions/:revision')
+  @Allow('viewer')
+  revision(
+    @Param('uid') uid: string,
+    @Param('revision') revision: string,
+    @Req() request: FastifyRequest,
+  ): Promise<unknown> {
+    return this.history.revision(uid, revision, accessOf(request));
   }
 }

@@ -3,10 +3,10 @@ import { toAgentConfig } from '#agents';
 import type { Factory as FactoryItem } from '#contracts';
 import type { FactoryDefinition } from '#definitions';
 import { isManagedSource } from '#reconcile';
+import { toTime } from '../http/queries.ts';
+import { toSyncPolicyItem } from './factories.requests.ts';
 import type { Factory } from '../store/factories/factory-rows.ts';
-import { toTime } from '../http/timestamps.ts';
 import { SOURCES } from '../sync/sources/registry.ts';
-import { toSyncPolicyItem } from './sync-policies.ts';
 
 /** Whether files decide a factory's webhooks and automations. */
 export function isManaged({ source }: Pick<Factory, 'source'>): boolean {

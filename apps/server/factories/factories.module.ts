@@ -3,9 +3,8 @@ import { Module } from '@nestjs/common';
 import { FiltersModule } from '../filters/filters.module.ts';
 import { PlansModule } from '../plans/plans.module.ts';
 import { RunsModule } from '../runs/runs.module.ts';
-import { FactoryController } from './factories.controller.ts';
+import { FactoryController, FactoryHistoryController } from './factories.controller.ts';
 import { FactoryService } from './factories.service.ts';
-import { FactoryHistoryController } from './factory-history.controller.ts';
 import { FactoryHistory } from './factory-history.service.ts';
 
 @Module({

@@ -19,23 +19,20 @@ import type { Factory, FactorySource } from '../store/factories/factory-rows.ts'
 import { FactoryStore } from '../store/factories/factories.ts';
 import { InventoryStore } from '../store/definitions/catalogue.ts';
 import { EventStore } from '../store/factories/events.ts';
-import { changedBy, type Caller } from '../http/access-guard.ts';
+import { changedBy, type Caller, visibleFactory } from '../http/access-guard.ts';
 import { invalidMembers, lastingConflict, notFound, RefusalError } from '../http/error-codes.ts';
-import { pageInfoOf, pageOf, pageKeyOf } from '../http/pages.ts';
+import { pageInfoOf, pageOf, pageKeyOf } from '../http/queries.ts';
 import { SOURCES } from '../sync/sources/registry.ts';
 import { SyncLoops } from '../sync/loops.ts';
 import { ReplicaStore } from '../store/database/replicas.ts';
 import { Notices } from '../store/database/notices.ts';
-import { Installation } from '../process/installation.ts';
+import { Installation } from '../keys/installation.ts';
 import { CONFIG, IdSource } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
 import { FactoryAssignments } from '../sync/factory-assignments.ts';
 import { toFactoryItem } from './factories.items.ts';
-import { factoryRequestErrors } from './factories.requests.ts';
-import { toStatusItem } from './factory-status.items.ts';
-import { toSyncItem } from './syncs.items.ts';
-import { syncPolicyErrors, toSyncPolicy } from './sync-policies.ts';
-import { visibleFactory } from './visible-factories.ts';
+import { factoryRequestErrors, syncPolicyErrors, toSyncPolicy } from './factories.requests.ts';
+import { toStatusItem, toSyncItem } from './factory-status.items.ts';
 
 /** A parsed list query. */
 export interface PageQuery {

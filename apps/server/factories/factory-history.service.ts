@@ -1,20 +1,19 @@
 /** What happened to a factory, and what became of its revisions. contract 4, 9, 11 (wait). */
 import { Injectable } from '@nestjs/common';
-import type { FactoryEvent as FactoryEventItem, FactoryEventList, RevisionStatus } from '#contracts';
+import type { FactoryEventList, RevisionStatus } from '#contracts';
 import { branchOf, isDirectory, revisionId, revisionVerdict, type PassRecord, type ReplicaSeen } from '#reconcile';
 import { queryDigest } from '#runs';
 import { RefusalError } from '../http/error-codes.ts';
-import { pageOf, pageKeyOf } from '../http/pages.ts';
-import { toTime } from '../http/timestamps.ts';
+import { pageOf, pageKeyOf, toTime } from '../http/queries.ts';
 import type { Access } from '../store/access/access.ts';
-import { EventStore, type StoredFactoryEvent } from '../store/factories/events.ts';
-import type { Factory, FactoryCondition } from '../store/factories/factory-rows.ts';
+import { EventStore } from '../store/factories/events.ts';
 import { FactoryStore } from '../store/factories/factories.ts';
+import type { Factory, FactoryCondition } from '../store/factories/factory-rows.ts';
 import { ReplicaStore } from '../store/database/replicas.ts';
 import { RevisionStore } from '../store/factories/revisions.ts';
 import type { PageQuery } from './factories.service.ts';
-import { toSyncItem } from './syncs.items.ts';
-import { visibleFactory } from './visible-factories.ts';
+import { toSyncItem, toFactoryEventItem } from './factory-status.items.ts';
+import { visibleFactory } from '../http/access-guard.ts';
 
 /** Fewer digits than git shows name too many commits. */
 const COMMIT_PREFIX = /^[0-9a-f]{7,64}$/;
@@ -126,19 +125,6 @@ function judgedLast(
   return condition.ending === 'failed' && condition.reason !== 'internal' && sync?.ending === 'blocked'
     ? sync
     : condition;
-}
-
-/** One event. */
-export function toFactoryEventItem({
-  id,
-  atMs,
-  type,
-  reason,
-  message,
-  revision,
-  passId,
-}: StoredFactoryEvent): FactoryEventItem {
-  return { id, at: toTime(atMs), type, reason, message, revision: revision ?? null, sync: passId ?? null };
 }
 
 function invalidRevision(message: string): RefusalError {

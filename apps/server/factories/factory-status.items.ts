@@ -1,14 +1,20 @@
-/** Where a factory stands, as the API shows it: conditions, revisions, generations, inventory. contract 4 (status). */
-import type { Condition, FactoryStatus, InventoryItem } from '#contracts';
+/** Where a factory stands, as the API shows it: conditions, revisions, generations, inventory, its passes and events. contract 4 (status). */
+import type {
+  Condition,
+  FactoryStatus,
+  InventoryItem,
+  Change as ChangeItem,
+  Diagnostic,
+  Sync,
+  FactoryEvent as FactoryEventItem,
+} from '#contracts';
 import type { Problem } from '#definitions';
 import { conditionsOf, heldOf, factoryStateOf, type Change, type ConditionStatus, type PassRecord } from '#reconcile';
 import type { StoredFactoryEvent } from '../store/factories/events.ts';
+import { toTime } from '../http/queries.ts';
 import type { Factory } from '../store/factories/factory-rows.ts';
 import type { InventoryEntry } from '../store/definitions/catalogue.ts';
-import { toTime } from '../http/timestamps.ts';
-import { toFactoryEventItem } from './factory-history.service.ts';
 import { isManaged } from './factories.items.ts';
-import { toSyncItem } from './syncs.items.ts';
 
 /** What is known of a factory beside its own row. */
 export interface StatusFacts {
@@ -112,4 +118,93 @@ function heldBy(factory: Factory, last: PassRecord | undefined): Held {
     last.ending === factory.condition.ending &&
     last.reason === factory.condition.reason;
   return isCurrent ? heldOf({ problems: last.problems as Problem[], held: last.held as Change[] }) : () => false;
+}
+
+/** A change as passes record it: the reconciler's own, and the webhook whose secret moved in step 0. */
+type RecordedChange = Change & { secretName?: string; secretVersion?: number | null };
+
+/** One recorded pass. */
+export function toSyncItem(pass: PassRecord): Sync {
+  return {
+    id: pass.id,
+    triggers: pass.triggers as Sync['triggers'],
+    started_at: toTime(pass.startedAtMs),
+    finished_at: toTime(pass.finishedAtMs),
+    ending: pass.ending,
+    reason: pass.reason ?? null,
+    message: pass.message ?? null,
+    revision: pass.revision ?? null,
+    problems: (pass.problems as Problem[]).map(toDiagnostic),
+    changes: (pass.changes as RecordedChange[]).map(toChangeItem),
+    held: (pass.held as RecordedChange[]).map(toChangeItem),
+    plan: pass.digest ?? null,
+    rewritten_from: pass.rewrittenFrom ?? null,
+    superseded: pass.superseded,
+    timings: pass.timings,
+  };
+}
+
+/** One problem of a file. */
+export function toDiagnostic({
+  path,
+  line,
+  column,
+  endLine,
+  endColumn,
+  severity,
+  rule,
+  code,
+  message,
+  excerpt,
+}: Problem): Diagnostic {
+  return {
+    path,
+    line,
+    column,
+    end_line: endLine,
+    end_column: endColumn,
+    severity,
+    rule,
+    code,
+    message,
+    ...(excerpt === undefined ? {} : { excerpt: { first_line: excerpt.firstLine, lines: excerpt.lines } }),
+  };
+}
+
+/** One change of a plan or pass. */
+export function toChangeItem({
+  action,
+  kind,
+  slug,
+  uid,
+  path,
+  changes,
+  renamedFrom,
+  secretName,
+  secretVersion,
+}: RecordedChange): ChangeItem {
+  return {
+    action,
+    kind,
+    slug,
+    uid,
+    path,
+    changes,
+    renamed_from: renamedFrom,
+    secret_name: secretName,
+    secret_version: secretVersion,
+  };
+}
+
+/** One event. */
+export function toFactoryEventItem({
+  id,
+  atMs,
+  type,
+  reason,
+  message,
+  revision,
+  passId,
+}: StoredFactoryEvent): FactoryEventItem {
+  return { id, at: toTime(atMs), type, reason, message, revision: revision ?? null, sync: passId ?? null };
 }

@@ -3,9 +3,9 @@ import { Body, Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/
 import type { RequestBody } from '#contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Allow } from '../http/access-guard.ts';
+import { isKnownToClient } from '../http/conditional-requests.ts';
 import { postedTreeProblems } from '#definitions';
 import { bodySchema } from '../http/body-schemas.ts';
-import { isKnownToClient } from '../http/etags.ts';
 import { acceptedType } from '../http/negotiation.ts';
 import { FactoryFileService } from './factory-files.service.ts';
 

@@ -10,10 +10,10 @@ import {
   type SchemaDocumentName,
 } from '#contracts';
 import { checkReferences, hasErrors, toTree, withExcerpts, type KnownFacts, type SecretFacts } from '#definitions';
-import { toDiagnostic } from '../factories/syncs.items.ts';
+import { toDiagnostic } from '../factories/factory-status.items.ts';
 import { notFound } from '../http/error-codes.ts';
-import { entityTagOf } from '../http/etags.ts';
-import { readDefinitionsYielding } from '../sync/definition-reader.ts';
+import { readDefinitionsYielding } from '../sync/reconcile-input.ts';
+import { entityTagOf } from '../http/conditional-requests.ts';
 import { CONFIG } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
 

@@ -1,9 +1,9 @@
 /** Work over stored payloads that anybody may ask for: in slices, up to a bound, while somebody waits for it, and one at a time. contract 9 (Plan). */
 import type { JsonValue } from '#filters';
-import { payloadOf } from '../deliveries/stored-payloads.ts';
+import { payloadOf } from '../deliveries/stored-deliveries.ts';
 import { EventLoopYielder } from '../process/event-loop-yielder.ts';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
-import { FairSemaphore } from '../process/fair-semaphore.ts';
+import { FairSemaphore } from './fair-semaphore.ts';
 
 /** All that one question may ask, in units of work: one to two seconds of a slow core. Counted, so that the same question is answered the same everywhere. */
 const WORK_MAX = 50_000_000;

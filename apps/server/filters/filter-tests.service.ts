@@ -2,15 +2,15 @@
 import { Injectable, Optional } from '@nestjs/common';
 import type { FilterTestRequest, FilterTestResult } from '#contracts';
 import { compileFilter, type CompiledFilter, type FilterVerdict, type JsonValue } from '#filters';
-import { payloadOf } from '../deliveries/stored-payloads.ts';
+import { payloadOf } from '../deliveries/stored-deliveries.ts';
 import type { Access } from '../store/access/access.ts';
 import { DefinitionStore } from '../store/definitions/definitions.ts';
 import { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import { FactoryStore } from '../store/factories/factories.ts';
 import { notFound, RefusalError } from '../http/error-codes.ts';
-import { FairSemaphore } from '../process/fair-semaphore.ts';
+import { FairSemaphore } from './fair-semaphore.ts';
 import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
-import { visibleFactory } from '../factories/visible-factories.ts';
+import { visibleFactory } from '../http/access-guard.ts';
 import { keepMembers, BoundedWork, type WorkBounds } from './bounded-work.ts';
 
 /** What is tested: a payload, and the webhook that it was delivered to, where it was. */

@@ -1,6 +1,6 @@
 /** Payload filters tried on stored deliveries: all of them take turns for the same work. */
 import { Module } from '@nestjs/common';
-import { FairSemaphore } from '../process/fair-semaphore.ts';
+import { FairSemaphore } from './fair-semaphore.ts';
 import { questionSemaphore } from './bounded-work.ts';
 import { FilterReplayService } from './filter-replays.service.ts';
 import { FilterSuggestionService } from './filter-suggestions.service.ts';

@@ -7,12 +7,12 @@ import { missingGuarantees } from '../execution/executor.ts';
 import { AccessStore } from '../store/access/access.ts';
 import { ReplicaStore } from '../store/database/replicas.ts';
 import { AccessGuard, AllowEverybody } from '../http/access-guard.ts';
-import { toTime } from '../http/timestamps.ts';
+import { toTime } from '../http/queries.ts';
 import { DiskWatch } from '../process/disk-watch.ts';
 import { RunAgents } from '../execution/preparation/run-agents.ts';
 import { Engine } from '../execution/engine/engine.ts';
 import { OutboxRelay } from '../execution/engine/outbox-relay.ts';
-import { programVersion } from '../process/program-version.ts';
+import { programVersion } from '../store/program-version.ts';
 import { CONFIG } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
 

@@ -2,7 +2,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import type { FastifyReply } from 'fastify';
-import { ClientGone, abortOnDisconnect } from './abort-on-disconnect.ts';
+import { ClientGone, abortOnDisconnect } from './connections.ts';
 
 const signalOf = (raw: ServerResponse): AbortSignal => abortOnDisconnect({ raw } as FastifyReply);
 

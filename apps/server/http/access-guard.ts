@@ -7,11 +7,12 @@ import { hashOfKey } from '../process/api-key-texts.ts';
 import type { Access, Role } from '../store/access/access.ts';
 import type { ChangedBy } from '../store/access/audit.ts';
 import { KeyStore } from '../store/access/keys.ts';
+import type { FactoryStore } from '../store/factories/factories.ts';
+import type { Factory } from '../store/factories/factory-rows.ts';
 import { Budgets } from './budgets.ts';
-import { RefusalError } from './error-codes.ts';
+import { RefusalError, notFound } from './error-codes.ts';
 import type { IdempotentRequest } from './idempotency.ts';
-import { refuseNul } from './nul-characters.ts';
-import { recordOf, type SeenSession } from './requests.ts';
+import { refuseNul, recordOf, type SeenSession } from './requests.ts';
 
 const RANK: Readonly<Record<Role, number>> = { viewer: 0, operator: 1, manager: 2, admin: 3 };
 
@@ -233,4 +234,11 @@ const KEY = /^mw_[A-Za-z0-9_-]{16,256}$/;
 
 function bearerKey(header: string): string | undefined {
   return /^bearer +(\S+)$/i.exec(header)?.[1];
+}
+
+/** Throws 404 for a factory that is not there, and for one that the key may not see. */
+export async function visibleFactory(factories: FactoryStore, uid: string, access: Access): Promise<Factory> {
+  const factory = maySee(access, uid) ? await factories.find(uid) : undefined;
+  if (factory === undefined) throw notFound('the factory');
+  return factory;
 }

@@ -1,5 +1,5 @@
 /** Room for bodies: taken, given back once, refused to one key before it takes that of others. */
-import { BODIES_BYTES_MAX, BODIES_BYTES_OF_KEY_MAX, BodyBudget } from './body-budget.ts';
+import { BODIES_BYTES_MAX, BODIES_BYTES_OF_KEY_MAX, BodyBudget } from './body.ts';
 import { RefusalError } from './error-codes.ts';
 
 describe('room for bodies', () => {

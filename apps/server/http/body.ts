@@ -1,13 +1,12 @@
 /** Bodies of the API: read whole within bounds of size and time, parsed strictly, then checked by their schema; every offending member is named. contract 3. */
 import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { StandardSchemaValidationPipe } from '@nestjs/common';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { findJsonFault } from '#contracts';
 import { addressKeyOf, BODY_MS_MAX } from '#deliveries';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { needsOf } from './access-guard.ts';
 import { invalidMembers, RefusalError } from './error-codes.ts';
-import { BodyBudget } from './body-budget.ts';
-import { declaredLength, readRawBody, type RawBody } from './raw-body.ts';
 import { recordOf } from './requests.ts';
 
 /** contract 3: larger ones hold up everybody else. */
@@ -170,4 +169,102 @@ export const schemaPipe = (): StandardSchemaValidationPipe =>
 function pointerOf(path: readonly unknown[] | undefined): string {
   const [pointer] = path ?? [];
   return typeof pointer === 'string' ? pointer : '';
+}
+
+/** Of all keys together: what a small machine can spare. */
+export const BODIES_BYTES_MAX = 256 * 1_048_576;
+/** Of one key: eight bodies with attachments at once, so that no key takes the room of the others. */
+export const BODIES_BYTES_OF_KEY_MAX = 64 * 1_048_576;
+/** Seconds after which room is likely. */
+const RETRY_AFTER_SECONDS = 1;
+
+export class BodyBudget {
+  private taken = 0;
+  private readonly takenByKey = new Map<string, number>();
+  private readonly sender: string;
+
+  /** `sender`: whom a key of this budget stands for, in words. */
+  constructor(sender = 'this API key') {
+    this.sender = sender;
+  }
+
+  /** Room for a body of at most so many bytes; to be given back when the body has been read. Throws 429 or 503 while there is none. */
+  take(keyId: string, bytes: number): () => void {
+    const ofKey = this.takenByKey.get(keyId) ?? 0;
+    if (ofKey + bytes > BODIES_BYTES_OF_KEY_MAX)
+      throw this.refusal(429, `${this.sender} sends too many large bodies at once`);
+    if (this.taken + bytes > BODIES_BYTES_MAX) throw this.refusal(503, 'too many large bodies are being sent at once');
+    this.put(keyId, bytes);
+    let isHeld = true;
+    return () => {
+      if (isHeld) this.put(keyId, -bytes);
+      isHeld = false;
+    };
+  }
+
+  private put(keyId: string, bytes: number): void {
+    this.taken += bytes;
+    const ofKey = (this.takenByKey.get(keyId) ?? 0) + bytes;
+    if (ofKey > 0) this.takenByKey.set(keyId, ofKey);
+    else this.takenByKey.delete(keyId);
+  }
+
+  private refusal(status: number, detail: string): RefusalError {
+    return new RefusalError('resource_unavailable', detail, { status, retryAfterSeconds: RETRY_AFTER_SECONDS });
+  }
+}
+
+export type RawBody =
+  | { kind: 'whole'; bytes: Buffer }
+  /** More than the limit: declared by Content-Length, or counted until it was passed. */
+  | { kind: 'too-large'; sizeBytes: number }
+  | { kind: 'timeout' }
+  /** The sender went away: there is nobody to answer. */
+  | { kind: 'aborted' };
+
+/** Reads at most `bytesMax` bytes within `timeoutMs`. A declared length above the limit is refused unread; `begin` is called before anything is read. */
+export function readRawBody(
+  request: IncomingMessage,
+  bytesMax: number,
+  timeoutMs: number,
+  begin: () => void = () => undefined,
+): Promise<RawBody> {
+  const declared = declaredLength(request);
+  if (declared !== undefined && declared > bytesMax) return Promise.resolve({ kind: 'too-large', sizeBytes: declared });
+  begin();
+  return collect(request, bytesMax, timeoutMs);
+}
+
+/** Content-Length as a number; node has refused malformed and repeated ones before. */
+export function declaredLength(request: IncomingMessage): number | undefined {
+  const text = request.headers['content-length'];
+  return text === undefined ? undefined : Number(text);
+}
+
+function collect(request: IncomingMessage, bytesMax: number, timeoutMs: number): Promise<RawBody> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let isSettled = false;
+    const settle = (body: RawBody): void => {
+      if (isSettled) return;
+      isSettled = true;
+      clearTimeout(timer);
+      resolve(body);
+    };
+    const onGone = (): void => settle({ kind: 'aborted' });
+    const timer = setTimeout(() => settle({ kind: 'timeout' }), timeoutMs);
+    // Listeners stay: taking them off again costs more than their silence.
+    request.on('data', (chunk: Buffer) => {
+      if (isSettled) return; // somebody reads the rest only to be rid of it
+      size += chunk.length;
+      if (size <= bytesMax) return void chunks.push(chunk);
+      request.pause();
+      settle({ kind: 'too-large', sizeBytes: size });
+    });
+    request.on('end', () =>
+      settle({ kind: 'whole', bytes: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size) }),
+    );
+    request.on('aborted', onGone).on('error', onGone).on('close', onGone);
+  });
 }

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { INGRESS_ANSWERS } from '#deliveries';
 import { problemAnswer, RefusalError } from './error-codes.ts';
-import { closeSocket, type ClosingAnswer } from './closing-answers.ts';
+import { closeSocket, type ClosingAnswer } from './connections.ts';
 import { findRecord, type RequestRecord } from './requests.ts';
 
 interface ParserError extends Error {

@@ -1,7 +1,7 @@
 /** Why edits of webhooks and automations are refused, as answers of the API. contract 3 (Errors), 4. */
 import type { EditRefusal } from '#management';
 import { invalidMembers, lastingConflict, notFound, RefusalError } from './error-codes.ts';
-import { staleVersion } from './if-match.ts';
+import { staleVersion } from './conditional-requests.ts';
 
 /** The answer to a refused edit. */
 export function toRefusal(reason: EditRefusal): RefusalError {

@@ -1,5 +1,5 @@
-/** Which Host headers are ours: a request for any other name is answered 421 and never routed. contract 1. */
-import type { IncomingMessage } from 'node:http';
+/** Which Host headers and origins are ours: a request for another name is answered 421 and never routed. contract 1, RFC 6454, Fetch Metadata. */
+import type { IncomingMessage, IncomingHttpHeaders } from 'node:http';
 import { isLoopback } from '../config/config.ts';
 
 const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
@@ -43,4 +43,22 @@ export function hostVerdict(
 export function originForm(target: string): string {
   const path = target.replace(ABSOLUTE_FORM, '');
   return path === target || path.startsWith('/') ? path : `/${path}`;
+}
+
+/** `none`: somebody typed the address, no page asked. */
+const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
+
+/** True where a header says that another site asks. Programs that are no browsers say nothing. `publicUrl`: its scheme is what browsers see, whatever a proxy makes of it. */
+export function comesFromElsewhere(
+  { origin, host, 'sec-fetch-site': site }: IncomingHttpHeaders,
+  publicUrl: string,
+): boolean {
+  if (site !== undefined && !OWN_SITES.has(site)) return true;
+  return origin !== undefined && origin.toLowerCase() !== originOf(host ?? '', publicUrl);
+}
+
+/** The origin under which this request was made: its Host, which was found to be ours, without the port that the scheme stands for. */
+function originOf(host: string, publicUrl: string): string | undefined {
+  const url = `${new URL(publicUrl).protocol}//${host}`;
+  return URL.canParse(url) ? new URL(url).origin : undefined;
 }

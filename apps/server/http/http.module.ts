@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import { Clock, CONFIG } from '../process/injection-tokens.ts';
 import { AccessGuard } from './access-guard.ts';
 import { Budgets } from './budgets.ts';
-import { ClientAddresses } from './client-addresses.ts';
+import { ClientAddresses } from './requests.ts';
 import { Idempotency } from './idempotency.ts';
 
 @Global()

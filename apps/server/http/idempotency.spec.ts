@@ -26,7 +26,7 @@ class FakeStore {
   }
   renew = (): Promise<void> => this.noted('renew');
   release = (): Promise<void> => this.noted('release');
-  settle = (): Promise<void> => this.noted('settle');
+  complete = (): Promise<void> => this.noted('complete');
   private noted(what: string): Promise<void> {
     this.calls.push(what);
     return this.failing ? Promise.reject(new Error('the database is away')) : Promise.resolve();
@@ -107,7 +107,7 @@ it('a claim is renewed while its request is answered, and not afterwards', async
   expect(store.calls).toEqual(['claim', 'renew', 'renew']);
   await idempotency.end(request, replyOf(200), '{}');
   await jest.advanceTimersByTimeAsync(60_000);
-  expect(store.calls).toEqual(['claim', 'renew', 'renew', 'settle']);
+  expect(store.calls).toEqual(['claim', 'renew', 'renew', 'complete']);
 });
 
 it('a request that hangs holds its key for ten minutes', async () => {
@@ -144,6 +144,6 @@ describe('an answer', () => {
   ])('$why: kept $kept', async ({ status, headers, payload, kept }) => {
     await idempotency.begin(request, replyOf(200));
     await idempotency.end(request, replyOf(status, headers), payload);
-    expect(store.calls).toEqual(['claim', kept ? 'settle' : 'release']);
+    expect(store.calls).toEqual(['claim', kept ? 'complete' : 'release']);
   });
 });

@@ -1,6 +1,6 @@
 /** U+0000 anywhere in an address is refused; everything else passes. contract 3. */
 import { RefusalError } from './error-codes.ts';
-import { refuseNul } from './nul-characters.ts';
+import { refuseNul } from './requests.ts';
 
 const statusOf = (request: { params?: unknown; query?: unknown }): number | undefined => {
   try {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Log } from '../process/log.ts';
 import { RefusalError } from './error-codes.ts';
-import { ClientGone } from './abort-on-disconnect.ts';
+import { ClientGone } from './connections.ts';
 import { ProblemFilter } from './problem-filter.ts';
 import { beginRecord, recordOf } from './requests.ts';
 

@@ -6,8 +6,7 @@ import { ClaimLostError } from '../store/access/idempotency.ts';
 import type { Log } from '../process/log.ts';
 import { isBelowBase } from './access-guard.ts';
 import { problemAnswer, RefusalError } from './error-codes.ts';
-import { answerAndClose, isUnread } from './closing-answers.ts';
-import { ClientGone } from './abort-on-disconnect.ts';
+import { answerAndClose, isUnread, ClientGone } from './connections.ts';
 import { recordOf } from './requests.ts';
 
 @Catch()

@@ -2,8 +2,8 @@
 import { PassThrough } from 'node:stream';
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
-import { drained } from './closing-answers.ts';
-import { readRawBody } from './raw-body.ts';
+import { drained } from './connections.ts';
+import { readRawBody } from './body.ts';
 
 /** A stream that looks like a request as far as these functions look. */
 function request(declared?: string): PassThrough & IncomingMessage {

@@ -1,8 +1,10 @@
-/** What is known of one request of the API while it is answered: its ID, who asks, what its log line will say. contract 3 (Errors). */
+/** What is known of one request while it is answered: its ID, where it comes from, who asks, what its log line will say. contract 2, 3 (Errors), 5 (Client address). */
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { clientAddress, type Cidr } from '#deliveries';
 import type { Access } from '../store/access/access.ts';
 import type { IdempotentRequest } from './idempotency.ts';
+import { RefusalError } from './error-codes.ts';
 
 /** A session that a request belongs to. The token itself is not kept. */
 export interface SeenSession {
@@ -64,4 +66,61 @@ export function recordOf(request: IncomingMessage): RequestRecord {
 /** The same for a request that may belong to the ingress, which has none. */
 export function findRecord(request: IncomingMessage): RequestRecord | undefined {
   return records.get(request);
+}
+
+const NUL = '\0';
+
+/** Throws 404 for a path that holds U+0000 in a parameter, 400 for a query that holds it in a value. */
+export function refuseNul({ params, query }: { params?: unknown; query?: unknown }): void {
+  if (valuesOf(params).some(([, value]) => value.includes(NUL)))
+    throw new RefusalError('resource_not_found', 'there is no such resource');
+  const names = valuesOf(query).flatMap(([name, value]) => (value.includes(NUL) ? [name] : []));
+  if (names.length === 0) return;
+  throw new RefusalError('invalid_request', 'a parameter of the query is invalid', {
+    errors: [...new Set(names)].map((name) => ({ pointer: name, message: 'must not contain NUL' })),
+  });
+}
+
+function valuesOf(given: unknown): [string, string][] {
+  return Object.entries(given ?? {}).flatMap(([name, value]) =>
+    [value].flat().flatMap((each): [string, string][] => (typeof each === 'string' ? [[name, each]] : [])),
+  );
+}
+
+/** Bounds what many clients cost. */
+const PEERS_MAX = 10_000;
+
+export class ClientAddresses {
+  private readonly trustedProxies: readonly Cidr[];
+  /** Peers as they are written: a connection brings the same one with every request. */
+  private readonly peers = new Map<string, string>();
+  constructor(trustedProxies: readonly Cidr[]) {
+    this.trustedProxies = trustedProxies;
+  }
+
+  /** Canonical text of the address; `unknown` when the socket has none. */
+  of({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
+    const forwarded = headers['x-forwarded-for'];
+    if (forwarded === undefined || this.trustedProxies.length === 0) return this.peer(socket.remoteAddress ?? '');
+    return clientAddress(
+      socket.remoteAddress,
+      Array.isArray(forwarded) ? forwarded.join(',') : forwarded,
+      this.trustedProxies,
+    );
+  }
+  private peer(remoteAddress: string): string {
+    let peer = this.peers.get(remoteAddress);
+    if (peer === undefined) {
+      if (this.peers.size >= PEERS_MAX) this.peers.clear();
+      peer = clientAddress(remoteAddress, undefined, []);
+      this.peers.set(remoteAddress, peer);
+    }
+    return peer;
+  }
+}
+
+export abstract class RawRoutes {
+  /** Whether a request target, as it was sent, belongs to it. */
+  abstract owns(target: string): boolean;
+  abstract answer(request: IncomingMessage, response: ServerResponse): void;
 }

@@ -12,19 +12,14 @@ import type { Config } from '../config/config.ts';
 import type { Log } from '../process/log.ts';
 import { AccessGuard } from './access-guard.ts';
 import { parseJsonBodies, schemaPipe } from './body.ts';
-import { ClientAddresses } from './client-addresses.ts';
+import { ClientAddresses, RawRoutes, beginRecord, recordOf } from './requests.ts';
 import { ClientErrors } from './client-errors.ts';
-import { answerAndClose } from './closing-answers.ts';
-import { answerHalfOpen } from './half-open-connections.ts';
+import { answerAndClose, answerHalfOpen, endSilentOnClose, serializePipelined } from './connections.ts';
 import { addHooks } from './hooks.ts';
 import { hostsOf, hostVerdict, originForm } from './hosts.ts';
 import { Idempotency } from './idempotency.ts';
 import { ProblemFilter } from './problem-filter.ts';
-import { RawRoutes } from './raw-routes.ts';
 import { logWhenOver } from './request-log.ts';
-import { beginRecord, recordOf } from './requests.ts';
-import { endSilentOnClose } from './silent-connections.ts';
-import { serializePipelined } from './pipelined-requests.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 

@@ -5,7 +5,7 @@ import { join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isKnownToClient } from './etags.ts';
+import { isKnownToClient } from './conditional-requests.ts';
 import { acceptedEncodings } from './negotiation.ts';
 
 /** One file of a build. */

@@ -1,5 +1,5 @@
 /** Times on the wire, there and back. */
-import { fromTime, toTime } from './timestamps.ts';
+import { fromTime, toTime } from './queries.ts';
 
 describe('a time', () => {
   it.each([

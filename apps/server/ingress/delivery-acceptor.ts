@@ -1,17 +1,25 @@
-/** What every delivery goes through that may come in, whoever brings it: what it starts is decided, then one transaction. spec: Webhook ingress; contract 5 (steps 4 to 6). */
+/** What becomes of every delivery, whoever brings it: accepted in one transaction with what it starts, or refused and logged within bounds. spec: Webhook ingress; contract 5 (steps 4 to 6). */
 import { Injectable } from '@nestjs/common';
-import { decideRuns, resendIdentity, type RefusalDetails, type SkippedAutomation } from '#deliveries';
+import {
+  decideRuns,
+  resendIdentity,
+  type RefusalDetails,
+  type SkippedAutomation,
+  NOTHING_REFUSED,
+  refusedLogDecision,
+  type RefusedLogState,
+} from '#deliveries';
 import type { JsonValue } from '#filters';
 import { toNewRuns } from '#runs';
 import type { DeliveryOutcome, PendingDelivery, StartDecision } from '../store/deliveries/pending-deliveries.ts';
-import { DeliveryStore } from '../store/deliveries/deliveries.ts';
+import { DeliveryStore, type RefusedEntry } from '../store/deliveries/deliveries.ts';
 import { encodePayload } from '../store/deliveries/payload-bytes.ts';
 import type { ResendRequest } from '../store/deliveries/delivery-entries.ts';
 import { type ServedWebhook, Serving } from '../webhooks/serving-state.ts';
 import { RunAgents } from '../execution/preparation/run-agents.ts';
 import { RunNotifier } from '../runs/run-notifier.ts';
 import { Clock, IdSource } from '../process/injection-tokens.ts';
-import { WaitingRuns } from './waiting-runs.ts';
+import { WaitingRuns } from '../runs/run-admission.ts';
 
 /** A delivery that is allowed to come in, to a webhook as it was served. */
 export interface Incoming {
@@ -165,4 +173,40 @@ function toSkipped(skipped: SkippedAutomation): Record<string, string> {
   const { id, reason } = skipped;
   if (skipped.reason !== 'filter') return { automation_id: id, reason };
   return { automation_id: id, reason, failed_pointer: skipped.failedPointer, operator: skipped.operator };
+}
+
+interface Kept {
+  state: RefusedLogState;
+  /** The counted entry that is open. `written` settles when it is stored: counting before that would count into nothing. */
+  counted?: { entryId: string; written: Promise<void> };
+}
+
+@Injectable()
+export class RefusedLog {
+  private readonly kept = new Map<string, Kept>();
+  constructor(
+    private readonly deliveries: DeliveryStore,
+    private readonly clock: Clock,
+  ) {}
+
+  /** `details` are asked for only where the entry is its own: finding them out may take work, and a flood shall not cause it. */
+  async write(entry: RefusedEntry, details: () => RefusalDetails): Promise<void> {
+    const before = this.kept.get(entry.webhookUid) ?? { state: NOTHING_REFUSED };
+    const { action, state } = refusedLogDecision(before.state, this.clock.nowMs());
+    const named = { ...entry, deliveryId: entry.deliveryId === '' ? entry.entryId : entry.deliveryId };
+    switch (action) {
+      case 'entry':
+        this.kept.set(entry.webhookUid, { ...before, state });
+        return this.deliveries.logRefused({ ...named, refusal: JSON.stringify(details()) });
+      case 'begin-count': {
+        const written = this.deliveries.logRefused({ ...named, reason: 'counted' });
+        this.kept.set(entry.webhookUid, { state, counted: { entryId: entry.entryId, written } });
+        return written;
+      }
+      case 'add-to-count':
+        if (before.counted === undefined) return;
+        await before.counted.written; // when it failed, this one fails with it: 503, not a refusal that was not counted
+        return this.deliveries.countRefused(before.counted.entryId);
+    }
+  }
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { digestSecret } from '#authentication';
 import { MATCH_EVERYTHING } from '#filters';
-import type { RawBody } from '../http/raw-body.ts';
+import type { RawBody } from '../http/body.ts';
 import type { DeliveryOutcome, PendingDelivery } from '../store/deliveries/pending-deliveries.ts';
 import type { ServedWebhook, Serving } from '../webhooks/serving-state.ts';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
@@ -10,10 +10,9 @@ import type { RunAgents } from '../execution/preparation/run-agents.ts';
 import type { RunNotifier } from '../runs/run-notifier.ts';
 import type { DiskWatch } from '../process/disk-watch.ts';
 import type { Log } from '../process/log.ts';
-import { DeliveryAcceptor } from './delivery-acceptor.ts';
+import { DeliveryAcceptor, type RefusedLog } from './delivery-acceptor.ts';
 import { CLIENT_GONE, DeliveryReceiver, type IngressReply, type IngressRequest } from './delivery-receiver.ts';
-import type { WaitingRuns } from './waiting-runs.ts';
-import type { RefusedLog } from './refused-delivery-log.ts';
+import type { WaitingRuns } from '../runs/run-admission.ts';
 import { StoreError } from '../store/database/store-errors.ts';
 
 const TOKEN = 'token-of-the-tests';

@@ -38,12 +38,11 @@ import {
 } from '#deliveries';
 import { type ServedWebhook, Serving } from '../webhooks/serving-state.ts';
 import { StoreError } from '../store/database/store-errors.ts';
-import type { RawBody } from '../http/raw-body.ts';
+import type { RawBody } from '../http/body.ts';
 import { DiskWatch } from '../process/disk-watch.ts';
 import { Clock, IdSource } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
-import { type Incoming, DeliveryAcceptor, type AcceptResult } from './delivery-acceptor.ts';
-import { RefusedLog } from './refused-delivery-log.ts';
+import { type Incoming, DeliveryAcceptor, type AcceptResult, RefusedLog } from './delivery-acceptor.ts';
 
 /** One request, as little of it as the checks need. */
 export interface IngressRequest {

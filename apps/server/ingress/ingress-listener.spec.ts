@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { ClientAddresses } from '../http/client-addresses.ts';
+import { ClientAddresses } from '../http/requests.ts';
 import { IngressListener, isIngressTarget } from './ingress-listener.ts';
 import { refuse, type DeliveryReceiver } from './delivery-receiver.ts';
 

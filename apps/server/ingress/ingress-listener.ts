@@ -2,10 +2,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { BODY_BYTES_MAX, BODY_MS_MAX, INGRESS_ANSWERS } from '#deliveries';
-import { ClientAddresses } from '../http/client-addresses.ts';
-import { answerAndClose } from '../http/closing-answers.ts';
-import { readRawBody } from '../http/raw-body.ts';
-import type { RawRoutes } from '../http/raw-routes.ts';
+import { ClientAddresses, type RawRoutes } from '../http/requests.ts';
+import { answerAndClose } from '../http/connections.ts';
+import { readRawBody } from '../http/body.ts';
 import { NO_HEADERS, CLIENT_GONE, type IngressReply, DeliveryReceiver } from './delivery-receiver.ts';
 
 /** Whether a request target belongs to the ingress; everything below `/webhooks/` does. */

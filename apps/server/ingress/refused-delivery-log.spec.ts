@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { RefusalDetails } from '#deliveries';
 import type { DeliveryStore, RefusedEntry } from '../store/deliveries/deliveries.ts';
 import type { Clock } from '../process/injection-tokens.ts';
-import { RefusedLog } from './refused-delivery-log.ts';
+import { RefusedLog } from './delivery-acceptor.ts';
 
 /** Stores entries only when told to, as a commit does. */
 function slowStore() {

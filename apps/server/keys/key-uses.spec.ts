@@ -1,6 +1,6 @@
 /** When keys were last used: gathered, written together, and not lost by a database that is away. */
 import type { KeyStore } from '../store/access/keys.ts';
-import { KeyUses } from './key-uses.ts';
+import { KeyUses } from './keys.service.ts';
 
 describe('the uses of keys', () => {
   let written: [string, number][][];

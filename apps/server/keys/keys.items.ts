@@ -2,7 +2,7 @@
 import type { ApiKey as ApiKeyItem, Principal as PrincipalItem } from '#contracts';
 import type { Principal } from '../store/access/access.ts';
 import type { ApiKey } from '../store/access/keys.ts';
-import { toTime } from '../http/timestamps.ts';
+import { toTime } from '../http/queries.ts';
 
 export function toApiKeyItem(key: ApiKey): ApiKeyItem {
   return {

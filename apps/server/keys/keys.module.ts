@@ -1,9 +1,8 @@
 /** API keys: when they were used, in every process; their routes, where the API is. */
 import { Global, Module } from '@nestjs/common';
 import { KeyUseRecorder } from '../http/access-guard.ts';
-import { KeyUses } from './key-uses.ts';
+import { KeyUses, KeyService } from './keys.service.ts';
 import { KeyController } from './keys.controller.ts';
-import { KeyService } from './keys.service.ts';
 
 @Global()
 @Module({

@@ -1,12 +1,11 @@
-/** API keys: made, looked at, changed, revoked. A key's text is in one answer and nowhere else. contract 2. */
+/** API keys: made, looked at, changed, revoked, and when they were used. A key's text is in one answer and nowhere else. contract 2. */
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { ApiKey as ApiKeyItem, ApiKeyCreate, ApiKeyCreated, ApiKeyList, ApiKeyPatch } from '#contracts';
 import { queryDigest } from '#runs';
-import { changedBy, type Caller } from '../http/access-guard.ts';
+import { changedBy, type Caller, type KeyUseRecorder } from '../http/access-guard.ts';
 import { invalidMembers, lastingConflict, type MemberError, notFound, RefusalError } from '../http/error-codes.ts';
-import { pageOf, pageKeyOf } from '../http/pages.ts';
-import { fromTime } from '../http/timestamps.ts';
+import { pageOf, pageKeyOf, fromTime } from '../http/queries.ts';
 import { type Access, AccessStore, type Principal } from '../store/access/access.ts';
 import { type KeyRefusal, KeyStore } from '../store/access/keys.ts';
 import { hashOfKey, hintOfKey, KEY_BYTES, keyFromRandom } from '../process/api-key-texts.ts';
@@ -152,5 +151,32 @@ function refusalOf(reason: KeyRefusal): RefusalError {
       return lastingConflict(
         'this is the last key that lets an admin in: make another one with POST /api/v1/api-keys, of the role admin and without factories, then end this one',
       );
+  }
+}
+
+@Injectable()
+export class KeyUses implements KeyUseRecorder {
+  private noted = new Map<string, number>();
+
+  constructor(
+    private readonly store: KeyStore,
+    private readonly clock: Clock,
+  ) {}
+
+  note(keyId: string): void {
+    this.noted.set(keyId, this.clock.nowMs());
+  }
+
+  /** Writes what was noted since the last time. What cannot be written is noted still. */
+  async write(): Promise<void> {
+    if (this.noted.size === 0) return;
+    const uses = this.noted;
+    this.noted = new Map();
+    try {
+      await this.store.noteUses(uses);
+    } catch (error) {
+      this.noted = new Map([...uses, ...this.noted]);
+      throw error;
+    }
   }
 }

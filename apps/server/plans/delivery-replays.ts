@@ -16,7 +16,7 @@ import {
   type StoredDelivery,
 } from '#reconcile';
 import { DeliveryStore } from '../store/deliveries/deliveries.ts';
-import { type Acquirer, FairSemaphore } from '../process/fair-semaphore.ts';
+import { type Acquirer, FairSemaphore } from '../filters/fair-semaphore.ts';
 import { payloadWithin, BoundedWork, type WorkBounds } from '../filters/bounded-work.ts';
 
 /** One subject while it is asked about. */

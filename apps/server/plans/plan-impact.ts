@@ -12,10 +12,10 @@ import {
   type Evaluation,
   type Plan,
 } from '#reconcile';
-import { toTime } from '../http/timestamps.ts';
-import { SecretFingerprints } from '../secrets/secret-fingerprints.ts';
+import { toTime } from '../http/queries.ts';
+import { SecretFingerprints } from '../secrets/secret-reader.ts';
 import { type RunTraffic, type Traffic, TrafficStore } from '../store/factories/traffic.ts';
-import type { Acquirer } from '../process/fair-semaphore.ts';
+import type { Acquirer } from '../filters/fair-semaphore.ts';
 import { Clock } from '../process/injection-tokens.ts';
 import { Replays } from './delivery-replays.ts';
 

@@ -12,14 +12,13 @@ import {
   type ReconcileInput,
 } from '#reconcile';
 import type { Access } from '../store/access/access.ts';
-import type { Factory } from '../store/factories/factory-rows.ts';
 import { FactoryStore } from '../store/factories/factories.ts';
-import { loadReconcileInput } from '../sync/reconcile-input.ts';
-import { readDefinitionsYielding } from '../sync/definition-reader.ts';
-import { visibleFactory } from '../factories/visible-factories.ts';
+import { loadReconcileInput, readDefinitionsYielding } from '../sync/reconcile-input.ts';
+import { visibleFactory } from '../http/access-guard.ts';
+import type { Factory } from '../store/factories/factory-rows.ts';
 import { DefinitionStore } from '../store/definitions/definitions.ts';
 import { SecretStore } from '../store/secrets/secrets.ts';
-import { Installation } from '../process/installation.ts';
+import { Installation } from '../keys/installation.ts';
 import { CONFIG, Clock } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
 import { PlanImpact } from './plan-impact.ts';

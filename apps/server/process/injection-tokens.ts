@@ -1,4 +1,7 @@
-/** What every class of a process may ask for by a token: its configuration, its clock, its source of IDs, and who it is. */
+/**
+ * What every class of a process may ask for by a token: its configuration, its clock, its source of IDs, and who it
+ * is.
+ */
 
 /** Token of the `Config`. */
 export const CONFIG = Symbol('Config');

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ownCommand } from './own-command.ts';
+import { ownCommand } from './program.ts';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const PROGRAM = join(ROOT, 'apps/cli/millwright.mjs');

@@ -1,9 +1,5 @@
-/** What a process is given from outside, and what it knows of its machine. */
+/** What a process is given from outside. */
 import { Global, Module, type DynamicModule, type InjectionToken } from '@nestjs/common';
-import type { Config } from '../config/config.ts';
-import { DatabaseFreeSpace } from '../store/database/sqlite.ts';
-import { DiskWatch } from './disk-watch.ts';
-import { CONFIG } from './injection-tokens.ts';
 
 @Global()
 @Module({})
@@ -12,16 +8,8 @@ export class ProcessModule {
   static with(values: ReadonlyMap<InjectionToken, unknown>): DynamicModule {
     return {
       module: ProcessModule,
-      providers: [
-        ...[...values].map(([provide, useValue]) => ({ provide, useValue })),
-        {
-          provide: DiskWatch,
-          useFactory: ({ dataDir, diskReserveBytes }: Config, space: DatabaseFreeSpace) =>
-            new DiskWatch(dataDir, diskReserveBytes, () => space.reusableBytes()),
-          inject: [CONFIG, DatabaseFreeSpace],
-        },
-      ],
-      exports: [...values.keys(), DiskWatch],
+      providers: [...values].map(([provide, useValue]) => ({ provide, useValue })),
+      exports: [...values.keys()],
     };
   }
 }

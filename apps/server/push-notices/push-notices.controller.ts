@@ -4,9 +4,7 @@ import type { PushNoticeAnswer } from '#contracts';
 import { addressKeyOf, BODY_MS_MAX } from '#deliveries';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AllowEverybody } from '../http/access-guard.ts';
-import { waitsForContinue, wholeBody } from '../http/body.ts';
-import { BodyBudget } from '../http/body-budget.ts';
-import { declaredLength, readRawBody } from '../http/raw-body.ts';
+import { waitsForContinue, wholeBody, BodyBudget, declaredLength, readRawBody } from '../http/body.ts';
 import { recordOf } from '../http/requests.ts';
 import { PushNoticeService } from './push-notices.service.ts';
 

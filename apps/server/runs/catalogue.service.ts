@@ -4,7 +4,7 @@ import { readSkill } from '#agents';
 import type { AgentListResponse, AgentSkill, CloudEnvironment, CloudEnvironmentList, ModelList } from '#contracts';
 import type { EnvironmentDefinition, SkillDefinition } from '#definitions';
 import { repositoryName } from '#runs';
-import { toTime } from '../http/timestamps.ts';
+import { toTime } from '../http/queries.ts';
 import type { Access } from '../store/access/access.ts';
 import { type AppliedResource, CatalogueStore } from '../store/definitions/catalogue.ts';
 import { CONFIG } from '../process/injection-tokens.ts';

@@ -18,13 +18,13 @@ const STANDING: RunStatus = {
 
 /** A stream over a log that the test writes; `read` answers what it has told since the last time. */
 function streaming(
-  more: { standing?: () => RunStatus; events?: (after: number) => StoredRunEvent[]; isAllowed?: () => boolean } = {},
+  more: { status?: () => RunStatus; events?: (after: number) => StoredRunEvent[]; isAllowed?: () => boolean } = {},
 ) {
   let nowMs = 0;
   let goneCallback: () => void = () => undefined;
   const asked = { events: 0 };
   const runs = {
-    standing: async () => (more.standing ?? (() => STANDING))(),
+    status: async () => (more.status ?? (() => STANDING))(),
     events: async (_runId: string, after: number) => {
       asked.events += 1;
       return more.events?.(after) ?? [];
@@ -112,7 +112,7 @@ describe('a stream ends without a last word', () => {
   it.each([
     {
       more: {
-        standing: () => {
+        status: () => {
           throw new Error('away');
         },
       },

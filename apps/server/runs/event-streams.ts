@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { isEnded, serverSentEvent, STREAM_HEARTBEAT, STREAM_OPENING, type RunState } from '#runs';
 import { RefusalError } from '../http/error-codes.ts';
-import { toTime } from '../http/timestamps.ts';
+import { toTime } from '../http/queries.ts';
 import { RunStore, type RunStatus } from '../store/runs/runs.ts';
 import { Clock, PollIntervals } from '../process/injection-tokens.ts';
 import { toRunEventItem, toStatusMessage } from './runs.items.ts';

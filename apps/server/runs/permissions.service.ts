@@ -5,13 +5,13 @@ import type { PermissionItem, PermissionList } from '#contracts';
 import type { AnswerDecision } from '#runs';
 import { changedBy, type Caller } from '../http/access-guard.ts';
 import { lastingConflict, notFound, RefusalError } from '../http/error-codes.ts';
-import { toTime } from '../http/timestamps.ts';
+import { toTime } from '../http/queries.ts';
 import type { Access } from '../store/access/access.ts';
 import { toWire, type Permission, PermissionStore } from '../store/runs/permissions.ts';
 import { RunStore } from '../store/runs/runs.ts';
 import type { Transaction } from '../store/database/transactions.ts';
 import { IdSource } from '../process/injection-tokens.ts';
-import { visibleRunStatus } from './visible-runs.ts';
+import { visibleRunStatus } from './runs.requests.ts';
 import { RunNotifier } from './run-notifier.ts';
 
 @Injectable()

@@ -1,9 +1,48 @@
-/** Whether there is room for one more run: on the disk, in the queue, and at once. contract 5 (503). */
+/** Whether there is room for one more run: on the disk, in the queue of its factory, and at once. contract 5 (503). */
 import { Injectable, Optional } from '@nestjs/common';
 import { Engine } from '../execution/engine/engine.ts';
 import { RefusalError } from '../http/error-codes.ts';
-import { WaitingRuns } from '../ingress/waiting-runs.ts';
 import { DiskWatch } from '../process/disk-watch.ts';
+
+/**
+ * The counts are taken again after this time; in between what was accepted here is added, so that they err on the full
+ * side.
+ */
+const COUNTED_FOR_MS = 2_000;
+/** Counting a long queue takes long: it is done at most for this share of the time. */
+const COUNTING_SHARE = 0.02;
+
+export class WaitingRuns {
+  private counts = new Map<string, number>();
+  private countAgainAtMs = Number.NEGATIVE_INFINITY;
+  private readonly max: number;
+  private readonly count: () => Promise<Map<string, number>>;
+  private readonly monotonicMs: () => number;
+
+  constructor(max: number, count: () => Promise<Map<string, number>>, monotonicMs: () => number) {
+    this.max = max;
+    this.count = count;
+    this.monotonicMs = monotonicMs;
+  }
+
+  /** Whether the factory's queue is full. */
+  async isFull(factoryUid: string): Promise<boolean> {
+    if (this.monotonicMs() >= this.countAgainAtMs) await this.refresh();
+    return (this.counts.get(factoryUid) ?? 0) >= this.max;
+  }
+
+  added(factoryUid: string, runs: number): void {
+    this.counts.set(factoryUid, (this.counts.get(factoryUid) ?? 0) + runs);
+  }
+
+  private async refresh(): Promise<void> {
+    const startedAtMs = this.monotonicMs();
+    this.countAgainAtMs = startedAtMs + COUNTED_FOR_MS; // others that ask meanwhile use the old counts
+    this.counts = await this.count();
+    const tookMs = this.monotonicMs() - startedAtMs;
+    this.countAgainAtMs = startedAtMs + Math.max(COUNTED_FOR_MS, tookMs / COUNTING_SHARE);
+  }
+}
 
 /** Seconds after which a client may ask again when there is no room for more. */
 const RETRY_AFTER_SECONDS = 5;

@@ -4,8 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RawQuery } from '#contracts';
 import { accessOf, Allow } from '../http/access-guard.ts';
 import { queryOf } from '../http/queries.ts';
-import { ArtifactService } from './artifacts.service.ts';
-import { HistoryService, type ConversationQuery } from './run-history.service.ts';
+import { ArtifactService, HistoryService, type ConversationQuery } from './run-history.service.ts';
 
 @Controller('api/v1/agent')
 export class RunHistoryController {

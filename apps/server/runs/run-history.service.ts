@@ -1,15 +1,19 @@
-/** What is told of runs afterwards: timelines and conversations. Decisions are `#runs` and `#agents`. contract 3 (timeline, conversation). */
-import { Injectable } from '@nestjs/common';
+/** What is told of runs afterwards: timelines, conversations and artifacts. Decisions are `#runs` and `#agents`. contract 3 (timeline, conversation, artifacts). */
+import { Injectable, Inject } from '@nestjs/common';
 import { conversationOf, withoutAbsent, type Turn } from '#agents';
-import type { Conversation, ConversationStep, RunTimeline } from '#contracts';
+import type { Conversation, ConversationStep, RunTimeline, ArtifactItem } from '#contracts';
 import { encodeCursor, queryDigest, runsOnPage, timelineOf } from '#runs';
 import { notFound } from '../http/error-codes.ts';
-import { pageKeyOf } from '../http/pages.ts';
-import { toTime } from '../http/timestamps.ts';
+import { pageKeyOf, toTime } from '../http/queries.ts';
 import type { Access } from '../store/access/access.ts';
 import { RunHistoryStore } from '../store/runs/run-history.ts';
 import { RunStore } from '../store/runs/runs.ts';
-import { visibleRun, visibleRunStatus } from './visible-runs.ts';
+import { maySee } from '../http/access-guard.ts';
+import { type Artifact, ArtifactStore } from '../store/runs/run-files.ts';
+import { CONFIG } from '../process/injection-tokens.ts';
+import type { Config } from '../config/config.ts';
+import { visibleRun, visibleRunStatus } from './runs.requests.ts';
+import { toArtifactItem } from './runs.items.ts';
 
 /** Runs of a conversation looked up at a time. */
 const RUNS_PER_LOOK = 20;
@@ -141,4 +145,31 @@ function toStep(
     started_at: startedAtMs === undefined ? undefined : toTime(startedAtMs),
     completed_at: finishedAtMs === undefined ? undefined : toTime(finishedAtMs),
   });
+}
+
+@Injectable()
+export class ArtifactService {
+  constructor(
+    private readonly artifacts: ArtifactStore,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  async get(artifactUid: string, access: Access): Promise<ArtifactItem> {
+    return toArtifactItem(await this.visible(artifactUid, access), this.config.publicUrl);
+  }
+
+  /** Name and bytes of an artifact that is a file; 404 for any other. */
+  async file(artifactUid: string, access: Access): Promise<{ fileName: string; content: Uint8Array }> {
+    const { details } = await this.visible(artifactUid, access);
+    const content = await this.artifacts.content(artifactUid);
+    if (details.fileName === undefined || content === undefined) throw notFound('a file of the artifact');
+    return { fileName: details.fileName, content };
+  }
+
+  /** Whoever may see the run may see what it made. contract 2. */
+  private async visible(artifactUid: string, access: Access): Promise<Artifact> {
+    const artifact = await this.artifacts.find(artifactUid);
+    if (artifact === undefined || !maySee(access, artifact.factoryUid)) throw notFound('the artifact');
+    return artifact;
+  }
 }

@@ -3,16 +3,14 @@ import { Injectable } from '@nestjs/common';
 import type { ListRunsResponse, RawQuery } from '#contracts';
 import { encodeCursor, queryDigest, type RunState } from '#runs';
 import { maySee } from '../http/access-guard.ts';
-import { pageKeyOf } from '../http/pages.ts';
-import { queryOf } from '../http/queries.ts';
-import { fromTime } from '../http/timestamps.ts';
+import { pageKeyOf, queryOf, fromTime } from '../http/queries.ts';
 import type { Access } from '../store/access/access.ts';
 import type { RunOrder } from '../store/runs/run-branches.ts';
 import type { ExactColumn, RunFilter } from '../store/runs/run-filters.ts';
 import { type RunListKey, RunLists, type RunPage } from '../store/runs/run-lists.ts';
 import { RunStore } from '../store/runs/runs.ts';
 import { RunItems } from './run-item-loader.ts';
-import { refuseUnsupportedOrder } from './unsupported-requests.ts';
+import { refuseUnsupportedOrder } from './runs.requests.ts';
 
 /** The query as its operation declares it. */
 interface ListRunsQuery {

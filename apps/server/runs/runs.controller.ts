@@ -1,8 +1,8 @@
-/** Routes of the agent run interface. spec: Agent run interface; contract 3. */
+/** Routes of runs, of the questions of their agents, and of what they can be made of. spec: Agent run interface; contract 3. */
 import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
-import type { RequestBody } from '#contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { eventPlace, followupProblems, runRequestProblems } from '#runs';
+import type { RawQuery, RequestBody } from '#contracts';
 import { AccessGuard, accessOf, Allow, callerOf, maySee } from '../http/access-guard.ts';
 import { RefusalError } from '../http/error-codes.ts';
 import { acceptedType } from '../http/negotiation.ts';
@@ -11,8 +11,9 @@ import { bodySchema } from '../http/body-schemas.ts';
 import { EventStreams } from './event-streams.ts';
 import { RunListing } from './run-list.service.ts';
 import { RunService } from './runs.service.ts';
-import { runSourceOf } from './run-source.ts';
-import { refuseUnsupportedMembers } from './unsupported-requests.ts';
+import { runSourceOf, refuseUnsupportedMembers } from './runs.requests.ts';
+import { PermissionService } from './permissions.service.ts';
+import { CatalogueService, type SkillQuery } from './catalogue.service.ts';
 
 type RunQuery = Record<string, string | string[] | undefined>;
 
@@ -124,4 +125,50 @@ function resumedFrom(request: FastifyRequest): number | undefined {
   throw new RefusalError('invalid_request', 'the header Last-Event-ID is no place in a log', {
     errors: [{ pointer: 'Last-Event-ID', message: 'must be the id of an event' }],
   });
+}
+
+@Controller('api/v1/agent/runs/:runId/permissions')
+export class PermissionController {
+  constructor(private readonly permissions: PermissionService) {}
+
+  @Get()
+  @Allow('viewer')
+  list(@Param('runId') runId: string, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.permissions.list(runId, accessOf(request));
+  }
+
+  @Post(':permissionId')
+  @HttpCode(200)
+  @Allow('operator')
+  answer(
+    @Param('runId') runId: string,
+    @Param('permissionId') permissionId: string,
+    @Body({ schema: bodySchema('permission-answer') }) { option_id: optionId }: RequestBody<'permission-answer'>,
+    @Req() request: FastifyRequest,
+  ): Promise<unknown> {
+    return this.permissions.answer(runId, permissionId, optionId, callerOf(request));
+  }
+}
+
+@Controller('api/v1/agent')
+export class CatalogueController {
+  constructor(private readonly catalogue: CatalogueService) {}
+
+  @Get()
+  @Allow('viewer')
+  agents(@Req() request: FastifyRequest): Promise<unknown> {
+    return this.catalogue.agents(queryOf<SkillQuery>('listAgents', request.query as RawQuery), accessOf(request));
+  }
+
+  @Get('environments')
+  @Allow('viewer')
+  environments(@Req() request: FastifyRequest): Promise<unknown> {
+    return this.catalogue.environments(accessOf(request));
+  }
+
+  @Get('models')
+  @Allow('viewer')
+  models(@Req() request: FastifyRequest): Promise<unknown> {
+    return this.catalogue.modelList(accessOf(request));
+  }
 }

@@ -6,7 +6,7 @@ import type { Principal } from '../store/access/access.ts';
 import type { Artifact } from '../store/runs/run-files.ts';
 import type { StoredRunEvent } from '../store/runs/run-log.ts';
 import type { RunRow } from '../store/runs/run.entities.ts';
-import { toTime } from '../http/timestamps.ts';
+import { toTime } from '../http/queries.ts';
 
 /** What a run's item needs beside its row. */
 export interface ItemFacts {

@@ -1,22 +1,18 @@
 /** Runs: who tells of them, in every process; what can be done with them, where the API is. */
 import { Global, Module } from '@nestjs/common';
 import type { Config } from '../config/config.ts';
-import { WaitingRuns } from '../ingress/waiting-runs.ts';
+import { WaitingRuns, RunAdmission } from './run-admission.ts';
 import { Clock, CONFIG } from '../process/injection-tokens.ts';
 import { RunStore } from '../store/runs/runs.ts';
-import { ArtifactService } from './artifacts.service.ts';
-import { CatalogueController } from './catalogue.controller.ts';
+import { ArtifactService, HistoryService } from './run-history.service.ts';
+import { CatalogueController, PermissionController, RunController } from './runs.controller.ts';
 import { CatalogueService } from './catalogue.service.ts';
 import { EventStreams } from './event-streams.ts';
-import { PermissionController } from './permissions.controller.ts';
 import { PermissionService } from './permissions.service.ts';
-import { RunAdmission } from './run-admission.ts';
 import { RunHistoryController } from './run-history.controller.ts';
-import { HistoryService } from './run-history.service.ts';
 import { RunItems } from './run-item-loader.ts';
 import { RunListing } from './run-list.service.ts';
 import { RunNotifier } from './run-notifier.ts';
-import { RunController } from './runs.controller.ts';
 import { RunService } from './runs.service.ts';
 
 /** What every process needs that starts runs, tells of them or works on them. */

@@ -38,7 +38,7 @@ import { CONFIG, Clock, IdSource } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
 import { toRunEventItem } from './runs.items.ts';
 import { RunItems } from './run-item-loader.ts';
-import { visibleRun, visibleRunStatus } from './visible-runs.ts';
+import { visibleRun, visibleRunStatus } from './runs.requests.ts';
 import { RunAdmission } from './run-admission.ts';
 import { RunNotifier } from './run-notifier.ts';
 

@@ -3,7 +3,7 @@ import { withoutAbsent } from '#agents';
 import type { Automation as AutomationItem } from '#contracts';
 import { nextDue, schedulesOf, type AutomationDefinition } from '#definitions';
 import type { Schedule } from '../store/definitions/schedules.ts';
-import { toTime } from '../http/timestamps.ts';
+import { toTime } from '../http/queries.ts';
 
 /** State of an automation's schedules at a time. */
 export interface ScheduleView {

@@ -1,8 +1,7 @@
 /** Schedules: whose clock starts runs. */
 import { Module } from '@nestjs/common';
 import { Log } from '../process/log.ts';
-import { Scheduler } from './scheduler.ts';
-import { ScheduleService } from './schedules.service.ts';
+import { Scheduler, ScheduleService } from './schedules.service.ts';
 
 @Module({
   providers: [

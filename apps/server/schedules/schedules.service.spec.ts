@@ -5,11 +5,10 @@ import type { Log } from '../process/log.ts';
 import { StoreError } from '../store/database/store-errors.ts';
 import type { Schedule, ScheduleStore, Tick, TickOutcome } from '../store/definitions/schedules.ts';
 import type { RunAgents } from '../execution/preparation/run-agents.ts';
-import type { WaitingRuns } from '../ingress/waiting-runs.ts';
+import type { WaitingRuns } from '../runs/run-admission.ts';
 import type { DiskWatch } from '../process/disk-watch.ts';
 import type { RunNotifier } from '../runs/run-notifier.ts';
-import { ScheduleService } from './schedules.service.ts';
-import { Scheduler } from './scheduler.ts';
+import { ScheduleService, Scheduler } from './schedules.service.ts';
 
 const MINUTE_MS = 60_000;
 const NOON_MS = Date.UTC(2031, 2, 4, 12);
@@ -44,11 +43,11 @@ function world(crons: readonly string[] = ['0 * * * *']) {
       return uids.map((uid) => ({ uid, version: it.version, definition: definition() }));
     },
     all: async () => [...it.stored.values()],
-    settle: async (added: readonly Schedule[], removed: readonly string[]) => {
+    update: async (added: readonly Schedule[], removed: readonly string[]) => {
       for (const one of added) it.stored.set(one.scheduleId, one);
       for (const id of removed) it.stored.delete(id);
     },
-    ground: async () => ({
+    loadFacts: async () => ({
       factory: { uid: 'fac_1', slug: 'shop', revision: 'r', serviceAccountUid: 'svc_1' },
       servingVersion: 9,
       automation: { uid: 'auto_1', slug: 'a', name: 'A', definition: definition() },

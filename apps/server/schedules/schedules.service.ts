@@ -1,10 +1,10 @@
-/** Clock → run: which schedules are due, what each starts, what was missed. contract 8 (schedule trigger), 10. */
+/** Clock → run: which schedules are due, what each starts, what was missed; one poll at a time. contract 8 (schedule trigger), 10. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { dueTick, nextTick, schedulesOf, type TickDecision, type WantedSchedule } from '#definitions';
-import { WaitingRuns } from '../ingress/waiting-runs.ts';
-import { Log } from '../process/log.ts';
 import { snapshotOf } from '#runs';
+import { WaitingRuns } from '../runs/run-admission.ts';
+import { Log } from '../process/log.ts';
 import type { NewRun } from '../store/runs/new-run.ts';
 import { type Schedule, type ScheduleFacts, ScheduleStore, type TickOutcome } from '../store/definitions/schedules.ts';
 import { RunAgents } from '../execution/preparation/run-agents.ts';
@@ -133,5 +133,43 @@ export class ScheduleService {
     waitingRuns.added(factoryUid, 1);
     for (const runId of outcome.replaced) notifier.publish(runId);
     notifier.wake();
+  }
+}
+
+export class Scheduler {
+  private readonly look: () => Promise<void>;
+  private readonly report: (fault: unknown) => void;
+  private running: Promise<void> = Promise.resolve();
+  private waiting: Promise<void> | undefined;
+  private isStopped = false;
+
+  constructor(look: () => Promise<void>, report: (fault: unknown) => void) {
+    this.look = look;
+    this.report = report;
+  }
+
+  /** Ends when a look that began after this call has ended. Never throws. */
+  ask(): Promise<void> {
+    this.waiting ??= this.running.then(() => {
+      this.waiting = undefined;
+      this.running = this.run();
+      return this.running;
+    });
+    return this.waiting;
+  }
+
+  /** Starts no further look; waits for the one under way. */
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    await this.waiting;
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    try {
+      if (!this.isStopped) await this.look();
+    } catch (fault) {
+      this.report(fault);
+    }
   }
 }

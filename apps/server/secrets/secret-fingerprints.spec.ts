@@ -1,7 +1,7 @@
 /** What a secret's mark tells, and what it does not. contract 9 (Plan). */
 import type { Secret, SecretStore } from '../store/secrets/secrets.ts';
-import type { Installation } from '../process/installation.ts';
-import { SecretFingerprints } from './secret-fingerprints.ts';
+import type { Installation } from '../keys/installation.ts';
+import { SecretFingerprints } from './secret-reader.ts';
 import { Vault } from './vault.ts';
 
 const vault = new Vault(new Uint8Array(32).fill(1));

@@ -2,7 +2,7 @@
 import type { Secret as SecretItem, SecretUser as SecretUserItem } from '#contracts';
 import type { SecretReference } from '../store/secrets/secret-references.ts';
 import type { Secret } from '../store/secrets/secrets.ts';
-import { toTime } from '../http/timestamps.ts';
+import { toTime } from '../http/queries.ts';
 
 export function toSecretItem(secret: Secret, usedBy: readonly SecretReference[]): SecretItem {
   return {

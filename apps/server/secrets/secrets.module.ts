@@ -1,7 +1,6 @@
 /** Managed secrets: their values, in every process that may need one; their routes, where the API is. */
 import { Global, Module } from '@nestjs/common';
-import { SecretFingerprints } from './secret-fingerprints.ts';
-import { SecretReader } from './secret-reader.ts';
+import { SecretFingerprints, SecretReader } from './secret-reader.ts';
 import { FactorySecretController, TeamSecretController } from './secrets.controller.ts';
 import { SecretService } from './secrets.service.ts';
 

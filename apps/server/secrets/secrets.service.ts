@@ -5,7 +5,7 @@ import type { Secret as SecretItem, SecretList, SecretPut } from '#contracts';
 import { queryDigest } from '#runs';
 import { changedBy, type Caller } from '../http/access-guard.ts';
 import { invalidMembers, lastingConflict, type MemberError, notFound, RefusalError } from '../http/error-codes.ts';
-import { pageOf, pageKeyOf } from '../http/pages.ts';
+import { pageOf, pageKeyOf } from '../http/queries.ts';
 import { AccessStore } from '../store/access/access.ts';
 import { bySystem, type ChangedBy } from '../store/access/audit.ts';
 import { DefinitionStore } from '../store/definitions/definitions.ts';

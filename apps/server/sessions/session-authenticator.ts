@@ -2,14 +2,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
 import { RefusalError } from '../http/error-codes.ts';
-import { comesFromElsewhere } from '../http/same-origin.ts';
+import { comesFromElsewhere } from '../http/hosts.ts';
 import { SessionStore } from '../store/access/sessions.ts';
 import { CONFIG } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
 import type { SeenSession } from '../http/requests.ts';
 import type { FoundSession, SessionAuthentication } from '../http/access-guard.ts';
-import { SessionCookie } from './session-cookie.ts';
-import { csrfTokenOf, hashOfToken, isSameToken, isToken } from './session-tokens.ts';
+import { SessionCookie, csrfTokenOf, hashOfToken, isSameToken, isToken } from './session-tokens.ts';
 
 const CSRF_HEADER = 'x-csrf-token';
 

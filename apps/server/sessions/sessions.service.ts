@@ -1,17 +1,17 @@
-/** Signing in with an API key, and out. The token of a session is in one answer's cookie and nowhere else. contract 2, 4. */
+/** Signing in with an API key, how often that is, and out. The token of a session is in one answer's cookie and nowhere else. contract 2, 4. */
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Session as SessionItem } from '#contracts';
 import { changedBy, type Caller } from '../http/access-guard.ts';
-import { notFound } from '../http/error-codes.ts';
-import { toTime } from '../http/timestamps.ts';
+import { notFound, RefusalError } from '../http/error-codes.ts';
+import { toTime } from '../http/queries.ts';
 import { toApiKeyItem } from '../keys/keys.items.ts';
 import { KeyStore } from '../store/access/keys.ts';
 import { SessionStore } from '../store/access/sessions.ts';
 import { CONFIG, Clock, IdSource } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
 import type { SeenSession } from '../http/requests.ts';
-import { SignIns } from './sign-in-limit.ts';
+import { Budgets } from '../http/budgets.ts';
 import { csrfTokenOf, hashOfToken, SESSION_BYTES, tokenFromRandom } from './session-tokens.ts';
 
 @Injectable()
@@ -63,4 +63,24 @@ export class SessionService {
 function present(session: SeenSession | undefined): SeenSession {
   if (session === undefined) throw notFound('the session');
   return session;
+}
+
+/** More than a person has browsers to sign in with. */
+export const SIGN_INS_PER_MINUTE = 20;
+
+export class SignIns {
+  private readonly budgets: Budgets;
+  constructor(nowMs: () => number) {
+    this.budgets = new Budgets({ requestsPerMinute: SIGN_INS_PER_MINUTE, failuresPerMinute: 0 }, nowMs);
+  }
+
+  /** Counts one. Throws 429 with Retry-After over the key's budget. */
+  spend(keyId: string): void {
+    const draw = this.budgets.spendRequest(keyId);
+    if (draw === undefined || draw.ok) return;
+    throw new RefusalError('resource_unavailable', `this key may sign in ${SIGN_INS_PER_MINUTE} times a minute`, {
+      status: 429,
+      retryAfterSeconds: draw.retryAfterSeconds,
+    });
+  }
 }

@@ -1,5 +1,5 @@
 /** Answers that cost the database work: the same question is worked on once, however many pages ask it. contract 4 (Statistics). */
-import { FairSemaphore, type Acquirer, type FairSemaphoreOptions } from '../process/fair-semaphore.ts';
+import { FairSemaphore, type Acquirer, type FairSemaphoreOptions } from '../filters/fair-semaphore.ts';
 
 export interface ResponseCacheOptions extends FairSemaphoreOptions {
   /** How long an answer serves who asks the same, in milliseconds. */

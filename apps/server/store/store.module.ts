@@ -1,6 +1,8 @@
 /** The database of the process and every store over it, each made once. */
 import { Global, Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
-import { DATABASE } from '../process/injection-tokens.ts';
+import type { Config } from '../config/config.ts';
+import { DiskWatch } from '../process/disk-watch.ts';
+import { CONFIG, DATABASE } from '../process/injection-tokens.ts';
 import { AccessStore } from './access/access.ts';
 import { AuditStore } from './access/audit.ts';
 import { IdempotencyStore } from './access/idempotency.ts';
@@ -84,12 +86,22 @@ export class StoreModule {
         useFactory: (opened: Database) => new FactoryStore(opened, hasCommits),
         inject: [DATABASE],
       },
+      {
+        provide: DiskWatch,
+        useFactory: ({ dataDir, diskReserveBytes }: Config, space: DatabaseFreeSpace) =>
+          new DiskWatch(dataDir, diskReserveBytes, () => space.reusableBytes()),
+        inject: [CONFIG, DatabaseFreeSpace],
+      },
       ...STORES.map((Store) => ({
         provide: Store as Type,
         useFactory: (opened: Database) => new Store(opened),
         inject: [DATABASE],
       })),
     ];
-    return { module: StoreModule, providers, exports: [DATABASE, Notices, FactoryStore, ...(STORES as Type[])] };
+    return {
+      module: StoreModule,
+      providers,
+      exports: [DATABASE, Notices, DiskWatch, FactoryStore, ...(STORES as Type[])],
+    };
   }
 }

@@ -1,6 +1,6 @@
 /** That a long reading lets other work through and answers what one without stops does. */
 import { readDefinitions, type TreeFile } from '#definitions';
-import { readDefinitionsYielding } from './definition-reader.ts';
+import { readDefinitionsYielding } from './reconcile-input.ts';
 
 const files: TreeFile[] = Array.from({ length: 5 }, (_, n) => ({
   path: `webhooks/w${n}.yaml`,

@@ -39,7 +39,7 @@ beforeEach(async () => {
   const factories = {
     list: async () => [...stored.keys()].map((uid) => ({ uid }) as Factory),
     find: async (uid: string) => (stored.has(uid) ? ({ uid } as Factory) : undefined),
-    standings: async () => [...stored].map(([uid, { isAsked }]) => ({ uid, isAsked })),
+    syncRequests: async () => [...stored].map(([uid, { isAsked }]) => ({ uid, isAsked })),
   };
   roster = new FactoryAssignments({
     factories: factories as unknown as FactoryStore,

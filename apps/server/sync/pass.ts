@@ -23,10 +23,9 @@ import {
 import { type Factory } from '../store/factories/factory-rows.ts';
 import { FenceLostError } from '../store/database/store-errors.ts';
 import { toApplication } from './apply.ts';
-import { loadReconcileInput, type ReconcileInputDeps } from './reconcile-input.ts';
+import { loadReconcileInput, type ReconcileInputDeps, TreeCache, type Tree } from './reconcile-input.ts';
 import { SecretsWatch } from './secrets-watch.ts';
 import type { Source } from './sources/source.ts';
-import { TreeCache, type Tree } from './tree-cache.ts';
 
 /** A replica that does not renew for this long has lost its factory to another. */
 export const PASS_LEASE_MS = 30_000;

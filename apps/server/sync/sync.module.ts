@@ -9,7 +9,7 @@ import {
   ProcessIdentity,
   TrustedFactories,
 } from '../process/injection-tokens.ts';
-import { Installation } from '../process/installation.ts';
+import { Installation } from '../keys/installation.ts';
 import { Log } from '../process/log.ts';
 import { SecretReader } from '../secrets/secret-reader.ts';
 import { Notices } from '../store/database/notices.ts';
@@ -26,7 +26,10 @@ import { SOURCES } from './sources/registry.ts';
 /** What a pass works with. */
 const PASS_CONTEXT = Symbol('PassContext');
 
-/** Folders are of one machine: where several processes share a database, one is followed where the operator named it or allows them all. */
+/**
+ * Folders are of one machine: where several processes share a database, one is followed where the operator named it or
+ * allows them all.
+ */
 function followed(config: Config, trusted: TrustedFactories): (factory: Factory) => boolean {
   if (!config.roles.has('sync')) return () => false;
   return ({ slug, source }) =>

@@ -1,7 +1,7 @@
-/** What automations say of the runs that they start: looked up when they start some, and kept while they go on doing so. Prompts are most of what serving would have to remember. contract 5 (Transaction). */
+/** What is remembered of definitions while it is used: automations and compiled filters, each within a bound. contract 5 (Transaction), 7. */
 import type { AutomationDefinition } from '#definitions';
+import { compileFilter, MATCH_EVERYTHING, UNREADABLE_FILTER, type CompiledFilter } from '#filters';
 import type { ServingStore } from '../store/serving/serving.ts';
-import { LruCache } from './lru-cache.ts';
 
 /** Characters of definitions kept: a few thousand automations with a page of prompt each. */
 const CHARACTERS_MAX = 16_777_216;
@@ -55,3 +55,66 @@ export class DefinitionCache {
 }
 
 const NO_TEXTS: ReadonlyMap<string, string> = new Map();
+
+/** Forgotten at once: the first key of a map is only found behind the places of all that were deleted before it, so that it is looked for seldom. */
+const SHARE_FORGOTTEN = 1 / 16;
+
+export class LruCache<Key, Value> {
+  private readonly weightMax: number;
+  /** In order of their use. */
+  private readonly kept = new Map<Key, { value: Value; weight: number }>();
+  private weight = 0;
+
+  constructor(weightMax: number) {
+    this.weightMax = weightMax;
+  }
+
+  get(key: Key): Value | undefined {
+    const found = this.kept.get(key);
+    if (found === undefined) return undefined;
+    this.kept.delete(key);
+    this.kept.set(key, found);
+    return found.value;
+  }
+
+  /** Answers the value, which is not kept where it is heavier than everything may be. */
+  keep(key: Key, value: Value, weight: number): Value {
+    this.forget(key);
+    if (weight > this.weightMax) return value;
+    this.kept.set(key, { value, weight });
+    this.weight += weight;
+    if (this.weight > this.weightMax) this.makeRoom();
+    return value;
+  }
+
+  private makeRoom(): void {
+    const wanted = this.weightMax - Math.floor(this.weightMax * SHARE_FORGOTTEN);
+    for (const oldest of this.kept.keys()) {
+      if (this.weight <= wanted) break;
+      this.forget(oldest);
+    }
+  }
+
+  private forget(key: Key): void {
+    this.weight -= this.kept.get(key)?.weight ?? 0;
+    this.kept.delete(key);
+  }
+}
+
+/** Compiled filters kept: a few KiB each. Compiling one takes some microseconds. */
+const COMPILED_MAX = 4_000;
+
+export class CompiledFilters {
+  private readonly compiled = new LruCache<string, CompiledFilter>(COMPILED_MAX);
+
+  /** The filter of a trigger, as JSON; undefined: none. One that cannot be read never matches. */
+  of(text: string | undefined): CompiledFilter {
+    if (text === undefined) return MATCH_EVERYTHING;
+    return this.compiled.get(text) ?? this.compiled.keep(text, compiledFrom(text), 1);
+  }
+}
+
+function compiledFrom(text: string): CompiledFilter {
+  const compilation = compileFilter(JSON.parse(text));
+  return compilation.ok ? compilation.filter : UNREADABLE_FILTER;
+}

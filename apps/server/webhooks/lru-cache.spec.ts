@@ -1,6 +1,6 @@
 /** What a bounded memory keeps. */
 import { describe, expect, it } from '@jest/globals';
-import { LruCache } from './lru-cache.ts';
+import { LruCache } from './definition-cache.ts';
 
 describe('what was recently used', () => {
   it('stays, and what was used before all else goes', () => {

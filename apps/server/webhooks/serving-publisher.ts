@@ -1,7 +1,8 @@
-/** Makes what was committed the serving state of this process, and tells the others of it. contract 5 (Transaction), 9. */
+/** What the other processes are told: that this one lives, which serving version it has loaded, and that it has changed what serves. contract 5 (Transaction), 9, 11 (wait). */
 import { Injectable, Optional } from '@nestjs/common';
 import { Log } from '../process/log.ts';
 import { Notices } from '../store/database/notices.ts';
+import type { Process, ReplicaStore } from '../store/database/replicas.ts';
 import { Serving } from './serving-state.ts';
 
 @Injectable()
@@ -27,5 +28,92 @@ export class ServingPublisher {
   /** The same for who has committed already: memory that could not follow is found out by the next delivery. */
   async publishCommitted(): Promise<void> {
     await this.publish().catch((fault: unknown) => this.log.fault('the serving state could not be read', fault));
+  }
+}
+
+/** Whether what serves has changed is looked for this often, should nobody tell. */
+const LOOK_MS = 2_000;
+/** Whether something is to be said is looked at this often. */
+const SAY_MS = 2_000;
+/** What has not changed is said again after this time; a third of what makes a process count as gone. */
+const BEAT_MS = 5_000;
+
+export interface HeartbeatDeps {
+  replicas: ReplicaStore;
+  me: Process;
+  /** Absent where nothing is judged by it. */
+  serving?: Serving;
+  monotonicMs(): number;
+  report(fault: unknown): void;
+  /** Milliseconds between two looks at what serves; LOOK_MS unless said. */
+  lookMs?: number;
+}
+
+export class Heartbeat {
+  private readonly deps: HeartbeatDeps;
+  private me: Process;
+  private timers: NodeJS.Timeout[] = [];
+  private writing: Promise<void> = Promise.resolve();
+  /** A write that has not begun. */
+  private waiting: Promise<void> | undefined;
+  private said: number | undefined;
+  private saidAtMs = 0;
+
+  constructor(parts: HeartbeatDeps) {
+    this.deps = parts;
+    this.me = parts.me;
+  }
+
+  /** Says that this process is there from now on. Throws VersionMismatchError. */
+  async start(): Promise<void> {
+    const { replicas, serving, lookMs = LOOK_MS } = this.deps;
+    await replicas.join(this.me);
+    await this.beat();
+    if (serving !== undefined) serving.whenLoaded = () => void this.say();
+    this.timers = [setInterval(() => void this.look(), lookMs), setInterval(() => void this.say(), SAY_MS)];
+    for (const timer of this.timers) timer.unref();
+  }
+
+  /** Says that it takes nothing more, and lives until its work has ended: another version must not begin beside it. */
+  async retire(): Promise<void> {
+    if (this.timers.length === 0) return;
+    this.me = { ...this.me, roles: [] };
+    await this.writing;
+    await this.deps.replicas.retire(this.me.owner).catch(this.deps.report);
+  }
+
+  /** Says that it goes. */
+  async stop(): Promise<void> {
+    if (this.timers.length === 0) return;
+    for (const timer of this.timers.splice(0)) clearInterval(timer);
+    const { replicas, serving, report } = this.deps;
+    if (serving !== undefined) serving.whenLoaded = undefined;
+    await this.writing;
+    await replicas.leave(this.me.owner).catch(report);
+  }
+
+  private async look(): Promise<void> {
+    await this.deps.serving?.refresh().catch(this.deps.report);
+    await this.say();
+  }
+
+  /** One write at a time, one that waits for it, and none that would say what was just said. */
+  private say(): Promise<void> {
+    this.waiting ??= this.writing = this.writing.then(async () => {
+      this.waiting = undefined;
+      const isNews = this.loaded() !== this.said || this.deps.monotonicMs() - this.saidAtMs >= BEAT_MS;
+      if (isNews && this.timers.length > 0) await this.beat().catch(this.deps.report);
+    });
+    return this.waiting;
+  }
+
+  private async beat(): Promise<void> {
+    const version = this.loaded();
+    await this.deps.replicas.beat(this.me, version);
+    [this.said, this.saidAtMs] = [version, this.deps.monotonicMs()];
+  }
+
+  private loaded(): number {
+    return this.deps.serving?.loadedVersion ?? 0;
   }
 }

@@ -9,8 +9,7 @@ import { type ServingFactory, ServingStore, type ServingWebhook } from '../store
 import type { SealedSecret } from '../store/secrets/secrets.ts';
 import { Clock } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
-import { CompiledFilters } from './compiled-filters.ts';
-import { DefinitionCache } from './definition-cache.ts';
+import { CompiledFilters, DefinitionCache } from './definition-cache.ts';
 
 /** One webhook as the ingress sees it. A credential that is undefined never authenticates. */
 export interface ServedWebhook {

@@ -3,10 +3,10 @@ import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Patch, Post, R
 import type { RequestBody } from '#contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { accessOf, Allow, callerOf } from '../http/access-guard.ts';
+import { versionTag, wantedVersion } from '../http/conditional-requests.ts';
 import { bodySchema } from '../http/body-schemas.ts';
-import { versionTag, wantedVersion } from '../http/if-match.ts';
 import { WebhookService } from './webhooks.service.ts';
-import { signatureSchemes } from './signature-schemes.items.ts';
+import { signatureSchemes } from './webhooks.items.ts';
 import { newWebhookErrors, changedWebhookErrors } from '#management';
 
 @Controller('api/v1/factory/:factoryUid/webhooks')

@@ -1,10 +1,24 @@
-/** Webhooks as the API shows them: without their secrets, except for what create and rotate show once. spec: Webhook (factory resource); contract 4. */
-import type { RotatedWebhook, Webhook as WebhookItem } from '#contracts';
+/** Webhooks and signature schemes as the API shows them: without secrets, except for what create and rotate show once. spec: Webhook (factory resource); contract 4. */
+import type {
+  RotatedWebhook,
+  Webhook as WebhookItem,
+  SignatureScheme as SignatureSchemeItem,
+  SignatureSchemeList,
+} from '#contracts';
 import type { AuthMode, WebhookDefinition } from '#definitions';
 import { ingressUrlOf } from '#deliveries';
+import {
+  deliveryHeadersOf,
+  secretRequirement,
+  secretUse,
+  signatureHeadersOf,
+  SIGNATURE_SCHEMES,
+  UNSHIPPED_SCHEMES,
+  type SignatureScheme,
+} from '#authentication';
 import type { AutomationReference } from '../store/definitions/automations.ts';
 import type { WebhookRow } from '../store/definitions/definition.entities.ts';
-import { toTime } from '../http/timestamps.ts';
+import { toTime } from '../http/queries.ts';
 
 /** What a webhook's item needs beside its row. */
 export interface WebhookView {
@@ -61,5 +75,26 @@ export function toRotatedItem(webhook: WebhookRow, ingressUrl: string, token: st
     name: webhook.name,
     ingress_url: ingressUrlOf(ingressUrl, webhook.uid, webhook.auth_mode as AuthMode),
     ...(url === undefined ? {} : { url }),
+  };
+}
+
+/** Every scheme that is known here. */
+export function signatureSchemes(): SignatureSchemeList {
+  return {
+    signature_schemes: [...SIGNATURE_SCHEMES.values()].map(toItem),
+    unavailable: [...UNSHIPPED_SCHEMES].map(([id, reason]) => ({ id, reason })),
+  };
+}
+
+function toItem(scheme: SignatureScheme): SignatureSchemeItem {
+  const use = secretUse('signature', scheme.id);
+  return {
+    id: scheme.id,
+    signature_headers: [...signatureHeadersOf(scheme)],
+    delivery_headers: [...deliveryHeadersOf(scheme)],
+    timestamp_tolerance_seconds: scheme.timestamp?.toleranceSeconds ?? null,
+    secret_origin: use === 'standard_webhooks' ? 'either' : 'provider',
+    secret_requirement: secretRequirement(use),
+    documentation: `https://${scheme.source}`,
   };
 }

@@ -2,7 +2,7 @@
 import type { McpServer } from '@agentclientprotocol/sdk';
 import type { AmbientAgentConfig } from '#agents';
 import { isInjectableValue } from '#isolation';
-import { findTools, STANDARD_PATH } from '../../process/program-paths.ts';
+import { findTools, STANDARD_PATH } from '../../process/program.ts';
 import { SetupError } from '../executor.ts';
 
 /** One of them as the wire has it, its shape checked when the run was asked for. */

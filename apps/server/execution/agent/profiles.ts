@@ -2,7 +2,7 @@
 import { open, realpath } from 'node:fs/promises';
 import { delimiter, isAbsolute } from 'node:path';
 import { BUILT_IN_HARNESS, COMMAND_HARNESS, type LaunchProfile } from '#agents';
-import { findTools, isProgram, STANDARD_PATH } from '../../process/program-paths.ts';
+import { findTools, isProgram, STANDARD_PATH } from '../../process/program.ts';
 
 /** Whether one agent is there. */
 export interface AgentFound {

@@ -2,7 +2,7 @@
 import { isAbsolute } from 'node:path';
 import { isInjectableEnvName } from '#isolation';
 import type { CommandSpec } from './command.ts';
-import { findTools, isProgram, STANDARD_PATH } from '../../process/program-paths.ts';
+import { findTools, isProgram, STANDARD_PATH } from '../../process/program.ts';
 import { isHidden } from '../sandbox/sandboxes-view.ts';
 import type { WrappedCommand } from '../sandbox/sandboxes.ts';
 

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { memoryBytes, type ProcessIdentity, type TreeSearch } from './process-tree.ts';
-import { findTools, STANDARD_PATH } from '../../process/program-paths.ts';
+import { findTools, STANDARD_PATH } from '../../process/program.ts';
 import { bytesBelow } from '../workspace/folder-trees.ts';
 
 /** The most that one execution may take; absent: as much as there is. */

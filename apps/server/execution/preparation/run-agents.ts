@@ -1,4 +1,7 @@
-/** The agents that runs of this process may get: the one that comes with the service, and those that the operator may have installed. */
+/**
+ * The agents that runs of this process may get: the one that comes with the service, and those that the operator may
+ * have installed.
+ */
 import type { LaunchProfile, ServerAgent } from '#agents';
 import type { Config } from '../../config/config.ts';
 import { profileOf, type BuiltInAgent } from '../agent/agents.ts';

@@ -4,19 +4,19 @@ import { readlinkSync } from 'node:fs';
 import { mkdtemp, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { findTools, STANDARD_PATH } from '../../process/program-paths.ts';
+import { findTools, STANDARD_PATH } from '../../process/program.ts';
 import { bubblewrapCandidates } from './sandboxes-bubblewrap.ts';
 import { namespaceCandidates } from './sandboxes-namespace.ts';
-import { type Guarantees, missingGuarantees } from '../executor.ts';
 import {
-  type NetworkPolicy,
   ownerOf,
+  type NetworkPolicy,
   type Sandbox,
   type SandboxCandidate,
   type SandboxKind,
   type Tools,
   type WrappedCommand,
 } from './sandboxes.ts';
+import { missingGuarantees, type Guarantees } from '../executor.ts';
 import { removeEntry } from '../workspace/folder-trees.ts';
 import { prepareWorkspace } from '../workspace/workspaces.ts';
 

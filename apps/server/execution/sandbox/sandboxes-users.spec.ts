@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sandboxHere, startSandboxed } from '../../../../test/support/sandboxed-command.ts';
 import { bubblewrapCandidates } from './sandboxes-bubblewrap.ts';
-import { findTools, STANDARD_PATH } from '../../process/program-paths.ts';
+import { findTools, STANDARD_PATH } from '../../process/program.ts';
 import { ownerOf, type Sandbox } from './sandboxes.ts';
 
 let base: string;

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isConfining } from '#isolation';
 import { bubblewrapCandidates } from './sandboxes-bubblewrap.ts';
-import { findTools } from '../../process/program-paths.ts';
+import { findTools } from '../../process/program.ts';
 import { detectSandbox } from './sandboxes-detection.ts';
 import { namespaceCandidates } from './sandboxes-namespace.ts';
-import { type Mount, viewOf } from './sandboxes-view.ts';
+import { viewOf, type Mount } from './sandboxes-view.ts';
+import { ownerOf, type Confinement } from './sandboxes.ts';
 import { missingGuarantees } from '../executor.ts';
-import { type Confinement, ownerOf } from './sandboxes.ts';
 import { prepareWorkspace } from '../workspace/workspaces.ts';
 
 const RUN = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';

@@ -1,17 +1,17 @@
 /** One listing of a factory directory: every definition file with its bytes, no link followed, nothing left out in silence. */
 import { constants } from 'node:fs';
 import { lstat, open, readdir, realpath } from 'node:fs/promises';
-import { FILE_BYTES_MAX, isDefinitionPath } from '#definitions';
-import type { TreeFile } from '#definitions';
-import { SourceUnavailableError, systemCodeOf } from '../source.ts';
+import { FILE_BYTES_MAX, isDefinitionPath, type TreeFile } from '#definitions';
 import {
+  SourceUnavailableError,
+  systemCodeOf,
   PATH_BYTES_MAX,
   TREE_BYTES_MAX,
   TREE_ENTRIES_MAX,
   byPath,
   decodePath,
   mayHoldDefinitions,
-} from '../tree-bounds.ts';
+} from '../source.ts';
 
 /** Folders that are never part of a factory, at any depth. */
 export const IGNORED_FOLDERS: ReadonlySet<string> = new Set(['.git', 'node_modules']);

@@ -1,13 +1,10 @@
 /** A factory that is a plain directory: trusted only when two listings agree, watched for hints. contract 9 (Directory sources) */
 import { relative, sep } from 'node:path';
 import { watch as watchFiles } from 'chokidar';
-import { isDefinitionPath } from '#definitions';
-import type { TreeFile } from '#definitions';
+import { isDefinitionPath, type TreeFile } from '#definitions';
 import { directoryRevision } from '#reconcile';
 import { IGNORED_FOLDERS, agree, listDirectory } from './directory-listing.ts';
-import { SourceUnavailableError, failure } from '../source.ts';
-import type { Snapshot, Source } from '../source.ts';
-import { mayHoldDefinitions } from '../tree-bounds.ts';
+import { SourceUnavailableError, failure, type Snapshot, type Source, mayHoldDefinitions } from '../source.ts';
 
 /** Between two listings that must agree, in milliseconds: an editor's save or a small copy is over by then. contract 9 */
 export const LISTING_GAP_MS = 300;

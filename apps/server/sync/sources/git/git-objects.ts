@@ -1,7 +1,6 @@
 /** The byte formats that git answers in: tree listings, object sizes, object contents, ref advertisements. Pure. */
 import { isDefinitionPath } from '#definitions';
-import { SourceUnavailableError } from '../source.ts';
-import { PATH_BYTES_MAX, TREE_ENTRIES_MAX, decodePath } from '../tree-bounds.ts';
+import { SourceUnavailableError, PATH_BYTES_MAX, TREE_ENTRIES_MAX, decodePath } from '../source.ts';
 
 const OBJECT_NAME = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 

@@ -9,10 +9,10 @@ import {
   type SshSettings,
 } from './git-environment.ts';
 import { toFailure } from './git-failures.ts';
-import { type GitCommand, type GitOutput, runGit, runLocalGit } from './git-process.ts';
+import { runGit, runLocalGit, type GitCommand, type GitOutput } from './git-process.ts';
 import type { GitAddress } from './git-urls.ts';
 import { SourceUnavailableError } from '../source.ts';
-import { readSshKey } from './ssh-key.ts';
+import { readSshKey } from './git-keyring.ts';
 
 /** Waits for one of the places that git processes share (contract 9: at most 8), then runs. */
 export type Gate = <Result>(run: () => Promise<Result>) => Promise<Result>;

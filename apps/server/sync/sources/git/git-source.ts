@@ -1,26 +1,25 @@
 /** A factory repository behind git: one ref advertisement tells whether anything changed; only definition files are fetched. contract 9 */
 import type { TreeFile } from '#definitions';
-import { type CommitKey, readCommitKey } from '#authentication';
-import { discard, gitCache, type GitCache, isWhole, markWhole, prepareParent, replaceWithSpare } from './git-cache.ts';
+import { readCommitKey, type CommitKey } from '#authentication';
+import { discard, gitCache, isWhole, markWhole, prepareParent, replaceWithSpare, type GitCache } from './git-cache.ts';
 import type { SshSettings } from './git-environment.ts';
 import { fetchObjects, fetchTip, prepareCache, remoteSettings, tidy } from './git-fetch.ts';
-import { readHistory } from './git-history.ts';
+import { readHistory, resolveTip, type BranchTip } from './git-history.ts';
 import { commitOf, formatOf, revisionOf } from './git-objects.ts';
-import { type Gate, type GitSession, type SessionScope, withSession } from './git-session.ts';
-import { type BranchTip, resolveTip } from './git-tip.ts';
+import { withSession, type Gate, type GitSession, type SessionScope } from './git-session.ts';
 import { FilesWithheld, readTree } from './git-tree.ts';
 import { checkGitUrl, isBranchName, normalizeSubfolder } from './git-urls.ts';
-import { type CommitVerifier, createCommitVerifier } from './git-verification.ts';
+import { createCommitVerifier, type CommitVerifier } from './git-verification.ts';
 import {
+  SourceUnavailableError,
+  SourceUnverifiedError,
   failure,
+  systemCodeOf,
   type History,
   type KnownRevisions,
   type Snapshot,
   type Source,
   type SourceFailure,
-  SourceUnavailableError,
-  SourceUnverifiedError,
-  systemCodeOf,
 } from '../source.ts';
 
 export interface GitSourceOptions {

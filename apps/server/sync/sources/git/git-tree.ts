@@ -1,11 +1,8 @@
 /** Turns one fetched commit into a factory's files: names from the tree, contents from the cache, missing files fetched in one go. */
-import { FILE_BYTES_MAX } from '#definitions';
-import type { TreeFile } from '#definitions';
-import { parseContents, readListing, readSizes } from './git-objects.ts';
-import type { TreeEntry } from './git-objects.ts';
+import { FILE_BYTES_MAX, type TreeFile } from '#definitions';
+import { parseContents, readListing, readSizes, type TreeEntry } from './git-objects.ts';
 import type { GitSession } from './git-session.ts';
-import { SourceUnavailableError } from '../source.ts';
-import { TREE_BYTES_MAX, byPath } from '../tree-bounds.ts';
+import { SourceUnavailableError, TREE_BYTES_MAX, byPath } from '../source.ts';
 
 /** Output of a listing, in bytes: 100,000 entries (`TREE_ENTRIES_MAX`) with paths of 600 bytes. */
 const LISTING_BYTES_MAX = 64 * 1024 * 1024;

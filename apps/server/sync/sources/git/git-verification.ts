@@ -2,13 +2,17 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CommitKey } from '#authentication';
-import { findTools } from '../../../process/program-paths.ts';
+import { findTools } from '../../../process/program.ts';
 import { keyringEnvironment, prepareKeyring } from './git-keyring.ts';
 import type { GitSession } from './git-session.ts';
-import { signatureOf } from './git-signatures.ts';
-import type { SshSigner } from './git-signatures.ts';
-import { PRINCIPAL, judgeOpenPgp, judgeSsh } from './git-verdicts.ts';
-import type { SignatureVerdict } from './git-verdicts.ts';
+import {
+  signatureOf,
+  type SshSigner,
+  PRINCIPAL,
+  judgeOpenPgp,
+  judgeSsh,
+  type SignatureVerdict,
+} from './git-signatures.ts';
 import { SourceUnavailableError, SourceUnverifiedError } from '../source.ts';
 
 /** A commit object, in bytes: its message can be of any length, nobody writes one of this. */

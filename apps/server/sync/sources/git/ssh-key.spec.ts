@@ -1,5 +1,5 @@
 /** Private keys as people paste them. */
-import { readSshKey } from './ssh-key.ts';
+import { readSshKey } from './git-keyring.ts';
 
 const openssh = (cipher: string): string =>
   pem(

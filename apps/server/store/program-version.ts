@@ -1,6 +1,6 @@
-/** Which program a process is: processes of one database must be the same one. contract 9. */
+/** Which program this is: its version, and what it expects of the database. contract 1. */
 import { existsSync, readFileSync } from 'node:fs';
-import { MIGRATION_NAMES } from '../store/database/migrations.ts';
+import { MIGRATION_NAMES } from './database/migrations.ts';
 
 /** The package's file lies three folders up in the source and four in the built program. */
 const PLACES = ['../../../package.json', '../../../../package.json'];

@@ -1,13 +1,17 @@
-/** The database as the operator reads of it: two lines for each outage, and whether notices of other processes arrive. */
+/**
+ * The database as the operator reads of it: two lines for each outage, and whether notices of other processes arrive.
+ */
 import type { Config } from '../config/config.ts';
-import type { Database } from '../store/database/database.ts';
-import { Notices } from '../store/database/notices.ts';
-import { Outages, watchOutages } from '../store/database/outages.ts';
-import { PostgresLine } from '../store/database/postgres/notices-postgres.ts';
-import { NO_NOTICES } from '../store/database/postgres/postgres-probe.ts';
-import type { Log } from './log.ts';
+import type { Log } from '../process/log.ts';
+import type { Database } from './database/database.ts';
+import { Notices } from './database/notices.ts';
+import { Outages, watchOutages } from './database/outages.ts';
+import { PostgresLine } from './database/postgres/notices-postgres.ts';
+import { NO_NOTICES } from './database/postgres/postgres-probe.ts';
 
-/** The same database; from now on the log is told of its outages here, and leaves out what else fails because of them. */
+/**
+ * The same database; from now on the log is told of its outages here, and leaves out what else fails because of them.
+ */
 export function logOutages(database: Database, log: Log, monotonicMs: () => number): Database {
   const outages = new Outages({
     monotonicMs,
@@ -19,7 +23,8 @@ export function logOutages(database: Database, log: Log, monotonicMs: () => numb
 }
 
 /**
- * The way on which the processes of one database tell each other of changes. With SQLite there are no others to tell. Through a pooler nobody
+ * The way on which the processes of one database tell each other of changes. With SQLite there are no others to tell.
+ * Through a pooler nobody
  * listens: it may take LISTEN, and bring what was sent on the same of its connections alone.
  */
 export function openNotices(

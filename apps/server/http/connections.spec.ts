@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { endSilentOnClose } from './silent-connections.ts';
+import { endSilentOnClose } from './connections.ts';
 
 describe('closing a server', () => {
   let server: Server;

@@ -1,7 +1,7 @@
 /** Pages of a list: the last entry of one is where the next begins, and a cursor fits its own query only. */
 import { encodeCursor } from '#runs';
 import { RefusalError } from './error-codes.ts';
-import { pageOf, pageKeyOf } from './pages.ts';
+import { pageOf, pageKeyOf } from './queries.ts';
 
 const DIGEST = 'of-this-query';
 

@@ -1,5 +1,20 @@
-/** Versions as entity tags: what an answer carries, and which state a request that changes something is about (RFC 9110, If-Match). contract 4. */
+/** Versions on the wire: entity tags of answers, and If-Match and If-None-Match of requests. RFC 9110. */
+import { createHash } from 'node:crypto';
 import { lastingConflict, RefusalError } from './error-codes.ts';
+
+/** Strong entity tag of a text. */
+export function entityTagOf(text: string): string {
+  return `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
+}
+
+/** Whether an If-None-Match header names the tag; compared weakly, as it is for reading. */
+export function isKnownToClient(ifNoneMatch: string | undefined, tag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  return ifNoneMatch
+    .split(',')
+    .map((candidate) => candidate.trim().replace(/^W\//, ''))
+    .some((candidate) => candidate === '*' || candidate === tag);
+}
 
 /** Answers whether a version is one that the request is about. */
 export type WantedVersion = (version: number) => boolean;

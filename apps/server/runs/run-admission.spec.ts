@@ -1,6 +1,6 @@
 /** How a queue's bound is kept without a count for every delivery. contract 5 (503). */
 import { describe, expect, it } from '@jest/globals';
-import { WaitingRuns } from './waiting-runs.ts';
+import { WaitingRuns } from '../runs/run-admission.ts';
 
 function waitingRuns(max: number, counts: Record<string, number>[], takesMs = 0) {
   const state = { nowMs: 0, asked: 0 };

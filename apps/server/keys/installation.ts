@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { ADMIN_KEY, type Config } from '../config/config.ts';
-import { writePrivateFile, KeyFileError } from '../secrets/key-files.ts';
+import { writePrivateFile, KeyFileError } from '../process/key-files.ts';
 import { keyProof, sameProof, type Vault } from '../secrets/vault.ts';
 import type { AccessStore } from '../store/access/access.ts';
 import { bySystem, type ChangedBy } from '../store/access/audit.ts';
 import type { KeyStore } from '../store/access/keys.ts';
-import { hashOfKey, hintOfKey, KEY_BYTES, keyFromRandom } from './api-key-texts.ts';
+import { hashOfKey, hintOfKey, KEY_BYTES, keyFromRandom } from '../process/api-key-texts.ts';
 
 /** A key file is not the one that this database was made with. */
 export class WrongKeyError extends Error {}

@@ -1,9 +1,54 @@
-/** Stored payloads, for whoever asks a delivery again: one that was removed, or damaged at rest, is no fault of the question. contract 5 (Log). */
+/** Entries of the delivery log as a key may see them, and the payloads that are stored with them. contract 2, 5 (Log). */
+import { Injectable } from '@nestjs/common';
 import { parseJsonBody } from '#deliveries';
 import type { JsonValue } from '#filters';
-import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
-import { decodePayload } from '../store/deliveries/payload-bytes.ts';
+import type { Access } from '../store/access/access.ts';
+import { DeliveryStore } from '../store/deliveries/deliveries.ts';
+import { FactoryStore } from '../store/factories/factories.ts';
+import { WebhookStore } from '../store/definitions/webhooks.ts';
 import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
+import { visibleFactory } from '../http/access-guard.ts';
+import { notFound } from '../http/error-codes.ts';
+import { decodePayload } from '../store/deliveries/payload-bytes.ts';
+
+/** Which log, or which entry of it. */
+export interface LogPlace {
+  factoryUid: string;
+  webhookUid: string;
+}
+
+@Injectable()
+export class LogStores {
+  constructor(
+    readonly factories: FactoryStore,
+    readonly webhooks: WebhookStore,
+    readonly deliveries: DeliveryStore,
+  ) {}
+}
+
+/** Throws 404 for a log that is not there, and for one that the key may not see. */
+export async function refuseUnseenLog(
+  { factories, webhooks }: Omit<LogStores, 'deliveries'>,
+  { factoryUid, webhookUid }: LogPlace,
+  access: Access,
+): Promise<void> {
+  await visibleFactory(factories, factoryUid, access);
+  const webhook = await webhooks.find(webhookUid);
+  if (webhook === undefined || webhook.factory_uid !== factoryUid) throw notFound('the webhook');
+}
+
+/** The same for an entry; one of another log is not there. */
+export async function visibleEntry(
+  stores: LogStores,
+  place: LogPlace,
+  entryId: string,
+  access: Access,
+): Promise<DeliveryRow> {
+  await refuseUnseenLog(stores, place, access);
+  const entry = await stores.deliveries.find(entryId);
+  if (entry === undefined || entry.webhook_uid !== place.webhookUid) throw notFound('the delivery');
+  return entry;
+}
 
 /** The JSON of an accepted delivery and how many bytes that was; `none` where nothing is kept, `damaged` where it cannot be read any more. */
 export async function payloadOf(

@@ -1,5 +1,5 @@
 /** Which versions a request that changes something is about. contract 4 (If-Match). */
-import { wantedVersion } from './if-match.ts';
+import { wantedVersion } from './conditional-requests.ts';
 
 describe('If-Match', () => {
   it.each<{ header: string | undefined; of7: boolean; why: string }>([

@@ -1,7 +1,7 @@
 /** What a process tells the others of itself: at once when it has loaded something new, now and then when not, and that it goes. */
 import { jest } from '@jest/globals';
 import type { Process, ReplicaStore } from '../store/database/replicas.ts';
-import { Heartbeat } from './heartbeat.ts';
+import { Heartbeat } from './serving-publisher.ts';
 import type { Serving } from './serving-state.ts';
 
 let nowMs: number;
