@@ -18,7 +18,7 @@ import { HealthModule } from './health/health.module.ts';
 import { HttpModule } from './http/http.module.ts';
 import { DisabledIngressModule, IngressModule } from './ingress/ingress.module.ts';
 import { KeysModule, KeyUsesModule } from './keys/keys.module.ts';
-import { ServiceParts } from './lifecycle.ts';
+import { ServiceDeps } from './lifecycle.ts';
 import { PushNoticesModule } from './push-notices/push-notices.module.ts';
 import { RetentionModule } from './retention/retention.module.ts';
 import { RunNoticesModule, RunsModule } from './runs/runs.module.ts';
@@ -80,7 +80,7 @@ export class AppModule {
     return {
       module: AppModule,
       imports: [ScheduleModule.forRoot(), ...given, ...chosen],
-      providers: [ScheduledJobs, ServiceParts],
+      providers: [ScheduledJobs, ServiceDeps],
     };
   }
 }

@@ -1,8 +1,8 @@
 /** What passes leave behind beside definitions, on every database: conditions, events, revisions, policies, blobs, replicas. contract 9. */
 import { bySystem } from '../../apps/server/store/access/audit.ts';
-import { EVENTS_KEPT } from '../../apps/server/store/factories/events.ts';
+import { EVENTS_RETAINED_MAX } from '../../apps/server/store/factories/events.ts';
 import type { PassOutcome, PassRecord } from '#reconcile';
-import { REVISIONS_KEPT, RevisionStore } from '../../apps/server/store/factories/revisions.ts';
+import { REVISIONS_RETAINED_MAX, RevisionStore } from '../../apps/server/store/factories/revisions.ts';
 import type { Database } from '../../apps/server/store/database/database.ts';
 import { PASSES_NAMED } from '../../apps/server/store/migrations/0004-reconciling.ts';
 import { runSteps, type Statement, type Transaction } from '../../apps/server/store/database/transactions.ts';
@@ -122,9 +122,9 @@ await onEachBackend('reconciling', (world) => {
     const [{ uid, fence }, other] = [await seedFactory(stores), await seedFactory(stores)];
     const event = () => ({ id: newId(), type: 'Normal' as const, reason: 'x', message: 'm' });
     await stores.factories.recordPass(other.uid, other.fence, outcome({ events: [event()] }));
-    const [first, ...many] = Array.from({ length: EVENTS_KEPT + 5 }, event);
+    const [first, ...many] = Array.from({ length: EVENTS_RETAINED_MAX + 5 }, event);
     await stores.factories.recordPass(uid, fence, outcome({ events: many }));
-    expect(await count(stores, 'factory_event WHERE factory_uid = ?', uid)).toBe(EVENTS_KEPT);
+    expect(await count(stores, 'factory_event WHERE factory_uid = ?', uid)).toBe(EVENTS_RETAINED_MAX);
     expect(
       await select(stores, 'SELECT id FROM factory_event WHERE id = ? OR id = ?', first?.id ?? '', many[0]?.id ?? ''),
     ).toEqual([]);
@@ -288,17 +288,17 @@ await onEachBackend('reconciling', (world) => {
     const { fence: renewed } = (await stores.factories.acquireLease(uid, 'seeds', 60_000)) ?? { fence };
     await accepts(uid, renewed, 'a', ['a', 'b']);
     await meddle(stores, 'UPDATE revision SET ordinal = 0, tip = 0 WHERE factory_uid = ?', uid);
-    const many = Array.from({ length: REVISIONS_KEPT }, (_, n) => n.toString(16).padStart(40, '0'));
+    const many = Array.from({ length: REVISIONS_RETAINED_MAX }, (_, n) => n.toString(16).padStart(40, '0'));
     await stores.factories.recordPass(
       uid,
       renewed,
       outcome({ revisionAttempted: `main@sha1:${many[0]}`, brought: { commits: many, lost: [], anew: false } }),
     );
-    expect(await count(stores, 'revision WHERE factory_uid = ?', uid)).toBe(REVISIONS_KEPT);
+    expect(await count(stores, 'revision WHERE factory_uid = ?', uid)).toBe(REVISIONS_RETAINED_MAX);
     await stores.factories.edit(uid, {
       source: { kind: 'git', url: 'https://git.example/a', branch: 'main', interval: 30 },
     });
-    expect(await count(stores, 'revision WHERE factory_uid = ?', uid)).toBe(REVISIONS_KEPT); // the same place
+    expect(await count(stores, 'revision WHERE factory_uid = ?', uid)).toBe(REVISIONS_RETAINED_MAX); // the same place
     await stores.factories.edit(uid, { source: { kind: 'git', url: 'https://git.example/b', branch: 'main' } });
     expect([
       await count(stores, 'revision WHERE factory_uid = ?', uid),

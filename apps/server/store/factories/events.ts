@@ -9,7 +9,7 @@ import { change, databaseNow, type Transaction } from '../database/transactions.
 import { FACTORY_EVENT, type FactoryEventRow } from './factory.entities.ts';
 
 /** Events of one factory that are kept: months of a busy one. */
-export const EVENTS_KEPT = 1_000;
+export const EVENTS_RETAINED_MAX = 1_000;
 
 /** An event with a name of its own: a UUIDv7, by which events are in order. */
 export interface NamedEvent extends FactoryEvent {
@@ -45,7 +45,7 @@ export function* recordEvents(
     'DELETE FROM factory_event WHERE factory_uid = ? AND id < (SELECT id FROM factory_event WHERE factory_uid = ? ORDER BY id DESC LIMIT 1 OFFSET ?)',
     factoryUid,
     factoryUid,
-    EVENTS_KEPT - 1,
+    EVENTS_RETAINED_MAX - 1,
   );
 }
 

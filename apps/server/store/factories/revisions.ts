@@ -6,7 +6,7 @@ import { insertInto } from '../database/table.ts';
 import { change, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
 
 /** Revisions of one factory that are kept: years of most branches. */
-export const REVISIONS_KEPT = 10_000;
+export const REVISIONS_RETAINED_MAX = 10_000;
 
 /** Matches of a prefix that are looked at: two are too many already. */
 const MATCHES_MAX = 2;
@@ -69,7 +69,7 @@ export function* acceptRevision(
     factoryUid,
     number,
     factoryUid,
-    REVISIONS_KEPT - 1,
+    REVISIONS_RETAINED_MAX - 1,
   );
 }
 

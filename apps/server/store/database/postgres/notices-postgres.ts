@@ -25,7 +25,7 @@ const PAUSE_MS_MAX = 10_000;
 /** What is sent to oneself as a proof; no topic is called so. */
 const PROOF = 'proof';
 
-export interface PostgresLineParts {
+export interface PostgresLineDeps {
   /** The server itself, not a pooler in transaction mode. */
   url: string;
   /** Once an outage: notices do not arrive, because of this. */
@@ -44,7 +44,7 @@ class NotificationsUndeliveredError extends Error {
 }
 
 export class PostgresLine implements NoticeTransport {
-  private readonly parts: PostgresLineParts;
+  private readonly parts: PostgresLineDeps;
   /** Tells our notices from those of others. */
   private readonly name = randomBytes(6).toString('hex');
   private readonly stopping = new AbortController();
@@ -59,7 +59,7 @@ export class PostgresLine implements NoticeTransport {
   private proven: (() => void) | undefined;
   private listening: Promise<void> | undefined;
 
-  constructor(parts: PostgresLineParts) {
+  constructor(parts: PostgresLineDeps) {
     this.parts = parts;
     setMaxListeners(0, this.stopping.signal); // every pause listens to it
   }

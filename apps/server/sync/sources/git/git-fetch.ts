@@ -3,7 +3,7 @@ import { PACKS_MAX, cacheFormat, discard, isWhole, packCount, sweep } from './gi
 import { exceedsBounds } from './git-failures.ts';
 import type { GitOutput } from './git-process.ts';
 import type { GitSession } from './git-session.ts';
-import { FilesWithheld } from './git-tree.ts';
+import { FilesWithheldError } from './git-tree.ts';
 import type { GitAddress } from './git-urls.ts';
 
 /** The one ref of the cache: the last fetched tip. */
@@ -51,7 +51,7 @@ export async function fetchObjects(
   if (output.ended === 'exit' && output.exitCode === 0) return;
   const unavailable = session.failureOf(output);
   throw unavailable.failure.reason === 'refused' && output.ended === 'exit' && !exceedsBounds(output)
-    ? new FilesWithheld()
+    ? new FilesWithheldError()
     : unavailable;
 }
 

@@ -7,7 +7,7 @@ import { fetchObjects, fetchTip, prepareCache, remoteSettings, tidy } from './gi
 import { readHistory, resolveTip, type BranchTip } from './git-history.ts';
 import { commitOf, formatOf, revisionOf } from './git-objects.ts';
 import { withSession, type Gate, type GitSession, type SessionScope } from './git-session.ts';
-import { FilesWithheld, readTree } from './git-tree.ts';
+import { FilesWithheldError, readTree } from './git-tree.ts';
 import { checkGitUrl, isBranchName, normalizeSubfolder } from './git-urls.ts';
 import { createCommitVerifier, type CommitVerifier } from './git-verification.ts';
 import {
@@ -193,7 +193,7 @@ async function readTip(session: GitSession, place: Place, tip: WantedTip): Promi
     return reading;
   } catch (error) {
     if (!(error instanceof SourceUnavailableError) || error.failure.reason !== 'corrupt') throw error;
-    return replace(session, place, tip, error instanceof FilesWithheld);
+    return replace(session, place, tip, error instanceof FilesWithheldError);
   }
 }
 

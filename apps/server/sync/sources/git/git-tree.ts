@@ -11,7 +11,7 @@ const LISTING_BYTES_MAX = 64 * 1024 * 1024;
 const OBJECT_FRAME_BYTES = 100;
 
 /** A server did not send the files it was asked for, one by one. */
-export class FilesWithheld extends SourceUnavailableError {
+export class FilesWithheldError extends SourceUnavailableError {
   constructor() {
     super('corrupt', 'the repository lacks files that its tree names');
   }
@@ -62,10 +62,10 @@ async function sizesOf(
   const sizes = await readObjectSizes(session, gitDir, objects);
   const missing = objects.filter((object) => !sizes.has(object));
   if (missing.length === 0) return sizes;
-  if (fetchObjects === undefined) throw new FilesWithheld();
+  if (fetchObjects === undefined) throw new FilesWithheldError();
   await fetchObjects(missing);
   const fetched = await readObjectSizes(session, gitDir, missing);
-  if (fetched.size < missing.length) throw new FilesWithheld();
+  if (fetched.size < missing.length) throw new FilesWithheldError();
   return new Map([...sizes, ...fetched]);
 }
 
