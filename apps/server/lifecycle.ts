@@ -98,7 +98,7 @@ const STOP: readonly Step[] = [
   ({ app }) => app.close(),
   ({ parts }) => parts.heartbeat.retire(),
   ({ parts: { keyUses, log } }) =>
-    keyUses.write().catch((fault: unknown) => log.fault('the uses of keys could not be noted', fault)),
+    keyUses.write().catch((fault: unknown) => log.fault('key use write failed', fault)),
   ({ parts: { assignments, loops, scheduler, sweeper } }) =>
     Promise.all([assignments?.stop(), loops.stop(), scheduler?.stop(), sweeper?.stop()]),
   ({ parts }) => parts.engine?.stop(),

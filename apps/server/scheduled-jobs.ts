@@ -37,13 +37,13 @@ export class ScheduledJobs {
 
   @Interval(RECONCILE_RUNS_MS)
   reconcileRuns(): void {
-    this.engine?.recover().catch(this.told('lost runs could not be looked for'));
+    this.engine?.recover().catch(this.told('execution reclaim failed'));
   }
 
   /** In every process: where no worker lives, the others say so. */
   @Interval(RECONCILE_RUNS_MS)
   noteUnplacedRuns(): void {
-    this.runs.markUnplaced().catch(this.told('runs for which no worker lives could not be told so'));
+    this.runs.markUnplaced().catch(this.told('unplaced run update failed'));
   }
 
   @Interval(PRUNE_MS)
@@ -53,13 +53,13 @@ export class ScheduledJobs {
 
   @Interval(PRUNE_MS)
   pruneAnswers(): void {
-    if (this.sweeper !== undefined) this.answers.prune().catch(this.told('old idempotency keys could not be pruned'));
+    if (this.sweeper !== undefined) this.answers.prune().catch(this.told('idempotency key pruning failed'));
   }
 
   @Interval(PRUNE_MS)
   pruneSessions(): void {
     if (this.sweeper !== undefined)
-      this.sessions.prune().catch(this.told('sessions that have run out could not be pruned'));
+      this.sessions.prune().catch(this.told('session pruning failed'));
   }
 
   @Interval(SCHEDULES_MS)
@@ -69,17 +69,17 @@ export class ScheduledJobs {
 
   @Interval(KEY_USES_MS)
   noteKeyUses(): void {
-    this.keyUses.write().catch(this.told('the uses of keys could not be noted'));
+    this.keyUses.write().catch(this.told('key use write failed'));
   }
 
   @Interval(SWEEP_MS)
   sweepWorkspaces(): void {
-    this.engine?.sweepWorkspaces().catch(this.told('old workspaces could not be removed'));
+    this.engine?.sweepWorkspaces().catch(this.told('workspace sweep failed'));
   }
 
   @Interval(SWEEP_MS)
   sweepRepositories(): void {
-    this.repositories?.sweep().catch(this.told('unused copies of repositories could not be removed'));
+    this.repositories?.sweep().catch(this.told('repository cache sweep failed'));
   }
 
   private told(otherwise: string): (error: unknown) => void {

@@ -191,7 +191,7 @@ suite(`PostgreSQL outages${possible.ok ? '' : ` (SKIPPED: ${possible.reason})`}`
     const told = (): string[] => mill.logged.slice(former);
     await eventually(
       'the log says that it is over',
-      () => told().find((line) => line.includes('"the database answers again"')),
+      () => told().find((line) => line.includes('"database connected again"')),
       RECOVERS_WITHIN_MS,
     );
     expect(told().filter((line) => line.includes('"level":"error"'))).toEqual([

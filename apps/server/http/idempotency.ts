@@ -137,7 +137,7 @@ export class Idempotency {
       if (answer === undefined) await this.store.release(idempotency.claim);
       else await this.store.complete(idempotency.claim, idempotency.toStored(answer));
     } catch (error) {
-      this.log.fault('the answer to an idempotency key could not be kept', error); // the work is done, and its answer must go out
+      this.log.fault('idempotency answer write failed', error); // the work is done, and its answer must go out
     }
   }
 
@@ -161,7 +161,7 @@ export class Idempotency {
       if ((left -= 1) < 0) return clearInterval(renewal);
       this.store
         .renew(request.claim, LEASE_MS)
-        .catch((error: unknown) => this.log.fault('the answer to an idempotency key could not be kept', error));
+        .catch((error: unknown) => this.log.fault('idempotency answer write failed', error));
     }, RENEW_EVERY_MS);
     renewal.unref();
     this.renewals.set(request, renewal);

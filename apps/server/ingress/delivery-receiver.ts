@@ -112,7 +112,7 @@ export class DeliveryReceiver {
     try {
       return await this.receiveAt(request, path);
     } catch (error) {
-      if (!(error instanceof StoreError)) this.log.fault('a delivery failed', error);
+      if (!(error instanceof StoreError)) this.log.fault('delivery failed', error);
       return refuse('unavailable', RETRY_AFTER_SECONDS);
     }
   }

@@ -18,7 +18,7 @@ import { PushRateLimiter } from './push-rate-limiter.ts';
         new PushRateLimiter(factories, loops, {
           nowMs: () => clock.monotonicMs(),
           later: (ms, act) => void setTimeout(act, ms).unref(),
-          report: (fault) => log.fault('a push notice could not wake its factory', fault),
+          report: (fault) => log.fault('push notice failed', fault),
         }),
       inject: [FactoryStore, SyncLoops, Clock, Log],
     },

@@ -65,7 +65,7 @@ export class PushNoticeService {
     if (nowMs - (this.toldAtMs.get(uid) ?? Number.NEGATIVE_INFINITY) < TOLD_EVERY_MS) return;
     this.toldAtMs.set(uid, nowMs);
     this.log.warn(
-      'push notices are refused: the secret that source.push_secret names has no value of eight bytes or more, or is not granted for the use forge',
+      'push notice refused: the secret of source.push_secret has no value of at least 8 bytes, or is not granted for the use forge',
       { factory: slug },
     );
   }

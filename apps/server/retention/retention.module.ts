@@ -37,7 +37,7 @@ function sweepsOf(config: Config, dialect: Database['dialect']): Sweep[] {
           stepMs: STEP_MS[database.dialect],
           monotonicMs: () => clock.monotonicMs(),
           pause: (ms, signal) => sleep(ms, undefined, { signal, ref: false }).catch(() => undefined),
-          report: (fault, name) => log.fault('what is old could not be removed', fault, { sweep: name }),
+          report: (fault, name) => log.fault('retention sweep failed', fault, { sweep: name }),
         }),
       inject: [DATABASE, CONFIG, ProcessIdentity, Clock, Log],
     },

@@ -11,7 +11,7 @@ import { Scheduler, ScheduleService } from './schedules.service.ts';
       useFactory: (schedules: ScheduleService, log: Log) =>
         new Scheduler(
           () => schedules.look(),
-          (fault) => log.fault('schedules could not be looked at', fault),
+          (fault) => log.fault('schedule poll failed', fault),
         ),
       inject: [ScheduleService, Log],
     },

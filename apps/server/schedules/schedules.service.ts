@@ -99,7 +99,7 @@ export class ScheduleService {
       );
       this.tellOf(outcome, schedule, ground, due);
     } catch (fault) {
-      this.log.fault('a schedule could not be handled', fault, { schedule_id: schedule.scheduleId });
+      this.log.fault('schedule tick failed', fault, { schedule_id: schedule.scheduleId });
     }
   }
 
@@ -123,12 +123,12 @@ export class ScheduleService {
     if (outcome.kind === 'lost') return;
     const which = { factory: factory.slug, automation: automation.slug, schedule: name ?? cron };
     if (missed > 0)
-      log.warn('ticks of a schedule were missed; nothing is started for them', {
+      log.warn('schedule ticks missed; no runs started for them', {
         ...which,
         missed,
         last_missed_at: new Date(lastMissedMs ?? 0).toISOString(),
       });
-    if (outcome.kind === 'busy') log.info('a tick of a schedule started nothing: its concurrency group is busy', which);
+    if (outcome.kind === 'busy') log.info('schedule tick skipped: concurrency group busy', which);
     if (outcome.kind !== 'started') return;
     waitingRuns.added(factoryUid, 1);
     for (const runId of outcome.replaced) notifier.publish(runId);

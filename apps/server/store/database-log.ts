@@ -16,7 +16,7 @@ export function logOutages(database: Database, log: Log, monotonicMs: () => numb
   const outages = new Outages({
     monotonicMs,
     lost: (reason) => log.error('the database does not answer', { reason }),
-    regained: (awayMs) => log.warn('the database answers again', { away_seconds: Math.round(awayMs / 1_000) }),
+    regained: (awayMs) => log.warn('database connected again', { away_seconds: Math.round(awayMs / 1_000) }),
   });
   log.leaveOut((error) => outages.isOutage(error));
   return watchOutages(database, outages);
@@ -40,10 +40,10 @@ export function openNotices(
       : new PostgresLine({
           url,
           lost: (fault) =>
-            log.warn('notices of other processes do not arrive; what they change is found by looking', {
+            log.warn('notice listener disconnected; changes are found by polling', {
               reason: fault.message,
             }),
-          regained: () => log.info('notices of other processes arrive again'),
+          regained: () => log.info('notice listener connected again'),
         });
-  return new Notices((fault) => log.fault('a notice could not be acted upon', fault), line);
+  return new Notices((fault) => log.fault('notice handling failed', fault), line);
 }

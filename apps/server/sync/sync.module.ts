@@ -63,7 +63,7 @@ function followed(config: Config, trusted: TrustedFactories): (factory: Factory)
         nowMs: () => clock.nowMs(),
         newId: () => ids.newId(),
         publish: () => publisher.publish(),
-        report: (fault, slug) => log.fault('a pass failed', fault, { factory: slug }),
+        report: (fault, slug) => log.fault('sync pass failed', fault, { factory: slug }),
       }),
       inject: [
         ProcessIdentity,
@@ -119,9 +119,9 @@ export class SyncLoopsModule {}
           notices,
           forgetSource: (uid) =>
             SOURCES.forget(dataDir, uid).catch((fault: unknown) =>
-              log.fault('a git cache cannot be deleted', fault, { factory: uid }),
+              log.fault('git cache deletion failed', fault, { factory: uid }),
             ),
-          report: (fault) => log.fault('the factories that there are could not be looked at', fault),
+          report: (fault) => log.fault('factory assignment poll failed', fault),
           lookMs: databaseUrl === undefined ? undefined : (factoriesMs ?? 'usual'),
         }),
       inject: [FactoryStore, SyncLoops, Notices, CONFIG, PollIntervals, Log],

@@ -15,7 +15,7 @@ export class ServingPublisher {
     if (serving === undefined) return;
     notices.subscribe(
       'serving',
-      () => void serving.refresh().catch((fault: unknown) => log.fault('what serves could not be looked at', fault)),
+      () => void serving.refresh().catch((fault: unknown) => log.fault('serving state refresh failed', fault)),
     );
   }
 
@@ -27,7 +27,7 @@ export class ServingPublisher {
 
   /** The same for who has committed already: memory that could not follow is found out by the next delivery. */
   async publishCommitted(): Promise<void> {
-    await this.publish().catch((fault: unknown) => this.log.fault('the serving state could not be read', fault));
+    await this.publish().catch((fault: unknown) => this.log.fault('serving state refresh failed', fault));
   }
 }
 

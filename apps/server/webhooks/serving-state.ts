@@ -198,7 +198,7 @@ export class Serving {
     try {
       return this.vault.open(secret, secret.secretId, secret.version);
     } catch (error) {
-      this.log.fault('a secret cannot be opened', error, { secret_id: secret.secretId });
+      this.log.fault('secret decryption failed', error, { secret_id: secret.secretId });
       return undefined;
     }
   }

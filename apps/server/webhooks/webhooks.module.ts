@@ -32,7 +32,7 @@ import { WebhookService } from './webhooks.service.ts';
           serving,
           monotonicMs: () => clock.monotonicMs(),
           lookMs: servingMs,
-          report: (fault) => log.fault('that this process lives could not be noted', fault),
+          report: (fault) => log.fault('heartbeat write failed', fault),
         }),
       inject: [ReplicaStore, ProcessIdentity, CONFIG, Clock, PollIntervals, Log, { token: Serving, optional: true }],
     },

@@ -22,7 +22,7 @@ function tableOf() {
   const settle = (permissionId: string, { option, principalUid }: PermissionAnswer): Permission => {
     const now = { ...(rows.get(permissionId) as Permission) };
     if (now.answeredAtMs !== undefined) return now;
-    const settled = { ...now, settledAtMs: 1, optionId: option?.optionId, principalUid };
+    const settled = { ...now, answeredAtMs: 1, optionId: option?.optionId, principalUid };
     rows.set(permissionId, settled);
     return settled;
   };
@@ -111,7 +111,7 @@ it('an agent that does not wait any more leaves no open question', async () => {
   leaving.abort();
   expect(await decided).toBeUndefined();
   await settledSoon();
-  expect(table.rows.get('p1')).toMatchObject({ settledAtMs: 1, optionId: undefined });
+  expect(table.rows.get('p1')).toMatchObject({ answeredAtMs: 1, optionId: undefined });
   expect(await broker.decide(request(), AbortSignal.abort())).toBeUndefined();
 });
 

@@ -29,7 +29,7 @@ describe('outages of the database', () => {
   /** As every part of the service does. */
   const attempt = async (how: 'run' | 'read' | 'longRead' = 'run'): Promise<void> => {
     await database[how](function* () {}).catch((error: unknown) =>
-      log.fault('something could not be written yet', error, { run_id: 'r' }),
+      log.fault('write failed', error, { run_id: 'r' }),
     );
   };
   const told = (): [string, string][] => lines.map(({ level, message }) => [level, message]);
@@ -48,7 +48,7 @@ describe('outages of the database', () => {
     await attempt('read');
     await attempt();
     expect(lines.slice(1)).toEqual([
-      { at: expect.any(String), level: 'warn', message: 'the database answers again', away_seconds: 14 },
+      { at: expect.any(String), level: 'warn', message: 'database connected again', away_seconds: 14 },
     ]);
     fate = new StoreError('unavailable', '57P01');
     await attempt();
@@ -66,7 +66,7 @@ describe('outages of the database', () => {
     expect(told()).toEqual([['error', 'the database does not answer']]);
     atMs += 3_000;
     await attempt();
-    expect(lines.at(-1)).toMatchObject({ message: 'the database answers again', away_seconds: 3 });
+    expect(lines.at(-1)).toMatchObject({ message: 'database connected again', away_seconds: 3 });
   });
 
   it.each([
@@ -81,7 +81,7 @@ describe('outages of the database', () => {
     fate = fault;
     await attempt();
     await attempt();
-    expect(told()).toEqual([1, 2].map(() => ['error', 'something could not be written yet']));
+    expect(told()).toEqual([1, 2].map(() => ['error', 'write failed']));
     expect(lines[0]).toMatchObject({ run_id: 'r', error: expect.stringContaining('\n    at ') });
   });
 });
