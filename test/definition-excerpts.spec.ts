@@ -1,4 +1,7 @@
-/** What excerpts still say although they show no secrets: the key of every defect, the value where it is the defect, and all that the schemas allow for sure. contract 4 (problems). */
+/**
+ * What excerpts still say although they show no secrets: the key of every defect, the value where it is the defect, and
+ * all that the schemas allow for sure. contract §12.4 (problems).
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,7 @@
-/** The API document and the service are one: the routes that the server really registers, the roles that they really ask for. contract 2, 3, 4. */
+/**
+ * The API document and the service are one: the routes that the server really registers, the roles that they really ask
+ * for. contract §2, §3, §4.
+ */
 import { OPERATIONS, type Operation } from '#contracts';
 import { makeKey } from './support/api-keys.ts';
 import { bootService, type TestService } from './support/service.ts';

@@ -1,4 +1,4 @@
-/** How a verb is declared: its arguments, its help, and what becomes of whatever it throws. contract 11. */
+/** How a verb is declared: its arguments, its help, and what becomes of whatever it throws. contract §11. */
 import { parseArgs } from 'node:util';
 import { EXIT } from './exit-codes.ts';
 import { printable } from './reports/report.ts';

@@ -1,4 +1,4 @@
-/** What the command's exit codes mean, and which answer of the server leads to which. contract 11. */
+/** What the command's exit codes mean, and which answer of the server leads to which. contract §11. */
 
 /** Exit codes of every verb. `changes` belongs to a plan; `held`: the guard waits for an approval. */
 export const EXIT = { ok: 0, problems: 1, changes: 2, internal: 3, held: 4, usage: 64 } as const;

@@ -1,4 +1,4 @@
-/** The `millwright` command: finds the verb and loads only what that verb needs. contract 11. */
+/** The `millwright` command: finds the verb and loads only what that verb needs. contract §11. */
 import type { CliIo, Verb } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 

@@ -1,6 +1,6 @@
 /**
  * Which modules a process has, by its roles. What it has no role for is absent: its routes are not found there.
- * contract 1 (roles), 3, 4.
+ * contract §12.5 (roles), §3, §4.
  */
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';

@@ -1,4 +1,4 @@
-/** What processes with some of the roles say of themselves. contract 1, 11. */
+/** What processes with some of the roles say of themselves. contract §1, §11. */
 import { knownApiUrl, knownIngressUrl, otherAdminKeyLine, roleLines, workerLines } from './banner.ts';
 import { readConfig, ROLES } from './config/config.ts';
 

@@ -1,6 +1,6 @@
 /**
  * What `start` prints: what the process does, under which addresses, for which runs, and what one can do next.
- * contract 1, 11.
+ * contract §1, §11.
  */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';

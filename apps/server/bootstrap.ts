@@ -1,6 +1,6 @@
 /**
  * Creates the service of a process: opens its data folder, keys and database, then builds the application; and says
- * what went wrong. contract 1, 11.
+ * what went wrong. contract §1, §11.
  */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';

@@ -1,6 +1,6 @@
 /**
  * In which order a process starts and stops: the one list of each. The framework's own hooks decide nothing of it.
- * contract 1.
+ * contract §1.
  */
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -97,8 +97,7 @@ const STOP: readonly Step[] = [
   ({ parts }) => parts.eventStreams?.end(),
   ({ app }) => app.close(),
   ({ parts }) => parts.heartbeat.retire(),
-  ({ parts: { keyUses, log } }) =>
-    keyUses.write().catch((fault: unknown) => log.fault('key use write failed', fault)),
+  ({ parts: { keyUses, log } }) => keyUses.write().catch((fault: unknown) => log.fault('key use write failed', fault)),
   ({ parts: { assignments, loops, scheduler, sweeper } }) =>
     Promise.all([assignments?.stop(), loops.stop(), scheduler?.stop(), sweeper?.stop()]),
   ({ parts }) => parts.engine?.stop(),

@@ -11,10 +11,10 @@ import { RunStore } from './store/runs/runs.ts';
 import { SessionStore } from './store/access/sessions.ts';
 import { Sweeper } from './retention/sweeper.ts';
 
-/** Lost executions, and runs for which nobody is there, are looked for this often. reference: Engine. */
+/** Lost executions, and runs for which nobody is there, are looked for this often. explanation: Engine. */
 const RECONCILE_RUNS_MS = 15_000;
 const PRUNE_MS = 60_000;
-/** contract 2: when a key was last used is known to the minute. */
+/** contract §2: when a key was last used is known to the minute. */
 const KEY_USES_MS = 60_000;
 const SWEEP_MS = 600_000;
 /** A tick starts its run this late at most. */
@@ -58,8 +58,7 @@ export class ScheduledJobs {
 
   @Interval(PRUNE_MS)
   pruneSessions(): void {
-    if (this.sweeper !== undefined)
-      this.sessions.prune().catch(this.told('session pruning failed'));
+    if (this.sweeper !== undefined) this.sessions.prune().catch(this.told('session pruning failed'));
   }
 
   @Interval(SCHEDULES_MS)

@@ -1,4 +1,4 @@
-/** `millwright start`: from environment and arguments to a service that runs, and its banner. contract 11. */
+/** `millwright start`: from environment and arguments to a service that runs, and its banner. contract §11. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';

@@ -1,6 +1,6 @@
 /**
  * The configuration of a run: what each level says, resolved from the most specific to the least. spec: Agent
- * configuration; contract 3.
+ * configuration; contract §3.
  */
 import type { AgentDefaults } from '#definitions';
 import { IDLE_MINUTES } from './permissions.ts';
@@ -56,7 +56,7 @@ export interface ServerAgent {
  * merged below that; unknown
  * members are left out. It is named explicitly, else after its skill, else `name`: the automation. `model_id` is the
  * one model that it means,
- * wherever that was said. contract 3 (AmbientAgentConfig).
+ * wherever that was said. contract §3.4 (AmbientAgentConfig).
  */
 export function resolveAgentConfig(
   levels: readonly (AmbientAgentConfig | undefined)[],
@@ -86,8 +86,7 @@ function modelNamed(levels: readonly (AmbientAgentConfig | undefined)[]): string
 }
 
 /**
- * What the contract names, and nothing else: what is stored of a request is what was checked. contract 3 (unknown
- * members are ignored).
+ * What the contract names, and nothing else: what is stored of a request is what was checked. contract §3.2.
  */
 function knownMembers(config: AmbientAgentConfig): AmbientAgentConfig {
   const { harness, mcp_servers: servers } = config;

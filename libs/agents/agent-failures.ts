@@ -1,4 +1,4 @@
-/** What goes wrong with an agent, in words for the owner of its run. reference: Running real coding agents. */
+/** What goes wrong with an agent, in words for the owner of its run. explanation: Coding agents. */
 import { BUILT_IN_HARNESS } from './agent-config.ts';
 import type { LaunchProfile } from './launch-profiles.ts';
 

@@ -1,6 +1,6 @@
 /**
  * The words that the service puts around what an agent is told: files, modes, interruptions, what was said before.
- * contract 3, 10.
+ * contract §3, §10.
  */
 
 /** One thing that an agent is told: the prompt of its run, or a follow-up. */

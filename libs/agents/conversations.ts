@@ -1,4 +1,4 @@
-/** The turns of a conversation: who was told what by which execution. contract 3 (conversation). */
+/** The turns of a conversation: who was told what by which execution. contract §3.1 (conversation). */
 
 /** What is stored of one run of a conversation; times in milliseconds since the epoch. */
 export interface SpokenRun {

@@ -1,6 +1,6 @@
 /**
  * What was said so far, in few words for an agent that has forgotten it: the first task and the latest turns.
- * reference: Running real coding agents.
+ * explanation: Coding agents.
  */
 
 /** One turn of a conversation: what was asked, and what the agent said. */

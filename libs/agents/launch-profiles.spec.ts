@@ -1,6 +1,6 @@
 /**
  * Agents as data: what a model makes of a command line, what an operator changes, where models are, and who lacks
- * credentials. contract 10.
+ * credentials. contract §10.
  */
 import { readHostPattern } from '#isolation';
 import {

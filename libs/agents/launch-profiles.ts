@@ -1,6 +1,6 @@
 /**
  * How each coding agent is started and spoken to, as data: the built-in profiles, and what an operator's own change of
- * them. reference: Running real coding agents.
+ * them. explanation: Coding agents.
  */
 import { hostPatternOfUrl, readHostPattern, type HostPattern } from '#isolation';
 
@@ -36,7 +36,7 @@ export interface LaunchProfile {
   skillFolders: readonly string[];
   /** Further files and folders of the machine that it reads, as absolute paths. */
   readOnly?: readonly string[];
-  /** Hosts of its models, as entries of an allow-list: what also the strict tier reaches. contract 10. */
+  /** Hosts of its models, as entries of an allow-list: what also the strict tier reaches. contract §10. */
   endpoints: readonly string[];
   /** Variables that hold the URL of its models' endpoint. */
   endpointVariables: readonly string[];

@@ -1,6 +1,6 @@
 /**
  * How much a run may use up: what its automation says, within what the operator allows, and whether it is over that.
- * contract 8 (limits).
+ * contract §8.3 (limits).
  */
 import type { Used } from './usage.ts';
 

@@ -1,6 +1,6 @@
 /**
  * Where the model of the built-in agent is, from the variables that the service hands on to it; the agent reads them
- * alike. reference: Built-in agent.
+ * alike. explanation: Built-in agent.
  */
 
 /** What MILLWRIGHT_AGENT_… variables mean together. */

@@ -1,6 +1,6 @@
 /**
  * What an agent says, as it can be stored: without secrets, within bounds, and such text as every database takes.
- * contract 10.
+ * contract §10.
  */
 import { redactor } from '#isolation';
 import { abridged, respelled } from './value-bounds.ts';

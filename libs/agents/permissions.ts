@@ -1,4 +1,4 @@
-/** Who decides what an agent asks permission for, and which option a message names. contract 3 (Follow-up), 10. */
+/** Who decides what an agent asks permission for, and which option a message names. contract §3.8 (Follow-up), §10. */
 import type { Tier } from '#isolation';
 
 export const PERMISSION_KINDS = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const;
@@ -21,7 +21,7 @@ export interface PermissionSituation {
   idleMinutes: number;
 }
 
-/** Minutes that an answer is waited for unless the configuration says otherwise. contract 3 (AmbientAgentConfig). */
+/** Minutes that an answer is waited for unless the configuration says otherwise. contract §3.4 (AmbientAgentConfig). */
 export const IDLE_MINUTES = 10;
 
 /**
@@ -32,7 +32,7 @@ export type PermissionRuling = { by: 'people' } | { by: 'policy'; option?: Permi
 
 /**
  * Who decides: the strict tier refuses, an interactive run asks people, any other run allows what its sandbox allows.
- * contract 10.
+ * contract §10.
  */
 export function permissionRuling(
   options: readonly PermissionOption[],

@@ -1,6 +1,5 @@
 /**
- * What the text that names a skill says about it. spec: Agent configuration (skill_spec); contract 3
- * (AmbientAgentConfig).
+ * What the text that names a skill says about it. spec: Agent configuration (skill_spec); contract §3.4.
  */
 
 /** A skill as far as its reference tells: its name, and where its SKILL.md lies in its repository. */
@@ -22,7 +21,7 @@ export function namedSkill(reference: string): NamedSkill {
   return { name: folders.at(-2) ?? reference.slice(reference.indexOf('/') + 1, colon), fullPath: within };
 }
 
-/** Where a factory repository holds a skill of its own. contract 8. */
+/** Where a factory repository holds a skill of its own. contract §8. */
 export function factorySkillPath(name: string): string {
   return `skills/${name}/${SKILL_FILE}`;
 }

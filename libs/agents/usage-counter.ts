@@ -1,6 +1,5 @@
 /**
- * What an agent uses, as it reports it over the protocol, and the end of what its run may use. contract 3
- * (request_usage), 8 (limits).
+ * What an agent uses, as it reports it over the protocol, and the end of what its run may use. contract §3.5, §8.3.
  */
 import { boundsOf, overBudget, type RunBounds, type RunLimits } from './limits.ts';
 import { addUsage, readMeter, sessionOpened, usedBy, type Meter, type UsageReport } from './usage.ts';

@@ -1,7 +1,7 @@
 /**
  * What a run has used up, counted from what its agents tell: totals of a session, of a turn, or only how full a
  * context is. Every one of these numbers is a lower bound of what an execution has used, so the greatest of them
- * counts. contract 3 (request_usage).
+ * counts. contract §3.5 (request_usage).
  */
 import { createHash } from 'node:crypto';
 

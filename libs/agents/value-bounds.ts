@@ -1,4 +1,4 @@
-/** Values as agents send them, of any size and depth, made small before anybody works on them. contract 10. */
+/** Values as agents send them, of any size and depth, made small before anybody works on them. contract §10. */
 
 /** How much of a value is read at most. */
 export interface ValueBounds {

@@ -1,6 +1,5 @@
 /**
- * Which header names may identify a delivery: legal, different in every request, and never a credential. contract 8
- * (deliveryIdHeader).
+ * Which header names may identify a delivery: legal, different in every request, and never a credential. contract §8.2.
  */
 import { schemeHeaders, UNSHIPPED_SCHEME_HEADERS } from './schemes.ts';
 

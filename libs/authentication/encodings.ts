@@ -1,6 +1,5 @@
 /**
- * Strict text forms of bytes: one text per value, nothing skipped, nothing guessed. contract 5 (base64 and hex decode
- * strictly).
+ * Strict text forms of bytes: one text per value, nothing skipped, nothing guessed. contract §5.5.
  */
 
 const CANONICAL_HEX = /^(?:[0-9a-f]{2})+$/;

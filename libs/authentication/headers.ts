@@ -5,8 +5,7 @@ import type { Headers } from './types.ts';
 
 /**
  * Node's `rawHeaders` (name, value, name, value, …) as a map. Node's own `headers` object is no source: it joins or
- * drops repeated headers. Values are as node hands them over: one UTF-16 unit per byte (latin1). contract 5
- * (Credentials).
+ * drops repeated headers. Values are as node hands them over: one UTF-16 unit per byte (latin1). contract §5.5.
  */
 export function headersFromRaw(rawHeaders: readonly string[]): Headers {
   const headers = new Map<string, string[]>();

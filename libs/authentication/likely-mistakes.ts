@@ -1,6 +1,6 @@
 /**
  * With which common mistake a signature would have matched: a hint for whoever manages the webhook, never for the
- * sender. contract 5 (Credentials).
+ * sender. contract §5.5 (Credentials).
  */
 import { familiesOf, SIGNATURE_SCHEMES } from './schemes.ts';
 import { reprintedJson } from './reprinted-json.ts';

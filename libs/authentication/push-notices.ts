@@ -1,6 +1,5 @@
 /**
- * Whether a push notice proves knowledge of the push secret, in any of the forms that forges document. contract 4
- * (push).
+ * Whether a push notice proves knowledge of the push secret, in any of the forms that forges document. contract §4.1.
  */
 import { isRepeated, onlyValue } from './headers.ts';
 import { inFamily, SIGNATURE_SCHEMES } from './schemes.ts';
@@ -47,7 +46,7 @@ const PROOF_HEADERS: readonly string[] = [...SIGNED_FORMS.map(signatureHeader), 
 /** Headers that must not come twice: what proves, and what is signed or judged with it. */
 const SINGLE_HEADERS: readonly string[] = [...PROOF_HEADERS, 'webhook-id', 'webhook-timestamp'];
 
-/** Whether the value of a secret can prove anything: eight bytes at least. contract 2 (Usable per mode: signature) */
+/** Whether the value of a secret can prove anything: eight bytes at least. contract §2.2 (Usable per mode) */
 export function isPushSecret(secret: Uint8Array): boolean {
   return isUsable('signature', secret);
 }
@@ -77,7 +76,7 @@ function isSigned(form: SignatureScheme, secret: Uint8Array, request: SignedRequ
   return verifySignature(form, prepared.ok ? prepared.key : undefined, request).ok;
 }
 
-/** contract 2 (Usable per mode: token): a short one could be guessed. */
+/** contract §2.2 (Usable per mode): a short one could be guessed. */
 function isToken(secret: Uint8Array, headers: Headers): boolean {
   const token = onlyValue(headers, TOKEN_HEADER);
   return verifyUrlToken(token, isUsable('token', secret) ? digestSecret(secret) : undefined).ok;

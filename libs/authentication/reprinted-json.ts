@@ -1,6 +1,6 @@
 /**
- * A JSON body as senders print it who sign one text and send another: the bytes that they may have signed. contract 5
- * (Credentials).
+ * A JSON body as senders print it who sign one text and send another: the bytes that they may have signed. contract
+ * §5.5 (Credentials).
  */
 
 /**

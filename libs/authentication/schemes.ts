@@ -1,6 +1,6 @@
 /**
  * The signature schemes that webhooks may name: one more scheme is one more file and its line here. The light door of
- * `#authentication`: data without what verifies, for the readers of files and the web page. contract 6.
+ * `#authentication`: data without what verifies, for the readers of files and the web page. contract §6.
  */
 import { circleci } from './schemes/circleci.ts';
 import { github } from './schemes/github.ts';
@@ -47,7 +47,7 @@ export function timestampHeader(scheme: SignatureScheme, family: string): string
 
 /**
  * Every header in which the scheme's senders may put their delivery id, lower-case, in the order they are tried.
- * Empty for providers that send none. contract 6.
+ * Empty for providers that send none. contract §6.
  */
 export function deliveryHeadersOf(scheme: SignatureScheme): readonly string[] {
   const { deliveryHeader } = scheme;

@@ -1,4 +1,4 @@
-/** Which values may serve as which credential: contract 2, row by row. */
+/** Which values may serve as which credential: contract §2, row by row. */
 import * as fc from 'fast-check';
 import {
   isUsable,

@@ -1,6 +1,5 @@
 /**
- * Which values may serve as which kind of credential, and what a generated one looks like. contract 2 (Managed
- * secrets).
+ * Which values may serve as which kind of credential, and what a generated one looks like. contract §2.2.
  */
 import { prepareSigningKey } from './signing-keys.ts';
 import { SIGNATURE_SCHEMES } from './schemes.ts';

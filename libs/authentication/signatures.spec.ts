@@ -79,7 +79,7 @@ const withSignature = (vector: Vector, value: string | string[]): Record<string,
 });
 
 describe('every shipped scheme', () => {
-  it('is one of the set of contract 6, or beyond it, never in its place', () => {
+  it('is one of the set of contract §6, or beyond it, never in its place', () => {
     const hosted = ['github', 'stripe', 'standard_webhooks', 'sentry', 'pagerduty', 'vercel'];
     expect([...SIGNATURE_SCHEMES.keys()].slice(0, hosted.length)).toEqual(hosted);
   });
@@ -439,7 +439,7 @@ describe('standard_webhooks header families', () => {
       what: 'timestamp sent twice',
       headers: { ...webhook, 'webhook-timestamp': [webhook['webhook-timestamp'] ?? '', '1'] },
       expected: { ok: false, reason: 'header-repeated', header: 'webhook-timestamp' },
-      why: 'contract 5',
+      why: 'contract §5',
     },
     {
       what: 'repeated in the other family',

@@ -1,6 +1,7 @@
 /**
- * Whether a request is signed with the webhook's key: the one engine that interprets scheme data. spec: Signature mode;
- * contract 5, 6.
+ * Whether a request is signed with the webhook's key: the one engine that interprets scheme data. spec: Request rules
+ * (Signature mode);
+ * contract §5, §6.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { decodeBase64, decodeHex } from './encodings.ts';
@@ -11,7 +12,7 @@ import { readSignatureHeader, type SignatureHeader } from './signature-headers.t
 import { parseTimestamp, timeliness } from './timestamps.ts';
 import type { Headers, SignatureScheme, AuthenticationResult } from './types.ts';
 
-/** A rotation shows two signatures; more than this is an attempt to make us work. contract 5 (≤ 16 candidates). */
+/** A rotation shows two signatures; more than this is an attempt to make us work. contract §5.5 (≤ 16). */
 export const SIGNATURE_CANDIDATES_MAX = 16;
 
 /** Stands in for the key of a secret that has no value, so that its webhook answers in the same time as any other. */

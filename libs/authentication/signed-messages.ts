@@ -1,4 +1,4 @@
-/** What exactly a scheme signs: the bytes its template stands for. contract 6 (covers the body). */
+/** What exactly a scheme signs: the bytes its template stands for. contract §6.1 (cover the body). */
 
 /** `{body}`, `{timestamp}` or `{header:name}`; everything between them is literal text. */
 const PLACEHOLDER = /(\{body\}|\{timestamp\}|\{header:[^}]+\})/;

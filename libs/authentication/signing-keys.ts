@@ -1,6 +1,6 @@
 /**
  * How a secret's bytes become the key of a MAC: `whsec_` is base64 for Standard Webhooks and raw text for Stripe.
- * contract 6.
+ * contract §6.
  */
 import { decodeBase64 } from './encodings.ts';
 import type { SignatureScheme } from './types.ts';

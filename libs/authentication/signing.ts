@@ -1,6 +1,6 @@
 /**
  * The sender's side: the headers a provider would put on a request, for the command line's `send` and for tests.
- * contract 6, 11.
+ * contract §6, §11.
  */
 import { createHmac } from 'node:crypto';
 import { familiesOf, inFamily, timestampHeader } from './schemes.ts';

@@ -1,6 +1,6 @@
-/** How a signed timestamp is written, and how far it may be from now. contract 5 (Timestamps). */
+/** How a signed timestamp is written, and how far it may be from now. contract §5.5 (Timestamps). */
 
-/** contract 6: stripe and standard_webhooks are pinned to five minutes. spec: Authentication rule 3. */
+/** contract §6: stripe and standard_webhooks are pinned to five minutes. spec: Authentication rule 3. */
 export const SIGNATURE_AGE_SECONDS_MAX = 300;
 
 /** Seconds as 10 digits or milliseconds as 13: a lenient parser reads `123abc` or `1e9` and signs away the check. */

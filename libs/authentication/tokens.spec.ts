@@ -55,7 +55,7 @@ describe('verifyBearer', () => {
     {
       raw: ['authorization', `Bearer ${TOKEN}`, 'Authorization', `Bearer ${TOKEN}`],
       expected: { reason: 'header-repeated' },
-      why: 'contract 5: twice is refused, even if both are right',
+      why: 'contract §5: twice is refused, even if both are right',
     },
     {
       raw: ['authorization', `Bearer ${TOKEN}`, 'authorization', ''],

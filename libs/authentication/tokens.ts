@@ -1,6 +1,6 @@
 /**
- * Whether a request carries the webhook's token, in a header or its path. spec: Bearer token, URL token; contract 5
- * (Credentials).
+ * Whether a request carries the webhook's token, in a header or its path. spec: Authentication of deliveries (Bearer
+ * token), Authentication of deliveries (URL token); contract §5.5 (Credentials).
  */
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Headers, AuthenticationResult } from './types.ts';
@@ -18,7 +18,7 @@ export function digestSecret(secret: Uint8Array): Uint8Array {
 
 /**
  * Bearer token mode: `Authorization: Bearer <token>`, scheme in any case, one space or more, the rest exact.
- * `secretDigest` undefined: the secret has no value, nothing authenticates. contract 5.
+ * `secretDigest` undefined: the secret has no value, nothing authenticates. contract §5.
  */
 export function verifyBearer(headers: Headers, secretDigest: Uint8Array | undefined): AuthenticationResult {
   const values = headers.get('authorization') ?? [];
@@ -33,7 +33,8 @@ export function verifyBearer(headers: Headers, secretDigest: Uint8Array | undefi
 }
 
 /**
- * URL token mode: the decoded path segment; undefined when it is missing or cannot be decoded. spec: URL token mode.
+ * URL token mode: the decoded path segment; undefined when it is missing or cannot be decoded. spec: Request rules (URL
+ * token mode).
  */
 export function verifyUrlToken(token: string | undefined, secretDigest: Uint8Array | undefined): AuthenticationResult {
   const matched = digestMatches(Buffer.from(token ?? '', 'utf8'), secretDigest);

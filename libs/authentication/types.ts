@@ -1,4 +1,4 @@
-/** The vocabulary of request authentication. spec: Authentication – Webhook ingress; contract 5 (Credentials) and 6. */
+/** The vocabulary of request authentication. spec: Authentication of deliveries; contract §5.5 (Credentials) and §6. */
 
 /** Header name (lower-case) → every value it was sent with, in order. */
 export type Headers = ReadonlyMap<string, readonly string[]>;
@@ -93,7 +93,6 @@ export type AuthenticationResult =
 export type LikelyMistake = 'trailing-newline' | 're-encoded-json' | 'key-encoding' | 'other-scheme';
 
 /**
- * What a secret's bytes may serve as; `signature` is every scheme whose key is the raw bytes. contract 2 (Managed
- * secrets).
+ * What a secret's bytes may serve as; `signature` is every scheme whose key is the raw bytes. contract §2.2.
  */
 export type SecretUse = 'token' | 'url_token' | 'signature' | 'standard_webhooks';

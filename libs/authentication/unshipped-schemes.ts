@@ -1,4 +1,4 @@
-/** Signature schemes that are known but not served, with the reason; their headers are no delivery ids. contract 6. */
+/** Signature schemes that are known but not served, with the reason; their headers are no delivery ids. contract §6. */
 
 const REASONS = {
   'standard-webhooks': 'it signs as Standard Webhooks do: use signatureScheme standard_webhooks',

@@ -1,4 +1,4 @@
-/** Every component and every operation of the HTTP interface, as the schemas have them. contract 3, 4. */
+/** Every component and every operation of the HTTP interface, as the schemas have them. contract §3, §4. */
 import generated from './generated/interface.json' with { type: 'json' };
 
 /** Components by file name. */

@@ -1,5 +1,5 @@
 /**
- * Where a text stops being JSON: what a parser's message cannot say without repeating the text. contract 3 (Errors).
+ * Where a text stops being JSON: what a parser's message cannot say without repeating the text. contract §3.10.
  */
 
 /** A place in a text; both count from 1, columns in UTF-16 code units. */

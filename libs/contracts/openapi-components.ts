@@ -1,4 +1,4 @@
-/** The components of the API document: schemas with references that point into it. contract 3. */
+/** The components of the API document: schemas with references that point into it. contract §3. */
 import { componentOf } from './operations.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,4 +1,7 @@
-/** The document is whole: what it refers to exists, everything in it is described, and nothing has two names. contract 3, 4. */
+/**
+ * The document is whole: what it refers to exists, everything in it is described, and nothing has two names. contract
+ * §3, §4.
+ */
 import { API_SCHEMAS, compileSchema, componentOf, OPERATIONS, openApiDocument, unescapeSegment } from './index.ts';
 
 type Json = Record<string, unknown>;

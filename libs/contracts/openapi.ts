@@ -1,6 +1,6 @@
 /**
  * The interface as one OpenAPI 3.1 document, assembled from its operations and components: nothing is written twice.
- * contract 3, 4.
+ * contract §3, §4.
  */
 import { API_SCHEMAS } from './interface.ts';
 import { referenceTo, resolvedType, rewrittenSchema, titleOf, toComponent } from './openapi-components.ts';
@@ -170,7 +170,7 @@ function toParameter({ name, in: place, description, required, schema }: Operati
   };
 }
 
-/** contract 3: repeated keys for arrays, `name[key]=value` for maps. */
+/** contract §3: repeated keys for arrays, `name[key]=value` for maps. */
 function styleOf(place: OperationParameter['in'], type: unknown): Json {
   if (place !== 'query') return {};
   if (type === 'array') return { style: 'form', explode: true };

@@ -1,4 +1,7 @@
-/** Operations and components are found by name, and a name that does not exist is a mistake of the caller. contract 3, 4. */
+/**
+ * Operations and components are found by name, and a name that does not exist is a mistake of the caller. contract §3,
+ * §4.
+ */
 import { componentOf, operationOf, OPERATIONS, problemStatusesOf, type Operation } from './index.ts';
 import { PROBLEM_ANSWERS } from './problem-answers.ts';
 

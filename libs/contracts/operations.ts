@@ -1,6 +1,6 @@
 /**
  * What the HTTP interface can do, as data: one entry for each method and path. Documentation, query parsing and tests
- * all read it. contract 3, 4.
+ * all read it. contract §3, §4.
  */
 import type { RequestBodies } from './generated/request-bodies.ts';
 import { API_SCHEMAS, OPERATION_GROUPS } from './interface.ts';

@@ -1,6 +1,6 @@
 /**
  * Which problems an operation can be answered with: they follow from what it takes, and are said once for all
- * operations. contract 3 (Errors).
+ * operations. contract §3.10 (Errors).
  */
 import type { Operation } from './operations.ts';
 
@@ -62,7 +62,7 @@ export function problemStatusesOf(operation: Operation): number[] {
   return [...new Set(statuses)].sort((left, right) => left - right);
 }
 
-/** contract 3 (Create): on every POST that a key makes. */
+/** contract §3.2 (Create): on every POST that a key makes. */
 export function takesIdempotencyKey({ method, role }: Operation): boolean {
   return method === 'post' && role !== undefined;
 }

@@ -1,4 +1,4 @@
-/** Queries as clients send them: what becomes of each value, and what each malformed one is called. contract 3 (List). */
+/** Queries as clients send them: what becomes of each value, and what each malformed one is called. contract §3.7. */
 import type { OperationParameter } from './operations.ts';
 import { readParameters, readQuery, type RawQuery } from './queries.ts';
 

@@ -1,6 +1,6 @@
 /**
  * Query strings by the parameters that an operation declares: repeated keys are arrays and nothing else,
- * `name[key]=value` are maps, unknown names are ignored. contract 3 (List).
+ * `name[key]=value` are maps, unknown names are ignored. contract §3.7 (List).
  */
 import type { SchemaError, Wording } from './errors.ts';
 import { operationOf, type OperationParameter } from './operations.ts';

@@ -10,7 +10,7 @@ import type { EnvironmentFile } from './generated/environment.ts';
 import type { FactoryFile } from './generated/factory.ts';
 import type { WebhookFile } from './generated/webhook.ts';
 
-/** Schema of each definition document by name; a schema may refer to another by its `$id`. contract 8. */
+/** Schema of each definition document by name; a schema may refer to another by its `$id`. contract §8. */
 export const DEFINITION_SCHEMAS = { factory, webhook, automation, environment } as const;
 export type DefinitionSchemaName = keyof typeof DEFINITION_SCHEMAS;
 

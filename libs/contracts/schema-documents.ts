@@ -1,4 +1,4 @@
-/** The JSON Schemas of definition files as others are given them: each complete in itself. contract 4, 8. */
+/** The JSON Schemas of definition files as others are given them: each complete in itself. contract §4, §8. */
 import { DEFINITION_SCHEMAS, SHARED_SCHEMAS } from './registry.ts';
 
 /** Version of the definition files' format. */

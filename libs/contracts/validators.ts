@@ -10,7 +10,7 @@ export type SchemaCheck<T> = (value: unknown) => Checked<T>;
 
 /**
  * Validator of one definition document. Never throws for a value, never changes it.
- * contract 8: unknown members of definition files are errors.
+ * contract §8: unknown members of definition files are errors.
  */
 export function validatorFor<Name extends DefinitionSchemaName>(name: Name): SchemaCheck<DefinitionDocuments[Name]> {
   return compileSchema<DefinitionDocuments[Name]>(DEFINITION_SCHEMAS[name]);
@@ -20,7 +20,7 @@ export function validatorFor<Name extends DefinitionSchemaName>(name: Name): Sch
  * Validator of any JSON Schema (2020-12), compiled at the first value and then kept for this schema object.
  * `references` are further schemas it names by `$id`; `words` are how errors speak of the value. Members that the
  * schema does not know are ignored unless it says `additionalProperties: false`. The schema has to be valid: one that
- * cannot be compiled throws, at the first value. contract 3 (Create).
+ * cannot be compiled throws, at the first value. contract §3.2 (Create).
  */
 export function compileSchema<T>(
   schema: object,

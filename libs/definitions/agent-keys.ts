@@ -1,6 +1,5 @@
 /**
- * What files say about how an agent runs: the keys that factory.yaml and automations share. contract 3
- * (AmbientAgentConfig), 8.
+ * What files say about how an agent runs: the keys that factory.yaml and automations share. contract §3.4, §8.
  */
 import type { AutomationFrontMatter, FactoryFile } from '#contracts';
 import type { JsonValue } from '#filters';
@@ -26,7 +25,7 @@ export function toAgentDefaults(keys: AgentKeys): AgentDefaults {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
-/** Problems of the names in a `secrets` list that stands at `pointer`. contract 2 (injected into a run). */
+/** Problems of the names in a `secrets` list that stands at `pointer`. contract §2.2 (injected into a run). */
 export function runSecretProblems(
   path: string,
   secrets: readonly { name: string }[] | undefined,

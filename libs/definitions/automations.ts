@@ -1,6 +1,6 @@
 /**
- * What an automation file says: triggers and settings in its front matter, the prompt below. spec: automation file;
- * contract 8 (automation).
+ * What an automation file says: triggers and settings in its front matter, the prompt below. spec: Automation file;
+ * contract §8.3 (automation).
  */
 import type { AutomationFrontMatter } from '#contracts';
 import type { JsonValue } from '#filters';
@@ -24,7 +24,7 @@ import type {
 } from './types.ts';
 
 const NO_POSITIONS: FilePositions = { value: () => FILE_START, key: () => FILE_START, plainText: () => undefined };
-/** UIDs of webhooks: 130 bits in lower-case Crockford base32. contract 1 (Identifiers). */
+/** UIDs of webhooks: 130 bits in lower-case Crockford base32. contract §1.3 (Identifiers). */
 const WEBHOOK_UID = /^wh_[0-9a-hjkmnp-tv-z]{26}$/;
 const PROVIDERS = ['webhook', 'schedule'];
 
@@ -151,7 +151,7 @@ function inactiveTrigger(provider: string, pointer: string, reader: TriggerReade
   return { provider: 'inactive', declaredProvider: provider };
 }
 
-/** A group that begins with a slash points into the payload (RFC 6901). contract 8 (concurrency). */
+/** A group that begins with a slash points into the payload (RFC 6901). contract §8.3 (concurrency). */
 function checkGroup(group: string | undefined, triggers: readonly WrittenTrigger[], reader: TriggerReader): void {
   if (group === undefined || !group.startsWith('/')) return;
   const stray = /~(?![01])/.exec(group);

@@ -1,4 +1,4 @@
-/** Definitions that come as values: what a file may say, a value may, and nothing else. contract 4, 8. */
+/** Definitions that come as values: what a file may say, a value may, and nothing else. contract §4, §8. */
 import { checkAutomationValue, checkWebhookValue, type FileKeys } from './definition-values.ts';
 import type { KnownFacts, WebhookDefinition } from './types.ts';
 

@@ -1,6 +1,6 @@
 /**
  * Definitions that come as values instead of files, as a dashboard sends them: the same rules, problems by JSON
- * pointer. contract 4 (dashboard factories), 8.
+ * pointer. contract §4.1 (dashboard factories), §8.
  */
 import { escapeSegment } from '#contracts';
 import type { JsonValue } from '#filters';

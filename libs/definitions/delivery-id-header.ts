@@ -1,4 +1,4 @@
-/** Which headers cannot identify a delivery, and why. contract 8 (deliveryIdHeader). */
+/** Which headers cannot identify a delivery, and why. contract §8.2 (deliveryIdHeader). */
 import { schemeHeaders, UNSHIPPED_SCHEME_HEADERS } from '#authentication/schemes';
 
 const CREDENTIALS = [

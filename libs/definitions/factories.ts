@@ -1,4 +1,4 @@
-/** What factory.yaml and environment files say. contract 8. */
+/** What factory.yaml and environment files say. contract §8. */
 import type { JsonValue } from '#filters';
 import { runSecretProblems, toAgentDefaults } from './agent-keys.ts';
 import { readDocument } from './yaml/document.ts';

@@ -1,4 +1,7 @@
-/** Texts of definition files: what is written reads as what was meant, and an edit changes nothing else. contract 4, 8. */
+/**
+ * Texts of definition files: what is written reads as what was meant, and an edit changes nothing else. contract §4,
+ * §8.
+ */
 import * as fc from 'fast-check';
 import type { JsonValue } from '#filters';
 import type { FileKeys } from './definition-values.ts';

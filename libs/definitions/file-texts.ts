@@ -1,6 +1,6 @@
 /**
  * The text of definition files: written anew, or edited so that what is not changed stays as people wrote it. contract
- * 4 (managed definitions), 8.
+ * §4.5 (managed definitions), §8.
  */
 import { Document, isMap, isPair, isScalar, parseDocument, Scalar, stringify, visit, type ParsedNode } from 'yaml';
 import type { JsonValue } from '#filters';

@@ -1,6 +1,6 @@
 /**
  * How a payload filter in YAML is checked: by the filter engine itself, with its pointers turned into positions.
- * contract 7, 8.
+ * contract §7, §8.
  */
 import { escapeSegment, labelOf } from '#contracts';
 import { compileFilter, type JsonValue } from '#filters';

@@ -1,6 +1,6 @@
 /**
  * How a tree of files becomes definitions and problems; every file is read, whatever is wrong with the others. contract
- * 8.
+ * §8.
  */
 import { readAutomation } from './automations.ts';
 import { readContents, refuseEntry, refuseLink } from './trees/contents.ts';
@@ -44,7 +44,7 @@ interface ReadLimits {
 /**
  * Reads a complete tree, relative to the factory's root. Total for any input: what is wrong becomes a problem, sorted
  * by path, line and column. A file with an error of its own is in `brokenPaths` and its definition is left out.
- * contract 8.
+ * contract §8.
  */
 export function readDefinitions(
   files: readonly TreeFile[],

@@ -1,4 +1,4 @@
-/** Which names cannot be given to a secret of a run, because programs take them for something else. contract 2. */
+/** Which names cannot be given to a secret of a run, because programs take them for something else. contract §2. */
 
 /** Families that steer the loader, git, the shell, this service, the C library or locale data. */
 const RESERVED_PREFIXES = ['LD_', 'DYLD_', 'GIT_', 'MILLWRIGHT_', 'BASH_', 'MALLOC_', 'LC_', 'XDG_', 'SSH_'];

@@ -1,4 +1,4 @@
-/** Slugs of objects that no file names. contract 1 (Identifiers), 8. */
+/** Slugs of objects that no file names. contract §1.3 (Identifiers), §8. */
 import * as fc from 'fast-check';
 import { isValidName } from './source-positions.ts';
 import { slugOf } from './slugs.ts';

@@ -1,6 +1,5 @@
 /**
- * How the name that somebody chose becomes a slug: on dashboard factories no file name says it. contract 1
- * (Identifiers), 8 (`<name>`).
+ * How the name that somebody chose becomes a slug: on dashboard factories no file name says it. contract §1.3, §8.1.
  */
 import { isValidName } from './source-positions.ts';
 

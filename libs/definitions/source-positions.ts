@@ -1,4 +1,4 @@
-/** Where definition files live in a factory repository, and which names they may have. contract 8. */
+/** Where definition files live in a factory repository, and which names they may have. contract §8. */
 
 export type NamedKind = 'webhook' | 'automation' | 'environment' | 'skill';
 
@@ -37,7 +37,7 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
   skills: { kind: 'skill', expected: 'skills/<name>/SKILL.md', nameIn: (segments) => folderName(segments, 'SKILL.md') },
 };
 
-/** Whether a name may be the slug of a webhook, automation, environment or skill. contract 8 (`<name>`). */
+/** Whether a name may be the slug of a webhook, automation, environment or skill. contract §8.1 (`<name>`). */
 export function isValidName(name: string): boolean {
   return NAME.test(name);
 }

@@ -1,6 +1,6 @@
 /**
  * What definition files mean once read: plain values without positions, and the problems that carry the positions.
- * spec: Webhook definition file; contract 8.
+ * spec: Webhook definition file; contract §8.
  */
 import type { JsonValue } from '#filters';
 

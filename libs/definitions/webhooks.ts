@@ -1,4 +1,4 @@
-/** What a webhook file says. spec: Webhook definition file; contract 8 (webhook). */
+/** What a webhook file says. spec: Webhook definition file; contract §8.2 (webhook). */
 import type { WebhookFile } from '#contracts';
 import { refuseDeliveryIdHeader } from './delivery-id-header.ts';
 import { readDocument, type DocumentReading } from './yaml/document.ts';

@@ -1,4 +1,4 @@
-/** Whether a body is exactly one JSON text in UTF-8. spec: Request rule 2; contract 5 (step 5). */
+/** Whether a body is exactly one JSON text in UTF-8. spec: Request rules 2; contract §5.2 (step 5). */
 import type { JsonValue } from '#filters';
 
 export type ParsedBody = { ok: true; value: JsonValue } | { ok: false };

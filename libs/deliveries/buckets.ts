@@ -1,6 +1,5 @@
 /**
- * A caller's requests as a bucket that refills evenly: one number a caller, whatever the rate. contract 3 (Errors:
- * 429).
+ * A caller's requests as a bucket that refills evenly: one number a caller, whatever the rate. contract §3.10 (429).
  */
 import { RATE_WINDOW_MS } from './limits.ts';
 

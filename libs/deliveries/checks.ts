@@ -1,6 +1,5 @@
 /**
- * In which order a delivery is checked in each authentication mode. spec: Request rules, Errors; contract 5 (steps 3 to
- * 6).
+ * In which order a delivery is checked in each authentication mode. spec: Request rules, Errors; contract §5.2.
  */
 import type { AuthMode } from '#definitions';
 

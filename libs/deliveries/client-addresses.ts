@@ -1,4 +1,4 @@
-/** Who sent a request: the socket's peer, or what trusted proxies say about it. contract 5 (Client address). */
+/** Who sent a request: the socket's peer, or what trusted proxies say about it. contract §5.4 (Client address). */
 import { formatAddress, isWithin, parseAddress, type Cidr, type IpAddress } from './addresses.ts';
 
 /** A client that cannot be told apart from others shares one budget with them. */

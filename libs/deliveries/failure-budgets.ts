@@ -1,6 +1,5 @@
 /**
- * How many failed authentications one client may cause at one webhook. spec: Authentication rule 5; contract 5 (Failed
- * authentication).
+ * How many failed authentications one client may cause at one webhook. spec: Authentication rule 5; contract §5.4.
  */
 import { FAILURES_PER_MINUTE_MAX } from './limits.ts';
 import { tryAcquire } from './windows.ts';

@@ -24,7 +24,7 @@ describe('CHECKS', () => {
       why: 'the signature needs the whole body, so the body must be bounded first',
     },
     { mode: 'signature', before: 'signature', after: 'rate', why: 'only authenticated deliveries take slots' },
-    { mode: 'token', before: 'size', after: 'rate', why: 'contract 5, step 3 before step 4' },
+    { mode: 'token', before: 'size', after: 'rate', why: 'contract §5, step 3 before step 4' },
     { mode: 'token', before: 'rate', after: 'json', why: 'an invalid body keeps its slot' },
     { mode: 'signature', before: 'rate', after: 'json', why: 'an invalid body keeps its slot' },
     { mode: 'url_token', before: 'json', after: 'identity', why: 'only valid deliveries are named' },
@@ -58,7 +58,7 @@ describe('REFUSALS and INGRESS_ANSWERS', () => {
     expect(rule.retryAfter === true).toBe(status === 429 || status === 503);
   });
 
-  it('counts what contract 5 counts: 400 and authenticated 413 keep slots, failures and unauthenticated 413 spend the budget', () => {
+  it('counts what contract §5 counts: 400 and authenticated 413 keep slots, failures and unauthenticated 413 spend the budget', () => {
     const those = (has: (refusal: IngressRefusal) => boolean): string[] =>
       (Object.keys(REFUSALS) as IngressRefusal[]).filter(has).sort();
     expect(those((refusal) => REFUSALS[refusal].takesSlot === true)).toEqual(['invalid-json', 'too-large']);

@@ -1,10 +1,9 @@
 /**
- * Which webhook and token an ingress request target names: the raw path, split by us. spec: Ingress URL; contract 5
- * (first paragraph).
+ * Which webhook and token an ingress request target names: the raw path, split by us. spec: Ingress URL; contract §5.1.
  */
 import type { AuthMode } from '#definitions';
 
-/** contract 1. Matched literally; dot segments and doubled slashes are not resolved. */
+/** contract §1. Matched literally; dot segments and doubled slashes are not resolved. */
 export const INGRESS_PATH_PREFIX = '/webhooks/w/';
 
 /**

@@ -1,6 +1,6 @@
 /**
  * What the log keeps of a refused delivery beside its reason: which check it failed, and what its sender can put right.
- * contract 5 (Log).
+ * contract §5.9 (Log).
  */
 import type { LikelyMistake, AuthenticationResult } from '#authentication';
 import type { CheckName } from './checks.ts';

@@ -1,4 +1,4 @@
-/** How many refused deliveries of a webhook get an entry of their own. contract 5 (Failed authentication). */
+/** How many refused deliveries of a webhook get an entry of their own. contract §5.4 (Failed authentication). */
 import { RATE_WINDOW_MS, REFUSED_ENTRIES_PER_MINUTE_MAX } from './limits.ts';
 import { tryAcquire } from './windows.ts';
 

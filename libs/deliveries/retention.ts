@@ -1,5 +1,6 @@
 /**
- * Which log entries may be pruned, and until when anything old is kept. spec: Delivery log retention; contract 5 (Log).
+ * Which log entries may be pruned, and until when anything old is kept. spec: Limits (Delivery log retention); contract
+ * §5.9 (Log).
  */
 import { RETAINED_DAYS_MIN } from './limits.ts';
 import type { OutcomeKind } from './types.ts';

@@ -1,6 +1,6 @@
 /**
  * A webhook's rate slots: 60 authenticated deliveries a minute, as a row that survives restarts. spec: Limits; contract
- * 5 (Slots).
+ * §5.6 (Slots).
  */
 import { DELIVERIES_PER_MINUTE_MAX } from './limits.ts';
 import { tryAcquire, type RateLimitResult } from './windows.ts';

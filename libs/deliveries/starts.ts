@@ -1,5 +1,6 @@
 /**
- * Which automations a delivery starts, and why others do not. spec: What the service does 6, Ordering; contract 7, 10.
+ * Which automations a delivery starts, and why others do not. spec: What the service does 6, Ordering; contract §7,
+ * §10.
  */
 import { UNREADABLE_FILTER, type CompiledFilter, type FilterOperator, type JsonValue } from '#filters';
 

@@ -1,4 +1,4 @@
-/** The vocabulary of webhook deliveries. spec: Webhook delivery (log entry); contract 5. */
+/** The vocabulary of webhook deliveries. spec: Webhook delivery (log entry); contract §5. */
 
 /** The five outcomes of a delivery; values are the labels that people see. */
 export const OUTCOMES = {

@@ -1,6 +1,6 @@
 /**
  * Counting over the minute that ends now: the arithmetic under rate slots, failure budgets and the refused log.
- * contract 5 (step 4).
+ * contract §5.2 (step 4).
  */
 import { RATE_WINDOW_MS } from './limits.ts';
 

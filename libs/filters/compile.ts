@@ -1,4 +1,4 @@
-/** Knows how raw filter JSON becomes a filter that can be asked about payloads. spec: Payload filter; contract 7. */
+/** Knows how raw filter JSON becomes a filter that can be asked about payloads. spec: Payload filter; contract §7. */
 import { failureInSteps } from './evaluate-in-steps.ts';
 import { firstFailure, type NestedTest } from './evaluate.ts';
 import { isObject, kindOf } from './json.ts';
@@ -8,11 +8,11 @@ import type { CompiledFilter, FilterCompilation, FilterVerdict } from './types.t
 const PASSED: FilterVerdict = Object.freeze({ passed: true });
 const UNREADABLE: FilterVerdict = Object.freeze({ passed: false, failedPointer: '', operator: 'nested' });
 
-/** The filter of an automation that has none: every payload, also `[]` and scalars. contract 7. */
+/** The filter of an automation that has none: every payload, also `[]` and scalars. contract §7. */
 export const MATCH_EVERYTHING: CompiledFilter = constantFilter(PASSED);
 
 /**
- * Stands for a stored filter that can no longer be read: no payload, so that a defect never starts runs. contract 7.
+ * Stands for a stored filter that can no longer be read: no payload, so that a defect never starts runs. contract §7.
  */
 export const UNREADABLE_FILTER: CompiledFilter = constantFilter(UNREADABLE);
 

@@ -1,6 +1,6 @@
 /**
  * The evaluation of a filter with rests, for whoever must not hold others up: the rules of `evaluate.ts`, in the same
- * order. contract 7.
+ * order. contract §7.
  */
 import {
   type Failure,

@@ -1,6 +1,6 @@
 /**
  * Knows whether a payload satisfies the tests of a filter, and which test failed first. spec: Payload filter; contract
- * 7.
+ * §7.
  */
 import type { FilterVerdict, JsonScalar, JsonValue } from './types.ts';
 

@@ -1,4 +1,4 @@
-/** What the grammar of payload filters refuses and warns of, and where. contract 7. */
+/** What the grammar of payload filters refuses and warns of, and where. contract §7. */
 import { compileFilter, DEPTH_MAX, LEAVES_MAX, MATCH_EVERYTHING, SET_VALUES_MAX, UNREADABLE_FILTER } from './index.ts';
 import type { FilterProblem, JsonValue } from './index.ts';
 

@@ -1,4 +1,7 @@
-/** Compiled filters against a naive model of contract 7 that shares no code with them, on filters and payloads made to meet. */
+/**
+ * Compiled filters against a naive model of contract §7 that shares no code with them, on filters and payloads made to
+ * meet.
+ */
 import * as fc from 'fast-check';
 import { failureInSteps, STEP_READS_MAX } from './evaluate-in-steps.ts';
 import { type CompiledFilter, compileFilter, type JsonScalar, type JsonValue } from './index.ts';
@@ -158,7 +161,7 @@ describe('compileFilter is total', () => {
   });
 });
 
-// ---- the model: the sentences of contract 7, one by one, straight over the raw filter ----
+// ---- the model: the sentences of contract §7, one by one, straight over the raw filter ----
 
 function model(filter: JsonObject, payload: JsonValue): boolean {
   if (Object.keys(filter).length === 0) return true;
@@ -199,7 +202,7 @@ function isOperator(name: string, operand: JsonValue): boolean {
     : (name === 'in' || name === 'not_in') && Array.isArray(operand);
 }
 
-/** The grammar of contract 7 without its size limits, which the generated filters stay below. */
+/** The grammar of contract §7 without its size limits, which the generated filters stay below. */
 function readable(condition: JsonValue): boolean {
   if (Array.isArray(condition)) return condition.every((item) => typeof item !== 'object' || item === null);
   if (!isObject(condition) || Object.keys(condition).length === 0) return false;

@@ -1,6 +1,6 @@
 /**
  * Knows the grammar and the limits of payload filters: raw JSON in, tests in written order and problems out. contract
- * 7.
+ * §7.
  */
 import type { Failure, Field, FieldTest, NestedTest } from './evaluate.ts';
 import { isObject, isScalar, kindOf, pointerTo, type RawObject } from './json.ts';

@@ -1,6 +1,6 @@
 /**
  * Knows what may stand in the value lists of `in` and `not_in`, and warns of lists that decide without looking.
- * contract 7.
+ * contract §7.
  */
 import { isScalar, kindOf, pointerTo } from './json.ts';
 import type { FilterProblem, JsonScalar } from './types.ts';

@@ -1,4 +1,6 @@
-/** Filters made of payloads: few and telling fields, always usable, always taking what they were made for. contract 7. */
+/**
+ * Filters made of payloads: few and telling fields, always usable, always taking what they were made for. contract §7.
+ */
 import * as fc from 'fast-check';
 import { compileFilter, FilterDraft, suggestFilter, type JsonValue } from './index.ts';
 import { examples } from '../../test/support/tier.ts';

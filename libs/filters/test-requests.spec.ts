@@ -1,4 +1,4 @@
-/** Which requests to test a filter can be answered. contract 4, 7. */
+/** Which requests to test a filter can be answered. contract §4, §7. */
 import { filterTestProblems } from './index.ts';
 
 describe('filterTestProblems', () => {

@@ -1,6 +1,6 @@
 /**
  * Whether requests about a filter can be answered: one that can be used, exactly one thing to test it against,
- * deliveries that it shall either take or leave. contract 4 (filters), 7.
+ * deliveries that it shall either take or leave. contract §4.1 (filters), §7.
  */
 import { compileFilter } from './compile.ts';
 import { isObject } from './json.ts';

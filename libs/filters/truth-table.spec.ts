@@ -1,4 +1,7 @@
-/** The truth table of contract 7. Filters and payloads are JSON texts, so that `__proto__` arrives as it does from the wire. */
+/**
+ * The truth table of contract §7. Filters and payloads are JSON texts, so that `__proto__` arrives as it does from the
+ * wire.
+ */
 import { compileFilter } from './index.ts';
 import type { CompiledFilter, FilterVerdict, JsonValue } from './index.ts';
 

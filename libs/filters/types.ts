@@ -1,6 +1,6 @@
 /**
  * The vocabulary of payload filters: raw JSON in, a compiled filter or positioned refusals out. spec: Payload filter;
- * contract 7.
+ * contract §7.
  */
 
 export type JsonScalar = string | number | boolean | null;

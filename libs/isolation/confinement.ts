@@ -1,4 +1,4 @@
-/** Whether a run may start with the walls that its machine has. contract 10. */
+/** Whether a run may start with the walls that its machine has. contract §10. */
 import type { Tier } from './egress.ts';
 
 export interface ConfinementRequest {
@@ -16,7 +16,7 @@ export interface ConfinementRequest {
 
 /**
  * Whether commands that come from an API, a repository or a payload may run behind these walls. The service's user is
- * tolerated: what that user could do to the service needs files, processes or network in common. contract 10.
+ * tolerated: what that user could do to the service needs files, processes or network in common. contract §10.
  */
 export function isConfining({ processes, files, network }: ConfinementRequest['walls']): boolean {
   return processes && files && network;

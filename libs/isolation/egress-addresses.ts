@@ -1,4 +1,4 @@
-/** What kind of place an IP address is: the public network, or somewhere that runs have no business. contract 10. */
+/** What kind of place an IP address is: the public network, or somewhere that runs have no business. contract §10. */
 import { type Cidr, type IpAddress, isAddressWithin, parseAddress, parseCidrs } from '#deliveries';
 
 /**

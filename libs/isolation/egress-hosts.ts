@@ -1,6 +1,6 @@
 /**
  * Hosts as runs name them and as operators list them: every spelling read to one form, patterns compared and
- * intersected. contract 10.
+ * intersected. contract §10.
  */
 import { formatAddress, parseAddress } from '#deliveries';
 

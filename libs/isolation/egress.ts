@@ -1,6 +1,6 @@
 /**
  * What a run may reach: the policy of a run from what operator, automation and tier say, and the decision for one
- * target. contract 10.
+ * target. contract §10.
  */
 import { addressKind } from './egress-addresses.ts';
 import { type Host, type HostPattern, intersection, matches, readHost, readHostPattern } from './egress-hosts.ts';
@@ -14,7 +14,7 @@ export interface EgressRules {
   named: readonly HostPattern[];
 }
 
-/** How far a run is trusted with what it reads: `strict` for what a delivery started. contract 10. */
+/** How far a run is trusted with what it reads: `strict` for what a delivery started. contract §10. */
 export type Tier = 'strict' | 'standard';
 
 /** What the operator allows runs at most. `host`: the machine's network as it is, without any of this. */
@@ -52,7 +52,7 @@ export function networkOf({ operator, tier, automation, models, repositories }: 
 
 /**
  * `network.allow` of an automation's file; undefined: it says nothing. An entry that cannot be read allows nothing.
- * spec: automation front matter.
+ * spec: Automation file.
  */
 export function hostsAllowedBy(network: { allow?: readonly string[] } | undefined): HostPattern[] | undefined {
   return network && (network.allow ?? []).map(readHostPattern).filter((pattern) => pattern !== undefined);

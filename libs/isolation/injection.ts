@@ -1,7 +1,7 @@
-/** Which environment variables may carry a secret into a run. contract 2 (Managed secrets). */
+/** Which environment variables may carry a secret into a run. contract §2.2 (Managed secrets). */
 import { isReservedVariable } from '#definitions';
 
-/** Characters below which a value could not be redacted without mutilating ordinary output. contract 2. */
+/** Characters below which a value could not be redacted without mutilating ordinary output. contract §2. */
 export const INJECTABLE_VALUE_LENGTH_MIN = 8;
 
 /**
@@ -14,7 +14,7 @@ const NAME = /^[A-Z][A-Z0-9_]{0,127}$/;
 
 /**
  * Whether a secret of this name may become a variable: upper case, and nothing of loader, shell, git or service.
- * contract 2.
+ * contract §2.
  */
 export function isInjectableEnvName(name: string): boolean {
   return NAME.test(name) && !isReservedVariable(name);
@@ -22,7 +22,7 @@ export function isInjectableEnvName(name: string): boolean {
 
 /**
  * Whether a value can be injected: long enough to be redacted, short enough to be looked for, and expressible in an
- * environment. contract 2.
+ * environment. contract §2.
  */
 export function isInjectableValue(value: string): boolean {
   return (

@@ -1,4 +1,4 @@
-/** Removes secret values from text that arrives in pieces, in the forms in which values usually leak. contract 10. */
+/** Removes secret values from text that arrives in pieces, in the forms in which values usually leak. contract §10. */
 import { INJECTABLE_VALUE_LENGTH_MIN } from './injection.ts';
 
 /** What stands in place of a secret. */
@@ -15,7 +15,7 @@ export interface Redactor {
   end(): string;
 }
 
-/** A redactor for one stream. Values under 8 characters are never injected and not looked for. contract 2. */
+/** A redactor for one stream. Values under 8 characters are never injected and not looked for. contract §2. */
 export function redactor(values: readonly string[]): Redactor {
   const patterns = patternsOf(values);
   return patterns.length === 0 ? { push: (text) => text, end: () => '' } : streaming(patterns);
@@ -29,7 +29,7 @@ export function redact(text: string, values: readonly string[]): string {
 
 /**
  * Whether a text holds any of the values in any of its forms; for what is rather left out whole than mutilated.
- * contract 10.
+ * contract §10.
  */
 export function holdsSecret(text: string, values: readonly string[]): boolean {
   return patternsOf(values).some((pattern) => text.includes(pattern));

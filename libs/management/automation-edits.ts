@@ -1,7 +1,7 @@
 /**
  * What a request to make, edit or delete an automation of a dashboard factory comes to, decided on the factory as it
  * is: every rule of
- * automation files holds. contract 4, 8.
+ * automation files holds. contract §4, §8.
  */
 import type { AutomationCreate, AutomationPatch } from '#contracts';
 import {
@@ -26,7 +26,7 @@ import {
 } from './factory-edits.ts';
 import { problemRefusal, validationFacts } from './validation-facts.ts';
 
-/** contract 4 (Create on a dashboard factory). */
+/** contract §4.3 (Create on a dashboard factory). */
 export function createdAutomation(factory: FactoryRecord, wanted: AutomationCreate, uidKey: Uint8Array): EditVerdict {
   const slug = slugOf(wanted.name, 'automation', new Set(factory.automations.map((automation) => automation.slug)));
   const checked = checkedAutomation(factory, { slug, keys: toFileKeys(wanted), prompt: wanted.prompt }, uidKey);

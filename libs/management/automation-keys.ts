@@ -1,4 +1,4 @@
-/** Automations between the wire (snake_case) and the keys of their files (camelCase). contract 4. */
+/** Automations between the wire (snake_case) and the keys of their files (camelCase). contract §4. */
 import { withoutAbsent } from '#agents';
 import type { AutomationAgent, AutomationCreate, AutomationPatch, AutomationTriggerRequest } from '#contracts';
 import type { FileKeys } from '#definitions';

@@ -1,6 +1,6 @@
 /**
  * What is wrong with a request for an automation whatever the factory holds, whether or not the schema refuses it too.
- * contract 4, 8.
+ * contract §4, §8.
  */
 import { membersOf, type AutomationPatch } from '#contracts';
 import { checkAutomationValue, isSkillReference } from '#definitions';

@@ -1,4 +1,4 @@
-/** What an edit of a dashboard factory is decided on, what it writes, and why it is refused. contract 2, 4. */
+/** What an edit of a dashboard factory is decided on, what it writes, and why it is refused. contract §2, §4. */
 import type { WebhookDefinition } from '#definitions';
 import type { AppliedObject } from '#reconcile';
 import type { RequestProblem } from '#runs';

@@ -1,7 +1,7 @@
 /**
  * What answers an edit of an automation that files decide: the file, the keys in it, and the text that does what was
  * asked.
- * contract 4 (managed definitions).
+ * contract §4.5 (managed definitions).
  */
 import type { AutomationCreate, AutomationPatch } from '#contracts';
 import {

@@ -1,6 +1,6 @@
 /**
  * What answers a change of a webhook that files decide: the file, the key in it, and the text that does what was asked.
- * contract 4 (managed definitions).
+ * contract §4.5 (managed definitions).
  */
 import type { WebhookCreate, WebhookPatch } from '#contracts';
 import {
@@ -86,7 +86,10 @@ function refuseRename(webhook: WebhookRecord, name: string, text: string): EditR
   );
 }
 
-/** The emergency stop of a managed webhook is its secret: no file has to change. spec: Rotate secret. */
+/**
+ * The emergency stop of a managed webhook is its secret: no file has to change. spec: Webhook management (Rotate
+ * secret).
+ */
 export function refuseWebhookRotate(webhook: WebhookRecord): EditRefusal {
   const { secret_name: name } = webhook;
   const detail =

@@ -1,4 +1,6 @@
-/** Edits of dashboard factories, decided on the factory as it is; and what answers them where files decide. contract 4. */
+/**
+ * Edits of dashboard factories, decided on the factory as it is; and what answers them where files decide. contract §4.
+ */
 import {
   changedWebhook,
   createdAutomation,

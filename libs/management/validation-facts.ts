@@ -1,6 +1,6 @@
 /**
- * What a definition that comes over the API is checked against, and what becomes of its problems. contract 2, 3
- * (Errors), 4, 8.
+ * What a definition that comes over the API is checked against, and what becomes of its problems. contract §2, §3.10
+ * (Errors), §4, §8.
  */
 import { labelOf } from '#contracts';
 import type { KnownFacts, SecretFacts, ValueProblem } from '#definitions';

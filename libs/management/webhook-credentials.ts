@@ -1,6 +1,5 @@
 /**
- * Which secret a webhook of a dashboard factory gets, and what replaces it. contract 2 (Managed secrets), 4 (Create,
- * Rotate).
+ * Which secret a webhook of a dashboard factory gets, and what replaces it. contract §2.2, §4.3, §4.4.
  */
 import {
   isUsable,

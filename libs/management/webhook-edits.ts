@@ -1,7 +1,7 @@
 /**
  * What a request to make, change, rotate or delete a webhook of a dashboard factory comes to, decided on the factory as
  * it is.
- * spec: Webhook management; contract 4.
+ * spec: Webhook management; contract §4.
  */
 import type { WebhookCreate, WebhookPatch } from '#contracts';
 import { checkWebhookValue, slugOf, webhookKeys, type WebhookDefinition } from '#definitions';
@@ -28,7 +28,7 @@ export interface NewWebhookOptions {
   random: Uint8Array;
 }
 
-/** contract 4 (Create on a dashboard factory). */
+/** contract §4.3 (Create on a dashboard factory). */
 export function createdWebhook(
   factory: FactoryRecord,
   wanted: WebhookCreate,
@@ -124,7 +124,7 @@ function concernsSecret({
   return enabled === true || mode !== undefined || scheme !== undefined || name !== undefined;
 }
 
-/** contract 4 (Rotate): every webhook that shares the secret moves in the same transaction. */
+/** contract §4.4 (Rotate): every webhook that shares the secret moves in the same transaction. */
 export function rotatedWebhook(factory: FactoryRecord, target: WebhookTarget, request: RotationRequest): EditVerdict {
   const found = foundWebhook(factory, target);
   if (!found.ok) return found;

@@ -1,4 +1,4 @@
-/** Webhooks between the wire (snake_case) and the keys of their files (camelCase). contract 4. */
+/** Webhooks between the wire (snake_case) and the keys of their files (camelCase). contract §4. */
 import type { WebhookCreate, WebhookPatch } from '#contracts';
 import type { FileKeys, WebhookDefinition } from '#definitions';
 import type { ToMember } from './validation-facts.ts';

@@ -1,6 +1,6 @@
 /**
  * What is wrong with a request for a webhook whatever the factory holds, whether or not the schema refuses it too.
- * contract 4, 8.
+ * contract §4, §8.
  */
 import { secretUse, SIGNATURE_SCHEMES } from '#authentication';
 import { membersOf } from '#contracts';

@@ -1,4 +1,4 @@
-/** Knows how a list of texts is fed to a hash so that no other list gives the same bytes. contract 1. */
+/** Knows how a list of texts is fed to a hash so that no other list gives the same bytes. contract §1. */
 import type { Hash, Hmac } from 'node:crypto';
 
 const LENGTH_BYTES = 4; // a part is at most a file of 256 KiB or a path, far below 4 GiB

@@ -1,6 +1,6 @@
 /**
  * What is made of a tree: checked, planned and guarded against what is applied now. A pass applies it; a plan only
- * shows it. contract 9.
+ * shows it. contract §9.
  */
 import { checkReferences, hasErrors, type CheckedDefinitions, type KnownFacts, type Reading } from '#definitions';
 import { applied, blockedByGuard, blockedByProblems, blockedByWindow, type PassEnding } from './passes/endings.ts';

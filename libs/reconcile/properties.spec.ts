@@ -1,4 +1,7 @@
-/** What holds for every history of trees, broken files and passes (the invariants I1 to I4 of reconciliation). contract 9. */
+/**
+ * What holds for every history of trees, broken files and passes (the invariants I1 to I4 of reconciliation). contract
+ * §9.
+ */
 import * as fc from 'fast-check';
 import type {
   AutomationDefinition,

@@ -1,6 +1,6 @@
 /**
  * What a genuine push notice asks for: whether it can concern the branch that a factory follows. Every doubt is a
- * reason to ask git. contract 4 (push).
+ * reason to ask git. contract §4.1 (push).
  */
 
 export type PushReason = 'push' | 'suspended' | 'other-branch' | 'not-a-push';

@@ -1,4 +1,4 @@
-/** The vocabulary of reconciliation: what is, what should be, and the ordered changes between them. contract 9. */
+/** The vocabulary of reconciliation: what is, what should be, and the ordered changes between them. contract §9. */
 import type {
   ApplyMode,
   AutomationDefinition,

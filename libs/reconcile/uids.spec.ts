@@ -1,4 +1,4 @@
-/** UIDs against vectors computed by another implementation of contract 1, and what must make them differ. */
+/** UIDs against vectors computed by another implementation of contract §1, and what must make them differ. */
 import { deriveUid, UID_KEY_BYTES_MIN } from './index.ts';
 import type { ObjectKind } from './index.ts';
 

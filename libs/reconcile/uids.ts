@@ -1,5 +1,5 @@
 /**
- * Knows how an object's UID follows from its kind and names, so that a plan can print it before the merge. contract 1.
+ * Knows how an object's UID follows from its kind and names, so that a plan can print it before the merge. contract §1.
  */
 import { createHmac } from 'node:crypto';
 import { updateFramed } from './framing.ts';
@@ -24,7 +24,7 @@ export const UID_KEY_BYTES_MIN = 16;
 /**
  * The UID of a factory, or of an object of it: prefix and 26 characters of lower-case Crockford base32, the first 130
  * bits of HMAC-SHA-256 under the installation's UID key over the length-prefixed (kind, factory slug[, slug]).
- * contract 1, Identifiers.
+ * contract §1.3 (Identifiers).
  *
  * Depends on nothing else: an object that is deleted and added again gets the same UID. Throws, as a fault of the
  * caller, on a key under 16 bytes, on a missing or empty name, and on an object slug for the factory itself (an empty

@@ -1,6 +1,6 @@
 /**
  * The words that a webhook-started run receives beside the automation's prompt. spec: What a webhook-started run
- * receives; contract 10.
+ * receives; contract §10.
  */
 
 /** File name of the delivery's exact body in the run's workspace. spec: What a webhook-started run receives. */
@@ -33,7 +33,7 @@ export function envelope(facts: EnvelopeFacts): string {
   ].join('\n');
 }
 
-/** Prompt of a webhook-started run: automation body, blank line, envelope. contract 10. */
+/** Prompt of a webhook-started run: automation body, blank line, envelope. contract §10. */
 export function webhookPrompt(automationBody: string, envelopeText: string): string {
   return `${automationBody.trimEnd()}\n\n${envelopeText}`;
 }

@@ -1,5 +1,5 @@
 /**
- * Time-ordered identifiers (UUIDv7, RFC 9562) made from a given time and given random bytes. contract 1 (Identifiers).
+ * Time-ordered identifiers (UUIDv7, RFC 9562) made from a given time and given random bytes. contract §1.3.
  */
 import { createHash } from 'node:crypto';
 
@@ -19,7 +19,7 @@ const NO_RANDOM = new Uint8Array(UUID_RANDOM_BYTES);
 
 const CANONICAL = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** A UUIDv7 of this time (milliseconds since the epoch) and these ten random bytes. contract 1. */
+/** A UUIDv7 of this time (milliseconds since the epoch) and these ten random bytes. contract §1. */
 export function uuidv7(nowMs: number, random: Uint8Array): string {
   if (random.length < UUID_RANDOM_BYTES)
     throw new RangeError(`uuidv7 needs ${UUID_RANDOM_BYTES} random bytes, got ${random.length}`);

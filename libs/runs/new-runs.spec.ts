@@ -1,4 +1,4 @@
-/** Which snapshots a run is made of. spec: What a webhook-started run receives; contract 5 (behind acceptance), 10. */
+/** Which snapshots a run is made of. spec: What a webhook-started run receives; contract §5.10, §10. */
 import { describe, expect, it } from '@jest/globals';
 import type { ServerAgent } from '#agents';
 import type { AgentDefaults, AutomationDefinition } from '#definitions';

@@ -1,6 +1,6 @@
 /**
  * The runs that a delivery or a tick starts, as snapshots of automation, envelope and configuration.
- * spec: What a webhook-started run receives; contract 5, 10.
+ * spec: What a webhook-started run receives; contract §5, §10.
  */
 import { resolveAgentConfig, toAgentConfig, type ServerAgent } from '#agents';
 import type { AgentDefaults, AutomationDefinition } from '#definitions';

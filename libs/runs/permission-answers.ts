@@ -1,4 +1,4 @@
-/** What an answer to an agent's request for permission does in each state of its run. contract 3 (Follow-up). */
+/** What an answer to an agent's request for permission does in each state of its run. contract §3.8 (Follow-up). */
 import type { PermissionOption } from '#agents';
 import { isEnded } from './states.ts';
 import type { RunState } from './types.ts';

@@ -1,15 +1,15 @@
-/** Rules of a run request that a schema cannot state: bytes, reserved words, uniqueness. contract 3 (Create). */
+/** Rules of a run request that a schema cannot state: bytes, reserved words, uniqueness. contract §3.2 (Create). */
 import { isSkillReference } from '#definitions';
 import { attachmentProblems } from './workspace/attachments.ts';
 import type { RequestProblem } from './types.ts';
 
-/** Entries of one run's metadata: labels, not a data store. contract 3. */
+/** Entries of one run's metadata: labels, not a data store. contract §3. */
 export const METADATA_ENTRIES_MAX = 20;
 
-/** UTF-8 bytes of one metadata value. contract 3. */
+/** UTF-8 bytes of one metadata value. contract §3. */
 export const METADATA_VALUE_BYTES_MAX = 256;
 
-/** Metadata that the service itself writes from columns. contract 3. */
+/** Metadata that the service itself writes from columns. contract §3. */
 export const RESERVED_METADATA_KEYS: readonly string[] = [
   'automation_id',
   'webhook_uid',
@@ -22,7 +22,7 @@ const METADATA_KEY = /^[A-Za-z0-9._-]{1,64}$/;
 /**
  * Everything wrong with a request to create a run that its schema cannot state, each by its pointer. The body may be
  * anything:
- * members of a wrong type are the schema's to name, and are passed over. contract 3 (Create).
+ * members of a wrong type are the schema's to name, and are passed over. contract §3.2 (Create).
  */
 export function runRequestProblems(body: unknown): RequestProblem[] {
   const request = membersOf(body);
@@ -37,7 +37,7 @@ export function runRequestProblems(body: unknown): RequestProblem[] {
   ];
 }
 
-/** The same for a dispatch, whose ticket becomes metadata of the run. contract 4. */
+/** The same for a dispatch, whose ticket becomes metadata of the run. contract §4. */
 export function dispatchProblems(body: unknown): RequestProblem[] {
   const request = membersOf(body);
   if (request === undefined) return [];
@@ -50,7 +50,7 @@ export function dispatchProblems(body: unknown): RequestProblem[] {
   ];
 }
 
-/** The same for a follow-up. contract 3 (Follow-up). */
+/** The same for a follow-up. contract §3.8 (Follow-up). */
 export function followupProblems(body: unknown): RequestProblem[] {
   const request = membersOf(body);
   return request === undefined ? [] : attachmentProblems({ attachments: request['attachments'] });
@@ -61,7 +61,7 @@ function promptProblems({ prompt, skill, config }: Members): RequestProblem[] {
   return isSaid ? [] : [{ pointer: '/prompt', message: 'is required unless skill or config.skill_spec is given' }];
 }
 
-/** Everything wrong with a request's metadata. contract 3 (Create). */
+/** Everything wrong with a request's metadata. contract §3.2 (Create). */
 export function metadataProblems(metadata: unknown, at = '/metadata'): RequestProblem[] {
   const entries = Object.entries(membersOf(metadata) ?? {});
   const problems = entries.flatMap(([key, value]) => entryProblems(key, value, `${at}/${escaped(key)}`));
@@ -84,7 +84,7 @@ function entryProblems(key: string, value: unknown, pointer: string): RequestPro
   return messages.map((message) => ({ pointer, message }));
 }
 
-/** Everything wrong with a dispatch's ticket, which becomes metadata of the run. contract 4. */
+/** Everything wrong with a dispatch's ticket, which becomes metadata of the run. contract §4. */
 export function ticketProblems({
   ticket_ref: ref,
   ticket_url: url,
@@ -94,7 +94,7 @@ export function ticketProblems({
   );
 }
 
-/** Everything wrong with the form of a run's skill. contract 3 (AmbientAgentConfig: checked at create). */
+/** Everything wrong with the form of a run's skill. contract §3.4 (checked at create). */
 export function skillProblems(skill: unknown, at: string): RequestProblem[] {
   if (typeof skill !== 'string' || isSkillReference(skill)) return [];
   return [
@@ -125,7 +125,7 @@ function ownSkillProblems({
   );
 }
 
-/** Everything wrong with a request's configuration that its schema cannot state. contract 3 (AmbientAgentConfig). */
+/** Everything wrong with a request's configuration that its schema cannot state. contract §3.4 (AmbientAgentConfig). */
 export function agentConfigProblems(config: unknown, at = '/config'): RequestProblem[] {
   const { skill_spec: skill, mcp_servers: servers } = membersOf(config) ?? {};
   return [

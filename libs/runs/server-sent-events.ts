@@ -1,4 +1,4 @@
-/** How a run's log is written as a stream of server-sent events. contract 3 (events). */
+/** How a run's log is written as a stream of server-sent events. contract §3.1 (events). */
 
 /** Asks clients that lose the connection to come back after this time, milliseconds. */
 const RETRY_MS = 1_000;

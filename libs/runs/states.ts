@@ -1,4 +1,4 @@
-/** Which state a run may move to from which. spec: Run states; contract 3 (States). */
+/** Which state a run may move to from which. spec: Run states; contract §3.6 (States). */
 import type { RunState } from './types.ts';
 
 /**
@@ -23,12 +23,12 @@ export type LeasedState = 'CLAIMED' | 'PENDING' | 'INPROGRESS' | 'BLOCKED';
 /** The states in which nothing more happens unless a follow-up arrives. */
 export type EndedState = 'SUCCEEDED' | 'FAILED' | 'ERROR' | 'CANCELLED';
 
-/** Whether a run in `from` may become `to`; staying where one is is no move. contract 3. */
+/** Whether a run in `from` may become `to`; staying where one is is no move. contract §3. */
 export function canMove(from: RunState, to: RunState): boolean {
   return TRANSITIONS[from].includes(to);
 }
 
-/** Whether the run has ended: only a follow-up moves it on. contract 3. */
+/** Whether the run has ended: only a follow-up moves it on. contract §3. */
 export function isEnded(state: RunState): state is EndedState {
   return state === 'SUCCEEDED' || state === 'FAILED' || state === 'ERROR' || state === 'CANCELLED';
 }

@@ -1,4 +1,7 @@
-/** What a follow-up message or a cancel request means in each state of a run. spec: followups, cancel; contract 3. */
+/**
+ * What a follow-up message or a cancel request means in each state of a run. spec: Agent run interface (followups),
+ * Agent run interface (cancel); contract §3.
+ */
 import { RUN_ATTACHMENT_BYTES_MAX, RUN_ATTACHMENTS_MAX } from './workspace/attachments.ts';
 import { isEnded } from './states.ts';
 import type { RunState } from './types.ts';
@@ -9,7 +12,7 @@ import type { RunState } from './types.ts';
  */
 export type FollowupOutcome = 'queued_prompt' | 'queue_pending' | 'live_session' | 'handoff_execution';
 
-/** UTF-8 bytes that one execution is handed at once: eight prompts of the largest size. contract 3 (Create). */
+/** UTF-8 bytes that one execution is handed at once: eight prompts of the largest size. contract §3.2 (Create). */
 export const TASK_BYTES_MAX = 8_388_608;
 
 export interface FollowupSituation {
@@ -33,7 +36,7 @@ export type FollowupDecision =
 
 /**
  * Where a follow-up to a run in this state goes; refused while a cancel is under way or without its factory (409), and
- * when too much waits or was attached (400). contract 3 (Follow-up).
+ * when too much waits or was attached (400). contract §3.8 (Follow-up).
  */
 export function followupOutcome(state: RunState, situation: FollowupSituation): FollowupDecision {
   if (situation.factoryDeleted) return { ok: false, reason: 'factory-deleted' };
@@ -72,7 +75,7 @@ export type CancelAction = 'cancel-now' | 'ask' | 'none';
 export type CancelDecision = { ok: true; action: CancelAction } | { ok: false; reason: 'already-ended' };
 
 /**
- * What a cancel request means now: repeating is fine, an end that committed first refuses (400). contract 3 (Cancel).
+ * What a cancel request means now: repeating is fine, an end that committed first refuses (400). contract §3.9.
  */
 export function cancelDecision(state: RunState, situation: { cancelRequested: boolean }): CancelDecision {
   if (state === 'CANCELLED') return { ok: true, action: 'none' };
@@ -81,8 +84,8 @@ export function cancelDecision(state: RunState, situation: { cancelRequested: bo
   return { ok: true, action: situation.cancelRequested ? 'none' : 'ask' };
 }
 
-/** Milliseconds that a cancelled agent has to end its turn by itself. contract 3 (Cancel). */
+/** Milliseconds that a cancelled agent has to end its turn by itself. contract §3.9 (Cancel). */
 export const CANCEL_ASK_MS = 10_000;
 
-/** Milliseconds between TERM and the kill of the whole tree. contract 3 (Cancel). */
+/** Milliseconds between TERM and the kill of the whole tree. contract §3.9 (Cancel). */
 export const CANCEL_TERM_MS = 5_000;

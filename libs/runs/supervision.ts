@@ -1,6 +1,6 @@
 /**
  * How the supervision of one execution advances: its phase, why it is stopped, and what that means for its run.
- * contract 3 (States).
+ * contract §3.6 (States).
  */
 
 /**

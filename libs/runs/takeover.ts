@@ -1,12 +1,11 @@
 /**
- * What becomes of an execution whose supervisor stopped renewing its lease, or whose service stops. contract 3
- * (States).
+ * What becomes of an execution whose supervisor stopped renewing its lease, or whose service stops. contract §3.6.
  */
 import type { LeasedState } from './states.ts';
 
 /**
  * Executions taken over per run: a run that loses its third machine is more likely the cause than the victim. contract
- * 3.
+ * §3.
  */
 export const TAKEOVERS_MAX = 2;
 
@@ -26,7 +25,7 @@ export type LeaseExpiryDecision = HandOverDecision | { next: 'error'; reason: 't
 
 export type HandOverDecision = { next: 'requeue' } | { next: 'cancel' } | { next: 'error'; reason: 'not-restartable' };
 
-/** Whether a lost execution is queued again (with a higher epoch), ends CANCELLED or ends in ERROR. contract 3. */
+/** Whether a lost execution is queued again (with a higher epoch), ends CANCELLED or ends in ERROR. contract §3. */
 export function afterLeaseExpiry(lost: LostExecution): LeaseExpiryDecision {
   if (!lost.cancelRequested && lost.takeovers >= TAKEOVERS_MAX) return { next: 'error', reason: 'takeovers-exhausted' };
   return afterHandOver(lost);
@@ -34,7 +33,7 @@ export function afterLeaseExpiry(lost: LostExecution): LeaseExpiryDecision {
 
 /**
  * The same for an execution that its own service ends because it stops: nobody lost it, so that it is not counted.
- * contract 3.
+ * contract §3.
  */
 export function afterHandOver(ended: Omit<LostExecution, 'takeovers'>): HandOverDecision {
   if (ended.cancelRequested) return { next: 'cancel' };
@@ -45,7 +44,7 @@ export function afterHandOver(ended: Omit<LostExecution, 'takeovers'>): HandOver
 
 /**
  * How long a supervisor that cannot renew its lease may let its processes run on: before another one may begin, they
- * are gone. reference: Engine.
+ * are gone. explanation: Engine.
  */
 export function mayRunOn(sinceRenewalMs: number, leaseMs: number): boolean {
   return sinceRenewalMs * 3 < leaseMs * 2;

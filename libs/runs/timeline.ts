@@ -1,4 +1,4 @@
-/** What happened to a run, told from what is stored of it. contract 3 (timeline). */
+/** What happened to a run, told from what is stored of it. contract §3.1 (timeline). */
 import { derivedUuid } from './identifiers.ts';
 import { isEnded, type EndedState } from './states.ts';
 import type { RunState } from './types.ts';
@@ -68,7 +68,7 @@ const LEAVINGS: Readonly<Record<string, TimelineEventType>> = {
 
 /**
  * Everything that happened, oldest first; what happened in the same millisecond in the order in which it must have.
- * contract 3 (timeline).
+ * contract §3.1 (timeline).
  */
 export function timelineOf(history: RunHistory): TimelineEvent[] {
   const { runId, source, createdAtMs, executions, followups, ends } = history;

@@ -1,4 +1,4 @@
-/** The vocabulary of agent runs. spec: Agent run, States and transitions; contract 3. */
+/** The vocabulary of agent runs. spec: Agent run, States and transitions; contract §3. */
 
 export const RUN_STATES = [
   'QUEUED',

@@ -1,4 +1,7 @@
-/** Bytes of HTTP requests as senders of every kind send them: who proves himself how, and who is refused. contract 5, 6. */
+/**
+ * Bytes of HTTP requests as senders of every kind send them: who proves himself how, and who is refused. contract §5,
+ * §6.
+ */
 import { prepareSigningKey, sign, SIGNATURE_SCHEMES } from '#authentication';
 import { BODY_BYTES_MAX } from '#deliveries';
 

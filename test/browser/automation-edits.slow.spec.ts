@@ -1,4 +1,7 @@
-/** Automations in a browser, at length: what the service refuses, two people at once, text that is not lost, factories of files. spec: Automations. */
+/**
+ * Automations in a browser, at length: what the service refuses, two people at once, text that is not lost, factories
+ * of files. spec: Automation file.
+ */
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { makeKey } from '../support/api-keys.ts';
 import { describeInBrowser, launch, seriousFaults, shot, signedIn, signIn, type Visit } from '../support/browser.ts';

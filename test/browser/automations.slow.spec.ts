@@ -1,4 +1,7 @@
-/** Automations in a browser, before the real service: written, tried on what was delivered, switched and deleted, read by those who may only look. spec: Automations, Test filter. */
+/**
+ * Automations in a browser, before the real service: written, tried on what was delivered, switched and deleted, read
+ * by those who may only look. spec: Automation file, Webhook management (Test filter).
+ */
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { makeKey } from '../support/api-keys.ts';
 import { describeInBrowser, launch, seriousFaults, shot, signedIn, type Visit } from '../support/browser.ts';

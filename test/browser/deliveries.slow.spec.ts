@@ -1,4 +1,7 @@
-/** Deliveries in a browser, before the real service: as they come, why they were refused, what they held and started, and delivered again. spec: Inspect deliveries; contract 5 (Log). */
+/**
+ * Deliveries in a browser, before the real service: as they come, why they were refused, what they held and started,
+ * and delivered again. spec: Webhook management (Inspect deliveries); contract §5.9 (Log).
+ */
 import { createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Webhook as StandardWebhook } from 'standardwebhooks';

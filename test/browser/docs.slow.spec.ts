@@ -1,4 +1,7 @@
-/** The documentation in a browser: everything is there, and nothing that the page's policy forbids was tried. contract 3. */
+/**
+ * The documentation in a browser: everything is there, and nothing that the page's policy forbids was tried. contract
+ * §3.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

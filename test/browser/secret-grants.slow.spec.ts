@@ -1,4 +1,7 @@
-/** Secrets and API keys in a browser, at length: grants of the team’s secrets, one’s own key, and what each role sees. contract 2. */
+/**
+ * Secrets and API keys in a browser, at length: grants of the team’s secrets, one’s own key, and what each role sees.
+ * contract §2.
+ */
 import type { Browser, Page } from 'playwright-core';
 import { makeKey } from '../support/api-keys.ts';
 import { describeInBrowser, launch, seriousFaults, shot, signedIn, type Visit } from '../support/browser.ts';

@@ -1,4 +1,7 @@
-/** Secrets, API keys and the audit trail in a browser, before the real service: what goes in is used and never shown, and what was done is told. contract 2. */
+/**
+ * Secrets, API keys and the audit trail in a browser, before the real service: what goes in is used and never shown,
+ * and what was done is told. contract §2.
+ */
 import type { Browser, Page } from 'playwright-core';
 import { insert } from '../../apps/server/store/database/transactions.ts';
 import { describeInBrowser, launch, seriousFaults, shot, signedIn, type Visit } from '../support/browser.ts';

@@ -1,4 +1,4 @@
-/** Who comes in, how they go, and how they get around with the keyboard alone. spec: What the service does 11. */
+/** Who comes in, how they go, and how they get around with the keyboard alone. spec: What the service does. */
 import type { Browser, Page } from 'playwright-core';
 import { makeKey } from '../support/api-keys.ts';
 import { describeInBrowser, launch, seriousFaults, shot, signedIn, signIn, visit } from '../support/browser.ts';

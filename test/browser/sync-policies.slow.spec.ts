@@ -1,4 +1,7 @@
-/** The reconciling of factories on the web page, at length, over real git repositories: problems, policies, histories and plans. spec: What the service does 5–6; contract 4, 9. */
+/**
+ * The reconciling of factories on the web page, at length, over real git repositories: problems, policies, histories
+ * and plans. spec: What the service does 5–6; contract §4, §9.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';

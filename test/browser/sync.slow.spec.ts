@@ -1,4 +1,7 @@
-/** Factories on the web page, and deletions that wait, over real git repositories. spec: What the service does 5–6; contract 4, 9. */
+/**
+ * Factories on the web page, and deletions that wait, over real git repositories. spec: What the service does 5–6;
+ * contract §4, §9.
+ */
 import type { Browser, Page } from 'playwright-core';
 import { describeInBrowser, launch, seriousFaults, shot, signedIn, type Visit } from '../support/browser.ts';
 import {

@@ -1,4 +1,7 @@
-/** acceptOnce, the door behind every 202, on every database. spec: Delivery identity, Rate limit; contract 5. */
+/**
+ * acceptOnce, the door behind every 202, on every database. spec: Delivery identity, Limits (Delivery rate); contract
+ * §5.
+ */
 import { randomBytes } from 'node:crypto';
 import { DELIVERIES_PER_MINUTE_MAX } from '#deliveries';
 import { uuidv7, UUID_RANDOM_BYTES } from '#runs';

@@ -1,4 +1,7 @@
-/** "At once" between connections: what committed before an acceptance wins, what comes later waits; and lost races are run again. contract 5 (Transaction). */
+/**
+ * "At once" between connections: what committed before an acceptance wins, what comes later waits; and lost races are
+ * run again. contract §5.8 (Transaction).
+ */
 import { Client } from 'pg';
 import type { DeliveryOutcome } from '../../apps/server/store/deliveries/pending-deliveries.ts';
 import { LostRaceError, StoreError } from '../../apps/server/store/database/store-errors.ts';

@@ -1,4 +1,7 @@
-/** Runs that automations started lately, on every database: by state, within the days, along indexes, up to a bound. contract 4 (automations). */
+/**
+ * Runs that automations started lately, on every database: by state, within the days, along indexes, up to a bound.
+ * contract §4.1 (automations).
+ */
 import { randomBytes } from 'node:crypto';
 import { uuidv7 } from '#runs';
 import { RECENT_RUNS_MAX, recentRunsOf } from '../../apps/server/store/definitions/automations.ts';

@@ -1,4 +1,4 @@
-/** Edits of dashboard factories, and automations as people look at them, on every database. contract 2, 4, 5. */
+/** Edits of dashboard factories, and automations as people look at them, on every database. contract §2, §4, §5. */
 import type { AppliedObject } from '#reconcile';
 import type {
   DefinitionEdit,

@@ -1,4 +1,4 @@
-/** Applied definitions, managed secrets, access and the serving state on every database. contract 2, 5, 9. */
+/** Applied definitions, managed secrets, access and the serving state on every database. contract §2, §5, §9. */
 import { bySystem } from '../../apps/server/store/access/audit.ts';
 import { UnusableSecretError } from '../../apps/server/store/secrets/secret-changes.ts';
 import type { Grants } from '../../apps/server/store/secrets/secrets.ts';

@@ -1,4 +1,4 @@
-/** What explanations look up, on every database. spec: Webhook delivery; contract 4. */
+/** What explanations look up, on every database. spec: Webhook delivery; contract §4. */
 import { ExplanationStore } from '../../apps/server/store/reports/explanations.ts';
 import { onEachBackend, type Stores } from './backends.ts';
 import { apply, arrivalAt, automationOf, newId, seedServed, unique } from './seeds.ts';

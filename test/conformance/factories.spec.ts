@@ -1,4 +1,4 @@
-/** Factories on every database: lease and fence, passes, approvals, generations, deletion. contract 4, 9. */
+/** Factories on every database: lease and fence, passes, approvals, generations, deletion. contract §4, §9. */
 import { bySystem } from '../../apps/server/store/access/audit.ts';
 import type { PassRecord } from '#reconcile';
 import { FenceLostError } from '../../apps/server/store/database/store-errors.ts';

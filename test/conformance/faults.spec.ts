@@ -1,4 +1,7 @@
-/** What a failing database tells: its code, never a value, a statement or a row; and what survives a killed process. contract 5. */
+/**
+ * What a failing database tells: its code, never a value, a statement or a row; and what survives a killed process.
+ * contract §5.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Idempotency keys on every database: one request runs, its answer is kept with what it did, and a key that was left behind can be used again. contract 3 (Create). */
+/**
+ * Idempotency keys on every database: one request runs, its answer is kept with what it did, and a key that was left
+ * behind can be used again. contract §3.2 (Create).
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** API keys and the audit trail on every database: who is let in, that somebody always can be, and that every change is written down with itself. contract 2. */
+/**
+ * API keys and the audit trail on every database: who is let in, that somebody always can be, and that every change is
+ * written down with itself. contract §2.
+ */
 import type { ChangedBy } from '../../apps/server/store/access/audit.ts';
 import type { ApiKey, NewKey } from '../../apps/server/store/access/keys.ts';
 import { count, meddle, onEachBackend, type Stores } from './backends.ts';

@@ -1,4 +1,7 @@
-/** What passes leave behind beside definitions, on every database: conditions, events, revisions, policies, blobs, replicas. contract 9. */
+/**
+ * What passes leave behind beside definitions, on every database: conditions, events, revisions, policies, blobs,
+ * replicas. contract §9.
+ */
 import { bySystem } from '../../apps/server/store/access/audit.ts';
 import { EVENTS_RETAINED_MAX } from '../../apps/server/store/factories/events.ts';
 import type { PassOutcome, PassRecord } from '#reconcile';

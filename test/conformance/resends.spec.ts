@@ -1,4 +1,7 @@
-/** Stored bytes that are delivered again, on every database: numbered in the transaction that accepts them, by whichever replica. contract 5 (Log). */
+/**
+ * Stored bytes that are delivered again, on every database: numbered in the transaction that accepts them, by whichever
+ * replica. contract §5.9 (Log).
+ */
 import { DELIVERIES_PER_MINUTE_MAX, resendIdentity } from '#deliveries';
 import type { DeliveryOutcome, PendingDelivery } from '../../apps/server/store/deliveries/pending-deliveries.ts';
 import type { ResendRequest } from '../../apps/server/store/deliveries/delivery-entries.ts';

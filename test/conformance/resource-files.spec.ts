@@ -1,4 +1,4 @@
-/** Environments and skills as runs look for them, with the files of skills, on every database. contract 3 (AmbientAgentConfig), 8. */
+/** Environments and skills as runs look for them, with the files of skills, on every database. contract §3.4, §8. */
 import type { SkillFile } from '#definitions';
 import { ResourceStore } from '../../apps/server/store/definitions/resource-files.ts';
 import { count, select, onEachBackend } from './backends.ts';

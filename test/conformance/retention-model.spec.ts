@@ -1,4 +1,7 @@
-/** Random histories of delivery logs against the rules in plain words: what is left is what may not go, on every database. spec: Delivery log retention; contract 5 (Log). */
+/**
+ * Random histories of delivery logs against the rules in plain words: what is left is what may not go, on every
+ * database. spec: Limits (Delivery log retention); contract §5.9 (Log).
+ */
 import { deliverySweep } from '../../apps/server/store/retention/delivery-sweeps.ts';
 import { select, meddle, onEachBackend, type Stores } from './backends.ts';
 import { runOf, seedServed, type Served } from './seeds.ts';

@@ -1,4 +1,7 @@
-/** What goes of runs that ended long ago, and what stays; histories of factories; the audit trail: on every database. contract 2, 3, 9. */
+/**
+ * What goes of runs that ended long ago, and what stays; histories of factories; the audit trail: on every database.
+ * contract §2, §3, §9.
+ */
 import { RETAINED_ENTRIES_MIN } from '#deliveries';
 import { auditSweep, historySweep } from '../../apps/server/store/retention/history-sweeps.ts';
 import { artifactSweep, eventSweep } from '../../apps/server/store/retention/run-sweeps.ts';

@@ -1,4 +1,7 @@
-/** Pruning of the delivery log on every database: at least 7 days, at least the latest 50 of each class, nothing that a run needs. spec: Delivery log retention; contract 5 (Log). */
+/**
+ * Pruning of the delivery log on every database: at least 7 days, at least the latest 50 of each class, nothing that a
+ * run needs. spec: Limits (Delivery log retention); contract §5.9 (Log).
+ */
 import { RETAINED_ENTRIES_MIN } from '#deliveries';
 import { count, select, meddle, onEachBackend, type Stores } from './backends.ts';
 import { deliverySweep, identitySweep } from '../../apps/server/store/retention/delivery-sweeps.ts';

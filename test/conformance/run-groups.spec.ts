@@ -1,4 +1,7 @@
-/** skip and replace in the transaction that accepts a delivery: exact under concurrent acceptance, told in the log of delivery and run. contract 8 (concurrency). */
+/**
+ * skip and replace in the transaction that accepts a delivery: exact under concurrent acceptance, told in the log of
+ * delivery and run. contract §8.3 (concurrency).
+ */
 import type { DeliveryOutcome, Accepted } from '../../apps/server/store/deliveries/pending-deliveries.ts';
 import type { NewRun } from '../../apps/server/store/runs/new-run.ts';
 import type { RunRow } from '../../apps/server/store/runs/run.entities.ts';

@@ -1,4 +1,7 @@
-/** Lists of runs on every database: against a model of plain arrays, while runs are created and changed, and by what the planners make of them. contract 3 (List). */
+/**
+ * Lists of runs on every database: against a model of plain arrays, while runs are created and changed, and by what the
+ * planners make of them. contract §3.7 (List).
+ */
 import * as fc from 'fast-check';
 import { isEnded, RUN_STATES, type RunState } from '#runs';
 import {

@@ -1,4 +1,7 @@
-/** Questions of agents and follow-ups in the middle of an execution, on every database: the run's state, its log and the answer change together. contract 3 (States, Follow-up). */
+/**
+ * Questions of agents and follow-ups in the middle of an execution, on every database: the run's state, its log and the
+ * answer change together. contract §3.6 (States), §3.8 (Follow-up).
+ */
 import { conversationOf } from '#agents';
 import { followupOutcome, type RunState } from '#runs';
 import type { Claim } from '../../apps/server/store/runs/runs.ts';

@@ -1,4 +1,7 @@
-/** What belongs to a run on every database: files of its requests, what it made, what is told of it, what it can be made of. contract 3. */
+/**
+ * What belongs to a run on every database: files of its requests, what it made, what is told of it, what it can be made
+ * of. contract §3.
+ */
 import { createHash } from 'node:crypto';
 import { conversationOf } from '#agents';
 import { followupOutcome, timelineOf, type ReadArtifact, type RunState } from '#runs';

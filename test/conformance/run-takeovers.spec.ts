@@ -1,4 +1,7 @@
-/** Executions that are over before their work is, on every database: handed back, lost, cancelled meanwhile; and the end that is told once. contract 3 (States). */
+/**
+ * Executions that are over before their work is, on every database: handed back, lost, cancelled meanwhile; and the end
+ * that is told once. contract §3.6 (States).
+ */
 import { followupOutcome, isEnded, type RunState } from '#runs';
 import type { Claim, RunEnd } from '../../apps/server/store/runs/runs.ts';
 import type { RunRow } from '../../apps/server/store/runs/run.entities.ts';

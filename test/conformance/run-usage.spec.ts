@@ -1,4 +1,4 @@
-/** What a run has used is stored with its log, under the epoch of the execution that used it. contract 3 (request_usage). */
+/** What a run has used is stored with its log, under the epoch of the execution that used it. contract §3.5. */
 import { NEW_METER, readMeter, sessionOpened, addUsage } from '#agents';
 import { onEachBackend, type Stores } from './backends.ts';
 import { claimedRun, claimRun } from './seeds.ts';

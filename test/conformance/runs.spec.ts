@@ -1,4 +1,7 @@
-/** Runs on every database: conditional updates, claims, cancel against end, follow-ups, takeovers, lists. spec: States and transitions; contract 3. */
+/**
+ * Runs on every database: conditional updates, claims, cancel against end, follow-ups, takeovers, lists. spec: States
+ * and transitions; contract §3.
+ */
 import { followupOutcome, isEnded, type RunState } from '#runs';
 import type { Claim, RunEnd } from '../../apps/server/store/runs/runs.ts';
 import type { RunRow } from '../../apps/server/store/runs/run.entities.ts';

@@ -1,4 +1,7 @@
-/** Schedules as rows: of all processes that see a tick one handles it, whatever happens to clock, factory and automation meanwhile. contract 8 (schedule trigger). */
+/**
+ * Schedules as rows: of all processes that see a tick one handles it, whatever happens to clock, factory and automation
+ * meanwhile. contract §12.3 (schedule trigger).
+ */
 import type { Schedule, Tick, TickOutcome } from '../../apps/server/store/definitions/schedules.ts';
 import { count, meddle, onEachBackend, type Stores } from './backends.ts';
 import { apply, automationOf, newId, runOf, seedFactory, servingVersion, unique } from './seeds.ts';

@@ -1,4 +1,7 @@
-/** What would break without a managed secret, on every database: what is bound to it, and whose names mean it. contract 2 (Deleting one in use). */
+/**
+ * What would break without a managed secret, on every database: what is bound to it, and whose names mean it. contract
+ * §2.2 (Deleting one in use).
+ */
 import type { Grants } from '../../apps/server/store/secrets/secrets.ts';
 import { meddle, onEachBackend } from './backends.ts';
 import { apply, automationOf, newId, sealing, seedFactory, unique, webhookOf } from './seeds.ts';

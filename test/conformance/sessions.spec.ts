@@ -1,4 +1,4 @@
-/** Sessions of browsers on every database: they are what their keys are, on every replica, and few. contract 2. */
+/** Sessions of browsers on every database: they are what their keys are, on every replica, and few. contract §2. */
 import { randomBytes } from 'node:crypto';
 import type { ChangedBy } from '../../apps/server/store/access/audit.ts';
 import { StoreError } from '../../apps/server/store/database/store-errors.ts';

@@ -1,4 +1,7 @@
-/** Statistics on every database: against a model of plain arrays, at the edges of buckets, within the bound, along indexes. contract 4 (Statistics). */
+/**
+ * Statistics on every database: against a model of plain arrays, at the edges of buckets, within the bound, along
+ * indexes. contract §12.2 (Statistics).
+ */
 import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { OUTCOMES, type OutcomeKind } from '#deliveries';

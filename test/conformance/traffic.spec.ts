@@ -1,4 +1,4 @@
-/** Traffic behind a plan: counted in a window, by what it went through, along indexes. contract 9 (Plan). */
+/** Traffic behind a plan: counted in a window, by what it went through, along indexes. contract §12.1 (Plan). */
 import { randomBytes } from 'node:crypto';
 import { uuidv7 } from '#runs';
 import type { Database } from '../../apps/server/store/database/database.ts';

@@ -1,4 +1,7 @@
-/** A service that is killed, stopped or frozen while agents work: at each point what was promised is kept. reference: Engine (crash points); contract 3 (States). */
+/**
+ * A service that is killed, stopped or frozen while agents work: at each point what was promised is kept. explanation:
+ * Crash points; contract §3.6 (States).
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

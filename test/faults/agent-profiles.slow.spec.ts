@@ -1,4 +1,7 @@
-/** An operator's file of agents that cannot be used: the service does not start, and says everything that is wrong at once. contract 1, 11. */
+/**
+ * An operator's file of agents that cannot be used: the service does not start, and says everything that is wrong at
+ * once. contract §1, §11.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** A service that is killed among creates: whoever repeats them under their idempotency keys ends up with one run each. contract 3 (Create). */
+/**
+ * A service that is killed among creates: whoever repeats them under their idempotency keys ends up with one run each.
+ * contract §3.2 (Create).
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,8 @@
-/** Very many bad authentications, of every kind and from many addresses: memory stays flat, the log is bounded and counts them all, and whoever is valid notices nothing. FAULT_SCALE=20 makes it a million. contract 5 (Failed authentication), 2. */
+/**
+ * Very many bad authentications, of every kind and from many addresses: memory stays flat, the log is bounded and
+ * counts them all, and whoever is valid notices nothing. FAULT_SCALE=20 makes it a million. contract §5.4 (Failed
+ * authentication), §2.
+ */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -23,7 +27,7 @@ const GOOD_EVERY = 500;
 const GOOD_HOOKS = Array.from({ length: 16 }, (_, index) => `good-${index}`);
 /** What the heap may differ by between two measurements for other reasons; a leak of 500 bytes a failure is more. */
 const HEAP_NOISE_BYTES = 12 * 1_048_576;
-/** contract 5: a minute and webhook; one more is the counted one. */
+/** contract §5: a minute and webhook; one more is the counted one. */
 const ENTRIES_A_MINUTE_MAX = 61;
 
 let dataDir: string;

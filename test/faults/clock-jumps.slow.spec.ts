@@ -1,4 +1,7 @@
-/** A machine whose clock is set back and forth by hours while it works: nothing is lost or doubled, nobody is locked out, and the limits hold between two jumps. contract 1 (Clocks), 2, 3 (Idempotency), 5. */
+/**
+ * A machine whose clock is set back and forth by hours while it works: nothing is lost or doubled, nobody is locked
+ * out, and the limits hold between two jumps. contract §1.4 (Clocks), §2, §3.3 (Idempotency), §5.
+ */
 import { createHmac, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';

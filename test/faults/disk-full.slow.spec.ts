@@ -1,4 +1,7 @@
-/** A disk that fills up, for real: deliveries are told to come again before anything breaks, nothing that was acknowledged is lost, and room that is made is enough to go on. contract 5 (503). */
+/**
+ * A disk that fills up, for real: deliveries are told to come again before anything breaks, nothing that was
+ * acknowledged is lost, and room that is made is enough to go on. contract §5.8 (503).
+ */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** One suite for both engines, and for both places that a queue may be in: what waits is worked on once, in order, within bounds, where it may be. reference: Engine. */
+/**
+ * One suite for both engines, and for both places that a queue may be in: what waits is worked on once, in order,
+ * within bounds, where it may be. explanation: Engine.
+ */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { NewRun } from '../../apps/server/store/runs/new-run.ts';
 import { Outbox } from '../../apps/server/store/runs/outbox.ts';

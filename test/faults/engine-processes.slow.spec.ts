@@ -1,4 +1,7 @@
-/** The real service as processes on two machines, with each engine: killed, stopped, frozen and drained; roles apart; the queue gone. reference: Engine; contract 3 (States). */
+/**
+ * The real service as processes on two machines, with each engine: killed, stopped, frozen and drained; roles apart;
+ * the queue gone. explanation: Engine; contract §3.6 (States).
+ */
 import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

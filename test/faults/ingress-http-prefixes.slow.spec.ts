@@ -1,4 +1,7 @@
-/** Deliveries that are cut off at every byte, with every way in which a connection can end: never a 202, never an entry, never a run, and nothing is left of them. contract 5. */
+/**
+ * Deliveries that are cut off at every byte, with every way in which a connection can end: never a 202, never an entry,
+ * never a run, and nothing is left of them. contract §5.
+ */
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';

@@ -1,4 +1,7 @@
-/** Requests that two readers could take for something different: never two answers for one request, never a second request out of a body, never a delivery out of either. contract 1 (Host), 5. */
+/**
+ * Requests that two readers could take for something different: never two answers for one request, never a second
+ * request out of a body, never a delivery out of either. contract §1.2 (Host), §5.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
 import { chunk, connectRaw, LAST_CHUNK } from '../support/raw-http.ts';

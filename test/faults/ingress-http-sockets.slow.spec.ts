@@ -1,4 +1,8 @@
-/** Ten thousand connections that say nothing, and hundreds that dawdle in head, body or in reading the answer: deliveries go on meanwhile, memory is bounded, and all of them are let go. contract 5 (Header, body, bounded sockets). */
+/**
+ * Ten thousand connections that say nothing, and hundreds that dawdle in head, body or in reading the answer:
+ * deliveries go on meanwhile, memory is bounded, and all of them are let go. contract §5.3 (Header, body, bounded
+ * sockets).
+ */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** Senders that break HTTP, smuggle, dawdle or lie about the host: constant answers, and nobody else notices. contract 1 (Host), 5. */
+/**
+ * Senders that break HTTP, smuggle, dawdle or lie about the host: constant answers, and nobody else notices. contract
+ * §1.2 (Host), §5.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
 import {

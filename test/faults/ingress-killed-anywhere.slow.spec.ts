@@ -1,4 +1,8 @@
-/** kill -9 of any process at any moment under load, and a replica that is stopped past its lease: senders retry as real ones do, and the ledger agrees afterwards. FAULT_SCALE says how many storms, FAULT_SEED repeats their decisions. contract 5. */
+/**
+ * kill -9 of any process at any moment under load, and a replica that is stopped past its lease: senders retry as real
+ * ones do, and the ledger agrees afterwards. FAULT_SCALE says how many storms, FAULT_SEED repeats their decisions.
+ * contract §5.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { brokenLedger, brokenPages, storedIn, type Attempt, type Sent } from '../support/ledger.ts';

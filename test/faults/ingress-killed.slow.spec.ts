@@ -1,4 +1,7 @@
-/** A service that is killed or stopped in the middle of a burst: what it had answered 202 is there, once, with its runs. contract 5 (Transaction). */
+/**
+ * A service that is killed or stopped in the middle of a burst: what it had answered 202 is there, once, with its runs.
+ * contract §5.8 (Transaction).
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** When the service cannot keep its promise it says so: 503 with Retry-After, never a 4xx for a good delivery and never a 202. contract 5 (Transaction). */
+/**
+ * When the service cannot keep its promise it says so: 503 with Retry-After, never a 4xx for a good delivery and never
+ * a 202. contract §5.8 (Transaction).
+ */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
 import { exchange, type RawAnswer } from '../support/raw-http.ts';

@@ -1,4 +1,7 @@
-/** The whole story through PgBouncer in transaction mode with few connections: with a direct URL beside it, and without one. contract 5, 9. */
+/**
+ * The whole story through PgBouncer in transaction mode with few connections: with a direct URL beside it, and without
+ * one. contract §5, §9.
+ */
 import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
 import { pgbouncerProgram, startPgBouncer, type PgBouncer } from '../support/pgbouncer.ts';
 import { freshDatabase, postgresServer } from '../support/postgres.ts';

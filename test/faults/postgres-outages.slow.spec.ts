@@ -1,4 +1,8 @@
-/** PostgreSQL away, restarted, full, read-only, failed over, silent, and cut in mid-commit: 503 meanwhile, everything goes on by itself afterwards, and what was promised is there once. contract 5 (Transaction), 3 (Errors, Idempotency-Key). */
+/**
+ * PostgreSQL away, restarted, full, read-only, failed over, silent, and cut in mid-commit: 503 meanwhile, everything
+ * goes on by itself afterwards, and what was promised is there once. contract §5.8 (Transaction), §3.10 (Errors), §3.3
+ * (Idempotency-Key).
+ */
 import { Client } from 'pg';
 import { brokenLedger, storedIn, type Attempt } from '../support/ledger.ts';
 import { canOwnPostgres, ownPostgres, type OwnPostgres } from '../support/own-postgres.ts';

@@ -1,4 +1,7 @@
-/** A start on a PostgreSQL that cannot be used ends with one clear line: what, where, and the way out; never the URL. And a second process that does not fit the first. contract 1, 2. */
+/**
+ * A start on a PostgreSQL that cannot be used ends with one clear line: what, where, and the way out; never the URL.
+ * And a second process that does not fit the first. contract §1, §2.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

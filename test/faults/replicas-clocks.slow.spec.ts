@@ -1,4 +1,7 @@
-/** Two replicas on one PostgreSQL that disagree on the time by twenty minutes: slots are exact, a schedule fires once, no lease is stolen, pages are in order. contract 1 (Clocks), 5 (Slots). */
+/**
+ * Two replicas on one PostgreSQL that disagree on the time by twenty minutes: slots are exact, a schedule fires once,
+ * no lease is stolen, pages are in order. contract §1.4 (Clocks), §5.6 (Slots).
+ */
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

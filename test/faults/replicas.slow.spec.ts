@@ -1,4 +1,7 @@
-/** Three services on one PostgreSQL: what the contract promises is promised by all of them together. contract 3, 4, 5, 9. */
+/**
+ * Three services on one PostgreSQL: what the contract promises is promised by all of them together. contract §3, §4,
+ * §5, §9.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +17,7 @@ import { installationOn, TOKEN, type Installation } from '../support/services-on
 import { signIn } from '../support/sessions.ts';
 import { rows } from '../../apps/server/store/database/transactions.ts';
 
-/** contract 5 (step 4). */
+/** contract §5.2 (step 4). */
 const SLOTS_A_MINUTE_MAX = 60;
 const WAITS_MS = 60_000;
 const server = await postgresServer();

@@ -1,4 +1,7 @@
-/** Processes with different roles on one database: each does its part and nothing else, hears of what the others do, and refuses to begin beside one that it does not fit. contract 1, 9. */
+/**
+ * Processes with different roles on one database: each does its part and nothing else, hears of what the others do, and
+ * refuses to begin beside one that it does not fit. contract §1, §9.
+ */
 import { createHmac } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** A Redis that lets the queue in and refuses what it asks: told each time, and no connection is left behind by the many attempts. reference: Engine. */
+/**
+ * A Redis that lets the queue in and refuses what it asks: told each time, and no connection is left behind by the many
+ * attempts. explanation: Engine.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RunQueue } from '../../apps/server/execution/engine/run-queue.ts';
 import { hasRedis, redisServer, type RedisServer } from '../support/redis.ts';

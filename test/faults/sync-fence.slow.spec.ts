@@ -1,4 +1,7 @@
-/** Losing the right to reconcile: whoever lost it writes nothing, whatever it was doing. contract 9 (lease, fencing); reference: I9. */
+/**
+ * Losing the right to reconcile: whoever lost it writes nothing, whatever it was doing. contract §9.6 (lease, fencing);
+ * explanation: Invariants (I9).
+ */
 import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';
 import {
   automationFile,

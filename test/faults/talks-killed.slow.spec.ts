@@ -1,4 +1,7 @@
-/** A service that is killed in the middle of a conversation with an agent: the next one goes on with it, once, and its log stays whole. contract 3 (States, Follow-up). */
+/**
+ * A service that is killed in the middle of a conversation with an agent: the next one goes on with it, once, and its
+ * log stays whole. contract §3.6 (States), §3.8 (Follow-up).
+ */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Who may do what: keys, roles, keys limited to factories, and the answers to malformed requests. contract 2, 3 (Errors). */
+/**
+ * Who may do what: keys, roles, keys limited to factories, and the answers to malformed requests. contract §2, §3.10
+ * (Errors).
+ */
 import { connect } from 'node:net';
 import { makeKey } from '../support/api-keys.ts';
 import { automationFile, automationPath, deliver, webhookFile, webhookPath } from '../support/factory-files.ts';

@@ -1,4 +1,7 @@
-/** What an agent reports as its results is kept, and nothing that it tells of a secret reaches anybody. contract 3 (artifacts), 10. */
+/**
+ * What an agent reports as its results is kept, and nothing that it tells of a secret reaches anybody. contract §3.1
+ * (artifacts), §10.
+ */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startFakeModelServer, type FakeModelServer, type Reply } from '../support/fake-model-server.ts';

@@ -1,4 +1,7 @@
-/** What a configuration asks of an agent is done or said not to be: models, reasoning, desktops, secrets of MCP servers, sandboxes. contract 3 (AmbientAgentConfig), 10. */
+/**
+ * What a configuration asks of an agent is done or said not to be: models, reasoning, desktops, secrets of MCP servers,
+ * sandboxes. contract §3.4 (AmbientAgentConfig), §10.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,7 @@
-/** What an agent cannot do, tried by one: read the data folder, reach the service, private or metadata addresses, or another run's folders. contract 10. */
+/**
+ * What an agent cannot do, tried by one: read the data folder, reach the service, private or metadata addresses, or
+ * another run's folders. contract §10.
+ */
 import { join } from 'node:path';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** What runs can be made of: skills, environments and models of the factories that a key may see. contract 2, 3 (agent, environments, models). */
+/** What runs can be made of: skills, environments and models of the factories that a key may see. contract §2, §3.1. */
 import { makeKey } from '../support/api-keys.ts';
 import { automationFile, runIn, webhookFile } from '../support/factory-files.ts';
 import { startGitServer, type GitServer } from '../support/git-server.ts';

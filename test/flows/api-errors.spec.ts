@@ -1,4 +1,7 @@
-/** Every way in which a request of the API can be refused: problem+json with a trace, in our words, and nothing of it repeated. contract 3 (Errors). */
+/**
+ * Every way in which a request of the API can be refused: problem+json with a trace, in our words, and nothing of it
+ * repeated. contract §3.10 (Errors).
+ */
 import { createConnection } from 'node:net';
 import { ERROR_CODES, kebabCode, type ErrorCode } from '../../apps/server/http/error-codes.ts';
 import { makeKey } from '../support/api-keys.ts';

@@ -1,4 +1,7 @@
-/** How often a key may ask and an address may fail: what is answered, for how long, and whom it never concerns. contract 3 (Errors: 429). */
+/**
+ * How often a key may ask and an address may fail: what is answered, for how long, and whom it never concerns. contract
+ * §3.10 (429).
+ */
 import { makeKey } from '../support/api-keys.ts';
 import { bootService, type TestService } from '../support/service.ts';
 

@@ -1,4 +1,7 @@
-/** The audit trail: every changing operation leaves its entry, with who, what, when and from where, and never a value. contract 2. */
+/**
+ * The audit trail: every changing operation leaves its entry, with who, what, when and from where, and never a value.
+ * contract §2.
+ */
 import { randomUUID } from 'node:crypto';
 import { OPERATIONS } from '#contracts';
 import { PermissionStore } from '../../apps/server/store/runs/permissions.ts';

@@ -1,4 +1,4 @@
-/** What runs use up, and the end of those that use more than they may. contract 3 (request_usage), 8 (limits). */
+/** What runs use up, and the end of those that use more than they may. contract §3.5 (request_usage), §8.3 (limits). */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';

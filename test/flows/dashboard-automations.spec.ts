@@ -1,4 +1,7 @@
-/** Automations of a factory that is managed over the API: made under the rules of files, edited in the state that was seen, deleted. contract 4, 5 (at once), 8. */
+/**
+ * Automations of a factory that is managed over the API: made under the rules of files, edited in the state that was
+ * seen, deleted. contract §4, §5.8 (Transaction), §8.
+ */
 import { makeKey } from '../support/api-keys.ts';
 import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
 

@@ -1,4 +1,7 @@
-/** A factory that changes hands: from the dashboard to files and back, with its URLs, and without what one side would overwrite of the other. contract 1, 4, 9. */
+/**
+ * A factory that changes hands: from the dashboard to files and back, with its URLs, and without what one side would
+ * overwrite of the other. contract §1, §4, §9.
+ */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Webhooks of a factory that is managed over the API: made, delivered to, rotated, switched, deleted. spec: Webhook management; contract 2, 4, 5 (at once). */
+/**
+ * Webhooks of a factory that is managed over the API: made, delivered to, rotated, switched, deleted. spec: Webhook
+ * management; contract §2, §4, §5.8 (Transaction).
+ */
 import { createHmac } from 'node:crypto';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Stripe } from 'stripe';

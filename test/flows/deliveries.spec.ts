@@ -1,4 +1,7 @@
-/** The delivery log over the API: pages, filters, single entries, stored payloads, and who sees what. spec: Webhook delivery (log entry), Inspect deliveries; contract 4, 5 (Log). */
+/**
+ * The delivery log over the API: pages, filters, single entries, stored payloads, and who sees what. spec: Webhook
+ * delivery (log entry), Webhook management (Inspect deliveries); contract §4, §5.9 (Log).
+ */
 import type { Delivery, DeliveryList } from '#contracts';
 import { insert } from '../../apps/server/store/database/transactions.ts';
 import { makeKey } from '../support/api-keys.ts';

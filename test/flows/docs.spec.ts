@@ -1,4 +1,7 @@
-/** The interface described to everybody: the API document and the page that shows it, from this service and from nowhere else. contract 3. */
+/**
+ * The interface described to everybody: the API document and the page that shows it, from this service and from nowhere
+ * else. contract §3.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { bootService, type TestService } from '../support/service.ts';

@@ -1,4 +1,7 @@
-/** `millwright doctor`: says what a machine lacks and how to mend it, prints no secret, and changes nothing. contract 11. */
+/**
+ * `millwright doctor`: says what a machine lacks and how to mend it, prints no secret, and changes nothing. contract
+ * §11.
+ */
 import Database from 'better-sqlite3';
 import { createHash } from 'node:crypto';
 import {

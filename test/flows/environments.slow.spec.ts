@@ -1,4 +1,7 @@
-/** Environments of runs: repositories cloned, set-up commands run, credentials kept away, and what is said when that fails. contract 8 (environments), 10. */
+/**
+ * Environments of runs: repositories cloned, set-up commands run, credentials kept away, and what is said when that
+ * fails. contract §8.1 (environments), §10.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

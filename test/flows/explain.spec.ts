@@ -1,4 +1,7 @@
-/** Why something ran, or did not: GET /explanations/{id} and `millwright explain`, for every way a delivery can end and a run can start. spec: Webhook delivery, Agent run; contract 4, 11. */
+/**
+ * Why something ran, or did not: GET /explanations/{id} and `millwright explain`, for every way a delivery can end and
+ * a run can start. spec: Webhook delivery, Agent run; contract §4, §11.
+ */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Explanation } from '#contracts';

@@ -1,4 +1,4 @@
-/** Definition files without a factory: checked as on the command line, and their schemas. contract 4 (factory-files), 8. */
+/** Definition files without a factory: checked as on the command line, and their schemas. contract §4.1, §8. */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

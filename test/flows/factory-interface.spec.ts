@@ -1,4 +1,7 @@
-/** The factory interface: sources, lists and cursors, status and its conditions, passes, dispatch, and the trail that changes leave. contract 4. */
+/**
+ * The factory interface: sources, lists and cursors, status and its conditions, passes, dispatch, and the trail that
+ * changes leave. contract §4.
+ */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Factory, FactoryList, FactoryStatus, SyncList } from '#contracts';

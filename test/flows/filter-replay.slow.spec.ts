@@ -1,4 +1,7 @@
-/** A payload filter against the newest deliveries, and one made of deliveries. spec: Test filter; contract 4, 7. */
+/**
+ * A payload filter against the newest deliveries, and one made of deliveries. spec: Webhook management (Test filter);
+ * contract §4, §7.
+ */
 import type { FilterReplayResult, FilterSuggestion } from '#contracts';
 import { makeKey } from '../support/api-keys.ts';
 import { deliver } from '../support/factory-files.ts';

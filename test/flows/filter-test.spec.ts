@@ -1,4 +1,7 @@
-/** Testing a payload filter against stored deliveries and payloads of the request. spec: Test filter; contract 4, 7. */
+/**
+ * Testing a payload filter against stored deliveries and payloads of the request. spec: Webhook management (Test
+ * filter); contract §4, §7.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** A newcomer's first run on a machine without any sandbox and without a model: it succeeds, and says what is missing. spec: Getting started. */
+/**
+ * A newcomer's first run on a machine without any sandbox and without a model: it succeeds, and says what is missing.
+ * spec: What the service does.
+ */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

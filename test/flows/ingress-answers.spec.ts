@@ -1,4 +1,6 @@
-/** What a sender is answered, check by check in the order in which they are made. spec: Webhook ingress; contract 5. */
+/**
+ * What a sender is answered, check by check in the order in which they are made. spec: Webhook ingress; contract §5.
+ */
 import { createHmac } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';

@@ -1,4 +1,7 @@
-/** A commit or a rotation that is applied decides every request that begins behind it. spec: Webhook enablement, Rotate secret; contract 5 (Transaction), 9. */
+/**
+ * A commit or a rotation that is applied decides every request that begins behind it. spec: Webhook enablement, Webhook
+ * management (Rotate secret); contract §5.8 (Transaction), §9.
+ */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { factoryFolder, type FactoryFolder, type FactoryTree, type WebhookFile } from '../support/factory-folder.ts';
 import { connectRaw, exchange, requestHead, type HeaderLines, type RawAnswer } from '../support/raw-http.ts';

@@ -1,4 +1,7 @@
-/** What makes two deliveries the same, and what the delivery log keeps of each. spec: Delivery identity, Webhook delivery (log entry); contract 5. */
+/**
+ * What makes two deliveries the same, and what the delivery log keeps of each. spec: Delivery identity, Webhook
+ * delivery (log entry); contract §5.
+ */
 import { createHash, createHmac } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { factoryFolder, type FactoryFolder, type FactoryTree } from '../support/factory-folder.ts';

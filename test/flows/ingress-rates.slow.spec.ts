@@ -1,4 +1,7 @@
-/** How many deliveries a webhook takes a minute, and what failed authentication costs. spec: Limits, Authentication rule 5; contract 5 (Slots, Failed authentication). */
+/**
+ * How many deliveries a webhook takes a minute, and what failed authentication costs. spec: Limits, Authentication rule
+ * 5; contract §5.6 (Slots), §5.4 (Failed authentication).
+ */
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';

@@ -1,4 +1,7 @@
-/** Nothing that a sender shows us comes out again: not in answers, logs, or the database outside the payload. contract 5 (first paragraph). */
+/**
+ * Nothing that a sender shows us comes out again: not in answers, logs, or the database outside the payload. contract
+ * §5.1.
+ */
 import { createHmac, randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Deliveries signed by the providers' own libraries, and captured ones sent again. spec: Signature mode, Authentication rule 3; contract 5, 6. */
+/**
+ * Deliveries signed by the providers' own libraries, and captured ones sent again. spec: Request rules (Signature
+ * mode), Authentication rule 3; contract §5, §6.
+ */
 import { createHmac, randomBytes } from 'node:crypto';
 import examples from '@octokit/webhooks-examples' with { type: 'json' };
 import { sign as signGitHub } from '@octokit/webhooks-methods';

@@ -1,4 +1,7 @@
-/** API keys over the API: shown once, limited, expiring, ended at once, and never the last one that lets an admin in. contract 2. */
+/**
+ * API keys over the API: shown once, limited, expiring, ended at once, and never the last one that lets an admin in.
+ * contract §2.
+ */
 import { makeKey } from '../support/api-keys.ts';
 import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
 

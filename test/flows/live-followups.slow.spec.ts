@@ -1,4 +1,4 @@
-/** What people say to an agent while it works, and what it knows of what was said before. contract 3 (Follow-up, conversation). */
+/** What people say to an agent while it works, and what it knows of what was said before. contract §3.8, §3.1. */
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { script, scriptedProfile, scriptedProfiles } from '../support/scripted-profile.ts';

@@ -1,4 +1,7 @@
-/** Webhooks and automations that files decide are read-only: every change is refused with the file, the key and the text that does it, and that text does exactly it. contract 4. */
+/**
+ * Webhooks and automations that files decide are read-only: every change is refused with the file, the key and the text
+ * that does it, and that text does exactly it. contract §4.
+ */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

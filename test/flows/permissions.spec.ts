@@ -1,4 +1,7 @@
-/** Agents that ask permission: decided by the policy, or by people over the interface while the run is BLOCKED. contract 3 (States, Follow-up), 10. */
+/**
+ * Agents that ask permission: decided by the policy, or by people over the interface while the run is BLOCKED. contract
+ * §3.6 (States), §3.8 (Follow-up), §10.
+ */
 import { makeKey } from '../support/api-keys.ts';
 import { openStream } from '../support/event-stream.ts';
 import { deliver } from '../support/factory-files.ts';

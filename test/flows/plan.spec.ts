@@ -1,4 +1,7 @@
-/** What a tree would change in a factory: over the API and with `millwright plan`, never written. contract 4 (plan), 9, 11. */
+/**
+ * What a tree would change in a factory: over the API and with `millwright plan`, never written. contract §4.1 (plan),
+ * §9, §11.
+ */
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';

@@ -1,4 +1,7 @@
-/** A published client of the interface, pointed at this service by its base address: what it sends is understood, what it gets is what it knows. spec: Agent run interface; contract 3. */
+/**
+ * A published client of the interface, pointed at this service by its base address: what it sends is understood, what
+ * it gets is what it knows. spec: Agent run interface; contract §3.
+ */
 import { randomUUID } from 'node:crypto';
 import OzAPI, {
   AuthenticationError,

@@ -1,4 +1,7 @@
-/** A git host tells of a push and the factory follows at once; whoever knows no secret learns nothing and moves nothing. contract 4 (push), 9. */
+/**
+ * A git host tells of a push and the factory follows at once; whoever knows no secret learns nothing and moves nothing.
+ * contract §4.1 (push), §9.
+ */
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { deliver, statusOf, syncsOf, webhookFile, webhookPath } from '../support/factory-files.ts';

@@ -1,4 +1,7 @@
-/** Why a delivery was refused, as the log tells it: the check, the header, how far a clock was off; for managers the likely mistake, and for senders never a word. contract 5 (Credentials, Log). */
+/**
+ * Why a delivery was refused, as the log tells it: the check, the header, how far a clock was off; for managers the
+ * likely mistake, and for senders never a word. contract §5.5 (Credentials), §5.9 (Log).
+ */
 import { createHmac } from 'node:crypto';
 import { sign as signGitHub } from '@octokit/webhooks-methods';
 import { Webhook as StandardWebhook } from 'standardwebhooks';

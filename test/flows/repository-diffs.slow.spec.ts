@@ -1,4 +1,7 @@
-/** What a run changes in the repositories of its environment is kept as a diff that can be applied, whatever the run makes of its clones. contract 3 (artifacts), 10. */
+/**
+ * What a run changes in the repositories of its environment is kept as a diff that can be applied, whatever the run
+ * makes of its clones. contract §3.1 (artifacts), §10.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** Repositories of one factory take neither the service's disk nor another factory's time and runs. contract 8 (environments), 10. */
+/**
+ * Repositories of one factory take neither the service's disk nor another factory's time and runs. contract §8.1
+ * (environments), §10.
+ */
 import { jest } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';

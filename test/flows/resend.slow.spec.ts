@@ -1,4 +1,7 @@
-/** Stored bytes that are delivered again, over real HTTP and on every database: judged by what is served now, never a duplicate, counted and written down. spec: Webhook delivery; contract 4, 5. */
+/**
+ * Stored bytes that are delivered again, over real HTTP and on every database: judged by what is served now, never a
+ * duplicate, counted and written down. spec: Webhook delivery; contract §4, §5.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

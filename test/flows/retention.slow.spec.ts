@@ -1,4 +1,4 @@
-/** What people see of a run after its events and files were removed: less, and nothing that breaks. contract 3 (events, artifacts, timeline, conversation). */
+/** What people see of a run after its events and files were removed: less, and nothing that breaks. contract §3.1. */
 import { artifactSweep, eventSweep } from '../../apps/server/store/retention/run-sweeps.ts';
 import { change } from '../../apps/server/store/database/transactions.ts';
 import { SweepStore } from '../../apps/server/store/retention/sweeps.ts';

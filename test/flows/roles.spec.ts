@@ -1,4 +1,7 @@
-/** Every operation of the interface against every kind of key: the declared role is the guard's, and nobody sees what a key may not. contract 2. */
+/**
+ * Every operation of the interface against every kind of key: the declared role is the guard's, and nobody sees what a
+ * key may not. contract §2.
+ */
 import { OPERATIONS, type Operation } from '#contracts';
 import { makeKey } from '../support/api-keys.ts';
 import { bootService, type TestService } from '../support/service.ts';

@@ -1,4 +1,7 @@
-/** What a run leaves to be kept: collected when its execution ends, whatever it has put there, and given out as bytes that nobody renders. contract 2, 3 (artifacts), 10. */
+/**
+ * What a run leaves to be kept: collected when its execution ends, whatever it has put there, and given out as bytes
+ * that nobody renders. contract §2, §3.1 (artifacts), §10.
+ */
 import { makeKey } from '../support/api-keys.ts';
 import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
 import { runIn } from '../support/factory-files.ts';

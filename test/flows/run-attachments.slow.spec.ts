@@ -1,4 +1,7 @@
-/** Files that come with a create or a follow-up: they reach the execution that takes them, whole, under their names, and no other place. contract 3 (Create, Follow-up). */
+/**
+ * Files that come with a create or a follow-up: they reach the execution that takes them, whole, under their names, and
+ * no other place. contract §3.2 (Create), §3.8 (Follow-up).
+ */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

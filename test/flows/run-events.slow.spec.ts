@@ -1,4 +1,4 @@
-/** A run's log as a stream: live, resumable, ended with the run, and only for who may see it. contract 2, 3 (events). */
+/** A run's log as a stream: live, resumable, ended with the run, and only for who may see it. contract §2, §3.1. */
 import { makeKey } from '../support/api-keys.ts';
 import { openStream, type OpenStream } from '../support/event-stream.ts';
 import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';

@@ -1,4 +1,7 @@
-/** Finding runs over the API: every filter, order and cursor, what is malformed, and what a limited key sees. spec: GET /agent/runs; contract 2, 3 (List). */
+/**
+ * Finding runs over the API: every filter, order and cursor, what is malformed, and what a limited key sees. spec:
+ * Agent run interface; contract §2, §3.7 (List).
+ */
 import { randomUUID } from 'node:crypto';
 import { change, insert } from '../../apps/server/store/database/transactions.ts';
 import { makeKey } from '../support/api-keys.ts';

@@ -1,4 +1,7 @@
-/** Every member of a request to create a run: kept, shown, or refused by name; and what a key may refer to. spec: POST /agent/run; contract 2, 3 (Create). */
+/**
+ * Every member of a request to create a run: kept, shown, or refused by name; and what a key may refer to. spec: Agent
+ * run interface; contract §2, §3.2 (Create).
+ */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeKey } from '../support/api-keys.ts';

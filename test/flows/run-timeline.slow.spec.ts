@@ -1,4 +1,4 @@
-/** What is told of a run afterwards: its timeline, and the conversation that it belongs to. contract 2, 3 (timeline, conversation). */
+/** What is told of a run afterwards: its timeline, and the conversation that it belongs to. contract §2, §3.1. */
 import { makeKey } from '../support/api-keys.ts';
 import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
 import { runIn } from '../support/factory-files.ts';

@@ -1,4 +1,7 @@
-/** Runs as they are worked on: output, endings, follow-ups, cancel of a whole process tree, secrets, restarts. spec: States and transitions; contract 2, 3. */
+/**
+ * Runs as they are worked on: output, endings, follow-ups, cancel of a whole process tree, secrets, restarts. spec:
+ * States and transitions; contract §2, §3.
+ */
 import { spawnSync } from 'node:child_process';
 import { StoreError } from '../../apps/server/store/database/store-errors.ts';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** What runs of the whole service reach: what the operator named, never the service itself, and less where a delivery started them. contract 10. */
+/**
+ * What runs of the whole service reach: what the operator named, never the service itself, and less where a delivery
+ * started them. contract §10.
+ */
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';

@@ -1,4 +1,4 @@
-/** Runs over the API: create, look at, follow up, cancel. spec: Agent run interface; contract 3. */
+/** Runs over the API: create, look at, follow up, cancel. spec: Agent run interface; contract §3. */
 import { runIn } from '../support/factory-files.ts';
 import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
 

@@ -1,4 +1,7 @@
-/** When runs start: one after the other by what a delivery says, fair between factories, within bounds, by the clock. contract 8 (concurrency, schedule trigger). */
+/**
+ * When runs start: one after the other by what a delivery says, fair between factories, within bounds, by the clock.
+ * contract §8.3 (concurrency), §12.3 (schedule trigger).
+ */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

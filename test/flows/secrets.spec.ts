@@ -1,4 +1,4 @@
-/** Managed secrets over the API: values go in and never come out. contract 2. */
+/** Managed secrets over the API: values go in and never come out. contract §2. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeKey } from '../support/api-keys.ts';

@@ -1,4 +1,7 @@
-/** Browsers that sign in: what they get, what their requests have to prove, how a session ends, and that nothing of it is written down. contract 2, 4. */
+/**
+ * Browsers that sign in: what they get, what their requests have to prove, how a session ends, and that nothing of it
+ * is written down. contract §2, §4.
+ */
 import { randomBytes } from 'node:crypto';
 import { OPERATIONS, type Operation } from '#contracts';
 import { makeKey } from '../support/api-keys.ts';

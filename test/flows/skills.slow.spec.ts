@@ -1,4 +1,7 @@
-/** Skills of runs, in every way that they are named: the text that shapes the agent, and files that it finds and cannot change. contract 3 (AmbientAgentConfig). */
+/**
+ * Skills of runs, in every way that they are named: the text that shapes the agent, and files that it finds and cannot
+ * change. contract §3.4 (AmbientAgentConfig).
+ */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';

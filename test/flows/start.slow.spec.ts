@@ -1,4 +1,7 @@
-/** `millwright start`: one clear line for everything that can be wrong, and words that a newcomer can act on. contract 1, 11. */
+/**
+ * `millwright start`: one clear line for everything that can be wrong, and words that a newcomer can act on. contract
+ * §1, §11.
+ */
 import { execFile, execFileSync } from 'node:child_process';
 import { createServer, type Server } from 'node:net';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** What charts show, over the API: spans, buckets, who sees what, and what is refused. contract 4 (Statistics). */
+/** What charts show, over the API: spans, buckets, who sees what, and what is refused. contract §12.2 (Statistics). */
 import type { DeliveryStatistics, RunStatistics } from '#contracts';
 import { change, insert } from '../../apps/server/store/database/transactions.ts';
 import { makeKey } from '../support/api-keys.ts';

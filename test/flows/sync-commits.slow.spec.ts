@@ -1,4 +1,6 @@
-/** Commits after the first: broken files alone, rewritten history, bursts, suspension, what is told. contract 8, 9. */
+/**
+ * Commits after the first: broken files alone, rewritten history, bursts, suspension, what is told. contract §8, §9.
+ */
 import {
   automationFile,
   automationPath,

@@ -1,4 +1,4 @@
-/** A factory that is a plain directory: followed by itself, never trusted while it changes. contract 9 (Directory sources). */
+/** A factory that is a plain directory: followed by itself, never trusted while it changes. contract §9.2. */
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

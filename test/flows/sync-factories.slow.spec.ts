@@ -1,4 +1,4 @@
-/** Factories over the API: made, looked at, pointed at sources, deleted; and their pass history. contract 4. */
+/** Factories over the API: made, looked at, pointed at sources, deleted; and their pass history. contract §4. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';

@@ -1,6 +1,6 @@
 /**
  * The invariants of reconciliation (I1 to I10) over some random histories, always the same ones; `npm run test:faults`
- * plays thousands of others. reference: GitOps semantics.
+ * plays thousands of others. explanation: GitOps semantics.
  */
 import { expectInvariants, timeMsFor } from '../support/sync-histories/spec.ts';
 import { examples } from '../support/tier.ts';

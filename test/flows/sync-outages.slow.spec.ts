@@ -1,4 +1,7 @@
-/** Cannot read is not empty: whatever a git host does, what was applied keeps serving, the state is shown, and it mends itself. contract 9. */
+/**
+ * Cannot read is not empty: whatever a git host does, what was applied keeps serving, the state is shown, and it mends
+ * itself. contract §9.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** Secrets and the reconciler: missing, set later, rotated, revoked; a rotation waits for no commit and no git host. contract 2, 9 (step 0). */
+/**
+ * Secrets and the reconciler: missing, set later, rotated, revoked; a rotation waits for no commit and no git host.
+ * contract §2, §9.1 (secrets).
+ */
 import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';
 import {
   automationFile,

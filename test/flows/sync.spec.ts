@@ -1,4 +1,4 @@
-/** A commit becomes the serving state: what applies, what is refused, what waits. contract 8, 9. */
+/** A commit becomes the serving state: what applies, what is refused, what waits. contract §8, §9. */
 import {
   automationFile,
   automationPath,

@@ -1,4 +1,6 @@
-/** A build waits for its commit: `millwright wait` against a service that follows a git repository. contract 9, 11. */
+/**
+ * A build waits for its commit: `millwright wait` against a service that follows a git repository. contract §9, §11.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** What a delivery starts: which automations fire, what their runs receive, and that the promise of a 202 stands. spec: What a webhook-started run receives; contract 5, 7, 10. */
+/**
+ * What a delivery starts: which automations fire, what their runs receive, and that the promise of a 202 stands. spec:
+ * What a webhook-started run receives; contract §5, §7, §10.
+ */
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { factoryFolder, type AutomationFile, type FactoryFolder, type FactoryTree } from '../support/factory-folder.ts';

@@ -1,4 +1,7 @@
-/** A ledger of deliveries kept outside the service: what was sent and answered, compared afterwards with what is stored. contract 5 (Slots, Identity, Transaction). */
+/**
+ * A ledger of deliveries kept outside the service: what was sent and answered, compared afterwards with what is stored.
+ * contract §5.6 (Slots), §5.7 (Identity), §5.8 (Transaction).
+ */
 import type { ServiceProcess } from './service-process.ts';
 import { askDatabase, brokenRuns, recordsOf, type Place, type Records } from './run-invariants.ts';
 
@@ -43,7 +46,7 @@ export interface Stored {
 const ENTRIES = 'SELECT entry_id, webhook_uid, delivery_id, outcome, entries, slot_at FROM delivery ORDER BY entry_id';
 const STARTS =
   'SELECT r.run_id, r.entry_id, a.slug AS automation FROM run r LEFT JOIN automation a ON a.uid = r.automation_uid WHERE r.entry_id IS NOT NULL ORDER BY r.run_id';
-/** contract 5 (step 4). */
+/** contract §5.2 (step 4). */
 const SLOTS_A_MINUTE_MAX = 60;
 const MINUTE_MS = 60_000;
 /** Of the API's lists. */

@@ -1,4 +1,7 @@
-/** What must hold of runs whatever was killed meanwhile: judged from the database, what clients were answered, and the processes of the machine. contract 3 (States). */
+/**
+ * What must hold of runs whatever was killed meanwhile: judged from the database, what clients were answered, and the
+ * processes of the machine. contract §3.6 (States).
+ */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
@@ -295,7 +298,7 @@ export function watchMoves(dataDir: string): void {
   file.close();
 }
 
-/** Moves that were seen and that no state allows. contract 3 (States). */
+/** Moves that were seen and that no state allows. contract §3.6 (States). */
 export function forbiddenMoves(dataDir: string): string[] {
   const file = new Sqlite(join(dataDir, 'millwright.sqlite'), { readonly: true });
   const moves = file.prepare('SELECT before, after FROM watched_move').all() as { before: RunState; after: RunState }[];

@@ -1,4 +1,7 @@
-/** The GitHub Action, the GitLab job and the hook as their build servers run them: the real scripts in real shells, with inputs that mean harm. contract 11; reference: CI output. */
+/**
+ * The GitHub Action, the GitLab job and the hook as their build servers run them: the real scripts in real shells, with
+ * inputs that mean harm. contract §11; explanation: CI output.
+ */
 import { execFileSync, spawn } from 'node:child_process';
 import {
   copyFileSync,

@@ -1,4 +1,4 @@
-/** Where a request may go: addresses people type are checked before anything secret is sent there. contract 1, 11. */
+/** Where a request may go: addresses people type are checked before anything secret is sent there. contract §1, §11. */
 import { isLoopback } from '#client';
 import { UsageError } from '../command.ts';
 

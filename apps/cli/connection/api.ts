@@ -1,4 +1,7 @@
-/** The API of one server as the verbs call it: address, key, time limits, and refusals in words. contract 2, 3 (Errors), 11. */
+/**
+ * The API of one server as the verbs call it: address, key, time limits, and refusals in words. contract §2, §3.10
+ * (Errors), §11.
+ */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import {
@@ -34,7 +37,7 @@ const DEFAULT_DATA_DIR = '.millwright';
 /** Every call of the API answers at once. */
 const ANSWER_MS_MAX = 30_000;
 
-/** The form of an API key. contract 1. */
+/** The form of an API key. contract §1. */
 const KEY = /^mw_[A-Za-z0-9_-]{16,256}$/;
 
 /** The client of the API, whose every error is a CommandError in the words of the command. */

@@ -1,4 +1,4 @@
-/** Secrets that a factory of a server may use, for `validate --server`. contract 2, 11. */
+/** Secrets that a factory of a server may use, for `validate --server`. contract §2, §11. */
 import type { KnownFacts, SecretFacts } from '#definitions';
 import type { Secret } from '#client';
 import { connect } from './api.ts';

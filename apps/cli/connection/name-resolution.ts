@@ -1,4 +1,7 @@
-/** From what people call a factory, webhook or run to its UID: checked before it becomes part of an address. contract 1. */
+/**
+ * From what people call a factory, webhook or run to its UID: checked before it becomes part of an address. contract
+ * §1.
+ */
 import type { Factory, Webhook } from '#client';
 import type { Api } from './api.ts';
 import { CommandError, UsageError } from '../command.ts';

@@ -1,4 +1,4 @@
-/** Long lists in pages: the options that choose one, and the remark that there is more. contract 3 (List). */
+/** Long lists in pages: the options that choose one, and the remark that there is more. contract §3.7 (List). */
 import type { PageInfo } from '#client';
 import { UsageError, type OptionSpecs } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
@@ -21,7 +21,7 @@ export function noteMore(output: Output, { has_next_page: hasMore, next_cursor: 
   if (hasMore && cursor !== undefined) output.note(`there are more: --cursor ${cursor}`);
 }
 
-/** Most entries that one answer holds. contract 3 (List). */
+/** Most entries that one answer holds. contract §3.7 (List). */
 export const PAGE_SIZE_MAX = 500;
 
 /** Every entry of a list. */

@@ -1,4 +1,4 @@
-/** Polling with backoff and a timeout, for verbs that wait for the server. contract 11. */
+/** Polling with backoff and a timeout, for verbs that wait for the server. contract §11. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '../command.ts';
 

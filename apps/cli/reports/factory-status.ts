@@ -1,4 +1,4 @@
-/** Printed status of a factory and its exit code. contract 9, 11. */
+/** Printed status of a factory and its exit code. contract §9, §11. */
 import type { Change as ChangeItem, Diagnostic } from '#contracts';
 import type { Problem } from '#definitions';
 import { NO_SYNC_PROCESS, printPlan, type Change } from '#reconcile';

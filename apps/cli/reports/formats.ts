@@ -1,4 +1,4 @@
-/** How problems of files are printed: one format, one entry of the registry. contract 11 (--format). */
+/** How problems of files are printed: one format, one entry of the registry. contract §11.2 (--format). */
 import { SCHEMA_VERSION } from '#contracts';
 import { isValid, printable, printableJson, type Report } from './report.ts';
 import { toGithub } from './report-github.ts';

@@ -1,4 +1,4 @@
-/** How a plan is printed in every format. contract 11 (--format). */
+/** How a plan is printed in every format. contract §11.2 (--format). */
 import { appendFile } from 'node:fs/promises';
 import type { Change as ChangeItem, Diagnostic } from '#contracts';
 import { isDefinitionPath, type TreeFile, type UnrunCheck } from '#definitions';

@@ -1,4 +1,7 @@
-/** Problems and changes as workflow commands, which GitHub shows beside the files they concern, and as a summary in Markdown. reference: CI output. */
+/**
+ * Problems and changes as workflow commands, which GitHub shows beside the files they concern, and as a summary in
+ * Markdown. explanation: CI output.
+ */
 import type { Problem } from '#definitions';
 import { isValid, printable, type Report, type ReportedChange } from './report.ts';
 

@@ -1,4 +1,7 @@
-/** Problems and changes as JUnit XML, which every build server reads: a suite a file, a case a rule that it breaks or a change that it brings. reference: CI output. */
+/**
+ * Problems and changes as JUnit XML, which every build server reads: a suite a file, a case a rule that it breaks or a
+ * change that it brings. explanation: CI output.
+ */
 import type { Problem } from '#definitions';
 import { printable, type Report, type ReportedChange } from './report.ts';
 

@@ -1,4 +1,6 @@
-/** Problems and changes as SARIF 2.1.0, for code scanning pages and editors. OASIS SARIF 2.1.0; reference: CI output. */
+/**
+ * Problems and changes as SARIF 2.1.0, for code scanning pages and editors. OASIS SARIF 2.1.0; explanation: CI output.
+ */
 import { createHash } from 'node:crypto';
 import { ruleOf, type Problem } from '#definitions';
 import { printableJson, type Report, type ReportedChange } from './report.ts';

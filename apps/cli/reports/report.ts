@@ -1,4 +1,4 @@
-/** What a check of files found, and how text from a repository may be printed. contract 11. */
+/** What a check of files found, and how text from a repository may be printed. contract §11. */
 import { relative, resolve, sep } from 'node:path';
 import type { Problem, UnrunCheck } from '#definitions';
 

@@ -1,4 +1,7 @@
-/** What build servers get of `millwright validate`: formats that they show, and only what a change brings. contract 11; reference: CI output. */
+/**
+ * What build servers get of `millwright validate`: formats that they show, and only what a change brings. contract §11;
+ * explanation: CI output.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** How the end of a waiting reads, and which exit code it is: problems as `validate` prints them, approvals with their command. contract 11. */
+/**
+ * How the end of a waiting reads, and which exit code it is: problems as `validate` prints them, approvals with their
+ * command. contract §11.
+ */
 import type { RevisionStatus } from '#contracts';
 import type { Problem } from '#definitions';
 import { revisionId } from '#reconcile';

@@ -1,4 +1,7 @@
-/** What a change brings: the definition files of an earlier commit, and the problems that they did not have. contract 11 (validate --changed-since). */
+/**
+ * What a change brings: the definition files of an earlier commit, and the problems that they did not have. contract
+ * §11.1 (validate).
+ */
 import { spawn } from 'node:child_process';
 import { FILE_BYTES_MAX, isDefinitionPath, type Problem, type TreeFile } from '#definitions';
 import { CommandError } from '../command.ts';

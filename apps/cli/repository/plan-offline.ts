@@ -1,4 +1,4 @@
-/** Plan of a branch from the files alone: the tree of its merge base against the folder. contract 9, 11. */
+/** Plan of a branch from the files alone: the tree of its merge base against the folder. contract §9, §11. */
 import {
   checkReferences,
   hasErrors,

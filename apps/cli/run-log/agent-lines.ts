@@ -1,4 +1,7 @@
-/** What an agent does, in lines for people: tool calls with their first words, plans, permissions, usage. contract 3 (events). */
+/**
+ * What an agent does, in lines for people: tool calls with their first words, plans, permissions, usage. contract §3.1
+ * (events).
+ */
 import type { Remark } from './log-printer.ts';
 import { grouped } from '../terminal/output.ts';
 

@@ -1,4 +1,4 @@
-/** A run's log as it grows: pages of events, printed in order, until the run has ended. contract 3 (events). */
+/** A run's log as it grows: pages of events, printed in order, until the run has ended. contract §3.1 (events). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunEvent } from '#client';
 import type { Api, Calling } from '../connection/api.ts';

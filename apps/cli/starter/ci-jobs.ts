@@ -1,4 +1,7 @@
-/** What checks the starter repository at each change: the jobs of build servers, and the hook before a commit. contract 11. */
+/**
+ * What checks the starter repository at each change: the jobs of build servers, and the hook before a commit. contract
+ * §11.
+ */
 import type { StarterFile } from './starter-files.ts';
 
 /** Build servers that there is a file for, and none. */

@@ -1,4 +1,7 @@
-/** The starter factory repository, as texts: definitions that validate, their schemas, editor settings, and what people read first. contract 8, 11. */
+/**
+ * The starter factory repository, as texts: definitions that validate, their schemas, editor settings, and what people
+ * read first. contract §8, §11.
+ */
 import { SCHEMA_DOCUMENTS, type SchemaDocumentName } from '#contracts';
 import { ciFile, PRE_COMMIT_FILE, PRE_COMMIT_PLACEHOLDERS, type CiHost } from './ci-jobs.ts';
 

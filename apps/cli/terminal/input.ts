@@ -1,10 +1,10 @@
-/** What people hand over in files and on stdin, within bounds; secrets come this way and no other. contract 2, 11. */
+/** What people hand over in files and on stdin, within bounds; secrets come this way and no other. contract §2, §11. */
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { CommandError, UsageError, type CliIo } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 
-/** Most bytes of any input: the API takes 8 MiB at most. contract 3. */
+/** Most bytes of any input: the API takes 8 MiB at most. contract §3. */
 const INPUT_BYTES_MAX = 8 * 1_048_576;
 
 /** The bytes of a file, or of stdin for `-`. `hint` says what to do instead of typing at a terminal. */
@@ -40,7 +40,7 @@ export function toText(bytes: Uint8Array, subject: string): string {
   }
 }
 
-/** The bytes without exactly one final line end (LF or CR LF), as editors and `echo` leave one. contract 2. */
+/** The bytes without exactly one final line end (LF or CR LF), as editors and `echo` leave one. contract §2. */
 export function withoutFinalNewline(bytes: Buffer): Buffer {
   if (bytes.at(-1) !== 0x0a) return bytes;
   return bytes.subarray(0, bytes.at(-2) === 0x0d ? -2 : -1);

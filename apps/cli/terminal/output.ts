@@ -1,4 +1,4 @@
-/** Output of results: aligned columns or the API's JSON, with control characters of servers removed. contract 11. */
+/** Output of results: aligned columns or the API's JSON, with control characters of servers removed. contract §11. */
 import { UsageError, type CliIo } from '../command.ts';
 import { printable, printableJson } from '../reports/report.ts';
 

@@ -1,4 +1,4 @@
-/** `millwright audit`: the trail of every change, newest first. contract 2. */
+/** `millwright audit`: the trail of every change, newest first. contract §2. */
 import type { AuditEntry } from '#client';
 import { apiVerb } from '../connection/api.ts';
 import { EXIT } from '../exit-codes.ts';

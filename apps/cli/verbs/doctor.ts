@@ -1,4 +1,6 @@
-/** `millwright doctor`: checks this machine for a service and suggests a fix for each finding. Read-only. contract 11. */
+/**
+ * `millwright doctor`: checks this machine for a service and suggests a fix for each finding. Read-only. contract §11.
+ */
 import type { BuiltInAgent } from '../../server/execution/agent/agents.ts';
 import type { DoctorFinding, Level } from '../../server/doctor/findings.ts';
 import { findKey } from '../connection/api.ts';

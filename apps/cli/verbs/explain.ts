@@ -1,4 +1,4 @@
-/** `millwright explain`: what decided a delivery or a run. Never a value of a payload. contract 11. */
+/** `millwright explain`: what decided a delivery or a run. Never a value of a payload. contract §11. */
 import type { ExplainedAutomation, ExplainedDefinition, ExplainedDelivery, ExplainedRun, Explanation } from '#client';
 import { apiVerb } from '../connection/api.ts';
 import { UsageError } from '../command.ts';

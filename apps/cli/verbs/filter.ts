@@ -1,4 +1,7 @@
-/** `millwright filter test`: would this payload start the automation? The service's own engine, without a service; a stored delivery is tested where it is. spec: Test filter; contract 7. */
+/**
+ * `millwright filter test`: would this payload start the automation? The service's own engine, without a service; a
+ * stored delivery is tested where it is. spec: Webhook management (Test filter); contract §7.
+ */
 import { extname } from 'node:path';
 import { parseDocument } from 'yaml';
 import type { FilterTestResult } from '#client';

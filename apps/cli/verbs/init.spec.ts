@@ -1,4 +1,7 @@
-/** `millwright init` on real folders: what it writes validates, editors find its schemas, and nothing that was there is touched. contract 8, 11. */
+/**
+ * `millwright init` on real folders: what it writes validates, editors find its schemas, and nothing that was there is
+ * touched. contract §8, §11.
+ */
 import { execFileSync } from 'node:child_process';
 import {
   existsSync,

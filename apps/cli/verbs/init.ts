@@ -1,4 +1,4 @@
-/** `millwright init`: writes a starter factory repository that validates. contract 8, 11. */
+/** `millwright init`: writes a starter factory repository that validates. contract §8, §11. */
 import { resolve } from 'node:path';
 import { CommandError, UsageError, verb } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';

@@ -1,4 +1,4 @@
-/** `millwright keys`: make, list and revoke API keys. A key's text is printed once, when it is made. contract 2. */
+/** `millwright keys`: make, list and revoke API keys. A key's text is printed once, when it is made. contract §2. */
 import type { ApiKey, ApiKeyCreate } from '#client';
 import { apiVerb, type Calling } from '../connection/api.ts';
 import { group, UsageError } from '../command.ts';

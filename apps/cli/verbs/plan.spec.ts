@@ -1,4 +1,4 @@
-/** `millwright plan` without a server: what a branch changes, in every format. contract 9, 11. */
+/** `millwright plan` without a server: what a branch changes, in every format. contract §9, §11. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,6 @@
-/** `millwright plan`: what a folder would change in a factory, by its server or from the files alone. contract 9, 11. */
+/**
+ * `millwright plan`: what a folder would change in a factory, by its server or from the files alone. contract §9, §11.
+ */
 import { resolve } from 'node:path';
 import { checkReferences, isDefinitionPath, readDefinitions, type TreeFile } from '#definitions';
 import { connect, SERVER_OPTIONS } from '../connection/api.ts';

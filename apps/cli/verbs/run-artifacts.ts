@@ -1,4 +1,4 @@
-/** `millwright runs artifacts`: what a run has made, and copies of its files in a folder. contract 3 (artifacts). */
+/** `millwright runs artifacts`: what a run has made, and copies of its files in a folder. contract §3.1 (artifacts). */
 import { lstat, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { ArtifactItem } from '#client';

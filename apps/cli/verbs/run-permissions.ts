@@ -1,4 +1,7 @@
-/** `millwright runs permissions` and `runs answer`: what an agent asks permission for, and the answers. contract 3 (Follow-up). */
+/**
+ * `millwright runs permissions` and `runs answer`: what an agent asks permission for, and the answers. contract §3.8
+ * (Follow-up).
+ */
 import { optionMeant } from '#agents';
 import type { PermissionItem } from '#client';
 import { apiVerb, type Calling } from '../connection/api.ts';

@@ -1,4 +1,4 @@
-/** `millwright run` and `runs`: create, list, show, steer and cancel runs. contract 3. */
+/** `millwright run` and `runs`: create, list, show, steer and cancel runs. contract §3. */
 import { basename } from 'node:path';
 import type { RunAgentRequest, RunItem, RunListParams } from '#client';
 import { mimeTypeOf, type AttachmentRequest } from '#runs';

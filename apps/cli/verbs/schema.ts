@@ -1,4 +1,7 @@
-/** `millwright schema`: the JSON Schemas of the definition files, each complete in itself, for editors and other checkers. contract 8, 11. */
+/**
+ * `millwright schema`: the JSON Schemas of the definition files, each complete in itself, for editors and other
+ * checkers. contract §8, §11.
+ */
 import { isSchemaDocumentName, SCHEMA_DOCUMENTS } from '#contracts';
 import { UsageError, verb } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';

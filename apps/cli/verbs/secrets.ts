@@ -1,4 +1,7 @@
-/** `millwright secrets`: set, list, grant and delete managed secrets. Values go in through stdin or a file and never come out. contract 2. */
+/**
+ * `millwright secrets`: set, list, grant and delete managed secrets. Values go in through stdin or a file and never
+ * come out. contract §2.
+ */
 import type { Secret, SecretPut } from '#client';
 import { apiVerb, type Calling } from '../connection/api.ts';
 import { CommandError, group, UsageError, type OptionSpecs } from '../command.ts';

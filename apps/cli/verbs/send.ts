@@ -1,4 +1,7 @@
-/** `millwright send`: posts a delivery as a sender would, signed under any scheme. The secret is read from a file and never shown. contract 5, 6, 11. */
+/**
+ * `millwright send`: posts a delivery as a sender would, signed under any scheme. The secret is read from a file and
+ * never shown. contract §5, §6, §11.
+ */
 import { randomUUID } from 'node:crypto';
 import {
   prepareSigningKey,

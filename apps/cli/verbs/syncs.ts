@@ -1,4 +1,4 @@
-/** `millwright status`, `sync`, `syncs` and `approve`: state of a factory and its passes. contract 4, 9, 11. */
+/** `millwright status`, `sync`, `syncs` and `approve`: state of a factory and its passes. contract §4, §9, §11. */
 import type { Factory, FactoryStatus, Sync } from '#client';
 import { apiVerb, type Calling } from '../connection/api.ts';
 import { CommandError, UsageError } from '../command.ts';

@@ -1,4 +1,4 @@
-/** The `validate` verb: checks a factory repository on disk, without a server. contract 11. */
+/** The `validate` verb: checks a factory repository on disk, without a server. contract §11. */
 import { appendFile, readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';

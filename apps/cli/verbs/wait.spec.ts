@@ -1,4 +1,7 @@
-/** `millwright wait` against a server that plays each course a revision can take: exit codes, what is printed, what is waited for. contract 9, 11. */
+/**
+ * `millwright wait` against a server that plays each course a revision can take: exit codes, what is printed, what is
+ * waited for. contract §9, §11.
+ */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** `millwright wait`: until a revision serves on every replica, or will not without people. contract 9, 11. */
+/** `millwright wait`: until a revision serves on every replica, or will not without people. contract §9, §11. */
 import { appendFile } from 'node:fs/promises';
 import type { Factory, RevisionStatus } from '#client';
 import { connect, SERVER_OPTIONS, type Api } from '../connection/api.ts';

@@ -1,4 +1,7 @@
-/** `millwright webhooks create|enable|disable|rotate|delete` against a real service. spec: Webhook management; contract 4, 11. */
+/**
+ * `millwright webhooks create|enable|disable|rotate|delete` against a real service. spec: Webhook management; contract
+ * §4, §11.
+ */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

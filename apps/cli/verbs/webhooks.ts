@@ -1,4 +1,7 @@
-/** `millwright webhooks` and `deliveries`: addresses that senders post to, and what became of what they sent. spec: Webhook, Webhook delivery; contract 4. */
+/**
+ * `millwright webhooks` and `deliveries`: addresses that senders post to, and what became of what they sent. spec:
+ * Webhook, Webhook delivery; contract §4.
+ */
 import type { Delivery, Webhook } from '#client';
 import { apiVerb, type Api } from '../connection/api.ts';
 import { CommandError, group, UsageError, type Verb } from '../command.ts';

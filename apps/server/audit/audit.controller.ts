@@ -1,4 +1,4 @@
-/** The audit trail over the API. contract 2, 4. */
+/** The audit trail over the API. contract §2, §4. */
 import { Controller, Get, Query } from '@nestjs/common';
 import type { AuditEntry as AuditEntryItem, AuditList, RawQuery } from '#contracts';
 import { queryDigest } from '#runs';

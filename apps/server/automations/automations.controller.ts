@@ -1,4 +1,4 @@
-/** Routes of automations. contract 4. */
+/** Routes of automations. contract §4. */
 import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
 import type { Automation, RawQuery, RequestBody } from '#contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -1,4 +1,4 @@
-/** Automations as the API shows them. contract 4. */
+/** Automations as the API shows them. contract §4. */
 import { toAgentConfig, withoutAbsent } from '#agents';
 import type { Automation as AutomationItem, AutomationAgent, AutomationTrigger } from '#contracts';
 import type { AutomationDefinition, Trigger } from '#definitions';

@@ -1,4 +1,4 @@
-/** Automations over the API: looked at everywhere; made, edited and deleted on dashboard factories. contract 4. */
+/** Automations over the API: looked at everywhere; made, edited and deleted on dashboard factories. contract §4. */
 import { Injectable } from '@nestjs/common';
 import type { Automation as AutomationItem, AutomationCreate, AutomationList, AutomationPatch } from '#contracts';
 import type { AutomationNeighbours } from '#definitions';
@@ -108,7 +108,7 @@ export class AutomationService {
     );
   }
 
-  /** Acts on the next delivery; what was accepted before keeps its snapshot. contract 5. */
+  /** Acts on the next delivery; what was accepted before keeps its snapshot. contract §5. */
   async change(
     factoryUid: string,
     uid: string,

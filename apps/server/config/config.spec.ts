@@ -1,4 +1,4 @@
-/** The environment: each variable good and bad, all faults at once, and never a value in a message. contract 1. */
+/** The environment: each variable good and bad, all faults at once, and never a value in a message. contract §1. */
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { ConfigError, isLoopback, readConfig, ROLES, type Config, type ConfigFault } from './config.ts';

@@ -1,4 +1,7 @@
-/** The one place that reads the environment: every variable, its default, its rule, all faults at once and never a value. contract 1. */
+/**
+ * The one place that reads the environment: every variable, its default, its rule, all faults at once and never a
+ * value. contract §1.
+ */
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { parseCidrs, WAITING_RUNS_PER_FACTORY_MAX, type Cidr } from '#deliveries';
@@ -97,7 +100,7 @@ export interface Config {
   auditRetentionDays?: number;
 }
 
-/** contract 1: parts of the service that a process may be started for. */
+/** contract §1: parts of the service that a process may be started for. */
 export const ROLES = ['api', 'ingress', 'sync', 'worker', 'dashboard'] as const;
 export type ProcessRole = (typeof ROLES)[number];
 
@@ -366,7 +369,7 @@ function words(text: string | undefined): string[] {
     .filter((word) => word !== '');
 }
 
-/** contract 1: 32 random bytes or more; a longer one than the guard reads would let nobody in. */
+/** contract §1: 32 random bytes or more; a longer one than the guard reads would let nobody in. */
 export const ADMIN_KEY = /^mw_[A-Za-z0-9_-]{43,256}$/;
 
 function adminKey(read: Reader, fault: (variable: string, rule: string) => void): string | undefined {
@@ -428,7 +431,7 @@ function megabytes(count: number): number | undefined {
   return count === 0 ? undefined : count * 1_048_576;
 }
 
-/** Characters of a model's ID. contract 3 (AmbientAgentConfig). */
+/** Characters of a model's ID. contract §3.4 (AmbientAgentConfig). */
 const MODEL_ID = /^[^\s,\u0000-\u001f\u007f]{1,200}$/;
 
 function modelIds(read: Reader, fault: (variable: string, rule: string) => void): readonly string[] {

@@ -1,4 +1,4 @@
-/** Routes of the delivery log. contract 4. */
+/** Routes of the delivery log. contract §4. */
 import { Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { RawQuery } from '#contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -52,7 +52,7 @@ export class DeliveryController {
     return this.resends.resend({ factoryUid, webhookUid }, entryId, callerOf(request));
   }
 
-  /** Stored bytes of a sender: an attachment that no browser will render. contract 10. */
+  /** Stored bytes of a sender: an attachment that no browser will render. contract §10. */
   @Get(':entryId/payload')
   @Allow('viewer')
   async payload(

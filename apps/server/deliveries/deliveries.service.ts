@@ -1,4 +1,7 @@
-/** The delivery log of a webhook: pages, single entries, stored payloads. spec: Inspect deliveries; contract 4, 5 (Log). */
+/**
+ * The delivery log of a webhook: pages, single entries, stored payloads. spec: Webhook management (Inspect deliveries);
+ * contract §4, §5.9 (Log).
+ */
 import { Inject, Injectable } from '@nestjs/common';
 import type { Delivery, DeliveryList } from '#contracts';
 import { OUTCOMES, type OutcomeKind, type OutcomeLabel } from '#deliveries';

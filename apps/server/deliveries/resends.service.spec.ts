@@ -1,4 +1,4 @@
-/** What keeps stored bytes from being delivered again: outages, a full queue, definitions that move. contract 5. */
+/** What keeps stored bytes from being delivered again: outages, a full queue, definitions that move. contract §5. */
 import { describe, expect, it } from '@jest/globals';
 import type { Caller } from '../http/access-guard.ts';
 import type { AcceptResult, DeliveryAcceptor } from '../ingress/delivery-acceptor.ts';

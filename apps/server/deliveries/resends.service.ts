@@ -1,4 +1,7 @@
-/** Delivering again: the stored bytes of an accepted delivery as a new one of its webhook, judged by what is served now. spec: Webhook delivery; contract 4, 5. */
+/**
+ * Delivering again: the stored bytes of an accepted delivery as a new one of its webhook, judged by what is served now.
+ * spec: Webhook delivery; contract §4, §5.
+ */
 import { Inject, Injectable } from '@nestjs/common';
 import type { Delivery } from '#contracts';
 import { GUARD_ATTEMPTS_MAX, OUTCOMES, type OutcomeKind } from '#deliveries';

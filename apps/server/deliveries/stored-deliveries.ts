@@ -1,4 +1,4 @@
-/** Entries of the delivery log as a key may see them, and the payloads that are stored with them. contract 2, 5 (Log). */
+/** Entries of the delivery log as a key may see them, and the payloads that are stored with them. contract §2, §5.9. */
 import { Injectable } from '@nestjs/common';
 import { parseJsonBody } from '#deliveries';
 import type { JsonValue } from '#filters';

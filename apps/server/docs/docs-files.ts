@@ -1,4 +1,7 @@
-/** What is served to people and programs that want to know the interface: the API document and the files of the page that shows it. contract 3. */
+/**
+ * What is served to people and programs that want to know the interface: the API document and the files of the page
+ * that shows it. contract §3.
+ */
 import { readFileSync } from 'node:fs';
 import { Inject, Injectable } from '@nestjs/common';
 import { openApiDocument } from '#contracts';

@@ -1,4 +1,4 @@
-/** Routes of the documents: the API, its reference, and the page of each problem. contract 3 (Errors). */
+/** Routes of the documents: the API, its reference, and the page of each problem. contract §3.10 (Errors). */
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AllowEverybody } from '../http/access-guard.ts';

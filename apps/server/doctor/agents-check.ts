@@ -1,4 +1,7 @@
-/** Which coding agents runs can name here, and whether the one that comes with the service starts. reference: Running real coding agents. */
+/**
+ * Which coding agents runs can name here, and whether the one that comes with the service starts. explanation: Coding
+ * agents.
+ */
 import { spawn } from 'node:child_process';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -84,7 +84,7 @@ function counted(pending: readonly string[]): string {
   return `${pending.length} migration${pending.length === 1 ? '' : 's'}`;
 }
 
-/** Seconds between the two clocks: leases are the database's time, signatures ours. contract 1 (Clocks). */
+/** Seconds between the two clocks: leases are the database's time, signatures ours. contract §1.4 (Clocks). */
 const SKEW_SECONDS_NOTED = 5;
 const SKEW_SECONDS_BAD = 120;
 

@@ -1,4 +1,7 @@
-/** Everything that `millwright doctor` looks at, in the order in which it is told. Makes and changes nothing. contract 11. */
+/**
+ * Everything that `millwright doctor` looks at, in the order in which it is told. Makes and changes nothing. contract
+ * §11.
+ */
 import { ConfigError, readConfig, type Config } from '../config/config.ts';
 import { BUILT_IN_AGENT, type BuiltInAgent } from '../execution/agent/agents.ts';
 import { detectSandbox } from '../execution/sandbox/sandboxes-detection.ts';

@@ -1,4 +1,4 @@
-/** What a look at a machine found: one line each, with the way out. contract 11 (doctor). */
+/** What a look at a machine found: one line each, with the way out. contract §11.1 (doctor). */
 
 export type Level = 'ok' | 'warning' | 'problem';
 

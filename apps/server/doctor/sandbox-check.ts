@@ -1,4 +1,4 @@
-/** What would keep a run away from this machine: tried, as the service tries it at its start. contract 10. */
+/** What would keep a run away from this machine: tried, as the service tries it at its start. contract §10. */
 import { readFileSync } from 'node:fs';
 import { modelChoice } from '#agents';
 import { confinementProblem, isConfining, type ConfinementRequest } from '#isolation';
@@ -48,7 +48,7 @@ export async function sandbox({ config, sandbox: detected }: DoctorTarget): Prom
 
 const NO_WALLS = { processes: false, files: false, network: false };
 
-/** A problem only where what runs get by default does not start; the demo model's commands are ours. contract 10. */
+/** A problem only where what runs get by default does not start; the demo model's commands are ours. contract §10. */
 function unconfined(
   what: string,
   { allowUnsandboxed, runCommand, agentEnvironment }: Config,

@@ -1,4 +1,7 @@
-/** The engine over an executor that runs nothing at all: whatever it does for a run goes through the seam. contract 3 (States). */
+/**
+ * The engine over an executor that runs nothing at all: whatever it does for a run goes through the seam. contract §3.6
+ * (States).
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,11 +1,14 @@
-/** The seam between the engine and the places where executions run: what it asks of such a place, and what it hears of it. contract 3, 10. */
+/**
+ * The seam between the engine and the places where executions run: what it asks of such a place, and what it hears of
+ * it. contract §3, §10.
+ */
 import type { Readable, Writable } from 'node:stream';
 import type { CommandEnd, ReadArtifact, ReportedArtifact } from '#runs';
 import type { ExecutionSpec } from './preparation/execution-spec.ts';
 
 /**
  * A run that cannot be started as it is asked for; `message` tells its owner what to do, and holds no secret. contract
- * 3 (environment_setup_failed).
+ * §3.10 (environment_setup_failed).
  */
 export class SetupError extends Error {}
 
@@ -106,7 +109,7 @@ export interface ExecutionRequest extends ExecutionRef {
   work(place: ExecutionPlace): AgentLaunch | undefined;
 }
 
-/** What a run is, as far as its command may want to act on it. contract 3 (Create). */
+/** What a run is, as far as its command may want to act on it. contract §3.2 (Create). */
 export interface RunFacts {
   /** Somebody was said to watch and answer. */
   interactive: boolean;

@@ -1,4 +1,4 @@
-/** The route of explanations. contract 4, 11. */
+/** The route of explanations. contract §4, §11. */
 import { Controller, Get, Param, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { accessOf, Allow } from '../http/access-guard.ts';

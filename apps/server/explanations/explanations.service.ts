@@ -1,4 +1,7 @@
-/** What decided a delivery or a run: put together from the log, the run, and the definitions as they are now. Never a value of a payload. contract 4, 11. */
+/**
+ * What decided a delivery or a run: put together from the log, the run, and the definitions as they are now. Never a
+ * value of a payload. contract §4, §11.
+ */
 import { Injectable } from '@nestjs/common';
 import type {
   ExplainedAutomation,

@@ -1,4 +1,4 @@
-/** Routes of the factory interface, and of what happened to a factory. contract 4, 11 (wait). */
+/** Routes of the factory interface, and of what happened to a factory. contract §4, §11.1 (wait). */
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FactoryDispatchResponse, RawQuery, RequestBody } from '#contracts';
@@ -71,7 +71,7 @@ export class FactoryController {
     return this.factories.remove(uid, callerOf(request));
   }
 
-  /** spec: factory dispatch. */
+  /** spec: What the service does 5. */
   @Post(':uid/runs')
   @HttpCode(200)
   @Allow('operator', { withAttachments: true })
@@ -147,7 +147,7 @@ export class FactoryController {
     return this.plans.plan(uid, body, accessOf(request), abortOnDisconnect(reply));
   }
 
-  /** spec: Test filter. */
+  /** spec: Webhook management (Test filter). */
   @Post(':uid/filters/test')
   @HttpCode(200)
   @Allow('viewer')

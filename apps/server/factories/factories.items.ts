@@ -1,4 +1,4 @@
-/** Factories as the API shows them: every member named here, snake_case, absent ones left out. contract 4. */
+/** Factories as the API shows them: every member named here, snake_case, absent ones left out. contract §4. */
 import { toAgentConfig } from '#agents';
 import type { Factory as FactoryItem } from '#contracts';
 import type { FactoryDefinition } from '#definitions';

@@ -1,4 +1,4 @@
-/** Which source and sync policy of a request could be followed, before anybody tries. contract 4 (source), 9 (Git). */
+/** Which source and sync policy of a request could be followed, before anybody tries. contract §4.1, §9.7. */
 import { membersOf, type SyncPolicy as SyncPolicyItem } from '#contracts';
 import { commitKeyProblem } from '#authentication';
 import { readCron } from '#definitions';

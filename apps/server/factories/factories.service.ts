@@ -1,4 +1,7 @@
-/** Factories over the API: make, change, look at, sync, suspend, approve; their webhooks, automations and pass history. spec: What the service does 5–6; contract 4. */
+/**
+ * Factories over the API: make, change, look at, sync, suspend, approve; their webhooks, automations and pass history.
+ * spec: What the service does 5–6; contract §4.
+ */
 import { Inject, Optional, Injectable } from '@nestjs/common';
 import type {
   Approval,

@@ -1,4 +1,4 @@
-/** What happened to a factory, and what became of its revisions. contract 4, 9, 11 (wait). */
+/** What happened to a factory, and what became of its revisions. contract §4, §9, §11.1 (wait). */
 import { Injectable } from '@nestjs/common';
 import type { FactoryEventList, RevisionStatus } from '#contracts';
 import { branchOf, isDirectory, revisionId, revisionVerdict, type PassRecord, type ReplicaSeen } from '#reconcile';

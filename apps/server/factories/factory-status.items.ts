@@ -1,4 +1,7 @@
-/** Where a factory stands, as the API shows it: conditions, revisions, generations, inventory, its passes and events. contract 4 (status). */
+/**
+ * Where a factory stands, as the API shows it: conditions, revisions, generations, inventory, its passes and events.
+ * contract §4.1 (status).
+ */
 import type {
   Condition,
   FactoryStatus,

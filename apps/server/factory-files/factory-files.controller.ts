@@ -1,4 +1,4 @@
-/** Routes of definition files that belong to no factory yet. contract 4. */
+/** Routes of definition files that belong to no factory yet. contract §4. */
 import { Body, Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import type { RequestBody } from '#contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -1,4 +1,4 @@
-/** Definition files without a factory: their checks, as on the command line, and their schemas. contract 4 (factory-files), 8. */
+/** Definition files without a factory: their checks, as on the command line, and their schemas. contract §4.1, §8. */
 import { Inject, Injectable } from '@nestjs/common';
 import {
   isSchemaDocumentName,

@@ -1,4 +1,7 @@
-/** Work over stored payloads that anybody may ask for: in slices, up to a bound, while somebody waits for it, and one at a time. contract 9 (Plan). */
+/**
+ * Work over stored payloads that anybody may ask for: in slices, up to a bound, while somebody waits for it, and one at
+ * a time. contract §12.1 (Plan).
+ */
 import type { JsonValue } from '#filters';
 import { payloadOf } from '../deliveries/stored-deliveries.ts';
 import { EventLoopYielder } from '../process/event-loop-yielder.ts';

@@ -1,4 +1,7 @@
-/** That asking stored deliveries about a filter keeps nobody waiting, holds one payload at a time, and ends. contract 7. */
+/**
+ * That asking stored deliveries about a filter keeps nobody waiting, holds one payload at a time, and ends. contract
+ * §7.
+ */
 import type { JsonValue } from '#filters';
 import type { Access } from '../store/access/access.ts';
 import type { DefinitionStore } from '../store/definitions/definitions.ts';

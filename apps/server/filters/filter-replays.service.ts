@@ -1,4 +1,7 @@
-/** Which of the newest deliveries a trigger would have taken: a payload filter against each of them, as a test would. spec: Test filter; contract 4, 7. */
+/**
+ * Which of the newest deliveries a trigger would have taken: a payload filter against each of them, as a test would.
+ * spec: Webhook management (Test filter); contract §4, §7.
+ */
 import { Injectable, Optional } from '@nestjs/common';
 import type { FilterReplayRequest, FilterReplayResult } from '#contracts';
 import type { CompiledFilter } from '#filters';

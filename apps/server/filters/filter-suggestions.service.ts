@@ -1,4 +1,4 @@
-/** A payload filter made of stored deliveries: it takes some and leaves others. contract 4, 7. */
+/** A payload filter made of stored deliveries: it takes some and leaves others. contract §4, §7. */
 import { Injectable, Optional } from '@nestjs/common';
 import type { FilterSuggestion, FilterSuggestRequest } from '#contracts';
 import { FilterDraft, type JsonValue } from '#filters';

@@ -1,4 +1,7 @@
-/** Would this payload start the automation: a payload filter against a stored delivery or a payload of the request. spec: Test filter; contract 4, 7. */
+/**
+ * Would this payload start the automation: a payload filter against a stored delivery or a payload of the request.
+ * spec: Webhook management (Test filter); contract §4, §7.
+ */
 import { Injectable, Optional } from '@nestjs/common';
 import type { FilterTestRequest, FilterTestResult } from '#contracts';
 import { compileFilter, type CompiledFilter, type FilterVerdict, type JsonValue } from '#filters';

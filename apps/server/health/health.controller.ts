@@ -1,4 +1,4 @@
-/** Whether the process lives and whether it can serve. contract 1. */
+/** Whether the process lives and whether it can serve. contract §1. */
 import { createHash } from 'node:crypto';
 import { Controller, Get, HttpCode, Req, Res, Injectable, Inject, Optional } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -1,4 +1,4 @@
-/** What a route asks: what it says, and the most there is where it says nothing. contract 2. */
+/** What a route asks: what it says, and the most there is where it says nothing. contract §2. */
 import type { FastifyRequest } from 'fastify';
 import { Allow, AllowEverybody, isBelowBase, needsOf } from './access-guard.ts';
 

@@ -1,4 +1,7 @@
-/** The one guard: whether key or session, rate and role allow a request, decided before a byte of its body is read. Deny by default: a route that names no role is for admins. contract 2. */
+/**
+ * The one guard: whether key or session, rate and role allow a request, decided before a byte of its body is read. Deny
+ * by default: a route that names no role is for admins. contract §2.
+ */
 import type { IncomingHttpHeaders } from 'node:http';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -56,11 +59,11 @@ export function accessOf(request: FastifyRequest): Access {
   return access;
 }
 
-/** Who changes something, and from where: what an audit entry says. contract 2. */
+/** Who changes something, and from where: what an audit entry says. contract §2. */
 export interface Caller {
   access: Access;
   address?: string;
-  /** Present when the request named an idempotency key. contract 3 (Create). */
+  /** Present when the request named an idempotency key. contract §3.2 (Create). */
   idempotency?: IdempotentRequest;
 }
 

@@ -1,4 +1,4 @@
-/** What a malformed body is told: sentences about its members, in the words of JSON. contract 3 (Errors). */
+/** What a malformed body is told: sentences about its members, in the words of JSON. contract §3.10 (Errors). */
 import { filterTestProblems } from '#filters';
 import { runRequestProblems } from '#runs';
 import { factoryRequestErrors } from '../factories/factories.requests.ts';

@@ -1,4 +1,4 @@
-/** How deep a body nests, and how long it may take. contract 3. */
+/** How deep a body nests, and how long it may take. contract §3. */
 import fastify from 'fastify';
 import { connectRaw, requestHead } from '../../../test/support/raw-http.ts';
 import { RefusalError } from './error-codes.ts';

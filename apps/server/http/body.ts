@@ -1,4 +1,7 @@
-/** Bodies of the API: read whole within bounds of size and time, parsed strictly, then checked by their schema; every offending member is named. contract 3. */
+/**
+ * Bodies of the API: read whole within bounds of size and time, parsed strictly, then checked by their schema; every
+ * offending member is named. contract §3.
+ */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { StandardSchemaValidationPipe } from '@nestjs/common';
@@ -9,9 +12,9 @@ import { needsOf } from './access-guard.ts';
 import { invalidMembers, RefusalError } from './error-codes.ts';
 import { recordOf } from './requests.ts';
 
-/** contract 3: larger ones hold up everybody else. */
+/** contract §3: larger ones hold up everybody else. */
 export const API_BODY_BYTES_MAX = 1_048_576;
-/** contract 3: of a create or follow-up that carries attachments. */
+/** contract §3: of a create or follow-up that carries attachments. */
 export const BODY_BYTES_WITH_ATTACHMENTS_MAX = 8 * 1_048_576;
 /** Of a request that needs no key: room for a key and some members, so that strangers take no memory worth naming. */
 export const BODY_BYTES_OF_STRANGERS_MAX = 16_384;
@@ -152,7 +155,7 @@ function endOfString(json: Uint8Array, start: number): number {
 
 /**
  * The framework deletes members called `__proto__`, `prototype` and `constructor` from every body. Here these are names like others:
- * own members of what was parsed, which a payload and its filter may have. contract 7 (own properties only).
+ * own members of what was parsed, which a payload and its filter may have. contract §7.2 (own properties only).
  */
 class SchemaPipe extends StandardSchemaValidationPipe {
   protected override stripProtoKeys(): void {}

@@ -1,4 +1,4 @@
-/** Counting in bounded memory: the least recently used are forgotten, and nobody else. contract 3 (Errors: 429). */
+/** Counting in bounded memory: the least recently used are forgotten, and nobody else. contract §3.10 (429). */
 import { Budgets } from './budgets.ts';
 
 const budgetsOf = (requestsPerMinute: number, failuresPerMinute: number): Budgets =>

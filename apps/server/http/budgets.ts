@@ -1,4 +1,7 @@
-/** How much one API key may ask and one client address may fail. Counted in each process by itself: of several that answer the API, each allows as much. contract 3 (Errors: 429). */
+/**
+ * How much one API key may ask and one client address may fail. Counted in each process by itself: of several that
+ * answer the API, each allows as much. contract §3.10 (429).
+ */
 import {
   addressKeyOf,
   drawRequest,

@@ -1,4 +1,7 @@
-/** What cannot be read as HTTP, or is no request for a resource: answers that repeat nothing of it, a problem where it was meant for the API. contract 3 (Errors), 5. */
+/**
+ * What cannot be read as HTTP, or is no request for a resource: answers that repeat nothing of it, a problem where it
+ * was meant for the API. contract §3.10 (Errors), §5.
+ */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

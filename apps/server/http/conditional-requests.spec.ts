@@ -1,4 +1,4 @@
-/** Which versions a request that changes something is about. contract 4 (If-Match). */
+/** Which versions a request that changes something is about. contract §4.1 (If-Match). */
 import { wantedVersion } from './conditional-requests.ts';
 
 describe('If-Match', () => {

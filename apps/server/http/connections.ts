@@ -1,4 +1,7 @@
-/** Sockets below the requests: answers that close them, requests that come one behind the other, silent and half-open peers, clients that go away. contract 1. */
+/**
+ * Sockets below the requests: answers that close them, requests that come one behind the other, silent and half-open
+ * peers, clients that go away. contract §1.
+ */
 import type { IncomingMessage, ServerResponse, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';

@@ -1,4 +1,4 @@
-/** Why edits of webhooks and automations are refused, as answers of the API. contract 3 (Errors), 4. */
+/** Why edits of webhooks and automations are refused, as answers of the API. contract §3.10 (Errors), §4. */
 import type { EditRefusal } from '#management';
 import { invalidMembers, lastingConflict, notFound, RefusalError } from './error-codes.ts';
 import { staleVersion } from './conditional-requests.ts';

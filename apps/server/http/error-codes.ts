@@ -1,4 +1,7 @@
-/** The one error table of the API: code → status, title, whether a retry can help, and what it means in words. contract 3 (Errors). */
+/**
+ * The one error table of the API: code → status, title, whether a retry can help, and what it means in words. contract
+ * §3.10 (Errors).
+ */
 
 export const ERROR_CODES = {
   invalid_request: {
@@ -155,7 +158,7 @@ export function problemAnswer(
   };
 }
 
-/** What published clients ask again by themselves, unless they are told not to. contract 3 (Errors). */
+/** What published clients ask again by themselves, unless they are told not to. contract §3.10 (Errors). */
 function isRetriedByClients(status: number): boolean {
   return status === 408 || status === 409 || status === 429 || status >= 500;
 }
@@ -178,7 +181,7 @@ function toProblem(
   };
 }
 
-/** A conflict that asking again does not end. contract 3 (Errors). */
+/** A conflict that asking again does not end. contract §3.10 (Errors). */
 export function lastingConflict(
   detail: string,
   members: Readonly<Record<string, unknown>> = {},
@@ -187,7 +190,10 @@ export function lastingConflict(
   return new RefusalError('conflict', detail, { retryable: false, members, errors });
 }
 
-/** Every member that is wrong, in one 400; a single one is the detail itself. `what` calls them when they are several. contract 3 (Errors). */
+/**
+ * Every member that is wrong, in one 400; a single one is the detail itself. `what` calls them when they are several.
+ * contract §3.10 (Errors).
+ */
 export function invalidMembers(errors: readonly MemberError[], what = 'members of the body'): RefusalError {
   return new RefusalError(
     'invalid_request',

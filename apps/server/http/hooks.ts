@@ -1,4 +1,4 @@
-/** What happens to every request of the API before and behind its handler, in order. contract 2, 3. */
+/** What happens to every request of the API before and behind its handler, in order. contract §2, §3. */
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { AccessGuard } from './access-guard.ts';

@@ -1,4 +1,4 @@
-/** Which names this server goes by, and what a request has to say. contract 1 (Host). */
+/** Which names this server goes by, and what a request has to say. contract §1.2 (Host). */
 import { describe, expect, it } from '@jest/globals';
 import { hostsOf, hostVerdict, originForm } from './hosts.ts';
 

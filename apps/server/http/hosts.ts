@@ -1,4 +1,7 @@
-/** Which Host headers and origins are ours: a request for another name is answered 421 and never routed. contract 1, RFC 6454, Fetch Metadata. */
+/**
+ * Which Host headers and origins are ours: a request for another name is answered 421 and never routed. contract §1,
+ * RFC 6454, Fetch Metadata.
+ */
 import type { IncomingMessage, IncomingHttpHeaders } from 'node:http';
 import { isLoopback } from '../config/config.ts';
 

@@ -1,4 +1,4 @@
-/** How long a key is waited for and held: what a flow over real time could not show. contract 3 (Create). */
+/** How long a key is waited for and held: what a flow over real time could not show. contract §3.2 (Create). */
 import type { IncomingMessage } from 'node:http';
 import { afterEach, beforeEach, jest } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -1,4 +1,4 @@
-/** Idempotency keys: a POST that names one runs once, and whoever repeats it gets the first answer. contract 3 (Create). */
+/** Idempotency keys: a POST that names one runs once, and whoever repeats it gets the first answer. contract §3.2. */
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -28,7 +28,7 @@ const LOOK_EVERY_MS = { first: 20, most: 500 } as const;
 /** Larger answers are not kept; what makes something answers a few hundred bytes. */
 const ANSWER_BYTES_MAX = 65_536;
 
-/** contract 3: visible ASCII, at most 255. */
+/** contract §3: visible ASCII, at most 255. */
 const KEY = /^[\x21-\x7e]{1,255}$/;
 const HEADER = 'idempotency-key';
 /** Headers of an answer that belong to its meaning. */

@@ -1,4 +1,4 @@
-/** Which of the types and encodings that we can answer a client accepts. contract 3 (Errors: 406). */
+/** Which of the types and encodings that we can answer a client accepts. contract §3.10 (406). */
 import type { FastifyRequest } from 'fastify';
 import { OPERATIONS, type Operation } from '#contracts';
 import { RefusalError } from './error-codes.ts';

@@ -1,4 +1,4 @@
-/** U+0000 anywhere in an address is refused; everything else passes. contract 3. */
+/** U+0000 anywhere in an address is refused; everything else passes. contract §3. */
 import { RefusalError } from './error-codes.ts';
 import { refuseNul } from './requests.ts';
 

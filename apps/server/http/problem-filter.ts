@@ -1,4 +1,7 @@
-/** The one exception filter: every refusal and fault of the API as problem+json, a fault with a trace id and one log line. contract 3 (Errors). */
+/**
+ * The one exception filter: every refusal and fault of the API as problem+json, a fault with a trace id and one log
+ * line. contract §3.10 (Errors).
+ */
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { StoreError } from '../store/database/store-errors.ts';
@@ -44,7 +47,7 @@ export class ProblemFilter implements ExceptionFilter {
   }
 }
 
-/** Only paths of the API are repeated: a mistyped ingress URL ends here too, and its token with it. contract 5. */
+/** Only paths of the API are repeated: a mistyped ingress URL ends here too, and its token with it. contract §5. */
 function instanceOf(target: string): string {
   return isBelowBase(target) ? (target.split('?')[0] ?? '') : '';
 }

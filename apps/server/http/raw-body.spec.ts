@@ -1,4 +1,4 @@
-/** How a body is read and how the rest of a refused one runs out. contract 5 (413, drain). */
+/** How a body is read and how the rest of a refused one runs out. contract §5.2 (413), §5.3 (drain). */
 import { PassThrough } from 'node:stream';
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from '@jest/globals';

@@ -1,4 +1,7 @@
-/** What is known of one request while it is answered: its ID, where it comes from, who asks, what its log line will say. contract 2, 3 (Errors), 5 (Client address). */
+/**
+ * What is known of one request while it is answered: its ID, where it comes from, who asks, what its log line will say.
+ * contract §2, §3.10 (Errors), §5.4 (Client address).
+ */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { clientAddress, type Cidr } from '#deliveries';

@@ -1,4 +1,7 @@
-/** The HTTP server: ingress requests go straight to the receiver, everything else to the API; node's own error pages are replaced. contract 1, 5. */
+/**
+ * The HTTP server: ingress requests go straight to the receiver, everything else to the API; node's own error pages are
+ * replaced. contract §1, §5.
+ */
 import { createServer as createPlain, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTls } from 'node:https';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** What becomes of every delivery, whoever brings it: accepted in one transaction with what it starts, or refused and logged within bounds. spec: Webhook ingress; contract 5 (steps 4 to 6). */
+/**
+ * What becomes of every delivery, whoever brings it: accepted in one transaction with what it starts, or refused and
+ * logged within bounds. spec: Webhook ingress; contract §5.2 (steps 4 to 6).
+ */
 import { Injectable } from '@nestjs/common';
 import {
   decideRuns,

@@ -1,4 +1,7 @@
-/** The walk through the checks with everything around it under control: lost guards, stale memory, faults, senders that vanish. contract 5. */
+/**
+ * The walk through the checks with everything around it under control: lost guards, stale memory, faults, senders that
+ * vanish. contract §5.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { digestSecret } from '#authentication';
 import { MATCH_EVERYTHING } from '#filters';

@@ -1,4 +1,7 @@
-/** Delivery → answer: the ordered checks of the webhook's mode, then one transaction. spec: Webhook ingress; contract 5. */
+/**
+ * Delivery → answer: the ordered checks of the webhook's mode, then one transaction. spec: Webhook ingress; contract
+ * §5.
+ */
 import { Injectable } from '@nestjs/common';
 import {
   deliveryHeadersOf,

@@ -1,4 +1,4 @@
-/** Which request targets the ingress takes for its own, and which refusals end their connection. contract 5 (one wildcard route below /webhooks/). */
+/** Which request targets the ingress takes for its own, and which refusals end their connection. contract §5.1. */
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';

@@ -1,4 +1,7 @@
-/** Ingress requests straight from the HTTP server: no framework's parser, router or error page comes before or after our checks. contract 5. */
+/**
+ * Ingress requests straight from the HTTP server: no framework's parser, router or error page comes before or after our
+ * checks. contract §5.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { BODY_BYTES_MAX, BODY_MS_MAX, INGRESS_ANSWERS } from '#deliveries';

@@ -1,4 +1,4 @@
-/** A flood of refusals: sixty entries a minute and webhook, then one that counts, none lost. contract 5 (Failed authentication). */
+/** A flood of refusals: sixty entries a minute and webhook, then one that counts, none lost. contract §5.4. */
 import { describe, expect, it } from '@jest/globals';
 import type { RefusalDetails } from '#deliveries';
 import type { DeliveryStore, RefusedEntry } from '../store/deliveries/deliveries.ts';

@@ -1,4 +1,7 @@
-/** What is true of an installation as a whole: its keys are the ones its database was made with, and somebody can sign in. contract 1, 2. */
+/**
+ * What is true of an installation as a whole: its keys are the ones its database was made with, and somebody can sign
+ * in. contract §1, §2.
+ */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';

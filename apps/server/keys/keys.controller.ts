@@ -1,4 +1,4 @@
-/** Routes of API keys. contract 2, 4. */
+/** Routes of API keys. contract §2, §4. */
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
 import type { RawQuery, RequestBody } from '#contracts';
 import type { FastifyRequest } from 'fastify';

@@ -1,4 +1,4 @@
-/** API keys as the API shows them. contract 2. */
+/** API keys as the API shows them. contract §2. */
 import type { ApiKey as ApiKeyItem, Principal as PrincipalItem } from '#contracts';
 import type { Principal } from '../store/access/access.ts';
 import type { ApiKey } from '../store/access/keys.ts';

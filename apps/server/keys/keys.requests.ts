@@ -1,4 +1,4 @@
-/** Which members of a request for an API key exclude each other. contract 2. */
+/** Which members of a request for an API key exclude each other. contract §2. */
 import { membersOf } from '#contracts';
 import type { MemberError } from '../http/error-codes.ts';
 

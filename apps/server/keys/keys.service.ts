@@ -1,4 +1,7 @@
-/** API keys: made, looked at, changed, revoked, and when they were used. A key's text is in one answer and nowhere else. contract 2. */
+/**
+ * API keys: made, looked at, changed, revoked, and when they were used. A key's text is in one answer and nowhere else.
+ * contract §2.
+ */
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { ApiKey as ApiKeyItem, ApiKeyCreate, ApiKeyCreated, ApiKeyList, ApiKeyPatch } from '#contracts';

@@ -1,4 +1,4 @@
-/** That asking stored deliveries keeps nobody waiting, and reads each payload once. contract 9 (Plan). */
+/** That asking stored deliveries keeps nobody waiting, and reads each payload once. contract §12.1 (Plan). */
 import type { Definitions } from '#definitions';
 import { plan, replaySubjects, type Actual, type Replay } from '#reconcile';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';

@@ -1,4 +1,7 @@
-/** Asks stored deliveries again what they would start: a bounded amount of work, without keeping the event loop from new deliveries. contract 9 (Plan). */
+/**
+ * Asks stored deliveries again what they would start: a bounded amount of work, without keeping the event loop from new
+ * deliveries. contract §12.1 (Plan).
+ */
 import { Injectable, Optional } from '@nestjs/common';
 import {
   firesFor,

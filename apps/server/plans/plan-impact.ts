@@ -1,4 +1,7 @@
-/** What a plan concerns beside the definitions: use of what it touches, deliveries that it would decide otherwise, secrets that it changes. contract 9 (Plan). */
+/**
+ * What a plan concerns beside the definitions: use of what it touches, deliveries that it would decide otherwise,
+ * secrets that it changes. contract §12.1 (Plan).
+ */
 import { Injectable } from '@nestjs/common';
 import type { Definitions } from '#definitions';
 import {

@@ -1,4 +1,4 @@
-/** A plan as the API shows it. contract 4 (plan). */
+/** A plan as the API shows it. contract §4.1 (plan). */
 import type { Change as ChangeItem, Plan as PlanItem } from '#contracts';
 import { ingressUrlOf } from '#deliveries';
 import { hasErrors, type Problem, type WebhookDefinition } from '#definitions';

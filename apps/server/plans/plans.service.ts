@@ -1,4 +1,7 @@
-/** What a tree of files would change in a factory: everything a pass does but the writing, and whom it would concern. contract 4 (plan), 9. */
+/**
+ * What a tree of files would change in a factory: everything a pass does but the writing, and whom it would concern.
+ * contract §4.1 (plan), §9.
+ */
 import { Inject, Injectable } from '@nestjs/common';
 import type { Plan as PlanItem, PlanRequest } from '#contracts';
 import { isDefinitionPath, toTree, withExcerpts } from '#definitions';

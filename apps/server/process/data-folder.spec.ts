@@ -1,4 +1,4 @@
-/** The data folder: made privately, closed to others, and one process's own for as long as that lives. contract 1. */
+/** The data folder: made privately, closed to others, and one process's own for as long as that lives. contract §1. */
 import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** When the disk counts as nearly full. contract 5 (503). */
+/** When the disk counts as nearly full. contract §5.8 (503). */
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from '@jest/globals';
 import { DiskWatch, roomAbove } from './disk-watch.ts';

@@ -1,4 +1,7 @@
-/** Whether the data folder's disk still has its reserve: below it deliveries are answered 503 before anything breaks. contract 5 (503). */
+/**
+ * Whether the data folder's disk still has its reserve: below it deliveries are answered 503 before anything breaks.
+ * contract §5.8 (503).
+ */
 import { statfs } from 'node:fs/promises';
 
 const LOOK_MS_MAX = 2_000;

@@ -1,4 +1,7 @@
-/** The beginning and the end of a sequence that is too long to be kept: the first items pass at once, of the rest the latest are held back until the end. contract 3 (events). */
+/**
+ * The beginning and the end of a sequence that is too long to be kept: the first items pass at once, of the rest the
+ * latest are held back until the end. contract §3.1 (events).
+ */
 
 /** How much is kept at one side. */
 export interface Allowance {

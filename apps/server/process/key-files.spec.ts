@@ -1,4 +1,7 @@
-/** Key files: made once and privately, read in the formats that people have, refused where others can read them. contract 1, 2. */
+/**
+ * Key files: made once and privately, read in the formats that people have, refused where others can read them.
+ * contract §1, §2.
+ */
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';

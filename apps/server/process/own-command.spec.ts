@@ -1,4 +1,4 @@
-/** What `start` tells people to paste works where they stand, and reaches no registry. contract 11. */
+/** What `start` tells people to paste works where they stand, and reaches no registry. contract §11. */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** How this program was called, and where other programs are found. contract 10. */
+/** How this program was called, and where other programs are found. contract §10. */
 import { existsSync, constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { delimiter, join, basename, resolve } from 'node:path';

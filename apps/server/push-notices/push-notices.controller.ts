@@ -1,4 +1,7 @@
-/** The route of push notices: no API key, and a body that nobody reads before its proof is looked for. contract 4 (push). */
+/**
+ * The route of push notices: no API key, and a body that nobody reads before its proof is looked for. contract §4.1
+ * (push).
+ */
 import { Controller, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import type { PushNoticeAnswer } from '#contracts';
 import { addressKeyOf, BODY_MS_MAX } from '#deliveries';

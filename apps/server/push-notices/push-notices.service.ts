@@ -1,4 +1,7 @@
-/** A git host tells of a push: its signature is the only credential, and all that it can do is ask for a pass. contract 4 (push), 9. */
+/**
+ * A git host tells of a push: its signature is the only credential, and all that it can do is ask for a pass. contract
+ * §4.1 (push), §9.
+ */
 import { Injectable } from '@nestjs/common';
 import { headersFromRaw, isPushSecret, mayProvePush, verifyPushNotice, type Headers } from '#authentication';
 import type { PushNoticeAnswer } from '#contracts';

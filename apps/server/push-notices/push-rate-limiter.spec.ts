@@ -1,4 +1,4 @@
-/** Notices wake a loop at once and then once a second; none that a pass has not seen is forgotten. contract 9. */
+/** Notices wake a loop at once and then once a second; none that a pass has not seen is forgotten. contract §9. */
 import { PushRateLimiter } from './push-rate-limiter.ts';
 
 const UID = 'fac_a';

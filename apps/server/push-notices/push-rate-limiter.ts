@@ -1,4 +1,7 @@
-/** How often push notices wake a factory's loop: at once, then once a second. Nothing that was asked for is forgotten. contract 9. */
+/**
+ * How often push notices wake a factory's loop: at once, then once a second. Nothing that was asked for is forgotten.
+ * contract §9.
+ */
 import type { FactoryStore } from '../store/factories/factories.ts';
 import type { SyncLoops } from '../sync/loops.ts';
 

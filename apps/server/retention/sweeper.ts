@@ -1,4 +1,7 @@
-/** Walks through everything that grows old, a little at a time, and learns how much that is: quickly while there is more to remove, hardly at all while there is not. contract 5 (Log). */
+/**
+ * Walks through everything that grows old, a little at a time, and learns how much that is: quickly while there is more
+ * to remove, hardly at all while there is not. contract §5.9 (Log).
+ */
 import type { SweepBatch, Sweep, SweepStore, WeightedTarget } from '../store/retention/sweeps.ts';
 
 export interface SweeperDeps {

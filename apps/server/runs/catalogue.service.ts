@@ -1,4 +1,4 @@
-/** Skills, environments and models as clients choose from them. contract 3 (agent, environments, models). */
+/** Skills, environments and models as clients choose from them. contract §3.1 (agent, environments, models). */
 import { Inject, Injectable } from '@nestjs/common';
 import { readSkill } from '#agents';
 import type { AgentListResponse, AgentSkill, CloudEnvironment, CloudEnvironmentList, ModelList } from '#contracts';

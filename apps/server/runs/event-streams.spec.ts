@@ -1,4 +1,4 @@
-/** What a stream does while nothing happens, while nobody reads, and when what it needs is gone. contract 3 (events). */
+/** What a stream does while nothing happens, while nobody reads, and when what it needs is gone. contract §3.1. */
 import type { Readable } from 'node:stream';
 import type { StoredRunEvent } from '../store/runs/run-log.ts';
 import type { RunStore, RunStatus } from '../store/runs/runs.ts';

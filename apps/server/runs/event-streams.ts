@@ -1,4 +1,7 @@
-/** A run's log as a stream that goes on until the run has ended: bounded in memory, in number, and to those who may still see it. contract 3 (events). */
+/**
+ * A run's log as a stream that goes on until the run has ended: bounded in memory, in number, and to those who may
+ * still see it. contract §3.1 (events).
+ */
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { isEnded, serverSentEvent, STREAM_HEARTBEAT, STREAM_OPENING, type RunState } from '#runs';

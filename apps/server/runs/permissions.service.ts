@@ -1,4 +1,7 @@
-/** Questions of agents, and the answers of people. Decisions are `#agents` and `#runs`, effects are the store's. contract 3 (States, Follow-up). */
+/**
+ * Questions of agents, and the answers of people. Decisions are `#agents` and `#runs`, effects are the store's.
+ * contract §3.6 (States), §3.8 (Follow-up).
+ */
 import { Injectable } from '@nestjs/common';
 import { withoutAbsent } from '#agents';
 import type { PermissionItem, PermissionList } from '#contracts';

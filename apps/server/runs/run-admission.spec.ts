@@ -1,4 +1,4 @@
-/** How a queue's bound is kept without a count for every delivery. contract 5 (503). */
+/** How a queue's bound is kept without a count for every delivery. contract §5.8 (503). */
 import { describe, expect, it } from '@jest/globals';
 import { WaitingRuns } from '../runs/run-admission.ts';
 

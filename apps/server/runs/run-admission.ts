@@ -1,4 +1,4 @@
-/** Whether there is room for one more run: on the disk, in the queue of its factory, and at once. contract 5 (503). */
+/** Whether there is room for one more run: on the disk, in the queue of its factory, and at once. contract §5.8. */
 import { Injectable, Optional } from '@nestjs/common';
 import { Engine } from '../execution/engine/engine.ts';
 import { RefusalError } from '../http/error-codes.ts';
@@ -61,7 +61,7 @@ export class RunAdmission {
     @Optional() private readonly engine?: Engine,
   ) {}
 
-  /** contract 5: the bound of the queue holds for everything that creates runs. Throws 503. */
+  /** contract §5: the bound of the queue holds for everything that creates runs. Throws 503. */
   async refuseWithoutRoom(factoryUid: string | undefined): Promise<void> {
     this.refuseWithoutDisk();
     if (await this.waitingRuns.isFull(factoryUid ?? NO_FACTORY)) {

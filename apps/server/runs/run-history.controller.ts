@@ -1,4 +1,4 @@
-/** Routes of what is told of runs afterwards: timelines, conversations, artifacts. contract 3. */
+/** Routes of what is told of runs afterwards: timelines, conversations, artifacts. contract §3. */
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RawQuery } from '#contracts';
@@ -45,7 +45,7 @@ export class RunHistoryController {
     return this.artifacts.get(artifactUid, accessOf(request));
   }
 
-  /** Bytes that an agent made: an attachment that no browser will render. contract 10. */
+  /** Bytes that an agent made: an attachment that no browser will render. contract §10. */
   @Get('artifacts/:artifactUid/download')
   @Allow('viewer')
   async download(

@@ -1,4 +1,7 @@
-/** What is told of runs afterwards: timelines, conversations and artifacts. Decisions are `#runs` and `#agents`. contract 3 (timeline, conversation, artifacts). */
+/**
+ * What is told of runs afterwards: timelines, conversations and artifacts. Decisions are `#runs` and `#agents`.
+ * contract §3.1 (timeline, conversation, artifacts).
+ */
 import { Injectable, Inject } from '@nestjs/common';
 import { conversationOf, withoutAbsent, type Turn } from '#agents';
 import type { Conversation, ConversationStep, RunTimeline, ArtifactItem } from '#contracts';
@@ -166,7 +169,7 @@ export class ArtifactService {
     return { fileName: details.fileName, content };
   }
 
-  /** Whoever may see the run may see what it made. contract 2. */
+  /** Whoever may see the run may see what it made. contract §2. */
   private async visible(artifactUid: string, access: Access): Promise<Artifact> {
     const artifact = await this.artifacts.find(artifactUid);
     if (artifact === undefined || !maySee(access, artifact.factoryUid)) throw notFound('the artifact');

@@ -1,4 +1,7 @@
-/** Runs as items, many at once: whatever an item needs beside its row is looked up for all of them together. contract 3 (RunItem). */
+/**
+ * Runs as items, many at once: whatever an item needs beside its row is looked up for all of them together. contract
+ * §3.5 (RunItem).
+ */
 import { Inject, Injectable } from '@nestjs/common';
 import type { RunItem } from '#contracts';
 import { type Access, AccessStore, type Principal } from '../store/access/access.ts';
@@ -54,7 +57,7 @@ export class RunItems {
     return items;
   }
 
-  /** Which of the runs that these refer to the key may see: an ID of another's run is no answer to it. contract 2. */
+  /** Which of the runs that these refer to the key may see: an ID of another's run is no answer to it. contract §2. */
   private async seen(runs: readonly RunRow[], access: Access): Promise<ItemFacts['isSeen']> {
     if (access.factories === undefined) return () => true;
     const named = runs.flatMap(({ conversation_id: conversation, parent_run_id: parent }) =>

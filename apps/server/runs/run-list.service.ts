@@ -1,4 +1,7 @@
-/** Lists of runs: what a query and a key ask the store for, and what is answered. spec: GET /agent/runs; contract 3 (List). */
+/**
+ * Lists of runs: what a query and a key ask the store for, and what is answered. spec: Agent run interface; contract
+ * §3.7 (List).
+ */
 import { Injectable } from '@nestjs/common';
 import type { ListRunsResponse, RawQuery } from '#contracts';
 import { encodeCursor, queryDigest, type RunState } from '#runs';
@@ -46,7 +49,7 @@ interface ListRunsQuery {
 /** What published clients ask for to see the runs that have no environment. */
 const NO_ENVIRONMENT = 'empty-environment';
 
-/** Metadata that stands in columns of its own. contract 3 (Create: reserved). */
+/** Metadata that stands in columns of its own. contract §3.2 (reserved). */
 const RESERVED: ReadonlyMap<string, ExactColumn> = new Map([
   ['automation_id', 'automation_uid'],
   ['webhook_uid', 'webhook_uid'],

@@ -1,4 +1,7 @@
-/** Tells engines that runs wait, and who watches a run that something new is stored of it, in whichever process. contract 3 (events). */
+/**
+ * Tells engines that runs wait, and who watches a run that something new is stored of it, in whichever process.
+ * contract §3.1 (events).
+ */
 import { Injectable, Optional } from '@nestjs/common';
 import { OutboxRelay } from '../execution/engine/outbox-relay.ts';
 import { Notices } from '../store/database/notices.ts';

@@ -1,4 +1,7 @@
-/** Routes of runs, of the questions of their agents, and of what they can be made of. spec: Agent run interface; contract 3. */
+/**
+ * Routes of runs, of the questions of their agents, and of what they can be made of. spec: Agent run interface;
+ * contract §3.
+ */
 import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { eventPlace, followupProblems, runRequestProblems } from '#runs';
@@ -71,7 +74,7 @@ export class RunController {
     return JSON.stringify(await this.runs.cancel(runId, callerOf(request)));
   }
 
-  /** The log as it grows, or what there is of it: the Accept header decides. contract 3 (events). */
+  /** The log as it grows, or what there is of it: the Accept header decides. contract §3.1 (events). */
   @Get('runs/:runId/events')
   @Allow('viewer')
   async events(

@@ -1,4 +1,4 @@
-/** A run, its events and its artifacts as the API shows them. spec: Agent run; contract 3 (RunItem). */
+/** A run, its events and its artifacts as the API shows them. spec: Agent run; contract §3.5 (RunItem). */
 import { namedSkill, withoutAbsent, type AmbientAgentConfig } from '#agents';
 import type { ArtifactItem, RunCreatorInfo, RunEvent, RunItem, RunStatusMessage } from '#contracts';
 import { type RunState } from '#runs';
@@ -69,7 +69,7 @@ export function toRunItem(run: RunRow, { creator, executor, artifacts, publicUrl
   });
 }
 
-/** Why a run is in its state; undefined while there is nothing to say. contract 3 (RunItem). */
+/** Why a run is in its state; undefined while there is nothing to say. contract §3.5 (RunItem). */
 export function toStatusMessage(
   run: Pick<RunRow, 'status_message' | 'error_code' | 'retryable'>,
 ): RunStatusMessage | undefined {
@@ -81,7 +81,7 @@ export function toStatusMessage(
   });
 }
 
-/** What a run has used, as far as its agents have told; undefined where they told nothing. contract 3 (request_usage). */
+/** What a run has used, as far as its agents have told; undefined where they told nothing. contract §3.5. */
 function toRequestUsage({
   tokens,
   cost_micros: costMicros,
@@ -95,7 +95,7 @@ function toRequestUsage({
   });
 }
 
-/** One entry of a run's log. contract 3 (events). */
+/** One entry of a run's log. contract §3.1 (events). */
 export function toRunEventItem(runId: string, { seq, kind, atMs, executionId, body }: StoredRunEvent): RunEvent {
   return withoutAbsent<RunEvent>({
     seq,
@@ -107,7 +107,7 @@ export function toRunEventItem(runId: string, { seq, kind, atMs, executionId, bo
   });
 }
 
-/** An artifact without its content. contract 3 (artifacts). */
+/** An artifact without its content. contract §3.1 (artifacts). */
 export function toArtifactItem({ artifactUid, runId, type, atMs, details }: Artifact, publicUrl: string): ArtifactItem {
   const { fileName, filePath, mimeType, sizeBytes, title, url, branch } = details;
   const file =

@@ -1,4 +1,7 @@
-/** What requests about runs may name: a run that the key may see, members that we have; and who asks for one. contract 2, 3. */
+/**
+ * What requests about runs may name: a run that the key may see, members that we have; and who asks for one. contract
+ * §2, §3.
+ */
 import type { FastifyRequest } from 'fastify';
 import type { RunSource } from '#runs';
 import { maySee } from '../http/access-guard.ts';
@@ -28,7 +31,7 @@ function seen<R extends { factory_uid: string | null }>(run: R | undefined, acce
   return run;
 }
 
-/** Members of a request to create a run: whose work it would be. contract 3 (Create). */
+/** Members of a request to create a run: whose work it would be. contract §3.2 (Create). */
 const MEMBERS = ['agent_identity_uid', 'on_behalf_of'];
 
 /** Throws 422 naming every member of a create or dispatch that would be lost; null says nothing. */
@@ -41,7 +44,7 @@ export function refuseUnsupportedMembers(body: object): void {
   throw new RefusalError('operation_not_supported', `this service does not have ${names.join(', ')}`, { errors });
 }
 
-/** Throws 422 for a list in an order that we do not have: by agent. contract 3 (List). */
+/** Throws 422 for a list in an order that we do not have: by agent. contract §3.7 (List). */
 export function refuseUnsupportedOrder(query: { sort_by?: unknown }): void {
   if (query.sort_by !== 'agent') return;
   const message = 'sort_by agent is not supported here: runs are not sorted by their agent';

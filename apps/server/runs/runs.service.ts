@@ -58,12 +58,12 @@ export class RunService {
     private readonly ids: IdSource,
   ) {}
 
-  /** spec: POST /agent/run. The run is committed before this returns. */
+  /** spec: Agent run interface. The run is committed before this returns. */
   create(request: RequestBody<'run-agent-request'>, by: Caller, source: RunSource): Promise<RunAgentResponse> {
     return this.start(request, {}, by, source, (made) => made);
   }
 
-  /** spec: factory dispatch. The ticket becomes metadata of the run, and what triggered it. contract 4. */
+  /** spec: What the service does 5. The ticket becomes metadata of the run, and what triggered it. contract §4. */
   dispatch(
     factoryUid: string,
     request: RequestBody<'dispatch-request'>,
@@ -96,7 +96,7 @@ export class RunService {
     return item as RunItem;
   }
 
-  /** spec: POST /agent/runs/{runId}/followups. Stored, with its files, before it is answered. */
+  /** spec: Agent run interface. Stored, with its files, before it is answered. */
   async followup(
     runId: string,
     request: RequestBody<'run-followup-request'>,
@@ -132,7 +132,7 @@ export class RunService {
     return toAnswer(decided.outcome);
   }
 
-  /** spec: POST /agent/runs/{runId}/cancel. Answers the run's ID as a bare JSON string. */
+  /** spec: Agent run interface. Answers the run's ID as a bare JSON string. */
   async cancel(runId: string, by: Caller): Promise<string> {
     await visibleRunStatus(this.runs, runId, by.access);
     const outcome = await this.runs.cancel(
@@ -211,7 +211,7 @@ export class RunService {
     return definition?.agentDefaults && toAgentConfig(definition.agentDefaults);
   }
 
-  /** What a run refers to has to be there for its key. contract 2, 3 (Create). */
+  /** What a run refers to has to be there for its key. contract §2, §3.2 (Create). */
   private async refuseUnseen(
     { conversation_id: conversationId, parent_run_id: parentRunId }: RequestBody<'run-agent-request'>,
     access: Access,

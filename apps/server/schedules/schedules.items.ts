@@ -1,4 +1,4 @@
-/** Schedules as the API shows them: what the automation says, with how far each got. contract 4, 8 (schedule trigger). */
+/** Schedules as the API shows them: what the automation says, with how far each got. contract §4, §12.3. */
 import { withoutAbsent } from '#agents';
 import type { Automation as AutomationItem } from '#contracts';
 import { nextDue, schedulesOf, type AutomationDefinition } from '#definitions';

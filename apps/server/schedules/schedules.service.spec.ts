@@ -1,4 +1,7 @@
-/** What a look at the schedules does, with clock and store under control: postponed ticks, faults, what is asked of the store. contract 8 (schedule trigger). */
+/**
+ * What a look at the schedules does, with clock and store under control: postponed ticks, faults, what is asked of the
+ * store. contract §12.3 (schedule trigger).
+ */
 import { describe, expect, it } from '@jest/globals';
 import type { AutomationDefinition } from '#definitions';
 import type { Log } from '../process/log.ts';

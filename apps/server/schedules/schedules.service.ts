@@ -1,4 +1,4 @@
-/** Clock → run: which schedules are due, what each starts, what was missed; one poll at a time. contract 8 (schedule trigger), 10. */
+/** Clock → run: which schedules are due, what each starts, what was missed; one poll at a time. contract §12.3, §10. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { dueTick, nextTick, schedulesOf, type TickDecision, type WantedSchedule } from '#definitions';

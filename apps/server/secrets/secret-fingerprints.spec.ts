@@ -1,4 +1,4 @@
-/** What a secret's mark tells, and what it does not. contract 9 (Plan). */
+/** What a secret's mark tells, and what it does not. contract §12.1 (Plan). */
 import type { Secret, SecretStore } from '../store/secrets/secrets.ts';
 import type { Installation } from '../keys/installation.ts';
 import { SecretFingerprints } from './secret-reader.ts';

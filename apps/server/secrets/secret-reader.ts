@@ -1,4 +1,7 @@
-/** Opens secrets for the few places that need a value: git credentials and runs, and the marks by which plans tell values apart. contract 9 (Plan). */
+/**
+ * Opens secrets for the few places that need a value: git credentials and runs, and the marks by which plans tell
+ * values apart. contract §12.1 (Plan).
+ */
 import { createHmac } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { SecretMark } from '#reconcile';

@@ -1,4 +1,4 @@
-/** Routes of managed secrets: the team's and each factory's own. contract 4. */
+/** Routes of managed secrets: the team's and each factory's own. contract §4. */
 import { Body, Controller, Delete, Get, HttpCode, Param, Put, Query, Req } from '@nestjs/common';
 import type { RawQuery, RequestBody } from '#contracts';
 import type { FastifyRequest } from 'fastify';

@@ -1,4 +1,4 @@
-/** Managed secrets as the API shows them: everything but their values. contract 4. */
+/** Managed secrets as the API shows them: everything but their values. contract §4. */
 import type { Secret as SecretItem, SecretUser as SecretUserItem } from '#contracts';
 import type { SecretReference } from '../store/secrets/secret-references.ts';
 import type { Secret } from '../store/secrets/secrets.ts';

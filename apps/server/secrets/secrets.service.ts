@@ -1,4 +1,7 @@
-/** Managed secrets: set, rotate, grant, delete, and the metadata that people may see. Values go in and never come out. contract 2. */
+/**
+ * Managed secrets: set, rotate, grant, delete, and the metadata that people may see. Values go in and never come out.
+ * contract §2.
+ */
 import { Injectable } from '@nestjs/common';
 import { secretRequirement, secretUsability, secretUse } from '#authentication';
 import type { Secret as SecretItem, SecretList, SecretPut } from '#contracts';

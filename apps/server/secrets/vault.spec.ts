@@ -1,4 +1,7 @@
-/** Encryption at rest: what was sealed opens for its own row and key only, and nothing that was touched opens at all. contract 2. */
+/**
+ * Encryption at rest: what was sealed opens for its own row and key only, and nothing that was touched opens at all.
+ * contract §2.
+ */
 import { randomBytes } from 'node:crypto';
 import { keyProof, sameProof, Vault } from './vault.ts';
 

@@ -1,4 +1,6 @@
-/** Encryption at rest: AES-256-GCM, one data key per value, wrapped by the master key and bound to its row. contract 2. */
+/**
+ * Encryption at rest: AES-256-GCM, one data key per value, wrapped by the master key and bound to its row. contract §2.
+ */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const KEY_BYTES = 32;

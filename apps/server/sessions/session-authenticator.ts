@@ -1,4 +1,4 @@
-/** Sessions as requests show them: whose cookie it is, and whether a page of ours made the request. contract 2. */
+/** Sessions as requests show them: whose cookie it is, and whether a page of ours made the request. contract §2. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
 import { RefusalError } from '../http/error-codes.ts';

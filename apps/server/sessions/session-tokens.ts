@@ -1,4 +1,7 @@
-/** What a signed-in browser holds: the cookie, the digest of it that is stored, and the token that its pages have to repeat. contract 4, RFC 6265. */
+/**
+ * What a signed-in browser holds: the cookie, the digest of it that is stored, and the token that its pages have to
+ * repeat. contract §4, RFC 6265.
+ */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
 /** Random bytes of a session: as hard to guess as an API key. */

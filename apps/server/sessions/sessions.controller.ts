@@ -1,4 +1,4 @@
-/** Routes of browsers that sign in. contract 4. */
+/** Routes of browsers that sign in. contract §4. */
 import { Body, Controller, Delete, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { RequestBody } from '#contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';

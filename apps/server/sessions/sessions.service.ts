@@ -1,4 +1,7 @@
-/** Signing in with an API key, how often that is, and out. The token of a session is in one answer's cookie and nowhere else. contract 2, 4. */
+/**
+ * Signing in with an API key, how often that is, and out. The token of a session is in one answer's cookie and nowhere
+ * else. contract §2, §4.
+ */
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Session as SessionItem } from '#contracts';

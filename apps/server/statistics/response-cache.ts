@@ -1,4 +1,7 @@
-/** Answers that cost the database work: the same question is worked on once, however many pages ask it. contract 4 (Statistics). */
+/**
+ * Answers that cost the database work: the same question is worked on once, however many pages ask it. contract §12.2
+ * (Statistics).
+ */
 import { FairSemaphore, type Acquirer, type FairSemaphoreOptions } from '../filters/fair-semaphore.ts';
 
 export interface ResponseCacheOptions extends FairSemaphoreOptions {

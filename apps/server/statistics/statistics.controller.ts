@@ -1,4 +1,4 @@
-/** Routes of what charts show. contract 4 (Statistics). */
+/** Routes of what charts show. contract §12.2 (Statistics). */
 import { Controller, Get, Query, Req } from '@nestjs/common';
 import type { RawQuery } from '#contracts';
 import type { FastifyRequest } from 'fastify';

@@ -1,4 +1,4 @@
-/** Deliveries by outcome, runs by state and how soon they started, over time. contract 4 (Statistics). */
+/** Deliveries by outcome, runs by state and how soon they started, over time. contract §12.2 (Statistics). */
 import { Injectable } from '@nestjs/common';
 import type { DeliveryStatistics, RunStatistics } from '#contracts';
 import { OUTCOMES, type OutcomeKind } from '#deliveries';

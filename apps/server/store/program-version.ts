@@ -1,4 +1,4 @@
-/** Which program this is: its version, and what it expects of the database. contract 1. */
+/** Which program this is: its version, and what it expects of the database. contract §1. */
 import { existsSync, readFileSync } from 'node:fs';
 import { MIGRATION_NAMES } from './database/migrations.ts';
 

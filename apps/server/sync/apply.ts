@@ -1,4 +1,6 @@
-/** From a plan to what is written: the only code that writes webhooks and automations of a managed factory. contract 9. */
+/**
+ * From a plan to what is written: the only code that writes webhooks and automations of a managed factory. contract §9.
+ */
 import type { Definitions, Reading } from '#definitions';
 import type { Actual, AppliedObject, Change, Plan } from '#reconcile';
 import type { Application } from '../store/definitions/definitions.ts';

@@ -1,4 +1,7 @@
-/** Which factories a process follows: told of one, it looks at that one; told of nothing, it finds out by looking; never two things at once for one factory. contract 9. */
+/**
+ * Which factories a process follows: told of one, it looks at that one; told of nothing, it finds out by looking; never
+ * two things at once for one factory. contract §9.
+ */
 import { jest } from '@jest/globals';
 import type { FactoryStore } from '../store/factories/factories.ts';
 import type { Factory } from '../store/factories/factory-rows.ts';

@@ -1,4 +1,7 @@
-/** Which factories this process reconciles: takes up those that any process makes, and lets go of those that any deletes. contract 9. */
+/**
+ * Which factories this process reconciles: takes up those that any process makes, and lets go of those that any
+ * deletes. contract §9.
+ */
 import type { FactoryStore } from '../store/factories/factories.ts';
 import type { Notices } from '../store/database/notices.ts';
 import type { SyncLoops } from './loops.ts';

@@ -1,4 +1,6 @@
-/** Factories of one git host: who asks while it is away, who finds out that it is back, who is left alone. contract 9. */
+/**
+ * Factories of one git host: who asks while it is away, who finds out that it is back, who is left alone. contract §9.
+ */
 import { jest } from '@jest/globals';
 import { HostCircuitBreaker } from './host-circuit-breaker.ts';
 import type { GitAddress } from './sources/git/git-urls.ts';

@@ -1,4 +1,7 @@
-/** Which git hosts do not answer at the moment: their factories share a back-off, and one at a time finds out when they are back. contract 9. */
+/**
+ * Which git hosts do not answer at the moment: their factories share a back-off, and one at a time finds out when they
+ * are back. contract §9.
+ */
 import { followDelayMs, mayAskHost, outageAfter, type HostOutage } from '#reconcile';
 import type { GitAddress } from './sources/git/git-urls.ts';
 import { failure, type Snapshot, type Source, type SourceFailureReason } from './sources/source.ts';

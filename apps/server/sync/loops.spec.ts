@@ -1,4 +1,6 @@
-/** One loop per factory: asking is cheap, passes do not overlap, nothing that was asked for is forgotten. contract 9. */
+/**
+ * One loop per factory: asking is cheap, passes do not overlap, nothing that was asked for is forgotten. contract §9.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

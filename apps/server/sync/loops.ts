@@ -1,4 +1,7 @@
-/** One loop per factory that this process reconciles: triggers ask, at most one pass runs and at most one waits. Where others reconcile, the door to their loops. contract 9. */
+/**
+ * One loop per factory that this process reconciles: triggers ask, at most one pass runs and at most one waits. Where
+ * others reconcile, the door to their loops. contract §9.
+ */
 import { setMaxListeners } from 'node:events';
 import { nextIntervalMs } from '#reconcile';
 import type { ChangedBy } from '../store/access/audit.ts';

@@ -1,4 +1,4 @@
-/** One pass over real stores and a source that does what the test says. contract 9. */
+/** One pass over real stores and a source that does what the test says. contract §9. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** One pass: make the service match the factory repository at its current commit. contract 9. */
+/** One pass: make the service match the factory repository at its current commit. contract §9. */
 import { withExcerpts, type CheckedDefinitions } from '#definitions';
 import {
   acceptanceOf,

@@ -1,4 +1,7 @@
-/** Step 0 of a pass: moves webhooks to the newest versions of their secrets, first and again while the pass takes long. contract 9. */
+/**
+ * Step 0 of a pass: moves webhooks to the newest versions of their secrets, first and again while the pass takes long.
+ * contract §9.
+ */
 import type { Rebinding } from '#reconcile';
 import { FenceLostError } from '../store/database/store-errors.ts';
 

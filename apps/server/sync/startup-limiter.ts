@@ -1,4 +1,7 @@
-/** How many first passes run at once: a service that starts with thousands of factories does not look at all of them in one moment. contract 9. */
+/**
+ * How many first passes run at once: a service that starts with thousands of factories does not look at all of them in
+ * one moment. contract §9.
+ */
 
 /** More would not be faster: git has 8 processes, and SQLite one writer. */
 const AT_ONCE_MAX = 16;

@@ -1,4 +1,7 @@
-/** What is remembered of definitions while it is used: automations and compiled filters, each within a bound. contract 5 (Transaction), 7. */
+/**
+ * What is remembered of definitions while it is used: automations and compiled filters, each within a bound. contract
+ * §5.8 (Transaction), §7.
+ */
 import type { AutomationDefinition } from '#definitions';
 import { compileFilter, MATCH_EVERYTHING, UNREADABLE_FILTER, type CompiledFilter } from '#filters';
 import type { ServingStore } from '../store/serving/serving.ts';

@@ -1,4 +1,7 @@
-/** What the other processes are told: that this one lives, which serving version it has loaded, and that it has changed what serves. contract 5 (Transaction), 9, 11 (wait). */
+/**
+ * What the other processes are told: that this one lives, which serving version it has loaded, and that it has changed
+ * what serves. contract §5.8 (Transaction), §9, §11.1 (wait).
+ */
 import { Injectable, Optional } from '@nestjs/common';
 import { Log } from '../process/log.ts';
 import { Notices } from '../store/database/notices.ts';

@@ -1,4 +1,4 @@
-/** What memory may be trusted for, and how it follows the database. contract 5 (Transaction), 2 (unset secrets). */
+/** What memory may be trusted for, and how it follows the database. contract §5.8, §2.2. */
 import { describe, expect, it } from '@jest/globals';
 import type { AutomationDefinition, Trigger } from '#definitions';
 import { UNREADABLE_FILTER } from '#filters';

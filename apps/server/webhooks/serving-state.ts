@@ -1,4 +1,7 @@
-/** Webhooks and filters in memory, so that a delivery needs no query to be decided; guarded by version. contract 5 (Transaction). */
+/**
+ * Webhooks and filters in memory, so that a delivery needs no query to be decided; guarded by version. contract §5.8
+ * (Transaction).
+ */
 import { Injectable } from '@nestjs/common';
 import { digestSecret, prepareSigningKey, SIGNATURE_SCHEMES, type SignatureScheme } from '#authentication';
 import { SERVING_VERSION_FRESH_MS } from '#deliveries';

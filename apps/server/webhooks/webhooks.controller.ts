@@ -1,4 +1,4 @@
-/** Routes of webhooks. spec: Webhook management; contract 4. */
+/** Routes of webhooks. spec: Webhook management; contract §4. */
 import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Patch, Post, Req, Res } from '@nestjs/common';
 import type { RequestBody } from '#contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -1,4 +1,7 @@
-/** Webhooks and signature schemes as the API shows them: without secrets, except for what create and rotate show once. spec: Webhook (factory resource); contract 4. */
+/**
+ * Webhooks and signature schemes as the API shows them: without secrets, except for what create and rotate show once.
+ * spec: Webhook (factory resource); contract §4.
+ */
 import type {
   RotatedWebhook,
   Webhook as WebhookItem,

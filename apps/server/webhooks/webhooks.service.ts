@@ -1,6 +1,6 @@
 /**
  * Webhooks over the API: looked at everywhere; made, changed, rotated and deleted on dashboard factories. spec: Webhook
- * management; contract 4.
+ * management; contract §4.
  */
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
@@ -104,7 +104,7 @@ export class WebhookService {
     });
   }
 
-  /** contract 4: full URL and secret are in this answer and in that of a rotation, and nowhere else. */
+  /** contract §4: full URL and secret are in this answer and in that of a rotation, and nowhere else. */
   async create(factoryUid: string, wanted: WebhookCreate, by: Caller): Promise<WebhookCreated> {
     await visibleFactory(this.factories, factoryUid, by.access);
     const context = this.contextOf<WebhookCreated>(by, (item) => item.secret !== undefined || item.url !== undefined);
@@ -144,7 +144,7 @@ export class WebhookService {
     );
   }
 
-  /** The old secret is dead with the commit. contract 4 (Rotate). */
+  /** The old secret is dead with the commit. contract §4.4 (Rotate). */
   async rotate(
     factoryUid: string,
     uid: string,
@@ -287,7 +287,7 @@ function writtenIn(after: EditedFactory, { uid, value, moved = [] }: DecidedEdit
   };
 }
 
-/** Team secrets concern everybody: only an admin who is limited to no factory changes them. contract 2. */
+/** Team secrets concern everybody: only an admin who is limited to no factory changes them. contract §2. */
 function mayChangeTeamSecrets({ role, factories }: Access): boolean {
   return role === 'admin' && factories === undefined;
 }

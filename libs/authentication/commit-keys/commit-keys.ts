@@ -1,6 +1,6 @@
 /**
  * Reads the public keys that a sync policy names: OpenSSH lines and armoured OpenPGP blocks, and nothing that could
- * smuggle in more. contract 9.
+ * smuggle in more. contract §9.
  */
 import { decodeBase64 } from '../encodings.ts';
 import { armoured } from './openpgp-armour.ts';

@@ -1,4 +1,4 @@
-/** How PagerDuty signs its requests, and how it is set up there. contract 6. */
+/** How PagerDuty signs its requests, and how it is set up there. contract §6. */
 import type { ServedScheme } from '../types.ts';
 
 export const pagerduty: ServedScheme = {

@@ -1,4 +1,4 @@
-/** How Stripe signs its requests, and how it is set up there. contract 6. */
+/** How Stripe signs its requests, and how it is set up there. contract §6. */
 import type { ServedScheme } from '../types.ts';
 import { SIGNATURE_AGE_SECONDS_MAX } from '../timestamps.ts';
 

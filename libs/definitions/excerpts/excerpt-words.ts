@@ -1,6 +1,6 @@
 /**
  * Knows which texts of a file may be shown because they cannot be secrets: short words, names, small numbers,
- * expressions of ours. Everything else is left out. contract 2 (never a value).
+ * expressions of ours. Everything else is left out. contract §2.1 (never a value).
  */
 import { SIGNATURE_SCHEMES } from '#authentication/schemes';
 

@@ -1,4 +1,7 @@
-/** Texts in which somebody has written a secret where it does not belong: whichever line a problem points at, and wherever in a file they stand, no excerpt shows it. contract 2. */
+/**
+ * Texts in which somebody has written a secret where it does not belong: whichever line a problem points at, and
+ * wherever in a file they stand, no excerpt shows it. contract §2.
+ */
 import { withExcerpts, type Problem } from '../index.ts';
 
 const MARKDOWN = 'automations/a/automation.md';

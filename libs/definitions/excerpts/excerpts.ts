@@ -1,6 +1,6 @@
 /**
  * The lines around a problem, as a page may show them: few, short, nothing that could be a secret, nothing that moves
- * text about. contract 4 (problems).
+ * text about. contract §12.4 (problems).
  */
 import { maskedLines, type FileLines } from './excerpt-lines.ts';
 import type { Excerpt, Problem, Reading } from '../types.ts';

@@ -1,5 +1,5 @@
 /**
- * Whether the environment, the skill and the secrets that a run is to have exist. contract 3 (AmbientAgentConfig), 8.
+ * Whether the environment, the skill and the secrets that a run is to have exist. contract §3.4, §8.
  */
 import { holdWith, report, type Check } from './check.ts';
 import { isValidName } from '../source-positions.ts';
@@ -12,7 +12,7 @@ const SKILL_SPEC = /^[A-Za-z0-9_.-]+\/[A-Za-z0-9_.-]+:[^\s:]+$/;
 
 /**
  * Whether a text can name a skill: one of another repository (owner/repo:…), or by its name one of the factory's own.
- * contract 3 (AmbientAgentConfig).
+ * contract §3.4 (AmbientAgentConfig).
  */
 export function isSkillReference(text: string): boolean {
   return SKILL_SPEC.test(text) || isValidName(text);

@@ -1,6 +1,6 @@
 /**
  * What definitions refer to, checked against each other and the running service; names become UIDs here and nowhere
- * else. contract 8, 9.
+ * else. contract §8, §9.
  */
 import { checkAgentReferences, checkRunSecrets } from './agent-references.ts';
 import { beginCheck, type Check } from './check.ts';

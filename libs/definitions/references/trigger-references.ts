@@ -1,4 +1,4 @@
-/** Which webhooks a trigger selects: names and UIDs go in, UIDs come out. contract 8 (webhook_ids). */
+/** Which webhooks a trigger selects: names and UIDs go in, UIDs come out. contract §8.3 (webhook_ids). */
 import { holdWith, report, type Check } from './check.ts';
 import { byCodeUnits } from '../rules/problems.ts';
 import { didYouMean } from '../suggest.ts';

@@ -1,6 +1,6 @@
 /**
  * Whether webhooks have a usable secret, and whether the factory has room for them. spec: Definition application;
- * contract 2, 8.
+ * contract §2, §8.
  */
 import { SIGNATURE_SCHEMES } from '#authentication/schemes';
 import { isWritten, report, type Check } from './check.ts';
@@ -50,7 +50,7 @@ function useOf({ authMode, signatureScheme }: WebhookDefinition): Use {
 }
 
 /**
- * At most 20 webhooks: every file of a new webhook beyond them, in path order, is refused. Live ones stay. contract 8.
+ * At most 20 webhooks: every file of a new webhook beyond them, in path order, is refused. Live ones stay. contract §8.
  */
 export function checkQuota(check: Check): void {
   const live = new Set(check.known.liveWebhooks?.values() ?? []);

@@ -11,7 +11,7 @@ export interface Rule {
 const error = (code: Rule['code'], summary: string): Rule => ({ code, severity: 'error', summary });
 const warning = (code: Rule['code'], summary: string): Rule => ({ code, severity: 'warning', summary });
 
-/** The registry of rules, by kebab-case id. Every one has a golden case under test/definitions/err. contract 8. */
+/** The registry of rules, by kebab-case id. Every one has a golden case under test/definitions/err. contract §8. */
 export const RULES = {
   // the tree
   'not-a-factory': error(

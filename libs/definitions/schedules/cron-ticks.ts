@@ -1,6 +1,6 @@
 /**
- * When a cron expression fires: the next tick, the latest one, and how many there were; UTC, to the minute. contract 8
- * (schedule trigger).
+ * When a cron expression fires: the next tick, the latest one, and how many there were; UTC, to the minute. contract
+ * §12.3 (schedule trigger).
  */
 import type { CronFields } from './cron.ts';
 

@@ -1,4 +1,4 @@
-/** Which cron expressions can fire: five fields or an @ word, in UTC. contract 8 (schedule trigger). */
+/** Which cron expressions can fire: five fields or an @ word, in UTC. contract §12.3 (schedule trigger). */
 
 /** The times an expression stands for, each field as its sorted values. */
 export interface CronFields {

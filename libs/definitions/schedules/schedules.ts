@@ -1,4 +1,4 @@
-/** What a schedule has to do now: start, count what was missed, or wait. contract 8 (schedule trigger). */
+/** What a schedule has to do now: start, count what was missed, or wait. contract §12.3 (schedule trigger). */
 import { createHash } from 'node:crypto';
 import { nextTick, ticksBetween } from './cron-ticks.ts';
 import { readCron, type CronFields } from './cron.ts';

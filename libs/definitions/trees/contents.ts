@@ -1,4 +1,4 @@
-/** Which files can be read as text at all: regular, small, UTF-8, committed as they are. contract 8. */
+/** Which files can be read as text at all: regular, small, UTF-8, committed as they are. contract §8. */
 import { problemAt } from '../rules/problems.ts';
 import { FILE_START, sourceText, type SourceText } from '../yaml/source-text.ts';
 import type { Problem, TreeFile } from '../types.ts';

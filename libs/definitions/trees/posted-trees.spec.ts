@@ -1,4 +1,4 @@
-/** Which files of a request are one tree, and what is said of the others. contract 4. */
+/** Which files of a request are one tree, and what is said of the others. contract §4. */
 import { postedTreeProblems, toTree, type PostedFile } from '../index.ts';
 
 const file = (path: string, content = ''): PostedFile => ({ path, content });

@@ -1,6 +1,6 @@
 /**
  * Whether files that come in a request can be one tree: paths of one tree, each once, and text that a file can hold.
- * contract 4 (plan, validate).
+ * contract §4.1 (plan, validate).
  */
 import type { TreeFile } from '../types.ts';
 

@@ -1,6 +1,6 @@
 /**
  * What a skill has beside its SKILL.md, how much of it there may be, and what stands for it in a definition. contract
- * 8.
+ * §8.
  */
 import { createHash } from 'node:crypto';
 import { problemAt } from '../rules/problems.ts';

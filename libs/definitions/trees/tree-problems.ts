@@ -1,4 +1,4 @@
-/** Problems of a tree of files as a whole: what is missing in it, misnamed, or too much. contract 8. */
+/** Problems of a tree of files as a whole: what is missing in it, misnamed, or too much. contract §8. */
 import { problemAt } from '../rules/problems.ts';
 import type { Problem } from '../types.ts';
 import { FILE_START } from '../yaml/source-text.ts';

@@ -1,6 +1,5 @@
 /**
- * Where an automation's front matter ends and its prompt begins. Nothing in a file is executed. contract 8
- * (automation).
+ * Where an automation's front matter ends and its prompt begins. Nothing in a file is executed. contract §8.3.
  */
 import matter from 'gray-matter';
 import { problemAt } from '../rules/problems.ts';

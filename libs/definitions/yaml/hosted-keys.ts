@@ -1,6 +1,6 @@
 /**
  * Which keys of the hosted service's files are not served here: ignored with a warning, so that existing files carry
- * over. contract 8.
+ * over. contract §8.
  */
 import type { DefinitionSchemaName } from '#contracts';
 

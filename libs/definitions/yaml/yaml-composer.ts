@@ -1,4 +1,4 @@
-/** How a YAML text becomes a document tree, in bounded time and depth. contract 8 (YAML). */
+/** How a YAML text becomes a document tree, in bounded time and depth. contract §8.1 (YAML). */
 import { Composer, Lexer, Parser, YAMLParseError, type CST, type Document, type Node, type ParsedNode } from 'yaml';
 import { FILE_PROBLEMS_MAX } from '../rules/problems.ts';
 import type { SourceText } from './source-text.ts';

@@ -1,6 +1,5 @@
 /**
- * What a YAML text says as plain JSON values, and which of YAML's features definition files do not use. contract 8
- * (YAML).
+ * What a YAML text says as plain JSON values, and which of YAML's features definition files do not use. contract §8.1.
  */
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, type Scalar, type YAMLError } from 'yaml';
 import type { JsonValue } from '#filters';
@@ -26,7 +25,7 @@ export interface YamlReading {
 }
 
 /**
- * Reads one YAML document. Every refusal of contract 8 is a problem with a position in the whole file; a value is
+ * Reads one YAML document. Every refusal of contract §8 is a problem with a position in the whole file; a value is
  * returned beside problems where one can be made, so that the rest of the file is checked too. Never throws.
  */
 export function readYaml(source: SourceText, slice: Slice): YamlReading {

@@ -1,4 +1,4 @@
-/** Where the values and keys of a YAML document are in their file. contract 8 (YAML). */
+/** Where the values and keys of a YAML document are in their file. contract §8.1 (YAML). */
 import { isMap, isScalar, isSeq, type Pair } from 'yaml';
 import { unescapeSegment } from '#contracts';
 import { FILE_START, type SourceText } from './source-text.ts';

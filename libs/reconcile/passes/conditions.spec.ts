@@ -1,4 +1,4 @@
-/** Which conditions follow from where a factory stands. contract 4 (status), 9. */
+/** Which conditions follow from where a factory stands. contract §4.1 (status), §9. */
 import { conditionsOf, nextConditions, knownOf, type ConditionType, type FactoryState } from '../index.ts';
 
 const STANDING: FactoryState = {

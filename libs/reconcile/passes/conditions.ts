@@ -1,4 +1,4 @@
-/** What a factory's stored state says, as conditions that people and programs can wait for. contract 4 (status), 9. */
+/** What a factory's stored state says, as conditions that people and programs can wait for. contract §4.1, §9. */
 import { REFUSED_UNSEEN } from './endings.ts';
 import { OUTSIDE_WINDOW } from '../revisions/revisions.ts';
 import type { FactoryState } from './factory-state.ts';

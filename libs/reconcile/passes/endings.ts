@@ -1,4 +1,4 @@
-/** How a pass can end, and what each ending leaves behind. contract 9. */
+/** How a pass can end, and what each ending leaves behind. contract §9. */
 import type { Problem } from '#definitions';
 import { OUTSIDE_WINDOW } from '../revisions/revisions.ts';
 import type { Change, Rebinding } from '../types.ts';

@@ -1,4 +1,4 @@
-/** What passes tell: what is new, once. contract 9. */
+/** What passes tell: what is new, once. contract §9. */
 import { blobOf, objectFormatOf } from '../blobs.ts';
 import {
   applied,

@@ -1,6 +1,6 @@
 /**
  * What happened to a factory, told from what a pass found before and after. One fault is told once, however many passes
- * find it. contract 9.
+ * find it. contract §9.
  */
 import { knownOf, type ConditionType, type ConditionStatus, type StoredConditions } from './conditions.ts';
 import type { PassEnding } from './endings.ts';

@@ -1,6 +1,6 @@
 /**
  * Where a factory stands: what its last pass left behind, what was asked for since, and how the next pass changes that.
- * contract 4 (status), 9.
+ * contract §4.1 (status), §9.
  */
 import { isManagedSource } from '../sources.ts';
 import { createHash } from 'node:crypto';

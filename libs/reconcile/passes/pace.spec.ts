@@ -1,4 +1,4 @@
-/** The pace of passes in milliseconds. contract 9. */
+/** The pace of passes in milliseconds. contract §9. */
 import { followDelayMs, mayAskHost, nextIntervalMs, outageAfter, retryDelayMs, type HostOutage } from '../index.ts';
 
 describe('nextIntervalMs', () => {

@@ -1,4 +1,4 @@
-/** Knows when the next pass is due, after success and after failure. contract 9. */
+/** Knows when the next pass is due, after success and after failure. contract §9. */
 
 /** Spread of the interval, so that the factories of an installation do not ask their hosts in step. */
 const INTERVAL_SPREAD = 0.05;
@@ -51,7 +51,7 @@ export interface HostQuestion {
  */
 const WITNESSES_MIN = 2;
 
-/** Whether a factory may ask its host now. contract 9 (back-off per host) */
+/** Whether a factory may ask its host now. contract §9.1 (back-off per host) */
 export function mayAskHost(
   outage: HostOutage | undefined,
   { probing, atOnce, failed, witnesses, nowMs }: HostQuestion,

@@ -1,6 +1,5 @@
 /**
- * From how a pass ended to what is written down of it: condition, conditions, events, record. contract 4 (status,
- * syncs), 9.
+ * From how a pass ended to what is written down of it: condition, conditions, events, record. contract §4.1, §9.
  */
 import { conditionsOf, nextConditions, type StoredConditions } from './conditions.ts';
 import { PROBLEMS_RECORDED_MAX } from './endings.ts';

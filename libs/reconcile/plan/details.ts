@@ -1,13 +1,13 @@
 /**
  * What a plan tells of a change beside the change itself: addresses, secrets, and the traffic that it concerns.
- * contract 9 (Plan).
+ * contract §12.1 (Plan).
  */
 import type { Replay } from '../replay/replay.ts';
 import type { Change } from '../types.ts';
 
 /**
- * Days that traffic is counted over: a week has one of each weekday, and the log keeps it. spec: Delivery log
- * retention.
+ * Days that traffic is counted over: a week has one of each weekday, and the log keeps it. spec: Limits (Delivery log
+ * retention).
  */
 export const TRAFFIC_DAYS = 7;
 

@@ -1,4 +1,4 @@
-/** Which plans are held for approval, and what an approval covers. contract 9, Guard. */
+/** Which plans are held for approval, and what an approval covers. contract §9.4 (Guard). */
 import {
   type Actual,
   type AppliedObject,

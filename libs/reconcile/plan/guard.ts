@@ -1,4 +1,4 @@
-/** Knows which plans delete so much that a person has to agree first. contract 9, Guard. */
+/** Knows which plans delete so much that a person has to agree first. contract §9.4 (Guard). */
 import { createHash } from 'node:crypto';
 import { compareTexts } from '../canonical.ts';
 import { updateFramed } from '../framing.ts';
@@ -14,7 +14,7 @@ const GUARDED_KINDS = ['webhook', 'automation'] as const;
 
 /**
  * Refuses a plan that deletes, of the webhooks or of the automations, more than max(3, 30 %) of the applied ones, the
- * last one, or everything, unless the digest of its deletions was approved. contract 9.
+ * last one, or everything, unless the digest of its deletions was approved. contract §9.
  *
  * A rename counts as a deletion. It is not the last of its kind when the same plan creates another of that kind.
  * Everything means that no applied webhook and no applied automation survives (in a factory without any: no object at
@@ -38,7 +38,7 @@ export function guard(plan: Plan, actual: Actual, context: GuardContext): GuardV
 
 /**
  * `sha256:` and the hex digest of factory, revision and deletions: what an approval names. Independent of the order of
- * the deletions; other changes of the plan have no part in it. contract 9.
+ * the deletions; other changes of the plan have no part in it. contract §9.
  */
 export function planDigest(deletions: readonly Change[], { factorySlug, revision }: DeletionScope): string {
   const lines = deletions.map(({ kind, slug, uid }) => [kind, slug, uid]);

@@ -1,4 +1,4 @@
-/** Which objects a pass holds back. contract 4 (status). */
+/** Which objects a pass holds back. contract §4.1 (status). */
 import type { Problem } from '#definitions';
 import { heldOf, type Change } from '../index.ts';
 

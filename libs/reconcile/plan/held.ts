@@ -1,4 +1,4 @@
-/** Knows which objects a pass left as they were although files say otherwise. contract 4 (status), 9. */
+/** Knows which objects a pass left as they were although files say otherwise. contract §4.1 (status), §9. */
 import type { Problem } from '#definitions';
 import type { Change } from '../types.ts';
 

@@ -1,4 +1,4 @@
-/** Plans case by case: order, updates, renames, held and broken files. contract 9. */
+/** Plans case by case: order, updates, renames, held and broken files. contract §9. */
 import type {
   AutomationDefinition,
   Definitions,

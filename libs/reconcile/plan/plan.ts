@@ -1,5 +1,6 @@
 /**
- * Knows the ordered changes that turn what is applied into what a tree says. contract 9; spec: Webhook definition file.
+ * Knows the ordered changes that turn what is applied into what a tree says. contract §9; spec: Webhook definition
+ * file.
  */
 import type { Definitions } from '#definitions';
 import { canonicalText, compareTexts, differingMembers } from '../canonical.ts';
@@ -31,7 +32,7 @@ interface Holds {
 }
 
 /**
- * Plans the changes from `actual` to `desired`. contract 9.
+ * Plans the changes from `actual` to `desired`. contract §9.
  *
  * Order: factory; creates and updates of environments, skills, webhooks, automations; deletions of automations,
  * webhooks, skills, environments; by slug within a kind. Definitions are compared by what they say, not by the order
@@ -65,7 +66,7 @@ export function isEmpty(plan: Plan): boolean {
 }
 
 /**
- * The plan without its deletions, which become held ones: what `perFile` applies when the guard refuses. contract 9.
+ * The plan without its deletions, which become held ones: what `perFile` applies when the guard refuses. contract §9.
  */
 export function withoutDeletions(plan: Plan): Plan {
   return {

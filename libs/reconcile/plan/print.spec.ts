@@ -1,4 +1,4 @@
-/** How plans read. contract 11. */
+/** How plans read. contract §11. */
 import { type Change, type DetailedChange, type Plan, printPlan } from '../index.ts';
 
 const ORDERS: Change = {

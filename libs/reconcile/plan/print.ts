@@ -1,6 +1,6 @@
 /**
  * Knows how a plan reads as text: one line a change and what is known of it below, the same text for the same plan.
- * contract 11.
+ * contract §11.
  */
 import {
   TRAFFIC_DAYS,

@@ -1,6 +1,6 @@
 /**
- * Filters of a replay: compiled once, asked once a payload whoever has them, and how much work that is. contract 7, 9
- * (Plan).
+ * Filters of a replay: compiled once, asked once a payload whoever has them, and how much work that is. contract §7,
+ * §12.1 (Plan).
  */
 import { compileFilter, MATCH_EVERYTHING, UNREADABLE_FILTER, type CompiledFilter, type JsonValue } from '#filters';
 

@@ -1,6 +1,6 @@
 /**
- * Which changes of a plan decide what deliveries start, and by which triggers, on either side of it. contract 9 (Plan),
- * 7.
+ * Which changes of a plan decide what deliveries start, and by which triggers, on either side of it. contract §12.1,
+ * §7.
  */
 import type { Definitions } from '#definitions';
 import type { JsonValue } from '#filters';

@@ -1,4 +1,7 @@
-/** What a plan would have started: every way in which it can decide otherwise over deliveries that came before it. contract 9 (Plan). */
+/**
+ * What a plan would have started: every way in which it can decide otherwise over deliveries that came before it.
+ * contract §12.1 (Plan).
+ */
 import type { AutomationDefinition, Definitions, WebhookDefinition } from '#definitions';
 import { compileFilter, type JsonValue } from '#filters';
 import {

@@ -1,12 +1,12 @@
 /**
  * What a plan would have started of deliveries that came before it: its subjects asked about stored payloads, a step at
- * a time. contract 9 (Plan), 7.
+ * a time. contract §12.1 (Plan), §7.
  */
 import { UNREADABLE_FILTER } from '#filters';
 import { replayAnswerOf, compiledFilter, STEP_WORK, type FilterShelf, type SamplePayload } from './replay-filters.ts';
 import type { ReplaySubject, Subscription } from './replay-subjects.ts';
 
-/** Deliveries that a replay looks at: as many as the log always keeps. spec: Delivery log retention. */
+/** Deliveries that a replay looks at: as many as the log always keeps. spec: Limits (Delivery log retention). */
 export const REPLAY_DELIVERIES_MAX = 50;
 /** Entries that a replay names each way: enough to look at, few enough to read. */
 export const REPLAY_ENTRIES_MAX = 5;

@@ -1,4 +1,4 @@
-/** Directory revisions against vectors of another implementation. contract 9, Revision. */
+/** Directory revisions against vectors of another implementation. contract §9.6 (Revision). */
 import type { TreeFile } from '#definitions';
 import { directoryRevision } from '../index.ts';
 

@@ -1,4 +1,4 @@
-/** Knows the revision of a directory source: a name for exactly these files. contract 9, Revision. */
+/** Knows the revision of a directory source: a name for exactly these files. contract §9.6 (Revision). */
 import { createHash } from 'node:crypto';
 import type { TreeFile } from '#definitions';
 import { compareTexts } from '../canonical.ts';

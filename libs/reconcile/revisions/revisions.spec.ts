@@ -1,4 +1,4 @@
-/** Where a commit stands. contract 11 (wait). */
+/** Where a commit stands. contract §11.1 (wait). */
 import { revisionId, revisionVerdict, type RevisionFacts, type SeenRevision } from '../index.ts';
 
 const seen = (id: string, ordinal: number, more: Partial<SeenRevision> = {}): SeenRevision => ({

@@ -1,4 +1,4 @@
-/** Where a commit stands: whether what serves holds it, and what keeps it from that. contract 9, 11 (wait). */
+/** Where a commit stands: whether what serves holds it, and what keeps it from that. contract §9, §11.1 (wait). */
 
 /** A revision as passes have seen it. Every acceptance of a tip has a number of its own, higher than those before. */
 export interface SeenRevision {

@@ -1,4 +1,4 @@
-/** Which tips may follow on which. contract 9; reference: force push. */
+/** Which tips may follow on which. contract §9; explanation: Force push. */
 import { acceptanceOf, rewriteDigest, type SyncPolicy, type Tip } from '../index.ts';
 
 const [A, B, C] = ['a', 'b', 'c'].map((digit) => `main@sha1:${digit.repeat(40)}`) as [string, string, string];

@@ -1,5 +1,5 @@
 /**
- * Whether a tip may be used after the one that was accepted before, and what it brings. contract 9; reference: force
+ * Whether a tip may be used after the one that was accepted before, and what it brings. contract §9; explanation: Force
  * push.
  */
 import { blockedByRewrite, type PassEnding } from '../passes/endings.ts';

@@ -1,6 +1,6 @@
 /**
  * What an admin asks of commits before they may apply, and when they may. Never said by the repository itself: who may
- * commit may not decide it. contract 9; gitops-semantics: signature, force push.
+ * commit may not decide it. contract §9; explanation: Commit signatures, Force push.
  */
 
 /** One recurring span of time, in UTC. */

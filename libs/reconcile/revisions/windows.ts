@@ -1,4 +1,4 @@
-/** Knows when a sync policy lets definitions apply. Windows are of UTC. contract 9. */
+/** Knows when a sync policy lets definitions apply. Windows are of UTC. contract §9. */
 import { firesOn, readCron, type CronFields } from '#definitions';
 import type { SyncWindow } from './sync-policy.ts';
 

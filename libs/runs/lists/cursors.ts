@@ -1,4 +1,4 @@
-/** Opaque page positions: the sort key of the last row seen, bound to the query it was made for. contract 3 (List). */
+/** Opaque page positions: the sort key of the last row seen, bound to the query it was made for. contract §3.7. */
 import { createHash } from 'node:crypto';
 
 /** Values of the sort columns of the last row of a page, the tie-breaking id last. */
@@ -20,12 +20,12 @@ export function queryDigest(query: unknown): string {
   return createHash('sha256').update(canonical(query)).digest('base64url').slice(0, 22);
 }
 
-/** An opaque cursor behind `key` for the query with this digest. contract 3 (List). */
+/** An opaque cursor behind `key` for the query with this digest. contract §3.7 (List). */
 export function encodeCursor(position: { query: string; key: CursorKey }): string {
   return Buffer.from(JSON.stringify([VERSION, position.query, position.key])).toString('base64url');
 }
 
-/** The key inside a cursor, or a refusal when it is malformed or belongs to another query (400). contract 3 (List). */
+/** The key inside a cursor, or a refusal when it is malformed or belongs to another query (400). contract §3.7. */
 export function decodeCursor(text: string, query: string): DecodedCursor {
   const parts = parsed(text);
   if (!Array.isArray(parts) || parts.length !== 3 || parts[0] !== VERSION || parts[1] !== query) return { ok: false };

@@ -1,4 +1,4 @@
-/** How many runs go on one page of a list: as many as were asked for, or as fit. contract 3 (List). */
+/** How many runs go on one page of a list: as many as were asked for, or as fit. contract §3.7 (List). */
 
 /**
  * Bytes of prompts and configurations of one page: several pages at a time fit into memory, whatever people put into

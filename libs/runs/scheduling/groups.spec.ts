@@ -1,4 +1,4 @@
-/** Which runs take turns, and who gives way. contract 8 (concurrency). */
+/** Which runs take turns, and who gives way. contract §8.3 (concurrency). */
 import { describe, expect, it } from '@jest/globals';
 import type { JsonValue } from '#filters';
 import { contestedGroups, groupOf, admitRuns, valueAt, type Concurrency } from './groups.ts';

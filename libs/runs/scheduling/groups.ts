@@ -1,6 +1,5 @@
 /**
- * Runs that take turns: which group a run belongs to, and what a new run does while its group is busy. contract 8
- * (concurrency).
+ * Runs that take turns: which group a run belongs to, and what a new run does while its group is busy. contract §8.3.
  */
 import { createHash } from 'node:crypto';
 import { unescapeSegment } from '#contracts';

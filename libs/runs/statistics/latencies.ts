@@ -1,4 +1,4 @@
-/** How long things took, as figures that a chart shows. contract 4 (Statistics). */
+/** How long things took, as figures that a chart shows. contract §12.2 (Statistics). */
 
 /** Whole milliseconds; percentiles only where there is something to rank. */
 export interface LatencyFigures {

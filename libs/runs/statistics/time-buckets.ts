@@ -1,5 +1,5 @@
 /**
- * Spans of time cut into buckets of a round length, for charts: aligned in UTC, without gaps. contract 4 (Statistics).
+ * Spans of time cut into buckets of a round length, for charts: aligned in UTC, without gaps. contract §12.2.
  */
 
 const MINUTE_MS = 60_000;

@@ -1,6 +1,6 @@
 /**
  * What becomes of what a run leaves as its results, files and links: which kind of artifact each is, and under which
- * name it is kept. contract 3 (artifacts).
+ * name it is kept. contract §3.1 (artifacts).
  */
 import { createHash } from 'node:crypto';
 

@@ -1,11 +1,11 @@
 /**
- * Files of a request: which may become files of a workspace, under which names, and how many a run may have. contract 3
- * (Create, Follow-up).
+ * Files of a request: which may become files of a workspace, under which names, and how many a run may have. contract
+ * §3.2 (Create), §3.8 (Follow-up).
  */
 import { PAYLOAD_FILE_NAME } from '../envelope.ts';
 import type { RequestProblem } from '../types.ts';
 
-/** Files of one request; larger inputs belong into a repository. contract 3. */
+/** Files of one request; larger inputs belong into a repository. contract §3. */
 export const ATTACHMENTS_MAX = 5;
 
 /** Files that a run gets in all, follow-ups included: a bound on what a chatty integration can pile up. */
@@ -20,10 +20,10 @@ export const PROMPT_FILE_NAME = 'prompt.md';
 /** Folder of a workspace that holds the files of requests. */
 export const ATTACHMENTS_FOLDER = 'attachments';
 
-/** File names in a workspace that the service writes itself. contract 3. */
+/** File names in a workspace that the service writes itself. contract §3. */
 export const RESERVED_FILE_NAMES: readonly string[] = [PAYLOAD_FILE_NAME, PROMPT_FILE_NAME];
 
-/** Characters of the longest file name. contract 3. */
+/** Characters of the longest file name. contract §3. */
 const FILE_NAME_LENGTH_MAX = 128;
 
 const EXTENSION_LENGTH_MAX = 32;
@@ -42,7 +42,7 @@ export type ImageRequest = Omit<AttachmentRequest, 'file_name'>;
 
 /**
  * Everything wrong with a request's files as far as the schema leaves it open: number, names, encoding. Members of a
- * wrong type are passed over. contract 3 (Create).
+ * wrong type are passed over. contract §3.2 (Create).
  */
 export function attachmentProblems({
   attachments,
@@ -69,8 +69,7 @@ export function attachmentProblems({
 }
 
 /**
- * All files of a valid request; images get names by their order and type: image-1.png, image-2.jpg. contract 3
- * (Create).
+ * All files of a valid request; images get names by their order and type: image-1.png, image-2.jpg. contract §3.2.
  */
 export function attachmentsOf({
   attachments = [],
@@ -85,7 +84,7 @@ export function attachmentsOf({
   ];
 }
 
-/** Whether a name may become a file in a run's workspace. contract 3 (Create). */
+/** Whether a name may become a file in a run's workspace. contract §3.2 (Create). */
 export function isAttachmentName(name: string): boolean {
   return nameProblem(name, new Set()) === undefined;
 }

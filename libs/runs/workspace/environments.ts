@@ -1,6 +1,6 @@
 /**
  * What the file of an environment says about its repositories: where each is, and which folder of the workspace it
- * gets. contract 8 (environments), 10.
+ * gets. contract §8.1 (environments), §10.
  */
 import { ARTIFACTS_FOLDER } from './artifacts.ts';
 import { ATTACHMENTS_FOLDER, RESERVED_FILE_NAMES } from './attachments.ts';

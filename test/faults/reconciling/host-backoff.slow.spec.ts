@@ -1,4 +1,7 @@
-/** Factories of one git host share its back-off, while secrets move, other hosts are followed and people are answered at once. contract 9. */
+/**
+ * Factories of one git host share its back-off, while secrets move, other hosts are followed and people are answered at
+ * once. contract §9.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { startGitServer, type GitServer } from '../../support/git-server.ts';
 import { deliver, statusOf, syncAndGetStatus, syncsOf, webhookFile, webhookPath } from '../../support/factory-files.ts';

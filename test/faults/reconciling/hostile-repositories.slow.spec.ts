@@ -1,4 +1,7 @@
-/** Repositories that mean harm: refused with a position or left alone, bounded in time and memory, with nothing of them executed. contract 8, 9. */
+/**
+ * Repositories that mean harm: refused with a position or left alone, bounded in time and memory, with nothing of them
+ * executed. contract §8, §9.
+ */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';

@@ -1,4 +1,8 @@
-/** The situation "killed anywhere": a service that is killed in the middle of a pass converges after its restart to the state that no crash would have given. contract 9; reference: I10. SYNC_SEED repeats the decisions of the storm. */
+/**
+ * The situation "killed anywhere": a service that is killed in the middle of a pass converges after its restart to the
+ * state that no crash would have given. contract §9; explanation: Invariants (I10). SYNC_SEED repeats the decisions of
+ * the storm.
+ */
 import { mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Every situation that a reconciler meets, under the name that the table of its semantics gives it, on the real service before a real git server. contract 9; reference: GitOps semantics. */
+/**
+ * Every situation that a reconciler meets, under the name that the table of its semantics gives it, on the real service
+ * before a real git server. contract §9; explanation: GitOps semantics.
+ */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

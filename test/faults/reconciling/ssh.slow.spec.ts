@@ -1,4 +1,7 @@
-/** Follows repositories over ssh from a real sshd: keys, host keys, hosts that hang and die, and where the key must never stand. contract 9 (Git). */
+/**
+ * Follows repositories over ssh from a real sshd: keys, host keys, hosts that hang and die, and where the key must
+ * never stand. contract §9.7 (Git).
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';

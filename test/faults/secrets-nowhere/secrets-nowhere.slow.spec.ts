@@ -1,4 +1,7 @@
-/** No secret in the clear anywhere: through a whole story with failures nothing that was planted stands in an answer, a log, the audit, the database, its journal, the data folder or the arguments of a process. contract 2; invariants. */
+/**
+ * No secret in the clear anywhere: through a whole story with failures nothing that was planted stands in an answer, a
+ * log, the audit, the database, its journal, the data folder or the arguments of a process. contract §2; invariants.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** The invariants of reconciliation, each a comparison of what a pass found with what it left. Reference: I1 to I10. */
+/**
+ * The invariants of reconciliation, each a comparison of what a pass found with what it left. explanation: Invariants
+ * (I1 to I10).
+ */
 import { planDigest, type Change } from '#reconcile';
 import type { ServingFactory } from '../../../apps/server/store/serving/serving.ts';
 import type { LiveObject, DatabaseSnapshot } from './database-snapshot.ts';
@@ -52,7 +55,10 @@ export function checkDeletions({ before, after, treeAt, approved, guarded }: Pas
   );
 }
 
-/** Whether making this tree of what is live would delete what people must approve, where of its files only `left` can be applied. contract 9, Guard. */
+/**
+ * Whether making this tree of what is live would delete what people must approve, where of its files only `left` can be
+ * applied. contract §9.4 (Guard).
+ */
 export function needsApproval({ live }: DatabaseSnapshot, tree: HistoryTree, left = [...tree.values()]): boolean {
   const objects = [...live.values()];
   const gone = objects.filter(({ path }) => !tree.has(path));

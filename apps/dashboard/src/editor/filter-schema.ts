@@ -1,4 +1,7 @@
-/** The JSON Schema of payload filters, for completion and hover: what the grammar offers, and the names and values that deliveries had. contract 7. */
+/**
+ * The JSON Schema of payload filters, for completion and hover: what the grammar offers, and the names and values that
+ * deliveries had. contract §7.
+ */
 import { DEPTH_MAX, SET_VALUES_MAX, type JsonValue } from '#filters';
 import type { JSONSchema } from 'vscode-json-languageservice';
 

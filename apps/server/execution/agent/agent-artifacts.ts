@@ -1,4 +1,7 @@
-/** What an agent reports as its results while it works: noted, and stored when its execution has ended. contract 3 (artifacts). */
+/**
+ * What an agent reports as its results while it works: noted, and stored when its execution has ended. contract §3.1
+ * (artifacts).
+ */
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
 import { ARTIFACTS_MAX, readReport, type ReportedArtifact } from '#runs';
 

@@ -1,4 +1,7 @@
-/** The conversation with a coding agent over the Agent Client Protocol: session found again or made, prompts in, updates out, an end. reference: Running real coding agents. */
+/**
+ * The conversation with a coding agent over the Agent Client Protocol: session found again or made, prompts in, updates
+ * out, an end. explanation: Coding agents.
+ */
 import {
   client,
   type ClientContext,

@@ -1,4 +1,7 @@
-/** What an agent tells while it works, as events of its run: joined, bounded and without secrets. contract 3 (events), 10. */
+/**
+ * What an agent tells while it works, as events of its run: joined, bounded and without secrets. contract §3.1
+ * (events), §10.
+ */
 import type { SessionUpdate, ToolCallContent } from '@agentclientprotocol/sdk';
 import { isCurrency, outputSanitizer, usageIn, type OutputSanitizer, type TextExcerpt } from '#agents';
 import { redactor, type Redactor } from '#isolation';

@@ -1,4 +1,7 @@
-/** The beginning of a conversation with an agent: introduction, credentials, and a session that is found again or made. reference: Running real coding agents. */
+/**
+ * The beginning of a conversation with an agent: introduction, credentials, and a session that is found again or made.
+ * explanation: Coding agents.
+ */
 import {
   type ClientContext,
   type InitializeResponse,

@@ -1,4 +1,4 @@
-/** MCP servers of an agent's session: which of them it can be given, and which it could not start. contract 3 (AmbientAgentConfig). */
+/** MCP servers of an agent's session: which of them it can be given, and which it could not start. contract §3.4. */
 import type { McpCapabilities, McpServer } from '@agentclientprotocol/sdk';
 
 /** Servers that a message names. */

@@ -1,4 +1,7 @@
-/** MCP servers of a run: the map of its configuration as the protocol's list, its secrets put in where they are named. contract 3 (AmbientAgentConfig), 10. */
+/**
+ * MCP servers of a run: the map of its configuration as the protocol's list, its secrets put in where they are named.
+ * contract §3.4 (AmbientAgentConfig), §10.
+ */
 import type { McpServer } from '@agentclientprotocol/sdk';
 import type { AmbientAgentConfig } from '#agents';
 import { isInjectableValue } from '#isolation';

@@ -1,4 +1,7 @@
-/** How fast one agent may speak, and of how many values: a flood waits in its pipe, so that the service keeps to its own work. reference: Running real coding agents. */
+/**
+ * How fast one agent may speak, and of how many values: a flood waits in its pipe, so that the service keeps to its own
+ * work. explanation: Coding agents.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OverflowError } from './agent-failures.ts';
 

@@ -1,4 +1,7 @@
-/** What is said between one execution and its agent: the task, follow-ups as they come, what the session remembers of both. contract 3 (Follow-up). */
+/**
+ * What is said between one execution and its agent: the task, follow-ups as they come, what the session remembers of
+ * both. contract §3.8 (Follow-up).
+ */
 import { Readable, Writable } from 'node:stream';
 import type { McpServer, PromptResponse, SessionUpdate } from '@agentclientprotocol/sdk';
 import {
@@ -198,7 +201,7 @@ function modeOf({ profile, isAsking }: AgentSessionDeps): string | undefined {
   return profile.id === BUILT_IN_HARNESS ? ASK_MODE : undefined;
 }
 
-/** contract 3: base prompt, blank line, body of the skill. */
+/** contract §3: base prompt, blank line, body of the skill. */
 function basePromptOf(
   { base_prompt: own }: AmbientAgentConfig,
   skill: { body: string } | undefined,

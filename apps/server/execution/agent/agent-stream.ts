@@ -1,4 +1,7 @@
-/** The messages between an agent and us: bounded, and without answers to questions that nobody has asked. reference: Running real coding agents. */
+/**
+ * The messages between an agent and us: bounded, and without answers to questions that nobody has asked. explanation:
+ * Coding agents.
+ */
 import {
   methods,
   ndJsonStream,

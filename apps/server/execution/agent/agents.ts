@@ -1,4 +1,7 @@
-/** Harnesses that are coding agents: which command line each is, and what the end of its turn means. reference: Running real coding agents. */
+/**
+ * Harnesses that are coding agents: which command line each is, and what the end of its turn means. explanation: Coding
+ * agents.
+ */
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BUILT_IN_HARNESS, type LaunchProfile } from '#agents';

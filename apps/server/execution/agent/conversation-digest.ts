@@ -1,4 +1,7 @@
-/** What was said in a conversation before an execution, for an agent that does not know it. Read from its end until there is enough. contract 3 (conversation). */
+/**
+ * What was said in a conversation before an execution, for an agent that does not know it. Read from its end until
+ * there is enough. contract §3.1 (conversation).
+ */
 import { digestOf, DIGEST_BYTES_MAX, TURN_SHARE_MAX, conversationOf, type DigestTurn, type Turn } from '#agents';
 import type { RunHistoryStore } from '../../store/runs/run-history.ts';
 import type { ClaimedRun } from '../../store/runs/runs.ts';
@@ -53,7 +56,7 @@ function bytesOf({ asked, said }: DigestTurn): number {
 
 /**
  * Runs that were in the conversation before this one. Of a run of a factory only those of the same one: whoever may see
- * it may not see others. contract 2.
+ * it may not see others. contract §2.
  */
 async function runsBefore(
   histories: RunHistoryStore,

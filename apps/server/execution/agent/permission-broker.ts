@@ -1,4 +1,7 @@
-/** What an agent asks permission for in one execution: decided by the policy, or put to people and waited for. contract 3 (States, Follow-up), 10. */
+/**
+ * What an agent asks permission for in one execution: decided by the policy, or put to people and waited for. contract
+ * §3.6 (States), §3.8 (Follow-up), §10.
+ */
 import type { RequestPermissionRequest, SessionUpdate } from '@agentclientprotocol/sdk';
 import {
   outputSanitizer,

@@ -1,4 +1,6 @@
-/** The operator's file of agents: what it may say, what start refuses, and that no refusal repeats a value. contract 1. */
+/**
+ * The operator's file of agents: what it may say, what start refuses, and that no refusal repeats a value. contract §1.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

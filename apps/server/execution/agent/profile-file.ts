@@ -1,4 +1,7 @@
-/** The operator's file of launch profiles: read and checked once, at start; every fault at once, by its place in the file and never by a value. contract 1. */
+/**
+ * The operator's file of launch profiles: read and checked once, at start; every fault at once, by its place in the
+ * file and never by a value. contract §1.
+ */
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import {

@@ -1,4 +1,4 @@
-/** Where the programs of agents are found, and what of the machine comes with them. reference: Running real coding agents. */
+/** Where the programs of agents are found, and what of the machine comes with them. explanation: Coding agents. */
 import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Which coding agents of this machine can be started, where their programs lie, and what of the machine they read. reference: Running real coding agents. */
+/**
+ * Which coding agents of this machine can be started, where their programs lie, and what of the machine they read.
+ * explanation: Coding agents.
+ */
 import { open, realpath } from 'node:fs/promises';
 import { delimiter, isAbsolute } from 'node:path';
 import { BUILT_IN_HARNESS, COMMAND_HARNESS, type LaunchProfile } from '#agents';

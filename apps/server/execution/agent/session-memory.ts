@@ -1,4 +1,7 @@
-/** What the service remembers of an agent's session between executions of a run, in a file that the run itself cannot reach. reference: Running real coding agents. */
+/**
+ * What the service remembers of an agent's session between executions of a run, in a file that the run itself cannot
+ * reach. explanation: Coding agents.
+ */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

@@ -1,4 +1,6 @@
-/** Which descriptors a command starts with: its own, and nothing that the service itself was started with. contract 10. */
+/**
+ * Which descriptors a command starts with: its own, and nothing that the service itself was started with. contract §10.
+ */
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 
 /** What `/proc/<pid>/fdinfo` says of a descriptor that no child inherits (O_CLOEXEC), octal. */

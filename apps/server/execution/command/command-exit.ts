@@ -1,4 +1,4 @@
-/** How a command ended, as its process and the sandbox around it report. contract 3. */
+/** How a command ended, as its process and the sandbox around it report. contract §3. */
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import type { CommandEnd } from '#runs';

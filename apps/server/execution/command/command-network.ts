@@ -1,4 +1,7 @@
-/** Which network one command gets on this machine: none, the machine's, or none but an egress proxy; what cannot be had is said. contract 10. */
+/**
+ * Which network one command gets on this machine: none, the machine's, or none but an egress proxy; what cannot be had
+ * is said. contract §10.
+ */
 import { redact } from '#isolation';
 import type { CommandSpec } from './command.ts';
 import { openEgressAccess } from '../egress/egress-access.ts';

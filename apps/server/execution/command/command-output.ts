@@ -1,4 +1,7 @@
-/** Turns a command's output into bounded, redacted events: of a flood the beginning and the end, never all in memory. contract 3, 10. */
+/**
+ * Turns a command's output into bounded, redacted events: of a flood the beginning and the end, never all in memory.
+ * contract §3, §10.
+ */
 import type { Readable } from 'node:stream';
 import { redactor, type Redactor } from '#isolation';
 import type { ExecutionOutput } from '../executor.ts';

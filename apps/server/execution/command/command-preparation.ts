@@ -1,4 +1,6 @@
-/** What has to be true and known before a command can start: its program, its environment, its limits. contract 3, 10. */
+/**
+ * What has to be true and known before a command can start: its program, its environment, its limits. contract §3, §10.
+ */
 import { isAbsolute } from 'node:path';
 import { isInjectableEnvName } from '#isolation';
 import type { CommandSpec } from './command.ts';
@@ -21,7 +23,7 @@ export interface CommandLimits {
 /** Enough for a build with a compiler and a browser, and far below what would make the machine stall. */
 export const DEFAULT_LIMITS: CommandLimits = { processesMax: 4_096, fileBytesMax: 4 * 1_024 ** 3, openFilesMax: 8_192 };
 
-/** What a run is, as far as its command may want to act on it. contract 3 (Create). */
+/** What a run is, as far as its command may want to act on it. contract §3.2 (Create). */
 export interface CommandFacts {
   mode: string;
   /** Somebody was said to watch and answer. */

@@ -1,4 +1,7 @@
-/** One command from its start to its end: spoken with, watched, ended when asked, over only when nothing of it is left running. contract 3 (Cancel). */
+/**
+ * One command from its start to its end: spoken with, watched, ended when asked, over only when nothing of it is left
+ * running. contract §3.9 (Cancel).
+ */
 import type { ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,7 @@
-/** What one execution takes of disk and memory, measured every few seconds, and its end when that is too much. contract 10. */
+/**
+ * What one execution takes of disk and memory, measured every few seconds, and its end when that is too much. contract
+ * §10.
+ */
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { memoryBytes, type ProcessIdentity, type TreeSearch } from './process-tree.ts';

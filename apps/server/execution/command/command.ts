@@ -1,4 +1,7 @@
-/** Runs the operator's command for one execution: prompt in, events out, an end only when nothing is left running. contract 3, 10. */
+/**
+ * Runs the operator's command for one execution: prompt in, events out, an end only when nothing is left running.
+ * contract §3, §10.
+ */
 import { spawn } from 'node:child_process';
 import type { EgressRules } from '#isolation';
 import type { CommandEnd } from '#runs';

@@ -1,4 +1,7 @@
-/** Which process is which, across restarts and reuse of process ids, and how a whole tree of them is ended. contract 3 (Cancel). */
+/**
+ * Which process is which, across restarts and reuse of process ids, and how a whole tree of them is ended. contract
+ * §3.9 (Cancel).
+ */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';

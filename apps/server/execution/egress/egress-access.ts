@@ -1,4 +1,7 @@
-/** A run's way to its proxy: what its command line, environment and view must have for ordinary programs to find it. contract 10. */
+/**
+ * A run's way to its proxy: what its command line, environment and view must have for ordinary programs to find it.
+ * contract §10.
+ */
 import { fileURLToPath } from 'node:url';
 import { formatTarget, type HostPattern } from '#isolation';
 import { type EgressProxyDeps, openEgressProxy, type OpenEgressProxy } from './egress-proxy.ts';

@@ -1,4 +1,7 @@
-/** The only egress of a run's network: a proxy on a socket of its own, which resolves, judges and dials for the run. contract 10. */
+/**
+ * The only egress of a run's network: a proxy on a socket of its own, which resolves, judges and dials for the run.
+ * contract §10.
+ */
 import { chmod, chown, type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';

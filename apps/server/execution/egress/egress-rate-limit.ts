@@ -1,4 +1,7 @@
-/** How fast one run may use its egress access: a flood of requests or bytes waits, so that the service has time for its own work. contract 10. */
+/**
+ * How fast one run may use its egress access: a flood of requests or bytes waits, so that the service has time for its
+ * own work. contract §10.
+ */
 import { Transform } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 

@@ -1,4 +1,7 @@
-/** From a name to an open connection: resolved at a bounded pace, dialled at exactly the addresses that were judged. contract 10. */
+/**
+ * From a name to an open connection: resolved at a bounded pace, dialled at exactly the addresses that were judged.
+ * contract §10.
+ */
 import { lookup, Resolver } from 'node:dns/promises';
 import { connect, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';

@@ -1,4 +1,7 @@
-/** The engine `bullmq`: a queue tells processes on other machines that something waits. A lost queue delays runs and loses none. reference: Engine. */
+/**
+ * The engine `bullmq`: a queue tells processes on other machines that something waits. A lost queue delays runs and
+ * loses none. explanation: Engine.
+ */
 import type { Log } from '../../process/log.ts';
 import type { Outbox } from '../../store/runs/outbox.ts';
 import type { Placement } from '../../store/runs/run-placement.ts';

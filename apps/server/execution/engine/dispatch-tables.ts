@@ -1,4 +1,7 @@
-/** The engine `embedded`: each process polls the tables itself, when it knows of something, and every second. reference: Engine. */
+/**
+ * The engine `embedded`: each process polls the tables itself, when it knows of something, and every second.
+ * explanation: Engine.
+ */
 import type { Log } from '../../process/log.ts';
 import type { Dispatch, Places } from './dispatch.ts';
 

@@ -1,4 +1,7 @@
-/** Who tells a process that runs wait: its own polls of the tables, or a queue. What waits, and who gets it, the tables alone decide. reference: Engine. */
+/**
+ * Who tells a process that runs wait: its own polls of the tables, or a queue. What waits, and who gets it, the tables
+ * alone decide. explanation: Engine.
+ */
 
 /** Where a process works on runs. */
 export interface Places {

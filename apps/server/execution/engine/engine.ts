@@ -1,4 +1,7 @@
-/** What this process works on: claims by conditional update, supervises, takes up what was lost, hands over. The same whoever tells it that something waits. reference: Engine. */
+/**
+ * What this process works on: claims by conditional update, supervises, takes up what was lost, hands over. The same
+ * whoever tells it that something waits. explanation: Engine.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LiveBounds } from '#runs';
 import { ABANDONED_MAX, type AbandonedRun } from '../../store/runs/run-executions.ts';

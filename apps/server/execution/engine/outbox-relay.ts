@@ -1,4 +1,7 @@
-/** Publishes runs that wait to the queue: new ones at once, and again those whose token may be lost. The tables are its memory. reference: Engine. */
+/**
+ * Publishes runs that wait to the queue: new ones at once, and again those whose token may be lost. The tables are its
+ * memory. explanation: Engine.
+ */
 import type { Log } from '../../process/log.ts';
 import type { Outbox, WaitingRun } from '../../store/runs/outbox.ts';
 import type { RunQueue, Token } from './run-queue.ts';

@@ -1,4 +1,4 @@
-/** How the queue's two parts reach PostgreSQL or Redis. reference: Engine. */
+/** How the queue's two parts reach PostgreSQL or Redis. explanation: Engine. */
 import type { Redis, RedisOptions } from 'ioredis';
 
 /** Whoever asks the queue for something waits this long at most. */

@@ -1,4 +1,7 @@
-/** The queue of the engine `bullmq`, in PostgreSQL or Redis: holds tokens, each of which says that something waits. What BullMQ is, only this file knows. reference: Engine. */
+/**
+ * The queue of the engine `bullmq`, in PostgreSQL or Redis: holds tokens, each of which says that something waits. What
+ * BullMQ is, only this file knows. explanation: Engine.
+ */
 import type { Job, Queue, QueueOptions, Worker, WorkerOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { ANSWER_MS, postgresConnection, RECONNECT_MS, RedisConnections } from './run-queue-connections.ts';

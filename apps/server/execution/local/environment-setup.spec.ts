@@ -1,4 +1,7 @@
-/** The set-up of a workspace in every means of isolation of this machine: cloned from a copy that the run cannot keep, by its own user. contract 8 (environments), 10. */
+/**
+ * The set-up of a workspace in every means of isolation of this machine: cloned from a copy that the run cannot keep,
+ * by its own user. contract §8.1 (environments), §10.
+ */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

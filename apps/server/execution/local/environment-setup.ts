@@ -1,4 +1,7 @@
-/** How a workspace gets the environment of its run: its repositories cloned and its commands run, once for each run. contract 8 (environments), 10. */
+/**
+ * How a workspace gets the environment of its run: its repositories cloned and its commands run, once for each run.
+ * contract §8.1 (environments), §10.
+ */
 import { createHash } from 'node:crypto';
 import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

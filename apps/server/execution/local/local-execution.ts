@@ -1,4 +1,7 @@
-/** One execution on this machine: its workspace, its set-up, its command in a sandbox, and the changes that it leaves. contract 3, 10. */
+/**
+ * One execution on this machine: its workspace, its set-up, its command in a sandbox, and the changes that it leaves.
+ * contract §3, §10.
+ */
 import { fileURLToPath } from 'node:url';
 import { BUILT_IN_HARNESS } from '#agents';
 import type { CommandEnd } from '#runs';

@@ -1,4 +1,4 @@
-/** Runs executions as processes of this machine, in the best sandbox that works here. contract 3, 10. */
+/** Runs executions as processes of this machine, in the best sandbox that works here. contract §3, §10. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isUuid } from '#runs';

@@ -1,4 +1,7 @@
-/** What a run has changed in the repositories of its environment, as diffs among its artifacts; made inside its sandbox, never by the service. contract 3 (artifacts), 10. */
+/**
+ * What a run has changed in the repositories of its environment, as diffs among its artifacts; made inside its sandbox,
+ * never by the service. contract §3.1 (artifacts), §10.
+ */
 import { ARTIFACTS_FOLDER, type CommandEnd } from '#runs';
 import type { Log } from '../../process/log.ts';
 import type { CommandSpec } from '../command/command.ts';

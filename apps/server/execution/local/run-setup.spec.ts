@@ -1,4 +1,4 @@
-/** All steps of a set-up together may write what one command may; each still has its last words. contract 3 (events). */
+/** All steps of a set-up together may write what one command may; each still has its last words. contract §3.1. */
 import type { CommandEnd } from '#runs';
 import { DEFAULT_OUTPUT_BYTES_MAX, type CommandSpec } from '../command/command.ts';
 import type { RunEnvironment } from '../preparation/environments.ts';

@@ -1,4 +1,7 @@
-/** What is made ready before a run takes its prompt: its skill where the agent finds it, its environment in the workspace. contract 3, 8 (environments), 10. */
+/**
+ * What is made ready before a run takes its prompt: its skill where the agent finds it, its environment in the
+ * workspace. contract §3, §8.1 (environments), §10.
+ */
 import { chmod, lchown, lstat, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSkillFilePath } from '#agents';

@@ -1,4 +1,7 @@
-/** Environments that factories declare: which repositories and commands make one, resolved for a run. contract 8 (environments), 10. */
+/**
+ * Environments that factories declare: which repositories and commands make one, resolved for a run. contract §8.1
+ * (environments), §10.
+ */
 import type { HostPattern } from '#isolation';
 import { declaredRepositories } from '#runs';
 import type { ResourceStore } from '../../store/definitions/resource-files.ts';

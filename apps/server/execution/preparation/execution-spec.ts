@@ -1,4 +1,4 @@
-/** What one execution needs, resolved and checked before anything of it runs. contract 3 (AmbientAgentConfig), 10. */
+/** What one execution needs, resolved and checked before anything of it runs. contract §3.4, §10. */
 import type { McpServer } from '@agentclientprotocol/sdk';
 import {
   BUILT_IN_HARNESS,
@@ -88,7 +88,7 @@ export function harnessOf(agentConfig: string): string {
 /** What the agent that comes with the service calls the model that it has without any. */
 const DEMO_MODEL = 'demo';
 
-/** What a delivery started stays in the strict tier, whoever sends follow-ups. contract 10. */
+/** What a delivery started stays in the strict tier, whoever sends follow-ups. contract §10. */
 export function tierOf({ entryId }: ClaimedRun): Tier {
   return entryId === undefined ? 'standard' : 'strict';
 }

@@ -1,4 +1,7 @@
-/** A skill in a repository, read from a bare copy at one commit: no checkout, no link followed, bounded. contract 3 (AmbientAgentConfig). */
+/**
+ * A skill in a repository, read from a bare copy at one commit: no checkout, no link followed, bounded. contract §3.4
+ * (AmbientAgentConfig).
+ */
 import { isSkillFilePath, skillFolders, type SkillPlace } from '#agents';
 import { SKILL_BYTES_MAX, SKILL_FILES_MAX } from '#definitions';
 import { readListing, type TreeEntry } from '../../sync/sources/git/git-objects.ts';

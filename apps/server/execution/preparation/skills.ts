@@ -1,4 +1,4 @@
-/** Skills of runs: the text that shapes the agent, and its further files, resolved for a run. contract 3 (AmbientAgentConfig). */
+/** Skills of runs: the text that shapes the agent, and its further files, resolved for a run. contract §3.4. */
 import { factorySkillPath, isSkillFolderName, namedSkill, readSkill, skillAtRepository, skillFilesHint } from '#agents';
 import { repositoryName } from '#runs';
 import type { ResourceStore } from '../../store/definitions/resource-files.ts';

@@ -1,4 +1,7 @@
-/** Who may fetch next: a few slots that factories and hosts share, so that none of them makes the others wait. contract 8 (environments). */
+/**
+ * Who may fetch next: a few slots that factories and hosts share, so that none of them makes the others wait. contract
+ * §8.1 (environments).
+ */
 
 /** Fetches at once: they share the machine's network with the service. */
 const SLOTS = 4;

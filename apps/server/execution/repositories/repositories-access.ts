@@ -1,4 +1,4 @@
-/** Which repositories runs of a factory may have read for them, and with whose credential. contract 2 (Managed secrets), 9 (Git), 10. */
+/** Which repositories runs of a factory may have read for them, and with whose credential. contract §2.2, §9.7, §10. */
 import { hostPatternOfUrl, matches, type HostPattern } from '#isolation';
 import type { Config } from '../../config/config.ts';
 import type { SecretReader } from '../../secrets/secret-reader.ts';

@@ -1,4 +1,7 @@
-/** A copy of a repository while it grows: measured every second, and ended from outside or when it is larger than it may be. contract 8 (environments), 10. */
+/**
+ * A copy of a repository while it grows: measured every second, and ended from outside or when it is larger than it may
+ * be. contract §8.1 (environments), §10.
+ */
 import { join } from 'node:path';
 import { bytesBelow } from '../workspace/folder-trees.ts';
 

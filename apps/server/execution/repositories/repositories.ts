@@ -1,4 +1,7 @@
-/** Bare copies of the repositories that runs need: fetched by the service with what it may use, shown to sandboxes read-only. contract 9 (Git), 10. */
+/**
+ * Bare copies of the repositories that runs need: fetched by the service with what it may use, shown to sandboxes
+ * read-only. contract §9.7 (Git), §10.
+ */
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';

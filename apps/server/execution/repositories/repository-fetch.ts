@@ -1,4 +1,7 @@
-/** How a bare copy of a repository is made and brought up to date with git: what its host has, what is fetched of it, which addresses are dialled. contract 9 (Git), 10. */
+/**
+ * How a bare copy of a repository is made and brought up to date with git: what its host has, what is fetched of it,
+ * which addresses are dialled. contract §9.7 (Git), §10.
+ */
 import { chmod, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decideAddresses, decideTarget, type EgressRules } from '#isolation';

@@ -1,4 +1,7 @@
-/** The sandbox made by bubblewrap: own files, processes, network; the best one where it works. reference: agent protocol, Sandbox. */
+/**
+ * The sandbox made by bubblewrap: own files, processes, network; the best one where it works. explanation: Coding
+ * agents, Sandbox.
+ */
 import { type Mount, viewOf } from './sandboxes-view.ts';
 import {
   type Confinement,

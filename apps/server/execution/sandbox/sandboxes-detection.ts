@@ -1,4 +1,6 @@
-/** Finds the best means of isolation of this machine by trying it: what is reported was seen, not assumed. contract 10. */
+/**
+ * Finds the best means of isolation of this machine by trying it: what is reported was seen, not assumed. contract §10.
+ */
 import { execFile } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
 import { mkdtemp, stat, writeFile } from 'node:fs/promises';

@@ -1,4 +1,7 @@
-/** The sandbox made by util-linux (unshare, mount, pivot_root, setpriv) where bubblewrap is missing. reference: agent protocol, Sandbox. */
+/**
+ * The sandbox made by util-linux (unshare, mount, pivot_root, setpriv) where bubblewrap is missing. explanation: Coding
+ * agents, Sandbox.
+ */
 import { type Mount, viewOf } from './sandboxes-view.ts';
 import {
   type Confinement,

@@ -1,4 +1,7 @@
-/** Which files a run sees: a list of the system's, its own, what the operator's command line names; never the data folder. contract 10. */
+/**
+ * Which files a run sees: a list of the system's, its own, what the operator's command line names; never the data
+ * folder. contract §10.
+ */
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { type Confinement, type NetworkPolicy, TMPFS_BYTES_MAX } from './sandboxes.ts';

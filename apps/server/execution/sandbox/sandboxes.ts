@@ -1,4 +1,7 @@
-/** What keeps a run away from the machine it runs on, and which of that holds here. contract 10; reference: agent protocol, Sandbox. */
+/**
+ * What keeps a run away from the machine it runs on, and which of that holds here. contract §10; explanation: Coding
+ * agents, Sandbox.
+ */
 import type { Isolation } from '../executor.ts';
 import type { Owner, Workspace } from '../workspace/workspaces.ts';
 

@@ -1,4 +1,4 @@
-/** What an execution leaves is stored as artifacts before its end is written. contract 3 (artifacts). */
+/** What an execution leaves is stored as artifacts before its end is written. contract §3.1 (artifacts). */
 import type { Log } from '../../process/log.ts';
 import type { ArtifactStore } from '../../store/runs/run-files.ts';
 import type { Claim } from '../../store/runs/runs.ts';

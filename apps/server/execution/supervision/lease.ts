@@ -1,4 +1,6 @@
-/** The lease of one execution: renewed while it is ours, and given up in time where it cannot be. reference: Engine. */
+/**
+ * The lease of one execution: renewed while it is ours, and given up in time where it cannot be. explanation: Engine.
+ */
 import { mayRunOn, type SupervisionState } from '#runs';
 import type { Log } from '../../process/log.ts';
 import type { Claim, RunStore } from '../../store/runs/runs.ts';

@@ -1,4 +1,7 @@
-/** What a run's owner should know of the machine and the model before reading its result. reference: Built-in agent; contract 10. */
+/**
+ * What a run's owner should know of the machine and the model before reading its result. explanation: Built-in agent;
+ * contract §10.
+ */
 import { BUILT_IN_HARNESS, COMMAND_HARNESS, modelChoice, type AmbientAgentConfig, type LaunchProfile } from '#agents';
 import type { Config } from '../../config/config.ts';
 import type { RunEnd } from '../../store/runs/runs.ts';

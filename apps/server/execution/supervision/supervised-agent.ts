@@ -1,4 +1,7 @@
-/** The agent of one execution with everything around it: who decides its permission requests, follow-ups with their files, what was said before. contract 3 (Follow-up). */
+/**
+ * The agent of one execution with everything around it: who decides its permission requests, follow-ups with their
+ * files, what was said before. contract §3.8 (Follow-up).
+ */
 import { IDLE_MINUTES } from '#agents';
 import { isConfining } from '#isolation';
 import type { AttachmentStore } from '../../store/runs/run-files.ts';

@@ -1,4 +1,7 @@
-/** What one execution writes of its run: events in order, and everything else that has to be stored however long the database is away. contract 3 (events). */
+/**
+ * What one execution writes of its run: events in order, and everything else that has to be stored however long the
+ * database is away. contract §3.1 (events).
+ */
 import type { RunUsage } from '#agents';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../process/log.ts';

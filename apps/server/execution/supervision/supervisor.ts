@@ -1,4 +1,7 @@
-/** Supervises one execution from claim to end: preparation, work, collection, end; its lease, its log, its stop. spec: States and transitions; contract 3, 10. */
+/**
+ * Supervises one execution from claim to end: preparation, work, collection, end; its lease, its log, its stop. spec:
+ * States and transitions; contract §3, §10.
+ */
 import {
   advanceSupervision,
   BUDGET_EXCEEDED,

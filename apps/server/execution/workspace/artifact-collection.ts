@@ -1,4 +1,7 @@
-/** Which files of a workspace are stored when an execution has ended: read once, bounded, no link followed, nothing from outside. contract 3 (artifacts), 10. */
+/**
+ * Which files of a workspace are stored when an execution has ended: read once, bounded, no link followed, nothing from
+ * outside. contract §3.1 (artifacts), §10.
+ */
 import { constants } from 'node:fs';
 import { lstat, open, opendir } from 'node:fs/promises';
 import { relative, resolve, sep } from 'node:path';

@@ -1,4 +1,7 @@
-/** Removes and measures folder trees made by somebody who may want to mislead: links are never followed, depth is no obstacle. contract 10. */
+/**
+ * Removes and measures folder trees made by somebody who may want to mislead: links are never followed, depth is no
+ * obstacle. contract §10.
+ */
 import { chmod, lstat, mkdtemp, readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 

@@ -1,4 +1,7 @@
-/** The private folders of a run: what is put into them before an execution, and how they go away. spec: event-payload.json; contract 10. */
+/**
+ * The private folders of a run: what is put into them before an execution, and how they go away. spec: What a
+ * webhook-started run receives (event-payload.json); contract §10.
+ */
 import { constants } from 'node:fs';
 import { chmod, lchown, lstat, mkdir, open, realpath, symlink } from 'node:fs/promises';
 import { join } from 'node:path';

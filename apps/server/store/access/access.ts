@@ -1,4 +1,7 @@
-/** Who may ask and for whom: the installation's proofs, principals, and which factories there are to be limited to. contract 2. */
+/**
+ * Who may ask and for whom: the installation's proofs, principals, and which factories there are to be limited to.
+ * contract §2.
+ */
 import type { Database } from '../database/database.ts';
 import { StoreError, withStoreErrors } from '../database/store-errors.ts';
 import { READ_ONLY } from '../database/postgres/postgres-connections.ts';

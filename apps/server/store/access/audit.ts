@@ -1,4 +1,7 @@
-/** The audit trail: written in the transaction of the change it records, so that neither exists without the other; read newest first. contract 2. */
+/**
+ * The audit trail: written in the transaction of the change it records, so that neither exists without the other; read
+ * newest first. contract §2.
+ */
 import { AUDIT_ENTRY, type AuditEntryRow } from './access.entities.ts';
 import type { Database } from '../database/database.ts';
 import { insertInto } from '../database/table.ts';

@@ -1,10 +1,13 @@
-/** The first answer to each idempotency key: claimed by one request, stored once, forgotten after a day. contract 3 (Create). */
+/**
+ * The first answer to each idempotency key: claimed by one request, stored once, forgotten after a day. contract §3.2
+ * (Create).
+ */
 import { IDEMPOTENCY, type IdempotencyRow } from './access.entities.ts';
 import type { Database } from '../database/database.ts';
 import { insertInto } from '../database/table.ts';
 import { change, databaseNow, row, type Transaction } from '../database/transactions.ts';
 
-/** contract 3: how long a key means the same request. */
+/** contract §3: how long a key means the same request. */
 export const IDEMPOTENCY_MS = 86_400_000;
 
 /** Rows forgotten in one transaction, so that it never holds up an acceptance for long. */

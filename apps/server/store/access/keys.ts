@@ -1,4 +1,7 @@
-/** API keys as rows: by digest for the guard, by identifier for people. Nothing is remembered, so that a revocation counts from the next request on. contract 2. */
+/**
+ * API keys as rows: by digest for the guard, by identifier for people. Nothing is remembered, so that a revocation
+ * counts from the next request on. contract §2.
+ */
 import { API_KEY, PRINCIPAL, type ApiKeyRow, type PrincipalRow } from './access.entities.ts';
 import { toPrincipal, type Access, type Principal, type Role } from './access.ts';
 import { audit, type ChangedBy } from './audit.ts';

@@ -1,4 +1,7 @@
-/** Browsers that are signed in, by the digest of what they hold. What one may do is asked of its key each time, so that a session ends with its key on every replica. contract 2. */
+/**
+ * Browsers that are signed in, by the digest of what they hold. What one may do is asked of its key each time, so that
+ * a session ends with its key on every replica. contract §2.
+ */
 import { BROWSER_SESSION } from './access.entities.ts';
 import type { Access } from './access.ts';
 import { audit, type ChangedBy } from './audit.ts';

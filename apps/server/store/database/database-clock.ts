@@ -1,4 +1,7 @@
-/** The database's clock as this process knows it without asking each time: what is named by its time is then in one order, whatever the clocks of the processes say. contract 1 (Clocks). */
+/**
+ * The database's clock as this process knows it without asking each time: what is named by its time is then in one
+ * order, whatever the clocks of the processes say. contract §1.4 (Clocks).
+ */
 import type { Database } from './database.ts';
 import { databaseNow } from './transactions.ts';
 

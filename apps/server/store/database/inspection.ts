@@ -1,4 +1,4 @@
-/** Looks at a database without changing anything in it: nothing is made, migrated or locked. contract 11 (doctor). */
+/** Looks at a database without changing anything in it: nothing is made, migrated or locked. contract §11.1. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { DataSource } from 'typeorm';

@@ -1,4 +1,4 @@
-/** Long reads beside a writing connection: what they see, what they hold up, and how they fail. contract 3 (Long reads never stall the ingress). */
+/** Long reads beside a writing connection: what they see, what they hold up, and how they fail. contract §3.7. */
 import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Long reads of a SQLite file: in a thread of their own, one statement at a time, so that they delay no write. contract 3 (Long reads never stall the ingress). */
+/**
+ * Long reads of a SQLite file: in a thread of their own, one statement at a time, so that they delay no write. contract
+ * §3.7 (Long reads never stall the ingress).
+ */
 import { Worker } from 'node:worker_threads';
 import { type Outcome, type Row, runSteps, type Statement, type Transaction } from './transactions.ts';
 import { StoreError, toStoreError } from './store-errors.ts';

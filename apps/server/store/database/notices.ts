@@ -1,4 +1,7 @@
-/** Notices between the processes of one database: that something changed, never what. A notice makes things faster; every subscriber polls all the same. contract 9. */
+/**
+ * Notices between the processes of one database: that something changed, never what. A notice makes things faster;
+ * every subscriber polls all the same. contract §9.
+ */
 
 /**
  * `serving`: what deliveries are judged by. `runs`: something waits, or is wanted of a run. `run`: something is stored of the run that the key names.

@@ -28,9 +28,7 @@ describe('outages of the database', () => {
 
   /** As every part of the service does. */
   const attempt = async (how: 'run' | 'read' | 'longRead' = 'run'): Promise<void> => {
-    await database[how](function* () {}).catch((error: unknown) =>
-      log.fault('write failed', error, { run_id: 'r' }),
-    );
+    await database[how](function* () {}).catch((error: unknown) => log.fault('write failed', error, { run_id: 'r' }));
   };
   const told = (): [string, string][] => lines.map(({ level, message }) => [level, message]);
 

@@ -1,4 +1,7 @@
-/** The processes of one database as rows: which program each is and what it does, when it was heard of last, and the serving version that it has loaded. contract 5, 9. */
+/**
+ * The processes of one database as rows: which program each is and what it does, when it was heard of last, and the
+ * serving version that it has loaded. contract §5, §9.
+ */
 import type { Database } from './database.ts';
 import { defineTable, insertInto } from './table.ts';
 import { change, databaseNow, lock, row, rows, type Transaction } from './transactions.ts';

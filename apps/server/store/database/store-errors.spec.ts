@@ -1,4 +1,7 @@
-/** What the codes of both databases, of sockets and of TLS mean for whoever asked; nothing else of an error is passed on. contract 3 (Errors), 5 (Transaction). */
+/**
+ * What the codes of both databases, of sockets and of TLS mean for whoever asked; nothing else of an error is passed
+ * on. contract §3.10 (Errors), §5.8 (Transaction).
+ */
 import { QueryFailedError } from 'typeorm';
 import { LostRaceError, StoreError, type StoreErrorKind, toStoreError } from './store-errors.ts';
 

@@ -1,4 +1,7 @@
-/** Reads of automations: pages, single ones, which select a webhook, when they last fired, how many runs they started. contract 4. */
+/**
+ * Reads of automations: pages, single ones, which select a webhook, when they last fired, how many runs they started.
+ * contract §4.
+ */
 import type { AutomationDefinition } from '#definitions';
 import { IsNull, MoreThan } from 'typeorm';
 import { firstUuidv7 } from '#runs';

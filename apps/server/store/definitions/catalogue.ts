@@ -1,4 +1,7 @@
-/** Lists of what is applied: the inventory of one factory; skills, environments and models of several. contract 3 (agent, environments, models), 4 (status). */
+/**
+ * Lists of what is applied: the inventory of one factory; skills, environments and models of several. contract §3.1
+ * (agent, environments, models), §4.1 (status).
+ */
 import type { EnvironmentDefinition, FactoryDefinition, SkillDefinition } from '#definitions';
 import type { AppliedObject } from '#reconcile';
 import type { Database } from '../database/database.ts';

@@ -1,4 +1,7 @@
-/** Edits of dashboard factories, each one transaction: decided on what is committed, written, bound, audited and served. contract 2, 4, 5 (Transaction). */
+/**
+ * Edits of dashboard factories, each one transaction: decided on what is committed, written, bound, audited and served.
+ * contract §2, §4, §5.8 (Transaction).
+ */
 import { isManagedSource, type AppliedObject } from '#reconcile';
 import { audit, type AuditChange, type ChangedBy } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';

@@ -1,4 +1,7 @@
-/** How applied definitions are written: objects, their files' columns, and the binding of webhooks to secret versions. contract 9. */
+/**
+ * How applied definitions are written: objects, their files' columns, and the binding of webhooks to secret versions.
+ * contract §9.
+ */
 import type { AppliedObject, Rebinding } from '#reconcile';
 import { change, insert, rows, type SqlValue, type Transaction } from '../database/transactions.ts';
 import { visibleSecrets } from '../secrets/secret-rows.ts';

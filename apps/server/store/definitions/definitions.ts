@@ -1,4 +1,4 @@
-/** Applied definitions as rows: what is applied, and the transaction that applies a plan. contract 9. */
+/** Applied definitions as rows: what is applied, and the transaction that applies a plan. contract §9. */
 import type {
   AutomationDefinition,
   EnvironmentDefinition,

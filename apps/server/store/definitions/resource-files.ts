@@ -1,4 +1,7 @@
-/** Environments and skills as runs look for them, and the files that skills have beside their SKILL.md. contract 3 (AmbientAgentConfig), 8. */
+/**
+ * Environments and skills as runs look for them, and the files that skills have beside their SKILL.md. contract §3.4
+ * (AmbientAgentConfig), §8.
+ */
 import { createHash } from 'node:crypto';
 import type { EnvironmentDefinition, SkillDefinition, SkillFile } from '#definitions';
 import type { Database } from '../database/database.ts';

@@ -1,4 +1,7 @@
-/** Schedules as rows: how far their ticks were handled, and the transaction that handles one, once over all processes. contract 8 (schedule trigger). */
+/**
+ * Schedules as rows: how far their ticks were handled, and the transaction that handles one, once over all processes.
+ * contract §12.3 (schedule trigger).
+ */
 import type { AgentDefaults, AutomationDefinition, FactoryDefinition, Missed } from '#definitions';
 import type { Database } from '../database/database.ts';
 import { decideAdmission, type NewRun, storeAdmission } from '../runs/new-run.ts';

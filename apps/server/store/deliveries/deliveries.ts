@@ -1,4 +1,6 @@
-/** The delivery log and the door through which deliveries are accepted. spec: Webhook delivery (log entry); contract 5. */
+/**
+ * The delivery log and the door through which deliveries are accepted. spec: Webhook delivery (log entry); contract §5.
+ */
 import type { OutcomeKind } from '#deliveries';
 import { firstUuidv7 } from '#runs';
 import { commitDeliveries, type DeliveryOutcome, type PendingDelivery } from './pending-deliveries.ts';

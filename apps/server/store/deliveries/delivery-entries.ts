@@ -1,4 +1,4 @@
-/** Entries of the delivery log as they are written; and stored bytes that are delivered again. contract 5 (Log). */
+/** Entries of the delivery log as they are written; and stored bytes that are delivered again. contract §5.9 (Log). */
 import type { OutcomeKind } from '#deliveries';
 import { audit } from '../access/audit.ts';
 import type { PendingDelivery, StartDecision } from './pending-deliveries.ts';

@@ -1,4 +1,4 @@
-/** Stored payloads are the exact bytes that were received, compressed where that is worth it. contract 5 (Log). */
+/** Stored payloads are the exact bytes that were received, compressed where that is worth it. contract §5.9 (Log). */
 import { randomBytes } from 'node:crypto';
 import { decodePayload, encodePayload } from './payload-bytes.ts';
 

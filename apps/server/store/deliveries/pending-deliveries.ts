@@ -1,4 +1,7 @@
-/** The one transaction behind a 202: slot, identity, log entry and runs commit together, many deliveries to a commit. spec: Delivery identity; contract 5. */
+/**
+ * The one transaction behind a 202: slot, identity, log entry and runs commit together, many deliveries to a commit.
+ * spec: Delivery identity; contract §5.
+ */
 import { type SkippedAutomation, takeSlot } from '#deliveries';
 import { type Admission, contestedGroups, firstUuidv7 } from '#runs';
 import { DELIVERY, type DeliveryRow, ENTRY_TIME_SLACK_MS, IDENTITY } from './delivery.entities.ts';

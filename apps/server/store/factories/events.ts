@@ -1,4 +1,7 @@
-/** Events of factories as rows: written in the transaction of what they report, read newest first, bounded in number. contract 9. */
+/**
+ * Events of factories as rows: written in the transaction of what they report, read newest first, bounded in number.
+ * contract §9.
+ */
 import type { FactoryEvent } from '#reconcile';
 import { LessThan } from 'typeorm';
 import type { ChangedBy } from '../access/audit.ts';

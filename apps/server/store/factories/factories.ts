@@ -1,4 +1,7 @@
-/** Factories as rows: their source, their sync state, the lease of the one that reconciles them, and their pass history. contract 4, 9. */
+/**
+ * Factories as rows: their source, their sync state, the lease of the one that reconciles them, and their pass history.
+ * contract §4, §9.
+ */
 import { audit, type ChangedBy } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
 import { recordRequestedEvent } from './events.ts';

@@ -1,4 +1,4 @@
-/** What people change of a factory over the API: its label, its source, its sync policy. contract 4, 9. */
+/** What people change of a factory over the API: its label, its source, its sync policy. contract §4, §9. */
 import type { FactoryDefinition } from '#definitions';
 import { isManagedSource, policyProblem, type FactoryEvent, type SyncPolicy } from '#reconcile';
 import { audit, type ChangedBy } from '../access/audit.ts';

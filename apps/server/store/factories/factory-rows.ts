@@ -1,4 +1,4 @@
-/** Factories as values of this program: out of a row, into one, and what goes with a deleted one. contract 4. */
+/** Factories as values of this program: out of a row, into one, and what goes with a deleted one. contract §4. */
 import type { FactoryDefinition } from '#definitions';
 import type { HowApplied, PassCondition, Rewrite, StoredConditions, SyncPolicy } from '#reconcile';
 import { bumpServing, tickServingClock } from '../serving/serving.ts';

@@ -1,4 +1,4 @@
-/** Passes as rows: what each leaves behind on its factory, and the record of those that had news. contract 9. */
+/** Passes as rows: what each leaves behind on its factory, and the record of those that had news. contract §9. */
 import { LessThan } from 'typeorm';
 import { type PassOutcome, type PassRecord, revisionId } from '#reconcile';
 import { change, databaseNow, type Transaction } from '../database/transactions.ts';

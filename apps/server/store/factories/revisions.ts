@@ -1,4 +1,6 @@
-/** Revisions that passes have accepted, as rows: which came when, which the branch lost, and what serves. contract 9. */
+/**
+ * Revisions that passes have accepted, as rows: which came when, which the branch lost, and what serves. contract §9.
+ */
 import { type BroughtCommits, revisionId, type SeenRevision } from '#reconcile';
 import { REVISION } from './factory.entities.ts';
 import type { Database } from '../database/database.ts';

@@ -1,4 +1,7 @@
-/** How much use was made of parts of a factory lately: deliveries and runs, counted along indexes, all parts in a few statements. contract 9 (Plan). */
+/**
+ * How much use was made of parts of a factory lately: deliveries and runs, counted along indexes, all parts in a few
+ * statements. contract §12.1 (Plan).
+ */
 import { firstUuidv7 } from '#runs';
 import type { Database } from '../database/database.ts';
 import { oneOf, phrase, sql, type Sql } from '../database/sql.ts';

@@ -106,7 +106,7 @@ function statements({ bytes, int, keyed }: Types): string[] {
       epoch ${int} NOT NULL, takeovers ${int} NOT NULL, lease_owner TEXT, lease_until ${int},
       prompt_taken_at ${int}, cancel_requested_at ${int},
       created_at ${int} NOT NULL, updated_at ${int} NOT NULL, started_at ${int}, finished_at ${int})`,
-    // spec: each accepted delivery starts at most one run an automation.
+    // Each accepted delivery starts at most one run per automation. spec: Ordering.
     `CREATE UNIQUE INDEX run_start ON run (entry_id, automation_uid) WHERE entry_id IS NOT NULL`,
     // Grows at its end only, whatever the factories: the order in which runs are claimed, and their number by factory.
     `CREATE INDEX run_queue ON run (run_id, factory_uid) WHERE state = 'QUEUED'`,

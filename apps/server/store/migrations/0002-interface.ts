@@ -1,4 +1,7 @@
-/** What the whole HTTP interface needs beside the first schema: lists of runs by many filters, attachments, artifacts, idempotency keys. contract 2, 3, 4. */
+/**
+ * What the whole HTTP interface needs beside the first schema: lists of runs by many filters, attachments, artifacts,
+ * idempotency keys. contract §2, §3, §4.
+ */
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 interface Types {
@@ -29,7 +32,7 @@ export class Interface1700000000002 implements MigrationInterface {
 
 const ENDED = "('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED')";
 
-/** Filters of a list whose matches are found by an index, newest change first. contract 3 (List). */
+/** Filters of a list whose matches are found by an index, newest change first. contract §3.7 (List). */
 const LISTED_BY = [
   'state',
   'factory_uid',
@@ -119,7 +122,7 @@ function statements({ bytes, int, computed }: Types): string[] {
     // First characters of a key, so that people can tell keys apart.
     `ALTER TABLE api_key ADD COLUMN hint TEXT NOT NULL DEFAULT 'mw_…'`,
     'ALTER TABLE api_key ADD COLUMN created_by TEXT',
-    // The answer to a POST that named an idempotency key; without an answer it is under way. contract 3 (Create).
+    // The answer to a POST that named an idempotency key; without an answer it is under way. contract §3.2 (Create).
     `CREATE TABLE idempotency (
       principal_uid TEXT NOT NULL, scope TEXT NOT NULL, idempotency_key TEXT NOT NULL, request_hash ${bytes} NOT NULL,
       status ${int}, answer TEXT, at ${int} NOT NULL, lease_until ${int} NOT NULL, PRIMARY KEY (principal_uid, scope, idempotency_key))`,
@@ -133,7 +136,7 @@ function statements({ bytes, int, computed }: Types): string[] {
   ];
 }
 
-/** SQLite compares bytes by itself. contract 3 (List: binary collation). */
+/** SQLite compares bytes by itself. contract §3.7 (binary collation). */
 const TITLES_IN_BINARY_ORDER = 'ALTER TABLE run ALTER COLUMN title TYPE TEXT COLLATE "C"';
 
 // A run's metadata is found in the order of the list: the copy of its time follows it, whoever changes the run.

@@ -1,4 +1,7 @@
-/** What agents need beside the interface: limits, groups, schedules, questions to people, usage, and the files of skills. contract 3, 8, 10. */
+/**
+ * What agents need beside the interface: limits, groups, schedules, questions to people, usage, and the files of
+ * skills. contract §3, §8, §10.
+ */
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 interface Types {

@@ -1,4 +1,7 @@
-/** What trust in reconciling needs: conditions with their times, events, revisions, policies, the blob behind every object, and who serves. contract 9. */
+/**
+ * What trust in reconciling needs: conditions with their times, events, revisions, policies, the blob behind every
+ * object, and who serves. contract §9.
+ */
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 interface Types {

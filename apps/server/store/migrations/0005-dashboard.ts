@@ -1,4 +1,7 @@
-/** What the web page needs: browsers that are signed in, why deliveries were refused, and which ones were delivered again. contract 4. */
+/**
+ * What the web page needs: browsers that are signed in, why deliveries were refused, and which ones were delivered
+ * again. contract §4.
+ */
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 interface Types {

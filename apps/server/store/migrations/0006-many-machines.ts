@@ -1,4 +1,7 @@
-/** What several machines need: where a run wants to be worked on, whether a queue was told of it, and what each process is. contract 9; reference: Engine. */
+/**
+ * What several machines need: where a run wants to be worked on, whether a queue was told of it, and what each process
+ * is. contract §9; explanation: Engine.
+ */
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 export class ManyMachines1700000000006 implements MigrationInterface {

@@ -1,6 +1,6 @@
 /**
  * Deliveries and runs counted by time, for charts: grouped in the database, along indexes, the newest first, and no more rows than a bound.
- * One question is many short statements, so that other long reads get their turn between them. contract 3 (Long reads never stall the ingress), 4 (Statistics).
+ * One question is many short statements, so that other long reads get their turn between them. contract §3.7, §12.2.
  */
 import type { OutcomeKind } from '#deliveries';
 import { firstUuidv7, readLatencies, type RunState, type TimeBuckets } from '#runs';

@@ -1,4 +1,7 @@
-/** Which entries of the delivery log are old: beyond 7 days, not among the latest 50 of their class, and needed by no live run; and which accepted identities. spec: Delivery log retention; contract 5 (Log). */
+/**
+ * Which entries of the delivery log are old: beyond 7 days, not among the latest 50 of their class, and needed by no
+ * live run; and which accepted identities. spec: Limits (Delivery log retention); contract §5.9 (Log).
+ */
 import {
   OUTCOMES,
   RETAINED_ENTRIES_MIN,

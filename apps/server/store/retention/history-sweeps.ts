@@ -1,4 +1,7 @@
-/** Which recorded passes and events of factories are old: never the latest 50, and no pass that a status still names; and entries of the audit trail. contract 2, 9. */
+/**
+ * Which recorded passes and events of factories are old: never the latest 50, and no pass that a status still names;
+ * and entries of the audit trail. contract §2, §9.
+ */
 import { RETAINED_ENTRIES_MIN, retentionCutoffMs } from '#deliveries';
 import { revisionId } from '#reconcile';
 import { change, inSlices, placeholders, row, rows, type Transaction } from '../database/transactions.ts';

@@ -1,4 +1,7 @@
-/** What goes of runs that ended long ago: their events and answered questions, and the files that they made or were given. The run itself stays. contract 3 (events, artifacts). */
+/**
+ * What goes of runs that ended long ago: their events and answered questions, and the files that they made or were
+ * given. The run itself stays. contract §3.1 (events, artifacts).
+ */
 import { retentionCutoffMs } from '#deliveries';
 import type { Database } from '../database/database.ts';
 import { change, placeholders, row, rows, type Transaction } from '../database/transactions.ts';

@@ -1,4 +1,7 @@
-/** Sweeps of old rows: how far each is, and which process owns it. Another process continues that of a killed one. spec: Delivery log retention. */
+/**
+ * Sweeps of old rows: how far each is, and which process owns it. Another process continues that of a killed one. spec:
+ * Limits (Delivery log retention).
+ */
 import type { Database } from '../database/database.ts';
 import { defineTable, insertInto } from '../database/table.ts';
 import { change, databaseNow, row, type Transaction } from '../database/transactions.ts';

@@ -1,4 +1,7 @@
-/** New runs: what each is made of, its row, and the admission of runs that share a group. spec: Agent run; contract 8 (concurrency). */
+/**
+ * New runs: what each is made of, its row, and the admission of runs that share a group. spec: Agent run; contract §8.3
+ * (concurrency).
+ */
 import { type Admission, admitRuns, contestedGroups, type RunSource, type WhenBusy } from '#runs';
 import { change, lock, placeholders, row, rows, type SqlValue, type Transaction } from '../database/transactions.ts';
 import { insertInto } from '../database/table.ts';

@@ -1,4 +1,7 @@
-/** The outbox of waiting runs: which were not published to the queue yet, and which may have been lost there. reference: Engine. */
+/**
+ * The outbox of waiting runs: which were not published to the queue yet, and which may have been lost there.
+ * explanation: Engine.
+ */
 import type { Database } from '../database/database.ts';
 import { CLAIMS_LOCK } from './run-claims.ts';
 import { waitsForOthers, type Placement } from './run-placement.ts';

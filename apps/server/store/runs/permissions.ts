@@ -1,4 +1,7 @@
-/** Questions of agents to the people who steer their runs: asked, answered, closed, each with the run's state and its log in one transaction. contract 3 (States, Follow-up). */
+/**
+ * Questions of agents to the people who steer their runs: asked, answered, closed, each with the run's state and its
+ * log in one transaction. contract §3.6 (States), §3.8 (Follow-up).
+ */
 import type { PermissionOption } from '#agents';
 import { answerDecision, type AnswerDecision, type RunState } from '#runs';
 import { audit } from '../access/audit.ts';

@@ -1,4 +1,7 @@
-/** Which waiting runs a process takes on: fair between factories and automations, within bounds, one of a group at a time, where they may be worked on. contract 3 (States), 8 (concurrency). */
+/**
+ * Which waiting runs a process takes on: fair between factories and automations, within bounds, one of a group at a
+ * time, where they may be worked on. contract §3.6 (States), §8.3 (concurrency).
+ */
 import { LiveRuns, nextInFairOrder, type Lane, type LiveBounds, type Served, type WaitingRunQueue } from '#runs';
 import {
   ANYWHERE,

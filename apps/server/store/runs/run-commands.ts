@@ -1,4 +1,7 @@
-/** What people do to a run that exists: follow-ups and cancels, each with its audit entry in one transaction. contract 3 (Follow-up, Cancel). */
+/**
+ * What people do to a run that exists: follow-ups and cancels, each with its audit entry in one transaction. contract
+ * §3.8 (Follow-up), §3.9 (Cancel).
+ */
 import { optionMeant, rejecting } from '#agents';
 import { cancelDecision, type FollowupDecision, type FollowupOutcome, type RunState } from '#runs';
 import { attach, attachedWith, type NewAttachment } from './run-files.ts';

@@ -1,4 +1,7 @@
-/** Executions from preparation to end: begun, finished, reclaimed when lost, released by a service that stops. contract 3 (States). */
+/**
+ * Executions from preparation to end: begun, finished, reclaimed when lost, released by a service that stops. contract
+ * §3.6 (States).
+ */
 import type { LeasedState } from '#runs';
 import { closeQuestions } from './permissions.ts';
 import { appendToLog } from './run-log.ts';

@@ -1,4 +1,7 @@
-/** Files of runs as rows: artifacts that executions made, attachments that came with requests. contract 3 (artifacts, Create, Follow-up). */
+/**
+ * Files of runs as rows: artifacts that executions made, attachments that came with requests. contract §3.1
+ * (artifacts), §3.2 (Create), §3.8 (Follow-up).
+ */
 import { ARTIFACTS_MAX, distinctNames, type ArtifactDetails, type ArtifactType, type ReadArtifact } from '#runs';
 import type { Database } from '../database/database.ts';
 import type { Claim } from './runs.ts';

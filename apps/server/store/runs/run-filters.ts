@@ -1,4 +1,4 @@
-/** What a list of runs is narrowed by, and each filter as a condition on a run. contract 3 (List). */
+/** What a list of runs is narrowed by, and each filter as a condition on a run. contract §3.7 (List). */
 import { isEnded, type RunState } from '#runs';
 import { joinSql, oneOf, phrase, sql, type Sql } from '../database/sql.ts';
 

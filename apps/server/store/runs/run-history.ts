@@ -1,4 +1,4 @@
-/** What is read of runs afterwards: their histories, and the conversations that they belong to. contract 3 (timeline, conversation). */
+/** What is read of runs afterwards: their histories, and the conversations that they belong to. contract §3.1. */
 import type { SpokenRun } from '#agents';
 import type { EndedState, RunHistory, RunState } from '#runs';
 import type { Database } from '../database/database.ts';

@@ -1,4 +1,7 @@
-/** Lists of runs: filtered, sorted, paged by key, each page bounded in what it looks at and in what it holds. contract 3 (List). */
+/**
+ * Lists of runs: filtered, sorted, paged by key, each page bounded in what it looks at and in what it holds. contract
+ * §3.7 (List).
+ */
 import { runsOnPage } from '#runs';
 import type { Database } from '../database/database.ts';
 import { branchesOf, narrowsOf, type Branch, type ListBounds, type Narrow, type RunOrder } from './run-branches.ts';

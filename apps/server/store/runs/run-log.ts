@@ -1,4 +1,7 @@
-/** Entries of a run's log as rows: numbered from 1 on without gaps; and the usage that is written with them. contract 3 (events, request_usage). */
+/**
+ * Entries of a run's log as rows: numbered from 1 on without gaps; and the usage that is written with them. contract
+ * §3.1 (events), §3.5 (request_usage).
+ */
 import { type Meter, usedBy } from '#agents';
 import { insertInto } from '../database/table.ts';
 import { change, row, type Transaction } from '../database/transactions.ts';

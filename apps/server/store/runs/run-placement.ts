@@ -1,4 +1,7 @@
-/** Where a run may be worked on: on the machine that it asks for, and where its environment is served; and which runs no process may take. reference: Engine. */
+/**
+ * Where a run may be worked on: on the machine that it asks for, and where its environment is served; and which runs no
+ * process may take. explanation: Engine.
+ */
 import {
   lock,
   databaseNow,

@@ -1,4 +1,7 @@
-/** What an execution takes on when it begins and while it lasts, and what the next one does again when it is lost. contract 3 (Follow-up). */
+/**
+ * What an execution takes on when it begins and while it lasts, and what the next one does again when it is lost.
+ * contract §3.8 (Follow-up).
+ */
 import { joinPrompts, PROMPT_PART, type TaskPart } from '#agents';
 import { storedAttachmentsOf, type StoredAttachment } from './run-files.ts';
 import type { RunMode } from './new-run.ts';

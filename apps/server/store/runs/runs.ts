@@ -1,4 +1,7 @@
-/** Runs as rows: every change of state is one conditional update on state and epoch. spec: States and transitions; contract 3. */
+/**
+ * Runs as rows: every change of state is one conditional update on state and epoch. spec: States and transitions;
+ * contract §3.
+ */
 import type { Meter } from '#agents';
 import {
   type FollowupDecision,

@@ -1,4 +1,7 @@
-/** Changes of managed secrets, inside the transaction that they belong to: values, grants, deletion, and what that takes away from webhooks. contract 2. */
+/**
+ * Changes of managed secrets, inside the transaction that they belong to: values, grants, deletion, and what that takes
+ * away from webhooks. contract §2.
+ */
 import { secretUse } from '#authentication';
 import { audit, type AuditChange, type ChangedBy } from '../access/audit.ts';
 import { LostRaceError } from '../database/store-errors.ts';

@@ -1,4 +1,7 @@
-/** What would break without a managed secret: webhooks that are bound to it, sources that are read with it, runs that would be given it. contract 2 (Deleting one in use). */
+/**
+ * What would break without a managed secret: webhooks that are bound to it, sources that are read with it, runs that
+ * would be given it. contract §2.2 (Deleting one in use).
+ */
 import type { AutomationDefinition, EnvironmentDefinition, FactoryDefinition } from '#definitions';
 import type { FactorySource } from '../factories/factory-rows.ts';
 import type { Secret, SecretUsage } from './secrets.ts';

@@ -1,4 +1,4 @@
-/** Managed secrets as they lie in their tables, and who may use which. contract 2. */
+/** Managed secrets as they lie in their tables, and who may use which. contract §2. */
 import type { SecretRow } from './secret.entities.ts';
 import type { Grants, Secret, SecretUsage, SecretUser } from './secrets.ts';
 import { row, rows, type Transaction } from '../database/transactions.ts';

@@ -1,4 +1,7 @@
-/** Managed secrets as the rest of the service has them: names, owners, grants, versions and sealed bytes. Opening them is not this folder's business. contract 2. */
+/**
+ * Managed secrets as the rest of the service has them: names, owners, grants, versions and sealed bytes. Opening them
+ * is not this folder's business. contract §2.
+ */
 import type { ChangedBy } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
 import { withStoreErrors } from '../database/store-errors.ts';

@@ -1,4 +1,7 @@
-/** What one kind of source has to say for itself: how it is asked for, stored, shown, read and forgotten. contract 4 (source), 9. */
+/**
+ * What one kind of source has to say for itself: how it is asked for, stored, shown, read and forgotten. contract §4.1
+ * (source), §9.
+ */
 import type { FactorySource as SourceItem } from '#contracts';
 import type { Config } from '../../config/config.ts';
 import type { MemberError } from '../../http/error-codes.ts';

@@ -1,4 +1,7 @@
-/** What a factory source promises the pass: whole trees at named revisions within bounds, or the reason why there is none. contract 8, 9. */
+/**
+ * What a factory source promises the pass: whole trees at named revisions within bounds, or the reason why there is
+ * none. contract §8, §9.
+ */
 import { type TreeFile, isDefinitionPath } from '#definitions';
 
 export type SourceFailureReason =
@@ -65,7 +68,7 @@ export interface KnownRevisions {
   accepted?: string;
 }
 
-/** Where a factory's definition files come from. contract 9 */
+/** Where a factory's definition files come from. contract §9 */
 export interface Source {
   /** Complete tree (sorted by path) at the current revision, or `unchanged` when that is at hand; never a partial tree. */
   snapshot(known: KnownRevisions, signal: AbortSignal): Promise<Snapshot>;

@@ -1,4 +1,4 @@
-/** Labels of the sync pages. contract 9. */
+/** Labels of the sync pages. contract §9. */
 import type { Api } from '../../api/client.ts';
 import type { Sync } from './queries.ts';
 

@@ -1,4 +1,4 @@
-/** Replacing the secret: asked for once, done once, shown once. spec: Rotate secret. */
+/** Replacing the secret: asked for once, done once, shown once. spec: Webhook management (Rotate secret). */
 import { Alert, Button, Group, List, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, type SyntheticEvent } from 'react';

@@ -1,4 +1,7 @@
-/** What it means for an operator that PostgreSQL cannot be used: in words, with the way out, and nothing of the URL but host and port. contract 1, 11 (start, doctor). */
+/**
+ * What it means for an operator that PostgreSQL cannot be used: in words, with the way out, and nothing of the URL but
+ * host and port. contract §1, §11.1 (start, doctor).
+ */
 import { READ_ONLY } from './postgres-connections.ts';
 import { StoreError, toStoreError } from '../store-errors.ts';
 

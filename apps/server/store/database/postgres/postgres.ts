@@ -43,7 +43,7 @@ export function postgresRunner(source: DataSource, { begin, namedStatements }: W
   };
 }
 
-/** Reads that may look at many rows, few at a time, so that no delivery waits for a connection. contract 3 (Long reads never stall the ingress). */
+/** Reads that may look at many rows, few at a time, so that no delivery waits for a connection. contract §3.7. */
 export function postgresLongReads(source: DataSource, { beginLongRead }: Wire): TransactionRunner['read'] {
   const waiting: (() => void)[] = [];
   let running = 0;

@@ -1,4 +1,4 @@
-/** A factory without files, as a kind of source: what is managed over the API has nothing to read. contract 4 (dashboard factories). */
+/** A factory without files, as a kind of source: what is managed over the API has nothing to read. contract §4.1. */
 import { NO_SOURCE } from '#reconcile';
 import { failure, type Source } from '../source.ts';
 import type { SourceKind } from '../source-kind.ts';

@@ -1,4 +1,7 @@
-/** A directory of the server, as a kind of source: of one machine, allowed by the operator, named by its files. contract 4 (source). */
+/**
+ * A directory of the server, as a kind of source: of one machine, allowed by the operator, named by its files. contract
+ * §4.1 (source).
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SourceKind } from '../source-kind.ts';
 import { createDirectorySource } from './directory-source.ts';

@@ -1,4 +1,4 @@
-/** A factory that is a plain directory: trusted only when two listings agree, watched for hints. contract 9 (Directory sources) */
+/** A factory that is a plain directory: trusted only when two listings agree, watched for hints. contract §9.2 */
 import { relative, sep } from 'node:path';
 import { watch as watchFiles } from 'chokidar';
 import { isDefinitionPath, type TreeFile } from '#definitions';
@@ -6,10 +6,14 @@ import { directoryRevision } from '#reconcile';
 import { IGNORED_FOLDERS, agree, listDirectory } from './directory-listing.ts';
 import { SourceUnavailableError, failure, type Snapshot, type Source, mayHoldDefinitions } from '../source.ts';
 
-/** Between two listings that must agree, in milliseconds: an editor's save or a small copy is over by then. contract 9 */
+/**
+ * Between two listings that must agree, in milliseconds: an editor's save or a small copy is over by then. contract §9
+ */
 export const LISTING_GAP_MS = 300;
 
-/** The same when files are gone, in milliseconds: a checkout or an unpacking removes first and writes later. contract 9 */
+/**
+ * The same when files are gone, in milliseconds: a checkout or an unpacking removes first and writes later. contract §9
+ */
 export const DELETION_GAP_MS = 2000;
 
 /** Quiet time after which a burst of file events becomes one hint, in milliseconds. */

@@ -1,4 +1,7 @@
-/** What git's exit codes and messages (in the C locale) mean for a factory, without a word that could hold a secret. contract 9 */
+/**
+ * What git's exit codes and messages (in the C locale) mean for a factory, without a word that could hold a secret.
+ * contract §9
+ */
 import { FETCH_BYTES_MAX, PROCESS_MEMORY_BYTES_MAX, type GitOutput } from './git-process.ts';
 import { maskUserinfo } from './git-urls.ts';
 import { SourceUnavailableError } from '../source.ts';

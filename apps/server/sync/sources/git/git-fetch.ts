@@ -1,4 +1,7 @@
-/** What is fetched into the cache, and with which words: the tip with all that it descends from, then the files that a tree names. contract 9 */
+/**
+ * What is fetched into the cache, and with which words: the tip with all that it descends from, then the files that a
+ * tree names. contract §9
+ */
 import { PACKS_MAX, cacheFormat, discard, isWhole, packCount, sweep } from './git-cache.ts';
 import { exceedsBounds } from './git-failures.ts';
 import type { GitOutput } from './git-process.ts';

@@ -1,4 +1,7 @@
-/** Where a branch stands at its remote, and how its tip follows on the revision that was accepted before it: what is new, what is lost, and whether history was rewritten. contract 9 */
+/**
+ * Where a branch stands at its remote, and how its tip follows on the revision that was accepted before it: what is
+ * new, what is lost, and whether history was rewritten. contract §9
+ */
 import { COMMITS_MAX, type History, SourceUnavailableError } from '../source.ts';
 import { commitOf, formatOf, revisionOf, readAdvertisement } from './git-objects.ts';
 import type { GitSession } from './git-session.ts';

@@ -1,4 +1,7 @@
-/** A git repository, as a kind of source: followed by branch, read with a managed secret, cached on disk. contract 4 (source), 9 (Git). */
+/**
+ * A git repository, as a kind of source: followed by branch, read with a managed secret, cached on disk. contract §4.1
+ * (source), §9.7 (Git).
+ */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MemberError } from '../../../http/error-codes.ts';
@@ -24,7 +27,7 @@ export type GitSource = {
 
 /** Time limit of one git process: a full first fetch of a large repository fits, a hang does not hold the factory for long. */
 const GIT_TIMEOUT_MS = 120_000;
-/** Git processes of one service at once. contract 9 */
+/** Git processes of one service at once. contract §9 */
 const GIT_PROCESSES_MAX = 8;
 
 export const gitKind: SourceKind<GitSource> = {

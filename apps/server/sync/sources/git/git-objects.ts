@@ -119,7 +119,7 @@ export function readAdvertisement(text: string): Advertisement {
   return headBranch === undefined ? { refs } : { refs, headBranch };
 }
 
-/** `branch@sha1:<hex>` (sha256 in repositories that use it). contract 9 (Revision) */
+/** `branch@sha1:<hex>` (sha256 in repositories that use it). contract §9.6 (Revision) */
 export function revisionOf(branch: string, commit: string): string {
   return `${branch}@${formatOf(commit)}:${commit}`;
 }

@@ -14,7 +14,7 @@ import type { GitAddress } from './git-urls.ts';
 import { SourceUnavailableError } from '../source.ts';
 import { readSshKey } from './git-keyring.ts';
 
-/** Waits for one of the places that git processes share (contract 9: at most 8), then runs. */
+/** Waits for one of the places that git processes share (contract §9: at most 8), then runs. */
 export type Gate = <Result>(run: () => Promise<Result>) => Promise<Result>;
 
 /** PATH of git's children when the operator names none. */

@@ -1,4 +1,7 @@
-/** A factory repository behind git: one ref advertisement tells whether anything changed; only definition files are fetched. contract 9 */
+/**
+ * A factory repository behind git: one ref advertisement tells whether anything changed; only definition files are
+ * fetched. contract §9
+ */
 import type { TreeFile } from '#definitions';
 import { readCommitKey, type CommitKey } from '#authentication';
 import { discard, gitCache, isWhole, markWhole, prepareParent, replaceWithSpare, type GitCache } from './git-cache.ts';

@@ -1,4 +1,4 @@
-/** Which repository addresses are accepted, and how an address is shown without what is secret in it. contract 9 (Git). */
+/** Which repository addresses are accepted, and how an address is shown without what is secret in it. contract §9.7. */
 
 /** An accepted address. `url` is what git is given. */
 export interface GitAddress {

@@ -1,4 +1,7 @@
-/** Whether a commit is signed by a key of the sync policy: git and its tools verify, in surroundings made for this one question. contract 9 */
+/**
+ * Whether a commit is signed by a key of the sync policy: git and its tools verify, in surroundings made for this one
+ * question. contract §9
+ */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CommitKey } from '#authentication';

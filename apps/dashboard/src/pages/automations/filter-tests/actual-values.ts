@@ -1,4 +1,4 @@
-/** The actual value of a payload where a filter did not match. contract 7. */
+/** The actual value of a payload where a filter did not match. contract §7. */
 import type { JsonValue } from '#filters';
 
 const TEXT_MAX = 120;

@@ -1,6 +1,6 @@
 /**
- * The definition files of a local folder as the browser offers them, within the limits of a plan. contract 4 (plan),
- * 8.
+ * The definition files of a local folder as the browser offers them, within the limits of a plan. contract §4.1 (plan),
+ * §8.
  */
 import type { Api } from '../../../api/client.ts';
 import { isDefinitionPath } from '#definitions/names';
