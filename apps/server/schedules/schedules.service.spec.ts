@@ -148,7 +148,7 @@ describe('a look at the schedules', () => {
       return { kind: 'started', replaced: [] };
     };
     expect(await lookAt(NOON_MS)).toHaveLength(2);
-    expect(it.lines).toEqual([expect.stringContaining('fault a schedule could not be handled')]);
+    expect(it.lines).toEqual([expect.stringContaining('fault schedule tick failed')]);
     expect(await lookAt(NOON_MS + 5_000)).toHaveLength(1);
   });
 
@@ -162,7 +162,7 @@ describe('a look at the schedules', () => {
     await lookAt(NOON_MS + 2);
     expect([it.woken, it.lines]).toEqual([
       0,
-      [expect.stringContaining('info a tick of a schedule started nothing: its concurrency group is busy')],
+      [expect.stringContaining('info schedule tick skipped: concurrency group busy')],
     ]);
   });
 
