@@ -1,4 +1,6 @@
-/** Every rule of definition files, as golden pairs: a tree and the problems people read. `UPDATE_GOLDEN=1` writes them. */
+/**
+ * Every rule of definition files, as golden pairs: a tree and the problems people read. `UPDATE_GOLDEN=1` writes them.
+ */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

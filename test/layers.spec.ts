@@ -1,4 +1,7 @@
-/** The one rule of the architecture as a test: libs decide, apps act. Also the shape of the repository, and lists that two libs keep. */
+/**
+ * The one rule of the architecture as a test: libs decide, apps act. Also the shape of the repository, and lists that
+ * two libs keep.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';

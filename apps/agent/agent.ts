@@ -121,7 +121,9 @@ function optionsOf({
   return { cwd, servers: mcpServers ?? [], instructions: instructionsOf(meta?.['systemPrompt']) };
 }
 
-/** `_meta.systemPrompt`: a text, or `{append: text}` as other agents want it. Both add to the agent's own instructions. */
+/**
+ * `_meta.systemPrompt`: a text, or `{append: text}` as other agents want it. Both add to the agent's own instructions.
+ */
 function instructionsOf(systemPrompt: unknown): string | undefined {
   if (systemPrompt === undefined || systemPrompt === null || typeof systemPrompt === 'string')
     return systemPrompt ?? undefined;

@@ -1,4 +1,6 @@
-/** What the agent does with input that is no protocol, with requests that make no sense, and with a bad configuration. */
+/**
+ * What the agent does with input that is no protocol, with requests that make no sense, and with a bad configuration.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';

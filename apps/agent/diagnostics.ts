@@ -14,7 +14,10 @@ export function oneLine(text: string, lengthMax: number): string {
   return line.length <= lengthMax ? line : `${line.slice(0, lengthMax - 1)}…`;
 }
 
-/** Sends what libraries print to stderr, first words only: their arguments may hold what they were given, and stdout is the protocol. */
+/**
+ * Sends what libraries print to stderr, first words only: their arguments may hold what they were given, and stdout is
+ * the protocol.
+ */
 export function captureConsole(): void {
   const capture = (first: unknown): void => {
     if (typeof first === 'string') say(first);

@@ -66,7 +66,9 @@ export interface VerbSpec<Specs extends OptionSpecs> {
   run(asked: Asked<Specs>, io: CliIo): Promise<number>;
 }
 
-/** The arguments cannot be right. The message repeats none of them, because one could be a secret in the wrong place. */
+/**
+ * The arguments cannot be right. The message repeats none of them, because one could be a secret in the wrong place.
+ */
 export class UsageError extends Error {
   /** An option that there is not. */
   readonly unknownOption?: string;
@@ -91,7 +93,9 @@ const HELP = { help: { type: 'boolean', short: 'h', help: 'print this help' } } 
 
 /** Makes a verb of its declaration. The verb never rejects. */
 export function verb<const Specs extends OptionSpecs>(spec: VerbSpec<Specs>): DescribedVerb {
-  const synopsis = `millwright ${[spec.name, spec.arguments ?? '', ...optionWords(spec.options)].filter((word) => word !== '').join(' ')}`;
+  const synopsis =
+    'millwright' +
+    ` ${[spec.name, spec.arguments ?? '', ...optionWords(spec.options)].filter((word) => word !== '').join(' ')}`;
   const run: Verb = async (argv, io) => {
     try {
       const asked = read(spec, argv);

@@ -59,7 +59,8 @@ export function roleLines(config: Config): string[] {
   if (others.length === 0) return [`Millwright is running at ${publicUrl}/`, ...about];
   return [
     `Millwright is running here as ${[...roles].join(', ')}; other processes do ${others.join(', ')}`,
-    `This process answers at ${host.includes(':') ? `[${host}]` : host}:${port}${isPublicUrlGiven ? `, the service at ${publicUrl}/` : ''}`,
+    'This process answers at ' +
+      `${host.includes(':') ? `[${host}]` : host}:${port}${isPublicUrlGiven ? `, the service at ${publicUrl}/` : ''}`,
     ...addressLines(config),
     ...about,
   ];
@@ -75,14 +76,16 @@ function addressLines({ roles, isPublicUrlGiven, isIngressUrlGiven }: Config): s
     ...(lacksPublic ? ['MILLWRIGHT_PUBLIC_URL to the address under which people reach api and dashboard'] : []),
     ...(lacksIngress
       ? [
-          `MILLWRIGHT_INGRESS_URL to the one under which senders reach ingress${lacksPublic ? ', where that is another' : ''}`,
+          'MILLWRIGHT_INGRESS_URL to the one under which senders reach ' +
+            `ingress${lacksPublic ? ', where that is another' : ''}`,
         ]
       : []),
   ];
   return ways.length === 0
     ? []
     : [
-        `WARNING: links that this process makes lead to itself, also those to what it does not do; set ${ways.join(', and ')}, the same in every process`,
+        'WARNING: links that this process makes lead to itself, also those to what it does not do; set ' +
+          `${ways.join(', and ')}, the same in every process`,
       ];
 }
 
@@ -129,7 +132,8 @@ async function runLines({ config, engine }: Service): Promise<string[]> {
     ...(isConfining(guarantees) ? [] : isolationLines(config)),
     ...(config.runNetwork.kind === 'host'
       ? [
-          '  Runs have the NETWORK OF THIS MACHINE (MILLWRIGHT_RUN_NETWORK=host): this service, private networks and cloud metadata included. Deliveries do not get it.',
+          '  Runs have the NETWORK OF THIS MACHINE (MILLWRIGHT_RUN_NETWORK=host): this service, private ' +
+            'networks and cloud metadata included. Deliveries do not get it.',
         ]
       : []),
     ...(config.allowUnsandboxed ? ['  Agents start also WITHOUT A SANDBOX (MILLWRIGHT_ALLOW_UNSANDBOXED=true).'] : []),
@@ -142,7 +146,8 @@ function isolationLines({ allowUnsandboxed }: Config): string[] {
     ? ''
     : ' Agents that take commands do not start like this; the demo model and a command of yours do.';
   return [
-    `  Runs are NOT fully isolated on this machine: they can see more than their workspace.${refused} Install bubblewrap to change that.`,
+    `  Runs are NOT fully isolated on this machine: they can see more than their workspace.${refused} Install ` +
+      'bubblewrap to change that.',
   ];
 }
 
@@ -160,7 +165,8 @@ function agentLines({ runCommand, agentEnvironment }: Config): string[] {
       return ['Runs get: the built-in agent, which CANNOT WORK like this', `  ${choice.variable} ${choice.rule}.`];
     case 'endpoint':
       return [
-        `Runs get: the built-in agent with the model ${choice.endpoint.modelId} of ${new URL(choice.endpoint.baseUrl).origin}`,
+        `Runs get: the built-in agent with the model ${choice.endpoint.modelId} ` +
+          `of ${new URL(choice.endpoint.baseUrl).origin}`,
       ];
   }
 }
@@ -191,7 +197,10 @@ function factorySummary({
   if (ending === 'applied') return `serving ${revisionApplied}`;
   // The pass's own words speak of what was applied before.
   const isFirst = ending === 'blocked' && errorCount > 0 && revisionApplied === undefined;
-  return `${ending}: ${isFirst ? `${errorCount} ${errorCount === 1 ? 'problem' : 'problems'} in the files of ${revisionAttempted}; nothing is served yet` : (message ?? 'no pass yet')}`;
+  return (
+    `${ending}:` +
+    ` ${isFirst ? `${errorCount} ${errorCount === 1 ? 'problem' : 'problems'} in the files of ${revisionAttempted}; nothing is served yet` : (message ?? 'no pass yet')}`
+  );
 }
 
 /** Problems and deletions that are told at the start; the command line tells all. */
@@ -243,7 +252,8 @@ function webhookLines(config: Config, webhook: WebhookRow): string[] {
   return [
     ...lines,
     '  start a run with:',
-    `    curl -sS -X POST ${quoted(url)} -H "Authorization: Bearer $(cat ${quoted(file)})" -H 'Content-Type: application/json' -d '{"status": "failed", "job": "build", "at": "'"$(date +%s)"'"}'`,
+    `    curl -sS -X POST ${quoted(url)} -H "Authorization: Bearer $(cat ${quoted(file)})" -H 'Content-Type: ` +
+      `application/json' -d '{"status": "failed", "job": "build", "at": "'"$(date +%s)"'"}'`,
   ];
 }
 
@@ -259,7 +269,8 @@ function hintLines(config: Config, io: BannerIo): string[] {
   return [
     ...(config.roles.has('api')
       ? [
-          `Start a run with:                 ${commandOf(io)} run --prompt "Say hello" --follow${serverOptions(config, io)}`,
+          `Start a run with:                 ${commandOf(io)} run --prompt "Say hello" ` +
+            `--follow${serverOptions(config, io)}`,
         ]
       : []),
     `See what this machine lacks with: ${[...variables, `${commandOf(io)} doctor`].join(' ')}${serverOptions(config, io)}`,

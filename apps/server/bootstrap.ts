@@ -248,7 +248,10 @@ function databaseLine({ code }: StoreError): string {
     return 'the disk of the data folder is full; free some space (workspaces of runs lie in its folder runs/)';
   if (!code.startsWith('SQLITE_'))
     return `the database cannot be used (${code}); check MILLWRIGHT_DATABASE_URL and that the server runs`;
-  return `the database file in the data folder cannot be used (${code}); restore it from a backup, or move it away to begin anew`;
+  return (
+    `the database file in the data folder cannot be used (${code}); restore it from a backup, or move it away to ` +
+    'begin anew'
+  );
 }
 
 /** The store knows no kind of source: what it has to know of one, the kinds say. */

@@ -5,7 +5,10 @@ import type { BuiltInAgent } from './execution/agent/agents.ts';
 import { start } from './start.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
-/** A start that was asked to end has this long to come to where it can stop in order: it may wait for another process's migration, or for a server that is silent. */
+/**
+ * A start that was asked to end has this long to come to where it can stop in order: it may wait for another process's
+ * migration, or for a server that is silent.
+ */
 const COMPOSED_MS_MAX = 5_000;
 
 /** Runs until a signal; answers the exit code. `builtInAgent`: see StartIo. */
@@ -26,7 +29,8 @@ export async function serve(argv: readonly string[], builtInAgent?: BuiltInAgent
   const service = await Promise.race([starting, tooLate.then(() => (isComposed ? starting : endAsItStands()))]);
   if (typeof service === 'number') return service;
   await stop;
-  void asked().then(() => service.engine?.hurry()); // whoever asks twice does not want to wait; a third time ends the process as it stands
+  // whoever asks twice does not want to wait; a third time ends the process as it stands
+  void asked().then(() => service.engine?.hurry());
   await service.stop();
   return 0;
 }

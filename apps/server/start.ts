@@ -69,7 +69,8 @@ function configOf(environment: StartIo['environment'], { roles }: Arguments): Co
 function refuseWithoutSync({ roles }: Config, { factory, example }: Arguments): void {
   if (roles.has('sync') || (factory === undefined && !example)) return;
   throw new UsageError(
-    `${factory === undefined ? '--example' : '--factory'} needs the role sync, and this process has only ${[...roles].join(', ')}: give it to a process that reconciles, or make the factory over the API`,
+    `${factory === undefined ? '--example' : '--factory'} needs the role sync, and this process has only ` +
+      `${[...roles].join(', ')}: give it to a process that reconciles, or make the factory over the API`,
   );
 }
 

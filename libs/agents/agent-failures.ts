@@ -151,27 +151,34 @@ const status = (codes: string, name: string): string =>
 const CAUSES: readonly Cause[] = [
   {
     pattern: new RegExp(
-      `${status('429', 'too many|rate|quota|resource')}|rate[ _-]?limit|too many requests|insufficient[ _]quota|quota|resource[ _]exhausted`,
+      `${status('429', 'too many|rate|quota|resource')}|rate[ _-]?limit|too many requests|insufficient[ ` +
+        '_]quota|quota|resource[ _]exhausted',
       'i',
     ),
     errorCode: UNAVAILABLE,
     retryable: true,
     words: () =>
-      'it looks as if its model takes no more requests for now: check the quota and the rate limits of the account, or try again later',
+      'it looks as if its model takes no more requests for now: check the quota and the rate limits of the ' +
+      'account, or try again later',
   },
   {
     pattern: new RegExp(
-      `${status('401|403', 'unauthori[sz]ed|forbidden|invalid|permission')}|unauthori[sz]ed|unauthenticated|(?:invalid|incorrect|wrong|expired|missing)[ _-](?:x-)?api[ _-]?key|api[ _-]?key (?:is )?(?:not valid|invalid|missing|expired)|api_key_invalid|authentication[ _](?:error|failed)|permission[ _]denied`,
+      `${status('401|403', 'unauthori[sz]ed|forbidden|invalid|permission')}|unauthori[sz]ed|unauthenticated|(?:invalid|incorrect|wrong|expired|missing)[ ` +
+        '_-](?:x-)?api[ _-]?key|api[ _-]?key (?:is )?(?:not ' +
+        'valid|invalid|missing|expired)|api_key_invalid|authentication[ _](?:error|failed)|permission[ _]denied',
       'i',
     ),
     errorCode: SETUP,
     retryable: false,
     words: ({ credentials }) =>
-      `it looks as if its model refused the key: check the value of ${credentials.length === 0 ? 'its credentials' : credentials.join(' or ')}, and that the key may use this model`,
+      'it looks as if its model refused the key: check the value of ' +
+      `${credentials.length === 0 ? 'its credentials' : credentials.join(' or ')}, and that the key may use ` +
+      'this model',
   },
   {
     pattern: new RegExp(
-      `${status('404', 'not found')}|model[ _]not[ _]found|model\\b.{0,80}\\b(?:not found|does not exist|is not supported|unknown)|(?:no such|unknown|unsupported) model`,
+      `${status('404', 'not found')}|model[ _]not[ _]found|model\\b.{0,80}\\b(?:not found|does not exist|is ` +
+        'not supported|unknown)|(?:no such|unknown|unsupported) model',
       'i',
     ),
     errorCode: SETUP,
@@ -185,7 +192,8 @@ const CAUSES: readonly Cause[] = [
     errorCode: UNAVAILABLE,
     retryable: true,
     words: () =>
-      'it looks as if it could not reach its model: check the address of the endpoint, that it answers, and that runs may reach its host (MILLWRIGHT_RUN_ALLOW_HOSTS, or endpoints in a profile of the agent)',
+      'it looks as if it could not reach its model: check the address of the endpoint, that it answers, and ' +
+      'that runs may reach its host (MILLWRIGHT_RUN_ALLOW_HOSTS, or endpoints in a profile of the agent)',
   },
 ];
 
@@ -212,7 +220,10 @@ function saidBy(error: ErrorAnswer | undefined): string | undefined {
 
 function wantsCredentials({ id, credentials }: Who): string {
   const names = credentials.length === 0 ? '' : ` (${credentials.join(', ')})`;
-  return `the agent ${id} wants credentials${names}: give the run a managed secret with its key, granted for runs and named in the run's secrets, or let the operator of this service give it in a profile of the agent`;
+  return (
+    `the agent ${id} wants credentials${names}: give the run a managed secret with its key, granted for runs and ` +
+    `named in the run's secrets, or let the operator of this service give it in a profile of the agent`
+  );
 }
 
 function words(stage: Stage, { id }: Who, code: string): string {

@@ -25,7 +25,9 @@ export interface Telling {
 }
 
 const GO_ON =
-  'You were interrupted in the middle of your work: the machine that you work on was restarted. Look at what is there, go on where you stopped, and do not repeat what is done already. If everything is done, say what came of it.';
+  'You were interrupted in the middle of your work: the machine that you work on was restarted. Look at what is ' +
+  'there, go on where you stopped, and do not repeat what is done already. If everything is done, say what came ' +
+  'of it.';
 
 /** The text of the first prompt of an execution. */
 export function firstPrompt({ parts, told, isKnown, digest = '' }: Telling): string {
@@ -71,4 +73,5 @@ export function filesSaid(paths: readonly string[]): string {
 
 /** For an agent that has no way of its own of only planning. */
 export const PLAN_FIRST =
-  'Make a plan for the following and answer with it, as a report: what would be done, in which order, and what could go wrong. Change nothing, and run nothing that changes anything.';
+  'Make a plan for the following and answer with it, as a report: what would be done, in which order, and what ' +
+  'could go wrong. Change nothing, and run nothing that changes anything.';

@@ -73,8 +73,10 @@ it.each<{ own: Omit<OwnProfile, 'id'>; hosts: string[]; why: string }>([
 
 it('wants one of its credentials, from the run or from the operator, and says how they are given', () => {
   expect(credentialProblem(profile('gemini'), {})).toBe(
-    'the agent gemini has no credentials for its model: it needs one of GEMINI_API_KEY, GOOGLE_API_KEY; store it as a managed secret of that name, granted for runs, ' +
-      "and name it in the run's secrets, or let the operator of this service give it in a profile of the agent (MILLWRIGHT_AGENT_PROFILES_FILE)",
+    'the agent gemini has no credentials for its model: it needs one of GEMINI_API_KEY, GOOGLE_API_KEY; store ' +
+      'it as a managed secret of that name, granted for runs, ' +
+      "and name it in the run's secrets, or let the operator of this service give it in a profile of the agent " +
+      '(MILLWRIGHT_AGENT_PROFILES_FILE)',
   );
   expect(credentialProblem(profile('gemini'), { GOOGLE_API_KEY: 'x' })).toBeUndefined();
   expect(

@@ -204,8 +204,10 @@ export function credentialProblem(
     return undefined;
   const names = credentials.length === 1 ? credentials[0] : `one of ${credentials.join(', ')}`;
   return (
-    `the agent ${id} has no credentials for its model: it needs ${names}; store it as a managed secret of that name, granted for runs, ` +
-    `and name it in the run's secrets, or let the operator of this service give it in a profile of the agent (MILLWRIGHT_AGENT_PROFILES_FILE)`
+    `the agent ${id} has no credentials for its model: it needs ${names}; store it as a managed secret of that ` +
+    'name, granted for runs, ' +
+    `and name it in the run's secrets, or let the operator of this service give it in a profile of the agent ` +
+    `(MILLWRIGHT_AGENT_PROFILES_FILE)`
   );
 }
 

@@ -45,7 +45,10 @@ export function overBudget({ tokens, cost }: RunBounds, used: Used, when: 'worki
     bound !== undefined && amount !== undefined && (when === 'starting' ? amount >= bound.value : amount > bound.value);
   const then = when === 'starting' ? 'so nothing further is started' : 'so it was ended';
   if (isOver(tokens, used.tokens))
-    return `the run has used ${counted(used.tokens ?? 0)} tokens and ${allowed('tokens', tokens, counted(tokens.value))}, ${then}: ${WAY_OUT}`;
+    return (
+      `the run has used ${counted(used.tokens ?? 0)} tokens and ` +
+      `${allowed('tokens', tokens, counted(tokens.value))}, ${then}: ${WAY_OUT}`
+    );
   const spent = (used.costMicros ?? 0) / MICROS;
   const unit = used.currency === undefined ? '' : ` ${used.currency}`;
   if (isOver(cost, used.costMicros === undefined ? undefined : spent))
@@ -58,7 +61,10 @@ export function overBudget({ tokens, cost }: RunBounds, used: Used, when: 'worki
  */
 export function overTime({ minutes }: RunBounds): string | undefined {
   if (minutes?.setBy !== 'automation') return undefined;
-  return `the run took longer than the ${minutes.value} minutes that its automation allows (limits.minutes), so it was ended: ${WAY_OUT}`;
+  return (
+    `the run took longer than the ${minutes.value} minutes that its automation allows (limits.minutes), so it ` +
+    `was ended: ${WAY_OUT}`
+  );
 }
 
 const WAY_OUT = 'raise that bound, or ask for less at once';

@@ -26,7 +26,8 @@ const DEFAULT_URLS = {
 
 /** What configures a model, for people. */
 export const HOW_TO_CONFIGURE_A_MODEL =
-  'set MILLWRIGHT_AGENT_BASE_URL (an OpenAI-compatible endpoint), MILLWRIGHT_AGENT_MODEL and, where the endpoint wants one, MILLWRIGHT_AGENT_API_KEY; ' +
+  'set MILLWRIGHT_AGENT_BASE_URL (an OpenAI-compatible endpoint), MILLWRIGHT_AGENT_MODEL and, where the ' +
+  'endpoint wants one, MILLWRIGHT_AGENT_API_KEY; ' +
   'for Anthropic MILLWRIGHT_AGENT_PROVIDER=anthropic, MILLWRIGHT_AGENT_MODEL and MILLWRIGHT_AGENT_API_KEY';
 
 /** The model that the variables choose; what is wrong with them names variable and rule, never a value. */

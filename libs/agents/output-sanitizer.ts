@@ -105,7 +105,8 @@ function shown({ head, tail, length }: RedactedEnds, lengthMax: number): string 
   if (length <= lengthMax) return sound(head);
   const half = Math.floor(lengthMax / 2);
   return sound(
-    `${head.slice(0, half)}\n… ${length - 2 * half} characters left out …\n${tail.slice(Math.max(0, tail.length - half))}`,
+    `${head.slice(0, half)}\n… ${length - 2 * half} characters left out ` +
+      `…\n${tail.slice(Math.max(0, tail.length - half))}`,
   );
 }
 

@@ -51,7 +51,9 @@ export function permissionRuling(
     : {
         by: 'policy',
         option,
-        text: `allowed: nobody was said to watch the run, ${isConfined ? 'and it is in its sandbox' : 'which has NO complete sandbox here'}`,
+        text:
+          'allowed: nobody was said to watch the ' +
+          `run, ${isConfined ? 'and it is in its sandbox' : 'which has NO complete sandbox here'}`,
       };
 }
 

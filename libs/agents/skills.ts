@@ -112,5 +112,8 @@ const FILES_LISTED_MAX = 10;
 export function skillFilesHint(paths: readonly string[], folder: string | undefined): string | undefined {
   if (paths.length === 0 || folder === undefined) return undefined;
   const listed = paths.slice(0, FILES_LISTED_MAX).join(', ');
-  return `The other files of this skill (${listed}${paths.length > FILES_LISTED_MAX ? ', …' : ''}) are in $HOME/${folder}/.`;
+  return (
+    `The other files of this skill (${listed}${paths.length > FILES_LISTED_MAX ? ', …' : ''}) are in ` +
+    `$HOME/${folder}/.`
+  );
 }

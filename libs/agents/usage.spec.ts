@@ -157,10 +157,12 @@ describe('a budget', () => {
       minutes: { value: 60, setBy: 'operator' },
     });
     expect(overBudget(bounds, { tokens: 12_345 }, 'working')).toBe(
-      'the run has used 12,345 tokens and the operator allows 1,000 (MILLWRIGHT_RUN_TOKENS_MAX), so it was ended: raise that bound, or ask for less at once',
+      'the run has used 12,345 tokens and the operator allows 1,000 (MILLWRIGHT_RUN_TOKENS_MAX), so it was ' +
+        'ended: raise that bound, or ask for less at once',
     );
     expect(overBudget(bounds, { costMicros: 500_001, currency: 'EUR' }, 'working')).toBe(
-      'the run has cost 0.500001 EUR and its automation allows 0.5 (limits.cost), so it was ended: raise that bound, or ask for less at once',
+      'the run has cost 0.500001 EUR and its automation allows 0.5 (limits.cost), so it was ended: raise that ' +
+        'bound, or ask for less at once',
     );
   });
 
@@ -176,7 +178,8 @@ describe('a budget', () => {
   it('of time is its automation’s only where that is the tighter one', () => {
     expect(overTime(bounds)).toBeUndefined();
     expect(overTime(boundsOf({ minutes: 60 }, { minutes: 5 }))).toBe(
-      'the run took longer than the 5 minutes that its automation allows (limits.minutes), so it was ended: raise that bound, or ask for less at once',
+      'the run took longer than the 5 minutes that its automation allows (limits.minutes), so it was ended: ' +
+        'raise that bound, or ask for less at once',
     );
   });
 });

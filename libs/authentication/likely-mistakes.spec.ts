@@ -1,4 +1,7 @@
-/** Which mistake explains a refused signature: signed by the providers' own libraries, each wrong in one way; and that nothing else is taken for one. */
+/**
+ * Which mistake explains a refused signature: signed by the providers' own libraries, each wrong in one way; and that
+ * nothing else is taken for one.
+ */
 import { createHmac } from 'node:crypto';
 import { sign as octokitSign } from '@octokit/webhooks-methods';
 import * as fc from 'fast-check';

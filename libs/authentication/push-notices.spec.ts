@@ -1,4 +1,6 @@
-/** Push notices of every forge, made by the forges' own libraries and by openssl; and everything that proves nothing. */
+/**
+ * Push notices of every forge, made by the forges' own libraries and by openssl; and everything that proves nothing.
+ */
 import { sign as signLikeGitHub } from '@octokit/webhooks-methods';
 import { Webhook } from 'standardwebhooks';
 import { headersFromRaw, isPushSecret, mayProvePush, verifyPushNotice } from './index.ts';

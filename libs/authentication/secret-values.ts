@@ -17,7 +17,9 @@ const ONLY_DOTS = /^\.+$/;
 
 const REQUIREMENTS: Readonly<Record<SecretUse, string>> = {
   token: `a bearer token must be ${TOKEN_LENGTH_MIN} to ${TOKEN_LENGTH_MAX} visible ASCII characters without spaces`,
-  url_token: `a URL token must be ${TOKEN_LENGTH_MIN} to ${TOKEN_LENGTH_MAX} URL-safe characters (A-Z a-z 0-9 - . _ ~), not only dots`,
+  url_token:
+    `a URL token must be ${TOKEN_LENGTH_MIN} to ${TOKEN_LENGTH_MAX} URL-safe characters (A-Z a-z 0-9 - . _ ~), ` +
+    'not only dots',
   signature: `a signing secret must be at least ${SIGNING_SECRET_BYTES_MIN} bytes long`,
   standard_webhooks: 'a Standard Webhooks secret must be whsec_ followed by canonical base64 of 24 to 64 bytes',
 };

@@ -1,4 +1,6 @@
-/** The signature engine against signatures that others made, and against everything that can be wrong with a request. */
+/**
+ * The signature engine against signatures that others made, and against everything that can be wrong with a request.
+ */
 import { readFileSync } from 'node:fs';
 import {
   prepareSigningKey,

@@ -1,4 +1,5 @@
-// Builds the package: ECMAScript modules into dist/esm, CommonJS into dist/cjs, each with its declarations. Needs the compiler only.
+// Builds the package: ECMAScript modules into dist/esm, CommonJS into dist/cjs, each with its declarations. Needs the
+// compiler only.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -30,7 +31,10 @@ function build(folder, type, options) {
     if (file.endsWith('.d.ts')) nameWhatIsThere(join(outDir, file));
 }
 
-/** The compiler rewrites `./name.ts` to `./name.js` in code and leaves it in declarations, where older compilers do not find it. */
+/**
+ * The compiler rewrites `./name.ts` to `./name.js` in code and leaves it in declarations, where older compilers do not
+ * find it.
+ */
 function nameWhatIsThere(file) {
   writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/((?:from|import\() ?'\.{1,2}\/[^'\n]+)\.ts'/g, "$1.js'"));
 }

@@ -47,7 +47,9 @@ const DESCRIPTIONS: Readonly<Record<string, Describe>> = {
   type: (error, words) => ({
     pointer: error.instancePath,
     kind: 'wrong-type',
-    message: `${words.labelOf(error.instancePath)} must be ${typeNames(error.params['type'], words)}, not ${typeNameOf(error.data, words)}`,
+    message:
+      `${words.labelOf(error.instancePath)} must be ${typeNames(error.params['type'], words)}, ` +
+      `not ${typeNameOf(error.data, words)}`,
   }),
   enum: (error, words) => enumError(error, words, (error.params['allowedValues'] as unknown[]).map(String)),
   const: (error, words) => enumError(error, words, [String(error.params['allowedValue'])]),
@@ -75,7 +77,9 @@ const DESCRIPTIONS: Readonly<Record<string, Describe>> = {
       : {
           pointer: `${error.instancePath}/${escapeSegment(error.propertyName)}`,
           kind: 'unknown-key',
-          message: `${quoted(error.propertyName)} is no possible name in ${words.labelOf(error.instancePath)}: names must ${meaningOf(error)}`,
+          message:
+            `${quoted(error.propertyName)} is no possible name in ${words.labelOf(error.instancePath)}: names ` +
+            `must ${meaningOf(error)}`,
         },
   format: (error, words) => wrongValue(error, words, `must be a valid ${String(error.params['format'])}`),
 };

@@ -263,15 +263,21 @@ describe('every operation', () => {
     }
   });
 
-  it('that a key or a session is needed for says so, with the role; what changes something needs the session’s second token', () => {
-    for (const { name, method, operation } of operations) {
-      const role = operation['x-role'] as string | undefined;
-      const needed =
-        role === undefined ? [] : [{ apiKey: [] }, method === 'get' ? { session: [] } : { session: [], csrfToken: [] }];
-      expect({ name, security: operation['security'] }).toEqual({ name, security: needed });
-      expect(operation.description).toContain(role === undefined ? 'Needs no API key' : `the role \`${role}\``);
-    }
-  });
+  it(
+    'that a key or a session is needed for says so, with the role; what changes something needs the session’s ' +
+      'second token',
+    () => {
+      for (const { name, method, operation } of operations) {
+        const role = operation['x-role'] as string | undefined;
+        const needed =
+          role === undefined
+            ? []
+            : [{ apiKey: [] }, method === 'get' ? { session: [] } : { session: [], csrfToken: [] }];
+        expect({ name, security: operation['security'] }).toEqual({ name, security: needed });
+        expect(operation.description).toContain(role === undefined ? 'Needs no API key' : `the role \`${role}\``);
+      }
+    },
+  );
 
   it('that takes a body shows one, and it is valid', () => {
     const bodies = [

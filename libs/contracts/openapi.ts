@@ -54,9 +54,14 @@ const TAGS_FIRST = [
 
 const DESCRIPTION = [
   'Creates, steers and inspects agent runs, and manages the factories whose webhooks and automations start them.',
-  'Every request carries an API key: `Authorization: Bearer mw_…`; a browser that has signed in carries the cookie of its session instead, and with what changes something the header `X-CSRF-Token`. What a key may not see is answered exactly like what does not exist.',
-  'Arrays in a query are repeated keys (`state=QUEUED&state=FAILED`), maps are `metadata[key]=value`; unknown parameters and members are ignored. Times are RFC 3339 in UTC.',
-  'Every refusal is `application/problem+json`. Beyond the statuses of an operation, a wrong method is answered 405, an `Accept` header that no answer satisfies 406, a body that does not come in time 408, a `Host` that is not this server’s 421, headers beyond bounds 431.',
+  'Every request carries an API key: `Authorization: Bearer mw_…`; a browser that has signed in carries the ' +
+    'cookie of its session instead, and with what changes something the header `X-CSRF-Token`. What a key may not ' +
+    'see is answered exactly like what does not exist.',
+  'Arrays in a query are repeated keys (`state=QUEUED&state=FAILED`), maps are `metadata[key]=value`; unknown ' +
+    'parameters and members are ignored. Times are RFC 3339 in UTC.',
+  'Every refusal is `application/problem+json`. Beyond the statuses of an operation, a wrong method is answered ' +
+    '405, an `Accept` header that no answer satisfies 406, a body that does not come in time 408, a `Host` that ' +
+    'is not this server’s 421, headers beyond bounds 431.',
 ].join('\n\n');
 
 /**
@@ -142,14 +147,16 @@ const SECURITY_SCHEMES: Json = {
     in: 'cookie',
     name: '__Host-mw_session',
     description:
-      'A browser that has signed in (createSession); read where there is no Authorization header. Where the service is reached by plain http the cookie is called `mw_session`.',
+      'A browser that has signed in (createSession); read where there is no Authorization header. Where the ' +
+      'service is reached by plain http the cookie is called `mw_session`.',
   },
   csrfToken: {
     type: 'apiKey',
     in: 'header',
     name: 'X-CSRF-Token',
     description:
-      'The `csrf_token` of the session: it shows that a page of this service asks, and not another one that the browser has open.',
+      'The `csrf_token` of the session: it shows that a page of this service asks, and not another one that the ' +
+      'browser has open.',
   },
 };
 
@@ -263,7 +270,8 @@ const IDEMPOTENCY_KEY: Json = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'Makes repeating this request safe: within 24 hours the same key with the same body gets the first answer, with another body 409.',
+    'Makes repeating this request safe: within 24 hours the same key with the same body gets the first answer, ' +
+    'with another body 409.',
   required: false,
   schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$', 'x-meaning': '1 to 255 visible ASCII characters' },
 };

@@ -16,7 +16,8 @@ interface ProblemAnswer {
 export const PROBLEM_ANSWERS: Readonly<Record<number, ProblemAnswer>> = {
   400: problem(
     'BadRequest',
-    'The request is malformed: `errors` names each offending member of the body by JSON pointer, each parameter of the query and each header by its name.',
+    'The request is malformed: `errors` names each offending member of the body by JSON pointer, each parameter ' +
+      'of the query and each header by its name.',
   ),
   401: problem('Unauthorized', 'The key is missing, unknown, revoked or expired, or the session has ended.', {
     'WWW-Authenticate': 'WwwAuthenticate',
@@ -25,7 +26,8 @@ export const PROBLEM_ANSWERS: Readonly<Record<number, ProblemAnswer>> = {
   404: problem('NotFound', 'There is no such resource, or the key may not see it.'),
   409: problem(
     'Conflict',
-    'The request does not fit the state of the resource, or its idempotency key belongs to another request. `retryable`, and `x-should-retry: false` where it is false, say whether asking again can help.',
+    'The request does not fit the state of the resource, or its idempotency key belongs to another request. ' +
+      '`retryable`, and `x-should-retry: false` where it is false, say whether asking again can help.',
     { 'x-should-retry': 'ShouldRetry', 'Retry-After': 'MayRetryAfter' },
   ),
   413: problem('ContentTooLarge', 'The body is too large.'),

@@ -146,7 +146,9 @@ function readScheduleTrigger(
 }
 
 function inactiveTrigger(provider: string, pointer: string, reader: TriggerReader): WrittenTrigger {
-  const message = `provider ${JSON.stringify(provider)} is not served here: the trigger is kept and never fires${didYouMean(provider, PROVIDERS)}`;
+  const message =
+    `provider ${JSON.stringify(provider)} is not served here: the trigger is kept and never ` +
+    `fires${didYouMean(provider, PROVIDERS)}`;
   report(reader, `${pointer}/provider`, 'provider-inactive', message);
   return { provider: 'inactive', declaredProvider: provider };
 }
@@ -156,10 +158,14 @@ function checkGroup(group: string | undefined, triggers: readonly WrittenTrigger
   if (group === undefined || !group.startsWith('/')) return;
   const stray = /~(?![01])/.exec(group);
   if (stray !== null) {
-    const message = `concurrency.group ${JSON.stringify(group)} is no JSON pointer: the ~ at character ${stray.index + 1} is followed by neither 0 nor 1; write ~0 for ~ and ~1 for / inside a name`;
+    const message =
+      `concurrency.group ${JSON.stringify(group)} is no JSON pointer: the ~ at character ${stray.index + 1} is ` +
+      'followed by neither 0 nor 1; write ~0 for ~ and ~1 for / inside a name';
     report(reader, '/concurrency/group', 'group-pointer', message);
   } else if (!triggers.some(({ provider }) => provider === 'webhook')) {
-    const message = `concurrency.group ${JSON.stringify(group)} points into the payload of deliveries, and no trigger here is a webhook: the runs are in no group; leave group out to let all of them take turns`;
+    const message =
+      `concurrency.group ${JSON.stringify(group)} points into the payload of deliveries, and no trigger here is ` +
+      'a webhook: the runs are in no group; leave group out to let all of them take turns';
     report(reader, '/concurrency/group', 'group-without-payload', message);
   }
 }

@@ -1,4 +1,7 @@
-/** What holds for every tree, whatever is in it: nothing throws, positions are inside the file, the same tree reads the same. */
+/**
+ * What holds for every tree, whatever is in it: nothing throws, positions are inside the file, the same tree reads the
+ * same.
+ */
 import { array, assert, constantFrom, nat, property, tuple, uint8Array } from 'fast-check';
 import {
   checkReferences,

@@ -7,8 +7,10 @@ const UNKNOWN_ADDRESS = 'unknown';
 const IPV6_SITE_BYTES = 8;
 
 /**
- * The right-most hop that is no trusted proxy, as canonical text. `xForwardedFor` is the header's value (repeated headers
- * joined by commas) and is read only while the hop to its right is trusted; a hop that is no address ends the walk at the
+ * The right-most hop that is no trusted proxy, as canonical text. `xForwardedFor` is the header's value (repeated
+ * headers
+ * joined by commas) and is read only while the hop to its right is trusted; a hop that is no address ends the walk at
+ * the
  * proxy that vouched for it. Linear in the header's length.
  */
 export function clientAddress(
@@ -42,7 +44,9 @@ export function addressKeyOf(address: string): string {
   return `${formatAddress(site)}/64`;
 }
 
-/** `192.0.2.1`, `192.0.2.1:8080`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:8080`, any of them in double quotes. */
+/**
+ * `192.0.2.1`, `192.0.2.1:8080`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:8080`, any of them in double quotes.
+ */
 function parseHop(text: string): IpAddress | undefined {
   const bare = text.startsWith('"') && text.endsWith('"') && text.length > 1 ? text.slice(1, -1) : text;
   const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(bare)?.[1];

@@ -135,7 +135,8 @@ function refuseMixture(
   const stranger = others.find((name) => !OPERATORS.has(name));
   if (stranger === undefined) return [];
   const message =
-    `the operator ${operators.join(', ')} stands beside ${shown(stranger)}; write either operators (in, not_in, exists) or field names, ` +
+    `the operator ${operators.join(', ')} stands beside ${shown(stranger)}; write either operators (in, ` +
+    'not_in, exists) or field names, ' +
     'and address a field called like an operator one level deeper: {"in": {"in": […]}}';
   findings.problems.push({ pointer, rule: 'filter-operators-mixed', message });
   return [];
@@ -149,8 +150,14 @@ function bareScalarMessage(name: string, value: unknown, depth: number): string 
   const found = `found a bare ${kindOf(value)}`;
   if (!OPERATORS.has(name)) return `${found}, expected an array of allowed values; wrap it in [ ]`;
   if (depth === 1)
-    return `${found}: at the root ${name} is a field name (operators stand below a field); for this field, wrap it in [ ]`;
-  return `${found}: the operator ${name} takes ${operandOf(name)}; ${name === 'exists' ? 'for a field called exists, ' : ''}wrap it in [ ]`;
+    return (
+      `${found}: at the root ${name} is a field name (operators stand below a field); for this field, wrap it in ` +
+      '[ ]'
+    );
+  return (
+    `${found}: the operator ${name} takes ${operandOf(name)}; ` +
+    `${name === 'exists' ? 'for a field called exists, ' : ''}wrap it in [ ]`
+  );
 }
 
 function operandOf(operator: string): string {

@@ -17,7 +17,9 @@ export function readSet(
 ): ReadonlySet<JsonScalar> {
   if (items.length === 0) found.warnings.push(emptySetWarning(operator, pointer));
   if (items.length > SET_VALUES_MAX) {
-    const message = `${items.length} values are listed, at most ${SET_VALUES_MAX} are allowed; use not_in, or let the run decide`;
+    const message =
+      `${items.length} values are listed, at most ${SET_VALUES_MAX} ` +
+      'are allowed; use not_in, or let the run decide';
     found.problems.push({ pointer, rule: 'filter-too-many-values', message });
   }
   // Bounds the number of problems; the list as a whole is refused already

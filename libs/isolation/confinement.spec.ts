@@ -1,4 +1,7 @@
-/** Which runs start without walls: those of the service itself, those the operator allowed, and nothing that takes commands. */
+/**
+ * Which runs start without walls: those of the service itself, those the operator allowed, and nothing that takes
+ * commands.
+ */
 import { confinementProblem, type ConfinementRequest } from './confinement.ts';
 
 const ALL = { processes: true, files: true, network: true };

@@ -55,7 +55,10 @@ export function uuidv7Sequence(random: (bytes: number) => Uint8Array): (nowMs: n
 export function derivedUuid(...parts: readonly string[]): string {
   const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
   const variant = (0x80 | (Number.parseInt(digest.slice(16, 18), 16) & 0x3f)).toString(16);
-  return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-${variant}${digest.slice(18, 20)}-${digest.slice(20, 32)}`;
+  return (
+    `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-${variant}${digest.slice(18, 20)}` +
+    `-${digest.slice(20, 32)}`
+  );
 }
 
 /** Whether the text is a UUID in its one canonical spelling; only such texts ever become part of a path. */

@@ -118,7 +118,8 @@ function ownSkillProblems({
           {
             pointer,
             message:
-              'must be owner/repo:skill-name or owner/repo:path/to/SKILL.md: a bare name is a skill of a factory, and none is named',
+              'must be owner/repo:skill-name or owner/repo:path/to/SKILL.md: a bare name is a skill of a ' +
+              'factory, and none is named',
           },
         ]
       : [],

@@ -1,4 +1,7 @@
-/** Real coding agents through the whole service, in its sandbox, against a fake model on loopback: work, go on, be cancelled, be killed, be resumed. spec: What the service does 1. */
+/**
+ * Real coding agents through the whole service, in its sandbox, against a fake model on loopback: work, go on, be
+ * cancelled, be killed, be resumed. spec: What the service does 1.
+ */
 import { delimiter } from 'node:path';
 import { profilesWith, type OwnProfile } from '#agents';
 import { startFakeModelServer, type Asked, type FakeModelServer, type Reply } from '../support/fake-model-server.ts';

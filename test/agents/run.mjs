@@ -1,4 +1,5 @@
-// Installs the coding agents of these tests into a cache outside the project, and runs the tests with them. Plain JavaScript, no packages.
+// Installs the coding agents of these tests into a cache outside the project, and runs the tests with them. Plain
+// JavaScript, no packages.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';

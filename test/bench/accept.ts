@@ -1,4 +1,7 @@
-/** Accepted deliveries a second by how senders prove themselves, on both databases, beside a bare node:http server; and how long one takes at half of that. */
+/**
+ * Accepted deliveries a second by how senders prove themselves, on both databases, beside a bare node:http server; and
+ * how long one takes at half of that.
+ */
 import type { Backend, Bench, Server, Stage } from './bench.ts';
 import { inTurn, LoadGenerator, middle, unwanted, type Contestant, type LoadOrder, type Measured } from './loads.ts';
 import type { Aim, Cell, Report } from './report.ts';
@@ -25,8 +28,12 @@ async function run(bench: Bench): Promise<Report> {
   const rows: (readonly Cell[])[] = [];
   const aims: Aim[] = [];
   const remarks = [
-    `every delivery: 1 KiB, ${FACTORIES * WEBHOOKS} webhooks of each sender, one run started by each; ${CONNECTIONS} connections; "of bare": median of rounds in turn; at half load requests are due at a fixed pace, and wait in the count when no connection is free (open loop)`,
-    'CPU: processor time of the server for each answer, which other programs change less than rates; "by CPU": what the ratio to bare would be if nothing but that counted; busy: share of one core, of the server / of the load generator',
+    `every delivery: 1 KiB, ${FACTORIES * WEBHOOKS} webhooks of each sender, one run started by each; ` +
+      `${CONNECTIONS} connections; "of bare": median of rounds in turn; at half load requests are due at a fixed ` +
+      'pace, and wait in the count when no connection is free (open loop)',
+    'CPU: processor time of the server for each answer, which other programs change less than rates; "by CPU": ' +
+      'what the ratio to bare would be if nothing but that counted; busy: share of one core, of the server / of ' +
+      'the load generator',
   ];
   for (const backend of ['SQLite', 'PostgreSQL'] as const) {
     const seeded = await seededService(bench, {

@@ -1,4 +1,7 @@
-/** All measurements that others can repeat, in one run on one machine: `npm run bench [-- --quick] [--only accept,soak] [--soak MINUTES] [--json FILE]`. */
+/**
+ * All measurements that others can repeat, in one run on one machine: `npm run bench [-- --quick] [--only accept,soak]
+ * [--soak MINUTES] [--json FILE]`.
+ */
 import { writeFile } from 'node:fs/promises';
 import { accept } from './accept.ts';
 import { readOptions, usageOf, type Options } from './arguments.ts';
@@ -71,7 +74,8 @@ async function story(on: Bench): Promise<void> {
   }
   const aims = reports.flatMap((report) => report.aims.map((aim) => ({ ...aim, met: isMet(aim) })));
   console.log(
-    `\n${aims.filter(({ met }) => met).length} of ${aims.length} aims met${failures.length === 0 ? '' : `; FAILED: ${failures.join('; ')}`}`,
+    `\n${aims.filter(({ met }) => met).length} of ${aims.length} aims ` +
+      `met${failures.length === 0 ? '' : `; FAILED: ${failures.join('; ')}`}`,
   );
   if (options.json !== undefined)
     await writeFile(options.json, `${JSON.stringify({ machine: where, reports, aims, failures }, null, 2)}\n`);

@@ -1,4 +1,7 @@
-/** What the stages of the benchmark share: a folder, a load generator, a bare server, databases, and the end of everything that was started. */
+/**
+ * What the stages of the benchmark share: a folder, a load generator, a bare server, databases, and the end of
+ * everything that was started.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
@@ -140,7 +143,10 @@ export class Bench {
     return { ok: true, url };
   }
 
-  /** What a commit costs here at least: one small write that is on disk, milliseconds in the median; and what kind of file system it is. */
+  /**
+   * What a commit costs here at least: one small write that is on disk, milliseconds in the median; and what kind of
+   * file system it is.
+   */
   async disk(): Promise<{ synced_write_ms: number; file_system: string }> {
     const file = openSync(join(this.box, 'synced'), 'w');
     const took = Array.from({ length: SYNCED_WRITES }, () => {

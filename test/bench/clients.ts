@@ -1,4 +1,7 @@
-/** What a call costs with our clients beside bare fetch and bare httpx, one after the other on one connection: `npm run bench:clients [-- --calls 1000]`. */
+/**
+ * What a call costs with our clients beside bare fetch and bare httpx, one after the other on one connection: `npm run
+ * bench:clients [-- --calls 1000]`.
+ */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';

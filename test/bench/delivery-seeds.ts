@@ -1,4 +1,7 @@
-/** A delivery log as it is after a busy time: accepted deliveries by the million, with their identities, written by set-based statements past every store. */
+/**
+ * A delivery log as it is after a busy time: accepted deliveries by the million, with their identities, written by
+ * set-based statements past every store.
+ */
 import type { Database } from '../../apps/server/store/database/database.ts';
 import { change } from '../../apps/server/store/database/transactions.ts';
 import { DIALECTS, idAt, SLICE, withoutIndexes, type Dialect } from './run-seeds.ts';
@@ -7,7 +10,8 @@ import { DIALECTS, idAt, SLICE, withoutIndexes, type Dialect } from './run-seeds
 const SPAN_MS = 10 * 86_400_000;
 /** Numbers the webhooks, while the log is filled. */
 const NUMBERED =
-  'CREATE TABLE bench_webhook AS SELECT row_number() OVER (ORDER BY uid) - 1 AS number, uid, factory_uid FROM webhook WHERE deleted_at IS NULL';
+  'CREATE TABLE bench_webhook AS SELECT row_number() OVER (ORDER BY uid) - 1 AS number, uid, factory_uid ' +
+  'FROM webhook WHERE deleted_at IS NULL';
 
 /** Fills an empty log with `count` entries of all webhooks in turn, the newest of now. Sizes are of about 1 KiB. */
 export async function seedDeliveries(database: Database, count: number, webhooks: number): Promise<void> {
@@ -43,9 +47,15 @@ function entries({ numbers, hex12, filler, bytes }: Dialect, webhooks: number, r
     payload: bytes(`'{"status":"failed","text":"' || ${filler} || '"}'`),
     payload_encoding: `'identity'`,
   };
-  return `${numbers} INSERT INTO delivery (${Object.keys(columns).join(', ')}) SELECT ${Object.values(columns).join(', ')} FROM n JOIN bench_webhook w ON w.number = i % ${webhooks}`;
+  return (
+    `${numbers} INSERT INTO delivery (${Object.keys(columns).join(', ')}) ` +
+    `SELECT ${Object.values(columns).join(', ')} FROM n JOIN bench_webhook w ON w.number = i % ${webhooks}`
+  );
 }
 
 function identities({ numbers, hash }: Dialect, webhooks: number, acceptedAt: string): string {
-  return `${numbers} INSERT INTO identity (webhook_uid, hash, accepted_at) SELECT w.uid, ${hash}, ${acceptedAt} FROM n JOIN bench_webhook w ON w.number = i % ${webhooks}`;
+  return (
+    `${numbers} INSERT INTO identity (webhook_uid, hash, accepted_at) SELECT w.uid, ${hash}, ${acceptedAt} ` +
+    `FROM n JOIN bench_webhook w ON w.number = i % ${webhooks}`
+  );
 }

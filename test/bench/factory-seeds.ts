@@ -1,4 +1,7 @@
-/** Many factories at once: one that was really applied for every kind of sender, copied by rows under the UIDs that its twins would have. */
+/**
+ * Many factories at once: one that was really applied for every kind of sender, copied by rows under the UIDs that its
+ * twins would have.
+ */
 import { deriveUid } from '#reconcile';
 import { serviceAccountOf } from '../../apps/server/factories/factories.service.ts';
 import type { Database } from '../../apps/server/store/database/database.ts';
@@ -54,7 +57,8 @@ export async function copyFactory(
           all.map((one) => columns.map((column) => one[column] ?? null)),
         );
       }
-      for (const [twin] of made.map(({ factory }) => factory)) yield* bumpServing(String(twin?.['uid'])); // no two have the same version
+      // no two have the same version
+      for (const [twin] of made.map(({ factory }) => factory)) yield* bumpServing(String(twin?.['uid']));
     });
     twins.push(
       ...made.map(({ factory, webhook }) => ({

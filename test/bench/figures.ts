@@ -1,4 +1,7 @@
-/** How figures of a benchmark are put together and shown: medians, the 99th of a hundred, and lines with a counterpart beside them. */
+/**
+ * How figures of a benchmark are put together and shown: medians, the 99th of a hundred, and lines with a counterpart
+ * beside them.
+ */
 import { cpus, loadavg, totalmem } from 'node:os';
 
 /** One measured thing beside what it is compared with. */
@@ -58,7 +61,10 @@ export function lineOf({ what, unit, median, p99, count, beside, ratio, aim, p99
   const own = `${what.padEnd(58)}${number(median)} ${number(p99)} ${unit.padEnd(4)} n=${String(count).padEnd(5)}${bound}`;
   if (beside === undefined) return own;
   const verdict = aim === undefined ? '' : ` (aim ${aim}: ${(ratio ?? 0) <= aim ? 'met' : 'MISSED'})`;
-  return `${own} ${beside.what}: ${number(beside.median).trim()} / ${number(beside.p99).trim()}   ratio ${(ratio ?? 0).toFixed(2)}${verdict}`;
+  return (
+    `${own} ${beside.what}: ${number(beside.median).trim()} / ${number(beside.p99).trim()}   ` +
+    `ratio ${(ratio ?? 0).toFixed(2)}${verdict}`
+  );
 }
 
 /** The machine that figures belong to. */

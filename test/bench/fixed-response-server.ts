@@ -1,4 +1,7 @@
-/** A bare node:http server that gives every request the answer that it was given on its standard input: what a client costs, with as little of a service as there can be. */
+/**
+ * A bare node:http server that gives every request the answer that it was given on its standard input: what a client
+ * costs, with as little of a service as there can be.
+ */
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 

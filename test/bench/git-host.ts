@@ -1,4 +1,7 @@
-/** The git server of the tests as a process of its own, so that its work is not the measuring process's: tells where it is, then how often it was asked. */
+/**
+ * The git server of the tests as a process of its own, so that its work is not the measuring process's: tells where it
+ * is, then how often it was asked.
+ */
 import { startGitServer } from '../support/git-server.ts';
 
 const server = await startGitServer();

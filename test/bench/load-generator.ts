@@ -1,4 +1,7 @@
-/** A lean load generator: keep-alive sockets with one request in flight on each, as fast as answers come or at a pace. Loopback only, bounded in count and time. */
+/**
+ * A lean load generator: keep-alive sockets with one request in flight on each, as fast as answers come or at a pace.
+ * Loopback only, bounded in count and time.
+ */
 import { connect, type Socket } from 'node:net';
 import { quantile } from './figures.ts';
 
@@ -9,7 +12,10 @@ export interface Load {
   count: number;
   /** No request is sent after this time. */
   secondsMax: number;
-  /** Requests that are due in a second, whatever the answers take; undefined: the next one when the one before was answered. */
+  /**
+   * Requests that are due in a second, whatever the answers take; undefined: the next one when the one before was
+   * answered.
+   */
   perSecond?: number;
   /** How many addresses of loopback the sockets come from. */
   addresses: number;
@@ -37,7 +43,8 @@ const FAILED_CONNECTS_MAX = 50;
 const CONNECT_AGAIN_MS = 20;
 
 /**
- * Sends the load and answers what came back. At a pace, a request that had to wait for a free socket counts from when it was due;
+ * Sends the load and answers what came back. At a pace, a request that had to wait for a free socket counts from when
+ * it was due;
  * one whose socket was free counts from when it was written, so that the generator's own timers are nobody's latency.
  * Rejects when nobody listens.
  */

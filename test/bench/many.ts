@@ -1,4 +1,7 @@
-/** Eighty thousand webhooks in one process: what they take of memory, how soon it is there, and whether a delivery notices. */
+/**
+ * Eighty thousand webhooks in one process: what they take of memory, how soon it is there, and whether a delivery
+ * notices.
+ */
 import { acceptOrder, busyText } from './accept.ts';
 import type { Bench, Stage } from './bench.ts';
 import { inTurn, middle, unwanted, type Contestant, type LoadOrder, type Measured } from './loads.ts';
@@ -9,7 +12,10 @@ import type { Target } from './senders.ts';
 import { seedWebhooks } from './webhook-seeds.ts';
 
 const WEBHOOKS = 20;
-/** The smallest takes at most 100 deliveries a second because of the rate limit: rates are compared with the one in the middle. */
+/**
+ * The smallest takes at most 100 deliveries a second because of the rate limit: rates are compared with the one in the
+ * middle.
+ */
 const FACTORIES = { few: 5, some: 50, many: 4_000 };
 /** Of the middle one's webhooks; below 60 in a minute over all rounds. */
 const EACH_ROUND_MAX = 8;
@@ -99,7 +105,11 @@ async function run(bench: Bench): Promise<Report> {
       },
     ],
     remarks: [
-      `${WEBHOOKS} webhooks in each factory, each with a secret, and an automation with a filter and a prompt of 1.8 KiB, of its own; factories without a source: nothing is reconciled; every delivery starts a run; deliveries of ${most.webhooks} go to all of them in turn; both are paced alike, at half of what ${some.webhooks} take; "MiB started": resident ${WARM_UP_MS / 1_000} s after it was ready, of which about the first row is the program itself`,
+      `${WEBHOOKS} webhooks in each factory, each with a secret, and an automation with a filter and a prompt ` +
+        'of 1.8 KiB, of its own; factories without a source: nothing is reconciled; every delivery starts a run; ' +
+        `deliveries of ${most.webhooks} go to all of them in turn; both are paced alike, at half of what ` +
+        `${some.webhooks} take; "MiB started": resident ${WARM_UP_MS / 1_000} s after it was ready, of which ` +
+        'about the first row is the program itself',
       ...(others === undefined ? [] : [`NOT ACCEPTED ${others}`]),
     ],
   };
@@ -136,7 +146,10 @@ async function seeding(bench: Bench, factories: number): Promise<SeededService> 
 
 /** What the filters of the seeded factory `n` ask for: every delivery starts a run. */
 function matching(n: number): string {
-  return `"action":"opened","repository":{"full_name":"acme/service-${n}","private":true},"labels":{"name":"bug"},"sender":{"type":"User"}`;
+  return (
+    `"action":"opened","repository":{"full_name":"acme/service-${n}` +
+    '","private":true},"labels":{"name":"bug"},"sender":{"type":"User"}'
+  );
 }
 
 /** As many deliveries to each, every round to other webhooks where there are more of them. */

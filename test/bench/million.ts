@@ -79,7 +79,9 @@ async function onOne(bench: Bench, backend: Backend): Promise<Report> {
     ]),
     aims: [],
     remarks: [
-      `filled in ${seconds.toFixed(0)} s, the log over ten days; in turn on both; the store's own steps were timed in this process before the services were started; the nearly empty log has nothing to remove, so that its sweep only shows what a look costs`,
+      `filled in ${seconds.toFixed(0)} s, the log over ten days; in turn on both; the store's own steps were ` +
+        'timed in this process before the services were started; the nearly empty log has nothing to remove, so ' +
+        'that its sweep only shows what a look costs',
       slower.length === 0
         ? `nothing is slower by more than ${SLOWER}`
         : `slower by more than ${SLOWER}: ${slower.map(({ what }) => what).join(', ')}`,

@@ -1,4 +1,7 @@
-/** How soon the web page can be used, beside the plain page of the interface's documentation: `npm run bench:page [-- --loads 20]`. */
+/**
+ * How soon the web page can be used, beside the plain page of the interface's documentation: `npm run bench:page [--
+ * --loads 20]`.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -72,7 +75,8 @@ async function story(on: Browser, { url }: ServiceAlone): Promise<void> {
     );
   }
   console.log(
-    `first page, nothing cached: ${((first[0]?.bytes ?? 0) / 1_024).toFixed(0)} KiB as they were sent (aim 350: ${(first[0]?.bytes ?? 0) <= 350 * 1_024 ? 'met' : 'MISSED'})`,
+    `first page, nothing cached: ${((first[0]?.bytes ?? 0) / 1_024).toFixed(0)} KiB as they were sent (aim ` +
+      `350: ${(first[0]?.bytes ?? 0) <= 350 * 1_024 ? 'met' : 'MISSED'})`,
   );
 }
 
@@ -107,6 +111,8 @@ async function load(page: Page, address: string, usable: string): Promise<Loaded
   await page.goto(address, { waitUntil: 'commit' });
   await page.waitForSelector(usable);
   return page.evaluate<Loaded>(
-    `({ ms: performance.now(), bytes: [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0) })`,
+    `({ ms: performance.now(), bytes: [...performance.getEntriesByType('navigation'), ` +
+      `...performance.getEntriesByType('resource')].reduce((sum, { encodedBodySize }) => sum + encodedBodySize, ` +
+      `0) })`,
   );
 }

@@ -91,7 +91,8 @@ async function run(bench: Bench): Promise<Report> {
         })),
       ),
     remarks: [
-      `${CONNECTIONS} connections, 1 KiB each; "/s" counts until everything that the answers started has ended; CPU with the processes that were started`,
+      `${CONNECTIONS} connections, 1 KiB each; "/s" counts until everything that the answers started has ` +
+        'ended; CPU with the processes that were started',
       ...running.map(({ name, does }) => `${name}: ${does}`),
       ...found.filter((one) => typeof one === 'string'),
       ...[...measured].flatMap(([name, rounds]) => {
@@ -155,13 +156,18 @@ async function ours(seeded: SeededService): Promise<Receiver> {
     targets: seeded.targets,
     requestsMax,
     goesOn: false,
-    does: 'answers when delivery, identity and run are on disk; duplicates, the rate and the log are looked after; who works on the run is not measured here',
+    does:
+      'answers when delivery, identity and run are on disk; duplicates, the rate and the log are looked after; ' +
+      'who works on the run is not measured here',
   };
 }
 
 const DEBIAN = "Debian's webhook";
 
-/** The program from Debian's packages, once as it is by default and once waiting for its command; a reason where it is not installed. */
+/**
+ * The program from Debian's packages, once as it is by default and once waiting for its command; a reason where it is
+ * not installed.
+ */
 async function debianWebhook(bench: Bench, { targets }: SeededService): Promise<(Receiver | string)[]> {
   const program = (process.env['PATH'] ?? '')
     .split(delimiter)
@@ -200,7 +206,8 @@ async function debianWebhook(bench: Bench, { targets }: SeededService): Promise<
     github: [{ path: hookPath('github', waits), secret: secrets.github }],
   });
   const keeps =
-    'keeps nothing: no log, no identity (a repeated delivery starts its command again), no limit of what it starts; a crash loses what it has answered';
+    'keeps nothing: no log, no identity (a repeated delivery starts its command again), no limit of what it ' +
+    'starts; a crash loses what it has answered';
   return [
     {
       name: DEBIAN,
@@ -208,7 +215,9 @@ async function debianWebhook(bench: Bench, { targets }: SeededService): Promise<
       targets: to(false),
       requestsMax: STARTING_REQUESTS_MAX,
       goesOn: true,
-      does: `${version}, as it is by default: answers, and starts a process (here /bin/true) behind the answer; ${keeps}`,
+      does:
+        `${version}, as it is by default: answers, and starts a process (here /bin/true) behind the ` +
+        `answer; ${keeps}`,
     },
     {
       name: `${DEBIAN}, waiting`,
@@ -223,19 +232,25 @@ async function debianWebhook(bench: Bench, { targets }: SeededService): Promise<
 
 const hookPath = (proof: Proof, waits: boolean): string => `/hooks/${proof}${waits ? '-waits' : ''}`;
 
-/** Node-RED with a flow of three nodes for each sender. BENCH_NODE_RED: a folder that it is installed in; else npm installs it into a folder of ours. */
+/**
+ * Node-RED with a flow of three nodes for each sender. BENCH_NODE_RED: a folder that it is installed in; else npm
+ * installs it into a folder of ours.
+ */
 async function nodeRed(bench: Bench, { targets }: SeededService): Promise<(Receiver | string)[]> {
   const installed = process.env['BENCH_NODE_RED'] ?? (bench.quick ? undefined : install(bench.folder('node-red')));
   const program = installed === undefined ? undefined : join(installed, 'node_modules/node-red/red.js');
   if (program === undefined || !existsSync(program))
     return [
-      `Node-RED SKIPPED: ${bench.quick && installed === undefined ? 'it would have to be installed first, which --quick leaves out' : `npm could not install ${NODE_RED}`}`,
+      'Node-RED ' +
+        'SKIPPED:' +
+        ` ${bench.quick && installed === undefined ? 'it would have to be installed first, which --quick leaves out' : `npm could not install ${NODE_RED}`}`,
     ];
   const secrets = { token: targets.token[0]?.secret ?? '', github: targets.github[0]?.secret ?? '' };
   const home = bench.folder('node-red-home');
   writeFileSync(
     join(home, 'settings.js'),
-    "module.exports = { functionGlobalContext: { crypto: require('node:crypto') }, httpAdminRoot: false, logging: { console: { level: 'off' } }, uiHost: '127.0.0.1' };",
+    "module.exports = { functionGlobalContext: { crypto: require('node:crypto') }, httpAdminRoot: false, " +
+      "logging: { console: { level: 'off' } }, uiHost: '127.0.0.1' };",
   );
   writeFileSync(join(home, 'flows.json'), JSON.stringify(flows(secrets)));
   const server = await bench.program(
@@ -252,7 +267,9 @@ async function nodeRed(bench: Bench, { targets }: SeededService): Promise<(Recei
       targets: { token: to('token'), github: to('github') },
       requestsMax: REQUESTS_MAX,
       goesOn: false,
-      does: `${NODE_RED}: http in, a function that compares the token or the HMAC, http response; keeps nothing and starts nothing`,
+      does:
+        `${NODE_RED}: http in, a function that compares the token or the HMAC, http response; keeps nothing and ` +
+        'starts nothing',
     },
   ];
 }
@@ -281,7 +298,9 @@ function install(folder: string): string | undefined {
 function flows(secrets: Readonly<Record<Proof, string>>): object[] {
   const isValid: Readonly<Record<Proof, string>> = {
     token: `msg.req.headers.authorization === ${JSON.stringify(`Bearer ${secrets.token}`)}`,
-    github: `msg.req.headers['x-hub-signature-256'] === 'sha256=' + global.get('crypto').createHmac('sha256', ${JSON.stringify(secrets.github)}).update(msg.payload).digest('hex')`,
+    github:
+      `msg.req.headers['x-hub-signature-256'] === 'sha256=' + global.get('crypto').createHmac('sha256', ` +
+      `${JSON.stringify(secrets.github)}).update(msg.payload).digest('hex')`,
   };
   return [
     { id: 'flow', type: 'tab', label: 'webhooks' },

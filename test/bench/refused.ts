@@ -1,4 +1,7 @@
-/** Refusals a second beside a bare node:http server that accepts the same requests: unknown webhooks, wrong tokens, bodies too large, too many. */
+/**
+ * Refusals a second beside a bare node:http server that accepts the same requests: unknown webhooks, wrong tokens,
+ * bodies too large, too many.
+ */
 import { busyText, CONNECTIONS } from './accept.ts';
 import type { Bench, Server, Stage } from './bench.ts';
 import { inTurn, middle, unwanted, type Contestant, type LoadOrder } from './loads.ts';
@@ -9,7 +12,10 @@ import type { Sender, Target } from './senders.ts';
 const FACTORIES = 100;
 const WEBHOOKS = 20;
 const REQUESTS_MAX = 1_000_000;
-/** 20 failed authentications a minute for a webhook and an address are answered 401, the next ones 429: so many pairs never get there. */
+/**
+ * 20 failed authentications a minute for a webhook and an address are answered 401, the next ones 429: so many pairs
+ * never get there.
+ */
 const ADDRESSES = 64;
 /** Different requests: a large one is made once and sent again. */
 const DISTINCT = { small: 2_000, large: 8 };
@@ -90,7 +96,9 @@ async function run(bench: Bench): Promise<Report> {
     }),
     aims: cases.map((one) => ({ what: `${one.name}, of bare`, wanted: { atLeast: AIM }, value: ratio(one) })),
     remarks: [
-      'bare answers 202 to the same requests, and reads every body to its end; a 401 within the budget and a 413 write an entry into the delivery log (60 a minute and webhook, then a count), a 413 also closes the connection',
+      'bare answers 202 to the same requests, and reads every body to its end; a 401 within the budget and a ' +
+        '413 write an entry into the delivery log (60 a minute and webhook, then a count), a 413 also closes the ' +
+        'connection',
       ...cases.flatMap(({ name, status }) => {
         const others = unwanted(measured.get(name) ?? [], status);
         return others === undefined ? [] : [`${name}: beside ${status} there was ${others}`];

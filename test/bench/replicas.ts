@@ -53,10 +53,15 @@ async function run(bench: Bench): Promise<Report> {
         ? [{ what: 'two processes, of one', wanted: { atLeast: TWO_AIM }, value: ratio(2) }]
         : [],
     remarks: [
-      'every process has a load generator of its own, all drive the same webhooks; busy: cores of all servers / of all generators',
+      'every process has a load generator of its own, all drive the same webhooks; busy: cores of all servers / ' +
+        'of all generators',
       ...(cores < CORES_FOR_TWO
         ? [
-            `this machine has ${cores} cores: ${(counts.at(-1) ?? 1) < 16 ? 'no more processes were tried than there are cores, and ' : ''}the processes share them with the database and the generators, so that two cannot be ${TWO_AIM} × one here; the aim needs ${CORES_FOR_TWO} cores (two for the processes, two for the generators, two for the database)`,
+            `this machine has ${cores} cores: ` +
+              `${(counts.at(-1) ?? 1) < 16 ? 'no more processes were tried than there are cores, and ' : ''}the ` +
+              `processes share them with the database and the generators, so that two cannot be ${TWO_AIM} × one ` +
+              `here; the aim needs ${CORES_FOR_TWO} cores (two for the processes, two for the generators, two ` +
+              'for the database)',
           ]
         : []),
       ...(others === undefined ? [] : [`NOT ACCEPTED ${others}`]),

@@ -40,7 +40,9 @@ export function linesOf({ name, title, columns, rows, aims, remarks }: Report): 
     ...(rows.length === 0 ? [] : [line(columns), ...texts.map(line)]),
     ...aims.map(
       (aim) =>
-        `aim: ${aim.what} ${'atLeast' in aim.wanted ? `≥ ${cellText(aim.wanted.atLeast)}` : `≤ ${cellText(aim.wanted.atMost)}`}: ${cellText(aim.value)} ${isMet(aim) ? 'met' : 'MISSED'}`,
+        `aim: ${aim.what} ` +
+        `${'atLeast' in aim.wanted ? `≥ ${cellText(aim.wanted.atLeast)}` : `≤ ${cellText(aim.wanted.atMost)}`}: ` +
+        `${cellText(aim.value)} ${isMet(aim) ? 'met' : 'MISSED'}`,
     ),
     ...remarks.map((remark) => `note: ${remark}`),
   ];

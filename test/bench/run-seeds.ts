@@ -51,7 +51,8 @@ export async function seedRuns(database: Database, count: number): Promise<void>
   const startMs = Date.now() - count * SPACING_MS;
   await database.run(() =>
     change(
-      `${dialect.numbers} INSERT INTO principal (uid, kind, display_name, created_at) SELECT 'sa_' || i, 'service_account', 'Factory ' || i, ${startMs} FROM n`,
+      `${dialect.numbers} INSERT INTO principal (uid, kind, display_name, created_at) ` +
+        `SELECT 'sa_' || i, 'service_account', 'Factory ' || i, ${startMs} FROM n`,
       0,
       FACTORIES,
     ),
@@ -65,7 +66,10 @@ export async function seedRuns(database: Database, count: number): Promise<void>
   });
 }
 
-/** Does some work while the tables have no indexes but their keys; then builds those, and does what the database would do by itself after a while. */
+/**
+ * Does some work while the tables have no indexes but their keys; then builds those, and does what the database would
+ * do by itself after a while.
+ */
 export async function withoutIndexes(
   database: Database,
   tables: readonly string[],
@@ -76,7 +80,8 @@ export async function withoutIndexes(
   );
   await database.run(() => each(indexes.map(({ name }) => `DROP INDEX ${name}`)));
   await work();
-  for (const { definition } of indexes) await database.run(() => change(definition)); // one by one: no statement takes longer than one may
+  // one by one: no statement takes longer than one may
+  for (const { definition } of indexes) await database.run(() => change(definition));
   await database.read(function* () {
     if (database.dialect === 'postgres') yield* rows('SET statement_timeout = 0');
     yield* rows(DIALECTS[database.dialect].settle);
@@ -86,8 +91,12 @@ export async function withoutIndexes(
 function indexesOf(tables: readonly string[]): Readonly<Record<Database['dialect'], string>> {
   const names = tables.map((table) => `'${table}'`).join(', ');
   return {
-    sqlite: `SELECT name, sql AS definition FROM sqlite_master WHERE type = 'index' AND tbl_name IN (${names}) AND sql IS NOT NULL`,
-    postgres: `SELECT indexname AS name, indexdef AS definition FROM pg_indexes WHERE tablename IN (${names}) AND indexname NOT LIKE '%_pkey'`,
+    sqlite:
+      `SELECT name, sql AS definition FROM sqlite_master WHERE type = 'index' AND tbl_name IN (${names}) ` +
+      'AND sql IS NOT NULL',
+    postgres:
+      `SELECT indexname AS name, indexdef AS definition FROM pg_indexes WHERE tablename IN (${names}) ` +
+      `AND indexname NOT LIKE '%_pkey'`,
   };
 }
 
@@ -101,7 +110,9 @@ function runs({ numbers, hex12, filler }: Dialect, startMs: number, firstOpen: n
   const ifOpen = (open: string, over: string): string => `CASE WHEN i >= ${firstOpen} THEN ${open} ELSE ${over} END`;
   const columns: Readonly<Record<string, string>> = {
     run_id: idAt(hex12, created),
-    title: `'automation-' || ${chance(4, CONFIG_NAMES)} || ' · Build ' || ${chance(5, 900_000)} || ' of the main branch failed'`,
+    title:
+      `'automation-' || ${chance(4, CONFIG_NAMES)} || ' · Build ' || ${chance(5, 900_000)} || ' of the main ` +
+      `branch failed'`,
     state: ifOpen(
       oneOf('i % 100', [
         [70, 'QUEUED'],
@@ -125,8 +136,12 @@ function runs({ numbers, hex12, filler }: Dialect, startMs: number, firstOpen: n
     ]),
     creator_uid: `'sa_' || ${chance(3, FACTORIES)}`,
     config_name: `'config-' || ${chance(4, CONFIG_NAMES)}`,
-    agent_config: `'{"name":"config-' || ${chance(4, CONFIG_NAMES)} || '","model_id":"model-' || (i % 5) || '","environment_id":"env-' || (i % 20) || '","harness":{"type":"command"}}'`,
-    metadata: `CASE WHEN i % 5 = 0 THEN '{"team":"team-' || (i / 5 % 10) || '","ticket":"T-' || (i / 50) || '"}' ELSE '{}' END`,
+    agent_config:
+      `'{"name":"config-' || ${chance(4, CONFIG_NAMES)} || '","model_id":"model-' || (i % 5) || ` +
+      `'","environment_id":"env-' || (i % 20) || '","harness":{"type":"command"}}'`,
+    metadata:
+      `CASE WHEN i % 5 = 0 THEN '{"team":"team-' || (i / 5 % 10) || '","ticket":"T-' || (i / 50) || '"}' ELSE ` +
+      `'{}' END`,
     factory_uid: `'fac_' || ${chance(3, FACTORIES)}`,
     automation_uid: `'auto_' || ${chance(6, 4_000)}`,
     webhook_uid: `CASE WHEN i % 10 < 6 THEN 'wh_' || ${chance(7, 4_000)} END`,
@@ -140,15 +155,22 @@ function runs({ numbers, hex12, filler }: Dialect, startMs: number, firstOpen: n
     model_id: `'model-' || (i % 5)`,
     environment_id: `'env-' || (i % 20)`,
   };
-  return `${numbers} INSERT INTO run (${Object.keys(columns).join(', ')}) SELECT ${Object.values(columns).join(', ')} FROM n`;
+  return (
+    `${numbers} INSERT INTO run (${Object.keys(columns).join(', ')}) ` +
+    `SELECT ${Object.values(columns).join(', ')} FROM n`
+  );
 }
 
 /** Two entries of every fifth run: one of ten teams, one of many tickets. */
 function metadata({ numbers, hex12 }: Dialect, startMs: number): string {
   const id = idAt(hex12, `${startMs} + i * ${SPACING_MS}`);
   const entry = (key: string, value: string): string =>
-    `SELECT r.run_id, '${key}', '${key}-' || (${value}), r.settled_at FROM n JOIN run r ON r.run_id = ${id} WHERE i % 5 = 0`;
-  return `${numbers} INSERT INTO run_metadata (run_id, key, value, settled_at) ${entry('team', 'i / 5 % 10')} UNION ALL ${entry('ticket', 'i / 50')}`;
+    `SELECT r.run_id, '${key}', '${key}-' || (${value}), r.settled_at FROM n JOIN run r ` +
+    `ON r.run_id = ${id} WHERE i % 5 = 0`;
+  return (
+    `${numbers} INSERT INTO run_metadata (run_id, key, value, settled_at) ${entry('team', 'i / 5 % 10')} ` +
+    `UNION ALL ${entry('ticket', 'i / 50')}`
+  );
 }
 
 /** The ID of number `i` that was made at a time, like our own: the time first. */

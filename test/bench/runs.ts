@@ -1,4 +1,7 @@
-/** What lists of runs cost in a store of a million: `npm run bench:runs [-- --runs 100000] [--on sqlite|postgres] [--calls 200]`. */
+/**
+ * What lists of runs cost in a store of a million: `npm run bench:runs [-- --runs 100000] [--on sqlite|postgres]
+ * [--calls 200]`.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { cpus, tmpdir, totalmem } from 'node:os';
@@ -46,7 +49,8 @@ interface Timing {
 
 const newest: RunOrder = { by: 'updated_at', direction: 'desc' };
 process.stdout.write(
-  `${cpus()[0]?.model ?? 'unknown'}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}; ${RUNS} runs, pages of ${PAGE}, ${CALLS} calls of each, in turn\n`,
+  `${cpus()[0]?.model ?? 'unknown'}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ` +
+    `${process.version}; ${RUNS} runs, pages of ${PAGE}, ${CALLS} calls of each, in turn\n`,
 );
 if (options.on.includes('sqlite')) await onSqlite();
 if (options.on.includes('postgres')) await onPostgres();
@@ -99,7 +103,8 @@ async function measure(backend: string, environment: Record<string, string>, dat
     const startedAt = performance.now();
     await seedRuns(database, RUNS);
     process.stdout.write(
-      `\n${backend} ${await versionOf(database)}, filled in ${((performance.now() - startedAt) / 1_000).toFixed(0)} s\n`,
+      `\n${backend} ${await versionOf(database)}, filled in ` +
+        `${((performance.now() - startedAt) / 1_000).toFixed(0)} s\n`,
     );
     const deep = await keyOfPage(database);
     report('store', await time(storeCases(database, deep)));
@@ -223,7 +228,8 @@ function report(level: string, timings: readonly Timing[]): void {
     const ratio = p50Ms / base;
     const verdict = limit === undefined ? '' : `${ratio <= limit ? 'within' : 'ABOVE'} ${limit}`;
     process.stdout.write(
-      `${name.padEnd(28)} ${String(rows).padStart(4)} ${p50Ms.toFixed(2).padStart(9)} ${p99Ms.toFixed(2).padStart(9)} ${ratio.toFixed(2).padStart(7)}   ${verdict}\n`,
+      `${name.padEnd(28)} ${String(rows).padStart(4)} ${p50Ms.toFixed(2).padStart(9)} ` +
+        `${p99Ms.toFixed(2).padStart(9)} ${ratio.toFixed(2).padStart(7)}   ${verdict}\n`,
     );
   }
 }

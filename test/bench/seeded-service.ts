@@ -1,4 +1,7 @@
-/** The built service with as many factories and webhooks as are asked for, each of which starts a run with every delivery. */
+/**
+ * The built service with as many factories and webhooks as are asked for, each of which starts a run with every
+ * delivery.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -87,7 +90,10 @@ export async function emptyService(bench: Bench, backend: Backend): Promise<Empt
   };
 }
 
-/** Seeds one: a factory for each sender is applied from files, the others are its copies. A reason where there is no such database. */
+/**
+ * Seeds one: a factory for each sender is applied from files, the others are its copies. A reason where there is no
+ * such database.
+ */
 export async function seededService(
   bench: Bench,
   { backend, senders, factories, webhooks }: Wanted,
@@ -197,7 +203,8 @@ async function writeFactory(path: string, sender: AcceptedSender, webhooks: numb
     await writeFile(join(path, `webhooks/${name}.yaml`), `${mode}secretName: ${secretName(sender)}\n`);
   await writeFile(
     join(path, 'automations/on-failure/automation.md'),
-    `---\ntriggers:\n  - provider: webhook\n    event: received\n    filter:\n      webhooks: [${names.join(', ')}]\n      payload:\n        status: [failed]\n---\nLook at the failure.\n`,
+    `---\ntriggers:\n  - provider: webhook\n    event: received\n    filter:\n      webhooks: ` +
+      `[${names.join(', ')}]\n      payload:\n        status: [failed]\n---\nLook at the failure.\n`,
   );
 }
 

@@ -42,7 +42,8 @@ export function requestOf(
     .join('');
   const target = sender === 'url_token' ? `${path}/${secret}` : path;
   return Buffer.from(
-    `POST ${target} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n${lines}Content-Length: ${body.length}\r\n\r\n${body}`,
+    `POST ${target} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n${lines}` +
+      `Content-Length: ${body.length}\r\n\r\n${body}`,
   );
 }
 

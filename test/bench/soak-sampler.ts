@@ -1,4 +1,7 @@
-/** Runs inside a measured service (NODE_OPTIONS=--import): writes down every ten seconds what only the process itself knows of its memory. */
+/**
+ * Runs inside a measured service (NODE_OPTIONS=--import): writes down every ten seconds what only the process itself
+ * knows of its memory.
+ */
 import { appendFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

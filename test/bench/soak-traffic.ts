@@ -1,4 +1,7 @@
-/** What comes to a service all day at once: deliveries, refused ones, people who read and follow, runs that are worked on, and changed files. */
+/**
+ * What comes to a service all day at once: deliveries, refused ones, people who read and follow, runs that are worked
+ * on, and changed files.
+ */
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Millwright } from '#client';

@@ -154,8 +154,12 @@ function told(
     rows: Object.values(drifts).map(({ what, first, half, last, anHour }): Cell[] => [what, first, half, last, anHour]),
     aims,
     remarks: [
-      `${perSecond} deliveries a second (${((100 * perSecond) / maximum).toFixed(0)} % of ${maximum.toFixed(0)}); in all ${counts.accepted} accepted, ${counts.refused} refused, ${counts.reads} reads, ${counts.runs} runs by /bin/true followed by two each, ${counts.passes} passes that changed something`,
-      `a sample every 10 s; "more an hour": least squares over the second half; what the heap holds is looked at once a minute, after a collection; bytes of the database for each delivery: ${growth.first.toFixed(0)} in the first half, ${growth.second.toFixed(0)} in the second`,
+      `${perSecond} deliveries a second (${((100 * perSecond) / maximum).toFixed(0)} % of ${maximum.toFixed(0)}` +
+        `); in all ${counts.accepted} accepted, ${counts.refused} refused, ${counts.reads} reads, ${counts.runs} ` +
+        `runs by /bin/true followed by two each, ${counts.passes} passes that changed something`,
+      'a sample every 10 s; "more an hour": least squares over the second half; what the heap holds is looked ' +
+        'at once a minute, after a collection; bytes of the database for each delivery: ' +
+        `${growth.first.toFixed(0)} in the first half, ${growth.second.toFixed(0)} in the second`,
       ...(minutes < MINUTES_TO_JUDGE ? [`a quick look: below ${MINUTES_TO_JUDGE} minutes slopes are not judged`] : []),
       ...[...errors].map(([what, times]) => `ERROR ${times} × ${what}`),
     ],

@@ -1,4 +1,7 @@
-/** How soon an agent begins, and what a run costs beside the agent alone: `npm run bench:start [-- --runs 60] [--at-once 4]`. */
+/**
+ * How soon an agent begins, and what a run costs beside the agent alone: `npm run bench:start [-- --runs 60] [--at-once
+ * 4]`.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
@@ -57,7 +60,9 @@ try {
 async function story(on: ServiceAlone): Promise<void> {
   const { sandbox } = (await get(on, '/readyz')) as { sandbox: { kind: string; means: string } };
   say(
-    `${cpus()[0]?.model ?? 'unknown'}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}; sandbox: ${sandbox.kind} (${sandbox.means}); demo model, ${RUNS} runs each; load before it began: ${(loadavg()[0] ?? 0).toFixed(1)}`,
+    `${cpus()[0]?.model ?? 'unknown'}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ` +
+      `${process.version}; sandbox: ${sandbox.kind} (${sandbox.means}); demo model, ${RUNS} runs each; load ` +
+      `before it began: ${(loadavg()[0] ?? 0).toFixed(1)}`,
   );
   for (let count = 0; count < WARMING_RUNS; count += 1) {
     await oneRun(on);

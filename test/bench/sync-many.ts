@@ -20,7 +20,10 @@ export interface ManyFactories {
   service_cpu_share: number;
   /** Of the git processes that it started. */
   git_children_cpu_share: number;
-  /** What as many looks by `git ls-remote` alone take, one process each: the part that no reconciler can save that asks with git. */
+  /**
+   * What as many looks by `git ls-remote` alone take, one process each: the part that no reconciler can save that asks
+   * with git.
+   */
   ls_remote_cpu_share: number;
   memory_mib_before: number;
   memory_mib_first_passes_done: number;

@@ -1,4 +1,7 @@
-/** What passes cost: one that finds nothing new beside `git ls-remote`, and full ones beside what git alone takes to bring the files. */
+/**
+ * What passes cost: one that finds nothing new beside `git ls-remote`, and full ones beside what git alone takes to
+ * bring the files.
+ */
 import { join } from 'node:path';
 import { createRepository } from '../support/git-repository.ts';
 import { figureOf, timed, type Figure } from './figures.ts';

@@ -1,4 +1,7 @@
-/** From a push to the first delivery that is answered by what was pushed, beside git alone taking the same commit the same way. */
+/**
+ * From a push to the first delivery that is answered by what was pushed, beside git alone taking the same commit the
+ * same way.
+ */
 import { join } from 'node:path';
 import { createRepository } from '../support/git-repository.ts';
 import { figureOf, timed, type Figure } from './figures.ts';

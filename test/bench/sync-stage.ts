@@ -1,4 +1,7 @@
-/** What the synchronization benchmark plays on: a git host and services, each a process of its own on loopback, and factory files in bulk. */
+/**
+ * What the synchronization benchmark plays on: a git host and services, each a process of its own on loopback, and
+ * factory files in bulk.
+ */
 import { execFile, fork, spawn, type ChildProcess } from 'node:child_process';
 import { createHmac, randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
@@ -155,8 +158,13 @@ export function automationFile(
   webhook: string,
   prompt = 'Look at the order and say what is wrong with it.',
 ): string {
-  const filter = `    filter:\n      webhooks: [${webhook}]\n      payload:\n        status: { in: [failed, stuck] }\n        order:\n          region: [eu-${at % 7}, us-${at % 5}]\n`;
-  return `---\ndescription: Handles orders of kind ${at}.\ntriggers:\n  - provider: webhook\n    event: received\n${filter}---\n${prompt}\n`;
+  const filter =
+    `    filter:\n      webhooks: [${webhook}]\n      payload:\n        status: { in: [failed, stuck] }\n        ` +
+    `order:\n          region: [eu-${at % 7}, us-${at % 5}]\n`;
+  return (
+    `---\ndescription: Handles orders of kind ${at}.\ntriggers:\n  - provider: webhook\n    event: ` +
+    `received\n${filter}---\n${prompt}\n`
+  );
 }
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,4 +1,7 @@
-/** What `validate` costs: over many files beside parsing them with `yaml` alone, and for a small folder beside starting node. */
+/**
+ * What `validate` costs: over many files beside parsing them with `yaml` alone, and for a small folder beside starting
+ * node.
+ */
 import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,7 @@
-/** What following repositories costs, each figure beside a counterpart in the same run: `npm run bench:sync [-- --quick] [--only passes,push,validate,many] [--factories 1000] [--window 120]`. */
+/**
+ * What following repositories costs, each figure beside a counterpart in the same run: `npm run bench:sync [-- --quick]
+ * [--only passes,push,validate,many] [--factories 1000] [--window 120]`.
+ */
 import { mkdtemp, mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -82,10 +85,14 @@ async function onService<Result>(
 function sayMany(many: ManyFactories): void {
   const percent = (share: number): string => `${(share * 100).toFixed(0)} %`;
   say(
-    `${many.factories} factories every ${many.interval_seconds} s, over ${many.window_seconds} s: ${many.passes_per_second} passes/s; of one processor the service takes ${percent(many.service_cpu_share)}, its git processes ${percent(many.git_children_cpu_share)} (git ls-remote alone, as often: ${percent(many.ls_remote_cpu_share)})`,
+    `${many.factories} factories every ${many.interval_seconds} s, over ${many.window_seconds} s: ` +
+      `${many.passes_per_second} passes/s; of one processor the service takes ${percent(many.service_cpu_share)}` +
+      `, its git processes ${percent(many.git_children_cpu_share)} (git ls-remote alone, as often: ` +
+      `${percent(many.ls_remote_cpu_share)})`,
   );
   say(
-    `memory of the service: ${many.memory_mib_before} MiB before, ${many.memory_mib_first_passes_done} MiB after all first passes (${many.first_passes_seconds} s), ${many.memory_mib_at_the_end} MiB at the end`,
+    `memory of the service: ${many.memory_mib_before} MiB before, ${many.memory_mib_first_passes_done} MiB ` +
+      `after all first passes (${many.first_passes_seconds} s), ${many.memory_mib_at_the_end} MiB at the end`,
   );
 }
 

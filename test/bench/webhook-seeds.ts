@@ -1,4 +1,7 @@
-/** A store as it is on a large installation: factories by the thousand with webhooks, secrets and automations, written past every store. */
+/**
+ * A store as it is on a large installation: factories by the thousand with webhooks, secrets and automations, written
+ * past every store.
+ */
 import { randomBytes } from 'node:crypto';
 import type { AutomationDefinition, WebhookDefinition } from '#definitions';
 import { Vault } from '../../apps/server/secrets/vault.ts';
@@ -9,10 +12,10 @@ import { change, insert, type SqlValue } from '../../apps/server/store/database/
 /** Factories of one transaction. */
 const SLICE = 50;
 /** As a real prompt is: a page of instructions. */
-const PROMPT =
-  'Look at what happened, find the cause, and open a pull request that mends it. Say what you did and what you left. '.repeat(
-    16,
-  );
+const PROMPT = (
+  'Look at what happened, find the cause, and open a pull request that mends it. Say what you did and what you ' +
+  'left. '
+).repeat(16);
 
 /** How much is written. */
 export interface WebhookSeeds {
@@ -28,8 +31,10 @@ export interface SeededWebhook {
 }
 
 /**
- * Writes `factories` factories of a name of their own each, with `webhooksEach` token webhooks and one automation a webhook, which has a
- * filter and a prompt of 1.8 KiB. Answers the webhooks. `sourceOf` a slug: where the factory comes from; the dashboard, if not said.
+ * Writes `factories` factories of a name of their own each, with `webhooksEach` token webhooks and one automation a
+ * webhook, which has a
+ * filter and a prompt of 1.8 KiB. Answers the webhooks. `sourceOf` a slug: where the factory comes from; the dashboard,
+ * if not said.
  */
 export async function seedWebhooks(
   database: Database,

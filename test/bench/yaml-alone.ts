@@ -1,4 +1,7 @@
-/** The counterpart of `validate`: reads the definition files of the folders that it is given and parses their YAML, nothing more. */
+/**
+ * The counterpart of `validate`: reads the definition files of the folders that it is given and parses their YAML,
+ * nothing more.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';

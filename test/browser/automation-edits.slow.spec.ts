@@ -104,7 +104,8 @@ describeInBrowser('automations, at length', () => {
     await page.getByRole('combobox', { name: 'When' }).fill('0 7 * * 1-5');
     await page.getByText('It fires Monday to Friday at 07:00 UTC.').waitFor();
     await settings.fill(
-      '{"limits": {"minutes": 5}, "concurrency": {"when_busy": "skip"}, "network": {"allow": ["*.example.com"]}, "agent": {"model_id": "m-1"}}',
+      '{"limits": {"minutes": 5}, "concurrency": {"when_busy": "skip"}, "network": {"allow": ' +
+        '["*.example.com"]}, "agent": {"model_id": "m-1"}}',
     );
     await page.getByLabel('Description').fill('What it is for.');
     await page.getByRole('switch', { name: 'Enabled' }).click();

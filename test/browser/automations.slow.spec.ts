@@ -59,100 +59,104 @@ describeInBrowser('automations', () => {
   const heading = (page: Page, name: string): Promise<void> =>
     page.getByRole('heading', { name, level: 1, exact: true }).waitFor();
 
-  it('are written from the empty list: names for UIDs, completion out of what was delivered, errors while one types', async () => {
-    const factory = await factoryOf(mill, 'written');
-    const orders = await hookOf(factory, 'Orders');
-    await hookOf(factory, 'Payments');
-    await send(orders, { status: 'failed', customer: { country: 'CH' }, items: [{ sku: 'A-1' }] });
-    await send(orders, { kind: 'another shape' });
-    const visit = await open(`/factories/${factory}/automations`);
-    const { page } = visit;
-    await page.getByText('No automations yet').waitFor();
-    await page.getByRole('link', { name: 'Create automation' }).click();
-    const name = page.getByLabel('Name', { exact: false }).first();
-    await press(page, 'Create automation');
-    await name.and(page.locator('[aria-invalid="true"]:focus')).waitFor();
-    await page.getByText('Choose at least one webhook.').waitFor();
-    await eventually('the first fault is in sight', () =>
-      page.evaluate<boolean>('document.activeElement.getBoundingClientRect().top > 60'),
-    );
-    expect(await seriousFaults(page)).toEqual([]);
-    await shot(page, 'automations-refused');
-    await name.fill('Triage');
-    await page.locator('input[aria-invalid="true"]').and(name).waitFor({ state: 'detached' });
-    await page
-      .getByRole('combobox', { name: 'Webhooks' })
-      .or(page.getByRole('textbox', { name: 'Webhooks' }))
-      .first()
-      .click();
-    await page.getByRole('option', { name: 'Orders' }).click();
-    await page.keyboard.press('Escape');
-    await page.getByText('Choose at least one webhook.').waitFor({ state: 'detached' });
+  it(
+    'are written from the empty list: names for UIDs, completion out of what was delivered, errors while one ' +
+      'types',
+    async () => {
+      const factory = await factoryOf(mill, 'written');
+      const orders = await hookOf(factory, 'Orders');
+      await hookOf(factory, 'Payments');
+      await send(orders, { status: 'failed', customer: { country: 'CH' }, items: [{ sku: 'A-1' }] });
+      await send(orders, { kind: 'another shape' });
+      const visit = await open(`/factories/${factory}/automations`);
+      const { page } = visit;
+      await page.getByText('No automations yet').waitFor();
+      await page.getByRole('link', { name: 'Create automation' }).click();
+      const name = page.getByLabel('Name', { exact: false }).first();
+      await press(page, 'Create automation');
+      await name.and(page.locator('[aria-invalid="true"]:focus')).waitFor();
+      await page.getByText('Choose at least one webhook.').waitFor();
+      await eventually('the first fault is in sight', () =>
+        page.evaluate<boolean>('document.activeElement.getBoundingClientRect().top > 60'),
+      );
+      expect(await seriousFaults(page)).toEqual([]);
+      await shot(page, 'automations-refused');
+      await name.fill('Triage');
+      await page.locator('input[aria-invalid="true"]').and(name).waitFor({ state: 'detached' });
+      await page
+        .getByRole('combobox', { name: 'Webhooks' })
+        .or(page.getByRole('textbox', { name: 'Webhooks' }))
+        .first()
+        .click();
+      await page.getByRole('option', { name: 'Orders' }).click();
+      await page.keyboard.press('Escape');
+      await page.getByText('Choose at least one webhook.').waitFor({ state: 'detached' });
 
-    const filter = filterOf(page);
-    await filter.click();
-    await page.keyboard.type('{"sta');
-    // What was delivered may come after it was asked for.
-    await eventually('the name is offered', async () => {
-      await page.keyboard.press('Control+Space');
-      return page
-        .getByRole('option', { name: 'status' })
-        .waitFor({ timeout: 2_000 })
-        .then(
-          () => true,
-          () => false,
-        );
-    });
-    await shot(page, 'automations-completion');
-    await page.keyboard.press('Enter');
-    await eventually('the name was completed', async () => /\{"status": ?/.test(await filter.innerText()));
-    await filter.fill('{"status": "failed", "customer": {}}');
-    const faults = page.locator('.cm-lintRange-error');
-    await eventually(
-      'both errors are marked',
-      async () => (await faults.allInnerTexts()).join(' ') === '"status" "customer"',
-    );
-    await page
-      .getByRole('status')
-      .filter({ hasText: /^Error in line 1: .*wrap it in \[ \].* And 1 more\.$/ })
-      .waitFor();
-    await shot(page, 'automations-judged');
-    await faults.first().hover();
-    await page.getByText('wrap it in [ ]').first().waitFor();
-    await page.mouse.move(0, 0);
-    await filter.fill('{"status": ["failed"]}');
-    await hasCount(faults, 0);
-    await page.getByText('"status"', { exact: true }).hover();
-    await page.getByText('A list of allowed values, operators').waitFor();
+      const filter = filterOf(page);
+      await filter.click();
+      await page.keyboard.type('{"sta');
+      // What was delivered may come after it was asked for.
+      await eventually('the name is offered', async () => {
+        await page.keyboard.press('Control+Space');
+        return page
+          .getByRole('option', { name: 'status' })
+          .waitFor({ timeout: 2_000 })
+          .then(
+            () => true,
+            () => false,
+          );
+      });
+      await shot(page, 'automations-completion');
+      await page.keyboard.press('Enter');
+      await eventually('the name was completed', async () => /\{"status": ?/.test(await filter.innerText()));
+      await filter.fill('{"status": "failed", "customer": {}}');
+      const faults = page.locator('.cm-lintRange-error');
+      await eventually(
+        'both errors are marked',
+        async () => (await faults.allInnerTexts()).join(' ') === '"status" "customer"',
+      );
+      await page
+        .getByRole('status')
+        .filter({ hasText: /^Error in line 1: .*wrap it in \[ \].* And 1 more\.$/ })
+        .waitFor();
+      await shot(page, 'automations-judged');
+      await faults.first().hover();
+      await page.getByText('wrap it in [ ]').first().waitFor();
+      await page.mouse.move(0, 0);
+      await filter.fill('{"status": ["failed"]}');
+      await hasCount(faults, 0);
+      await page.getByText('"status"', { exact: true }).hover();
+      await page.getByText('A list of allowed values, operators').waitFor();
 
-    await filter.focus();
-    await page.keyboard.press('Tab');
-    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).not.toBe(
-      'Payload filter of trigger 1',
-    );
-    await page.getByRole('textbox', { name: 'Prompt' }).fill('# Triage\n\nLook at the *order*.');
-    await press(page, 'Add schedule');
-    await page.getByText('It fires every day at 00:00 UTC.').waitFor();
-    expect(await seriousFaults(page)).toEqual([]);
-    await shot(page, 'automations-new');
-    await press(page, 'Create automation');
-    await heading(page, 'Triage');
-    await eventually('the page that opened is shown from its top', () => page.evaluate<boolean>('scrollY === 0'));
-    const [stored] = (await mill.api('GET', `/factory/${factory}/automations`)).body['automations'] as Record<
-      string,
-      unknown
-    >[];
-    expect(stored).toMatchObject({
-      name: 'Triage',
-      enabled: true,
-      prompt: '# Triage\n\nLook at the *order*.',
-      triggers: [
-        { provider: 'webhook', webhook_uids: [orders.uid], payload: { status: ['failed'] } },
-        { provider: 'schedule', cron: '@daily' },
-      ],
-    });
-    await closed(visit);
-  });
+      await filter.focus();
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).not.toBe(
+        'Payload filter of trigger 1',
+      );
+      await page.getByRole('textbox', { name: 'Prompt' }).fill('# Triage\n\nLook at the *order*.');
+      await press(page, 'Add schedule');
+      await page.getByText('It fires every day at 00:00 UTC.').waitFor();
+      expect(await seriousFaults(page)).toEqual([]);
+      await shot(page, 'automations-new');
+      await press(page, 'Create automation');
+      await heading(page, 'Triage');
+      await eventually('the page that opened is shown from its top', () => page.evaluate<boolean>('scrollY === 0'));
+      const [stored] = (await mill.api('GET', `/factory/${factory}/automations`)).body['automations'] as Record<
+        string,
+        unknown
+      >[];
+      expect(stored).toMatchObject({
+        name: 'Triage',
+        enabled: true,
+        prompt: '# Triage\n\nLook at the *order*.',
+        triggers: [
+          { provider: 'webhook', webhook_uids: [orders.uid], payload: { status: ['failed'] } },
+          { provider: 'schedule', cron: '@daily' },
+        ],
+      });
+      await closed(visit);
+    },
+  );
 
   it('try a filter on one delivery, on the last fifty, and make one of deliveries', async () => {
     const factory = await factoryOf(mill, 'tried');

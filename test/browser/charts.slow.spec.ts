@@ -60,7 +60,9 @@ describeInBrowser('charts', () => {
     const { page, faults, close } = await signedIn(browser, mill, '/charts');
     await page
       .getByRole('img', {
-        name: 'Deliveries by outcome in the last 24 hours: 7 in all. Accepted 4, Duplicate 1, Rejected (auth) 1, Rejected (invalid JSON) 1.',
+        name:
+          'Deliveries by outcome in the last 24 hours: 7 in all. Accepted 4, Duplicate 1, Rejected (auth) 1, ' +
+          'Rejected (invalid JSON) 1.',
       })
       .locator('.recharts-bar-rectangle path')
       .first()
@@ -96,7 +98,9 @@ describeInBrowser('charts', () => {
     await page.getByText('1 h', { exact: true }).click();
     await page
       .getByRole('img', {
-        name: 'Deliveries by outcome in the last hour: 6 in all. Accepted 3, Duplicate 1, Rejected (auth) 1, Rejected (invalid JSON) 1.',
+        name:
+          'Deliveries by outcome in the last hour: 6 in all. Accepted 3, Duplicate 1, Rejected (auth) 1, Rejected ' +
+          '(invalid JSON) 1.',
       })
       .waitFor();
 

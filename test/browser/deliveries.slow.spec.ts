@@ -121,7 +121,11 @@ describeInBrowser('deliveries', () => {
 
   it('shows a payload of markup, scripts, reordering characters and 200 levels as text', async () => {
     const hostile = await pages.hook('hostile');
-    const bytes = `{"html": "<img src=x onerror=\\"window.hit=1\\"><script>window.hit=1</script>", "bidi": "safe\u202egnp.exe", "escaped": "caf\\u00e9 \\u202e", "n": 12345678901234567890, "n": 1e400, "__proto__": {"polluted": true}, "long": "${'words '.repeat(2_000)}at the end",\n "deep": ${'['.repeat(200)}"bottom"${']'.repeat(200)}}`;
+    const bytes =
+      `{"html": "<img src=x onerror=\\"window.hit=1\\"><script>window.hit=1</script>", "bidi": ` +
+      `"safe\u202egnp.exe", "escaped": "caf\\u00e9 \\u202e", "n": 12345678901234567890, "n": 1e400, "__proto__": ` +
+      `{"polluted": true}, "long": "${'words '.repeat(2_000)}at the end",\n "deep": ${'['.repeat(200)}` +
+      `"bottom"${']'.repeat(200)}}`;
     const path = await pages.entryOf(hostile, bytes);
     const visited = await pages.open(path);
     const { page } = visited;

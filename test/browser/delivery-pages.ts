@@ -1,4 +1,7 @@
-/** What tests of delivery pages do: webhooks and automations are made, something is sent, a window of some role is opened. */
+/**
+ * What tests of delivery pages do: webhooks and automations are made, something is sent, a window of some role is
+ * opened.
+ */
 import type { Browser, Locator, Page } from 'playwright-core';
 import type { Delivery } from '#contracts';
 import { insert } from '../../apps/server/store/database/transactions.ts';
@@ -92,7 +95,10 @@ export class DeliveryPages {
     return this.windows.open(path, { ...options, key: this.keys.get(as) });
   }
 
-  /** Writes `count` entries of the past, the newest `old-<count - 1>`; the one before it has a name that hides something. */
+  /**
+   * Writes `count` entries of the past, the newest `old-<count - 1>`; the one before it has a name that hides
+   * something.
+   */
   async seed({ uid, factory }: Hook, count: number): Promise<void> {
     const columns = [
       'entry_id',
@@ -149,7 +155,10 @@ async function readToEnd(list: Locator, last: Locator): Promise<void> {
   );
 }
 
-/** A log of `count` entries on a phone: read to its end, with something new coming while somebody reads it, left and come back to. */
+/**
+ * A log of `count` entries on a phone: read to its end, with something new coming while somebody reads it, left and
+ * come back to.
+ */
 export async function readLog(pages: DeliveryPages, busy: Hook, count: number): Promise<void> {
   await pages.seed(busy, count);
   const visited = await pages.open(busy.path, { viewport: { width: 375, height: 800 } });

@@ -14,7 +14,10 @@ export const stateOf = (page: Page, name: string): Locator =>
 /** What a fact of the page says. */
 export const factOf = (page: Page, name: string): Locator => page.locator(`dt:text-is("${name}") + dd`);
 
-/** Scrolls until so many runs are loaded; reads on at a row of them while a run is started, leaves and comes back; ends at the page of the new run. */
+/**
+ * Scrolls until so many runs are loaded; reads on at a row of them while a run is started, leaves and comes back; ends
+ * at the page of the new run.
+ */
 export async function readRuns(
   page: Page,
   service: TestService,

@@ -1,4 +1,7 @@
-/** Runs on the web page where it takes long: 100,000 in the list, 10,000 entries in a log, a service that goes and comes back, and an agent of its own. */
+/**
+ * Runs on the web page where it takes long: 100,000 in the list, 10,000 entries in a log, a service that goes and comes
+ * back, and an agent of its own.
+ */
 import type { Browser } from 'playwright-core';
 import { seedRuns } from '../bench/run-seeds.ts';
 import { talks } from '../support/agent-talks.ts';
@@ -63,7 +66,10 @@ describeInBrowser('runs of any number and length', () => {
     expect((await service.api('POST', `/agent/runs/${runId}/cancel`)).status).toBe(200);
     await service.service.database.source.query(
       `WITH RECURSIVE n (i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n WHERE i < 10999)
-       INSERT INTO run_event (run_id, seq, execution_id, at, kind, body) SELECT run_id, last + i - 999, execution_id, 1, CASE WHEN i % 2 THEN 'message' ELSE 'thought' END, '{"text":"entry ' || i || '"}' FROM n, (SELECT run_id, max(seq) AS last, max(execution_id) AS execution_id FROM run_event WHERE run_id = ?)`,
+       INSERT INTO run_event (run_id, seq, execution_id, at, kind, body)
+       SELECT run_id, last + i - 999, execution_id, 1, CASE WHEN i % 2 THEN 'message'
+       ELSE 'thought' END, '{"text":"entry ' || i || '"}'
+       FROM n, (SELECT run_id, max(seq) AS last, max(execution_id) AS execution_id FROM run_event WHERE run_id = ?)`,
       [runId],
     );
     const { page, faults, close } = await signedIn(browser, service, `/runs/${runId}`);
@@ -86,7 +92,8 @@ describeInBrowser('runs of any number and length', () => {
     others.push(working);
     const builtIn = talks(working.api, working.dataDir, 'builtin');
     const runId = await builtIn.start(
-      'Do this.\n\n```demo\n[{"say":"I look around."},{"tool":"bash","input":{"command":"echo found-it"}},{"say":"**All** is well."}]\n```\n',
+      'Do this.\n\n```demo\n[{"say":"I look around."},{"tool":"bash","input":{"command":"echo ' +
+        'found-it"}},{"say":"**All** is well."}]\n```\n',
       { title: 'Looks around' },
     );
     const { page, faults, close } = await signedIn(browser, working, `/runs/${runId}`);

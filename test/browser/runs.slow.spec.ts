@@ -236,7 +236,8 @@ describeInBrowser('runs on the page', () => {
     await form
       .getByLabel('Prompt')
       .fill(
-        'echo begun; while [ ! -e go ]; do sleep 0.05; done; cd "$MILLWRIGHT_ARTIFACTS"; echo "the content" > made.txt; printf "# A plan\\n\\n- one **bold** step\\n" > plan.md; echo over',
+        'echo begun; while [ ! -e go ]; do sleep 0.05; done; cd "$MILLWRIGHT_ARTIFACTS"; echo "the content" > ' +
+          'made.txt; printf "# A plan\\n\\n- one **bold** step\\n" > plan.md; echo over',
       );
     await form.getByLabel('Title').fill('Made on the page');
     expect(await seriousFaults(page)).toEqual([]);
@@ -411,7 +412,10 @@ describeInBrowser('runs on the page', () => {
         { content: 'next step', priority: 'low', status: 'pending' },
       ],
     };
-    const reply = `# Head\n\n${evil}\n\n![remote](https://evil.example/b.png)\n\n[js](javascript:window.pwned=1) [data](data:text/html,x) [there](https://evil.example/path) <https://auto.example/> https://bare.example/ \u202Egnp.exe\n`;
+    const reply =
+      `# Head\n\n${evil}\n\n![remote](https://evil.example/b.png)\n\n[js](javascript:window.pwned=1) ` +
+      '[data](data:text/html,x) [there](https://evil.example/path) <https://auto.example/> https://bare.example/ ' +
+      `\u202Egnp.exe\n`;
     const runId = await talk.start(script(update(plan), { say: reply }, update(call), { ask: [evil] }), {
       title: `${evil} \u202Etxt`,
     });

@@ -49,60 +49,64 @@ describeInBrowser('secrets and API keys, at length', () => {
     await page.getByRole('menuitem', { name: item, exact: true }).click();
   }
 
-  it('secrets of the team are granted to factories, whatever these are called; in light and dark, on the desk and the phone', async () => {
-    const factory = await factoryOf(mill, 'hostile', HOSTILE + HIDDEN);
-    await mill.secret('shared', 'a-value-that-is-shared');
-    const url = await webhookOf(factory, 'shared');
-    const visit = await open('/secrets');
-    const { page } = visit;
-    const dialog = page.getByRole('dialog');
-    await act(page, 'shared', 'Change grants');
-    await dialog.getByLabel('Only these').check();
-    await press(dialog, 'Save grants');
-    await page.getByRole('row', { name: /^shared Set, version 1 fit for URLs Webhooks none nothing yet/ }).waitFor();
-    expect(await send(url, 'a-value-that-is-shared')).toBe(401);
-    await act(page, 'shared', 'Change grants');
-    await dialog.getByRole('combobox', { name: 'Factories' }).click();
-    await page.getByRole('option', { name: `${HOSTILE}U+202E` }).click();
-    await page.keyboard.press('Escape'); // closes the list of factories, not the dialog
-    await press(dialog, 'Save grants');
-    const row = page.getByRole('row', { name: /^shared/ });
-    await row.getByText(`Webhook orders in ${HOSTILE}U+202E`).waitFor();
-    await says(row, /Webhooks <img src=x onerror=alert\(1\)>U\+202E /);
-    await mill.api('PUT', '/secrets/GITHUB_TOKEN', { grants: { uses: ['git', 'run'] } });
-    await page.reload();
-    await page.getByRole('row', { name: /^GITHUB_TOKEN Not set/ }).waitFor();
-    expect(await seriousFaults(page)).toEqual([]);
-    await shot(page, 'secrets-light');
-    await page.goto(`${mill.url}/factories/${factory}/secrets`);
-    await page.getByText('No secrets of its own yet').waitFor();
-    await page.getByRole('row', { name: /^shared Set, version 1 fit for URLs Webhook orders$/ }).waitFor();
-    expect(await seriousFaults(page)).toEqual([]);
-    await shot(page, 'secrets-of-team-in-factory');
-    await page.goto(`${mill.url}/factories/${factory}/webhooks/new`);
-    await page.getByRole('combobox', { name: 'Secret name' }).fill('sha');
-    await page.getByRole('option', { name: 'shared' }).waitFor();
-    await closed(visit);
-    const manager = await open(`/factories/${factory}/secrets`, {
-      key: await makeKey(mill, 'manager', { factories: [factory] }),
-    });
-    await manager.page
-      .getByRole('listitem')
-      .filter({ hasText: /^shared Set Webhook Orders$/ })
-      .waitFor();
-    await closed(manager);
+  it(
+    'secrets of the team are granted to factories, whatever these are called; in light and dark, on the desk and ' +
+      'the phone',
+    async () => {
+      const factory = await factoryOf(mill, 'hostile', HOSTILE + HIDDEN);
+      await mill.secret('shared', 'a-value-that-is-shared');
+      const url = await webhookOf(factory, 'shared');
+      const visit = await open('/secrets');
+      const { page } = visit;
+      const dialog = page.getByRole('dialog');
+      await act(page, 'shared', 'Change grants');
+      await dialog.getByLabel('Only these').check();
+      await press(dialog, 'Save grants');
+      await page.getByRole('row', { name: /^shared Set, version 1 fit for URLs Webhooks none nothing yet/ }).waitFor();
+      expect(await send(url, 'a-value-that-is-shared')).toBe(401);
+      await act(page, 'shared', 'Change grants');
+      await dialog.getByRole('combobox', { name: 'Factories' }).click();
+      await page.getByRole('option', { name: `${HOSTILE}U+202E` }).click();
+      await page.keyboard.press('Escape'); // closes the list of factories, not the dialog
+      await press(dialog, 'Save grants');
+      const row = page.getByRole('row', { name: /^shared/ });
+      await row.getByText(`Webhook orders in ${HOSTILE}U+202E`).waitFor();
+      await says(row, /Webhooks <img src=x onerror=alert\(1\)>U\+202E /);
+      await mill.api('PUT', '/secrets/GITHUB_TOKEN', { grants: { uses: ['git', 'run'] } });
+      await page.reload();
+      await page.getByRole('row', { name: /^GITHUB_TOKEN Not set/ }).waitFor();
+      expect(await seriousFaults(page)).toEqual([]);
+      await shot(page, 'secrets-light');
+      await page.goto(`${mill.url}/factories/${factory}/secrets`);
+      await page.getByText('No secrets of its own yet').waitFor();
+      await page.getByRole('row', { name: /^shared Set, version 1 fit for URLs Webhook orders$/ }).waitFor();
+      expect(await seriousFaults(page)).toEqual([]);
+      await shot(page, 'secrets-of-team-in-factory');
+      await page.goto(`${mill.url}/factories/${factory}/webhooks/new`);
+      await page.getByRole('combobox', { name: 'Secret name' }).fill('sha');
+      await page.getByRole('option', { name: 'shared' }).waitFor();
+      await closed(visit);
+      const manager = await open(`/factories/${factory}/secrets`, {
+        key: await makeKey(mill, 'manager', { factories: [factory] }),
+      });
+      await manager.page
+        .getByRole('listitem')
+        .filter({ hasText: /^shared Set Webhook Orders$/ })
+        .waitFor();
+      await closed(manager);
 
-    const phone = await open('/secrets', { colorScheme: 'dark', viewport: { width: 375, height: 740 } });
-    await phone.page.getByRole('row', { name: /^shared/ }).waitFor();
-    await fits(phone.page);
-    await shot(phone.page, 'secrets-phone-dark');
-    await press(phone.page, 'Create secret');
-    await phone.page.getByRole('dialog').getByLabel('Several lines').check();
-    await phone.page.getByRole('dialog').getByLabel('Only these').check();
-    expect(await seriousFaults(phone.page)).toEqual([]);
-    await shot(phone.page, 'secrets-create-phone-dark');
-    await closed(phone);
-  });
+      const phone = await open('/secrets', { colorScheme: 'dark', viewport: { width: 375, height: 740 } });
+      await phone.page.getByRole('row', { name: /^shared/ }).waitFor();
+      await fits(phone.page);
+      await shot(phone.page, 'secrets-phone-dark');
+      await press(phone.page, 'Create secret');
+      await phone.page.getByRole('dialog').getByLabel('Several lines').check();
+      await phone.page.getByRole('dialog').getByLabel('Only these').check();
+      expect(await seriousFaults(phone.page)).toEqual([]);
+      await shot(phone.page, 'secrets-create-phone-dark');
+      await closed(phone);
+    },
+  );
 
   it('one’s own key is the last thing that one revokes: not the last one of an admin, and then one is signed out', async () => {
     const { body } = await mill.api('GET', '/api-keys/current');

@@ -52,7 +52,9 @@ describeInBrowser('secrets, API keys and the audit trail', () => {
   /** Whether anything of the page still has the text: what it shows, stores or is called. */
   async function remembers(page: Page, text: string): Promise<boolean> {
     const everything = await page.evaluate(
-      'document.documentElement.outerHTML + [...document.querySelectorAll("input, textarea")].map(({ value }) => value).join("\\n") + JSON.stringify({ ...localStorage, ...sessionStorage }) + JSON.stringify(history.state) + location.href',
+      'document.documentElement.outerHTML + [...document.querySelectorAll("input, textarea")].map(({ value }) ' +
+        '=> value).join("\\n") + JSON.stringify({ ...localStorage, ...sessionStorage }) + ' +
+        'JSON.stringify(history.state) + location.href',
     );
     return String(everything).includes(text);
   }

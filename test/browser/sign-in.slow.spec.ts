@@ -87,40 +87,44 @@ describeInBrowser('signing in', () => {
     await closed(visited);
   });
 
-  it('and creating a webhook need no mouse; whoever follows a link begins at the page that opens, and times have their UTC', async () => {
-    const factory = await factoryOf(mill, 'keyboard');
-    const visited = await visit(browser, mill, `/factories/${factory}/webhooks`);
-    const { page } = visited;
-    await page
-      .getByLabel(/^API key/)
-      .and(page.locator(':focus'))
-      .waitFor();
-    await page.keyboard.type(mill.adminKey);
-    await page.keyboard.press('Enter');
-    await page.getByRole('link', { name: 'Create the first webhook' }).waitFor();
-    await tabTo(page, /^Create the first webhook$/);
-    await page.keyboard.press('Enter');
-    await page.getByLabel(/^Name/).and(page.locator(':focus')).waitFor();
-    await page.keyboard.type('By keys');
-    await tabTo(page, /^Delivery ID header/);
-    await tabTo(page, /^Create webhook$/);
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'By keys is ready' }).waitFor();
-    await tabTo(page, /^Done: open the webhook$/);
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'By keys', level: 1 }).waitFor();
-    await eventually('the page that opened has the keyboard', () =>
-      page.evaluate<boolean>('document.activeElement.tagName === "MAIN"'),
-    );
-    const uid = await shown(page, 'the UID');
-    const created = String((await mill.api('GET', `/factory/${factory}/webhooks/${uid}`)).body['created_at']);
-    const time = page.locator(`time[datetime="${created}"]`).first();
-    expect(await time.getAttribute('title')).toBe(`${created.slice(0, 19).replace('T', ' ')} UTC`);
-    expect(await time.innerText()).toMatch(
-      new RegExp(
-        `${new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Berlin', timeStyle: 'medium' }).format(new Date(created))}$`,
-      ),
-    );
-    await closed(visited);
-  });
+  it(
+    'and creating a webhook need no mouse; whoever follows a link begins at the page that opens, and times have ' +
+      'their UTC',
+    async () => {
+      const factory = await factoryOf(mill, 'keyboard');
+      const visited = await visit(browser, mill, `/factories/${factory}/webhooks`);
+      const { page } = visited;
+      await page
+        .getByLabel(/^API key/)
+        .and(page.locator(':focus'))
+        .waitFor();
+      await page.keyboard.type(mill.adminKey);
+      await page.keyboard.press('Enter');
+      await page.getByRole('link', { name: 'Create the first webhook' }).waitFor();
+      await tabTo(page, /^Create the first webhook$/);
+      await page.keyboard.press('Enter');
+      await page.getByLabel(/^Name/).and(page.locator(':focus')).waitFor();
+      await page.keyboard.type('By keys');
+      await tabTo(page, /^Delivery ID header/);
+      await tabTo(page, /^Create webhook$/);
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'By keys is ready' }).waitFor();
+      await tabTo(page, /^Done: open the webhook$/);
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'By keys', level: 1 }).waitFor();
+      await eventually('the page that opened has the keyboard', () =>
+        page.evaluate<boolean>('document.activeElement.tagName === "MAIN"'),
+      );
+      const uid = await shown(page, 'the UID');
+      const created = String((await mill.api('GET', `/factory/${factory}/webhooks/${uid}`)).body['created_at']);
+      const time = page.locator(`time[datetime="${created}"]`).first();
+      expect(await time.getAttribute('title')).toBe(`${created.slice(0, 19).replace('T', ' ')} UTC`);
+      expect(await time.innerText()).toMatch(
+        new RegExp(
+          `${new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Berlin', timeStyle: 'medium' }).format(new Date(created))}$`,
+        ),
+      );
+      await closed(visited);
+    },
+  );
 });

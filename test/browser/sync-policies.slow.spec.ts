@@ -78,7 +78,8 @@ describeInBrowser('the reconciling of factories on the page, at length', () => {
   async function rememberPasses(uid: string, count: number): Promise<void> {
     await service.service.database.run(function* () {
       const columns =
-        'factory_uid, started_at, finished_at, ending, reason, message, triggers, timings, problems, changes, held, superseded';
+        'factory_uid, started_at, finished_at, ending, reason, message, triggers, timings, problems, changes, ' +
+        'held, superseded';
       for (let number = 0; number < count; number += 1) {
         yield* change(
           `INSERT INTO sync_pass (id, ${columns}) SELECT ?, ${columns} FROM sync_pass WHERE factory_uid = ? LIMIT 1`,
@@ -93,53 +94,57 @@ describeInBrowser('the reconciling of factories on the page, at length', () => {
     page.getByRole('main').getByText(word, { exact: true }).first().waitFor();
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
-  it('show what is wrong with a commit, its lines included, while the last good state serves, and that it was mended', async () => {
-    const { uid, repository } = await following('shop', ONE);
-    const { page, faults } = await at(`/factories/${uid}/sync`);
-    await state(page, 'Ready');
-    const good = repository.tip();
-    repository.commit({
-      [webhookPath('orders')]: '# the shop\nauthMode: tokn # a comment\nsecretName: hook-token\n',
-      [`webhooks/<b>b${HIDDEN}old</b>.yaml`]: webhookFile('hook-token'),
-    });
-    await button(page, 'Sync now').click();
-    await page.getByText('The pass is over: blocked, definitions-invalid.').waitFor();
-    await state(page, 'Stalled');
-    await page.getByText('webhooks/orders.yaml:2:11').waitFor();
-    await says(page.getByLabel('webhooks/orders.yaml, around line 2'), '▸ 2 │ authMode: tokn #');
-    await says(page.getByLabel('webhooks/orders.yaml, around line 2').first().locator('[data-marked]'), /^tokn$/);
-    await page.getByText('webhooks/<b>bU+202Eold</b>.yaml:1:1').waitFor();
-    await page.getByText('What serves on:').waitFor();
-    expect((await deliver(service.ingressUrl('shop', 'orders'), TOKEN)).status).toBe(202);
-    expect(await seriousFaults(page)).toEqual([]);
-    await shot(page, 'sync-problems-light');
-    await button(page, 'Use dark colours').click();
-    expect(await seriousFaults(page)).toEqual([]);
-    await shot(page, 'sync-problems-dark');
-    const phone = await at(`/factories/${uid}/sync`, PHONE);
-    await phone.page.getByText('webhooks/orders.yaml:2:11').waitFor();
-    await fits(phone.page);
-    await shot(phone.page, 'sync-problems-375');
+  it(
+    'show what is wrong with a commit, its lines included, while the last good state serves, and that it was ' +
+      'mended',
+    async () => {
+      const { uid, repository } = await following('shop', ONE);
+      const { page, faults } = await at(`/factories/${uid}/sync`);
+      await state(page, 'Ready');
+      const good = repository.tip();
+      repository.commit({
+        [webhookPath('orders')]: '# the shop\nauthMode: tokn # a comment\nsecretName: hook-token\n',
+        [`webhooks/<b>b${HIDDEN}old</b>.yaml`]: webhookFile('hook-token'),
+      });
+      await button(page, 'Sync now').click();
+      await page.getByText('The pass is over: blocked, definitions-invalid.').waitFor();
+      await state(page, 'Stalled');
+      await page.getByText('webhooks/orders.yaml:2:11').waitFor();
+      await says(page.getByLabel('webhooks/orders.yaml, around line 2'), '▸ 2 │ authMode: tokn #');
+      await says(page.getByLabel('webhooks/orders.yaml, around line 2').first().locator('[data-marked]'), /^tokn$/);
+      await page.getByText('webhooks/<b>bU+202Eold</b>.yaml:1:1').waitFor();
+      await page.getByText('What serves on:').waitFor();
+      expect((await deliver(service.ingressUrl('shop', 'orders'), TOKEN)).status).toBe(202);
+      expect(await seriousFaults(page)).toEqual([]);
+      await shot(page, 'sync-problems-light');
+      await button(page, 'Use dark colours').click();
+      expect(await seriousFaults(page)).toEqual([]);
+      await shot(page, 'sync-problems-dark');
+      const phone = await at(`/factories/${uid}/sync`, PHONE);
+      await phone.page.getByText('webhooks/orders.yaml:2:11').waitFor();
+      await fits(phone.page);
+      await shot(phone.page, 'sync-problems-375');
 
-    const mended = repository.commit({ ...ONE, [`webhooks/<b>b${HIDDEN}old</b>.yaml`]: null });
-    await syncAndGetStatus(service, uid); // not by this page
-    await state(page, 'Ready');
-    await page.getByText('webhooks/orders.yaml:2:11').waitFor({ state: 'detached' });
-    await page
-      .getByText(`main@${mended.slice(0, 12)}`)
-      .first()
-      .waitFor();
+      const mended = repository.commit({ ...ONE, [`webhooks/<b>b${HIDDEN}old</b>.yaml`]: null });
+      await syncAndGetStatus(service, uid); // not by this page
+      await state(page, 'Ready');
+      await page.getByText('webhooks/orders.yaml:2:11').waitFor({ state: 'detached' });
+      await page
+        .getByText(`main@${mended.slice(0, 12)}`)
+        .first()
+        .waitFor();
 
-    await page.goto(`${service.url}/factories/${uid}/sync/revisions/${good.slice(0, 9)}`);
-    await state(page, 'Serving');
-    await page
-      .getByRole('link', { name: `main@${mended.slice(0, 12)}` })
-      .first()
-      .waitFor();
-    expect(await seriousFaults(page)).toEqual([]);
-    await shot(page, 'sync-revision-dark');
-    expect([...faults, ...phone.faults]).toEqual([]);
-  });
+      await page.goto(`${service.url}/factories/${uid}/sync/revisions/${good.slice(0, 9)}`);
+      await state(page, 'Serving');
+      await page
+        .getByRole('link', { name: `main@${mended.slice(0, 12)}` })
+        .first()
+        .waitFor();
+      expect(await seriousFaults(page)).toEqual([]);
+      await shot(page, 'sync-revision-dark');
+      expect([...faults, ...phone.faults]).toEqual([]);
+    },
+  );
 
   it('change the policy, with the refusals of the API, and approve a rewritten history', async () => {
     const { uid, repository } = await following('strict', ONE);

@@ -1,4 +1,7 @@
-/** Webhooks in a browser, at length: every kind of provider, refusals, two people at once, factories of files, and how it all looks. spec: Webhook management. */
+/**
+ * Webhooks in a browser, at length: every kind of provider, refusals, two people at once, factories of files, and how
+ * it all looks. spec: Webhook management.
+ */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,107 +53,111 @@ describeInBrowser('webhooks, at length', () => {
     (await mill.api('GET', `/factory/${factory}/webhooks/${uid}`)).body;
   const open = (path: string, options = {}): Promise<Visit> => signedIn(browser, mill, path, options);
 
-  it('of a provider: the URL first and the secret later, or both at once, or a generated one; the provider’s own library signs', async () => {
-    const factory = await factoryOf(mill, 'signed');
-    const visit = await open(`/factories/${factory}/webhooks/new`);
-    const { page } = visit;
-    const begin = async (name: string, provider: string): Promise<void> => {
-      await page.goto(`${mill.url}/factories/${factory}/webhooks/new`);
-      await page.getByLabel(NAME).fill(name);
-      await page.getByLabel('Provider signature').check();
-      await page.getByLabel(/^Provider scheme/).selectOption({ label: provider });
-    };
-    const github = async (url: string, secret: string): Promise<number> => {
-      const body = `{"zen": ${(unique += 1)}}`;
-      return send(url, { 'x-hub-signature-256': await sign(secret, body), 'x-github-delivery': `d-${unique}` }, body);
-    };
+  it(
+    'of a provider: the URL first and the secret later, or both at once, or a generated one; the provider’s own ' +
+      'library signs',
+    async () => {
+      const factory = await factoryOf(mill, 'signed');
+      const visit = await open(`/factories/${factory}/webhooks/new`);
+      const { page } = visit;
+      const begin = async (name: string, provider: string): Promise<void> => {
+        await page.goto(`${mill.url}/factories/${factory}/webhooks/new`);
+        await page.getByLabel(NAME).fill(name);
+        await page.getByLabel('Provider signature').check();
+        await page.getByLabel(/^Provider scheme/).selectOption({ label: provider });
+      };
+      const github = async (url: string, secret: string): Promise<number> => {
+        const body = `{"zen": ${(unique += 1)}}`;
+        return send(url, { 'x-hub-signature-256': await sign(secret, body), 'x-github-delivery': `d-${unique}` }, body);
+      };
 
-    await begin('Payments', 'Stripe');
-    await press(page, 'Create and get URL');
-    await page.getByRole('heading', { name: 'Finish webhook set-up', level: 1 }).waitFor();
-    const stripe = await shown(page, 'the ingress URL');
-    expect(await send(stripe)).toBe(404);
-    await page
-      .getByRole('listitem')
-      .filter({ hasText: `Endpoint URL: ${stripe}` })
-      .waitFor();
-    await page.getByRole('link', { name: 'Finish later' }).click();
-    await page.getByText('Secret not set').waitFor();
-    await press(page, 'Enable'); // nobody could authenticate
-    await page
-      .getByRole('dialog')
-      .getByText(/no value yet/)
-      .first()
-      .waitFor();
-    await press(page.getByRole('dialog'), 'Close');
-    await shot(page, 'webhooks-finish');
-    await page.getByLabel(/^Provider secret/).fill('short');
-    await press(page, 'Finish webhook set-up');
-    await eventually(
-      'the fault at the field',
-      async () => (await page.getByLabel(/^Provider secret/).getAttribute('aria-invalid')) === 'true',
-    );
-    expect(await seriousFaults(page)).toEqual([]);
-    await page.getByLabel(/^Provider secret/).fill('whsec_of-the-provider');
-    await press(page, 'Finish webhook set-up');
-    await page.getByRole('button', { name: 'Disable', exact: true }).waitFor();
-    const event = (secret: string, id: string): Promise<number> =>
-      send(
-        stripe,
-        { 'stripe-signature': Stripe.webhooks.generateTestHeaderString({ payload: `{"id":"${id}"}`, secret }) },
-        `{"id":"${id}"}`,
+      await begin('Payments', 'Stripe');
+      await press(page, 'Create and get URL');
+      await page.getByRole('heading', { name: 'Finish webhook set-up', level: 1 }).waitFor();
+      const stripe = await shown(page, 'the ingress URL');
+      expect(await send(stripe)).toBe(404);
+      await page
+        .getByRole('listitem')
+        .filter({ hasText: `Endpoint URL: ${stripe}` })
+        .waitFor();
+      await page.getByRole('link', { name: 'Finish later' }).click();
+      await page.getByText('Secret not set').waitFor();
+      await press(page, 'Enable'); // nobody could authenticate
+      await page
+        .getByRole('dialog')
+        .getByText(/no value yet/)
+        .first()
+        .waitFor();
+      await press(page.getByRole('dialog'), 'Close');
+      await shot(page, 'webhooks-finish');
+      await page.getByLabel(/^Provider secret/).fill('short');
+      await press(page, 'Finish webhook set-up');
+      await eventually(
+        'the fault at the field',
+        async () => (await page.getByLabel(/^Provider secret/).getAttribute('aria-invalid')) === 'true',
       );
-    expect(await event('whsec_of-the-provider', 'evt_1')).toBe(202);
-    await press(page, 'Rotate secret');
-    const dialog = page.getByRole('dialog');
-    await press(dialog, 'Rotate secret');
-    await dialog
-      .getByText(/is required/)
-      .first()
-      .waitFor();
-    await dialog.getByLabel(/^New provider secret/).fill('whsec_of-today-then');
-    await press(dialog, 'Rotate secret');
-    await dialog.getByText('The old secret is dead').waitFor();
-    expect(await dialog.innerText()).not.toContain('whsec_');
-    expect([await event('whsec_of-the-provider', 'evt_2'), await event('whsec_of-today-then', 'evt_3')]).toEqual([
-      401, 202,
-    ]);
+      expect(await seriousFaults(page)).toEqual([]);
+      await page.getByLabel(/^Provider secret/).fill('whsec_of-the-provider');
+      await press(page, 'Finish webhook set-up');
+      await page.getByRole('button', { name: 'Disable', exact: true }).waitFor();
+      const event = (secret: string, id: string): Promise<number> =>
+        send(
+          stripe,
+          { 'stripe-signature': Stripe.webhooks.generateTestHeaderString({ payload: `{"id":"${id}"}`, secret }) },
+          `{"id":"${id}"}`,
+        );
+      expect(await event('whsec_of-the-provider', 'evt_1')).toBe(202);
+      await press(page, 'Rotate secret');
+      const dialog = page.getByRole('dialog');
+      await press(dialog, 'Rotate secret');
+      await dialog
+        .getByText(/is required/)
+        .first()
+        .waitFor();
+      await dialog.getByLabel(/^New provider secret/).fill('whsec_of-today-then');
+      await press(dialog, 'Rotate secret');
+      await dialog.getByText('The old secret is dead').waitFor();
+      expect(await dialog.innerText()).not.toContain('whsec_');
+      expect([await event('whsec_of-the-provider', 'evt_2'), await event('whsec_of-today-then', 'evt_3')]).toEqual([
+        401, 202,
+      ]);
 
-    await begin('Hub', 'GitHub');
-    await press(page, 'Generate one');
-    await press(page, 'Create webhook');
-    const [hub, secret] = [await shown(page, 'the ingress URL'), await shown(page, 'the secret')];
-    expect([await github(hub, secret), await github(hub, `${secret}0`)]).toEqual([202, 401]);
-    await shot(page, 'webhooks-created-github');
-    await page.getByRole('link', { name: 'Done: open the webhook' }).click();
-    await press(page, 'Rotate secret');
-    await press(dialog, 'Generate one');
-    await press(dialog, 'Rotate secret');
-    await dialog.getByText('The old secret is dead').waitFor();
-    const another = await shown(dialog, 'the secret');
-    expect([await github(hub, secret), await github(hub, another)]).toEqual([401, 202]);
-    await press(dialog, 'Done');
-    await dialog.waitFor({ state: 'detached' });
-    expect(await page.content()).not.toContain(another);
+      await begin('Hub', 'GitHub');
+      await press(page, 'Generate one');
+      await press(page, 'Create webhook');
+      const [hub, secret] = [await shown(page, 'the ingress URL'), await shown(page, 'the secret')];
+      expect([await github(hub, secret), await github(hub, `${secret}0`)]).toEqual([202, 401]);
+      await shot(page, 'webhooks-created-github');
+      await page.getByRole('link', { name: 'Done: open the webhook' }).click();
+      await press(page, 'Rotate secret');
+      await press(dialog, 'Generate one');
+      await press(dialog, 'Rotate secret');
+      await dialog.getByText('The old secret is dead').waitFor();
+      const another = await shown(dialog, 'the secret');
+      expect([await github(hub, secret), await github(hub, another)]).toEqual([401, 202]);
+      await press(dialog, 'Done');
+      await dialog.waitFor({ state: 'detached' });
+      expect(await page.content()).not.toContain(another);
 
-    await begin('Standard', 'Standard Webhooks (any compatible sender)');
-    await press(page, 'Create webhook');
-    const [standard, generated] = [await shown(page, 'the ingress URL'), await shown(page, 'the secret')];
-    const now = new Date();
-    const headers = {
-      'webhook-id': 'msg_1',
-      'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
-      'webhook-signature': new StandardWebhook(generated).sign('msg_1', now, '{"a":1}'),
-    };
-    expect(await send(standard, headers, '{"a":1}')).toBe(202);
+      await begin('Standard', 'Standard Webhooks (any compatible sender)');
+      await press(page, 'Create webhook');
+      const [standard, generated] = [await shown(page, 'the ingress URL'), await shown(page, 'the secret')];
+      const now = new Date();
+      const headers = {
+        'webhook-id': 'msg_1',
+        'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+        'webhook-signature': new StandardWebhook(generated).sign('msg_1', now, '{"a":1}'),
+      };
+      expect(await send(standard, headers, '{"a":1}')).toBe(202);
 
-    await begin('Chat', 'Sentry');
-    await press(page, 'My provider is not in the list');
-    await page.getByRole('combobox', { name: 'Known providers that are not served' }).fill('slack');
-    await page.getByRole('option', { name: 'slack', exact: true }).click();
-    await page.getByText(/slack is not served: its sender wants a handshake/).waitFor();
-    await closed(visit);
-  });
+      await begin('Chat', 'Sentry');
+      await press(page, 'My provider is not in the list');
+      await page.getByRole('combobox', { name: 'Known providers that are not served' }).fill('slack');
+      await page.getByRole('option', { name: 'slack', exact: true }).click();
+      await page.getByText(/slack is not served: its sender wants a handshake/).waitFor();
+      await closed(visit);
+    },
+  );
 
   it('that cannot be created so are refused at the fields, and twenty are enough', async () => {
     const factory = await factoryOf(mill, 'refusals');

@@ -1,4 +1,7 @@
-/** Webhooks in a browser, before the real service: created, sent to with what the page shows, rotated, switched, deleted, looked at. spec: Webhook management. */
+/**
+ * Webhooks in a browser, before the real service: created, sent to with what the page shows, rotated, switched,
+ * deleted, looked at. spec: Webhook management.
+ */
 import type { Browser } from 'playwright-core';
 import { makeKey } from '../support/api-keys.ts';
 import { describeInBrowser, launch, seriousFaults, shot, signedIn, type Visit } from '../support/browser.ts';
@@ -65,7 +68,8 @@ describeInBrowser('webhooks', () => {
     const [url, secret] = [await shown(page, 'the ingress URL'), await shown(page, 'the secret')];
     const command = await page.getByLabel('Command that sends a delivery').innerText();
     expect(command).toBe(
-      `curl -sS -X POST '${url}' \\\n  -H 'Authorization: Bearer ${secret}' \\\n  -H 'Content-Type: application/json' \\\n  -d '{"hello": "world", "at": "'"$(date +%s)"'"}'`,
+      `curl -sS -X POST '${url}' \\\n  -H 'Authorization: Bearer ${secret}' \\\n  -H 'Content-Type: ` +
+        `application/json' \\\n  -d '{"hello": "world", "at": "'"$(date +%s)"'"}'`,
     );
     expect(await inShell(command)).toMatch(/^\{"delivery_id": "[^"]+"\}$/);
     await page.getByText(/is a duplicate: it is answered with 202 as well, and starts nothing/).waitFor();
@@ -86,7 +90,8 @@ describeInBrowser('webhooks', () => {
     await page.getByRole('heading', { name: 'Create webhook' }).waitFor(); // what was shown is gone with its page
     expect(
       await page.evaluate(
-        'document.documentElement.outerHTML + JSON.stringify({ ...localStorage, ...sessionStorage }) + JSON.stringify(history.state)',
+        'document.documentElement.outerHTML + JSON.stringify({ ...localStorage, ...sessionStorage }) + ' +
+          'JSON.stringify(history.state)',
       ),
     ).not.toContain(secret);
 
@@ -210,36 +215,43 @@ describeInBrowser('webhooks', () => {
     await closed(visit);
   });
 
-  it('are listed for viewers without anything to change, long names in two lines and reordering characters by their names', async () => {
-    const factory = await factoryOf(mill, 'looks');
-    const name = `exe.${HIDDEN}gpj ${'considerable '.repeat(8)}`.trim();
-    const { body } = await mill.api('POST', `/factory/${factory}/webhooks`, { name, description: `About ${HIDDEN}it` });
-    await mill.api('POST', `/factory/${factory}/automations`, {
-      name: `Act ${HIDDEN}on`,
-      triggers: [{ provider: 'webhook', webhook_uids: [body['uid']] }],
-      prompt: 'Act.',
-    });
-    const visit = await open(`/factories/${factory}/webhooks`, {
-      key: await makeKey(mill, 'viewer', { factories: [factory] }),
-      viewport: { width: 375, height: 740 },
-    });
-    const { page } = visit;
-    const link = page.getByRole('link', { name: /^exe\.U\+202Egpj/ });
-    await link.waitFor();
-    await eventually('the name takes two lines', async () => ((await link.boundingBox())?.height ?? Infinity) < 60);
-    await fits(page);
-    expect(await seriousFaults(page)).toEqual([]);
-    await shot(page, 'webhooks-list-phone');
-    await page.setViewportSize({ width: 1280, height: 900 });
-    await page.getByRole('link', { name: 'Act U+202Eon' }).waitFor();
-    expect(await page.getByRole('link', { name: 'Create webhook' }).count()).toBe(0);
-    await link.click();
-    await page.getByRole('heading', { name: /^exe\.U\+202Egpj/, level: 1 }).waitFor();
-    await page.getByText('About U+202Eit').waitFor();
-    expect(
-      await page.getByRole('button', { name: /^(Disable|Edit|Rotate secret|Delete|How to send to it)$/ }).count(),
-    ).toBe(0);
-    expect(await page.getByRole('main').innerText()).not.toContain(HIDDEN);
-    await closed(visit);
-  });
+  it(
+    'are listed for viewers without anything to change, long names in two lines and reordering characters by ' +
+      'their names',
+    async () => {
+      const factory = await factoryOf(mill, 'looks');
+      const name = `exe.${HIDDEN}gpj ${'considerable '.repeat(8)}`.trim();
+      const { body } = await mill.api('POST', `/factory/${factory}/webhooks`, {
+        name,
+        description: `About ${HIDDEN}it`,
+      });
+      await mill.api('POST', `/factory/${factory}/automations`, {
+        name: `Act ${HIDDEN}on`,
+        triggers: [{ provider: 'webhook', webhook_uids: [body['uid']] }],
+        prompt: 'Act.',
+      });
+      const visit = await open(`/factories/${factory}/webhooks`, {
+        key: await makeKey(mill, 'viewer', { factories: [factory] }),
+        viewport: { width: 375, height: 740 },
+      });
+      const { page } = visit;
+      const link = page.getByRole('link', { name: /^exe\.U\+202Egpj/ });
+      await link.waitFor();
+      await eventually('the name takes two lines', async () => ((await link.boundingBox())?.height ?? Infinity) < 60);
+      await fits(page);
+      expect(await seriousFaults(page)).toEqual([]);
+      await shot(page, 'webhooks-list-phone');
+      await page.setViewportSize({ width: 1280, height: 900 });
+      await page.getByRole('link', { name: 'Act U+202Eon' }).waitFor();
+      expect(await page.getByRole('link', { name: 'Create webhook' }).count()).toBe(0);
+      await link.click();
+      await page.getByRole('heading', { name: /^exe\.U\+202Egpj/, level: 1 }).waitFor();
+      await page.getByText('About U+202Eit').waitFor();
+      expect(
+        await page.getByRole('button', { name: /^(Disable|Edit|Rotate secret|Delete|How to send to it)$/ }).count(),
+      ).toBe(0);
+      expect(await page.getByRole('main').innerText()).not.toContain(HIDDEN);
+      await closed(visit);
+    },
+  );
 });

@@ -1,4 +1,7 @@
-/** The Python client has its own tests; here its one command is run, on a service of its own. What else it can do (`--all`) takes other interpreters and tools. */
+/**
+ * The Python client has its own tests; here its one command is run, on a service of its own. What else it can do
+ * (`--all`) takes other interpreters and tools.
+ */
 import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -28,7 +31,9 @@ if (missing !== undefined) process.stderr.write(`millwright: the tests of the Py
   },
 );
 
-/** Why the tests cannot run on this machine; undefined where they can, and where they must (REQUIRE_PYTHON_CLIENT=1). */
+/**
+ * Why the tests cannot run on this machine; undefined where they can, and where they must (REQUIRE_PYTHON_CLIENT=1).
+ */
 function whatIsMissing(): string | undefined {
   if (process.env['REQUIRE_PYTHON_CLIENT'] === '1') return undefined;
   const { error, stdout, signal } = spawnSync('python3', [TESTS, '--prepare'], {

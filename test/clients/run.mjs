@@ -1,4 +1,5 @@
-// Installs what the published TypeScript client is tried with (package checkers, Deno, Bun, older compilers) into a cache outside the project, and runs those tests. Plain JavaScript, no packages.
+// Installs what the published TypeScript client is tried with (package checkers, Deno, Bun, older compilers) into a
+// cache outside the project, and runs those tests. Plain JavaScript, no packages.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';

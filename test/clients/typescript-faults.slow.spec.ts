@@ -1,4 +1,7 @@
-/** The TypeScript client against the real service, through a proxy that cuts, delays and falsifies what they say to each other: nothing is done twice, nothing is lost, and what went wrong is told. */
+/**
+ * The TypeScript client against the real service, through a proxy that cuts, delays and falsifies what they say to each
+ * other: nothing is done twice, nothing is lost, and what went wrong is told.
+ */
 import { randomUUID } from 'node:crypto';
 import {
   APIConnectionError,
@@ -29,7 +32,9 @@ let pauses: number[] = [];
 /** Limits are below a pause, pauses are over at once. */
 const PAUSE_MS_MAX = 60_000;
 
-/** The time as it is, but nobody waits for a retry. Limits of time are above every pause, or the test wants them to end. */
+/**
+ * The time as it is, but nobody waits for a retry. Limits of time are above every pause, or the test wants them to end.
+ */
 const hasty: Clock = {
   nowMs: () => performance.now(),
   dateMs: () => Date.now(),

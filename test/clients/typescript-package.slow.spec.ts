@@ -1,4 +1,7 @@
-/** The packed TypeScript client in an empty project: what it holds, its types, and every example of its README and its folder of examples, run against a real service. */
+/**
+ * The packed TypeScript client in an empty project: what it holds, its types, and every example of its README and its
+ * folder of examples, run against a real service.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bootService, type TestService } from '../support/service.ts';

@@ -1,4 +1,7 @@
-/** The TypeScript client as its users have it: packed, installed into an empty project from the tarball alone, with the README's examples at hand. */
+/**
+ * The TypeScript client as its users have it: packed, installed into an empty project from the tarball alone, with the
+ * README's examples at hand.
+ */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';

@@ -1,4 +1,7 @@
-/** The packed TypeScript client with what is not of this repository: the checkers of packages, Deno, Bun and a browser. Run by test/clients/run.mjs, which brings the programs. */
+/**
+ * The packed TypeScript client with what is not of this repository: the checkers of packages, Deno, Bun and a browser.
+ * Run by test/clients/run.mjs, which brings the programs.
+ */
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readFile } from 'node:fs/promises';
@@ -120,7 +123,9 @@ describeInBrowser('a browser', () => {
   /** Runs the body of an async function with the client's module and the key at hand, in a page of the site. */
   async function inPage(body: string): Promise<{ answer: unknown; faults: string[] }> {
     const { page, faults, close } = await visit(browser, site);
-    const script = `(async () => { const mw = await import('/client/index.js'); const apiKey = ${JSON.stringify(service.adminKey)}; const elsewhere = ${JSON.stringify(service.url)}; ${body} })()`;
+    const script =
+      `(async () => { const mw = await import('/client/index.js'); const apiKey = ` +
+      `${JSON.stringify(service.adminKey)}; const elsewhere = ${JSON.stringify(service.url)}; ${body} })()`;
     const answer: unknown = await page.evaluate(script);
     await close();
     return { answer, faults };

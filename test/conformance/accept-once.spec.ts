@@ -354,7 +354,8 @@ await onEachBackend('acceptOnce', (world) => {
     const { webhookUid, factoryUid } = served;
     const startMs = Date.now() - 3_600_000;
     const refused = async (minute: number, outcome: 'rejectedAuth' | 'rejectedTooLarge'): Promise<string> => {
-      const entryId = uuidv7(startMs + minute * 60_000 + 20_000, randomBytes(UUID_RANDOM_BYTES)); // made after its receipt
+      // made after its receipt
+      const entryId = uuidv7(startMs + minute * 60_000 + 20_000, randomBytes(UUID_RANDOM_BYTES));
       await stores.deliveries.logRefused({
         entryId,
         webhookUid,

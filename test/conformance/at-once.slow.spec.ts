@@ -75,7 +75,8 @@ await onPostgres('at once', (world) => {
     const one = await arrivalAt(world.stores, served);
     const next = await arrivalAt(world.stores, served);
     await rival.query('BEGIN');
-    await rival.query('SELECT 1 FROM webhook WHERE uid = $1 FOR UPDATE', [webhookUid]); // stops the acceptance behind its look at the version
+    // stops the acceptance behind its look at the version
+    await rival.query('SELECT 1 FROM webhook WHERE uid = $1 FOR UPDATE', [webhookUid]);
     const order: string[] = [];
     const answer = world.stores.deliveries
       .acceptOnce(one)
@@ -185,7 +186,8 @@ await onPostgres('at once', (world) => {
     const work = other.database.run(() => rows('SELECT pg_sleep(60)'));
     const killed = eventually('the connection is there', async () => {
       const { rows: found } = await rival.query(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep(60)%' AND pid <> pg_backend_pid()",
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep(60)%' " +
+          'AND pid <> pg_backend_pid()',
       );
       return found.length > 0 || undefined;
     });

@@ -1,4 +1,7 @@
-/** Runs a suite of the stores on SQLite in the first tier, on PostgreSQL in the second: loudly skipped where none can be started. */
+/**
+ * Runs a suite of the stores on SQLite in the first tier, on PostgreSQL in the second: loudly skipped where none can be
+ * started.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

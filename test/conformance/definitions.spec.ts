@@ -45,7 +45,8 @@ await onEachBackend('definitions', (world) => {
     await apply(stores, uid, fence, objects, [], 'main@sha1:1');
     const actual = await stores.definitions.actual(uid);
     expect(actual.factory).toEqual({ applyMode: 'atomic' });
-    expect(actual.objects).toEqual([objects[1], objects[0], objects[2], objects[4], objects[3]]); // webhooks, automations, the rest
+    // webhooks, automations, the rest
+    expect(actual.objects).toEqual([objects[1], objects[0], objects[2], objects[4], objects[3]]);
     expect((await stores.factories.find(uid))?.revisionApplied).toBe('main@sha1:1');
     expect(
       (await stores.webhooks.list(uid)).map(({ slug, auth_mode: mode, enabled, version, revision }) => ({

@@ -445,7 +445,8 @@ await onEachBackend('factories', (world) => {
       await stores.factories.edit(uid, { name: 'Of the file', source: { kind: 'directory', path: '/elsewhere' } }),
     ).toBe('done');
     expect(await stores.factories.find(uid)).toMatchObject({ source: { path: '/elsewhere' } });
-    expect(await stores.factories.edit(uid, { name: 'Mine', source: { kind: 'dashboard' } })).toBe('done'); // no file decides any more
+    // no file decides any more
+    expect(await stores.factories.edit(uid, { name: 'Mine', source: { kind: 'dashboard' } })).toBe('done');
     expect(await stores.factories.find(uid)).toMatchObject({ name: 'Mine', source: { kind: 'dashboard' } });
   });
 

@@ -175,7 +175,8 @@ describe('a process killed in mid-burst on SQLite', () => {
     const stores = storesOf(await openDatabase({ dataDir, nowMs: () => Date.now() + 10 * 365 * 86_400_000 }));
     const kept = await select<{ entry_id: string; delivery_id: string; runs: number }>(
       stores,
-      'SELECT d.entry_id, d.delivery_id, (SELECT count(*) FROM run r WHERE r.entry_id = d.entry_id) AS runs FROM delivery d WHERE d.webhook_uid = ?',
+      'SELECT d.entry_id, d.delivery_id, (SELECT count(*) FROM run r WHERE r.entry_id = d.entry_id) AS runs ' +
+        'FROM delivery d WHERE d.webhook_uid = ?',
       served.webhookUid,
     );
     expect(kept.filter(({ runs }) => runs !== 2)).toEqual([]);

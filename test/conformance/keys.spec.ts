@@ -225,7 +225,8 @@ await onEachBackend('the audit trail', (world) => {
     expect(await ids({ action: 'api_key.create' })).toEqual([middle, oldest]);
     expect(await ids({ subject: second.id, action: 'api_key.change' })).toEqual([newest]);
     expect(await ids({ factoryUid: 'fac_a' })).toEqual([]);
-    await meddle(stores, 'UPDATE audit_entry SET at = 1000 WHERE id IN (?, ?)', String(oldest), String(middle)); // of one moment: the ID decides
+    // of one moment: the ID decides
+    await meddle(stores, 'UPDATE audit_entry SET at = 1000 WHERE id IN (?, ?)', String(oldest), String(middle));
     expect(await ids({ untilMs: 1_000 })).toEqual([]);
     expect(await ids({ sinceMs: 1_000, untilMs: 1_001 })).toEqual([middle, oldest]);
     expect(await ids({}, [1_000, String(middle)])).toEqual([oldest]);

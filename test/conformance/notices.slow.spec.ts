@@ -1,4 +1,7 @@
-/** Notices between processes on a real PostgreSQL: they arrive, a lost connection is made again, and nothing that was told meanwhile is missed. */
+/**
+ * Notices between processes on a real PostgreSQL: they arrive, a lost connection is made again, and nothing that was
+ * told meanwhile is missed.
+ */
 import { Client } from 'pg';
 import { Notices, type Topic } from '../../apps/server/store/database/notices.ts';
 import { PostgresLine } from '../../apps/server/store/database/postgres/notices-postgres.ts';
@@ -59,7 +62,8 @@ suite(`notices over PostgreSQL${server.ok ? '' : ` (SKIPPED: ${server.reason})`}
     eventually(`${what} is heard`, () => (heard.includes(what) ? true : undefined));
   const kill = (): Promise<unknown> =>
     operator.query(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'millwright notices' AND datname = current_database()",
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'millwright notices' " +
+        'AND datname = current_database()',
     );
 
   it('arrive at every other process, once, and not at who told them', async () => {
@@ -92,17 +96,21 @@ suite(`notices over PostgreSQL${server.ok ? '' : ` (SKIPPED: ${server.reason})`}
     expect(two.heard.filter((what) => what === 'runs *').length).toBeLessThan(10);
   });
 
-  it('go on after every connection was killed: what was told meanwhile counts as anything, and who tells was not disturbed', async () => {
-    const [one, two] = [await party(), await party()];
-    for (const { heard } of [one, two]) heard.length = 0;
-    await kill();
-    for (let at = 0; at < 100; at += 1) one.notices.publish('run', `r${at}`);
-    await Promise.all([listens(one), listens(two)]);
-    one.notices.publish('run', 'afterwards');
-    await heardOf(two, 'run afterwards');
-    expect(one.states).toContain('regained');
-    expect(one.states.filter((state) => state === 'regained')).toHaveLength(1);
-  });
+  it(
+    'go on after every connection was killed: what was told meanwhile counts as anything, and who tells was not ' +
+      'disturbed',
+    async () => {
+      const [one, two] = [await party(), await party()];
+      for (const { heard } of [one, two]) heard.length = 0;
+      await kill();
+      for (let at = 0; at < 100; at += 1) one.notices.publish('run', `r${at}`);
+      await Promise.all([listens(one), listens(two)]);
+      one.notices.publish('run', 'afterwards');
+      await heardOf(two, 'run afterwards');
+      expect(one.states).toContain('regained');
+      expect(one.states.filter((state) => state === 'regained')).toHaveLength(1);
+    },
+  );
 
   it('of a database that never answers are told nobody, and keep nobody from stopping', async () => {
     const lonely = await party('postgres://nobody@127.0.0.1:1/none');

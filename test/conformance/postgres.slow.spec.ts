@@ -1,4 +1,6 @@
-/** Every suite of this folder again, on PostgreSQL; the first tier runs them on SQLite. `-t` picks one by its subject. */
+/**
+ * Every suite of this folder again, on PostgreSQL; the first tier runs them on SQLite. `-t` picks one by its subject.
+ */
 import { readdirSync } from 'node:fs';
 
 const suites = readdirSync(new URL('.', import.meta.url)).filter((name) => /(?<!\.slow)\.spec\.ts$/.test(name));

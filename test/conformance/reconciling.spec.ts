@@ -309,50 +309,56 @@ await onEachBackend('reconciling', (world) => {
     ]).toEqual([0, undefined]);
   });
 
-  it('changes a policy with an audit entry that names its members only, ends the pass under way, and asks for another', async () => {
-    const { uid, fence } = await seedFactory(stores);
-    const syncPolicy = { verifyCommits: { keys: ['ssh-ed25519 hidden-word'] }, fastForwardOnly: true, windows: [] };
-    expect(await stores.factories.edit(uid, { syncPolicy })).toBe('policy-needs-git'); // it is a directory
-    expect(
+  it(
+    'changes a policy with an audit entry that names its members only, ends the pass under way, and asks for ' +
+      'another',
+    async () => {
+      const { uid, fence } = await seedFactory(stores);
+      const syncPolicy = { verifyCommits: { keys: ['ssh-ed25519 hidden-word'] }, fastForwardOnly: true, windows: [] };
+      expect(await stores.factories.edit(uid, { syncPolicy })).toBe('policy-needs-git'); // it is a directory
+      expect(
+        await stores.factories.edit(
+          uid,
+          { syncPolicy, source: { kind: 'git', url: 'https://git.example/a' } },
+          bySystem(newId()),
+        ),
+      ).toBe('done');
+      expect(await stores.factories.find(uid)).toMatchObject({ syncPolicy, generationRequested: 2 });
+      await expect(stores.factories.recordPass(uid, fence, outcome())).rejects.toThrow('taken over');
+      expect(await stores.factories.edit(uid, { syncPolicy })).toBe('done');
+      expect((await stores.factories.find(uid))?.generationRequested).toBe(2); // nothing new
+      expect(await stores.factories.edit(uid, { source: { kind: 'dashboard' } })).toBe('policy-needs-git');
+      const [entry] = await stores.audit.list({ factoryUid: uid }, 1);
+      expect(entry).toMatchObject({
+        action: 'factory.change',
+        details: {
+          changed: ['source', 'sync_policy'],
+          source: 'git',
+          policy: ['verify_commits', 'fast_forward_only', 'windows'],
+          policy_changes: ['+verify_commits', '+fast_forward_only', '+windows'],
+        },
+      });
+      // What is asked no longer is said as loudly as what is.
       await stores.factories.edit(
         uid,
-        { syncPolicy, source: { kind: 'git', url: 'https://git.example/a' } },
+        {
+          syncPolicy: { fastForwardOnly: true, windows: [{ kind: 'deny', schedule: '* * * * *', durationMinutes: 1 }] },
+        },
         bySystem(newId()),
-      ),
-    ).toBe('done');
-    expect(await stores.factories.find(uid)).toMatchObject({ syncPolicy, generationRequested: 2 });
-    await expect(stores.factories.recordPass(uid, fence, outcome())).rejects.toThrow('taken over');
-    expect(await stores.factories.edit(uid, { syncPolicy })).toBe('done');
-    expect((await stores.factories.find(uid))?.generationRequested).toBe(2); // nothing new
-    expect(await stores.factories.edit(uid, { source: { kind: 'dashboard' } })).toBe('policy-needs-git');
-    const [entry] = await stores.audit.list({ factoryUid: uid }, 1);
-    expect(entry).toMatchObject({
-      action: 'factory.change',
-      details: {
-        changed: ['source', 'sync_policy'],
-        source: 'git',
-        policy: ['verify_commits', 'fast_forward_only', 'windows'],
-        policy_changes: ['+verify_commits', '+fast_forward_only', '+windows'],
-      },
-    });
-    // What is asked no longer is said as loudly as what is.
-    await stores.factories.edit(
-      uid,
-      { syncPolicy: { fastForwardOnly: true, windows: [{ kind: 'deny', schedule: '* * * * *', durationMinutes: 1 }] } },
-      bySystem(newId()),
-    );
-    const [less] = await stores.audit.list({ factoryUid: uid }, 1);
-    const [event] = await stores.events.list(uid, 1);
-    expect([less, event]).toMatchObject([
-      { details: { policy: ['fast_forward_only', 'windows'], policy_changes: ['−verify_commits', '~windows'] } },
-      { reason: 'policy-changed', message: 'the sync policy was changed: −verify_commits ~windows' },
-    ]);
-    await stores.factories.edit(uid, { syncPolicy: {} }, bySystem(newId()));
-    expect((await stores.events.list(uid, 1))[0]?.message).toBe(
-      'the sync policy was changed: −fast_forward_only −windows; it asks nothing now',
-    );
-    expect(JSON.stringify([entry, less, await stores.events.list(uid, 9)])).not.toContain('hidden-word');
-  });
+      );
+      const [less] = await stores.audit.list({ factoryUid: uid }, 1);
+      const [event] = await stores.events.list(uid, 1);
+      expect([less, event]).toMatchObject([
+        { details: { policy: ['fast_forward_only', 'windows'], policy_changes: ['−verify_commits', '~windows'] } },
+        { reason: 'policy-changed', message: 'the sync policy was changed: −verify_commits ~windows' },
+      ]);
+      await stores.factories.edit(uid, { syncPolicy: {} }, bySystem(newId()));
+      expect((await stores.events.list(uid, 1))[0]?.message).toBe(
+        'the sync policy was changed: −fast_forward_only −windows; it asks nothing now',
+      );
+      expect(JSON.stringify([entry, less, await stores.events.list(uid, 9)])).not.toContain('hidden-word');
+    },
+  );
 
   it('keeps the blob of every file that applies, also when only a comment in it changes', async () => {
     const { factoryUid, fence, webhookUid, secretName } = await seedServed(stores);

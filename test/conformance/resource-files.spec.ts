@@ -36,7 +36,8 @@ await onEachBackend('resources', (world) => {
       skillOf('review'),
     ]);
     expect(await resources.environment(one.uid, 'build')).toEqual({ uid: build.uid, definition: build.definition });
-    expect(await resources.environment(one.uid, build.uid)).toMatchObject({ definition: { name: build.uid } }); // a name comes first
+    // a name comes first
+    expect(await resources.environment(one.uid, build.uid)).toMatchObject({ definition: { name: build.uid } });
     expect(await resources.environment(one.uid, 'review')).toEqual({ names: ['again', 'build', build.uid] });
     expect(await resources.environment(other.uid, build.uid)).toEqual({ names: [] });
     expect(await resources.skill(one.uid, 'build')).toEqual({ names: ['review'], files: [] });

@@ -58,18 +58,22 @@ await onEachBackend('retention of runs', (world) => {
       runId,
     );
 
-  it('removes events and questions of runs that ended long ago, and keeps the last word, so that no number is given twice', async () => {
-    const [old, young] = [await endedRun(91, 250), await endedRun(89, 20)];
-    const last = (await seqs(old)).at(-1) as number;
-    await sweepAll(stores, events());
-    expect(await seqs(old)).toEqual([last]);
-    expect(await stores.permissions.ofRun(old)).toEqual([]);
-    expect((await seqs(young)).length).toBeGreaterThan(15);
-    expect(await stores.permissions.ofRun(young)).toHaveLength(1);
-    const [event] = await stores.runs.events(old, 0, 10);
-    expect(JSON.parse(event?.body ?? '')).toEqual({ state: 'SUCCEEDED', message: 'all done' });
-    expect(await stores.runs.find(old)).toMatchObject({ state: 'SUCCEEDED', status_message: 'all done' });
-  });
+  it(
+    'removes events and questions of runs that ended long ago, and keeps the last word, so that no number is ' +
+      'given twice',
+    async () => {
+      const [old, young] = [await endedRun(91, 250), await endedRun(89, 20)];
+      const last = (await seqs(old)).at(-1) as number;
+      await sweepAll(stores, events());
+      expect(await seqs(old)).toEqual([last]);
+      expect(await stores.permissions.ofRun(old)).toEqual([]);
+      expect((await seqs(young)).length).toBeGreaterThan(15);
+      expect(await stores.permissions.ofRun(young)).toHaveLength(1);
+      const [event] = await stores.runs.events(old, 0, 10);
+      expect(JSON.parse(event?.body ?? '')).toEqual({ state: 'SUCCEEDED', message: 'all done' });
+      expect(await stores.runs.find(old)).toMatchObject({ state: 'SUCCEEDED', status_message: 'all done' });
+    },
+  );
 
   it('keeps the timeline, and what was asked', async () => {
     const runId = await endedRun(91, 20);

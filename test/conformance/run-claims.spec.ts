@@ -1,4 +1,7 @@
-/** Which run is next, on every database: fair order, exact bounds, one of a group at a time, and a price that does not grow with what waits. */
+/**
+ * Which run is next, on every database: fair order, exact bounds, one of a group at a time, and a price that does not
+ * grow with what waits.
+ */
 import { NOBODY_SERVED, type LiveBounds } from '#runs';
 import type { NewRun } from '../../apps/server/store/runs/new-run.ts';
 import { claimRuns } from '../../apps/server/store/runs/run-claims.ts';
@@ -16,7 +19,8 @@ await onEachBackend('claims', (world) => {
     stores = storesOf(world.stores.database); // whose turn it was is a process's own knowledge
     await meddle(
       stores,
-      "UPDATE run SET state = 'CANCELLED', lease_owner = NULL, lease_until = NULL WHERE state NOT IN ('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED')",
+      "UPDATE run SET state = 'CANCELLED', lease_owner = NULL, lease_until = NULL " +
+        "WHERE state NOT IN ('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED')",
     );
   });
 
@@ -49,21 +53,25 @@ await onEachBackend('claims', (world) => {
     expect(await claim(1)).toEqual([]);
   });
 
-  it('go round between equals from claim to claim: fifty waiting runs of one factory keep no other from the only place', async () => {
-    await wait(
-      ...times(50, { factoryUid: 'A', automationUid: 'x' }),
-      { factoryUid: 'B', automationUid: 'x' },
-      { factoryUid: 'B', automationUid: 'y' },
-      { factoryUid: 'C', automationUid: 'x' },
-    );
-    const order: string[] = [];
-    for (let turn = 0; turn < 7; turn += 1) {
-      const [one] = await claim(1);
-      order.push(who([one as ClaimedRun]));
-      await stores.runs.finish(one as ClaimedRun, { state: 'SUCCEEDED', message: 'done' });
-    }
-    expect(order.join(' ')).toBe('Ax Bx Cx Ax By Ax Ax');
-  });
+  it(
+    'go round between equals from claim to claim: fifty waiting runs of one factory keep no other from the only ' +
+      'place',
+    async () => {
+      await wait(
+        ...times(50, { factoryUid: 'A', automationUid: 'x' }),
+        { factoryUid: 'B', automationUid: 'x' },
+        { factoryUid: 'B', automationUid: 'y' },
+        { factoryUid: 'C', automationUid: 'x' },
+      );
+      const order: string[] = [];
+      for (let turn = 0; turn < 7; turn += 1) {
+        const [one] = await claim(1);
+        order.push(who([one as ClaimedRun]));
+        await stores.runs.finish(one as ClaimedRun, { state: 'SUCCEEDED', message: 'done' });
+      }
+      expect(order.join(' ')).toBe('Ax Bx Cx Ax By Ax Ax');
+    },
+  );
 
   it('keep both bounds exactly, whatever other processes claim meanwhile', async () => {
     const other = await world.another();
@@ -132,8 +140,11 @@ await onEachBackend('claims', (world) => {
         : 'WITH series AS (SELECT generate_series(1, 20000) AS i)';
     await meddle(
       stores,
-      `INSERT INTO run (run_id, title, state, prompt, source, creator_uid, agent_config, metadata, factory_uid, automation_uid, concurrency_group, epoch, takeovers, created_at, updated_at)
-      ${series} SELECT ${uid('many-', '(100000 + i)')}, 't', 'QUEUED', 'p', 'API', 'u', '{}', '{}', ${uid('fac_', '(1000 + i % 40)')}, ${uid('auto_', '(1000 + i % 400)')}, CASE WHEN i % 4 = 0 THEN ${uid('g', '(i % 400)')} END, 0, 0, 1, 1 FROM series`,
+      `INSERT INTO run (run_id, title, state, prompt, source, creator_uid, agent_config, metadata, factory_uid,
+        automation_uid, concurrency_group, epoch, takeovers, created_at, updated_at)
+      ${series} SELECT ${uid('many-', '(100000 + i)')}, 't', 'QUEUED', 'p', 'API', 'u', '{}', '{}',
+      ${uid('fac_', '(1000 + i % 40)')}, ${uid('auto_', '(1000 + i % 400)')}, CASE WHEN i % 4 = 0
+      THEN ${uid('g', '(i % 400)')} END, 0, 0, 1, 1 FROM series`,
     );
     const statements: string[] = [];
     const counting = <T>(work: Transaction<T>): Transaction<T> =>

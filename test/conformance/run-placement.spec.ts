@@ -1,4 +1,6 @@
-/** Where a run may be worked on, on every database: exact, and at a price that does not grow with what waits elsewhere. */
+/**
+ * Where a run may be worked on, on every database: exact, and at a price that does not grow with what waits elsewhere.
+ */
 import { NOBODY_SERVED } from '#runs';
 import type { NewRun } from '../../apps/server/store/runs/new-run.ts';
 import { claimRuns } from '../../apps/server/store/runs/run-claims.ts';
@@ -13,7 +15,8 @@ await onEachBackend('placement', (world) => {
     stores = storesOf(world.stores.database);
     await meddle(
       stores,
-      "UPDATE run SET state = 'CANCELLED', lease_owner = NULL, lease_until = NULL WHERE state NOT IN ('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED')",
+      "UPDATE run SET state = 'CANCELLED', lease_owner = NULL, lease_until = NULL " +
+        "WHERE state NOT IN ('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED')",
     );
     await meddle(stores, 'DELETE FROM replica');
   });
@@ -69,8 +72,10 @@ await onEachBackend('placement', (world) => {
         : 'WITH series AS (SELECT generate_series(1, 20000) AS i)';
     await meddle(
       stores,
-      `INSERT INTO run (run_id, title, state, prompt, source, creator_uid, agent_config, metadata, factory_uid, automation_uid, worker_host, epoch, takeovers, created_at, updated_at)
-      ${series} SELECT 'there-' || (100000 + i), 't', 'QUEUED', 'p', 'API', 'u', '{}', '{}', 'fac_busy', 'auto_busy', 'there', 0, 0, 1, 1 FROM series`,
+      `INSERT INTO run (run_id, title, state, prompt, source, creator_uid, agent_config, metadata, factory_uid,
+        automation_uid, worker_host, epoch, takeovers, created_at, updated_at)
+      ${series} SELECT 'there-' || (100000 + i), 't', 'QUEUED', 'p', 'API', 'u', '{}', '{}', 'fac_busy', 'auto_busy',
+      'there', 0, 0, 1, 1 FROM series`,
     );
     const [mine, free] = (await wait(
       { factoryUid: 'fac_busy', automationUid: 'auto_busy', workerHost: 'here' },

@@ -38,53 +38,61 @@ await onEachBackend('executions that are over too early', (world) => {
       });
     });
 
-  it('handed back: queued at once under a higher epoch, not counted as lost, its task for the next one, and its log says so', async () => {
-    const claim = await claimedRun(stores, { prompt: 'first' }, true);
-    await meddle(stores, 'UPDATE run SET takeovers = 1 WHERE run_id = ?', claim.runId);
-    await followup(claim.runId, 'second');
-    expect(await stores.runs.release(claim, (state) => (state === 'INPROGRESS' ? 'requeue' : STOPPED))).toBe(true);
-    expect(await found(claim.runId)).toMatchObject({
-      state: 'QUEUED',
-      epoch: claim.epoch + 1,
-      takeovers: 1,
-      lease_owner: null,
-      lease_until: null,
-      finished_at: null,
-    });
-    expect(await outcomeOf(claim)).toBe('HANDED_OVER');
-    expect(await told(claim.runId)).toEqual([
-      { seq: 1, executionId: claim.executionId, text: expect.stringContaining('hands this run over') },
-    ]);
-    const next = await claimRun(stores, claim.runId, 'another');
-    expect(next.epoch).toBe(claim.epoch + 2);
-    expect(await begin(stores, next)).toContain('second');
-    expect(await stores.runs.release(claim, () => 'requeue')).toBe(false); // no longer ours
-    expect(await found(claim.runId)).toMatchObject({ state: 'INPROGRESS', epoch: next.epoch });
-  });
+  it(
+    'handed back: queued at once under a higher epoch, not counted as lost, its task for the next one, and its ' +
+      'log says so',
+    async () => {
+      const claim = await claimedRun(stores, { prompt: 'first' }, true);
+      await meddle(stores, 'UPDATE run SET takeovers = 1 WHERE run_id = ?', claim.runId);
+      await followup(claim.runId, 'second');
+      expect(await stores.runs.release(claim, (state) => (state === 'INPROGRESS' ? 'requeue' : STOPPED))).toBe(true);
+      expect(await found(claim.runId)).toMatchObject({
+        state: 'QUEUED',
+        epoch: claim.epoch + 1,
+        takeovers: 1,
+        lease_owner: null,
+        lease_until: null,
+        finished_at: null,
+      });
+      expect(await outcomeOf(claim)).toBe('HANDED_OVER');
+      expect(await told(claim.runId)).toEqual([
+        { seq: 1, executionId: claim.executionId, text: expect.stringContaining('hands this run over') },
+      ]);
+      const next = await claimRun(stores, claim.runId, 'another');
+      expect(next.epoch).toBe(claim.epoch + 2);
+      expect(await begin(stores, next)).toContain('second');
+      expect(await stores.runs.release(claim, () => 'requeue')).toBe(false); // no longer ours
+      expect(await found(claim.runId)).toMatchObject({ state: 'INPROGRESS', epoch: next.epoch });
+    },
+  );
 
-  it('handed back by decision on the state of that moment: what may not begin twice ends, unless somebody waits with a follow-up', async () => {
-    const [claimed, begun, awaited] = [
-      await claimedRun(stores),
-      await claimedRun(stores, {}, true),
-      await claimedRun(stores, {}, true),
-    ];
-    await followup(awaited.runId, 'and then?');
-    const decide = (state: string): 'requeue' | RunEnd => (state === 'INPROGRESS' ? STOPPED : 'requeue');
-    for (const claim of [claimed, begun, awaited]) expect(await stores.runs.release(claim, decide)).toBe(true);
-    expect((await found(claimed.runId)).state).toBe('QUEUED');
-    expect(await found(begun.runId)).toMatchObject({
-      state: 'ERROR',
-      status_message: 'stopped',
-      error_code: 'internal_error',
-      retryable: 1,
-    });
-    expect([await outcomeOf(begun), await outcomeOf(awaited)]).toEqual(['ERROR', 'ERROR']);
-    expect(await told(begun.runId)).toEqual([
-      { seq: 1, executionId: begun.executionId, state: 'ERROR', message: 'stopped' },
-    ]);
-    expect((await found(awaited.runId)).state).toBe('QUEUED');
-    expect(await begin(stores, await claimRun(stores, awaited.runId))).toBe('and then?');
-  });
+  it(
+    'handed back by decision on the state of that moment: what may not begin twice ends, unless somebody waits ' +
+      'with a follow-up',
+    async () => {
+      const [claimed, begun, awaited] = [
+        await claimedRun(stores),
+        await claimedRun(stores, {}, true),
+        await claimedRun(stores, {}, true),
+      ];
+      await followup(awaited.runId, 'and then?');
+      const decide = (state: string): 'requeue' | RunEnd => (state === 'INPROGRESS' ? STOPPED : 'requeue');
+      for (const claim of [claimed, begun, awaited]) expect(await stores.runs.release(claim, decide)).toBe(true);
+      expect((await found(claimed.runId)).state).toBe('QUEUED');
+      expect(await found(begun.runId)).toMatchObject({
+        state: 'ERROR',
+        status_message: 'stopped',
+        error_code: 'internal_error',
+        retryable: 1,
+      });
+      expect([await outcomeOf(begun), await outcomeOf(awaited)]).toEqual(['ERROR', 'ERROR']);
+      expect(await told(begun.runId)).toEqual([
+        { seq: 1, executionId: begun.executionId, state: 'ERROR', message: 'stopped' },
+      ]);
+      expect((await found(awaited.runId)).state).toBe('QUEUED');
+      expect(await begin(stores, await claimRun(stores, awaited.runId))).toBe('and then?');
+    },
+  );
 
   it.each([
     { way: 'handed back', leave: (claim: Claim) => stores.runs.release(claim, () => 'requeue') },

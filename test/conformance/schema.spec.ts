@@ -41,9 +41,11 @@ function byName(a: Column, b: Column): number {
 async function columnsOf(stores: Stores): Promise<Column[]> {
   const text =
     stores.database.dialect === 'sqlite'
-      ? `SELECT m.name AS table_name, c.name AS column_name, c.type AS data_type, CASE WHEN c."notnull" = 1 OR c.pk > 0 THEN 0 ELSE 1 END AS nullable
+      ? `SELECT m.name AS table_name, c.name AS column_name, c.type AS data_type, CASE WHEN c."notnull" = 1 OR c.pk > 0
+        THEN 0 ELSE 1 END AS nullable
          FROM sqlite_master m JOIN pragma_table_xinfo(m.name) c WHERE m.type = 'table'`
-      : "SELECT table_name, column_name, data_type, CASE is_nullable WHEN 'YES' THEN 1 ELSE 0 END AS nullable FROM information_schema.columns WHERE table_schema = 'public'";
+      : "SELECT table_name, column_name, data_type, CASE is_nullable WHEN 'YES' THEN 1 ELSE 0 END AS nullable " +
+        "FROM information_schema.columns WHERE table_schema = 'public'";
   const found = await select<{ table_name: string; column_name: string; data_type: string; nullable: number }>(
     stores,
     text,
@@ -112,7 +114,9 @@ async function primaryKeyOf(stores: Stores, table: string): Promise<string[]> {
   const text =
     stores.database.dialect === 'sqlite'
       ? 'SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk'
-      : `SELECT a.attname::text AS name FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey) WHERE i.indrelid = ?::regclass AND i.indisprimary ORDER BY array_position(i.indkey::int2[], a.attnum)`;
+      : `SELECT a.attname::text AS name FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid ` +
+        `AND a.attnum = ANY(i.indkey) WHERE i.indrelid = ?::regclass AND i.indisprimary ` +
+        `ORDER BY array_position(i.indkey::int2[], a.attnum)`;
   return (await select<{ name: string }>(stores, text, table)).map(({ name }) => name);
 }
 

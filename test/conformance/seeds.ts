@@ -1,4 +1,7 @@
-/** What the suites fill a database with: factories that serve, deliveries, runs. Every call makes names of its own, so that tests share a database. */
+/**
+ * What the suites fill a database with: factories that serve, deliveries, runs. Every call makes names of its own, so
+ * that tests share a database.
+ */
 import { randomBytes } from 'node:crypto';
 import type { AutomationDefinition, WebhookDefinition } from '#definitions';
 import type { AppliedObject } from '#reconcile';
@@ -217,7 +220,10 @@ export async function slotsOf(stores: Stores, webhookUid: string): Promise<numbe
   return found.map(({ slot_at: at }) => at);
 }
 
-/** A run that this owner has claimed and, on request, begun. Other waiting runs are put aside, so that the claim takes this one. */
+/**
+ * A run that this owner has claimed and, on request, begun. Other waiting runs are put aside, so that the claim takes
+ * this one.
+ */
 export async function claimedRun(stores: Stores, more: Partial<NewRun> = {}, begun = false): Promise<ClaimedRun> {
   const run = runOf({}, more);
   await stores.runs.create(run);

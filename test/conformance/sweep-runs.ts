@@ -9,7 +9,10 @@ export const DAY_MS = 86_400_000;
 /** An ID of any time; later calls with the same time answer later IDs. */
 export function idAt(ms: number): string {
   const hex = Math.floor(ms).toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-7${(made += 1).toString(16).padStart(3, '0').slice(-3)}-8${randomBytes(2).toString('hex').slice(1)}-${randomBytes(6).toString('hex')}`;
+  return (
+    `${hex.slice(0, 8)}-${hex.slice(8)}-7${(made += 1).toString(16).padStart(3, '0').slice(-3)}` +
+    `-8${randomBytes(2).toString('hex').slice(1)}-${randomBytes(6).toString('hex')}`
+  );
 }
 
 let made = 0;

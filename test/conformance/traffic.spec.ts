@@ -77,7 +77,8 @@ await onEachBackend('traffic', (world) => {
         ['env_uid', { runs: 1, failed: 1, lastMs: nowMs - 1 * DAY_MS }],
       ]),
     );
-    expect(traffic.runsOfSkill).toEqual(new Map([['review', { runs: 2, failed: 0, lastMs: nowMs - 1000 }]])); // not those of another factory
+    // not those of another factory
+    expect(traffic.runsOfSkill).toEqual(new Map([['review', { runs: 2, failed: 0, lastMs: nowMs - 1000 }]]));
     expect(traffic.runsOfWebhook.get(served.webhookUid)).toMatchObject({ failed: 2 });
     expect(traffic.runsOfFactory).toBeUndefined();
     const all = await select<{ run_id: string }>(

@@ -1,4 +1,7 @@
-/** The whole story, unattended: `npm run demo` commits, syncs, delivers, runs, rotates and breaks, and ends with 0 only if every step held. */
+/**
+ * The whole story, unattended: `npm run demo` commits, syncs, delivers, runs, rotates and breaks, and ends with 0 only
+ * if every step held.
+ */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -141,7 +144,9 @@ async function makeRepository(): Promise<void> {
   );
   await writeFile(
     join(repository, 'automations/triage-issue/automation.md'),
-    '---\ntriggers:\n  - provider: webhook\n    event: received\n    filter:\n      webhooks: [github-issues]\n      payload:\n        action: [opened, edited, assigned, labeled, closed, reopened]\n---\nRead the issue in event-payload.json and suggest a label for it.\n',
+    '---\ntriggers:\n  - provider: webhook\n    event: received\n    filter:\n      webhooks: [github-issues]\n ' +
+      '     payload:\n        action: [opened, edited, assigned, labeled, closed, reopened]\n---\nRead the issue ' +
+      'in event-payload.json and suggest a label for it.\n',
   );
   commit('Add the issues webhook and its triage');
 }

@@ -168,7 +168,8 @@ describe('kill -9 while one run stands at each point of its execution', () => {
         async () => ((await texts(first, cancelGrace)).includes('ready') ? true : undefined),
         PATIENCE_MS,
       );
-      const afterSpawn = await started(first, 'after-spawn', SHORT); // the last of seven places: the next one has to wait
+      // the last of seven places: the next one has to wait
+      const afterSpawn = await started(first, 'after-spawn', SHORT);
       const afterCommit = await started(first, 'after-commit', SHORT);
       await first.api('POST', `/agent/runs/${cancelGrace}/cancel`);
       await Promise.all([
@@ -219,54 +220,63 @@ describe('kill -9 while one run stands at each point of its execution', () => {
 });
 
 describe('SIGTERM', () => {
-  it('hands agents over after the drain, at once when it comes twice, and the next process goes on with their sessions; a command that had begun is not started twice', async () => {
-    const first = await begun({ MILLWRIGHT_DRAIN_SECONDS: '600' });
-    const agent = await started(first, 'agent', STAYS);
-    const command = await started(first, 'command', EFFECTIVE, 'command');
-    const brief = await started(
-      first,
-      'brief',
-      demo([{ tool: 'bash', input: { command: 'touch began; sleep 2' } }, { say: 'done' }]),
-    );
-    await Promise.all([
-      worked(agent),
-      worked(command),
-      eventually('the brief one works', () => present(join(dataDir, 'runs', brief, 'workspace', 'began')), PATIENCE_MS),
-    ]);
-    first.signal('SIGTERM');
-    await eventually(
-      'what ends within the drain ends',
-      async () =>
-        (await recordsOf({ dataDir })).runs.find(({ run_id: id }) => id === brief)?.state === 'SUCCEEDED'
-          ? true
-          : undefined,
-      PATIENCE_MS,
-    );
-    first.signal('SIGTERM');
-    expect(await first.ended).toBe(0); // long before the drain of ten minutes, or this test is over its time
-    expect(processesOf(new Set([agent, command]))).toEqual([]);
-    const between = await recordsOf({ dataDir });
-    expect(between.runs.find(({ run_id: id }) => id === agent)).toMatchObject({
-      state: 'QUEUED',
-      takeovers: 0,
-      lease_owner: null,
-      epoch: 2,
-    });
-    expect(outcomes(between, agent)).toEqual(['HANDED_OVER']);
-    expect(between.events.findLast(({ run_id: id }) => id === agent)?.body).toContain('hands this run over');
+  it(
+    'hands agents over after the drain, at once when it comes twice, and the next process goes on with their ' +
+      'sessions; a command that had begun is not started twice',
+    async () => {
+      const first = await begun({ MILLWRIGHT_DRAIN_SECONDS: '600' });
+      const agent = await started(first, 'agent', STAYS);
+      const command = await started(first, 'command', EFFECTIVE, 'command');
+      const brief = await started(
+        first,
+        'brief',
+        demo([{ tool: 'bash', input: { command: 'touch began; sleep 2' } }, { say: 'done' }]),
+      );
+      await Promise.all([
+        worked(agent),
+        worked(command),
+        eventually(
+          'the brief one works',
+          () => present(join(dataDir, 'runs', brief, 'workspace', 'began')),
+          PATIENCE_MS,
+        ),
+      ]);
+      first.signal('SIGTERM');
+      await eventually(
+        'what ends within the drain ends',
+        async () =>
+          (await recordsOf({ dataDir })).runs.find(({ run_id: id }) => id === brief)?.state === 'SUCCEEDED'
+            ? true
+            : undefined,
+        PATIENCE_MS,
+      );
+      first.signal('SIGTERM');
+      expect(await first.ended).toBe(0); // long before the drain of ten minutes, or this test is over its time
+      expect(processesOf(new Set([agent, command]))).toEqual([]);
+      const between = await recordsOf({ dataDir });
+      expect(between.runs.find(({ run_id: id }) => id === agent)).toMatchObject({
+        state: 'QUEUED',
+        takeovers: 0,
+        lease_owner: null,
+        epoch: 2,
+      });
+      expect(outcomes(between, agent)).toEqual(['HANDED_OVER']);
+      expect(between.events.findLast(({ run_id: id }) => id === agent)?.body).toContain('hands this run over');
 
-    const second = await begun();
-    expect((await ended(second, agent))['state']).toBe('SUCCEEDED');
-    expect(await item(second, command)).toMatchObject({
-      state: 'ERROR',
-      status_message: { message: expect.stringContaining('the service was stopped') },
-    });
-    expect(await texts(second, agent)).toContain('the agent goes on with its session');
-    expect(await timelineOf(second, agent)).toEqual(expect.arrayContaining(['run_handed_over']));
-    const records = await expectRecords({ dataDir });
-    expect(records.runs.find(({ run_id: id }) => id === agent)?.takeovers).toBe(0);
-    expect(effectsOf(command)).toEqual([1]);
-  }, 180_000);
+      const second = await begun();
+      expect((await ended(second, agent))['state']).toBe('SUCCEEDED');
+      expect(await item(second, command)).toMatchObject({
+        state: 'ERROR',
+        status_message: { message: expect.stringContaining('the service was stopped') },
+      });
+      expect(await texts(second, agent)).toContain('the agent goes on with its session');
+      expect(await timelineOf(second, agent)).toEqual(expect.arrayContaining(['run_handed_over']));
+      const records = await expectRecords({ dataDir });
+      expect(records.runs.find(({ run_id: id }) => id === agent)?.takeovers).toBe(0);
+      expect(effectsOf(command)).toEqual([1]);
+    },
+    180_000,
+  );
 });
 
 describe('a lease', () => {
@@ -296,35 +306,43 @@ describe('a lease', () => {
       2 * LEASE_MS,
     );
 
-  it('that cannot be renewed for two thirds ends the processes of its run, which writes nothing more; the run is taken over when the lease is out', async () => {
-    const runId = await working('unrenewed');
-    const { runs, engine } = service.service;
-    const { renew, append } = runs;
-    runs.renew = (claim, leaseMs) =>
-      claim.epoch === 1 ? Promise.reject(new Error('the database is away')) : renew.call(runs, claim, leaseMs);
-    const written: number[] = [];
-    runs.append = (claim, events) => (written.push(claim.epoch), append.call(runs, claim, events));
-    await gone(runId);
-    expect((await service.api('GET', `/agent/runs/${runId}`)).body['state']).toBe('INPROGRESS'); // nobody has told an end of it
-    written.length = 0;
-    await engine.recover();
-    expect((await recordsOf({ dataDir: service.dataDir })).runs[0]).toMatchObject({ state: 'INPROGRESS', epoch: 1 }); // the lease still holds
-    await eventually(
-      'it is taken over',
-      async () => (
-        await engine.recover(),
-        (await recordsOf({ dataDir: service.dataDir })).runs[0]?.takeovers === 1 ? true : undefined
-      ),
-    );
-    await eventually(
-      'it ends',
-      async () => ((await service.api('GET', `/agent/runs/${runId}`)).body['state'] === 'SUCCEEDED' ? true : undefined),
-      PATIENCE_MS,
-    );
-    expect(written).not.toContain(1);
-    await expectRecords({ dataDir: service.dataDir });
-    expect(service.logged.filter((line) => line.includes('lease ran out'))).toHaveLength(1);
-  }, 120_000);
+  it(
+    'that cannot be renewed for two thirds ends the processes of its run, which writes nothing more; the run is ' +
+      'taken over when the lease is out',
+    async () => {
+      const runId = await working('unrenewed');
+      const { runs, engine } = service.service;
+      const { renew, append } = runs;
+      runs.renew = (claim, leaseMs) =>
+        claim.epoch === 1 ? Promise.reject(new Error('the database is away')) : renew.call(runs, claim, leaseMs);
+      const written: number[] = [];
+      runs.append = (claim, events) => (written.push(claim.epoch), append.call(runs, claim, events));
+      await gone(runId);
+      // nobody has told an end of it
+      expect((await service.api('GET', `/agent/runs/${runId}`)).body['state']).toBe('INPROGRESS');
+      written.length = 0;
+      await engine.recover();
+      // the lease still holds
+      expect((await recordsOf({ dataDir: service.dataDir })).runs[0]).toMatchObject({ state: 'INPROGRESS', epoch: 1 });
+      await eventually(
+        'it is taken over',
+        async () => (
+          await engine.recover(),
+          (await recordsOf({ dataDir: service.dataDir })).runs[0]?.takeovers === 1 ? true : undefined
+        ),
+      );
+      await eventually(
+        'it ends',
+        async () =>
+          (await service.api('GET', `/agent/runs/${runId}`)).body['state'] === 'SUCCEEDED' ? true : undefined,
+        PATIENCE_MS,
+      );
+      expect(written).not.toContain(1);
+      await expectRecords({ dataDir: service.dataDir });
+      expect(service.logged.filter((line) => line.includes('lease ran out'))).toHaveLength(1);
+    },
+    120_000,
+  );
 
   it('that is found lost ends them at once', async () => {
     const runId = await working('lost');
@@ -349,57 +367,63 @@ const server = await postgresServer();
 (server.ok ? describe : describe.skip)(
   `two services on one database${server.ok ? '' : ` (SKIPPED: ${server.reason})`}`,
   () => {
-    it('SIGSTOP past the lease, then SIGCONT: the other takes the run over, the first writes nothing more and leaves nothing running; SIGTERM gives it to the other at once', async () => {
-      if (!server.ok) return;
-      const database = await freshDatabase(server.url);
-      const keys = {
-        MILLWRIGHT_MASTER_KEY_FILE: join(dataDir, 'master'),
-        MILLWRIGHT_UID_KEY_FILE: join(dataDir, 'uid'),
-      };
-      for (const file of Object.values(keys)) writeFileSync(file, Buffer.alloc(32, 7).toString('hex'), { mode: 0o600 });
-      const environment = {
-        ...keys,
-        MILLWRIGHT_DATABASE_URL: database.url,
-        MILLWRIGHT_DRAIN_SECONDS: '0',
-        CRASH_LEASE_MS: '4000',
-      };
-      const folders = { a: join(dataDir, 'a'), b: join(dataDir, 'b') };
-      try {
-        const a = await begun(environment, CRASHING, folders.a);
-        const runId = await started(a, 'frozen', STAYS);
-        await worked(runId, folders.a);
-        const b = await begun(environment, CRASHING, folders.b);
-        a.signal('SIGSTOP');
-        // Each service has folders of its own: the run begins anew in the other one's, and stays there again.
-        await worked(runId, folders.b);
-        expect(effectsOf(runId, folders.a)).toEqual([1]);
-        const taken = await recordsOf({ url: database.url });
-        expect(outcomes(taken, runId)).toEqual(['LOST', null]);
-        const mine = new Set([a.pid]);
-        expect(processesOf(new Set([runId])).filter(({ pid }) => mine.has(pid))).toEqual([]);
-        a.signal('SIGCONT');
-        await eventually(
-          'the first finds its claim gone',
-          () => (/claim lost|lease ran out/.test(a.errors()) ? true : undefined),
-          PATIENCE_MS,
-        );
-        const after = await recordsOf({ url: database.url });
-        const lost = after.executions.find(({ outcome }) => outcome === 'LOST')?.execution_id;
-        const logOf = ({ events }: Records): number => events.filter(({ execution_id: id }) => id === lost).length;
-        expect(logOf(after)).toBe(logOf(taken));
+    it(
+      'SIGSTOP past the lease, then SIGCONT: the other takes the run over, the first writes nothing more and ' +
+        'leaves nothing running; SIGTERM gives it to the other at once',
+      async () => {
+        if (!server.ok) return;
+        const database = await freshDatabase(server.url);
+        const keys = {
+          MILLWRIGHT_MASTER_KEY_FILE: join(dataDir, 'master'),
+          MILLWRIGHT_UID_KEY_FILE: join(dataDir, 'uid'),
+        };
+        for (const file of Object.values(keys))
+          writeFileSync(file, Buffer.alloc(32, 7).toString('hex'), { mode: 0o600 });
+        const environment = {
+          ...keys,
+          MILLWRIGHT_DATABASE_URL: database.url,
+          MILLWRIGHT_DRAIN_SECONDS: '0',
+          CRASH_LEASE_MS: '4000',
+        };
+        const folders = { a: join(dataDir, 'a'), b: join(dataDir, 'b') };
+        try {
+          const a = await begun(environment, CRASHING, folders.a);
+          const runId = await started(a, 'frozen', STAYS);
+          await worked(runId, folders.a);
+          const b = await begun(environment, CRASHING, folders.b);
+          a.signal('SIGSTOP');
+          // Each service has folders of its own: the run begins anew in the other one's, and stays there again.
+          await worked(runId, folders.b);
+          expect(effectsOf(runId, folders.a)).toEqual([1]);
+          const taken = await recordsOf({ url: database.url });
+          expect(outcomes(taken, runId)).toEqual(['LOST', null]);
+          const mine = new Set([a.pid]);
+          expect(processesOf(new Set([runId])).filter(({ pid }) => mine.has(pid))).toEqual([]);
+          a.signal('SIGCONT');
+          await eventually(
+            'the first finds its claim gone',
+            () => (/claim lost|lease ran out/.test(a.errors()) ? true : undefined),
+            PATIENCE_MS,
+          );
+          const after = await recordsOf({ url: database.url });
+          const lost = after.executions.find(({ outcome }) => outcome === 'LOST')?.execution_id;
+          const logOf = ({ events }: Records): number => events.filter(({ execution_id: id }) => id === lost).length;
+          expect(logOf(after)).toBe(logOf(taken));
 
-        b.signal('SIGTERM'); // handed over, the first takes it back at once
-        expect(await b.ended).toBe(0);
-        expect((await ended(a, runId))['state']).toBe('SUCCEEDED');
-        const records = await expectRecords({ url: database.url });
-        expect(outcomes(records, runId)).toEqual(['LOST', 'HANDED_OVER', 'SUCCEEDED']);
-        expect(logOf(records)).toBe(logOf(taken));
-      } finally {
-        for (const service of services) service.signal('SIGKILL');
-        await Promise.all(services.map((service) => service.ended));
-        await database.drop();
-      }
-    }, 180_000);
+          b.signal('SIGTERM'); // handed over, the first takes it back at once
+          expect(await b.ended).toBe(0);
+          expect((await ended(a, runId))['state']).toBe('SUCCEEDED');
+          const records = await expectRecords({ url: database.url });
+          expect(outcomes(records, runId)).toEqual(['LOST', 'HANDED_OVER', 'SUCCEEDED']);
+          expect(logOf(records)).toBe(logOf(taken));
+        } finally {
+          for (const service of services) service.signal('SIGKILL');
+          await Promise.all(services.map((service) => service.ended));
+          await database.drop();
+        }
+      },
+      180_000,
+    );
 
     it('every run of many is worked on by one of them, whichever claims it', async () => {
       if (!server.ok) return;

@@ -40,10 +40,14 @@ it('start ends with 64, every fault on a line of its own and no value in any', a
   };
   expect(await start([], { environment, cwd: folder, stdout: stderr, stderr })).toBe(64);
   expect(told.trim().split('\n').sort()).toEqual([
-    'millwright: MILLWRIGHT_AGENT_PROFILES_FILE: profiles[0] (house): PATH: this variable is set by the service for each run',
-    'millwright: MILLWRIGHT_AGENT_PROFILES_FILE: profiles[0] (house): command: an agent that is not built in needs its program and arguments',
-    'millwright: MILLWRIGHT_AGENT_PROFILES_FILE: profiles[0] (house): modelVia: an agent that is not built in needs one: option, {flag: …} or {env: …}',
-    'millwright: MILLWRIGHT_AGENT_PROFILES_FILE: profiles[1] (codex): envFiles.OPENAI_API_KEY: the file cannot be read (ENOENT)',
+    'millwright: MILLWRIGHT_AGENT_PROFILES_FILE: profiles[0] (house): PATH: this variable is set by the service ' +
+      'for each run',
+    'millwright: MILLWRIGHT_AGENT_PROFILES_FILE: profiles[0] (house): command: an agent that is not built in ' +
+      'needs its program and arguments',
+    'millwright: MILLWRIGHT_AGENT_PROFILES_FILE: profiles[0] (house): modelVia: an agent that is not built in ' +
+      'needs one: option, {flag: …} or {env: …}',
+    'millwright: MILLWRIGHT_AGENT_PROFILES_FILE: profiles[1] (codex): envFiles.OPENAI_API_KEY: the file cannot ' +
+      'be read (ENOENT)',
   ]);
   expect(told).not.toContain(KEY);
 });
@@ -64,10 +68,12 @@ it('an agent of the file can be named, and one that nobody knows is told of with
   };
   try {
     expect(await messageOf('house')).toBe(
-      'the agent house is not installed: the machine of this service has no program "no-such-agent"; install it there with: make house',
+      'the agent house is not installed: the machine of this service has no program "no-such-agent"; install it ' +
+        'there with: make house',
     );
     expect(await messageOf('mouse')).toBe(
-      'there is no harness "mouse" here; choose one of builtin, command, opencode, gemini, codex, claude, qwen, house, or leave it out; the operator of this service can add it (MILLWRIGHT_AGENT_PROFILES_FILE)',
+      'there is no harness "mouse" here; choose one of builtin, command, opencode, gemini, codex, claude, qwen, ' +
+        'house, or leave it out; the operator of this service can add it (MILLWRIGHT_AGENT_PROFILES_FILE)',
     );
   } finally {
     await service.stop();

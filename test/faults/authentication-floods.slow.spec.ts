@@ -22,7 +22,10 @@ const FAILURES = 25_000 * Number(process.env['FAULT_SCALE'] ?? 1);
 /** The same in both phases, so that what is remembered of them is there when the first is over. */
 const ADDRESSES = 2_000;
 const CONNECTIONS = 24;
-/** One good delivery, and one call, for so many failures: no more than a webhook may take in a minute on the fastest machine. */
+/**
+ * One good delivery, and one call, for so many failures: no more than a webhook may take in a minute on the fastest
+ * machine.
+ */
 const GOOD_EVERY = 500;
 const GOOD_HOOKS = Array.from({ length: 16 }, (_, index) => `good-${index}`);
 /** What the heap may differ by between two measurements for other reasons; a leak of 500 bytes a failure is more. */
@@ -202,7 +205,8 @@ it(`${2 * FAILURES} failures: memory is flat`, async () => {
   await flood(FAILURES);
   const grown = (await heap()) - before;
   process.stderr.write(
-    `${2 * FAILURES} bad authentications: ${JSON.stringify(Object.fromEntries(statuses))}, the heap changed by ${Math.round(grown / 1024)} KiB\n`,
+    `${2 * FAILURES} bad authentications: ${JSON.stringify(Object.fromEntries(statuses))}, the heap changed by ` +
+      `${Math.round(grown / 1024)} KiB\n`,
   );
   expect(grown).toBeLessThan(HEAP_NOISE_BYTES);
   const all = [...statuses.values()].reduce((sum, count) => sum + count, 0);
@@ -210,28 +214,33 @@ it(`${2 * FAILURES} failures: memory is flat`, async () => {
   expect([...statuses.keys()].filter((kind) => !/ (401|429)$/.test(kind))).toEqual([]);
 }, 3_600_000);
 
-it('each address and webhook was told 401 no more than twenty times a minute, and every 401 is in the log, most of them counted', () => {
-  const minutes = Math.ceil((Date.now() - beganAtMs) / 60_000) + 1;
-  const database = new Sqlite(join(dataDir, 'millwright.sqlite'), { readonly: true });
-  const logged = database
-    .prepare(
-      "SELECT webhook_uid, count(*) AS lines, sum(entries) AS failures FROM delivery WHERE outcome = 'rejectedAuth' GROUP BY webhook_uid",
-    )
-    .all() as { webhook_uid: string; lines: number; failures: number }[];
-  const runs = database.prepare('SELECT count(*) AS runs FROM run').get() as { runs: number };
-  const accepted = database.prepare("SELECT count(*) AS entries FROM delivery WHERE outcome = 'accepted'").get() as {
-    entries: number;
-  };
-  database.close();
-  for (const kind of ['plain', 'linked', 'signed']) {
-    const found = logged.find(({ webhook_uid: uid }) => uid === webhooks.get(kind));
-    expect([kind, found?.failures]).toEqual([kind, statuses.get(`${kind} 401`)]);
-    expect(found?.lines).toBeLessThanOrEqual(ENTRIES_A_MINUTE_MAX * minutes);
-    expect(statuses.get(`${kind} 401`)).toBeLessThanOrEqual(20 * ADDRESSES * minutes);
-  }
-  expect(runs.runs).toBe(accepted.entries); // no failure started anything
-  expect(service.errors().split('\n').length).toBeLessThan(1_000);
-});
+it(
+  'each address and webhook was told 401 no more than twenty times a minute, and every 401 is in the log, most of ' +
+    'them counted',
+  () => {
+    const minutes = Math.ceil((Date.now() - beganAtMs) / 60_000) + 1;
+    const database = new Sqlite(join(dataDir, 'millwright.sqlite'), { readonly: true });
+    const logged = database
+      .prepare(
+        'SELECT webhook_uid, count(*) AS lines, sum(entries) AS failures FROM delivery ' +
+          "WHERE outcome = 'rejectedAuth' GROUP BY webhook_uid",
+      )
+      .all() as { webhook_uid: string; lines: number; failures: number }[];
+    const runs = database.prepare('SELECT count(*) AS runs FROM run').get() as { runs: number };
+    const accepted = database.prepare("SELECT count(*) AS entries FROM delivery WHERE outcome = 'accepted'").get() as {
+      entries: number;
+    };
+    database.close();
+    for (const kind of ['plain', 'linked', 'signed']) {
+      const found = logged.find(({ webhook_uid: uid }) => uid === webhooks.get(kind));
+      expect([kind, found?.failures]).toEqual([kind, statuses.get(`${kind} 401`)]);
+      expect(found?.lines).toBeLessThanOrEqual(ENTRIES_A_MINUTE_MAX * minutes);
+      expect(statuses.get(`${kind} 401`)).toBeLessThanOrEqual(20 * ADDRESSES * minutes);
+    }
+    expect(runs.runs).toBe(accepted.entries); // no failure started anything
+    expect(service.errors().split('\n').length).toBeLessThan(1_000);
+  },
+);
 
 it('one address that goes on is told to wait, and a valid delivery of its own is taken all the same', async () => {
   const from: [string, string] = ['X-Forwarded-For', '203.0.113.9'];

@@ -19,7 +19,9 @@ const HOUR_MS = 3_600_000;
 const JUMPS_MS = [0, 3 * HOUR_MS, -2 * HOUR_MS, 0, 26 * HOUR_MS, -HOUR_MS, 0] as const;
 const SLOTS_A_MINUTE_MAX = 60;
 const HOOKS = ['plain', 'busy'];
-const HOURLY = `---\n${JSON.stringify({ triggers: [{ provider: 'schedule', event: 'cron_fired', schedule: { cron: '@hourly' } }] })}\n---\nEvery hour.\n`;
+const HOURLY =
+  `---\n${JSON.stringify({ triggers: [{ provider: 'schedule', event: 'cron_fired', schedule: { cron: '@hourly' } }] })}` +
+  `\n---\nEvery hour.\n`;
 const ENDED = ['SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED'];
 
 let mill: TestService;
@@ -169,7 +171,9 @@ it('afterwards everything was kept once: deliveries, runs, ticks of the schedule
   const ticks = await mill.service.database.read(function* () {
     return (yield {
       kind: 'query',
-      text: 'SELECT schedule_id, scheduled_at, count(*) AS runs FROM run WHERE schedule_id IS NOT NULL GROUP BY schedule_id, scheduled_at',
+      text:
+        'SELECT schedule_id, scheduled_at, count(*) AS runs FROM run WHERE schedule_id IS NOT NULL ' +
+        'GROUP BY schedule_id, scheduled_at',
       params: [],
     }).rows;
   });

@@ -18,7 +18,8 @@ import { eventually } from '../support/service.ts';
 
 const LIVE = "state IN ('CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED')";
 const ALL_OVER =
-  "UPDATE run SET state = 'CANCELLED', lease_owner = NULL, lease_until = NULL WHERE state NOT IN ('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED')";
+  "UPDATE run SET state = 'CANCELLED', lease_owner = NULL, lease_until = NULL " +
+  "WHERE state NOT IN ('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED')";
 
 interface Engine {
   name: string;
@@ -166,7 +167,8 @@ function suite(world: World, engine: Engine): void {
     const [uid, slug] = [unique('env_'), unique('gpu')];
     await meddle(
       stores,
-      "INSERT INTO resource (uid, factory_uid, kind, slug, path, definition, revision, version, created_at, updated_at) VALUES (?, ?, 'environment', ?, 'p', '{}', 'r', 1, 1, 1)",
+      'INSERT INTO resource (uid, factory_uid, kind, slug, path, definition, revision, version, created_at, ' +
+        "updated_at) VALUES (?, ?, 'environment', ?, 'p', '{}', 'r', 1, 1, 1)",
       uid,
       factoryUid,
       slug,

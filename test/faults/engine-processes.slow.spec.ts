@@ -129,38 +129,46 @@ function suite(name: EngineName, serverUrl: string): void {
   };
   const outcomes = ({ executions }: Records, runId: string): (string | null)[] =>
     executions.filter((execution) => execution.run_id === runId).map(({ outcome }) => outcome);
-  /** A process that had no processor for longer than its lease loses a run too: on a busy machine, not by what is tested here. */
+  /**
+   * A process that had no processor for longer than its lease loses a run too: on a busy machine, not by what is tested
+   * here.
+   */
   const withoutLost = (all: (string | null)[]): (string | null)[] => all.filter((outcome) => outcome !== 'LOST');
 
-  it('work for a process that only takes requests: to the end, where they are asked to, cancelled, and told something more', async () => {
-    const door = await begun('door', { MILLWRIGHT_ROLES: 'api,ingress' });
-    const [one, other] = await Promise.all([
-      begun('one', { MILLWRIGHT_ROLES: 'worker' }),
-      begun('other', { MILLWRIGHT_ROLES: 'worker' }),
-    ]);
-    const runIds = await Promise.all(
-      Array.from({ length: 6 }, (_, index) => started(door, `shared-${index}`, 'echo done')),
-    );
-    const placed = await started(door, 'placed', 'echo done', { worker_host: 'other' });
-    for (const runId of [...runIds, placed]) await became(door, runId, 'SUCCEEDED');
-    expect((await item(door, placed))['agent_config']).toMatchObject({ worker_host: 'other' });
-    expect(
-      (await door.ask('POST', '/agent/runs', { prompt: 'x', config: { worker_host: 'no such/name' } })).status,
-    ).toBe(400);
-    const live = await started(door, 'cancelled', LONG);
-    await said(door, live, 'begun');
-    await door.api('POST', `/agent/runs/${live}/cancel`);
-    await became(door, live, 'CANCELLED');
-    await door.api('POST', `/agent/runs/${runIds[0]}/followups`, { message: 'echo more' });
-    await said(door, String(runIds[0]), 'more');
-    await became(door, String(runIds[0]), 'SUCCEEDED');
-    const records = await kept();
-    for (const runId of runIds.slice(1)) expect(withoutLost(outcomes(records, runId))).toEqual(['SUCCEEDED']);
-    for (const service of [one, other, door]) {
-      service.signal('SIGTERM');
-      expect(await service.ended).toBe(0);
-    }
-  }, 240_000);
+  it(
+    'work for a process that only takes requests: to the end, where they are asked to, cancelled, and told ' +
+      'something more',
+    async () => {
+      const door = await begun('door', { MILLWRIGHT_ROLES: 'api,ingress' });
+      const [one, other] = await Promise.all([
+        begun('one', { MILLWRIGHT_ROLES: 'worker' }),
+        begun('other', { MILLWRIGHT_ROLES: 'worker' }),
+      ]);
+      const runIds = await Promise.all(
+        Array.from({ length: 6 }, (_, index) => started(door, `shared-${index}`, 'echo done')),
+      );
+      const placed = await started(door, 'placed', 'echo done', { worker_host: 'other' });
+      for (const runId of [...runIds, placed]) await became(door, runId, 'SUCCEEDED');
+      expect((await item(door, placed))['agent_config']).toMatchObject({ worker_host: 'other' });
+      expect(
+        (await door.ask('POST', '/agent/runs', { prompt: 'x', config: { worker_host: 'no such/name' } })).status,
+      ).toBe(400);
+      const live = await started(door, 'cancelled', LONG);
+      await said(door, live, 'begun');
+      await door.api('POST', `/agent/runs/${live}/cancel`);
+      await became(door, live, 'CANCELLED');
+      await door.api('POST', `/agent/runs/${runIds[0]}/followups`, { message: 'echo more' });
+      await said(door, String(runIds[0]), 'more');
+      await became(door, String(runIds[0]), 'SUCCEEDED');
+      const records = await kept();
+      for (const runId of runIds.slice(1)) expect(withoutLost(outcomes(records, runId))).toEqual(['SUCCEEDED']);
+      for (const service of [one, other, door]) {
+        service.signal('SIGTERM');
+        expect(await service.ended).toBe(0);
+      }
+    },
+    240_000,
+  );
 
   it('take over from a machine that is killed, after its lease; one that was frozen meanwhile writes nothing more', async () => {
     const one = await begun('one');

@@ -1,4 +1,7 @@
-/** Agents that misbehave in every way that was thought of: each run ends as it should, in words that a person can act on, and the service serves the next. issue: Bad input. */
+/**
+ * Agents that misbehave in every way that was thought of: each run ends as it should, in words that a person can act
+ * on, and the service serves the next. issue: Bad input.
+ */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HOSTILE_KEY, HOSTILE_PROFILES } from '../support/hostile-agent.ts';
@@ -179,23 +182,28 @@ it('ends each as it should, says what to do, leaves no process, and serves the n
   expect(await ended(await hostile('good'))).toMatchObject({ state: 'SUCCEEDED' });
 }, 120_000);
 
-it('is not kept from its work by those that do not end: it answers meanwhile, in bounded memory, and serves the next', async () => {
-  const resident = process.memoryUsage.rss();
-  const found = outcomes(ENDLESS, hasty);
-  const over = new AbortController();
-  void found.finally(() => over.abort()).catch(() => undefined);
-  let slowestMs = 0;
-  while (!over.signal.aborted) {
-    const before = performance.now();
-    await hasty.api('GET', '/agent/runs?limit=1');
-    slowestMs = Math.max(slowestMs, performance.now() - before);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  expect(await found).toEqual(ENDLESS.map(expectedOf));
-  expect(slowestMs).toBeLessThan(ANSWER_MS_MAX);
-  expect(process.memoryUsage.rss() - resident).toBeLessThan(GROWTH_BYTES_MAX);
-  expect(await ended(await hostile('good', undefined, hasty), hasty)).toMatchObject({ state: 'SUCCEEDED' });
-}, 120_000);
+it(
+  'is not kept from its work by those that do not end: it answers meanwhile, in bounded memory, and serves the ' +
+    'next',
+  async () => {
+    const resident = process.memoryUsage.rss();
+    const found = outcomes(ENDLESS, hasty);
+    const over = new AbortController();
+    void found.finally(() => over.abort()).catch(() => undefined);
+    let slowestMs = 0;
+    while (!over.signal.aborted) {
+      const before = performance.now();
+      await hasty.api('GET', '/agent/runs?limit=1');
+      slowestMs = Math.max(slowestMs, performance.now() - before);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect(await found).toEqual(ENDLESS.map(expectedOf));
+    expect(slowestMs).toBeLessThan(ANSWER_MS_MAX);
+    expect(process.memoryUsage.rss() - resident).toBeLessThan(GROWTH_BYTES_MAX);
+    expect(await ended(await hostile('good', undefined, hasty), hasty)).toMatchObject({ state: 'SUCCEEDED' });
+  },
+  120_000,
+);
 
 async function logBytes(runId: string, on: TestService): Promise<number> {
   for (let [bytes, after] = [0, '']; ;) {

@@ -387,7 +387,9 @@ describe('requests one behind the other', () => {
 
 describe('what a trailer, an odd header or an odd path says does not count', () => {
   it('a token in a trailer proves nothing', async () => {
-    const bytes = `${lines(`POST ${target} HTTP/1.1`, `Host: ${host}`, 'Transfer-Encoding: chunked', 'Trailer: Authorization', '', '')}${chunk('{}')}0\r\n${bearer}\r\n\r\n`;
+    const bytes =
+      `${lines(`POST ${target} HTTP/1.1`, `Host: ${host}`, 'Transfer-Encoding: chunked', 'Trailer: Authorization', '', '')}${chunk('{}')}0` +
+      `\r\n${bearer}\r\n\r\n`;
     const { statuses } = await send(bytes);
     expect(statuses).toEqual([401]);
   });
@@ -395,7 +397,10 @@ describe('what a trailer, an odd header or an odd path says does not count', () 
   it('a delivery ID in a trailer, or spelt with underscores, names nothing', async () => {
     const body = `{"n": ${(unique += 1)}}`;
     await send(
-      `${lines(`POST ${target} HTTP/1.1`, `Host: ${host}`, bearer, `X_Millwright_Delivery_Id: ${INNER}-underscores`, 'Transfer-Encoding: chunked', '', '')}${chunk(body)}0\r\nX-Millwright-Delivery-Id: ${INNER}-trailer\r\n\r\n`,
+      `${lines(`POST ${target} HTTP/1.1`, `Host: ${host}`, bearer, `X_Millwright_Delivery_Id: ${INNER}-underscores`, 'Transfer-Encoding: chunked', '', '')}${chunk(body)}0` +
+        `\r\nX-Millwright-Delivery-Id:` +
+        ' ' +
+        `${INNER}-trailer\r\n\r\n`,
     );
     expect((await logged())[0]).toMatch(/^sha256:/);
   });
@@ -470,7 +475,8 @@ describe('what a trailer, an odd header or an odd path says does not count', () 
 
   it('HTTP/1.0 without a connection header is answered once and closed', async () => {
     const { statuses } = await send(
-      `${lines(`POST ${target} HTTP/1.0`, `Host: ${host}`, bearer, 'Content-Length: 2', '', '{}')}${head('Content-Length: 2')}{}`,
+      `${lines(`POST ${target} HTTP/1.0`, `Host: ${host}`, bearer, 'Content-Length: 2', '', '{}')}${head('Content-Length: 2')}{` +
+        '}',
     );
     expect(statuses).toEqual([202]);
   });

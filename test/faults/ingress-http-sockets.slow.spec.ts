@@ -24,7 +24,10 @@ const SLOW_EACH = 150;
 const WEBHOOKS = Array.from({ length: 12 }, (_, index) => `hook-${index}`);
 /** Milliseconds between two bytes of those who dawdle. */
 const DRIP_MS = 400;
-/** Bytes of memory that one connection may cost, far above what it does: the bound is there to find what grows without one. */
+/**
+ * Bytes of memory that one connection may cost, far above what it does: the bound is there to find what grows without
+ * one.
+ */
 const CONNECTION_BYTES_MAX = 64 * 1024;
 /** Head 10 s, body 30 s, and a machine that is busy. */
 const LET_GO_MS_MAX = 120_000;
@@ -105,7 +108,8 @@ async function letGo(of: readonly Socket[]): Promise<void> {
   while (of.some((socket) => !socket.closed && !socket.readableEnded)) {
     if (performance.now() > until)
       throw new Error(
-        `${of.filter((socket) => !socket.closed && !socket.readableEnded).length} of ${of.length} connections are held still`,
+        `${of.filter((socket) => !socket.closed && !socket.readableEnded).length} of ${of.length} connections ` +
+          'are held still',
       );
     await sleep(100);
   }
@@ -129,7 +133,8 @@ it(
 );
 
 it(
-  `${SLOW_EACH} each that dawdle in the head, in the body, in chunks, or stop half-way: deliveries go on, all are let go, and nothing of theirs is stored`,
+  `${SLOW_EACH} each that dawdle in the head, in the body, in chunks, or stop half-way: deliveries go on, all ` +
+    'are let go, and nothing of theirs is stored',
   async () => {
     const slow = `/webhooks/w/${webhooks[0] ?? ''}`;
     const taken = async (): Promise<number> =>

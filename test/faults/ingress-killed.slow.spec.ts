@@ -155,29 +155,34 @@ async function burstUntil(
   return { answered, others };
 }
 
-it('kill -9 in a burst of 2,000: every 202 is kept once with its runs, nothing else started, and a resend is a Duplicate', async () => {
-  const { answered, others } = await burstUntil('SIGKILL');
-  expect(await service.ended).toBe('SIGKILL');
-  expect(answered.size).toBeGreaterThanOrEqual(ANSWERED_BEFORE);
-  expect(answered.size).toBeLessThan(DELIVERIES);
-  expect(new Set(others)).toEqual(new Set([undefined]));
+it(
+  'kill -9 in a burst of 2,000: every 202 is kept once with its runs, nothing else started, and a resend is a ' +
+    'Duplicate',
+  async () => {
+    const { answered, others } = await burstUntil('SIGKILL');
+    expect(await service.ended).toBe('SIGKILL');
+    expect(answered.size).toBeGreaterThanOrEqual(ANSWERED_BEFORE);
+    expect(answered.size).toBeLessThan(DELIVERIES);
+    expect(new Set(others)).toEqual(new Set([undefined]));
 
-  service = await startServiceProcess(dataDir, ENVIRONMENT);
-  const before = stored();
-  expectWhole(before, answered);
+    service = await startServiceProcess(dataDir, ENVIRONMENT);
+    const before = stored();
+    expectWhole(before, answered);
 
-  const again: (number | undefined)[] = [];
-  await burst([...answered], (_, status) => again.push(status));
-  expect(new Set(again)).toEqual(new Set([202]));
-  const after = stored();
-  expectWhole(after, answered);
-  for (const number of answered)
-    expect([number, after.entries.get(number)?.map(({ outcome }) => outcome)]).toEqual([
-      number,
-      ['accepted', 'duplicate'],
-    ]);
-  expect([...after.runs.values()].flat().length).toBe([...before.runs.values()].flat().length);
-}, 180_000);
+    const again: (number | undefined)[] = [];
+    await burst([...answered], (_, status) => again.push(status));
+    expect(new Set(again)).toEqual(new Set([202]));
+    const after = stored();
+    expectWhole(after, answered);
+    for (const number of answered)
+      expect([number, after.entries.get(number)?.map(({ outcome }) => outcome)]).toEqual([
+        number,
+        ['accepted', 'duplicate'],
+      ]);
+    expect([...after.runs.values()].flat().length).toBe([...before.runs.values()].flat().length);
+  },
+  180_000,
+);
 
 it('SIGTERM in a burst: ends in order, every stored delivery was answered and every answered one is stored', async () => {
   const { answered, others } = await burstUntil('SIGTERM');

@@ -70,7 +70,8 @@ function expectUnavailable(answer: RawAnswer): void {
 }
 
 describe('the database is gone', () => {
-  const passASecond = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1_100)); // what memory may be trusted for
+  // what memory may be trusted for
+  const passASecond = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1_100));
 
   it('good deliveries are 503, and so is what could not be refused for certain', async () => {
     expect((await send('{"before": 1}')).status).toBe(202);
@@ -122,7 +123,9 @@ describe('the database is gone', () => {
     await mill.service.database.run(function* () {
       yield {
         kind: 'query',
-        text: "CREATE TRIGGER no_bad BEFORE INSERT ON delivery WHEN NEW.delivery_id = 'bad' BEGIN SELECT RAISE(ABORT, 'out of order'); END",
+        text:
+          "CREATE TRIGGER no_bad BEFORE INSERT ON delivery WHEN NEW.delivery_id = 'bad' BEGIN " +
+          "SELECT RAISE(ABORT, 'out of order'); END",
         params: [],
       };
     });

@@ -1,4 +1,7 @@
-/** The built-in agent whose model does not answer: the run says what to change, in words without its key. issue: Bad input. */
+/**
+ * The built-in agent whose model does not answer: the run says what to change, in words without its key. issue: Bad
+ * input.
+ */
 import { startFakeModelServer, type FakeModelServer, type Reply } from '../support/fake-model-server.ts';
 import { ENDED, logOf, startedRun } from '../support/runs.ts';
 import { bootService, eventually, freePort, type TestService } from '../support/service.ts';

@@ -49,7 +49,8 @@ const reason = !server.ok ? server.reason : !pgbouncer.ok ? pgbouncer.reason : u
     });
     await folder.writeFile(
       'automations/alone/automation.md',
-      '---\n{"triggers": [{"provider": "webhook", "event": "received", "filter": {"webhooks": ["orders"], "payload": {"alone": [true]}}}], "concurrency": {"group": "/pr", "whenBusy": "queue"}}\n---\nGo.\n',
+      '---\n{"triggers": [{"provider": "webhook", "event": "received", "filter": {"webhooks": ["orders"], ' +
+        '"payload": {"alone": [true]}}}], "concurrency": {"group": "/pr", "whenBusy": "queue"}}\n---\nGo.\n',
     );
     factory = await (mills[0] as TestService).factory('shop', folder.source);
     // What is new may be unknown to the other for the second that memory is believed.
@@ -139,7 +140,8 @@ const reason = !server.ok ? server.reason : !pgbouncer.ok ? pgbouncer.reason : u
     if (isDirect) await eventually('both listen', async () => ((await isListening()) ? true : undefined), WAITS_MS);
     const warned = (one: TestService): number =>
       one.logged.filter((line) => line.includes('MILLWRIGHT_DATABASE_DIRECT_URL')).length;
-    if (!isDirect) expect(await isListening()).toBe(false); // it would hear now and then, and believe that it hears everything
+    // it would hear now and then, and believe that it hears everything
+    if (!isDirect) expect(await isListening()).toBe(false);
     expect(mills.map(warned)).toEqual(isDirect ? [0, 0] : [1, 1]);
   }, 120_000);
 

@@ -177,7 +177,8 @@ suite(`PostgreSQL outages${possible.ok ? '' : ` (SKIPPED: ${possible.reason})`}`
   };
 
   it('stopped: 503 with Retry-After for all that needs it, and nothing of that is stored', async () => {
-    expect((await fetch(`${mill.url}/readyz`, { headers: { authorization: `Bearer ${ADMIN_KEY}` } })).status).toBe(200); // whose key it remembers
+    // whose key it remembers
+    expect((await fetch(`${mill.url}/readyz`, { headers: { authorization: `Bearer ${ADMIN_KEY}` } })).status).toBe(200);
     const [body, uid, former] = [fresh(), anyWebhook(), mill.logged.length];
     await server.stop('fast');
     await expectAway();
@@ -213,26 +214,31 @@ suite(`PostgreSQL outages${possible.ok ? '' : ` (SKIPPED: ${possible.reason})`}`
     expect(attempts.some(({ status }) => status === 503)).toBe(true);
   }, 240_000);
 
-  it('cut in mid-commit, before and behind it: a delivery that got no 202 is accepted or a duplicate when it comes again', async () => {
-    const random = seededRandom(11);
-    const cuts = { lost: 0, unanswered: 0 };
-    const attempts = await underLoad('cut', 500, async (seen) => {
-      proxy.fate = (chunk) => {
-        if (!chunk.includes('COMMIT') || random() > 0.25) return 'pass';
-        const fate = random() < 0.5 ? 'lost' : 'unanswered';
-        cuts[fate] += 1;
-        return fate;
-      };
-      await eventually(
-        'both kinds of cut happened often',
-        () => (cuts.lost >= 5 && cuts.unanswered >= 5 ? true : seen() >= 5_000 ? true : undefined),
-        RECOVERS_WITHIN_MS,
-      );
-      proxy.fate = undefined;
-    });
-    expect([cuts.lost >= 5, cuts.unanswered >= 5]).toEqual([true, true]);
-    expect(attempts.some(({ status }) => status === 503)).toBe(true);
-  }, 240_000);
+  it(
+    'cut in mid-commit, before and behind it: a delivery that got no 202 is accepted or a duplicate when it comes ' +
+      'again',
+    async () => {
+      const random = seededRandom(11);
+      const cuts = { lost: 0, unanswered: 0 };
+      const attempts = await underLoad('cut', 500, async (seen) => {
+        proxy.fate = (chunk) => {
+          if (!chunk.includes('COMMIT') || random() > 0.25) return 'pass';
+          const fate = random() < 0.5 ? 'lost' : 'unanswered';
+          cuts[fate] += 1;
+          return fate;
+        };
+        await eventually(
+          'both kinds of cut happened often',
+          () => (cuts.lost >= 5 && cuts.unanswered >= 5 ? true : seen() >= 5_000 ? true : undefined),
+          RECOVERS_WITHIN_MS,
+        );
+        proxy.fate = undefined;
+      });
+      expect([cuts.lost >= 5, cuts.unanswered >= 5]).toEqual([true, true]);
+      expect(attempts.some(({ status }) => status === 503)).toBe(true);
+    },
+    240_000,
+  );
 
   it('cut in mid-commit: an Idempotency-Key that is sent until it is answered made one run', async () => {
     const random = seededRandom(23);
@@ -256,7 +262,8 @@ suite(`PostgreSQL outages${possible.ok ? '' : ` (SKIPPED: ${possible.reason})`}`
               'idempotency-key': key,
             },
           });
-          if (answer.status >= 500 || answer.status === 409) return undefined; // 409: the first one's lease, of which nobody knows whether it works still
+          // 409: the first one's lease, of which nobody knows whether it works still
+          if (answer.status >= 500 || answer.status === 409) return undefined;
           expect(answer.status).toBe(200);
           return ((await answer.json()) as { run_id: string }).run_id;
         },
@@ -355,7 +362,8 @@ suite(`PostgreSQL outages${possible.ok ? '' : ` (SKIPPED: ${possible.reason})`}`
         await several(seen, 80);
         proxy.leadTo(standby.port);
         await old.stop('immediate');
-        // The address leads to the standby before that is the primary: it knows all deliveries, and yet nobody is told of it.
+        // The address leads to the standby before that is the primary: it knows all deliveries, and yet nobody is told
+        // of it.
         await eventually(
           'reads are refused by a standby',
           async () => ((await mill.api('GET', '/factory')).status === 503 ? true : undefined),

@@ -87,7 +87,8 @@ const possible = await canOwnPostgres();
         why: 'nobody listens',
         environment: () => ({ MILLWRIGHT_DATABASE_URL: `postgres://${HIDDEN}:${HIDDEN}@127.0.0.1:1/${HIDDEN}` }),
         says: () =>
-          'PostgreSQL at 127.0.0.1:1 refuses the connection; start the server, or mend host and port in MILLWRIGHT_DATABASE_URL',
+          'PostgreSQL at 127.0.0.1:1 refuses the connection; start the server, or mend host and port in ' +
+          'MILLWRIGHT_DATABASE_URL',
       },
       {
         why: 'no such host',
@@ -158,7 +159,8 @@ const possible = await canOwnPostgres();
           }),
         }),
         says: () =>
-          `${place()} cannot be reached with what the URL names: a certificate, a key or a socket of it is not there; mend the file or folder in MILLWRIGHT_DATABASE_URL`,
+          `${place()} cannot be reached with what the URL names: a certificate, a key or a socket of it is not ` +
+          'there; mend the file or folder in MILLWRIGHT_DATABASE_URL',
       },
       {
         why: 'a direct URL that leads elsewhere',
@@ -183,7 +185,8 @@ const possible = await canOwnPostgres();
       try {
         const { lines } = await eventually('it takes none', () => started({}).catch(() => undefined));
         expect(lines).toEqual([
-          `millwright: ${place()} takes no writes: it is a standby, or set to read only; let MILLWRIGHT_DATABASE_URL lead to the primary`,
+          `millwright: ${place()} takes no writes: it is a standby, or set to read only; let ` +
+            'MILLWRIGHT_DATABASE_URL lead to the primary',
         ]);
       } finally {
         await server.set('default_transaction_read_only', 'off');
@@ -249,13 +252,15 @@ const possible = await canOwnPostgres();
         expect(await started({ MILLWRIGHT_MASTER_KEY_FILE: wrong })).toEqual({
           code: 64,
           lines: [
-            'millwright: the master key is not the one this database was made with; set MILLWRIGHT_MASTER_KEY_FILE to that one',
+            'millwright: the master key is not the one this database was made with; set ' +
+              'MILLWRIGHT_MASTER_KEY_FILE to that one',
           ],
         });
         expect(await started({ MILLWRIGHT_UID_KEY_FILE: wrong })).toEqual({
           code: 64,
           lines: [
-            'millwright: the UID key is not the one this database was made with; set MILLWRIGHT_UID_KEY_FILE to that one',
+            'millwright: the UID key is not the one this database was made with; set MILLWRIGHT_UID_KEY_FILE to ' +
+              'that one',
           ],
         });
         await server.ask(
@@ -265,7 +270,8 @@ const possible = await canOwnPostgres();
         expect(await started({})).toEqual({
           code: 64,
           lines: [
-            'millwright: the database holds migration FromTheFuture9999999999999, which this version does not know: start the version that wrote it, or a newer one',
+            'millwright: the database holds migration FromTheFuture9999999999999, which this version does not ' +
+              'know: start the version that wrote it, or a newer one',
           ],
         });
         await server.ask("DELETE FROM migrations WHERE name LIKE 'FromTheFuture%'", 'mill');

@@ -106,7 +106,8 @@ const server = await postgresServer();
       );
       expect(new Set(answers)).toEqual(new Set([202]));
       const entries = await stored<{ delivery_id: string; outcome: string; runs: number }>(
-        'SELECT delivery_id, outcome, (SELECT count(*) FROM run r WHERE r.entry_id = d.entry_id) AS runs FROM delivery d WHERE webhook_uid = ?',
+        'SELECT delivery_id, outcome, (SELECT count(*) FROM run r WHERE r.entry_id = d.entry_id) AS runs ' +
+          'FROM delivery d WHERE webhook_uid = ?',
         webhook,
       );
       for (const name of names) {
@@ -154,7 +155,8 @@ const server = await postgresServer();
           let isAnswered = false;
           const late: number[] = [];
           const early: number[] = [];
-          // Each sender goes on until it has sent some that began behind the answer; few enough for a minute of the webhook.
+          // Each sender goes on until it has sent some that began behind the answer; few enough for a minute of the
+          // webhook.
           const senders = mills.map(async (mill) => {
             for (let sent = 0, behind = 0; behind < 3; sent += 1) {
               const isLate = isAnswered;

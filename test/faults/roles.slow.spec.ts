@@ -317,7 +317,9 @@ suite(called('an api, an ingress, a sync and a worker'), () => {
     expect(await api.api('POST', `/factory/${String(uid)}/sync?wait=true`)).toMatchObject({
       condition: { ending: 'applied' },
     });
-    const { webhooks } = (await api.api('GET', `/factory/${String(uid)}/webhooks`)) as { webhooks: { uid: string }[] };
+    const { webhooks } = (await api.api('GET', `/factory/${String(uid)}/webhooks`)) as {
+      webhooks: { uid: string }[];
+    };
     const url = `${ingress.url}/webhooks/w/${webhooks[0]?.uid}`;
     expect((await deliver(url, TOKEN, { n: 1 })).status).toBe(202);
     expect((await deliver(url, 'not-the-token-of-sixteen')).status).toBe(401);
@@ -371,7 +373,8 @@ suite(called('what one process does, others hear of without looking'), () => {
   afterAll(() => together.end());
 
   const LISTENERS =
-    "FROM pg_stat_activity WHERE application_name = 'millwright notices' AND datname = current_database() AND state = 'idle'";
+    "FROM pg_stat_activity WHERE application_name = 'millwright notices' AND datname = current_database() AND " +
+    "state = 'idle'";
   /** What is told from then on is heard: LISTEN and the first proof are over. */
   async function listening(processes: number): Promise<void> {
     await eventually('every process listens', async () =>
@@ -598,7 +601,8 @@ suite(called('without notices'), () => {
     const killing = (async () => {
       while (!over.signal.aborted) {
         await together.query(
-          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'millwright notices' AND datname = current_database()",
+          'SELECT pg_terminate_backend(pid) FROM pg_stat_activity ' +
+            "WHERE application_name = 'millwright notices' AND datname = current_database()",
         );
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
@@ -678,7 +682,8 @@ suite(called('a process that does not fit'), () => {
   it('is refused with one line beside a live one of another version, before anything is migrated', async () => {
     const first = await together.boot('api');
     await together.query(
-      "INSERT INTO replica (owner, started_at, seen_at, serving_version, version, roles, host) SELECT 'old/1/x', seen_at, seen_at + 10000, 0, '0.0.9/Old', 'worker', 'old' FROM replica",
+      'INSERT INTO replica (owner, started_at, seen_at, serving_version, version, roles, host) ' +
+        "SELECT 'old/1/x', seen_at, seen_at + 10000, 0, '0.0.9/Old', 'worker', 'old' FROM replica",
     );
     const { code, lines } = await refusedStart();
     expect(code).toBe(64);

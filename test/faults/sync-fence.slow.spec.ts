@@ -81,7 +81,8 @@ describe('a pass whose factory was taken over while it read the repository', () 
 
     git.fault = undefined;
     await service.service.factories.releaseLease(uid, fence);
-    expect((await syncAndGetStatus(service, uid)).revision_applied).toBe(`main@sha1:${commit}`); // the other one gave it back: all converges
+    // the other one gave it back: all converges
+    expect((await syncAndGetStatus(service, uid)).revision_applied).toBe(`main@sha1:${commit}`);
   });
 });
 

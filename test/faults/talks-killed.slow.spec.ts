@@ -56,29 +56,34 @@ async function expectWholeLog(runId: string, executions: number): Promise<void> 
   expect((await service.api('GET', '/agent/runs'))['runs']).toHaveLength(1);
 }
 
-it('kill -9 in mid-turn: the session goes on where it stopped, with what came since, and is not told everything again', async () => {
-  const runId = await talk.start(script({ say: 'begun' }, { await_file: 'never' }));
-  await talk.heard(runId, 'begun');
-  await talk.followup(runId, 'and this too'); // waits for the end of the turn
-  await killed();
-  await start();
-  await talk.until(runId, 'SUCCEEDED');
-  const [first, second, ...more] = await talk.turns(runId);
-  expect([first?.asked.length, first?.said, more]).toEqual([1, 'begun', []]);
-  expect(second).toMatchObject({
-    asked: ['and this too'],
-    said: expect.stringMatching(
-      /^heard: You were interrupted[^]*do not repeat[^]*What you were asked was:\n\n> Do this\.\n[^]*\n\nand this too$/,
-    ),
-  });
-  await expectWholeLog(runId, 2);
-  // The agent was told its task once; the second time it is quoted.
-  const { sessionId } = JSON.parse(await readFile(join(dataDir, 'runs', runId, 'session'), 'utf8')) as {
-    sessionId: string;
-  };
-  const heard = await readFile(join(dataDir, 'runs', runId, 'home', 'scripted-sessions', sessionId), 'utf8');
-  expect(heard.match(/^Do this\./gm)).toHaveLength(1);
-}, 120_000);
+it(
+  'kill -9 in mid-turn: the session goes on where it stopped, with what came since, and is not told everything ' +
+    'again',
+  async () => {
+    const runId = await talk.start(script({ say: 'begun' }, { await_file: 'never' }));
+    await talk.heard(runId, 'begun');
+    await talk.followup(runId, 'and this too'); // waits for the end of the turn
+    await killed();
+    await start();
+    await talk.until(runId, 'SUCCEEDED');
+    const [first, second, ...more] = await talk.turns(runId);
+    expect([first?.asked.length, first?.said, more]).toEqual([1, 'begun', []]);
+    expect(second).toMatchObject({
+      asked: ['and this too'],
+      said: expect.stringMatching(
+        /^heard: You were interrupted[^]*do not repeat[^]*What you were asked was:\n\n> Do this\.\n[^]*\n\nand this too$/,
+      ),
+    });
+    await expectWholeLog(runId, 2);
+    // The agent was told its task once; the second time it is quoted.
+    const { sessionId } = JSON.parse(await readFile(join(dataDir, 'runs', runId, 'session'), 'utf8')) as {
+      sessionId: string;
+    };
+    const heard = await readFile(join(dataDir, 'runs', runId, 'home', 'scripted-sessions', sessionId), 'utf8');
+    expect(heard.match(/^Do this\./gm)).toHaveLength(1);
+  },
+  120_000,
+);
 
 it('kill -9 while it waits for an answer: the question is closed, and the run goes on to ask again', async () => {
   const ask = script({ ask: ['deploy'] });

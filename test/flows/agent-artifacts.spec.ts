@@ -72,7 +72,8 @@ it('keeps what it reports: files anywhere in the workspace, plans, links to pull
     {
       tools: [
         bash(
-          'mkdir -p "src/deep dir" && printf "# Move it\\n" >src/plan.txt && echo x >"src/deep dir/out.csv" && echo done >report.md && echo y >artifacts/extra.txt',
+          'mkdir -p "src/deep dir" && printf "# Move it\\n" >src/plan.txt && echo x >"src/deep dir/out.csv" && ' +
+            'echo done >report.md && echo y >artifacts/extra.txt',
         ),
       ],
     },
@@ -113,7 +114,8 @@ it('keeps nothing that it reports and that is not there, not in the workspace, o
     {
       tools: [
         bash(
-          'mkdir way && echo x >way/in.txt && echo x >gone.txt && echo x >linked.txt && echo x >two.txt && echo x >"$TMPDIR/outside.txt" && echo ok >good.txt; echo "$TMPDIR" >tmp.txt',
+          'mkdir way && echo x >way/in.txt && echo x >gone.txt && echo x >linked.txt && echo x >two.txt && echo ' +
+            'x >"$TMPDIR/outside.txt" && echo ok >good.txt; echo "$TMPDIR" >tmp.txt',
         ),
       ],
     },
@@ -125,7 +127,8 @@ it('keeps nothing that it reports and that is not there, not in the workspace, o
     {
       tools: [
         bash(
-          'rm gone.txt linked.txt && ln -s /etc/passwd linked.txt && ln two.txt three.txt && mv way real && ln -s real way',
+          'rm gone.txt linked.txt && ln -s /etc/passwd linked.txt && ln two.txt three.txt && mv way real && ln ' +
+            '-s real way',
         ),
       ],
     },
@@ -145,58 +148,65 @@ it('keeps nothing that it reports and that is not there, not in the workspace, o
     expect(said).toContain(message);
 }, 120_000);
 
-it('a secret that is told in every place and form is nowhere: not in answers, streams, the database, or the log of the service', async () => {
-  const bytes = Buffer.from(SECRET);
-  const forms = [
-    SECRET,
-    bytes.toString('base64'),
-    bytes.toString('base64url'),
-    bytes.toString('hex'),
-    encodeURIComponent(SECRET),
-  ];
-  const key = 'model-key-0815-model-key';
-  const inName = bytes.toString('base64url');
-  const runId = await started([
-    {
-      reasoning: `I think of ${forms.join(' ')}`,
-      text: `It is ${forms.join(' ')} and ${key}`,
-      tools: [
-        bash(
-          `mkdir -p artifacts; echo "$DEPLOY_TOKEN" | tee plain.txt; echo x >artifacts/${inName}; printf %s "$DEPLOY_TOKEN" | base64 >artifacts/hidden; echo fine >artifacts/fine; printf %s "$DEPLOY_TOKEN" >&2; echo ${key}`,
-        ),
-      ],
-    },
-    {
-      tools: [
-        { name: 'plan', input: { entries: forms.map((form) => ({ content: `use ${form}`, status: 'pending' })) } },
-        report({ type: 'PULL_REQUEST', url: `https://forge.example/?token=${encodeURIComponent(SECRET)}` }),
-        report({ type: 'PULL_REQUEST', url: 'https://forge.example/1', title: `T ${SECRET}` }),
-        report({ type: 'PULL_REQUEST', url: 'https://forge.example/2', branch: `b-${inName}` }),
-        report({ type: 'FILE', path: 'plain.txt' }),
-        report({ type: 'FILE', path: `artifacts/${inName}` }),
-        report({ type: 'FILE', path: 'artifacts/fine', title: SECRET }),
-        { name: `tool-${inName}`, input: { [SECRET]: SECRET } },
-        { name: 'read', input: { path: SECRET } },
-      ],
-    },
-    { text: 'Done.' },
-  ]);
-  const stream = await openStream(service, runId);
-  const item = await ended(runId);
-  expect([item['state'], item['artifacts']]).toEqual(['SUCCEEDED', undefined]);
-  await stream.ended;
-  const streamed = JSON.stringify(stream.events);
-  const answers = JSON.stringify(item) + streamed + service.logged.join('');
-  const files = await Promise.all(
-    (await readdir(service.dataDir))
-      .filter((name) => name.startsWith('millwright.sqlite'))
-      .map((name) => readFile(join(service.dataDir, name), 'latin1')),
-  );
-  expect([files.length > 0, files.join('').includes('use [redacted]'), streamed.includes('[redacted]')]).toEqual([
-    true,
-    true,
-    true,
-  ]);
-  for (const form of [...forms, JSON.stringify(SECRET).slice(1, -1), key])
-    expect([answers.includes(form), files.join('').includes(form)]).toEqual([false, false]);
-}, 120_000);
+it(
+  'a secret that is told in every place and form is nowhere: not in answers, streams, the database, or the log of ' +
+    'the service',
+  async () => {
+    const bytes = Buffer.from(SECRET);
+    const forms = [
+      SECRET,
+      bytes.toString('base64'),
+      bytes.toString('base64url'),
+      bytes.toString('hex'),
+      encodeURIComponent(SECRET),
+    ];
+    const key = 'model-key-0815-model-key';
+    const inName = bytes.toString('base64url');
+    const runId = await started([
+      {
+        reasoning: `I think of ${forms.join(' ')}`,
+        text: `It is ${forms.join(' ')} and ${key}`,
+        tools: [
+          bash(
+            `mkdir -p artifacts; echo "$DEPLOY_TOKEN" | tee plain.txt; echo x >artifacts/${inName}; printf %s ` +
+              '"$DEPLOY_TOKEN" | base64 >artifacts/hidden; echo fine >artifacts/fine; printf %s "$DEPLOY_TOKEN" ' +
+              `>&2; echo ${key}`,
+          ),
+        ],
+      },
+      {
+        tools: [
+          { name: 'plan', input: { entries: forms.map((form) => ({ content: `use ${form}`, status: 'pending' })) } },
+          report({ type: 'PULL_REQUEST', url: `https://forge.example/?token=${encodeURIComponent(SECRET)}` }),
+          report({ type: 'PULL_REQUEST', url: 'https://forge.example/1', title: `T ${SECRET}` }),
+          report({ type: 'PULL_REQUEST', url: 'https://forge.example/2', branch: `b-${inName}` }),
+          report({ type: 'FILE', path: 'plain.txt' }),
+          report({ type: 'FILE', path: `artifacts/${inName}` }),
+          report({ type: 'FILE', path: 'artifacts/fine', title: SECRET }),
+          { name: `tool-${inName}`, input: { [SECRET]: SECRET } },
+          { name: 'read', input: { path: SECRET } },
+        ],
+      },
+      { text: 'Done.' },
+    ]);
+    const stream = await openStream(service, runId);
+    const item = await ended(runId);
+    expect([item['state'], item['artifacts']]).toEqual(['SUCCEEDED', undefined]);
+    await stream.ended;
+    const streamed = JSON.stringify(stream.events);
+    const answers = JSON.stringify(item) + streamed + service.logged.join('');
+    const files = await Promise.all(
+      (await readdir(service.dataDir))
+        .filter((name) => name.startsWith('millwright.sqlite'))
+        .map((name) => readFile(join(service.dataDir, name), 'latin1')),
+    );
+    expect([files.length > 0, files.join('').includes('use [redacted]'), streamed.includes('[redacted]')]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    for (const form of [...forms, JSON.stringify(SECRET).slice(1, -1), key])
+      expect([answers.includes(form), files.join('').includes(form)]).toEqual([false, false]);
+  },
+  120_000,
+);

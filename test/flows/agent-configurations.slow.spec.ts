@@ -93,39 +93,46 @@ it('what nothing here can heed is said', async () => {
   expect(said).toContain('computer_use_enabled is not heeded: there is no desktop here');
 }, 120_000);
 
-it('an MCP server gets the secrets that it names and is found by its bare name; neither they nor literal values are in log, run or artifacts', async () => {
-  const servers = {
-    tiny: {
-      command: 'node',
-      args: ['--import', join(SUPPORT, 'typescript-loader.mjs'), join(SUPPORT, 'mcp-program.ts')],
-      env: { GIVEN: 'token ${MCP_TOKEN}', LITERAL_KEY: LITERAL, SHORT: 'seven_7' },
-    },
-  };
-  const variable = (name: string): object => ({ tool: 'mcp__tiny__variable', input: { name } });
-  const leak = {
-    tool: 'bash',
-    input: {
-      command: `mkdir -p artifacts; echo ${LITERAL.slice(0, 9)}${LITERAL.slice(9)} > artifacts/leak.txt; echo fine > artifacts/fine.txt`,
-    },
-  };
-  const { runId, run, log } = await ended(
-    { mcp_servers: servers, secrets: [{ name: 'MCP_TOKEN' }] },
-    steps(variable('GIVEN'), variable('LITERAL_KEY'), variable('SHORT'), leak),
-  );
-  expect(run['state']).toBe('SUCCEEDED');
-  expect(log).toContain('token [redacted]');
-  expect(log).toContain('seven_7');
-  expect(log).not.toContain('(not set)');
-  for (const value of [SECRET, LITERAL])
-    expect([log.includes(value), JSON.stringify(run['artifacts']).includes(value)]).toEqual([false, false]);
-  expect((run['agent_config'] as { mcp_servers: unknown }).mcp_servers).toEqual(servers); // as it was written
-  expect((run['artifacts'] as { data: { filename?: string } }[]).map(({ data }) => data.filename)).toEqual([
-    'fine.txt',
-  ]);
-  expect(await readFile(join(service.dataDir, 'runs', runId, 'workspace/artifacts/leak.txt'), 'utf8')).toContain(
-    LITERAL,
-  );
+it(
+  'an MCP server gets the secrets that it names and is found by its bare name; neither they nor literal values ' +
+    'are in log, run or artifacts',
+  async () => {
+    const servers = {
+      tiny: {
+        command: 'node',
+        args: ['--import', join(SUPPORT, 'typescript-loader.mjs'), join(SUPPORT, 'mcp-program.ts')],
+        env: { GIVEN: 'token ${MCP_TOKEN}', LITERAL_KEY: LITERAL, SHORT: 'seven_7' },
+      },
+    };
+    const variable = (name: string): object => ({ tool: 'mcp__tiny__variable', input: { name } });
+    const leak = {
+      tool: 'bash',
+      input: {
+        command:
+          `mkdir -p artifacts; echo ${LITERAL.slice(0, 9)}${LITERAL.slice(9)} > artifacts/leak.txt; echo fine > ` +
+          'artifacts/fine.txt',
+      },
+    };
+    const { runId, run, log } = await ended(
+      { mcp_servers: servers, secrets: [{ name: 'MCP_TOKEN' }] },
+      steps(variable('GIVEN'), variable('LITERAL_KEY'), variable('SHORT'), leak),
+    );
+    expect(run['state']).toBe('SUCCEEDED');
+    expect(log).toContain('token [redacted]');
+    expect(log).toContain('seven_7');
+    expect(log).not.toContain('(not set)');
+    for (const value of [SECRET, LITERAL])
+      expect([log.includes(value), JSON.stringify(run['artifacts']).includes(value)]).toEqual([false, false]);
+    expect((run['agent_config'] as { mcp_servers: unknown }).mcp_servers).toEqual(servers); // as it was written
+    expect((run['artifacts'] as { data: { filename?: string } }[]).map(({ data }) => data.filename)).toEqual([
+      'fine.txt',
+    ]);
+    expect(await readFile(join(service.dataDir, 'runs', runId, 'workspace/artifacts/leak.txt'), 'utf8')).toContain(
+      LITERAL,
+    );
 
-  const message = await failed({ mcp_servers: { tiny: { command: 'node', env: { GIVEN: '${NOT_MINE}' } } } });
-  for (const said of ['env.GIVEN', '"tiny"', 'NOT_MINE']) expect(message).toContain(said);
-}, 120_000);
+    const message = await failed({ mcp_servers: { tiny: { command: 'node', env: { GIVEN: '${NOT_MINE}' } } } });
+    for (const said of ['env.GIVEN', '"tiny"', 'NOT_MINE']) expect(message).toContain(said);
+  },
+  120_000,
+);

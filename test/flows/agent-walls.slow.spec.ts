@@ -19,12 +19,17 @@ if (usable?.guarantees.files !== true)
 
 /** Tries things by the agent's own tools; each line of what it prints says what came of one. */
 const tried = (commands: readonly string[]): string =>
-  `Try it.\n\n\`\`\`demo\n${JSON.stringify([...commands.map((command) => ({ tool: 'bash', input: { command } })), { say: 'tried' }])}\n\`\`\`\n`;
+  'Try ' +
+  `it.\n\n\`\`\`demo\n${JSON.stringify([...commands.map((command) => ({ tool: 'bash', input: { command } })), { say: 'tried' }])}` +
+  `\n\`\`\`\n`;
 
 /** Connects without any proxy, and through the one that the run has. */
 const reach = (host: string, port: number): string => {
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}/healthz`;
-  return `node -e "fetch('${url}').then((a) => console.log('REACHED', a.status), () => console.log('no way'))"; curl -sS -m 5 -o /dev/null -w 'proxy %{http_code}\\n' ${url} || true`;
+  return (
+    `node -e "fetch('${url}').then((a) => console.log('REACHED', a.status), () => console.log('no way'))"; curl ` +
+    `-sS -m 5 -o /dev/null -w 'proxy %{http_code}\\n' ${url} || true`
+  );
 };
 
 (usable?.guarantees.files === true ? describe : describe.skip)('an agent', () => {
@@ -57,7 +62,8 @@ const reach = (host: string, port: number): string => {
 
   it('reads and writes its own folders only: not the data folder, not another run’s, not the machine’s', async () => {
     const first = await made([
-      `echo ${SECRET_OF_THE_OTHER} > mine; echo ${SECRET_OF_THE_OTHER} > "$HOME/mine"; chmod -R a+rwX . "$HOME"; echo written`,
+      `echo ${SECRET_OF_THE_OTHER} > mine; echo ${SECRET_OF_THE_OTHER} > "$HOME/mine"; chmod -R a+rwX . ` +
+        '"$HOME"; echo written',
     ]);
     expect(first.outputs.join('\n')).toContain('written');
     expect(await readFile(join(mill.dataDir, 'runs', first.runId, 'workspace', 'mine'), 'utf8')).toContain(
@@ -66,8 +72,10 @@ const reach = (host: string, port: number): string => {
     const { outputs: second, runId } = await made([
       `cat ${mill.dataDir}/master-key ${mill.dataDir}/admin-key ${mill.dataDir}/*.sqlite* && echo READ`,
       `ls -la ${mill.dataDir} ${mill.dataDir}/runs && echo LISTED`,
-      `cat ${mill.dataDir}/runs/${first.runId}/workspace/mine ${mill.dataDir}/runs/${first.runId}/home/mine && echo READ`,
-      `ls /proc | grep -c '^[0-9]' ; cat /proc/*/environ 2>/dev/null | tr '\\0' '\\n' | grep -i 'MILLWRIGHT_ADMIN\\|MASTER' && echo READ`,
+      `cat ${mill.dataDir}/runs/${first.runId}/workspace/mine ${mill.dataDir}/runs/${first.runId}/home/mine && ` +
+        'echo READ',
+      `ls /proc | grep -c '^[0-9]' ; cat /proc/*/environ 2>/dev/null | tr '\\0' '\\n' | grep -i ` +
+        `'MILLWRIGHT_ADMIN\\|MASTER' && echo READ`,
       'echo x > /etc/made && echo WROTE; echo x > /usr/made && echo WROTE; mkdir /made && echo WROTE',
       'cat /etc/shadow && echo READ; cat /root/.bashrc && echo READ; ls /home /root /var/lib && echo LISTED',
       'mount -t tmpfs none /mnt && echo MOUNTED; unshare -Ur true && echo UNSHARED || true',
@@ -80,77 +88,89 @@ const reach = (host: string, port: number): string => {
     expect(runId).not.toBe(first.runId);
   }, 120_000);
 
-  it('reaches neither the service, nor private, link-local or metadata addresses, even where every public one is open', async () => {
-    const port = mill.service.config.port;
-    const targets: [host: string, port: number][] = [
-      ['127.0.0.1', port],
-      ['localhost', port],
-      ['::1', port],
-      ['0.0.0.0', port],
-      ['169.254.169.254', 80],
-      ['10.0.0.1', 80],
-      ['192.168.0.1', 80],
-      ['fd00::1', 80],
-      ['metadata.google.internal', 80],
-    ];
-    const { outputs: told } = await made(targets.map(([host, at]) => reach(host, at)));
-    expect(told).toHaveLength(targets.length);
-    for (const [index, output] of told.entries()) {
-      expect([targets[index], output]).toEqual([targets[index], expect.not.stringContaining('REACHED 200')]);
-      expect([targets[index], output]).toEqual([targets[index], expect.not.stringContaining('proxy 200')]);
-    }
-  }, 120_000);
+  it(
+    'reaches neither the service, nor private, link-local or metadata addresses, even where every public one is ' +
+      'open',
+    async () => {
+      const port = mill.service.config.port;
+      const targets: [host: string, port: number][] = [
+        ['127.0.0.1', port],
+        ['localhost', port],
+        ['::1', port],
+        ['0.0.0.0', port],
+        ['169.254.169.254', 80],
+        ['10.0.0.1', 80],
+        ['192.168.0.1', 80],
+        ['fd00::1', 80],
+        ['metadata.google.internal', 80],
+      ];
+      const { outputs: told } = await made(targets.map(([host, at]) => reach(host, at)));
+      expect(told).toHaveLength(targets.length);
+      for (const [index, output] of told.entries()) {
+        expect([targets[index], output]).toEqual([targets[index], expect.not.stringContaining('REACHED 200')]);
+        expect([targets[index], output]).toEqual([targets[index], expect.not.stringContaining('proxy 200')]);
+      }
+    },
+    120_000,
+  );
 
-  it('makes the service write nowhere: links in the place of its folders are not followed, before it starts and while it works', async () => {
-    const outside = await mkdtemp(join(tmpdir(), 'millwright-victim-'));
-    await writeFile(join(outside, 'victim.txt'), 'of the service');
-    const file = (text: string): object => ({
-      file_name: 'victim.txt',
-      mime_type: 'text/plain',
-      data: Buffer.from(text).toString('base64'),
-    });
-    folder = await factoryFolder({});
-    await folder.writeFile(
-      'environments/evil.yaml',
-      `setupCommands: ["mv attachments away || rm -rf attachments; ln -sfn ${outside} attachments; true"]\n`,
-    );
-    const uid = await mill.factory('evil', folder.source);
-    const prompt = tried([
-      `mv attachments gone; ln -sfn ${outside} attachments; ls -l; cat attachments/victim.txt; sleep 3`,
-    ]);
-    const { body } = await mill.api('POST', '/agent/runs', {
-      prompt,
-      factory_uid: uid,
-      config: { environment_id: 'evil' },
-      attachments: [file('first')],
-    });
-    const runId = String(body['run_id']);
-    await eventually(
-      'it works',
-      async () => ((await mill.api('GET', `/agent/runs/${runId}`)).body['state'] === 'INPROGRESS' ? true : undefined),
-      60_000,
-    );
-    expect(
-      (
-        await mill.api('POST', `/agent/runs/${runId}/followups`, {
-          message: tried(['cat attachments/*']),
-          attachments: [file('second')],
-        })
-      ).status,
-    ).toBe(200);
-    const told = (await outputs(runId)).join('\n');
-    expect(told).toMatch(/first[\s\S]*second/);
-    expect(await readFile(join(outside, 'victim.txt'), 'utf8')).toBe('of the service');
-    expect(await readdir(outside)).toEqual(['victim.txt']);
-    await folder.remove();
-    await rm(outside, { recursive: true });
-  }, 120_000);
+  it(
+    'makes the service write nowhere: links in the place of its folders are not followed, before it starts and ' +
+      'while it works',
+    async () => {
+      const outside = await mkdtemp(join(tmpdir(), 'millwright-victim-'));
+      await writeFile(join(outside, 'victim.txt'), 'of the service');
+      const file = (text: string): object => ({
+        file_name: 'victim.txt',
+        mime_type: 'text/plain',
+        data: Buffer.from(text).toString('base64'),
+      });
+      folder = await factoryFolder({});
+      await folder.writeFile(
+        'environments/evil.yaml',
+        `setupCommands: ["mv attachments away || rm -rf attachments; ln -sfn ${outside} attachments; true"]\n`,
+      );
+      const uid = await mill.factory('evil', folder.source);
+      const prompt = tried([
+        `mv attachments gone; ln -sfn ${outside} attachments; ls -l; cat attachments/victim.txt; sleep 3`,
+      ]);
+      const { body } = await mill.api('POST', '/agent/runs', {
+        prompt,
+        factory_uid: uid,
+        config: { environment_id: 'evil' },
+        attachments: [file('first')],
+      });
+      const runId = String(body['run_id']);
+      await eventually(
+        'it works',
+        async () => ((await mill.api('GET', `/agent/runs/${runId}`)).body['state'] === 'INPROGRESS' ? true : undefined),
+        60_000,
+      );
+      expect(
+        (
+          await mill.api('POST', `/agent/runs/${runId}/followups`, {
+            message: tried(['cat attachments/*']),
+            attachments: [file('second')],
+          })
+        ).status,
+      ).toBe(200);
+      const told = (await outputs(runId)).join('\n');
+      expect(told).toMatch(/first[\s\S]*second/);
+      expect(await readFile(join(outside, 'victim.txt'), 'utf8')).toBe('of the service');
+      expect(await readdir(outside)).toEqual(['victim.txt']);
+      await folder.remove();
+      await rm(outside, { recursive: true });
+    },
+    120_000,
+  );
 
   it('that a delivery started reaches nothing at all, and its payload is read-only', async () => {
     const commands = [
       reach('127.0.0.1', mill.service.config.port),
       reach('192.0.2.1', 80),
-      'for way in "sh -c \'echo x >> event-payload.json\'" "rm -f event-payload.json" "mv event-payload.json elsewhere" "ln -sf /dev/null event-payload.json" "cp /dev/null event-payload.json"; do eval "$way" && echo WROTE; done; cat event-payload.json; echo',
+      'for way in "sh -c \'echo x >> event-payload.json\'" "rm -f event-payload.json" "mv event-payload.json ' +
+        'elsewhere" "ln -sf /dev/null event-payload.json" "cp /dev/null event-payload.json"; do eval "$way" && ' +
+        'echo WROTE; done; cat event-payload.json; echo',
       'env | cut -d= -f1 | sort',
     ];
     folder = await factoryFolder({

@@ -31,7 +31,8 @@ beforeAll(async () => {
     'skills/review/SKILL.md': '---\nname: review\ndescription: Reads a change.\n---\n# Review\n\nRead it.\n',
     'skills/deploy/SKILL.md': 'Deploy it.\n',
     'environments/node.yaml':
-      'dockerImage: node:22\nrepositories: [acme/app, "https://forge.example/acme/lib.git", {owner: acme, name: docs}]\nsetupCommands: [npm ci]\ndescription: For the web.\n',
+      'dockerImage: node:22\nrepositories: [acme/app, "https://forge.example/acme/lib.git", {owner: acme, name: ' +
+      'docs}]\nsetupCommands: [npm ci]\ndescription: For the web.\n',
   });
   shop = await following('shop', {
     'webhooks/orders.yaml': webhookFile('hook-token'),
@@ -89,7 +90,8 @@ describe('skills', () => {
   it('know when they were used last, under either name, in their own factory', async () => {
     const runId = await startedRun(service, 'exit 0', { skill: 'deploy', factory_uid: tools });
     const { created_at: createdAt } = await runIn(service, runId, ...ENDED);
-    await runIn(service, await startedRun(service, 'exit 0', { skill: 'acme/tools:deploy' }), ...ENDED); // of no factory
+    // of no factory
+    await runIn(service, await startedRun(service, 'exit 0', { skill: 'acme/tools:deploy' }), ...ENDED);
     expect((await agents())[0]?.variants[0]?.last_run_timestamp).toBe(createdAt);
     expect(namesOf(await agents('?sort_by=last_run'))[0]).toBe('deploy');
   });

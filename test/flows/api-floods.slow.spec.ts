@@ -95,7 +95,8 @@ it('a key that is revoked hears nothing more of a stream, however much of the lo
   };
   const own = keys.find(({ factories }) => factories?.includes(factory));
   expect((await service.api('DELETE', `/api-keys/${own?.id}`)).status).toBe(204);
-  await new Promise((resolve) => setTimeout(resolve, 2_500)); // the answer to whether the key may look is believed that long
+  // the answer to whether the key may look is believed that long
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
   let bytes = 0;
   for (let piece = await reader.read(); !piece.done; piece = await reader.read()) bytes += piece.value.length;
   expect(bytes).toBeLessThan((page * body.length) / 2);

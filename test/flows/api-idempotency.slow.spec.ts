@@ -157,23 +157,27 @@ describe('a repetition', () => {
     ]);
   });
 
-  it('by another API key of the same principal with the same rights is a repetition; with other rights it is not answered', async () => {
-    const key = fresh();
-    const principal = `user_${key}`;
-    const [one, twin, lesser, limited] = [
-      await makeKey(mill, 'manager', { principal }),
-      await makeKey(mill, 'manager', { principal }),
-      await makeKey(mill, 'operator', { principal }),
-      await makeKey(mill, 'manager', { principal, factories: ['fac_x'] }),
-    ];
-    const first = await ask(key, { as: one });
-    expect(await ask(key, { as: twin })).toMatchObject({ status: 200, text: first.text, replayed: true });
-    for (const as of [lesser, limited]) {
-      const refused = await ask(key, { as });
-      expect([refused.status, refused.headers.get('x-should-retry')]).toEqual([409, 'false']);
-      expect(refused.text).not.toContain(String(first.body['run_id']));
-    }
-  });
+  it(
+    'by another API key of the same principal with the same rights is a repetition; with other rights it is not ' +
+      'answered',
+    async () => {
+      const key = fresh();
+      const principal = `user_${key}`;
+      const [one, twin, lesser, limited] = [
+        await makeKey(mill, 'manager', { principal }),
+        await makeKey(mill, 'manager', { principal }),
+        await makeKey(mill, 'operator', { principal }),
+        await makeKey(mill, 'manager', { principal, factories: ['fac_x'] }),
+      ];
+      const first = await ask(key, { as: one });
+      expect(await ask(key, { as: twin })).toMatchObject({ status: 200, text: first.text, replayed: true });
+      for (const as of [lesser, limited]) {
+        const refused = await ask(key, { as });
+        expect([refused.status, refused.headers.get('x-should-retry')]).toEqual([409, 'false']);
+        expect(refused.text).not.toContain(String(first.body['run_id']));
+      }
+    },
+  );
 });
 
 describe('something else under the same key', () => {

@@ -80,7 +80,10 @@ const UNTRACED: Readonly<Record<string, string>> = {
   pushFactory: 'a forge tells of a commit; the pass that follows is in the history of syncs',
 };
 
-/** Every other operation that is no GET, in an order in which each has something to change: what it leaves, for what, and a call that does it. */
+/**
+ * Every other operation that is no GET, in an order in which each has something to change: what it leaves, for what,
+ * and a call that does it.
+ */
 const STORY: [operation: string, action: string, subject: string, act: () => Promise<ApiAnswer>][] = [
   [
     'createFactory',
@@ -365,7 +368,8 @@ describe('the trail', () => {
     await put('behind-liar', '198.51.100.1, 203.0.113.9');
     const [one] = await trail('&subject=behind-one');
     const [liar] = await trail('&subject=behind-liar');
-    expect([one?.address, liar?.address]).toEqual(['203.0.113.9', '203.0.113.9']); // what is left of the right-most untrusted hop is hearsay
+    // what is left of the right-most untrusted hop is hearsay
+    expect([one?.address, liar?.address]).toEqual(['203.0.113.9', '203.0.113.9']);
     expect(one?.principal).toMatchObject({ display_name: 'the admin' });
   });
 

@@ -124,7 +124,8 @@ it('a run that goes over the operator’s bound is ended in the middle of its wo
       error_code: 'budget_exceeded',
       retryable: false,
       message:
-        'the run has used 1,220 tokens and the operator allows 1,000 (MILLWRIGHT_RUN_TOKENS_MAX), so it was ended: raise that bound, or ask for less at once',
+        'the run has used 1,220 tokens and the operator allows 1,000 (MILLWRIGHT_RUN_TOKENS_MAX), so it was ' +
+        'ended: raise that bound, or ask for less at once',
     },
   });
   model.script = [spending(1)];
@@ -154,12 +155,14 @@ it.each([
   {
     webhook: 'frugal',
     message:
-      'the run has used 310 tokens and its automation allows 50 (limits.tokens), so it was ended: raise that bound, or ask for less at once',
+      'the run has used 310 tokens and its automation allows 50 (limits.tokens), so it was ended: raise that ' +
+      'bound, or ask for less at once',
   },
   {
     webhook: 'cheap',
     message:
-      'the run has cost 0.0032 EUR and its automation allows 0.001 (limits.cost), so it was ended: raise that bound, or ask for less at once',
+      'the run has cost 0.0032 EUR and its automation allows 0.001 (limits.cost), so it was ended: raise that ' +
+      'bound, or ask for less at once',
   },
 ])(
   'a run is ended at the bound of its automation: $webhook',
@@ -188,7 +191,8 @@ it('a run that takes longer than its automation allows is over its budget', asyn
     status_message: {
       error_code: 'budget_exceeded',
       message:
-        'the run took longer than the 0.03 minutes that its automation allows (limits.minutes), so it was ended: raise that bound, or ask for less at once',
+        'the run took longer than the 0.03 minutes that its automation allows (limits.minutes), so it was ' +
+        'ended: raise that bound, or ask for less at once',
     },
   });
 }, 120_000);

@@ -61,7 +61,8 @@ it('keeps URL, secret and history on the way to files and back', async () => {
   await write(`webhooks/${hook.slug}.yaml`, text({ secretName: hook.secret_name }));
   await write(
     'automations/act-on-it/automation.md',
-    `---\n${text({ triggers: [{ provider: 'webhook', event: 'received', filter: { webhooks: [hook.slug] } }], environmentId: 'python', skill: 'sorting' })}---\n\nAct.\n`,
+    `---\n${text({ triggers: [{ provider: 'webhook', event: 'received', filter: { webhooks: [hook.slug] } }], environmentId: 'python', skill: 'sorting' })}` +
+      `---\n\nAct.\n`,
   );
   await write('environments/python.yaml', text({ description: 'Python.' }));
   await write('skills/sorting/SKILL.md', 'How to sort.\n');

@@ -1,4 +1,7 @@
-/** The web page as the service serves it: one document at each of its addresses, files that never change, and what browsers are told about both. */
+/**
+ * The web page as the service serves it: one document at each of its addresses, files that never change, and what
+ * browsers are told about both.
+ */
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +10,9 @@ import { exchange } from '../support/raw-http.ts';
 import { bootService, freePort, type TestService } from '../support/service.ts';
 
 const DOCUMENT =
-  '<!doctype html><html><head><meta name="csp-nonce" content="__NONCE__"><base href="__BASE__"><style nonce="__NONCE__">p{}</style><script type="module" src="./assets/index-abc.js"></script></head><body></body></html>';
+  '<!doctype html><html><head><meta name="csp-nonce" content="__NONCE__"><base href="__BASE__"><style ' +
+  'nonce="__NONCE__">p{}</style><script type="module" ' +
+  'src="./assets/index-abc.js"></script></head><body></body></html>';
 const SCRIPT = `console.log(${JSON.stringify('x'.repeat(4_000))});\n`;
 const PICTURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, ...Array.from({ length: 2_000 }, (_, at) => at % 251)]);
 const VIEWS = [

@@ -396,7 +396,8 @@ describe('a webhook that is there', () => {
       status: 200,
       body: { delivery_id_header: null, name: 'After' },
     });
-    expect(await patch(hook.uid, {})).toMatchObject({ status: 200, body: { version: 3 } }); // nothing asked, nothing changed
+    // nothing asked, nothing changed
+    expect(await patch(hook.uid, {})).toMatchObject({ status: 200, body: { version: 3 } });
     expect(await patch(hook.uid, { enabled: true, name: 'After' })).toMatchObject({
       status: 200,
       body: { version: 3 },
@@ -528,7 +529,11 @@ describe('a rotation', () => {
     const rotateSeen = (uid: string, version: number): Promise<Response> =>
       fetch(`${mill.url}/api/v1${path(uid)}/rotate`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${manager}`, 'if-match': `"${version}"`, 'content-type': 'application/json' },
+        headers: {
+          authorization: `Bearer ${manager}`,
+          'if-match': `"${version}"`,
+          'content-type': 'application/json',
+        },
         body: '{}',
       });
     const [first, second, third] = [

@@ -184,7 +184,8 @@ describe('the examples of the page', () => {
     };
     const operation = api.paths['/agent/runs/{run_id}/cancel']?.['post'];
     expect(curlOf(api, { path: '/agent/runs/{run_id}/cancel', method: 'post', operation })).toBe(
-      `curl -sS -X POST "${service.url}/api/v1/agent/runs/$RUN_ID/cancel" \\\n  -H "Authorization: Bearer $MILLWRIGHT_API_KEY"`,
+      `curl -sS -X POST "${service.url}/api/v1/agent/runs/$RUN_ID/cancel" \\\n  -H "Authorization: Bearer ` +
+        '$MILLWRIGHT_API_KEY"',
     );
   });
 });

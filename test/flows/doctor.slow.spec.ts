@@ -222,23 +222,28 @@ describe('what is wrong', () => {
     );
   }, 120_000);
 
-  it('a file in the place of the folder, a folder that cannot be made, a port that is taken, a file of profiles that is none', async () => {
-    writeFileSync(data(), 'a file');
-    const other = createServer();
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-    writeFileSync(join(box, 'profiles.yaml'), 'profiles: 7');
-    const { of } = await visit({
-      MILLWRIGHT_PORT: String((other.address() as AddressInfo).port),
-      MILLWRIGHT_AGENT_PROFILES_FILE: join(box, 'profiles.yaml'),
-    });
-    other.close();
-    expect(of('data folder')).toMatch(/^problem: .* is no folder → set MILLWRIGHT_DATA_DIR/);
-    expect(of('service')).toMatch(/^problem: .*another program has port/);
-    expect(of('agents')).toContain('problem: MILLWRIGHT_AGENT_PROFILES_FILE: ');
-    expect((await visit({ MILLWRIGHT_DATA_DIR: join(data(), 'below') })).of('data folder')).toMatch(
-      /^problem: .* cannot be made, because .* is no folder/,
-    );
-  }, 120_000);
+  it(
+    'a file in the place of the folder, a folder that cannot be made, a port that is taken, a file of profiles ' +
+      'that is none',
+    async () => {
+      writeFileSync(data(), 'a file');
+      const other = createServer();
+      await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+      writeFileSync(join(box, 'profiles.yaml'), 'profiles: 7');
+      const { of } = await visit({
+        MILLWRIGHT_PORT: String((other.address() as AddressInfo).port),
+        MILLWRIGHT_AGENT_PROFILES_FILE: join(box, 'profiles.yaml'),
+      });
+      other.close();
+      expect(of('data folder')).toMatch(/^problem: .* is no folder → set MILLWRIGHT_DATA_DIR/);
+      expect(of('service')).toMatch(/^problem: .*another program has port/);
+      expect(of('agents')).toContain('problem: MILLWRIGHT_AGENT_PROFILES_FILE: ');
+      expect((await visit({ MILLWRIGHT_DATA_DIR: join(data(), 'below') })).of('data folder')).toMatch(
+        /^problem: .* cannot be made, because .* is no folder/,
+      );
+    },
+    120_000,
+  );
 });
 
 it('an agent that starts, but not where runs see it, is a problem', async () => {
@@ -352,7 +357,8 @@ const server = await postgresServer();
         (await client.query("SELECT * FROM information_schema.tables WHERE table_schema = 'public'")).rows,
       ).toEqual([]);
       await client.query(
-        "CREATE TABLE migrations (id serial, timestamp bigint, name text); INSERT INTO migrations (timestamp, name) VALUES (1, 'FromTheFuture')",
+        'CREATE TABLE migrations (id serial, timestamp bigint, name text); INSERT INTO migrations (timestamp, ' +
+          "name) VALUES (1, 'FromTheFuture')",
       );
       expect(await asked(url)).toMatch(/^problem: .* a newer version of Millwright has migrated it/);
       const wrong = (change: (address: URL) => void): string => {

@@ -152,55 +152,61 @@ const holding = (folder: string, text: string): string[] => {
 };
 
 describe('a run with an environment', () => {
-  it('finds its repositories and what its set-up made; the credential is nowhere, and a follow-up goes on with the same workspace', async () => {
-    git.fault = { kind: 'slow', delayMs: 700, only: 'fetch' };
-    const prompt =
-      'cat app/file.txt from-setup.txt branch.txt; git -C app remote get-url origin; git -C app status --short; find app/.git -type f -links +1; cat app/.git/objects/info/alternates; echo done > made.txt';
-    const runId = await started('build', prompt);
-    const seen = await eventually(
-      'a fetch is under way',
-      () => {
-        const lines = commandLines();
-        return lines.some((line) => line.includes('fetch') && line.includes('acme/app')) ? lines : undefined;
-      },
-      120_000,
-    );
-    expect(seen.filter((line) => line.includes(TOKEN) || line.includes(basicCredentials(TOKEN)))).toEqual([]);
-    expect(await ended(runId)).toMatchObject({ state: 'SUCCEEDED' });
+  it(
+    'finds its repositories and what its set-up made; the credential is nowhere, and a follow-up goes on with the ' +
+      'same workspace',
+    async () => {
+      git.fault = { kind: 'slow', delayMs: 700, only: 'fetch' };
+      const prompt =
+        'cat app/file.txt from-setup.txt branch.txt; git -C app remote get-url origin; git -C app status --short; ' +
+        'find app/.git -type f -links +1; cat app/.git/objects/info/alternates; echo done > made.txt';
+      const runId = await started('build', prompt);
+      const seen = await eventually(
+        'a fetch is under way',
+        () => {
+          const lines = commandLines();
+          return lines.some((line) => line.includes('fetch') && line.includes('acme/app')) ? lines : undefined;
+        },
+        120_000,
+      );
+      expect(seen.filter((line) => line.includes(TOKEN) || line.includes(basicCredentials(TOKEN)))).toEqual([]);
+      expect(await ended(runId)).toMatchObject({ state: 'SUCCEEDED' });
 
-    const events = await eventsOf(runId);
-    for (const said of [
-      'content of the private repository',
-      `${git.url}/acme/app`,
-      'ghcr.io/acme/build:1 is recorded',
-      'set-up command 2 of 2',
-      'the file says content of the private repository and [redacted]',
-    ])
-      expect(events).toContain(said);
-    expect(inWorkspace(runId, 'branch.txt').trim()).toBe('next');
-    expect(inWorkspace(runId, 'app/.git/config')).toContain(`url = ${git.url}/acme/app\n`);
-    expect(existsSync(join(folderOf(runId), 'workspace/app/.git/objects/info/alternates'))).toBe(false);
-    expect(inWorkspace(runId, 'env.txt')).toContain(`API_TOKEN=${API_TOKEN}`);
-    for (const secret of [TOKEN, basicCredentials(TOKEN), Buffer.from(TOKEN).toString('base64')]) {
-      expect(holding(folderOf(runId), secret)).toEqual([]);
-      expect(holding(join(service.dataDir, 'repositories'), secret)).toEqual([]);
-      expect(events).not.toContain(secret);
-      expect(service.logged.join('')).not.toContain(secret);
-    }
-    expect(inWorkspace(runId, 'ps.txt')).not.toContain('git fetch');
+      const events = await eventsOf(runId);
+      for (const said of [
+        'content of the private repository',
+        `${git.url}/acme/app`,
+        'ghcr.io/acme/build:1 is recorded',
+        'set-up command 2 of 2',
+        'the file says content of the private repository and [redacted]',
+      ])
+        expect(events).toContain(said);
+      expect(inWorkspace(runId, 'branch.txt').trim()).toBe('next');
+      expect(inWorkspace(runId, 'app/.git/config')).toContain(`url = ${git.url}/acme/app\n`);
+      expect(existsSync(join(folderOf(runId), 'workspace/app/.git/objects/info/alternates'))).toBe(false);
+      expect(inWorkspace(runId, 'env.txt')).toContain(`API_TOKEN=${API_TOKEN}`);
+      for (const secret of [TOKEN, basicCredentials(TOKEN), Buffer.from(TOKEN).toString('base64')]) {
+        expect(holding(folderOf(runId), secret)).toEqual([]);
+        expect(holding(join(service.dataDir, 'repositories'), secret)).toEqual([]);
+        expect(events).not.toContain(secret);
+        expect(service.logged.join('')).not.toContain(secret);
+      }
+      expect(inWorkspace(runId, 'ps.txt')).not.toContain('git fetch');
 
-    // Nothing of it is needed any more.
-    rmSync(join(service.dataDir, 'repositories'), { recursive: true });
-    git.forget();
-    await service.api('POST', `/agent/runs/${runId}/followups`, {
-      message: 'cat made.txt; git -C app fsck && git -C app log --format=%s',
-    });
-    await eventually('the follow-up has been answered', async () =>
-      (await eventsOf(runId)).split('"SUCCEEDED"').length === 3 ? true : undefined,
-    );
-    expect(git.requests.filter(({ path }) => path.includes('acme/app'))).toEqual([]);
-    expect((await eventsOf(runId)).split('set-up command 1 of 2').length).toBe(2);
-  }, 120_000);
+      // Nothing of it is needed any more.
+      rmSync(join(service.dataDir, 'repositories'), { recursive: true });
+      git.forget();
+      await service.api('POST', `/agent/runs/${runId}/followups`, {
+        message: 'cat made.txt; git -C app fsck && git -C app log --format=%s',
+      });
+      await eventually('the follow-up has been answered', async () =>
+        (await eventsOf(runId)).split('"SUCCEEDED"').length === 3 ? true : undefined,
+      );
+      expect(git.requests.filter(({ path }) => path.includes('acme/app'))).toEqual([]);
+      expect((await eventsOf(runId)).split('set-up command 1 of 2').length).toBe(2);
+    },
+    120_000,
+  );
 
   it('is what an agent works in', async () => {
     const steps = [{ tool: 'bash', input: { command: 'cat app/file.txt' } }, { say: 'read it' }];

@@ -33,7 +33,8 @@ const FILES: Readonly<Record<string, string>> = {
   [automationPath('aside')]: automationFile(['quiet']),
   [automationPath('once')]: automationFile(['orders'], 'Once.', { lines: ['concurrency: {whenBusy: skip}'] }),
   [automationPath('nightly')]:
-    '---\ntriggers:\n  - {provider: schedule, event: cron_fired, schedule: {name: hourly, cron: "@hourly"}}\n---\nSweep.\n',
+    '---\ntriggers:\n  - {provider: schedule, event: cron_fired, schedule: {name: hourly, cron: ' +
+    '"@hourly"}}\n---\nSweep.\n',
 };
 
 beforeAll(async () => {
@@ -225,7 +226,8 @@ describe('a run', () => {
     expect(results(answer)).toHaveLength(6);
     expect(await told(runOf('triage'))).toMatch(
       new RegExp(
-        `^run ${runOf('triage')} \\(.*\\) is QUEUED\n  made at \\S+ by delivery ${accepted.entry_id}, which fired\\s+automation triage\n`,
+        `^run ${runOf('triage')} \\(.*\\) is QUEUED\n  made at \\S+ by delivery ${accepted.entry_id}, which ` +
+          `fired\\s+automation triage\n`,
       ),
     );
   });

@@ -79,7 +79,10 @@ describe('POST /factory-files/validate', () => {
     const answer = await validate([
       {
         path: automationPath('triage'),
-        content: `---\nmcpServers:\n  docs: {url: "https://docs.example.com", headers: {Authorization: "Bearer ${value}"}}\n  more:\n    command: x\n    env:\n      API_TOKEN: ${value}\n    nonsense: "\u202e"\ntriggers: []\n---\nx\n`,
+        content:
+          `---\nmcpServers:\n  docs: {url: "https://docs.example.com", headers: {Authorization: "Bearer ${value}` +
+          `"}}\n  more:\n    command: x\n    env:\n      API_TOKEN: ${value}\n    nonsense: "\u202e"\ntriggers: ` +
+          `[]\n---\nx\n`,
       },
       { path: 'environments/box.yaml', content: 'a' },
       { path: 'skills/x/SKILL.md', content: ' ' },
@@ -95,7 +98,8 @@ describe('POST /factory-files/validate', () => {
       .filter(({ path }) => path === automationPath('triage'))
       .flatMap(({ excerpt }) => excerpt?.lines ?? []);
     expect(lines).toEqual(expect.arrayContaining(['      API_TOKEN: •••', '    nonsense: •••']));
-    expect(diagnostics.find(({ path }) => path.startsWith('skills/'))).not.toHaveProperty('excerpt'); // its text is not read as a definition
+    // its text is not read as a definition
+    expect(diagnostics.find(({ path }) => path.startsWith('skills/'))).not.toHaveProperty('excerpt');
   });
 
   it('checks secrets against the names it is given, and against nothing else', async () => {

@@ -595,7 +595,8 @@ describe('what is one JSON text is valid, whatever it holds', () => {
     const [entry] = await log('plain');
     expect(entry).toMatchObject({ outcome: 'Accepted', size: Buffer.byteLength(body), size_exact: true });
     const stored = await fetch(
-      `${mill.url}/api/v1/factory/${factory}/webhooks/${mill.webhookUid('answers', 'plain')}/deliveries/${String(entry?.['entry_id'])}/payload`,
+      `${mill.url}/api/v1/factory/${factory}/webhooks/${mill.webhookUid('answers', 'plain')}` +
+        `/deliveries/${String(entry?.['entry_id'])}/payload`,
       {
         headers: { authorization: `Bearer ${mill.adminKey}` },
       },

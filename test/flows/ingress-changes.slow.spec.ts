@@ -168,34 +168,38 @@ describe('a request that is under way', () => {
   });
 });
 
-it('no request that begins behind the end of a rotation is accepted with the old secret, however hard senders hammer', async () => {
-  const state = { stop: false };
-  let rotatedAt = Number.POSITIVE_INFINITY;
-  const late: number[] = [];
-  const seen = new Set<number>();
-  const hammer = async (): Promise<void> => {
-    while (!state.stop) {
-      const startedAt = performance.now();
-      const { status } = await send();
-      seen.add(status);
-      if (startedAt > rotatedAt) late.push(status);
-      skewMs += 2_500; // keeps the rate below 60 a minute
-    }
-  };
-  const hammers = Array.from({ length: 16 }, () => hammer());
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  await mill.secret('bearer', NEXT);
-  await mill.sync(factory);
-  rotatedAt = performance.now();
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  state.stop = true;
-  await Promise.all(hammers);
-  expect(seen.has(202)).toBe(true);
-  expect(late.length).toBeGreaterThan(20);
-  expect(late.filter((status) => status !== 401 && status !== 429)).toEqual([]);
-  skewMs += 121_000;
-  expect((await send('plain', NEXT)).status).toBe(202);
-});
+it(
+  'no request that begins behind the end of a rotation is accepted with the old secret, however hard senders ' +
+    'hammer',
+  async () => {
+    const state = { stop: false };
+    let rotatedAt = Number.POSITIVE_INFINITY;
+    const late: number[] = [];
+    const seen = new Set<number>();
+    const hammer = async (): Promise<void> => {
+      while (!state.stop) {
+        const startedAt = performance.now();
+        const { status } = await send();
+        seen.add(status);
+        if (startedAt > rotatedAt) late.push(status);
+        skewMs += 2_500; // keeps the rate below 60 a minute
+      }
+    };
+    const hammers = Array.from({ length: 16 }, () => hammer());
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await mill.secret('bearer', NEXT);
+    await mill.sync(factory);
+    rotatedAt = performance.now();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    state.stop = true;
+    await Promise.all(hammers);
+    expect(seen.has(202)).toBe(true);
+    expect(late.length).toBeGreaterThan(20);
+    expect(late.filter((status) => status !== 401 && status !== 429)).toEqual([]);
+    skewMs += 121_000;
+    expect((await send('plain', NEXT)).status).toBe(202);
+  },
+);
 
 it('the same for a disable: 404 and nothing else', async () => {
   const state = { stop: false };

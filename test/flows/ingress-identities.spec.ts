@@ -384,7 +384,8 @@ describe('the delivery log', () => {
     await send('plain', [], `${body}x`);
     const payload = async (entry: Record<string, unknown> | undefined): Promise<Response> =>
       fetch(
-        `${mill.url}/api/v1/factory/${factory}/webhooks/${mill.webhookUid('identities', 'plain')}/deliveries/${String(entry?.['entry_id'])}/payload`,
+        `${mill.url}/api/v1/factory/${factory}/webhooks/${mill.webhookUid('identities', 'plain')}` +
+          `/deliveries/${String(entry?.['entry_id'])}/payload`,
         {
           headers: { authorization: `Bearer ${mill.adminKey}` },
         },

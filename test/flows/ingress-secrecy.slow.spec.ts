@@ -119,7 +119,8 @@ async function everyPath(): Promise<void> {
   await send(`http://${MARKS.host}.example${path('linked')}/${MARKS.segment}`, [], good);
   await send(`${path('linked')}/${MARKS.segment}`, [['X-Long', MARKS.header.padEnd(30_000, 'x')]], good);
   await send(`${path('linked')}/${MARKS.segment}\u0001`, [[`Bad ${MARKS.header}`, MARKS.header]], good);
-  for (let count = 0; count < 25; count += 1) await send(`${path('linked')}/${MARKS.segment}`, [], good); // over the budget
+  // over the budget
+  for (let count = 0; count < 25; count += 1) await send(`${path('linked')}/${MARKS.segment}`, [], good);
 }
 
 it('echoes nothing', async () => {

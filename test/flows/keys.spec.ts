@@ -180,7 +180,8 @@ describe('a new key', () => {
 
   async function countOf(): Promise<unknown> {
     return service.service.database.source.query(
-      'SELECT (SELECT count(*) FROM api_key) AS keys, (SELECT count(*) FROM principal) AS principals, (SELECT count(*) FROM audit_entry) AS entries',
+      'SELECT (SELECT count(*) FROM api_key) AS keys, (SELECT count(*) ' +
+        'FROM principal) AS principals, (SELECT count(*) FROM audit_entry) AS entries',
     );
   }
 });

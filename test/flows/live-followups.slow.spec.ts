@@ -193,7 +193,8 @@ describe('what an agent knows of what was said before', () => {
     ];
     const third = await talk.start('and here?', { conversation_id: first, factory_uid: factory });
     await talk.until(third, 'SUCCEEDED');
-    expect(await talk.said(third)).toBe('heard: and here?'); // what was said outside of its factory is not for those who see only that
+    // what was said outside of its factory is not for those who see only that
+    expect(await talk.said(third)).toBe('heard: and here?');
   }, 120_000);
 });
 
@@ -208,7 +209,8 @@ describe('an agent that keeps to no protocol', () => {
         { write: '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"<session>"}}' },
         {
           write:
-            '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"other","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"of another session"}}}}',
+            '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"other","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"of ' +
+            'another session"}}}}',
         },
         { request: ['fs/read_text_file', 'fs/write_text_file', 'terminal/create', 'no/such'] },
         { ask: ['of another session'], session: 'other', options },
@@ -219,7 +221,8 @@ describe('an agent that keeps to no protocol', () => {
     await talk.heard(runId, 'done');
     await talk.until(runId, 'SUCCEEDED');
     expect((await talk.turns(runId))[0]?.said).toBe(
-      'fs/read_text_file -32601;fs/write_text_file -32601;terminal/create -32601;no/such -32601;of another session: cancelled; done',
+      'fs/read_text_file -32601;fs/write_text_file -32601;terminal/create -32601;no/such -32601;of another ' +
+        'session: cancelled; done',
     );
     expect(await talk.permissions(runId)).toEqual([]);
     expect(service.logged.join('\n')).not.toContain('never-asked');

@@ -69,7 +69,8 @@ describe('a run that nobody watches', () => {
     );
     await folder.writeFile(
       'automations/triage/automation.md',
-      `---\nharness: {type: scripted}\ntriggers:\n  - {provider: webhook, event: received, filter: {webhooks: [orders]}}\n---\n${prompt}\n`,
+      `---\nharness: {type: scripted}\ntriggers:\n  - {provider: webhook, event: received, filter: {webhooks: ` +
+        `[orders]}}\n---\n${prompt}\n`,
     );
     const factory = await service.factory('shop', folder.source);
     expect((await deliver(service.ingressUrl('shop', 'orders'), 'bearer-token-of-the-tests')).status).toBe(202);
@@ -88,7 +89,8 @@ describe('a run that nobody watches', () => {
 describe('a run that people watch', () => {
   it('is BLOCKED until an operator allows what the built-in agent asks, and goes on at once', async () => {
     const runId = await builtIn.start(
-      'Do it.\n\n```demo\n[{"tool":"write","input":{"path":"made.txt","content":"made"}},{"say":"done with it"}]\n```\n',
+      'Do it.\n\n```demo\n[{"tool":"write","input":{"path":"made.txt","content":"made"}},{"say":"done with ' +
+        'it"}]\n```\n',
       interactive,
     );
     const stream = await openStream(service, runId);

@@ -272,7 +272,8 @@ describe('what a plan concerns', () => {
     busyUid = await service.factory('busy', busy.source);
     for (const action of ['opened', 'closed', 'opened', 'closed', 'closed'])
       await deliver(service.ingressUrl('busy', 'issues'), TOKEN, { action, at: Math.random(), note: MARKED });
-    await deliver(service.ingressUrl('busy', 'issues'), 'a-wrong-token-of-some-length'); // is refused, and is a delivery all the same
+    // is refused, and is a delivery all the same
+    await deliver(service.ingressUrl('busy', 'issues'), 'a-wrong-token-of-some-length');
   });
   afterAll(() => busy.remove());
 
@@ -370,7 +371,8 @@ describe('what a plan concerns', () => {
       ingress_url_before: service.ingressUrl('busy', 'issues'),
       secret: { before: mark('hook-token'), after: mark('hook-same') },
     });
-    expect(issues?.secret?.before?.fingerprint).toBe(issues?.secret?.after?.fingerprint); // the same value under another name
+    // the same value under another name
+    expect(issues?.secret?.before?.fingerprint).toBe(issues?.secret?.after?.fingerprint);
     expect(quiet).toMatchObject({ secret: { before: mark('hook-token'), after: mark('hook-other') } });
     expect(quiet).not.toHaveProperty('ingress_url_before');
     expect(quiet?.secret?.after?.fingerprint).not.toBe(quiet?.secret?.before?.fingerprint);
@@ -387,7 +389,8 @@ describe('what a plan concerns', () => {
     const database = new Sqlite(join(service.dataDir, 'millwright.sqlite'));
     database
       .prepare(
-        "UPDATE delivery SET payload = ?, payload_encoding = 'deflate-raw' WHERE entry_id = (SELECT max(entry_id) FROM delivery WHERE outcome = 'accepted')",
+        "UPDATE delivery SET payload = ?, payload_encoding = 'deflate-raw' " +
+          "WHERE entry_id = (SELECT max(entry_id) FROM delivery WHERE outcome = 'accepted')",
       )
       .run(Buffer.from('no deflate stream'));
     database.close();
@@ -535,7 +538,9 @@ describe('millwright plan', () => {
     const { code, out, err } = await millwright();
     expect({ code, out }).toEqual({
       code: 1,
-      out: 'webhooks/fresh.yaml:1:13: secretName "hook-tokne" is not a team secret; did you mean "hook-token"? [secret-known]\nwebhooks/fresh.yaml:2:1: unknown key "enabld"; did you mean "enabled"? [unknown-key]\n',
+      out:
+        'webhooks/fresh.yaml:1:13: secretName "hook-tokne" is not a team secret; did you mean "hook-token"? ' +
+        '[secret-known]\nwebhooks/fresh.yaml:2:1: unknown key "enabld"; did you mean "enabled"? [unknown-key]\n',
     });
     expect(err).toBe('shop: 2 errors; nothing of this would apply\n');
   });
@@ -572,7 +577,8 @@ describe('millwright plan', () => {
     const { code, out, err } = await millwright();
     expect(code).toBe(1);
     expect(out).toBe(
-      'webhooks/latin.yaml:1:1: the file is not UTF-8 from here on; save it as UTF-8 [not-utf8]\nwebhooks/link.yaml:1:1: this is a symbolic link; commit the file itself [not-a-file]\n',
+      'webhooks/latin.yaml:1:1: the file is not UTF-8 from here on; save it as UTF-8 ' +
+        '[not-utf8]\nwebhooks/link.yaml:1:1: this is a symbolic link; commit the file itself [not-a-file]\n',
     );
     expect(err).toContain('the server was not asked');
     expect(JSON.parse((await millwright('--format', 'json')).out)).toMatchObject({

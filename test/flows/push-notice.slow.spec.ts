@@ -201,7 +201,8 @@ describe('a notice with a proof', () => {
   it('is not held up by the back-off of a host that was away', async () => {
     const { uid: factory, slug, repository: other } = await following({ pushSecret: 'push' });
     git.fault = { kind: 'status', status: 503 };
-    for (let failures = 0; failures < 8; failures += 1) await service.sync(factory); // the next look of its own is minutes away
+    // the next look of its own is minutes away
+    for (let failures = 0; failures < 8; failures += 1) await service.sync(factory);
     expect((await statusOf(service, factory)).condition.ending).toBe('failed');
     git.fault = undefined;
     const revision = other.commit({ [webhookPath('later')]: webhookFile('hook-token') });

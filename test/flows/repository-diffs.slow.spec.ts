@@ -91,7 +91,9 @@ const treeOf = (folder: string): string =>
     '/bin/sh',
     [
       '-c',
-      'cd "$1" && find . -path ./.git -prune -o -path ./ignored -prune -o -type f -printf "%m %p\\n" | sort && find . -path ./.git -prune -o -path ./ignored -prune -o -type f -print0 | sort -z | xargs -0 sha256sum && find . -type l -printf "%p %l\\n"',
+      'cd "$1" && find . -path ./.git -prune -o -path ./ignored -prune -o -type f -printf "%m %p\\n" | sort && ' +
+        'find . -path ./.git -prune -o -path ./ignored -prune -o -type f -print0 | sort -z | xargs -0 sha256sum ' +
+        '&& find . -type l -printf "%p %l\\n"',
       'tree',
       folder,
     ],
@@ -118,59 +120,65 @@ const HOSTILE = [
   .join('; ');
 
 describe('the changes of a run', () => {
-  it('are a diff for each repository that has any: changed, new, deleted, moved, committed, binary and executable files, links; nothing that is ignored', async () => {
-    const runId = await started(
-      [
-        'set -e',
-        'git -C app config user.name x; git -C app config user.email x@example.com',
-        'echo three >> app/changed.txt; rm app/gone.txt; mkdir app/sub; git -C app mv moved.txt sub/moved.txt',
-        'printf "\\001\\000\\377\\n" > app/picture.bin; printf "\\000" > "app/new file é.bin"; echo "#!/bin/sh" > app/tool.sh; chmod 755 app/tool.sh; ln -s ../changed.txt app/sub/link; : > app/empty',
-        'echo committed > app/committed.txt; git -C app add committed.txt; git -C app commit -q -m "Of the run"',
-        'mkdir app/ignored; echo no > app/ignored/no.txt',
-        'git -C app status --short > status.txt',
-        'mkdir -p app/.git/info; echo "* diff=x" > app/.git/info/attributes',
-        HOSTILE,
-        'mkdir -p "$HOME/.config/git"; echo "*" > "$HOME/.config/git/ignore"; git config --global diff.noprefix true',
-      ].join('\n'),
-    );
-    const { diffs, said } = await ended(runId);
-    expect([...diffs.keys()].sort()).toEqual(['app.diff']);
-    const workspace = join(service.dataDir, 'runs', runId, 'workspace');
-    expect(await applied('app', diffs.get('app.diff') as Artifact)).toBe(treeOf(join(workspace, 'app')));
-    expect(said).toContain('the changes in app are in artifacts/app.diff');
-    expect(existsSync(join(workspace, 'app/.git/millwright.index'))).toBe(false);
-    expect(
-      execFileSync(
-        'git',
+  it(
+    'are a diff for each repository that has any: changed, new, deleted, moved, committed, binary and executable ' +
+      'files, links; nothing that is ignored',
+    async () => {
+      const runId = await started(
         [
-          '--git-dir',
-          join(workspace, 'app/.git'),
-          '-c',
-          'safe.directory=*',
-          '--work-tree',
-          join(workspace, 'app'),
-          'ls-files',
-        ],
-        { encoding: 'utf8' },
-      ),
-    ).not.toContain('empty'); // the run's index is as the run left it
+          'set -e',
+          'git -C app config user.name x; git -C app config user.email x@example.com',
+          'echo three >> app/changed.txt; rm app/gone.txt; mkdir app/sub; git -C app mv moved.txt sub/moved.txt',
+          'printf "\\001\\000\\377\\n" > app/picture.bin; printf "\\000" > "app/new file é.bin"; echo "#!/bin/sh" ' +
+            '> app/tool.sh; chmod 755 app/tool.sh; ln -s ../changed.txt app/sub/link; : > app/empty',
+          'echo committed > app/committed.txt; git -C app add committed.txt; git -C app commit -q -m "Of the run"',
+          'mkdir app/ignored; echo no > app/ignored/no.txt',
+          'git -C app status --short > status.txt',
+          'mkdir -p app/.git/info; echo "* diff=x" > app/.git/info/attributes',
+          HOSTILE,
+          'mkdir -p "$HOME/.config/git"; echo "*" > "$HOME/.config/git/ignore"; git config --global diff.noprefix true',
+        ].join('\n'),
+      );
+      const { diffs, said } = await ended(runId);
+      expect([...diffs.keys()].sort()).toEqual(['app.diff']);
+      const workspace = join(service.dataDir, 'runs', runId, 'workspace');
+      expect(await applied('app', diffs.get('app.diff') as Artifact)).toBe(treeOf(join(workspace, 'app')));
+      expect(said).toContain('the changes in app are in artifacts/app.diff');
+      expect(existsSync(join(workspace, 'app/.git/millwright.index'))).toBe(false);
+      expect(
+        execFileSync(
+          'git',
+          [
+            '--git-dir',
+            join(workspace, 'app/.git'),
+            '-c',
+            'safe.directory=*',
+            '--work-tree',
+            join(workspace, 'app'),
+            'ls-files',
+          ],
+          { encoding: 'utf8' },
+        ),
+      ).not.toContain('empty'); // the run's index is as the run left it
 
-    // A later execution compares with the same commit.
-    await service.api('POST', `/agent/runs/${runId}/followups`, { message: 'echo page >> site/index.html' });
-    await eventually(
-      'both have differed',
-      async () =>
-        (await logOf(service, runId)).some(
-          ({ payload }) => payload.text === 'the changes in site are in artifacts/site.diff',
-        )
-          ? true
-          : undefined,
-      60_000,
-    );
-    const later = await ended(runId);
-    expect(await applied('site', later.diffs.get('site.diff') as Artifact)).toContain('index.html');
-    expect(await applied('app', later.diffs.get('app.diff') as Artifact)).toBe(treeOf(join(workspace, 'app')));
-  }, 120_000);
+      // A later execution compares with the same commit.
+      await service.api('POST', `/agent/runs/${runId}/followups`, { message: 'echo page >> site/index.html' });
+      await eventually(
+        'both have differed',
+        async () =>
+          (await logOf(service, runId)).some(
+            ({ payload }) => payload.text === 'the changes in site are in artifacts/site.diff',
+          )
+            ? true
+            : undefined,
+        60_000,
+      );
+      const later = await ended(runId);
+      expect(await applied('site', later.diffs.get('site.diff') as Artifact)).toContain('index.html');
+      expect(await applied('app', later.diffs.get('app.diff') as Artifact)).toBe(treeOf(join(workspace, 'app')));
+    },
+    120_000,
+  );
 
   it('are said to be missing where no diff can be: too large, no repository any more; a failed run keeps its own', async () => {
     const { diffs, said } = await ended(

@@ -20,7 +20,8 @@ beforeAll(async () => {
   });
   runId = await startedRun(
     service,
-    'mkdir -p "$MILLWRIGHT_ARTIFACTS"; echo made > "$MILLWRIGHT_ARTIFACTS/file.txt"; for i in 1 2 3 4 5; do echo "line $i"; sleep 0.05; done',
+    'mkdir -p "$MILLWRIGHT_ARTIFACTS"; echo made > "$MILLWRIGHT_ARTIFACTS/file.txt"; for i in 1 2 3 4 5; do ' +
+      'echo "line $i"; sleep 0.05; done',
   );
   const ended = await runIn(service, runId, ...ENDED);
   artifactUid = (ended['artifacts'] as { artifact_uid: string }[])[0]?.artifact_uid ?? '';

@@ -50,7 +50,10 @@ interface Answer {
   detail?: unknown;
 }
 
-/** Asks for something that does not exist, with an empty body: what a role allows to be asked is then 400 or 404, and changes nothing. */
+/**
+ * Asks for something that does not exist, with an empty body: what a role allows to be asked is then 400 or 404, and
+ * changes nothing.
+ */
 async function ask({ method, path, body }: Operation, who: string, factoryUid = NOWHERE.fac): Promise<Answer> {
   const key = keys.get(who);
   const answer = await fetch(

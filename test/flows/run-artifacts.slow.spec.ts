@@ -55,7 +55,8 @@ const download = (uid: string, key = service.adminKey): Promise<Response> =>
 describe('files in the artifacts folder', () => {
   it('are kept, shown with their run, and given out byte for byte', async () => {
     const { runId, artifacts } = await artifactsOf(
-      'printf "\\000\\001\\377" >raw.bin; echo "<script>" >page.html; cd ..; echo "# Done" >report.md; echo x >other.txt; exit 3',
+      'printf "\\000\\001\\377" >raw.bin; echo "<script>" >page.html; cd ..; echo "# Done" >report.md; echo x ' +
+        '>other.txt; exit 3',
     );
     expect(artifacts.map(({ data, ...artifact }) => ({ ...artifact, ...data }))).toEqual(
       [
@@ -124,7 +125,8 @@ describe('files in the artifacts folder', () => {
 
   it('may be a plan or tell of a pull request', async () => {
     const { artifacts } = await artifactsOf(
-      `printf '# Move it\\n' >plan.md; printf '{"url": "https://forge.example/acme/app/pull/7", "branch": "move"}' >pull-request.json`,
+      `printf '# Move it\\n' >plan.md; printf '{"url": "https://forge.example/acme/app/pull/7", "branch": ` +
+        `"move"}' >pull-request.json`,
     );
     const [plan, pullRequest] = artifacts;
     expect(plan).toMatchObject({
@@ -143,7 +145,8 @@ describe('files in the artifacts folder', () => {
 describe('what is no file of the run', () => {
   it('is not kept: links, pipes, folders, other names of files; the log says so', async () => {
     const { names, said } = await artifactsOf(
-      'ln -s /etc/passwd link; ln -s ../prompt.md inside; mkfifo pipe; mkdir -p folder && echo x >folder/inner; echo x >twice; ln twice thrice; echo good >good; cd ..; ln -s /etc/passwd report.md',
+      'ln -s /etc/passwd link; ln -s ../prompt.md inside; mkfifo pipe; mkdir -p folder && echo x >folder/inner; ' +
+        'echo x >twice; ln twice thrice; echo good >good; cd ..; ln -s /etc/passwd report.md',
     );
     expect(names).toEqual(['good']);
     for (const [name, why] of [
@@ -200,7 +203,8 @@ describe('a secret of the run', () => {
   it('is in no file that is kept, in no form, and not in a name', async () => {
     await service.api('PUT', '/secrets/DEPLOY_TOKEN', { value: VALUE, grants: { uses: ['run'], factories: [ours] } });
     const { names, said } = await artifactsOf(
-      'echo "token: $DEPLOY_TOKEN" >plain; printf %s "$DEPLOY_TOKEN" | base64 >encoded; printf "\\377\\000%s\\377" "$DEPLOY_TOKEN" >binary; echo x >"$DEPLOY_TOKEN"; echo fine >fine',
+      'echo "token: $DEPLOY_TOKEN" >plain; printf %s "$DEPLOY_TOKEN" | base64 >encoded; printf ' +
+        '"\\377\\000%s\\377" "$DEPLOY_TOKEN" >binary; echo x >"$DEPLOY_TOKEN"; echo fine >fine',
       { factory_uid: ours, config: { secrets: [{ name: 'DEPLOY_TOKEN' }] } },
     );
     expect(names).toEqual(['fine']);

@@ -112,7 +112,9 @@ describe('the stream of a run', () => {
     await tells(stream, 'begun');
     const { database } = service.service;
     await database.source.query(
-      'INSERT INTO run_event (run_id, seq, execution_id, at, kind, body) SELECT run_id, max(seq) + 1, max(execution_id), 1, \'stdout\', \'{"text":"from elsewhere"}\' FROM run_event WHERE run_id = ? GROUP BY run_id',
+      'INSERT INTO run_event (run_id, seq, execution_id, at, kind, body) ' +
+        'SELECT run_id, max(seq) + 1, max(execution_id), 1, \'stdout\', \'{"text":"from elsewhere"}\' ' +
+        'FROM run_event WHERE run_id = ? GROUP BY run_id',
       [runId],
     );
     await tells(stream, 'from elsewhere');
@@ -218,7 +220,8 @@ describe('streams of a key', () => {
     });
     await cancel(runId);
     await Promise.all(streams.slice(1).map(({ ended }) => ended));
-    expect((await opened(runId, key, 20)).every(({ status }) => status === 200)).toBe(true); // ended ones have made room
+    // ended ones have made room
+    expect((await opened(runId, key, 20)).every(({ status }) => status === 200)).toBe(true);
   });
 
   it('end within seconds when the key is revoked', async () => {

@@ -75,7 +75,10 @@ beforeAll(async () => {
 
 afterAll(() => service.stop());
 
-/** Creates a run and lets it stand where other parts of the service would have brought it; a minute after the one before. */
+/**
+ * Creates a run and lets it stand where other parts of the service would have brought it; a minute after the one
+ * before.
+ */
 async function make(
   name: string,
   body: Record<string, unknown>,

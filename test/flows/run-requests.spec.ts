@@ -390,7 +390,8 @@ describe('the command of a run', () => {
   it('is told how it was asked for', async () => {
     const working = await bootService({ environment: SHELL });
     const script =
-      'echo "$MILLWRIGHT_RUN_MODE $MILLWRIGHT_INTERACTIVE $MILLWRIGHT_CONVERSATION_ID ${MILLWRIGHT_PARENT_RUN_ID:-none}"';
+      'echo "$MILLWRIGHT_RUN_MODE $MILLWRIGHT_INTERACTIVE $MILLWRIGHT_CONVERSATION_ID ' +
+      '${MILLWRIGHT_PARENT_RUN_ID:-none}"';
     const first = await startedRun(working, script);
     await runIn(working, first, ...ENDED);
     expect(await outputOf(working, first)).toBe(`normal false ${first} none\n`);

@@ -251,7 +251,8 @@ describe('a follow-up', () => {
 describe('cancelling a run under way', () => {
   it('kills the whole tree, a daemonised grandchild too, and only then is it CANCELLED', async () => {
     const runId = await started(
-      '(setsid sh -c "trap \\"\\" TERM HUP; sleep 987002; sleep 987002" </dev/null >/dev/null 2>&1 &) ; trap "" TERM; sleep 987003 & echo "begun"; wait; wait; sleep 987003',
+      '(setsid sh -c "trap \\"\\" TERM HUP; sleep 987002; sleep 987002" </dev/null >/dev/null 2>&1 &) ; trap "" ' +
+        'TERM; sleep 987003 & echo "begun"; wait; wait; sleep 987003',
     );
     await printed(runId, 'begun');
     await eventually('the grandchild lives', () => (processesWith('sleep 987002').length > 0 ? true : undefined));
@@ -435,7 +436,8 @@ describe('a secret in a run', () => {
     const uid = await factoryWith('secrets');
     await service.api('PUT', '/secrets/DEPLOY_TOKEN', { value: VALUE, grants: { uses: ['run'], factories: [uid] } });
     const script =
-      'test "$DEPLOY_TOKEN" = "run-secret-""value-4711" && echo "right"; echo "it is $DEPLOY_TOKEN"; printf %s "$DEPLOY_TOKEN" | cut -c1-10; printf run-secret-; sleep 0.3; echo value-4711';
+      'test "$DEPLOY_TOKEN" = "run-secret-""value-4711" && echo "right"; echo "it is $DEPLOY_TOKEN"; printf %s ' +
+      '"$DEPLOY_TOKEN" | cut -c1-10; printf run-secret-; sleep 0.3; echo value-4711';
     const runId = await started(script, { factory_uid: uid, config: { secrets: [{ name: 'DEPLOY_TOKEN' }] } });
     await runIn(service, runId, 'SUCCEEDED');
     const text = outputOf(await eventsOf(runId));
@@ -477,7 +479,9 @@ describe('a secret in a run', () => {
       state: 'FAILED',
       status_message: {
         error_code: 'environment_setup_failed',
-        message: `the secret ${name} cannot be given to this run: it must exist, be granted for runs and be named like an environment variable`,
+        message:
+          `the secret ${name} cannot be given to this run: it must exist, be granted for runs and be named like ` +
+          'an environment variable',
       },
     });
     expect(outputOf(await eventsOf(String(run['run_id'])))).not.toContain('ran');

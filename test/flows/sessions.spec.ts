@@ -219,30 +219,34 @@ describe('signing in', () => {
     expect(await from(`https://127.0.0.1:${port}`)).toBe(403);
   });
 
-  it('twenty times a minute is what a key may do, however many requests it may make: more is 429, and no entry of the audit trail', async () => {
-    const made = (await service.api('POST', '/api-keys', { name: 'signs in', role: 'viewer' })).body;
-    const enter = (key: unknown = made['key']): Promise<ApiAnswer> => askToSignIn(service, { api_key: key });
-    const entries = async (): Promise<number> =>
-      (
-        (await service.api('GET', `/audit?subject=${String(made['id'])}&action=session.create&limit=100`)).body[
-          'entries'
-        ] as unknown[]
-      ).length;
-    stoppedAtMs = Date.now();
-    for (let count = 0; count < 20; count += 1)
-      expect({ count, status: (await enter()).status }).toEqual({ count, status: 200 });
-    const over = await enter();
-    expect({
-      status: over.status,
-      error: over.body['error'],
-      after: over.headers.get('retry-after'),
-      cookie: over.headers.get('set-cookie'),
-    }).toEqual({ status: 429, error: 'resource_unavailable', after: '3', cookie: null });
-    expect(await entries()).toBe(20);
-    expect((await enter(await makeKey(service, 'viewer'))).status).toBe(200);
-    stoppedAtMs += 3_000;
-    expect([(await enter()).status, (await enter()).status]).toEqual([200, 429]);
-  });
+  it(
+    'twenty times a minute is what a key may do, however many requests it may make: more is 429, and no entry of ' +
+      'the audit trail',
+    async () => {
+      const made = (await service.api('POST', '/api-keys', { name: 'signs in', role: 'viewer' })).body;
+      const enter = (key: unknown = made['key']): Promise<ApiAnswer> => askToSignIn(service, { api_key: key });
+      const entries = async (): Promise<number> =>
+        (
+          (await service.api('GET', `/audit?subject=${String(made['id'])}&action=session.create&limit=100`)).body[
+            'entries'
+          ] as unknown[]
+        ).length;
+      stoppedAtMs = Date.now();
+      for (let count = 0; count < 20; count += 1)
+        expect({ count, status: (await enter()).status }).toEqual({ count, status: 200 });
+      const over = await enter();
+      expect({
+        status: over.status,
+        error: over.body['error'],
+        after: over.headers.get('retry-after'),
+        cookie: over.headers.get('set-cookie'),
+      }).toEqual({ status: 429, error: 'resource_unavailable', after: '3', cookie: null });
+      expect(await entries()).toBe(20);
+      expect((await enter(await makeKey(service, 'viewer'))).status).toBe(200);
+      stoppedAtMs += 3_000;
+      expect([(await enter()).status, (await enter()).status]).toEqual([200, 429]);
+    },
+  );
 
   it('adopts no cookie that the browser brought', async () => {
     const planted = `mw_session=${randomBytes(32).toString('base64url')}`;
@@ -550,38 +554,43 @@ describe('a session ends', () => {
 });
 
 describe('failures', () => {
-  it('spend the budget of their client, at signing in and with cookies that are worth nothing; a valid key gets in all the same', async () => {
-    const strict = await bootService({
-      environment: { MILLWRIGHT_RUN_CONCURRENCY: '0', MILLWRIGHT_API_AUTH_FAILURES: '4', MILLWRIGHT_API_RATE: '20' },
-    });
-    try {
-      const bad = (): Promise<ApiAnswer> => askToSignIn(strict, { api_key: `mw_${'A'.repeat(43)}` });
-      const badCookie = (): Promise<Response> =>
-        fetch(`${strict.url}/api/v1/session`, { headers: { cookie: 'mw_session=x' } });
-      expect([
-        (await bad()).status,
-        (await badCookie()).status,
-        (await bad()).status,
-        (await badCookie()).status,
-      ]).toEqual([401, 401, 401, 401]);
-      const over = await bad();
-      expect({
-        status: over.status,
-        after: over.headers.get('retry-after'),
-        retry: over.headers.get('x-should-retry'),
-      }).toEqual({ status: 429, after: expect.stringMatching(/^\d+$/), retry: 'false' });
-      expect((await badCookie()).status).toBe(429);
-      const page = await signIn(strict);
-      const { headers } = await page.api('GET', '/session');
-      expect([headers.get('ratelimit-limit'), headers.get('ratelimit-remaining')]).toEqual(['20', '18']); // signing in took one
-      let last = 200;
-      for (let left = 18; left >= 0; left -= 1) last = (await page.api('GET', '/session')).status;
-      expect(last).toBe(429);
-      expect((await askToSignIn(strict, { api_key: strict.adminKey })).status).toBe(429);
-    } finally {
-      await strict.stop();
-    }
-  });
+  it(
+    'spend the budget of their client, at signing in and with cookies that are worth nothing; a valid key gets in ' +
+      'all the same',
+    async () => {
+      const strict = await bootService({
+        environment: { MILLWRIGHT_RUN_CONCURRENCY: '0', MILLWRIGHT_API_AUTH_FAILURES: '4', MILLWRIGHT_API_RATE: '20' },
+      });
+      try {
+        const bad = (): Promise<ApiAnswer> => askToSignIn(strict, { api_key: `mw_${'A'.repeat(43)}` });
+        const badCookie = (): Promise<Response> =>
+          fetch(`${strict.url}/api/v1/session`, { headers: { cookie: 'mw_session=x' } });
+        expect([
+          (await bad()).status,
+          (await badCookie()).status,
+          (await bad()).status,
+          (await badCookie()).status,
+        ]).toEqual([401, 401, 401, 401]);
+        const over = await bad();
+        expect({
+          status: over.status,
+          after: over.headers.get('retry-after'),
+          retry: over.headers.get('x-should-retry'),
+        }).toEqual({ status: 429, after: expect.stringMatching(/^\d+$/), retry: 'false' });
+        expect((await badCookie()).status).toBe(429);
+        const page = await signIn(strict);
+        const { headers } = await page.api('GET', '/session');
+        // signing in took one
+        expect([headers.get('ratelimit-limit'), headers.get('ratelimit-remaining')]).toEqual(['20', '18']);
+        let last = 200;
+        for (let left = 18; left >= 0; left -= 1) last = (await page.api('GET', '/session')).status;
+        expect(last).toBe(429);
+        expect((await askToSignIn(strict, { api_key: strict.adminKey })).status).toBe(429);
+      } finally {
+        await strict.stop();
+      }
+    },
+  );
 });
 
 describe('stored bytes', () => {

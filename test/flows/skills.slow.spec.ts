@@ -125,7 +125,8 @@ describe('a skill of the factory', () => {
   it('lies in the home of the run as it is applied, read-only, and a change of any of its files is a change of it', async () => {
     const run = await ran('review', [
       bash(
-        'sh "$HOME/.agents/skills/review/scripts/check.sh"; echo more >> "$HOME/.agents/skills/review/SKILL.md" || echo it stays',
+        'sh "$HOME/.agents/skills/review/scripts/check.sh"; echo more >> "$HOME/.agents/skills/review/SKILL.md" ' +
+          '|| echo it stays',
       ),
       { say: 'done' },
     ]);

@@ -174,7 +174,8 @@ describe('a start that cannot be', () => {
     const first = await started();
     expect(first.service).toBeDefined();
     expectOneLine(await started(), 64, /data folder .* is used by another millwright process/);
-    expect((await fetch(`${first.service?.config.publicUrl}/readyz`)).status).toBe(200); // the first one is not disturbed
+    // the first one is not disturbed
+    expect((await fetch(`${first.service?.config.publicUrl}/readyz`)).status).toBe(200);
   });
 
   it('because the master key is another one', async () => {
@@ -271,7 +272,8 @@ describe('a first start', () => {
       `${COMMAND} run --prompt "Say hello" --follow --server ${service.config.publicUrl} --key-file ${file}\n`,
     );
     expect(stdout).toContain(
-      `MILLWRIGHT_PORT=${service.config.port} MILLWRIGHT_DATA_DIR=${file.replace('/admin-key', '')} ${COMMAND} doctor --server ${service.config.publicUrl} --key-file ${file}\n`,
+      `MILLWRIGHT_PORT=${service.config.port} MILLWRIGHT_DATA_DIR=${file.replace('/admin-key', '')} ${COMMAND} ` +
+        `doctor --server ${service.config.publicUrl} --key-file ${file}\n`,
     );
     const key = readFileSync(adminFile, 'utf8').trim();
     expect(key).toMatch(/^mw_[A-Za-z0-9_-]{43,}$/);
@@ -285,7 +287,8 @@ describe('a first start', () => {
     for (let time = 0; time < 2; time += 1) {
       const answer = await pasted(line);
       expect(JSON.parse(answer)).toEqual({ delivery_id: expect.any(String) });
-      if (time === 0) await new Promise((resolve) => setTimeout(resolve, 1_100)); // the line carries the second: pasted again, it is another event
+      // the line carries the second: pasted again, it is another event
+      if (time === 0) await new Promise((resolve) => setTimeout(resolve, 1_100));
     }
     await eventually(
       'both runs have succeeded',
@@ -380,7 +383,10 @@ describe('a second start', () => {
   });
 });
 
-/** Runs the line as a person would; the port of a test service answers within this process, so the shell must not block it. */
+/**
+ * Runs the line as a person would; the port of a test service answers within this process, so the shell must not block
+ * it.
+ */
 function pasted(line: string): Promise<string> {
   execFileSync('/bin/sh', ['-n', '-c', line]); // it is a sentence of the shell
   return new Promise((resolve, reject) => {

@@ -43,12 +43,14 @@ beforeAll(async () => {
   for (let failure = 0; failure < 3; failure += 1) await send('{}', 'a-wrong-token-of-length');
   await service.service.database.run(() =>
     change(
-      "UPDATE delivery SET entries = 40 WHERE outcome = 'rejectedAuth' AND entry_id = (SELECT max(entry_id) FROM delivery WHERE outcome = 'rejectedAuth')",
+      "UPDATE delivery SET entries = 40 WHERE outcome = 'rejectedAuth' AND entry_id = (SELECT max(entry_id) " +
+        "FROM delivery WHERE outcome = 'rejectedAuth')",
     ),
   );
   await service.service.database.run(() =>
     change(
-      "UPDATE run SET state = 'SUCCEEDED', started_at = created_at + 250 WHERE run_id = (SELECT min(run_id) FROM run WHERE factory_uid = ?)",
+      "UPDATE run SET state = 'SUCCEEDED', started_at = created_at + 250 WHERE run_id = (SELECT min(run_id) " +
+        'FROM run WHERE factory_uid = ?)',
       ours,
     ),
   );

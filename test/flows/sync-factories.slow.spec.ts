@@ -610,7 +610,8 @@ describe('the list of factories', () => {
       cursor = (body['page_info'] as { next_cursor?: string }).next_cursor;
     } while (cursor !== undefined);
     expect(seen.sort()).toEqual(['list-a', 'list-b', 'list-c']);
-    expect((await service.api('GET', '/factory?search=%25')).body['factories']).toEqual([]); // a wildcard is a character here
+    // a wildcard is a character here
+    expect((await service.api('GET', '/factory?search=%25')).body['factories']).toEqual([]);
   });
 });
 

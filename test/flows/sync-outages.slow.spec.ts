@@ -157,7 +157,8 @@ describe('a git host that', () => {
       () =>
         git.requests.some(({ kind, path }) => kind === 'fetch' && path.startsWith(`/${stalled.slug}/`)) || undefined,
     );
-    git.fault = { kind: 'trickle', bytesPerSecond: 1_700, only: 'fetch' }; // longer than the half minute after which a stalled transfer is given up
+    // longer than the half minute after which a stalled transfer is given up
+    git.fault = { kind: 'trickle', bytesPerSecond: 1_700, only: 'fetch' };
     await service.api('POST', `/factory/${slow.uid}/sync`);
     const ended = async ({ uid, before }: Following): Promise<FactoryStatus> =>
       eventually(

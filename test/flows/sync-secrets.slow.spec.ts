@@ -63,7 +63,9 @@ const answered = (url: string, token: string): Promise<number> =>
     token,
     { at: Math.random() },
     {
-      'x-forwarded-for': `2001:db8:${Math.floor(Math.random() * 65_536).toString(16)}:${Math.floor(Math.random() * 65_536).toString(16)}::1`,
+      'x-forwarded-for':
+        `2001:db8:${Math.floor(Math.random() * 65_536).toString(16)}` +
+        `:${Math.floor(Math.random() * 65_536).toString(16)}::1`,
     },
   ).then(({ status }) => status);
 
@@ -113,17 +115,21 @@ describe('a secret that is missing', () => {
     expect(JSON.stringify((await statusOf(service, uid)).last_sync)).not.toContain('hidden-hook');
   });
 
-  it('may be declared without a value: a disabled webhook applies, an enabled one is a problem, neither authenticates', async () => {
-    await service.api('PUT', '/secrets/declared', {});
-    const repository = git.createRepository('declared');
-    repository.commit({ [webhookPath('orders')]: webhookFile('declared', 'enabled: false') });
-    const uid = await service.factory('declared', { kind: 'git', url: git.urlOf('declared'), branch: 'main' });
-    expect((await statusOf(service, uid)).condition.ending).toBe('applied');
-    repository.commit({ [webhookPath('orders')]: webhookFile('declared', 'enabled: true') });
-    const status = await syncAndGetStatus(service, uid);
-    expect(status.last_sync?.problems.map(({ rule }) => rule)).toEqual(['secret-unset']);
-    expect(await answered(service.ingressUrl('declared', 'orders'), '')).toBe(404);
-  });
+  it(
+    'may be declared without a value: a disabled webhook applies, an enabled one is a problem, neither ' +
+      'authenticates',
+    async () => {
+      await service.api('PUT', '/secrets/declared', {});
+      const repository = git.createRepository('declared');
+      repository.commit({ [webhookPath('orders')]: webhookFile('declared', 'enabled: false') });
+      const uid = await service.factory('declared', { kind: 'git', url: git.urlOf('declared'), branch: 'main' });
+      expect((await statusOf(service, uid)).condition.ending).toBe('applied');
+      repository.commit({ [webhookPath('orders')]: webhookFile('declared', 'enabled: true') });
+      const status = await syncAndGetStatus(service, uid);
+      expect(status.last_sync?.problems.map(({ rule }) => rule)).toEqual(['secret-unset']);
+      expect(await answered(service.ingressUrl('declared', 'orders'), '')).toBe(404);
+    },
+  );
 });
 
 describe('a rotated secret', () => {

@@ -65,7 +65,8 @@ describe('a commit', () => {
     git.forget();
     const status = await syncAndGetStatus(service, uid);
     expect(status.condition.ending).toBe('applied');
-    expect(git.requests.map(({ kind }) => kind)).toEqual(['advertisement', 'ls-refs']); // protocol 2: one exchange tells the capabilities, one the refs
+    // protocol 2: one exchange tells the capabilities, one the refs
+    expect(git.requests.map(({ kind }) => kind)).toEqual(['advertisement', 'ls-refs']);
     expect(git.count('fetch')).toBe(0);
     expect(await syncsOf(service, uid)).toEqual(recorded);
     expect((await service.service.factories.find(uid))?.servingVersion).toBe(before?.servingVersion);

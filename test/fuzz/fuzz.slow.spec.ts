@@ -1,4 +1,7 @@
-/** The API document against the service, by a fuzzer that knows neither: no fault, no undocumented answer, no bad input accepted. Longer: `npm run fuzz`. */
+/**
+ * The API document against the service, by a fuzzer that knows neither: no fault, no undocumented answer, no bad input
+ * accepted. Longer: `npm run fuzz`.
+ */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { findFuzzer, fuzz } from './fuzzer.ts';

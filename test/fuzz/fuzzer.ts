@@ -26,7 +26,10 @@ const REFUSALS = [400, 401, 403, 404, 405, 406, 409, 412, 413, 415, 422, 428, 43
 
 export type Fuzzer = { ok: true; python: string; program: string } | { ok: false; reason: string };
 
-/** Finds the fuzzer, or installs it; where Python or its packages are missing, says so. Blocks: to be called before tests are declared. */
+/**
+ * Finds the fuzzer, or installs it; where Python or its packages are missing, says so. Blocks: to be called before
+ * tests are declared.
+ */
 export function findFuzzer(): Fuzzer {
   const folder = join(CACHE, PACKAGES.join('+').replaceAll('==', '-'));
   const found = { ok: true, python: join(folder, 'bin/python'), program: join(folder, 'bin/schemathesis') } as const;

@@ -1,4 +1,7 @@
-/** What a fuzzed service holds: one of everything, so that a request reaches further than "not found"; and what the fuzzer is told of it. */
+/**
+ * What a fuzzed service holds: one of everything, so that a request reaches further than "not found"; and what the
+ * fuzzer is told of it.
+ */
 import { randomUUID } from 'node:crypto';
 import { openApiDocument } from '#contracts';
 import { insert } from '../../apps/server/store/database/transactions.ts';

@@ -1,4 +1,7 @@
-/** The built-in agent as a process of its own, driven over its standard input and output by the client side of the protocol. */
+/**
+ * The built-in agent as a process of its own, driven over its standard input and output by the client side of the
+ * protocol.
+ */
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -95,7 +98,8 @@ export async function startAgent(
   environment: Readonly<Record<string, string>> = {},
   { introduce = true } = {},
 ): Promise<AgentProcess> {
-  // Without the condition "source" that other programs of the tests run under: the agent uses no lib, and a package of the MCP client means something else by it.
+  // Without the condition "source" that other programs of the tests run under: the agent uses no lib, and a package of
+  // the MCP client means something else by it.
   const child = spawn(process.execPath, ['--import', './test/support/typescript-loader.mjs', 'apps/agent/main.ts'], {
     cwd: ROOT,
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -1,4 +1,6 @@
-/** A real browser in front of the real service: Debian's chromium by its own protocol, with the page's faults collected. */
+/**
+ * A real browser in front of the real service: Debian's chromium by its own protocol, with the page's faults collected.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -20,11 +22,17 @@ export const PATIENCE_MS = 45_000;
 const TEST_MS = 180_000;
 /** How long what axe-core finds may be a dialog that is still fading in, or colours that are changing. */
 const FADING_MS = 5_000;
-/** BROWSER_SLOWDOWN=6 makes every page compute 6 times as slowly and every answer take longer: it shows the tests that do not wait for what they need. */
+/**
+ * BROWSER_SLOWDOWN=6 makes every page compute 6 times as slowly and every answer take longer: it shows the tests that
+ * do not wait for what they need.
+ */
 const SLOWDOWN = Number(process.env['BROWSER_SLOWDOWN'] ?? '1');
 const SLOW_ANSWER_MS = 250;
 
-/** Like `describe`, with more time for each test; where there is no chromium, its tests are skipped and say so, unless it is required (REQUIRE_CHROMIUM=1). */
+/**
+ * Like `describe`, with more time for each test; where there is no chromium, its tests are skipped and say so, unless
+ * it is required (REQUIRE_CHROMIUM=1).
+ */
 export function describeInBrowser(name: string, body: () => void): void {
   import.meta.jest.setTimeout(TEST_MS);
   if (PROGRAM !== undefined) return describe(name, body);
@@ -118,7 +126,10 @@ export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByRole('button', { name: 'Account' }).waitFor();
 }
 
-/** What axe-core finds serious or critical on the page as it is now, a line each: what goes away by itself in a moment does not count. */
+/**
+ * What axe-core finds serious or critical on the page as it is now, a line each: what goes away by itself in a moment
+ * does not count.
+ */
 export async function seriousFaults(page: Page): Promise<string[]> {
   await page.evaluate(readFileSync(AXE, 'utf8'));
   let found = await faultsNow(page);

@@ -1,4 +1,7 @@
-/** Generated files of the TypeScript client, each a function of the API document: the shapes that answers are checked against, and the names of the models. */
+/**
+ * Generated files of the TypeScript client, each a function of the API document: the shapes that answers are checked
+ * against, and the names of the models.
+ */
 
 interface Schema {
   $ref?: string;
@@ -42,7 +45,11 @@ export function clientShapes(text: string): string {
   const document = JSON.parse(text) as ApiDocument;
   const names = answeredComponents(document);
   const lines = names.map((name) => `  ${name}: ${inCode(shapeOf(document.components.schemas[name]!))},`);
-  return `/** Generated from the API document by test/support/client-files.ts; do not edit. Members with \`?\` may be absent; \`#\` names another shape. */\nimport type { Shape } from './shapes.ts';\n\nexport const SHAPES = {\n${lines.join('\n')}\n} as const satisfies Readonly<Record<string, Shape>>;\n`;
+  return (
+    `/** Generated from the API document by test/support/client-files.ts; do not edit. Members with \`?\` may be ` +
+    `absent; \`#\` names another shape. */\nimport type { Shape } from './shapes.ts';\n\nexport const SHAPES = ` +
+    `{\n${lines.join('\n')}\n} as const satisfies Readonly<Record<string, Shape>>;\n`
+  );
 }
 
 /** `models.ts`: every component of the document under its own name. */
@@ -52,9 +59,15 @@ export function clientModels(text: string): string {
     .sort()
     .map(
       (name) =>
-        `/** ${onOneLine(components.schemas[name]!.description ?? name)} */\n${modelOf(name, components.schemas[name]!)}`,
+        `/** ${onOneLine(components.schemas[name]!.description ?? name)} ` +
+        `*/\n${modelOf(name, components.schemas[name]!)}`,
     );
-  return `/** Generated from the API document by test/support/client-files.ts; do not edit. Every model of the interface under its own name. */\nimport type { components } from './generated.ts';\n\n/** As the document has it. */\ntype Component<Name extends keyof components['schemas']> = components['schemas'][Name];\n\n${exported.join('\n\n')}\n`;
+  return (
+    '/** Generated from the API document by test/support/client-files.ts; do not edit. Every model of the ' +
+    `interface under its own name. */\nimport type { components } from './generated.ts';\n\n/** As the document ` +
+    `has it. */\ntype Component<Name extends keyof components['schemas']> = ` +
+    `components['schemas'][Name];\n\n${exported.join('\n\n')}\n`
+  );
 }
 
 /** Compilers call an interface by its name in what they say; an alias is spelled out. */

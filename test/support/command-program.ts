@@ -1,4 +1,7 @@
-/** Starts one command in the best sandbox as a service of its own would: argument 1 is its data folder, argument 2 the script. */
+/**
+ * Starts one command in the best sandbox as a service of its own would: argument 1 is its data folder, argument 2 the
+ * script.
+ */
 import { sandboxHere, startSandboxed } from './sandboxed-command.ts';
 import type { SandboxKind } from '../../apps/server/execution/sandbox/sandboxes.ts';
 

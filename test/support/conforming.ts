@@ -1,4 +1,7 @@
-/** Every answer of the API that a test sees is compared with the API document: what departs from it fails the test that saw it. `ANSWERS=print` only prints. */
+/**
+ * Every answer of the API that a test sees is compared with the API document: what departs from it fails the test that
+ * saw it. `ANSWERS=print` only prints.
+ */
 import { departuresOf } from './documented.ts';
 
 const bases = new Set<string>();
@@ -35,7 +38,9 @@ async function judge(method: string, target: string, answer: Response): Promise<
     json,
   });
   if (departures.length === 0) return;
-  const text = `${method} ${path} was answered ${answer.status}, which departs from the API document: ${departures.join('; ')}`;
+  const text =
+    `${method} ${path} was answered ${answer.status}, which departs ` +
+    `from the API document: ${departures.join('; ')}`;
   process.stderr.write(`${text}\n`);
   if (process.env['ANSWERS'] !== 'print') throw new Error(text);
 }

@@ -9,7 +9,9 @@ import { SOURCE_AGENT } from './source-agent.ts';
 
 /** Where a pass stands still that applies a webhook of this name; a factory that applies none is left alone. */
 const POINTS = ['before-apply', 'in-mid-apply', 'before-publish', 'before-record'] as const;
-/** Statements of the transaction that are done when it stands still in its middle: some rows are written, some are not. */
+/**
+ * Statements of the transaction that are done when it stands still in its middle: some rows are written, some are not.
+ */
 const STATEMENTS_DONE = 4;
 
 const apply = DefinitionStore.prototype.apply;

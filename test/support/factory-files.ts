@@ -5,7 +5,10 @@ import { eventually, type TestService } from './service.ts';
 export const webhookFile = (secretName: string, ...more: string[]): string =>
   [`secretName: ${secretName}`, ...more, ''].join('\n');
 
-/** An automation that fires for every delivery of webhooks that it names, unless `payload` (one YAML flow mapping) says otherwise. */
+/**
+ * An automation that fires for every delivery of webhooks that it names, unless `payload` (one YAML flow mapping) says
+ * otherwise.
+ */
 export function automationFile(
   webhooks: readonly string[],
   prompt = 'Do what the event asks for.',

@@ -26,7 +26,8 @@ export const chatCompletions: Protocol = {
   },
   stream: (answer, { model }) => {
     const chunk = (delta: unknown, finish: string | null = null, more = {}): string =>
-      `data: ${JSON.stringify({ id: 'chatcmpl-fake', object: 'chat.completion.chunk', created: 1, model, choices: [{ index: 0, delta, finish_reason: finish }], ...more })}\n\n`;
+      'data: ' +
+      `${JSON.stringify({ id: 'chatcmpl-fake', object: 'chat.completion.chunk', created: 1, model, choices: [{ index: 0, delta, finish_reason: finish }], ...more })}\n\n`;
     const usage = {
       id: 'chatcmpl-fake',
       object: 'chat.completion.chunk',

@@ -1,4 +1,7 @@
-/** A model endpoint on loopback that answers by script: streams texts and tool calls, or misbehaves; records what it is asked. One server speaks every protocol that is listed here. */
+/**
+ * A model endpoint on loopback that answers by script: streams texts and tool calls, or misbehaves; records what it is
+ * asked. One server speaks every protocol that is listed here.
+ */
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -81,7 +84,10 @@ export interface Protocol {
 
 const PROTOCOLS: readonly Protocol[] = [chatCompletions, anthropicMessages, geminiContent];
 
-/** Either replies in order (the last one is repeated), or one worked out from the request; `index` counts requests from 0. */
+/**
+ * Either replies in order (the last one is repeated), or one worked out from the request; `index` counts requests from
+ * 0.
+ */
 export type Script = readonly Reply[] | ((asked: Asked, index: number) => Reply);
 
 export interface FakeModelServer {

@@ -1,9 +1,12 @@
 /**
- * A proxy on loopback that fails as it is told: `node fault-proxy.mjs http://127.0.0.1:8080`. Plain Node, no packages, so that tests of
- * every language can start it. It prints {"proxy", "control"}, the two addresses, as one line, and ends with its standard input.
+ * A proxy on loopback that fails as it is told: `node fault-proxy.mjs http://127.0.0.1:8080`. Plain Node, no packages,
+ * so that tests of
+ * every language can start it. It prints {"proxy", "control"}, the two addresses, as one line, and ends with its
+ * standard input.
  *
  *   POST   control/faults    a list of faults; each is taken by the next request that it fits, in order
- *   GET    control/requests  what has come in: [{method, path, headers, fault?, status?}]; status: what was sent back whole
+ *   GET    control/requests  what has come in: [{method, path, headers, fault?, status?}]; status: what was sent back
+ *   whole
  *   DELETE control/          forgets both
  *
  * A fault: {"kind", "method"?, "path"? (begin of the path), …}. Kinds:
@@ -16,7 +19,8 @@
  *   hang        nothing is answered; the service never hears of the request
  *   hang_body   the headers and half of the body of its answer, then nothing more
  *   drip        its answer, a byte at a time, {"pause_ms"} apart
- *   cut_stream  {after_events} of its server-sent events with an id and half of the next one, then the connection is cut
+ *   cut_stream  {after_events} of its server-sent events with an id and half of the next one, then the connection is
+ *   cut
  *   end_stream  the same, but the stream ends as if it were over
  */
 import { createServer, request as ask } from 'node:http';

@@ -46,7 +46,10 @@ async function requestBodies(root: string): Promise<string> {
   ].join('');
 }
 
-/** Every component by its file name, and every group of operations: one module to load instead of a hundred, a line each. */
+/**
+ * Every component by its file name, and every group of operations: one module to load instead of a hundred, a line
+ * each.
+ */
 async function interfaceDocument(root: string): Promise<string> {
   const schemas = (await readdir(join(root, 'schemas/api'))).filter((file) => file.endsWith('.schema.json')).sort();
   const groups = (await readdir(join(root, 'schemas/operations'))).filter((file) => file.endsWith('.json')).sort();

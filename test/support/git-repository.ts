@@ -1,4 +1,6 @@
-/** A bare git repository made by plumbing, with any tree a test needs: odd names, links, submodules, rewritten history. */
+/**
+ * A bare git repository made by plumbing, with any tree a test needs: odd names, links, submodules, rewritten history.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, renameSync, rmSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +18,10 @@ export interface CommitOptions {
 export interface TestRepository {
   /** Folder of the bare repository. */
   folder: string;
-  /** Commits entries on top of a branch (made when missing); returns the commit. `latin1:` before a path makes its characters bytes. */
+  /**
+   * Commits entries on top of a branch (made when missing); returns the commit. `latin1:` before a path makes its
+   * characters bytes.
+   */
   commit(entries: Readonly<Record<string, CommittedEntry>>, options?: CommitOptions): string;
   tip(branch?: string): string;
   deleteBranch(branch: string): void;

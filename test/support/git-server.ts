@@ -1,4 +1,7 @@
-/** A real git server for tests: `git http-backend` behind https with a throw-away authority; counts what it is asked, fails on demand. */
+/**
+ * A real git server for tests: `git http-backend` behind https with a throw-away authority; counts what it is asked,
+ * fails on demand.
+ */
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

@@ -1,9 +1,15 @@
-/** How a golden case of test/definitions becomes a tree and facts: files under tree/, other entries in entries.json, facts in known.json. */
+/**
+ * How a golden case of test/definitions becomes a tree and facts: files under tree/, other entries in entries.json,
+ * facts in known.json.
+ */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import type { KnownFacts, SecretFacts, TreeFile } from '#definitions';
 
-/** An entry that a checked-out folder cannot hold as it is. `count` makes that many, `{n}` in path and text is the number. */
+/**
+ * An entry that a checked-out folder cannot hold as it is. `count` makes that many, `{n}` in path and text is the
+ * number.
+ */
 interface WrittenEntry {
   path: string;
   kind?: 'file' | 'symlink' | 'submodule';

@@ -1,4 +1,5 @@
-// Lets a test see what a process keeps: on SIGUSR2 it collects garbage and writes the bytes of its heap to the file FAULT_HEAP_FILE. NODE_OPTIONS=--import=<this file>.
+// Lets a test see what a process keeps: on SIGUSR2 it collects garbage and writes the bytes of its heap to the file
+// FAULT_HEAP_FILE. NODE_OPTIONS=--import=<this file>.
 import { renameSync, writeFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

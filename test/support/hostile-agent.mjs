@@ -1,4 +1,5 @@
-// An agent of the protocol that misbehaves as its command line says: `--model WAY`. Plain JavaScript, no packages: it starts in a moment.
+// An agent of the protocol that misbehaves as its command line says: `--model WAY`. Plain JavaScript, no packages: it
+// starts in a moment.
 import { spawn } from 'node:child_process';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -100,7 +101,9 @@ const WAYS = {
   'no-answer': async () => undefined,
   malformed: async () => {
     process.stdout.write(
-      'this is a line of a log\n{"jsonrpc":"2.0","method":"session/upd\n[1,2]\nnull\n{"jsonrpc":"2.0","id":{"a":1},"result":{}}\n{"jsonrpc":"2.0","method":"session/update","params":{"update":7}}\n',
+      'this is a line of a ' +
+        'log\n{"jsonrpc":"2.0","method":"session/upd\n[1,2]\nnull\n{"jsonrpc":"2.0","id":{"a":1},"result":{}}\n' +
+        '{"jsonrpc":"2.0","method":"session/update","params":{"update":7}}\n',
     );
     say('after the noise');
   },

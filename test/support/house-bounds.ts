@@ -43,6 +43,6 @@ export function writtenFiles(): string[] {
   )
     .trim()
     .split('\n')
-    .filter((file) => !/(^|\/)generated(\/|\.ts$)|^test\/(definitions|vectors)\/|^libs\/client-python\//.test(file))
+    .filter((file) => !/(^|[/.])generated(\/|\.ts$)|^test\/(definitions|vectors)\/|^libs\/client-python\//.test(file))
     .filter((file) => existsSync(join(ROOT, file)));
 }

@@ -9,7 +9,10 @@ interface RecordedEntry {
   stored: Stored;
 }
 
-/** Three deliveries that were kept as promised: one accepted, resent and a duplicate; one that starts nothing; one that was refused. */
+/**
+ * Three deliveries that were kept as promised: one accepted, resent and a duplicate; one that starts nothing; one that
+ * was refused.
+ */
 function recorded(): RecordedEntry {
   const attempt = (deliveryId: string, status: number | undefined): Attempt => ({
     webhookUid: 'wh_a',

@@ -16,7 +16,9 @@ export interface Attempt {
 /** Everything that was sent; a resend of the same delivery is a further attempt. */
 export interface Sent {
   attempts: readonly Attempt[];
-  /** Slugs of the automations that a delivery has to start; undefined: it may start none, because it must be refused. */
+  /**
+   * Slugs of the automations that a delivery has to start; undefined: it may start none, because it must be refused.
+   */
   startsOf(deliveryId: string): readonly string[] | undefined;
 }
 
@@ -45,7 +47,8 @@ export interface Stored {
 
 const ENTRIES = 'SELECT entry_id, webhook_uid, delivery_id, outcome, entries, slot_at FROM delivery ORDER BY entry_id';
 const STARTS =
-  'SELECT r.run_id, r.entry_id, a.slug AS automation FROM run r LEFT JOIN automation a ON a.uid = r.automation_uid WHERE r.entry_id IS NOT NULL ORDER BY r.run_id';
+  'SELECT r.run_id, r.entry_id, a.slug AS automation FROM run r LEFT JOIN automation a ' +
+  'ON a.uid = r.automation_uid WHERE r.entry_id IS NOT NULL ORDER BY r.run_id';
 /** contract §5.2 (step 4). */
 const SLOTS_A_MINUTE_MAX = 60;
 const MINUTE_MS = 60_000;
@@ -66,7 +69,10 @@ export async function storedIn(place: Place): Promise<Stored> {
   }
 }
 
-/** Every promise that is broken, in words; empty when every 202 is kept once and nothing else was started. `isOver`: every run has ended. */
+/**
+ * Every promise that is broken, in words; empty when every 202 is kept once and nothing else was started. `isOver`:
+ * every run has ended.
+ */
 export function brokenLedger(sent: Sent, stored: Stored, { isOver }: { isOver: boolean }): string[] {
   return [
     ...brokenAnswers(sent, stored),
@@ -145,7 +151,10 @@ function brokenWindows({ entries }: Stored): string[] {
   });
 }
 
-/** What the API's pages of a webhook's log show besides what is stored, or in another order than newest first; read through any process. */
+/**
+ * What the API's pages of a webhook's log show besides what is stored, or in another order than newest first; read
+ * through any process.
+ */
 export async function brokenPages(
   service: Pick<ServiceProcess, 'api'>,
   factoryUid: string,
@@ -173,7 +182,8 @@ export async function brokenPages(
   return shown.join() === stored.join()
     ? []
     : [
-        `the pages of ${webhookUid} show ${shown.length} entries and not the ${stored.length} that are stored, newest first`,
+        `the pages of ${webhookUid} show ${shown.length} entries and not the ${stored.length} that are stored, ` +
+          'newest first',
       ];
 }
 

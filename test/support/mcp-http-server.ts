@@ -1,4 +1,7 @@
-/** The tiny MCP server over HTTP on loopback: streamable at `/mcp`, server-sent events at `/sse`; both want the header `authorization: Bearer letmein`. */
+/**
+ * The tiny MCP server over HTTP on loopback: streamable at `/mcp`, server-sent events at `/sse`; both want the header
+ * `authorization: Bearer letmein`.
+ */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';

@@ -1,4 +1,7 @@
-/** The tiny MCP server as a program on standard input and output; writes its process id into the file that MCP_PID_FILE names. */
+/**
+ * The tiny MCP server as a program on standard input and output; writes its process id into the file that MCP_PID_FILE
+ * names.
+ */
 import { writeFileSync } from 'node:fs';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { makeMcpServer } from './mcp-tools.ts';

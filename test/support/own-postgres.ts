@@ -1,4 +1,7 @@
-/** PostgreSQL servers of one suite's own, which it may stop, kill, restart, starve and fail over; commits are durable, as in production. */
+/**
+ * PostgreSQL servers of one suite's own, which it may stop, kill, restart, starve and fail over; commits are durable,
+ * as in production.
+ */
 import { spawn } from 'node:child_process';
 import { chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -95,7 +98,10 @@ export class OwnPostgres {
     writeFileSync(file, `${line}\n${readFileSync(file, 'utf8')}`);
   }
 
-  /** A server that follows this one and takes no writes until it is promoted. Restarts this one, which afterwards commits nothing that the other does not hold. */
+  /**
+   * A server that follows this one and takes no writes until it is promoted. Restarts this one, which afterwards
+   * commits nothing that the other does not hold.
+   */
   async standby(): Promise<OwnPostgres> {
     const follower = new OwnPostgres(this.bin, `${this.data}-standby`, await freePort(), this.identity);
     await this.stop('fast');
@@ -115,7 +121,9 @@ export class OwnPostgres {
 
 export type Owned = { ok: true; server: OwnPostgres; close(): Promise<void> } | { ok: false; reason: string };
 
-/** Whether there is what such a server is made of; a reason where not. For suites that have to say so before they begin. */
+/**
+ * Whether there is what such a server is made of; a reason where not. For suites that have to say so before they begin.
+ */
 export async function canOwnPostgres(): Promise<{ ok: true } | { ok: false; reason: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'millwright-own-postgres-'));
   try {
@@ -147,7 +155,8 @@ export async function ownPostgres(settings: Settings = {}): Promise<{ server: Ow
 
 /** Ends every server below a folder and removes it. */
 const END =
-  'for f in "$1"/*/postmaster.pid; do [ -e "$f" ] && kill -QUIT "$(head -n 1 "$f")" 2>/dev/null; done; sleep 0.2; rm -rf "$1"';
+  'for f in "$1"/*/postmaster.pid; do [ -e "$f" ] && kill -QUIT "$(head -n 1 "$f")" 2>/dev/null; done; sleep ' +
+  '0.2; rm -rf "$1"';
 
 /** Outlives us. */
 function watch(folder: string): void {

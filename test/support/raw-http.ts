@@ -1,4 +1,7 @@
-/** HTTP written byte by byte over a socket: for requests that no client library would send, and answers exactly as they came. */
+/**
+ * HTTP written byte by byte over a socket: for requests that no client library would send, and answers exactly as they
+ * came.
+ */
 import { connect, type Socket } from 'node:net';
 
 export interface RawAnswer {

@@ -60,7 +60,10 @@ export function fastImport(repository: TestRepository, input: string): void {
   execFileSync('git', ['fast-import', '--quiet', '--force'], { cwd: repository.folder, env: environment(), input });
 }
 
-/** A blob of zeros, of whole mebibytes, in a pack of its own; answers its name. Nothing of it is ever held in memory as a whole. */
+/**
+ * A blob of zeros, of whole mebibytes, in a pack of its own; answers its name. Nothing of it is ever held in memory as
+ * a whole.
+ */
 export function writeZeros(repository: TestRepository, mebibytes: number): string {
   const sizeBytes = mebibytes * ZERO_BLOCK;
   const zeros = Buffer.alloc(ZERO_BLOCK);

@@ -1,4 +1,6 @@
-/** Replicas of the service as processes that can be killed, on one database, with a factory whose webhooks they serve. */
+/**
+ * Replicas of the service as processes that can be killed, on one database, with a factory whose webhooks they serve.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

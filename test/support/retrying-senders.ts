@@ -1,4 +1,7 @@
-/** Many senders at once that behave as real ones do: who got no answer, or a 5xx, sends the same again, perhaps to another replica; some send twice at once, and again after a 202. */
+/**
+ * Many senders at once that behave as real ones do: who got no answer, or a 5xx, sends the same again, perhaps to
+ * another replica; some send twice at once, and again after a 202.
+ */
 import { Agent, request as httpRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attempt } from './ledger.ts';
@@ -29,7 +32,10 @@ const ANSWER_MS_MAX = 5_000;
 const TWINS = 0.1;
 const RESENDS = 0.15;
 
-/** Sends all parcels; resolves when each has a final answer. A 4xx is final. `untilMs`: performance.now() after which it fails. */
+/**
+ * Sends all parcels; resolves when each has a final answer. A 4xx is final. `untilMs`: performance.now() after which it
+ * fails.
+ */
 export async function sendAll(
   parcels: readonly Parcel[],
   options: SendersOptions,

@@ -63,7 +63,8 @@ export interface Records {
 const QUERIES: Readonly<Record<keyof Records, string>> = {
   runs: 'SELECT run_id, title, state, submitted_prompt, takeovers, epoch, lease_owner FROM run ORDER BY run_id',
   executions:
-    'SELECT execution_id, run_id, epoch, claimed_at, finished_at, cancel_requested_at, outcome FROM execution ORDER BY run_id, epoch',
+    'SELECT execution_id, run_id, epoch, claimed_at, finished_at, cancel_requested_at, outcome ' +
+    'FROM execution ORDER BY run_id, epoch',
   events: 'SELECT run_id, seq, execution_id, kind, body FROM run_event ORDER BY run_id, seq',
   followups: 'SELECT followup_id, run_id, outcome, execution_id FROM followup ORDER BY followup_id',
 };
@@ -137,7 +138,10 @@ export function brokenPromises(records: Records, promised: Promised): string[] {
   ];
 }
 
-/** The same of what was promised to nobody in particular: each run has one end, written once, and no execution wrote after the next had begun. */
+/**
+ * The same of what was promised to nobody in particular: each run has one end, written once, and no execution wrote
+ * after the next had begun.
+ */
 export function brokenRuns({ runs, executions, events }: Records): string[] {
   return runs.flatMap((run) => {
     const own = <T extends { run_id: string }>(of: readonly T[]): T[] =>
@@ -226,7 +230,10 @@ function brokenRun(run: RecordedRun, executions: readonly RecordedExecution[]): 
   return broken;
 }
 
-/** A log counts from 1 without gaps, goes from one execution to the next and never back, and tells each execution's end once. */
+/**
+ * A log counts from 1 without gaps, goes from one execution to the next and never back, and tells each execution's end
+ * once.
+ */
 function brokenLog(
   run: RecordedRun,
   executions: readonly RecordedExecution[],
@@ -289,12 +296,16 @@ export function processesOf(runIds: ReadonlySet<string>): MarkedProcess[] {
     });
 }
 
-/** Notes every change of a run's state from now on, in a SQLite file that its service has open; see `forbiddenMoves`. */
+/**
+ * Notes every change of a run's state from now on, in a SQLite file that its service has open; see `forbiddenMoves`.
+ */
 export function watchMoves(dataDir: string): void {
   const file = new Sqlite(join(dataDir, 'millwright.sqlite'));
   file.pragma('busy_timeout = 10000');
-  file.exec(`CREATE TABLE IF NOT EXISTS watched_move (before TEXT NOT NULL, after TEXT NOT NULL, PRIMARY KEY (before, after));
-    CREATE TRIGGER IF NOT EXISTS watch_moves AFTER UPDATE OF state ON run WHEN OLD.state <> NEW.state BEGIN INSERT OR IGNORE INTO watched_move VALUES (OLD.state, NEW.state); END;`);
+  file.exec(`CREATE TABLE IF NOT EXISTS watched_move (before TEXT NOT NULL, after TEXT NOT NULL, PRIMARY KEY (before,
+    after));
+    CREATE TRIGGER IF NOT EXISTS watch_moves AFTER UPDATE OF state ON run WHEN OLD.state <> NEW.state BEGIN INSERT
+    OR IGNORE INTO watched_move VALUES (OLD.state, NEW.state); END;`);
   file.close();
 }
 

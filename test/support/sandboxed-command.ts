@@ -1,4 +1,7 @@
-/** Commands in the real sandboxes of this machine: found once, started in a data folder of the test's own, heard line by line. */
+/**
+ * Commands in the real sandboxes of this machine: found once, started in a data folder of the test's own, heard line by
+ * line.
+ */
 import { join } from 'node:path';
 import { startCommand, type CommandSpec, type RunningCommand } from '../../apps/server/execution/command/command.ts';
 import type { ExecutionOutput } from '../../apps/server/execution/executor.ts';
@@ -29,7 +32,8 @@ export async function startSandboxed(
   spec: Partial<CommandSpec> & { script?: string },
 ): Promise<SandboxedCommand> {
   const { script = 'true', ...more } = spec;
-  const runId = `00000000-0000-7000-8000-${String(process.pid).padStart(8, '0').slice(-8)}${String((runs += 1)).padStart(4, '0')}`; // nobody else's, for processes are found by it
+  // nobody else's, for processes are found by it
+  const runId = `00000000-0000-7000-8000-${String(process.pid).padStart(8, '0').slice(-8)}${String((runs += 1)).padStart(4, '0')}`;
   const workspace = await prepareWorkspace({
     root: join(base, 'runs'),
     runId,

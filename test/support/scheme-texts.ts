@@ -1,4 +1,7 @@
-/** Where the signature schemes are named outside of their entries: schemas, clients, documents. Each text is made of the entries. */
+/**
+ * Where the signature schemes are named outside of their entries: schemas, clients, documents. Each text is made of the
+ * entries.
+ */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { familiesOf, SIGNATURE_SCHEMES, UNSHIPPED_SCHEMES } from '#authentication/schemes';

@@ -1,4 +1,7 @@
-/** A coding agent for tests: what it does stands in the prompts, in fenced blocks with the word `script`. Speaks the protocol with the real library, and past it where a step says so. */
+/**
+ * A coding agent for tests: what it does stands in the prompts, in fenced blocks with the word `script`. Speaks the
+ * protocol with the real library, and past it where a step says so.
+ */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -63,7 +66,8 @@ async function turn(client: AgentContext, sessionId: string, text: string): Prom
   cancelled.set(sessionId, abort);
   writeFileSync(
     join(SESSIONS_FOLDER, sessionId),
-    `${existsSync(join(SESSIONS_FOLDER, sessionId)) ? readFileSync(join(SESSIONS_FOLDER, sessionId), 'utf8') : ''}${text}\n----\n`,
+    `${existsSync(join(SESSIONS_FOLDER, sessionId)) ? readFileSync(join(SESSIONS_FOLDER, sessionId), 'utf8') : ''}${text}\n` +
+      `----\n`,
   );
   const say = (said: string, session = sessionId): Promise<void> =>
     client.notify(methods.client.session.update, {

@@ -1,4 +1,7 @@
-/** Services of one installation on one PostgreSQL database, each in this process and with a data folder of its own: replicas, as far as the database can tell. */
+/**
+ * Services of one installation on one PostgreSQL database, each in this process and with a data folder of its own:
+ * replicas, as far as the database can tell.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

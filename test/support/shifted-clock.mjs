@@ -1,4 +1,5 @@
-// Shifts the wall clock of a process by what the file FAULT_CLOCK_FILE says, in milliseconds, read again all the time: a clock that jumps while the process works.
+// Shifts the wall clock of a process by what the file FAULT_CLOCK_FILE says, in milliseconds, read again all the time:
+// a clock that jumps while the process works.
 // NODE_OPTIONS=--import=<this file>. Monotonic clocks stay as they are, as on a machine whose time is set.
 import { readFileSync } from 'node:fs';
 

@@ -1,4 +1,7 @@
-/** Keys that sign commits, made by the real tools, and commits that they sign: SSH and OpenPGP, in good and in bad order. */
+/**
+ * Keys that sign commits, made by the real tools, and commits that they sign: SSH and OpenPGP, in good and in bad
+ * order.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -110,7 +113,10 @@ export function signingKeys(): SigningKeys {
   };
 }
 
-/** Signs the tip of a branch anew, with the same tree and parents, or with further ones; the branch then names the signed commit. */
+/**
+ * Signs the tip of a branch anew, with the same tree and parents, or with further ones; the branch then names the
+ * signed commit.
+ */
 export function signTip(
   repository: TestRepository,
   key: SigningKey,

@@ -1,4 +1,7 @@
-/** A real sshd on a loopback port that serves the repositories of one folder through git-upload-pack, with keys of its own. */
+/**
+ * A real sshd on a loopback port that serves the repositories of one folder through git-upload-pack, with keys of its
+ * own.
+ */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -31,7 +34,10 @@ export interface SshServer {
   close(): Promise<void>;
 }
 
-/** Why no sshd can be started here, or undefined where one can. Throws where one is demanded: a suite that is skipped there has tested nothing. */
+/**
+ * Why no sshd can be started here, or undefined where one can. Throws where one is demanded: a suite that is skipped
+ * there has tested nothing.
+ */
 export function whyNoSshd(): string | undefined {
   const obstacle = obstacleToSshd();
   if (obstacle !== undefined && process.env['REQUIRE_SSHD'] === '1')

@@ -1,7 +1,13 @@
-/** A TCP proxy on loopback that stalls, cuts, resets, leads elsewhere and cuts at chosen bytes: what networks and failovers do to a database's connections. */
+/**
+ * A TCP proxy on loopback that stalls, cuts, resets, leads elsewhere and cuts at chosen bytes: what networks and
+ * failovers do to a database's connections.
+ */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** What becomes of a connection when a client has sent a chunk. `lost`: the chunk never arrives. `unanswered`: it does, its answer does not. */
+/**
+ * What becomes of a connection when a client has sent a chunk. `lost`: the chunk never arrives. `unanswered`: it does,
+ * its answer does not.
+ */
 export type Fate = 'pass' | 'lost' | 'unanswered';
 
 interface Pair {

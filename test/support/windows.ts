@@ -1,4 +1,7 @@
-/** Browser windows that are used again: a new one fetches and reads the whole page anew, which takes longer than most tests. */
+/**
+ * Browser windows that are used again: a new one fetches and reads the whole page anew, which takes longer than most
+ * tests.
+ */
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { visit, type Visit } from './browser.ts';
 import type { TestService } from './service.ts';

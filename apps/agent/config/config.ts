@@ -1,4 +1,7 @@
-/** What the agent takes from its environment: which model, how to reach it, what it costs. Problems name variables, never values. */
+/**
+ * What the agent takes from its environment: which model, how to reach it, what it costs. Problems name variables,
+ * never values.
+ */
 import { readFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { endpointOf, providerOf } from './model-endpoint.ts';
@@ -46,7 +49,10 @@ export interface AgentConfig {
   home: string;
   /** Temporary folder, which file tools may use beside the working folder. */
   tmp: string;
-  /** What commands and MCP servers find in their environment: everything but the model's credentials and the agent's own settings. */
+  /**
+   * What commands and MCP servers find in their environment: everything but the model's credentials and the agent's own
+   * settings.
+   */
   toolEnvironment: Readonly<Record<string, string>>;
 }
 
@@ -64,7 +70,9 @@ const RETRIES_MAX_DEFAULT = 4;
 /** Models that think before the first word need minutes; proxies that died need no more. */
 const SILENCE_SECONDS_DEFAULT = 300;
 
-/** Environment → configuration, or every problem at once. Reads the file that MILLWRIGHT_AGENT_API_KEY_FILE names, once. */
+/**
+ * Environment → configuration, or every problem at once. Reads the file that MILLWRIGHT_AGENT_API_KEY_FILE names, once.
+ */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): ReadConfig {
   const problems: string[] = [];
   const values: Values = {

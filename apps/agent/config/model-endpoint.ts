@@ -1,4 +1,7 @@
-/** Which model endpoint the environment means: the agent's own variables first, then those that the providers' tools use. */
+/**
+ * Which model endpoint the environment means: the agent's own variables first, then those that the providers' tools
+ * use.
+ */
 import type { Endpoint } from './config.ts';
 import { oneOf, type Values } from './variables.ts';
 
@@ -23,7 +26,8 @@ export function providerOf(values: Values): Provider | 'demo' {
   if (has('ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL')) return 'anthropic';
   if (model !== undefined)
     values.report(
-      'MILLWRIGHT_AGENT_MODEL names a model, but neither MILLWRIGHT_AGENT_BASE_URL nor MILLWRIGHT_AGENT_API_KEY says where it is',
+      'MILLWRIGHT_AGENT_MODEL names a model, but neither MILLWRIGHT_AGENT_BASE_URL nor MILLWRIGHT_AGENT_API_KEY ' +
+        'says where it is',
     );
   return 'demo';
 }

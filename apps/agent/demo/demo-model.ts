@@ -1,4 +1,7 @@
-/** The demo model: no intelligence, but the whole way of a real one through loop, tools and protocol. What it does depends on the conversation alone. */
+/**
+ * The demo model: no intelligence, but the whole way of a real one through loop, tools and protocol. What it does
+ * depends on the conversation alone.
+ */
 import type {
   LanguageModelV3,
   LanguageModelV3Prompt,

@@ -1,4 +1,7 @@
-/** Steps that a prompt dictates to the demo model, in a fenced block with the word `demo`. They count only where the operator allowed it, and only from the prompt itself. */
+/**
+ * Steps that a prompt dictates to the demo model, in a fenced block with the word `demo`. They count only where the
+ * operator allowed it, and only from the prompt itself.
+ */
 import { z } from 'zod';
 
 const step = z.union([
@@ -19,7 +22,10 @@ export const ENVELOPE_BEGINS = '---\nThis run was started by a webhook delivery.
 
 const BLOCK = /^```demo[ \t]*\r?\n([\s\S]*?)^```[ \t]*$/gm;
 
-/** The steps of all blocks in order; undefined when there is none. A block that is not well formed becomes a step that says so. */
+/**
+ * The steps of all blocks in order; undefined when there is none. A block that is not well formed becomes a step that
+ * says so.
+ */
 export function demoSteps(prompt: string): DemoStep[] | undefined {
   const trusted = prompt.split(ENVELOPE_BEGINS)[0] ?? '';
   const blocks = [...trusted.matchAll(BLOCK)].map(([, block = '']) => block);

@@ -12,8 +12,10 @@ const KEYS_MAX = 50;
 
 /** How to get a real model; also shown by the answer. */
 export const HOW_TO_CONFIGURE =
-  'No model is configured, so the demo model answered: it only shows that the way from the prompt to the result works. ' +
-  'To use a real one, set MILLWRIGHT_AGENT_BASE_URL (an OpenAI-compatible endpoint), MILLWRIGHT_AGENT_MODEL and, where the endpoint wants one, MILLWRIGHT_AGENT_API_KEY; ' +
+  'No model is configured, so the demo model answered: it only shows that the way from the prompt to the result ' +
+  'works. ' +
+  'To use a real one, set MILLWRIGHT_AGENT_BASE_URL (an OpenAI-compatible endpoint), MILLWRIGHT_AGENT_MODEL ' +
+  'and, where the endpoint wants one, MILLWRIGHT_AGENT_API_KEY; ' +
   'for Anthropic set MILLWRIGHT_AGENT_PROVIDER=anthropic, MILLWRIGHT_AGENT_MODEL and MILLWRIGHT_AGENT_API_KEY.';
 
 /** The steps of the turn as far as the answers so far decide them. */

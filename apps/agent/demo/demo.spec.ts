@@ -1,4 +1,7 @@
-/** The agent with its demo model, whole turns over the protocol: what a newcomer sees, and what the tools do when a script calls them. */
+/**
+ * The agent with its demo model, whole turns over the protocol: what a newcomer sees, and what the tools do when a
+ * script calls them.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

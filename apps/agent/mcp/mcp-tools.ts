@@ -21,7 +21,10 @@ const CALL_MS_MAX = 600_000;
 
 type Listed = Awaited<ReturnType<Client['listTools']>>['tools'][number];
 
-/** Every tool that the server lists now, as `mcp__<server>__<tool>`. Each call asks for permission: what it does happens elsewhere. */
+/**
+ * Every tool that the server lists now, as `mcp__<server>__<tool>`. Each call asks for permission: what it does happens
+ * elsewhere.
+ */
 export async function mcpTools(serverName: string, client: Client, timeoutMs: number): Promise<AgentTool[]> {
   if (client.getServerCapabilities()?.tools === undefined) return [];
   const listed: Listed[] = [];
@@ -56,7 +59,8 @@ function agentTool(
         );
       } catch (error) {
         return failed(
-          `the MCP server failed: ${oneLine(error instanceof Error ? error.message : String(error), DESCRIPTION_LENGTH_MAX)}`,
+          'the MCP server ' +
+            `failed: ${oneLine(error instanceof Error ? error.message : String(error), DESCRIPTION_LENGTH_MAX)}`,
         );
       }
     },

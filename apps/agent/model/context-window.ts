@@ -10,7 +10,10 @@ const SHARE = 0.75;
 
 const LEFT_OUT = '(This output was left out to save space. Call the tool again if you need it.)';
 
-/** The same messages, with the oldest tool outputs replaced by a remark until they fit. May stay too long when the rest alone is. */
+/**
+ * The same messages, with the oldest tool outputs replaced by a remark until they fit. May stay too long when the rest
+ * alone is.
+ */
 export function fitted(messages: readonly ModelMessage[], contextTokens: number): ModelMessage[] {
   let excess =
     messages.reduce((sum, message) => sum + sizeOf(message), 0) - contextTokens * SHARE * CHARACTERS_PER_TOKEN;

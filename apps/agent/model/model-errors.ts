@@ -1,4 +1,7 @@
-/** Why a model did not answer, as an error that a person can act on; it never holds a credential or a part of the conversation. */
+/**
+ * Why a model did not answer, as an error that a person can act on; it never holds a credential or a part of the
+ * conversation.
+ */
 import type { RequestError } from '@agentclientprotocol/sdk';
 import {
   APICallError,
@@ -55,7 +58,9 @@ function brokenOff(place: string): Failure {
 
 function noAnswer(place: string): Failure {
   return {
-    text: `${place} sent something that is not an answer of a model; check MILLWRIGHT_AGENT_PROVIDER and MILLWRIGHT_AGENT_BASE_URL`,
+    text:
+      `${place} sent something that is not an answer of a model; check MILLWRIGHT_AGENT_PROVIDER and ` +
+      'MILLWRIGHT_AGENT_BASE_URL',
     data: { kind: 'malformed', retryable: false },
   };
 }

@@ -7,7 +7,10 @@ export type ToolResultPart = Extract<ToolModelMessage['content'][number], { type
 const NEVER_ANSWERED =
   'This call has no result: the turn was interrupted before it ended. It may have taken effect in part.';
 
-/** The same messages with exactly one answer to each tool call: providers refuse a conversation with an open one, and a turn may end anywhere. */
+/**
+ * The same messages with exactly one answer to each tool call: providers refuse a conversation with an open one, and a
+ * turn may end anywhere.
+ */
 export function closed(messages: readonly ModelMessage[]): ModelMessage[] {
   const whole: ModelMessage[] = [];
   let open: ToolResultPart[] = [];

@@ -6,7 +6,9 @@ import { callsOf, type ToolResultPart } from './conversation.ts';
 import type { Session } from './session.ts';
 import { plan, planEntries } from '../tools/plan.ts';
 
-/** The updates that a client would have seen, without those in between. Texts come whole; of tool calls, how they ended. */
+/**
+ * The updates that a client would have seen, without those in between. Texts come whole; of tool calls, how they ended.
+ */
 export async function* history({ messages, tools, places }: Session): AsyncGenerator<SessionUpdate> {
   for (const [index, message] of messages.entries()) {
     const messageId = `m${index}`;

@@ -1,4 +1,7 @@
-/** The instructions that a model gets before the conversation: ours, the client's, the workspace's, and which skills there are. */
+/**
+ * The instructions that a model gets before the conversation: ours, the client's, the workspace's, and which skills
+ * there are.
+ */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { oneLine } from '../diagnostics.ts';
@@ -78,7 +81,10 @@ async function skillsIn(folders: readonly string[], places: Places): Promise<str
   const lines = found
     .slice(0, SKILLS_MAX)
     .map(({ path, description }) => `- ${path}${description === '' ? '' : `: ${description}`}`);
-  return `Skills: files that tell how something is done here. Read the one that fits before you begin.\n${lines.join('\n')}`;
+  return (
+    'Skills: files that tell how something is done here. Read the one that fits before you ' +
+    `begin.\n${lines.join('\n')}`
+  );
 }
 
 async function skillsOf(folder: string, places: Places): Promise<{ path: string; description: string }[]> {

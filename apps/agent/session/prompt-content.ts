@@ -7,7 +7,10 @@ type Part = Exclude<UserModelMessage['content'], string>[number];
 /** Prefix of an attached resource's text: what follows is content, not an instruction of the client. */
 export const RESOURCE_MARK = '<resource ';
 
-/** One user message. Texts of the client stay apart from attached resources. Throws an invalid-params error for blocks that were not advertised. */
+/**
+ * One user message. Texts of the client stay apart from attached resources. Throws an invalid-params error for blocks
+ * that were not advertised.
+ */
 export function userMessage(blocks: readonly ContentBlock[]): UserModelMessage {
   if (blocks.length === 0) throw RequestError.invalidParams(undefined, 'the prompt is empty');
   return { role: 'user', content: blocks.map(partOf) };

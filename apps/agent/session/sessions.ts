@@ -23,7 +23,10 @@ export interface OpenOptions {
 
 export interface Sessions {
   create(options: OpenOptions): Promise<Session>;
-  /** Opens an earlier session; one that is open in this process is closed first. Throws a RequestError when there is none. */
+  /**
+   * Opens an earlier session; one that is open in this process is closed first. Throws a RequestError when there is
+   * none.
+   */
   reopen(id: string, options: OpenOptions): Promise<Session>;
   /** Throws a RequestError when it is not open. */
   get(id: string): Session;

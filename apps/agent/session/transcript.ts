@@ -1,4 +1,7 @@
-/** A session on disk: one JSON text a line in `$HOME/.millwright-agent/<session>.jsonl`, appended and synced, so that a killed agent loses at most what was not finished. */
+/**
+ * A session on disk: one JSON text a line in `$HOME/.millwright-agent/<session>.jsonl`, appended and synced, so that a
+ * killed agent loses at most what was not finished.
+ */
 import { type FileHandle, mkdir, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ModelMessage } from 'ai';
@@ -44,7 +47,10 @@ export async function createTranscript(home: string, id: string, settings: Setti
   return transcript;
 }
 
-/** Opens the file of an earlier session and answers its entries; undefined when there is none. A torn last line is dropped, on disk too. Throws DamagedTranscriptError. */
+/**
+ * Opens the file of an earlier session and answers its entries; undefined when there is none. A torn last line is
+ * dropped, on disk too. Throws DamagedTranscriptError.
+ */
 export async function openTranscript(
   home: string,
   id: string,

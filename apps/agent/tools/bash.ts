@@ -33,8 +33,10 @@ const input = z.object({
 export const bash = tool({
   name: 'bash',
   description:
-    'Runs a command line with the shell in the working folder and answers what it writes, stdout and stderr together, and its exit code. ' +
-    'There is no terminal and no standard input. Each call is a new shell. Processes in the background end with the call. ' +
+    'Runs a command line with the shell in the working folder and answers what it writes, stdout and stderr ' +
+    'together, and its exit code. ' +
+    'There is no terminal and no standard input. Each call is a new shell. Processes in the background end with ' +
+    'the call. ' +
     `Of more than ${OUTPUT_BYTES_MAX} bytes of output the beginning and the end are kept.`,
   input,
   kind: 'execute',

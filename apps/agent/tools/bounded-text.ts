@@ -53,7 +53,10 @@ export function bounded(text: string, bytesMax: number): string {
   return kept.text();
 }
 
-/** Characters of a string inside a value that is shown, and of all of them together: what was called is to be recognised, not repeated. */
+/**
+ * Characters of a string inside a value that is shown, and of all of them together: what was called is to be
+ * recognised, not repeated.
+ */
 const SHOWN_STRING_LENGTH_MAX = 2_000;
 const SHOWN_LENGTH_MAX = 16_000;
 

@@ -31,7 +31,9 @@ export interface CommandResult {
 /** Milliseconds between TERM and KILL. */
 const GRACE_MS = 1_000;
 
-/** Milliseconds to wait for pipes to close when the group is gone: one that left the group may hold them open for ever. */
+/**
+ * Milliseconds to wait for pipes to close when the group is gone: one that left the group may hold them open for ever.
+ */
 const OUTPUT_END_MS = 500;
 
 /** Bytes after which a command is ended: it floods, and reading on would only burn the processor. */

@@ -16,7 +16,8 @@ const input = z.object({
 export const edit = tool({
   name: 'edit',
   description:
-    'Replaces a piece of text in a file. The piece must occur exactly once, unless replace_all is true: give enough of its surroundings.',
+    'Replaces a piece of text in a file. The piece must occur exactly once, unless replace_all is true: give ' +
+    'enough of its surroundings.',
   input,
   kind: 'edit',
   asks: true,

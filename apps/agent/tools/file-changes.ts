@@ -4,10 +4,15 @@ import { constants } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Characters of both sides of a change that are shown; a larger change is only counted: a cut text reads as a deletion. */
+/**
+ * Characters of both sides of a change that are shown; a larger change is only counted: a cut text reads as a deletion.
+ */
 const SHOWN_LENGTH_MAX = 64_000;
 
-/** Replaces the file's content; makes the folders above it. The path has been resolved, so a link that appears there since is refused. */
+/**
+ * Replaces the file's content; makes the folders above it. The path has been resolved, so a link that appears there
+ * since is refused.
+ */
 export async function writeText(realPath: string, text: string): Promise<void> {
   await mkdir(dirname(realPath), { recursive: true });
   const file = await open(

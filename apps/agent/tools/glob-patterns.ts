@@ -6,7 +6,10 @@ export const PATTERN_LENGTH_MAX = 200;
 /** Wildcards of a pattern: matching time grows with each one, and real patterns have fewer. */
 const STARS_MAX = 8;
 
-/** A test for relative paths with `/`. A pattern without `/` is about names at any depth. Undefined: the pattern is not well formed, or too much of it. */
+/**
+ * A test for relative paths with `/`. A pattern without `/` is about names at any depth. Undefined: the pattern is not
+ * well formed, or too much of it.
+ */
 export function pathTest(pattern: string): ((path: string) => boolean) | undefined {
   if (pattern.length > PATTERN_LENGTH_MAX || pattern.split(/\*+/).length > STARS_MAX + 1) return undefined;
   const anchored = pattern.includes('/') ? pattern.replace(/^\.?\//, '') : `**/${pattern}`;

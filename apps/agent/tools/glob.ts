@@ -25,7 +25,9 @@ const input = z.object({
 /** Finds files; follows no links to folders. */
 export const glob = tool({
   name: 'glob',
-  description: `Finds files by a pattern of their paths. Answers at most ${FILES_MAX} paths. ${SKIPPED_FOLDERS.join(' and ')} are left out unless the pattern names them.`,
+  description:
+    `Finds files by a pattern of their paths. Answers at most ${FILES_MAX} paths. ` +
+    `${SKIPPED_FOLDERS.join(' and ')} are left out unless the pattern names them.`,
   input,
   kind: 'search',
   asks: false,

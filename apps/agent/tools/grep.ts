@@ -1,4 +1,7 @@
-/** The tool `grep`: lines that match, found by the system's grep, which can be ended where a regular expression of our own could not. */
+/**
+ * The tool `grep`: lines that match, found by the system's grep, which can be ended where a regular expression of our
+ * own could not.
+ */
 import { z } from 'zod';
 import { runCommand } from './commands.ts';
 import { onFiles } from './file-errors.ts';
@@ -22,7 +25,9 @@ const input = z.object({
 /** Finds lines in text files below a folder; follows no links. */
 export const grep = tool({
   name: 'grep',
-  description: `Finds lines that match a regular expression, as file:line:text. Binary files, ${SKIPPED_FOLDERS.join(' and ')} are left out.`,
+  description:
+    'Finds lines that match a regular expression, as file:line:text. Binary files, ' +
+    `${SKIPPED_FOLDERS.join(' and ')} are left out.`,
   input,
   kind: 'search',
   asks: false,
@@ -60,7 +65,10 @@ function options({ files, ignore_case: ignoreCase = false, context = 0 }: z.outp
   ];
 }
 
-/** grep ends with 0 when it found something, 1 when it did not, 2 when something was wrong; with 2 it may have found something all the same. */
+/**
+ * grep ends with 0 when it found something, 1 when it did not, 2 when something was wrong; with 2 it may have found
+ * something all the same.
+ */
 function found(code: number, output: string): Outcome {
   if (code === 1) return { text: '(no line matches)' };
   return code === 0 ? { text: output } : failed(output === '' ? 'grep failed' : output);

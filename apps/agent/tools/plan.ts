@@ -28,7 +28,8 @@ export function planEntries(called: unknown): PlanEntry[] {
 export const plan = tool({
   name: 'plan',
   description:
-    'Shows the plan of the work, whole, with the state of each step. Call it again when a step begins or is done. Not needed for short tasks.',
+    'Shows the plan of the work, whole, with the state of each step. Call it again when a step begins or is ' +
+    'done. Not needed for short tasks.',
   input,
   kind: 'think',
   asks: false,

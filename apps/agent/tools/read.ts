@@ -6,7 +6,10 @@ import { onFiles } from './file-errors.ts';
 import { readText } from './text-files.ts';
 import { failed, type Outcome, tool } from './types.ts';
 
-/** Lines and bytes of one answer, and characters of one line: what a model can take in at once; the rest is asked for with `offset`. */
+/**
+ * Lines and bytes of one answer, and characters of one line: what a model can take in at once; the rest is asked for
+ * with `offset`.
+ */
 const LINES_MAX = 2_000;
 const ANSWER_BYTES_MAX = 64 * 1_024;
 const LINE_LENGTH_MAX = 2_000;

@@ -5,7 +5,10 @@ import { z } from 'zod';
 import { onFiles } from './file-errors.ts';
 import { failed, type Outcome, tool, type ToolContext } from './types.ts';
 
-/** What was reported. A file or plan has `path` (absolute, links resolved) and `size_bytes`, a pull request has `url` and, where it was told, `branch`. */
+/**
+ * What was reported. A file or plan has `path` (absolute, links resolved) and `size_bytes`, a pull request has `url`
+ * and, where it was told, `branch`.
+ */
 export interface Artifact {
   type: 'FILE' | 'PLAN' | 'PULL_REQUEST';
   title: string;
@@ -31,7 +34,8 @@ const input = z.object({
 export const reportArtifact = tool({
   name: 'report_artifact',
   description:
-    'Reports a result of the work: a file (FILE), a plan in a file (PLAN) or a pull request (PULL_REQUEST). Only what is reported is kept for people when the run has ended.',
+    'Reports a result of the work: a file (FILE), a plan in a file (PLAN) or a pull request (PULL_REQUEST). ' +
+    'Only what is reported is kept for people when the run has ended.',
   input,
   kind: 'other',
   asks: false,

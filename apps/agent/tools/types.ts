@@ -27,7 +27,10 @@ export interface Outcome {
   text: string;
   /** The call failed; the model receives that. */
   isError?: boolean;
-  /** The call is shown as failed although its answer is an ordinary one, for example a command with another exit code than 0. */
+  /**
+   * The call is shown as failed although its answer is an ordinary one, for example a command with another exit code
+   * than 0.
+   */
   isShownFailed?: boolean;
   /** Shown instead of the text. */
   content?: ToolCallContent[];
@@ -46,7 +49,10 @@ export interface AgentTool {
   asks: boolean;
   /** `input` satisfies the schema. */
   describe(input: unknown, places: Places): CallDescription;
-  /** `input` satisfies the schema. What a person or the model can do something about is an outcome with `isError`, not an exception. */
+  /**
+   * `input` satisfies the schema. What a person or the model can do something about is an outcome with `isError`, not
+   * an exception.
+   */
   run(input: unknown, context: ToolContext): Promise<Outcome>;
 }
 

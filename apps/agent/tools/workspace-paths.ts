@@ -14,7 +14,9 @@ export interface Places {
   shown(path: string): string;
   /** Real path of something that exists and may be read. Throws OutsideWorkspaceError, or the file system's error. */
   readable(path: string): Promise<string>;
-  /** Real path of a file that may be written, existing or not. Throws OutsideWorkspaceError, or the file system's error. */
+  /**
+   * Real path of a file that may be written, existing or not. Throws OutsideWorkspaceError, or the file system's error.
+   */
   writable(path: string): Promise<string>;
 }
 
@@ -48,7 +50,10 @@ function isInside(path: string, root: string): boolean {
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
-/** The real path that a file would have: links are resolved as far as the path exists. A link to nowhere is refused by the file system's own error. */
+/**
+ * The real path that a file would have: links are resolved as far as the path exists. A link to nowhere is refused by
+ * the file system's own error.
+ */
 async function futureRealPath(path: string): Promise<string> {
   if (await exists(path)) return realpath(path);
   const parent = dirname(path);

@@ -21,7 +21,10 @@ const OPTIONS: readonly (PermissionOption & { answer: Permission })[] = [
   { optionId: 'reject_once', name: 'Refuse', kind: 'reject_once', answer: 'refused' },
 ];
 
-/** The client's answer. A client that cannot be asked, or that answers `cancelled` without cancelling the turn, refuses. Rejects when the turn is cancelled. */
+/**
+ * The client's answer. A client that cannot be asked, or that answers `cancelled` without cancelling the turn, refuses.
+ * Rejects when the turn is cancelled.
+ */
 export async function askPermission(
   client: AgentContext,
   sessionId: string,

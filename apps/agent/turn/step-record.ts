@@ -1,4 +1,7 @@
-/** What one call of the model has brought so far, as messages of the conversation; complete at any moment, for a turn may be cut off at any. */
+/**
+ * What one call of the model has brought so far, as messages of the conversation; complete at any moment, for a turn
+ * may be cut off at any.
+ */
 import type { ModelMessage, TextStreamPart, ToolSet } from 'ai';
 import { closed, type ToolResultPart } from '../session/conversation.ts';
 

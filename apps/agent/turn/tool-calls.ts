@@ -12,7 +12,10 @@ import { type AgentTool, failed, type Outcome, type ToolContext } from '../tools
 export interface ToolCalls {
   /** The session's tools in the form that the model loop takes. */
   tools: ToolSet;
-  /** Says that the call has been announced to the client: only then may it run. `announcement` is what a permission request shows. */
+  /**
+   * Says that the call has been announced to the client: only then may it run. `announcement` is what a permission
+   * request shows.
+   */
   announced(toolCallId: string, announcement: Announcement): void;
   /** Reports the end of calls that were announced and never ran, or whose end was not reported. */
   closeOpen(reason: string): Promise<void>;
@@ -34,7 +37,8 @@ export interface ToolCallsOptions {
 const FAULT_LENGTH_MAX = 300;
 
 const REFUSED =
-  'This call was not permitted. Do not try to get the same done in another way: go on without it, or say what you would need.';
+  'This call was not permitted. Do not try to get the same done in another way: go on without it, or say what ' +
+  'you would need.';
 
 /** The calls of one turn. */
 export function toolCalls(options: ToolCallsOptions): ToolCalls {
@@ -124,7 +128,9 @@ function modelOutput({ text, isError = false }: Outcome): ToolResultPart['output
   return { type: isError ? 'error-text' : 'text', value: text };
 }
 
-/** Deferred values by name, for producer and consumer in either order. Names repeat: some models restart their numbers. */
+/**
+ * Deferred values by name, for producer and consumer in either order. Names repeat: some models restart their numbers.
+ */
 function meetings<Value>(): { come(name: string): Promise<Value>; bring(name: string, value: Value): void } {
   const brought = new Map<string, Value>();
   const waiting = new Map<string, (value: Value) => void>();

@@ -26,12 +26,17 @@ export interface TurnOptions {
   today: string;
 }
 
-/** The answer to `session/prompt`. `usage` is what this turn took, where ACP's next version has it; `_meta.millwright` names model and cost. */
+/**
+ * The answer to `session/prompt`. `usage` is what this turn took, where ACP's next version has it; `_meta.millwright`
+ * names model and cost.
+ */
 export interface TurnResponse extends PromptResponse {
   usage: Usage;
 }
 
-/** Runs one turn. Rejects with an actionable error when the model fails; the output so far stays in the conversation. */
+/**
+ * Runs one turn. Rejects with an actionable error when the model fails; the output so far stays in the conversation.
+ */
 export async function runTurn(options: TurnOptions): Promise<TurnResponse> {
   const { session, config, signal } = options;
   await session.remember([userMessage(options.blocks)]);

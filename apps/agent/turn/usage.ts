@@ -2,7 +2,9 @@
 import type { LanguageModelUsage } from 'ai';
 import type { Prices } from '../config/config.ts';
 
-/** Counts of tokens, named as the protocol names them. `inputTokens` includes those read from and written to a cache. */
+/**
+ * Counts of tokens, named as the protocol names them. `inputTokens` includes those read from and written to a cache.
+ */
 export interface Usage {
   inputTokens: number;
   outputTokens: number;

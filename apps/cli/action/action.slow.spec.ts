@@ -70,7 +70,10 @@ function bash(script: string, environment: Record<string, string>, cwd = work): 
   });
 }
 
-/** Runs steps of the action (all but the installing one) as a runner does: inputs and outputs are filled in where the file has them, and nowhere else. */
+/**
+ * Runs steps of the action (all but the installing one) as a runner does: inputs and outputs are filled in where the
+ * file has them, and nowhere else.
+ */
 async function runAction(
   inputs: Record<string, string> = {},
   environment: Record<string, string> = {},
@@ -206,7 +209,8 @@ const { 'factory-files': job } = parse(readFileSync(join(HERE, 'gitlab-ci.yml'),
 };
 
 function runJob(environment: Record<string, string> = {}): Promise<Ended> {
-  if (!existsSync(join(work, '.millwright-checkout'))) symlinkSync(ROOT, join(work, '.millwright-checkout')); // what before_script clones
+  // what before_script clones
+  if (!existsSync(join(work, '.millwright-checkout'))) symlinkSync(ROOT, join(work, '.millwright-checkout'));
   return bash(job.script.join('\n'), environment);
 }
 

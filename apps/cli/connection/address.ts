@@ -2,7 +2,10 @@
 import { isLoopback } from '#client';
 import { UsageError } from '../command.ts';
 
-/** A whole http(s) address without user, query or fragment. `subject` is what the message calls it; the text itself is never repeated. */
+/**
+ * A whole http(s) address without user, query or fragment. `subject` is what the message calls it; the text itself is
+ * never repeated.
+ */
 export function readAddress(
   text: string,
   subject: string,

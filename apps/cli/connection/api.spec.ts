@@ -249,7 +249,8 @@ describe('a bad answer', () => {
       cause: Object.assign(new Error('self-signed certificate'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }),
     });
     expect(words(unproven)).toBe(
-      'https://mill.example cannot be reached: its certificate or TLS is not accepted (DEPTH_ZERO_SELF_SIGNED_CERT); NODE_EXTRA_CA_CERTS=FILE adds an authority',
+      'https://mill.example cannot be reached: its certificate or TLS is not accepted ' +
+        '(DEPTH_ZERO_SELF_SIGNED_CERT); NODE_EXTRA_CA_CERTS=FILE adds an authority',
     );
     const failed = (code: string): TypeError =>
       new TypeError('fetch failed', { cause: Object.assign(new Error('words'), { code }) });

@@ -129,7 +129,10 @@ export function connect({ server, keyFile }: { server?: string; keyFile?: string
   return new Api(options, (cause) => failureOf(cause, base, key));
 }
 
-/** Where the service is: what the option says, else the command's own variable, else that of the client libraries, which may name the API itself. */
+/**
+ * Where the service is: what the option says, else the command's own variable, else that of the client libraries, which
+ * may name the API itself.
+ */
 function serverOf(option: string | undefined, io: CliIo): URL {
   const [subject, text] =
     [

@@ -16,7 +16,10 @@ const RUN_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Slugs that a message lists. */
 const LISTED_MAX = 20;
 
-/** The factory of that UID or slug; without one, the only factory there is. Throws when there is no such or more than one. */
+/**
+ * The factory of that UID or slug; without one, the only factory there is. Throws when there is no such or more than
+ * one.
+ */
 export async function findFactory(api: Api, name: string | undefined): Promise<Factory> {
   if (name === undefined) return onlyFactory(api);
   if (FACTORY_UID.test(name)) return api.factories.retrieve(name);

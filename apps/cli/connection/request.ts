@@ -11,7 +11,10 @@ export interface Exchange {
 
 const SECONDS_MS = 1_000;
 
-/** Sends a request and reads the whole answer. Redirects are refused, because keys would follow them. Throws CommandError without path or headers. */
+/**
+ * Sends a request and reads the whole answer. Redirects are refused, because keys would follow them. Throws
+ * CommandError without path or headers.
+ */
 export async function exchange(
   url: URL,
   request: { method: string; headers: Record<string, string>; body?: string | Uint8Array<ArrayBuffer> },

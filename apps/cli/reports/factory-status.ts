@@ -16,7 +16,8 @@ const COLOURS: Readonly<Record<string, Colour>> = { applied: 'green', blocked: '
 const EVENTS_SHOWN = 5;
 
 /**
- * 0 what the files say serves · 1 it does not: people must change something, a sync window is closed (it opens by itself; the message says
+ * 0 what the files say serves · 1 it does not: people must change something, a sync window is closed (it opens by
+ * itself; the message says
  * when), or no pass yet · 3 the files could not be read · 4 deletions or a rewritten history wait for an approval.
  */
 export function statusExitCode(standing: FactoryStatus): number {

@@ -5,7 +5,9 @@
 import type { Problem } from '#definitions';
 import { isValid, printable, type Report, type ReportedChange } from './report.ts';
 
-/** One `::error`, `::warning` or `::notice` line a problem or change, the most severe first: GitHub shows ten of each. */
+/**
+ * One `::error`, `::warning` or `::notice` line a problem or change, the most severe first: GitHub shows ten of each.
+ */
 export function toGithub({ problems, plan }: Report): string {
   const errors = problems.filter(({ severity }) => severity === 'error');
   const others = problems.filter(({ severity }) => severity !== 'error');
@@ -55,7 +57,10 @@ const ROWS_MAX = 100;
 /** What the job's page shows. */
 export function toGithubSummary(report: Report): string {
   const { problems, fileCount, plan } = report;
-  const title = `### Factory files: ${isValid(report) ? 'valid' : 'not valid'}\n\n${fileCount} ${fileCount === 1 ? 'file' : 'files'}, ${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}\n`;
+  const title =
+    `### Factory files: ${isValid(report) ? 'valid' : 'not valid'}\n\n${fileCount} ` +
+    `${fileCount === 1 ? 'file' : 'files'}, ${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}` +
+    `\n`;
   const rows = problems.map(
     ({ path, line, column, severity, message, rule }) =>
       `| ${severity} | ${ofCell(`${path}:${line}:${column}`)} | ${ofCell(message)} | ${rule} |`,
@@ -69,7 +74,10 @@ function planSummary({ summary, changes }: NonNullable<Report['plan']>): string 
     ({ headline, details, isWarning }) =>
       `| ${isWarning ? '⚠' : ''} | ${ofCell(headline)} | ${details.map(ofCell).join('<br>')} |`,
   );
-  return `\n### Plan\n\n${ofCell(summary)}\n${changes.length === 0 ? '' : `\n| | change | what is known of it |\n|---|---|---|\n${bounded(rows)}`}`;
+  return (
+    `\n### Plan\n\n${ofCell(summary)}` +
+    `\n${changes.length === 0 ? '' : `\n| | change | what is known of it |\n|---|---|---|\n${bounded(rows)}`}`
+  );
 }
 
 function bounded(rows: readonly string[]): string {

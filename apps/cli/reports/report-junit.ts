@@ -22,11 +22,16 @@ export function toJunit({ problems, fileCount, plan }: Report): string {
   const suites =
     byFile.size === 0
       ? [
-          `  <testsuite name="factory" tests="1" failures="0">\n    <testcase name="${fileCount} files" classname="factory"/>\n  </testsuite>`,
+          `  <testsuite name="factory" tests="1" failures="0">\n    <testcase name="${fileCount} files" ` +
+            `classname="factory"/>\n  </testsuite>`,
         ]
       : [...byFile].map(toSuite);
   const failures = problems.filter(isFailure).length + changes.filter(isHeld).length;
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="millwright ${plan === undefined ? 'validate' : 'plan'}" tests="${Math.max(1, problems.length + changes.length)}" failures="${failures}">\n${suites.join('\n')}\n</testsuites>\n`;
+  return (
+    `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="millwright ` +
+    `${plan === undefined ? 'validate' : 'plan'}" tests="${Math.max(1, problems.length + changes.length)}" ` +
+    `failures="${failures}">\n${suites.join('\n')}\n</testsuites>\n`
+  );
 }
 
 function isFailure({ severity }: Problem): boolean {
@@ -40,7 +45,10 @@ function isHeld({ rule }: ReportedChange): boolean {
 function toSuite([path, { problems, changes }]: [string, FileFindings]): string {
   const cases = [...problems.map((problem) => toCase(path, problem)), ...changes.map(toChangeCase)].join('\n');
   const failures = problems.filter(isFailure).length + changes.filter(isHeld).length;
-  return `  <testsuite name="${ofXml(path)}" tests="${problems.length + changes.length}" failures="${failures}">\n${cases}\n  </testsuite>`;
+  return (
+    `  <testsuite name="${ofXml(path)}" tests="${problems.length + changes.length}" failures="${failures}` +
+    `">\n${cases}\n  </testsuite>`
+  );
 }
 
 /** A change is a case that passed and says what it is; a deletion that waits for an approval has failed. */
@@ -50,14 +58,20 @@ function toChangeCase(change: ReportedChange): string {
   const body = isHeld(change)
     ? `<failure type="${rule}" message="${ofXml(headline)}">${text}</failure>`
     : `<system-out>${text}</system-out>`;
-  return `    <testcase name="${rule} ${ofXml(headline)}" classname="${ofXml(path)}" file="${ofXml(path)}">${body}</testcase>`;
+  return (
+    `    <testcase name="${rule} ${ofXml(headline)}" classname="${ofXml(path)}" file="${ofXml(path)}">${body}` +
+    '</testcase>'
+  );
 }
 
 /** A warning is a case that passed and says so. */
 function toCase(path: string, problem: Problem): string {
   const { line, column, rule, message } = problem;
   const at = ofXml(`${path}:${line}:${column}`);
-  const head = `    <testcase name="${ofXml(rule)} ${at}" classname="${ofXml(path)}" file="${ofXml(path)}" line="${line}">`;
+  const head =
+    `    <testcase name="${ofXml(rule)} ${at}" ` +
+    `classname="${ofXml(path)}" file="${ofXml(path)}" line="${line}` +
+    '">';
   const text = ofXml(message);
   const body = isFailure(problem)
     ? `<failure type="${ofXml(rule)}" message="${text}">${at}: ${text}</failure>`

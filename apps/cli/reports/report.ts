@@ -59,7 +59,8 @@ const UNPRINTABLE =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\p{Cs}/gu;
 
 /**
- * Text from a repository as it may be printed: what could move a terminal's cursor or reorder a line is written as \u{…}, and a
+ * Text from a repository as it may be printed: what could move a terminal's cursor or reorder a line is written as
+ * \u{…}, and a
  * leading `::` (or `##[`) is broken, because build servers take it for a command.
  */
 export function printable(text: string): string {
@@ -71,7 +72,10 @@ export function printable(text: string): string {
   );
 }
 
-/** A JSON value as indented text, ended by a line feed, that no terminal obeys: inside JSON strings JSON's own escapes do it. */
+/**
+ * A JSON value as indented text, ended by a line feed, that no terminal obeys: inside JSON strings JSON's own escapes
+ * do it.
+ */
 export function printableJson(value: unknown): string {
   const text = JSON.stringify(value, null, 2).replace(UNPRINTABLE, (character) =>
     character === '\n' ? '\n' : jsonEscape(character),

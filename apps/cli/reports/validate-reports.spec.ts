@@ -116,7 +116,8 @@ it('--format junit is well-formed XML with a case a problem, also for names that
     'python3',
     [
       '-c',
-      'import sys, xml.etree.ElementTree as t; r = t.fromstring(sys.stdin.read()); print(r.get("tests"), r.get("failures"), len(r.findall(".//testcase")), len(r.findall(".//failure")))',
+      'import sys, xml.etree.ElementTree as t; r = t.fromstring(sys.stdin.read()); print(r.get("tests"), ' +
+        'r.get("failures"), len(r.findall(".//testcase")), len(r.findall(".//failure")))',
     ],
     { input: out },
   );

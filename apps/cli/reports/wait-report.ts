@@ -33,7 +33,9 @@ export function printEnd(
   io: CliIo,
 ): { code: number; summary: string } {
   const code = exitOf(end);
-  const words = `${factory.slug}: ${superseded === undefined ? sentence(end) : `${superseded} is superseded by ${end.revision}, which is ${sentence(end)}`}`;
+  const words =
+    `${factory.slug}:` +
+    ` ${superseded === undefined ? sentence(end) : `${superseded} is superseded by ${end.revision}, which is ${sentence(end)}`}`;
   const problems = problemsOf(end, format === 'github' ? factory : undefined);
   const found = { problems, notRun: [], fileCount: 0 };
   output.result(end, () => {
@@ -56,7 +58,10 @@ export function printEnd(
   };
 }
 
-/** The pass whose findings count: the one that blocked it; of what serves the one that applied it, because a part may be missing. */
+/**
+ * The pass whose findings count: the one that blocked it; of what serves the one that applied it, because a part may be
+ * missing.
+ */
 function judgedBy({ state, revision, serving_revision: serving, sync }: RevisionStatus): RevisionStatus['sync'] {
   if (sync === null || state === 'lost') return null; // nobody can approve or mend what is no longer part of the branch
   if (state !== 'serving') return sync;
@@ -67,7 +72,10 @@ function judgedBy({ state, revision, serving_revision: serving, sync }: Revision
     : null;
 }
 
-/** 0 serves · 1 people must change something · 4 something waits for an approval. Of a revision that applied in part, the other part counts. */
+/**
+ * 0 serves · 1 people must change something · 4 something waits for an approval. Of a revision that applied in part,
+ * the other part counts.
+ */
 function exitOf(end: RevisionStatus): number {
   const judged = judgedBy(end);
   if (end.state === 'serving' && judged?.problems.some(({ severity }) => severity === 'error') === true)

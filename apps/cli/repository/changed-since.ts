@@ -7,7 +7,10 @@ import { FILE_BYTES_MAX, isDefinitionPath, type Problem, type TreeFile } from '#
 import { CommandError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 
-/** Definition files of the commit from which the folder's branch and `reference` go apart. Throws CommandError where git knows no such commit. */
+/**
+ * Definition files of the commit from which the folder's branch and `reference` go apart. Throws CommandError where git
+ * knows no such commit.
+ */
 export async function filesSince(folder: string, reference: string): Promise<TreeFile[]> {
   const git = (args: readonly string[], input = ''): Promise<Buffer> => runGit(folder, args, input);
   const commit = (
@@ -110,7 +113,10 @@ function runGit(folder: string, args: readonly string[], input: string): Promise
   });
 }
 
-/** Problems of files that changed, and further ones that were not there before: what a change breaks elsewhere is its problem too. */
+/**
+ * Problems of files that changed, and further ones that were not there before: what a change breaks elsewhere is its
+ * problem too.
+ */
 export function broughtProblems(
   now: readonly Problem[],
   before: readonly Problem[],

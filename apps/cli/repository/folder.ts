@@ -50,13 +50,16 @@ export async function readNamedFolder(folder: string): Promise<TreeFile[]> {
   }
 }
 
-/** Whether anything below a folder could be a definition: everything else, node_modules and .git first, is not listed. */
+/**
+ * Whether anything below a folder could be a definition: everything else, node_modules and .git first, is not listed.
+ */
 function leadsToDefinitions(path: string): boolean {
   return !path.split('/').includes('.git') && isDefinitionPath(`${path}/x.yaml`);
 }
 
 /**
- * Content up to the limit; beyond it the size alone, so that nothing huge is read. One call after another without waiting in between:
+ * Content up to the limit; beyond it the size alone, so that nothing huge is read. One call after another without
+ * waiting in between:
  * a verb has nothing else to do, and thousands of small files cost a tenth of what they cost through the thread pool.
  */
 function readRegularFile(root: string, path: string): TreeFile {

@@ -16,7 +16,9 @@ import type { PrintableChange, PrintablePlan, UnplannedCheck } from '../reports/
 /** Checks that need a server. */
 const NEEDS_SERVER = ['traffic', 'replay', 'secret-changes', 'approvals'] as const satisfies readonly UnplannedCheck[];
 
-/** Stands for a UID while definitions are compared: the same object has the same one on both sides. It is never shown. */
+/**
+ * Stands for a UID while definitions are compared: the same object has the same one on both sides. It is never shown.
+ */
 const standIn = (kind: string, slug: string): string => `${kind}/${slug}`;
 const KNOWN: KnownFacts = { webhookUidOf: (slug) => standIn('webhook', slug) };
 
@@ -26,7 +28,10 @@ export interface OfflinePlan {
   brokenBefore: number;
 }
 
-/** Compares the folder with the commit from which its branch and `reference` go apart. Throws CommandError where git knows no such commit. */
+/**
+ * Compares the folder with the commit from which its branch and `reference` go apart. Throws CommandError where git
+ * knows no such commit.
+ */
 export async function planSince(folder: string, reference: string, files: readonly TreeFile[]): Promise<OfflinePlan> {
   const before = await filesSince(folder, reference);
   const reading = readDefinitions(before);

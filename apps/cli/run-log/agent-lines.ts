@@ -11,7 +11,10 @@ export interface LoggedEvent {
   payload?: Payload;
 }
 
-/** Output and what an agent says hold `text`; a change of the run `state` and `message`, or `text`; what an agent does has members of its own. */
+/**
+ * Output and what an agent says hold `text`; a change of the run `state` and `message`, or `text`; what an agent does
+ * has members of its own.
+ */
 export interface Payload {
   text?: string;
   state?: string;

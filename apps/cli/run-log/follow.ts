@@ -40,7 +40,8 @@ export async function printEvents({ api, output, io }: Calling, runId: string): 
 }
 
 /**
- * Prints events until the run has ended; answers the exit code of its end. In text the run's output goes to stdout and its
+ * Prints events until the run has ended; answers the exit code of its end. In text the run's output goes to stdout and
+ * its
  * changes to stderr; in JSON all of it goes to stderr and the ended run to stdout.
  */
 export async function follow({ api, output, io }: Calling, runId: string): Promise<number> {
@@ -67,7 +68,8 @@ export async function follow({ api, output, io }: Calling, runId: string): Promi
       continue;
     }
     printer.end();
-    if (printer.state !== run.state) printer.tell(run.state, run.status_message?.message); // of one that waited there may be no event
+    // of one that waited there may be no event
+    if (printer.state !== run.state) printer.tell(run.state, run.status_message?.message);
     output.result(run, () => undefined);
     return exit;
   }

@@ -1,4 +1,6 @@
-/** Prints a run's events: its output and the agent's words as they were written, everything else on lines of its own. */
+/**
+ * Prints a run's events: its output and the agent's words as they were written, everything else on lines of its own.
+ */
 import { toAgentLines, toUsageLine, type AgentStory, type LoggedEvent, type Payload } from './agent-lines.ts';
 import type { CliIo } from '../command.ts';
 import { paint, printableLine, shorten, toLines, type Colour } from '../terminal/output.ts';
@@ -10,7 +12,10 @@ type Stream = NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
 export interface Remark {
   text: string;
   colour?: Colour;
-  /** `act`: the agent does something; `excerpt`: one line of something longer, cut where the terminal ends; `command`: one to be copied, never cut. */
+  /**
+   * `act`: the agent does something; `excerpt`: one line of something longer, cut where the terminal ends; `command`:
+   * one to be copied, never cut.
+   */
   kind?: 'act' | 'excerpt' | 'command';
 }
 

@@ -15,7 +15,10 @@ export function ciFile(host: Exclude<CiHost, 'none'>): StarterFile {
     : { path: '.gitlab-ci.yml', text: GITLAB };
 }
 
-/** Nothing of the repository is trusted here: no secrets reach pull requests from forks, and no credentials stay in the checkouts. */
+/**
+ * Nothing of the repository is trusted here: no secrets reach pull requests from forks, and no credentials stay in the
+ * checkouts.
+ */
 const GITHUB = `name: Factory files
 on:
   pull_request:

@@ -142,9 +142,12 @@ const GIT_IGNORE = `# A service that is started in this folder keeps its keys an
 
 const CI_WORDS: Readonly<Record<CiHost, string>> = {
   github:
-    '\nEvery pull request is checked by `.github/workflows/factory.yml`: set the repository variable `MILLWRIGHT_REPOSITORY` (owner/name of the\nrepository that holds Millwright) and, where it is not `main`, `MILLWRIGHT_REF`.\n',
+    '\nEvery pull request is checked by `.github/workflows/factory.yml`: set the repository variable ' +
+    '`MILLWRIGHT_REPOSITORY` (owner/name of the\nrepository that holds Millwright) and, where it is not `main`, ' +
+    '`MILLWRIGHT_REF`.\n',
   gitlab:
-    '\nEvery merge request is checked by `.gitlab-ci.yml`: set the CI variable `MILLWRIGHT_REPOSITORY` (address of the git repository that\nholds Millwright) and, where it is not `main`, `MILLWRIGHT_REF`.\n',
+    '\nEvery merge request is checked by `.gitlab-ci.yml`: set the CI variable `MILLWRIGHT_REPOSITORY` (address ' +
+    'of the git repository that\nholds Millwright) and, where it is not `main`, `MILLWRIGHT_REF`.\n',
   none: '',
 };
 

@@ -36,7 +36,9 @@ async function obstacleOf(root: string, path: string): Promise<Obstacle | undefi
   return undefined;
 }
 
-/** `special`: neither a file of this folder alone nor a folder: a pipe, a device, a file with a second name elsewhere. */
+/**
+ * `special`: neither a file of this folder alone nor a folder: a pipe, a device, a file with a second name elsewhere.
+ */
 async function kindOf(place: string): Promise<'file' | 'folder' | 'link' | 'special' | undefined> {
   try {
     const entry = await lstat(place);

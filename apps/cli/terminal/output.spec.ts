@@ -252,7 +252,8 @@ describe('a log', () => {
       ['status', { state: 'FAILED' }],
     ];
     expect(printed(events, { isTTY: true, columns: 20 }).err).toBe(
-      '\u001b[1m>> x\u001b[0m\n\u001b[2m   | a line that is…\u001b[0m\n\u001b[33m-- this run is NOT isolated\u001b[0m\n\u001b[31m-- FAILED\u001b[0m\n',
+      '\u001b[1m>> x\u001b[0m\n\u001b[2m   | a line that is…\u001b[0m\n\u001b[33m-- this run is NOT ' +
+        'isolated\u001b[0m\n\u001b[31m-- FAILED\u001b[0m\n',
     );
     expect(printed(events, { isTTY: true, columns: 80 }, { NO_COLOR: '1' }).err).toBe(
       '>> x\n   | a line that is much too long for it\n-- this run is NOT isolated\n-- FAILED\n',

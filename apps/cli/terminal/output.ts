@@ -58,7 +58,10 @@ export class Output {
     this.io.stderr.write(`${paint(printable(text), 'dim', this.io.stderr, this.io)}\n`);
   }
 
-  /** Rows below a heading, in aligned columns. On a terminal a row that is too wide loses the end of the column `shrinkable`. */
+  /**
+   * Rows below a heading, in aligned columns. On a terminal a row that is too wide loses the end of the column
+   * `shrinkable`.
+   */
   table(heading: readonly string[], rows: readonly (readonly Cell[])[], shrinkable?: number): void {
     const cells = rows.map((row) => row.map(toCell));
     const widths = heading.map((title, column) =>
@@ -72,7 +75,9 @@ export class Output {
     for (const row of cells) this.row(row, widths);
   }
 
-  /** Names and values below each other; further lines of a value stand below its first. Undefined values are left out. */
+  /**
+   * Names and values below each other; further lines of a value stand below its first. Undefined values are left out.
+   */
   fields(fields: readonly (readonly [name: string, value: Cell | undefined])[]): void {
     const shown = fields.flatMap(([name, value]) =>
       value === undefined

@@ -14,7 +14,9 @@ const ANSWER_MS_MAX = 10_000;
 
 const COLOURS: Readonly<Record<Level, Colour>> = { ok: 'green', warning: 'yellow', problem: 'red' };
 
-/** The verb `doctor`; `builtInAgent`: how the agent that comes with the service is started, as it was built if not said. */
+/**
+ * The verb `doctor`; `builtInAgent`: how the agent that comes with the service is started, as it was built if not said.
+ */
 export const doctorOf = (builtInAgent?: BuiltInAgent): DescribedVerb =>
   verb({
     name: 'doctor',
@@ -30,7 +32,9 @@ export const doctorOf = (builtInAgent?: BuiltInAgent): DescribedVerb =>
       'key-file': {
         type: 'string',
         value: 'FILE',
-        help: 'file with the API key for --server (default: MILLWRIGHT_API_KEY; on this machine also <data dir>/admin-key)',
+        help:
+          'file with the API key for --server (default: MILLWRIGHT_API_KEY; on this machine also <data ' +
+          'dir>/admin-key)',
       },
     },
     async run({ values: { format, server, 'key-file': keyFile } }, io) {
@@ -131,7 +135,8 @@ function judged(status: number, text: string, keyOrigin: string): Omit<DoctorFin
   const others =
     processes.length < 2
       ? ''
-      : `; ${processes.length} processes share its database: ${processes.map(({ name, roles }) => `${name} (${roles.join(', ')})`).join('; ')}`;
+      : `; ${processes.length} processes share its ` +
+        `database: ${processes.map(({ name, roles }) => `${name} (${roles.join(', ')})`).join('; ')}`;
   return { level: 'ok', message: `the service is ready and knows the API key${others}` };
 }
 

@@ -12,14 +12,16 @@ export const explain = apiVerb({
   name: 'explain',
   arguments: 'ID',
   summary:
-    'Tells what decided a delivery or a run: commit, file, webhook, automation, trigger, filter; and why others did not fire.',
+    'Tells what decided a delivery or a run: commit, file, webhook, automation, trigger, filter; and why others ' +
+    'did not fire.',
   details: ['ID is the ID of a run, or that of a delivery in the log, as `millwright deliveries` prints it (ENTRY).'],
   positionals: [1, 1],
   options: {},
   async run({ positionals: [id = ''] }, { api, output }) {
     if (!UUID.test(id))
       throw new UsageError(
-        'ID must be the ID of a run, as `millwright runs` prints it, or the entry_id of a delivery, as `millwright deliveries` prints it (ENTRY)',
+        'ID must be the ID of a run, as `millwright runs` prints it, or the entry_id of a delivery, as ' +
+          '`millwright deliveries` prints it (ENTRY)',
       );
     const answer = await api.explanations.retrieve(id.toLowerCase());
     output.result(answer, () => tell(answer, output));
@@ -78,10 +80,16 @@ function startWords(run: ExplainedRun, { delivery, automations, webhook }: Expla
   const automation = automations.find(({ run_id: id }) => id === run.run_id)?.slug;
   const fired = automation === undefined ? '' : `, which fired automation ${automation}`;
   if (run.schedule !== null)
-    return `by the tick of ${toSeconds(run.scheduled_at)} of schedule ${run.schedule.schedule_name ?? run.schedule.cron_schedule ?? run.schedule.schedule_id}${fired}`;
+    return (
+      `by the tick of ${toSeconds(run.scheduled_at)} of ` +
+      `schedule ${run.schedule.schedule_name ?? run.schedule.cron_schedule ?? run.schedule.schedule_id}${fired}`
+    );
   if (delivery !== null) return `by delivery ${delivery.entry_id}${fired}`;
   if (run.delivery_id !== null)
-    return `by a delivery that is in the log no more, ${run.delivery_id} of webhook ${webhook?.slug ?? '(gone)'}${fired}`;
+    return (
+      `by a delivery that is in the log no more, ${run.delivery_id} ` +
+      `of webhook ${webhook?.slug ?? '(gone)'}${fired}`
+    );
   return `by ${run.creator.display_name} over ${SOURCES[run.source] ?? run.source}; no definition decided it`;
 }
 
@@ -184,7 +192,8 @@ function changesOf({ webhook, automations }: Explanation): string[] {
     standing === 'unchanged'
       ? []
       : [
-          `since then ${kind} ${slug} was ${standing}${standing === 'changed' ? ', last' : ''} at ${toSeconds(at)} by ${abbreviated(revision)}`,
+          `since then ${kind} ${slug} was ${standing}${standing === 'changed' ? ', last' : ''} at ` +
+            `${toSeconds(at)} by ${abbreviated(revision)}`,
         ],
   );
 }

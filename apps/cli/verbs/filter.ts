@@ -19,7 +19,8 @@ const test = verb({
   arguments: 'FILTER_FILE [PAYLOAD_FILE]',
   summary: 'Says whether a payload satisfies a payload filter; needs no server, except for a stored delivery.',
   details: [
-    'FILTER_FILE holds the filter alone, as JSON or (.yaml, .yml) as YAML. PAYLOAD_FILE holds the body as it would be delivered; - reads stdin.',
+    'FILTER_FILE holds the filter alone, as JSON or (.yaml, .yml) as YAML. PAYLOAD_FILE holds the body as it ' +
+      'would be delivered; - reads stdin.',
     'With --entry, the payload is the one that the server has stored of that delivery.',
     'Ends with 0 for "Would trigger" and 1 for "Would not trigger".',
   ],
@@ -124,6 +125,7 @@ function printResult(output: Output, { result, payload_check: check }: Result): 
   output.line(result, check.passed ? 'green' : 'yellow');
   if (!check.passed)
     output.line(
-      `  failed at ${check.failed_pointer === '' ? 'the root' : (check.failed_pointer ?? '?')} (${check.operator ?? '?'})`,
+      `  failed at ${check.failed_pointer === '' ? 'the root' : (check.failed_pointer ?? '?')} ` +
+        `(${check.operator ?? '?'})`,
     );
 }

@@ -86,7 +86,11 @@ describe('the starter', () => {
       const relative = /^(?:---\n)?# yaml-language-server: \$schema=(\S+)\n/.exec(text)?.[1] ?? '';
       const validate = schemaAt(resolve(dirname(join(folder, path)), relative));
       const document: unknown = parse(path.endsWith('.md') ? (text.split(/^---$/m)[1] ?? '') : text);
-      expect({ path, valid: validate(document), errors: validate.errors }).toEqual({ path, valid: true, errors: null });
+      expect({ path, valid: validate(document), errors: validate.errors }).toEqual({
+        path,
+        valid: true,
+        errors: null,
+      });
       expect(validate({ ...(document as object), colour: 'red' })).toBe(false);
     }
   });

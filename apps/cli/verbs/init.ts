@@ -12,7 +12,8 @@ export const init = verb({
   name: 'init',
   arguments: '[DIR]',
   summary:
-    'Writes a starter factory repository into a folder (default: the current one): definitions, their schemas, editor settings.',
+    'Writes a starter factory repository into a folder (default: the current one): definitions, their schemas, ' +
+    'editor settings.',
   details: ['Nothing is overwritten: where a file exists already, it is named and nothing at all is written.'],
   positionals: [0, 1],
   surplus: 'takes one DIR at most',
@@ -32,7 +33,9 @@ export const init = verb({
     );
     if (values['pre-commit'] === true)
       output.note(
-        `before the hook works: put the address and a tag of Millwright's repository into ${PRE_COMMIT_FILE.path} (${Object.values(PRE_COMMIT_PLACEHOLDERS).join(', ')}), then: pre-commit install`,
+        `before the hook works: put the address and a tag of Millwright's repository into ` +
+          `${PRE_COMMIT_FILE.path} (${Object.values(PRE_COMMIT_PLACEHOLDERS).join(', ')}), then: pre-commit ` +
+          'install',
       );
     return EXIT.ok;
   },

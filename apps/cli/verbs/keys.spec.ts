@@ -1,4 +1,7 @@
-/** `millwright keys` and `audit` against a real service: a key is printed alone and once, works at once and ends at once. */
+/**
+ * `millwright keys` and `audit` against a real service: a key is printed alone and once, works at once and ends at
+ * once.
+ */
 import { bootService, type TestService } from '../../../test/support/service.ts';
 import { call, type Call } from '../../../test/support/recorded-io.ts';
 
@@ -140,7 +143,8 @@ describe('millwright keys list, current and revoke', () => {
     const { key, id } = await create('--name', 'short-lived', '--role', 'viewer');
     expect((await millwright(['keys', 'list'])).out).toMatch(
       new RegExp(
-        `^ID +KEY +NAME +ROLE +FACTORIES +BELONGS TO +LAST USED +ENDS\n${id} +mw_\\S{4}… +short-lived +viewer +\\* +admin +- +-\n`,
+        `^ID +KEY +NAME +ROLE +FACTORIES +BELONGS TO +LAST USED +ENDS\n${id} +mw_\\S{4}… +short-lived +viewer ` +
+          `+\\* +admin +- +-\n`,
       ),
     );
     expect(await millwright(['keys', 'current'], key)).toMatchObject({ code: 0 });
@@ -182,7 +186,8 @@ describe('millwright audit', () => {
     const all = await millwright(['audit', '--limit', '1']);
     expect(all.out).toMatch(
       new RegExp(
-        `^AT +WHO +ACTION +SUBJECT +FACTORY +FROM +DETAILS\n\\S+Z +admin +api_key.create +${id} +- +127.0.0.1 +name=audited role=viewer principal=user_admin\n$`,
+        `^AT +WHO +ACTION +SUBJECT +FACTORY +FROM +DETAILS\n\\S+Z +admin +api_key.create +${id} +- +127.0.0.1 ` +
+          `+name=audited role=viewer principal=user_admin\n$`,
       ),
     );
     expect(all.err).toMatch(/^there are more: --cursor \S+\n$/);

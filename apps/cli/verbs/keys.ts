@@ -15,7 +15,8 @@ const create = apiVerb({
   name: 'keys create',
   summary: 'Makes an API key and prints it, this once.',
   details: [
-    'Only the key goes to stdout: redirect it into a file that nobody else can read, or pipe it on. It belongs to you, unless',
+    'Only the key goes to stdout: redirect it into a file that nobody else can read, or pipe it on. It belongs ' +
+      'to you, unless',
     '--service-account names a program. A key without --factory sees every factory; one with it is manager at most.',
   ],
   options: {
@@ -56,7 +57,8 @@ const create = apiVerb({
     output.result(made, () => {
       output.line(made.key);
       output.note(
-        `key ${made.id} (${made.name}): ${made.role} ${factoriesText(made)}, for ${made.principal.display_name}, ${endText(made)}`,
+        `key ${made.id} (${made.name}): ${made.role} ${factoriesText(made)}, for ${made.principal.display_name}` +
+          `, ${endText(made)}`,
       );
       output.note('it is not shown again; store it now');
     });

@@ -48,7 +48,11 @@ describe('plan --changed-since', () => {
     expect(await plan([])).toEqual({
       code: 0,
       out: 'No changes.\n',
-      err: 'not looked at without a server: whether named secrets exist; whether secrets are set and usable; which webhooks are new to the quota; whether webhook UIDs exist; whether undeclared environments exist; what came and ran in the last days; what stored deliveries would start; which values guard the webhooks; which deletions are approved already\n',
+      err:
+        'not looked at without a server: whether named secrets exist; whether secrets are set and usable; which ' +
+        'webhooks are new to the quota; whether webhook UIDs exist; whether undeclared environments exist; what ' +
+        'came and ran in the last days; what stored deliveries would start; which values guard the webhooks; ' +
+        'which deletions are approved already\n',
     });
   });
 
@@ -62,7 +66,8 @@ describe('plan --changed-since', () => {
       code: 2,
       out: [
         '+ webhook fresh (assigned when it applies) webhooks/fresh.yaml',
-        '+ webhook offers (assigned when it applies) webhooks/offers.yaml: renamed from webhooks/sales.yaml, its UID and URL are new',
+        '+ webhook offers (assigned when it applies) webhooks/offers.yaml: renamed from webhooks/sales.yaml, ' +
+          'its UID and URL are new',
         '~ webhook orders webhooks/orders.yaml: enabled',
         '- webhook sales webhooks/sales.yaml',
         '2 to create, 1 to update, 1 to delete.',
@@ -108,7 +113,9 @@ describe('plan --changed-since', () => {
     const { code, out, err } = await plan([]);
     expect({ code, out }).toEqual({
       code: 4,
-      out: '! automation act automations/act/automation.md: deletion held back\n! automation look automations/look/automation.md: deletion held back\n2 deletions held back; nothing else changes.\n',
+      out:
+        '! automation act automations/act/automation.md: deletion held back\n! automation look ' +
+        'automations/look/automation.md: deletion held back\n2 deletions held back; nothing else changes.\n',
     });
     expect(err).toMatch(
       /^offline: this revision would delete the last automation \(2 of 2\); bring the files back, or approve the deletions where the server holds them\n/,
@@ -260,13 +267,15 @@ describe('formats of a plan', () => {
       'python3',
       [
         '-c',
-        'import sys, xml.etree.ElementTree as t; r = t.fromstring(sys.stdin.read()); print(r.get("tests"), len(r.findall(".//testcase")), len(r.findall(".//failure")))',
+        'import sys, xml.etree.ElementTree as t; r = t.fromstring(sys.stdin.read()); print(r.get("tests"), ' +
+          'len(r.findall(".//testcase")), len(r.findall(".//failure")))',
       ],
       { input: await printed('junit') },
     );
     expect(counted.toString().trim()).toBe('3 3 1');
     const sarif = JSON.parse(await printed('sarif'));
-    expect(sarif.runs[0].results.map(({ level }: { level: string }) => level)).toEqual(['note', 'note', 'warning']); // what is held waits for somebody
+    // what is held waits for somebody
+    expect(sarif.runs[0].results.map(({ level }: { level: string }) => level)).toEqual(['note', 'note', 'warning']);
     expect(sarif.runs[0].tool.driver.rules.map(({ id }: { id: string }) => id)).toEqual([
       'plan-create',
       'plan-held',

@@ -21,11 +21,16 @@ export const plan = verb({
   arguments: '[DIR]',
   summary: 'Shows what the files of a folder (default: the current one) would change in a factory; nothing is written.',
   details: [
-    'The server checks them like a pass does, with the secrets and webhooks that the factory has, predicts the URLs of new webhooks, counts the',
-    'deliveries and runs of the last 7 days of everything that changes, and asks the last 50 stored deliveries what would start for them.',
-    'github prints workflow commands, and a summary where GITHUB_STEP_SUMMARY says; sarif is SARIF 2.1.0, junit JUnit XML.',
-    'With --changed-since no server is asked: the folder is compared with the commit from which its branch and REF go apart.',
-    'Ends with 0 when nothing would change, 2 when something would, 1 when problems keep files from applying, 4 when the guard would',
+    'The server checks them like a pass does, with the secrets and webhooks that the factory has, predicts the ' +
+      'URLs of new webhooks, counts the',
+    'deliveries and runs of the last 7 days of everything that changes, and asks the last 50 stored deliveries ' +
+      'what would start for them.',
+    'github prints workflow commands, and a summary where GITHUB_STEP_SUMMARY says; sarif is SARIF 2.1.0, junit ' +
+      'JUnit XML.',
+    'With --changed-since no server is asked: the folder is compared with the commit from which its branch and ' +
+      'REF go apart.',
+    'Ends with 0 when nothing would change, 2 when something would, 1 when problems keep files from applying, 4 ' +
+      'when the guard would',
     'hold deletions for an approval.',
   ],
   positionals: [0, 1],
@@ -153,7 +158,9 @@ function remark(slug: string, plan: PrintablePlan, output: Output): void {
   const isRefused = !valid && ending === 'blocked';
   if (!valid)
     output.note(
-      `${slug}: ${count(problems.filter(({ severity }) => severity === 'error').length, 'error')}; ${isRefused ? 'nothing of this would apply' : 'files in error would keep their last good version'}`,
+      `${slug}: ` +
+        `${count(problems.filter(({ severity }) => severity === 'error').length, 'error')};` +
+        ` ${isRefused ? 'nothing of this would apply' : 'files in error would keep their last good version'}`,
     );
   if (isHeld(plan))
     output.note(

@@ -17,7 +17,8 @@ export const artifacts = apiVerb({
   arguments: 'ID',
   summary: 'Lists what a run has made (the latest 100); with --save its files are copied into a folder.',
   details: [
-    'Files that a run made are foreign: look before you open or start one. Of two files of the same name the later one is saved as NAME-2.',
+    'Files that a run made are foreign: look before you open or start one. Of two files of the same name the ' +
+      'later one is saved as NAME-2.',
   ],
   positionals: [1, 1],
   options: {
@@ -104,7 +105,10 @@ function copiesOf(found: readonly ArtifactItem[], folder: string): Copy[] {
   });
 }
 
-/** The name, with a number before its extension where it is taken: some file systems take large and small letters for the same. */
+/**
+ * The name, with a number before its extension where it is taken: some file systems take large and small letters for
+ * the same.
+ */
 function freeName(name: string, taken: Set<string>): string {
   const dot = name.lastIndexOf('.');
   const [stem, extension] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ''];

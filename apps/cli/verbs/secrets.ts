@@ -29,12 +29,14 @@ const set = apiVerb({
   arguments: 'NAME',
   summary: 'Sets the value of a secret, or its next version; webhooks take it over at once.',
   details: [
-    'The value is read from stdin or a file, never from the command line, where other users of the machine and the shell',
+    'The value is read from stdin or a file, never from the command line, where other users of the machine and ' +
+      'the shell',
     'history would see it. It must be UTF-8 text. One final line end is not part of it, unless --raw is given.',
   ],
   positionals: [1, 1],
   surplus:
-    'takes NAME only: the value comes from stdin or --file, never from the command line (this one should be changed if it was real)',
+    'takes NAME only: the value comes from stdin or --file, never from the command line (this one should be ' +
+    'changed if it was real)',
   options: {
     file: { type: 'string', value: 'FILE', help: 'file that holds the value (default: stdin)' },
     raw: { type: 'boolean', help: 'take every byte as it is, a final line end too' },

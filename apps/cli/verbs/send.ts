@@ -30,8 +30,10 @@ export const send = verb({
   arguments: 'URL',
   summary: 'Posts a delivery to a webhook, with the credential or signature that its senders use.',
   details: [
-    'URL is the ingress URL as `millwright webhooks` prints it; the token of a url_token webhook comes from --secret-file and takes',
-    'the place of {token}. Without --delivery-id every call is a new delivery. Ends with 0 when the service accepts it (202).',
+    'URL is the ingress URL as `millwright webhooks` prints it; the token of a url_token webhook comes from ' +
+      '--secret-file and takes',
+    'the place of {token}. Without --delivery-id every call is a new delivery. Ends with 0 when the service ' +
+      'accepts it (202).',
   ],
   positionals: [1, 1],
   options: {

@@ -1,4 +1,7 @@
-/** `millwright status`, `sync`, `syncs` and `approve` against a real service: what each ending prints, and its exit code. */
+/**
+ * `millwright status`, `sync`, `syncs` and `approve` against a real service: what each ending prints, and its exit
+ * code.
+ */
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

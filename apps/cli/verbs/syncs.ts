@@ -12,7 +12,8 @@ import { statusExitCode, noteUnattended, printPass, printStatus } from '../repor
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
 const ENDINGS = [
-  'Ends with 0 when the revision is applied, 1 when problems block it (or parts of it), 3 when it could not be read, 4 when',
+  'Ends with 0 when the revision is applied, 1 when problems block it (or parts of it), 3 when it could not be ' +
+    'read, 4 when',
   'deletions or a rewritten history wait for an approval, or when it waits for a sync window.',
 ];
 
@@ -68,8 +69,10 @@ export const approve = apiVerb({
   arguments: '[FACTORY] DIGEST',
   summary: 'Approves held deletions, or a rewritten history, by their digest.',
   details: [
-    'The digest covers factory, revision and deletions (of a rewritten history both revisions): whatever comes later is held again.',
-    'What is not held now is not approved: a digest that was copied wrongly would look like success. --ahead approves it all the same.',
+    'The digest covers factory, revision and deletions (of a rewritten history both revisions): whatever comes ' +
+      'later is held again.',
+    'What is not held now is not approved: a digest that was copied wrongly would look like success. --ahead ' +
+      'approves it all the same.',
   ],
   positionals: [1, 2],
   options: { ahead: { type: 'boolean', help: 'approve what is not held yet' } },

@@ -79,7 +79,8 @@ describe('millwright validate', () => {
     const { code, out, err } = await run('--secrets-list', 'names.txt');
     expect(code).toBe(1);
     expect(out).toBe(
-      'webhooks/orders.yaml:1:13: secretName "oders-hook" is not a team secret; did you mean "orders-hook"? [secret-known]\n',
+      'webhooks/orders.yaml:1:13: secretName "oders-hook" is not a team secret; did you mean "orders-hook"? ' +
+        '[secret-known]\n',
     );
     expect(err).toContain('whether secrets are set and usable');
     expect(err).not.toContain('whether named secrets exist');
@@ -176,7 +177,9 @@ const isBuilt = existsSync(built);
 if (!isBuilt)
   process.stderr.write('SKIPPED: dist is not built, so what validate loads is not checked; run npx tsc -p . first\n');
 
-/** Prints every module that is resolved (ESM through a hook, CommonJS from its cache) while the example is validated. */
+/**
+ * Prints every module that is resolved (ESM through a hook, CommonJS from its cache) while the example is validated.
+ */
 const HOOK = `import { writeSync } from 'node:fs';
 export async function resolve(specifier, context, next) {
   const resolved = await next(specifier, context);

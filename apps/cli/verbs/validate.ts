@@ -142,7 +142,9 @@ async function namedSecrets(file: string): Promise<KnownFacts> {
 
 function summary({ problems, notRun, fileCount, leftOut = 0 }: Report): string {
   const errors = problems.filter(({ severity }) => severity === 'error').length;
-  const found = `${count(fileCount, 'file')}: ${count(errors, 'error')}, ${count(problems.length - errors, 'warning')}${leftOut === 0 ? '' : `; ${count(leftOut, 'problem')} of before left out`}\n`;
+  const found =
+    `${count(fileCount, 'file')}: ${count(errors, 'error')}, ${count(problems.length - errors, 'warning')}` +
+    `${leftOut === 0 ? '' : `; ${count(leftOut, 'problem')} of before left out`}\n`;
   if (notRun.length === 0) return found;
   return `${found}not checked without a server: ${notRun.map((check) => UNRUN_WORDS[check]).join('; ')}\n`;
 }

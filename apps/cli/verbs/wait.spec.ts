@@ -89,7 +89,9 @@ function revisionStatus(state: RevisionStatus['state'], more: Partial<RevisionSt
   };
 }
 
-/** What the server answers: each look the next one, the last one again and again. A number is a refusal of that status. */
+/**
+ * What the server answers: each look the next one, the last one again and again. A number is a refusal of that status.
+ */
 let course: (RevisionStatus | number)[];
 /** Status of the answer to POST sync; 0: asked for, as generation 7. */
 let syncRefusal: number;
@@ -362,27 +364,31 @@ describe('a revision that a newer one superseded', () => {
     });
   });
 
-  it('is waited for while the newest is one of before the sync that was asked for, waits for a window, or is mended', async () => {
-    [course, newest, handled] = [
-      [revisionStatus('superseded'), revisionStatus('superseded'), revisionStatus('serving')],
-      blocked({ problems: [PROBLEM] }),
-      [6],
-    ];
-    expect(await wait()).toMatchObject({ code: 0 });
-    [course, newest, handled] = [
-      [
-        revisionStatus('superseded'),
-        revisionStatus('superseded'),
-        revisionStatus('superseded'),
-        revisionStatus('serving'),
-      ],
-      blocked({ reason: 'outside-sync-window' }),
-      [7],
-    ];
-    expect(await wait()).toMatchObject({ code: 0 });
-    [course, newest] = [[revisionStatus('superseded'), revisionStatus('serving')], blocked({ problems: [PROBLEM] })];
-    expect(await wait()).toMatchObject({ code: 0 });
-  });
+  it(
+    'is waited for while the newest is one of before the sync that was asked for, waits for a window, or is ' +
+      'mended',
+    async () => {
+      [course, newest, handled] = [
+        [revisionStatus('superseded'), revisionStatus('superseded'), revisionStatus('serving')],
+        blocked({ problems: [PROBLEM] }),
+        [6],
+      ];
+      expect(await wait()).toMatchObject({ code: 0 });
+      [course, newest, handled] = [
+        [
+          revisionStatus('superseded'),
+          revisionStatus('superseded'),
+          revisionStatus('superseded'),
+          revisionStatus('serving'),
+        ],
+        blocked({ reason: 'outside-sync-window' }),
+        [7],
+      ];
+      expect(await wait()).toMatchObject({ code: 0 });
+      [course, newest] = [[revisionStatus('superseded'), revisionStatus('serving')], blocked({ problems: [PROBLEM] })];
+      expect(await wait()).toMatchObject({ code: 0 });
+    },
+  );
 });
 
 describe('the end of patience', () => {
@@ -391,7 +397,8 @@ describe('the end of patience', () => {
     const { code, err } = await wait(['--timeout', '1']);
     expect(code).toBe(3);
     expect(err).toContain(
-      `millwright wait: ${COMMIT.slice(0, 12)} does not serve after 1 s: unknown: it is unknown\n  see: millwright status shop\n`,
+      `millwright wait: ${COMMIT.slice(0, 12)} does not serve after 1 s: unknown: it is unknown\n  see: ` +
+        `millwright status shop\n`,
     );
   });
 

@@ -20,8 +20,10 @@ export const wait = verb({
   arguments: '[FACTORY]',
   summary: 'Waits until a revision, or a later one that holds it, serves on every replica.',
   details: [
-    'Asks for a sync first, where the key may. A repository that cannot be read and a closed sync window are waited for.',
-    'Ends with 0 when it serves, 1 when problems or people keep it from it, 4 when it waits for an approval, 3 when the time is over.',
+    'Asks for a sync first, where the key may. A repository that cannot be read and a closed sync window are ' +
+      'waited for.',
+    'Ends with 0 when it serves, 1 when problems or people keep it from it, 4 when it waits for an approval, 3 ' +
+      'when the time is over.',
     "Where a newer revision came before it was applied, and that one is blocked, the end is that one's.",
   ],
   positionals: [0, 1],

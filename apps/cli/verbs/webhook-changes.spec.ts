@@ -138,7 +138,9 @@ it('shows the edit of a file where files decide', async () => {
   expect(refused).toEqual({
     code: 1,
     out: '',
-    err: 'millwright webhooks disable: the definitions of this factory are managed in its files: edit enabled in webhooks/orders.yaml\n  webhooks/orders.yaml:\n  | secretName: hook # ours\n  | enabled: false\n',
+    err:
+      'millwright webhooks disable: the definitions of this factory are managed in its files: edit enabled in ' +
+      'webhooks/orders.yaml\n  webhooks/orders.yaml:\n  | secretName: hook # ours\n  | enabled: false\n',
   });
 });
 

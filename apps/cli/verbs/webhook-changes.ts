@@ -1,4 +1,7 @@
-/** `millwright webhooks create|enable|disable|rotate|delete`: what changes webhooks of a dashboard factory. Secrets come in through stdin or a file, new ones are printed once. spec: Webhook management. */
+/**
+ * `millwright webhooks create|enable|disable|rotate|delete`: what changes webhooks of a dashboard factory. Secrets come
+ * in through stdin or a file, new ones are printed once. spec: Webhook management.
+ */
 import type { Factory, Webhook, WebhookCreate, WebhookCreated, WebhookRotated } from '#client';
 import { apiVerb, type Calling } from '../connection/api.ts';
 import type { DescribedVerb, OptionSpecs } from '../command.ts';
@@ -22,7 +25,8 @@ export const create = apiVerb({
   arguments: '[FACTORY]',
   summary: 'Makes a webhook and prints its URL, and below it a generated secret, this once.',
   details: [
-    'The URL of a url_token webhook holds its secret. Without a secret, a webhook of a provider is made disabled: rotate it with the',
+    'The URL of a url_token webhook holds its secret. Without a secret, a webhook of a provider is made ' +
+      'disabled: rotate it with the',
     "provider's secret, then enable it.",
   ],
   positionals: [0, 1],

@@ -1,4 +1,7 @@
-/** `millwright webhooks`, `send` and `deliveries` against a real service: what `send` signs is accepted under every scheme. */
+/**
+ * `millwright webhooks`, `send` and `deliveries` against a real service: what `send` signs is accepted under every
+ * scheme.
+ */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,7 +33,8 @@ beforeAll(async () => {
     writeFileSync(join(folder, `repo/webhooks/${slugOf(scheme)}.yaml`), `${mode}\nsecretName: ${scheme}-secret\n`);
   }
   const trigger =
-    'triggers:\n  - provider: webhook\n    event: received\n    filter: {webhooks: [token], payload: {status: [failed]}}\n';
+    'triggers:\n  - provider: webhook\n    event: received\n    filter: {webhooks: [token], payload: {status: ' +
+    '[failed]}}\n';
   writeFileSync(join(folder, 'repo/automations/triage/automation.md'), `---\n${trigger}---\nLook.\n`);
   writeFileSync(join(folder, 'body.json'), BODY);
   uid = await test.factory('shop', { kind: 'directory', path: join(folder, 'repo') });
@@ -87,7 +91,9 @@ describe('millwright send', () => {
     expect(result).toEqual({ code: 0, out: `202 accepted: delivery event-${scheme}\n`, err: '' });
     const entry = await latest(scheme);
     expect(entry).toMatchObject({ outcome: 'Accepted', delivery_id: `event-${scheme}`, size: Buffer.byteLength(BODY) });
-    const path = `/factory/${uid}/webhooks/${test.webhookUid('shop', slugOf(scheme))}/deliveries/${String(entry['entry_id'])}/payload`;
+    const path =
+      `/factory/${uid}/webhooks/${test.webhookUid('shop', slugOf(scheme))}` +
+      `/deliveries/${String(entry['entry_id'])}/payload`;
     const payload = await fetch(`${test.url}/api/v1${path}`, { headers: { authorization: `Bearer ${test.adminKey}` } });
     expect(await payload.text()).toBe(BODY);
   });

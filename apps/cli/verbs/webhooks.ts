@@ -72,7 +72,8 @@ const resend = apiVerb({
   arguments: '[FACTORY] WEBHOOK ENTRY',
   summary: 'Delivers the stored bytes of an accepted delivery again, to the webhook as it is defined now.',
   details: [
-    'ENTRY is the entry of the log, as `millwright deliveries` prints it. It counts against the rate of the webhook and is never a duplicate.',
+    'ENTRY is the entry of the log, as `millwright deliveries` prints it. It counts against the rate of the ' +
+      'webhook and is never a duplicate.',
   ],
   positionals: [2, 3],
   options: {},
@@ -119,7 +120,10 @@ function webhookRow({
 type Names = ReadonlyMap<string, string>;
 const NO_NAMES: Names = new Map();
 
-/** Names of the factory's automations by their UIDs, where something was skipped; one that is gone, or may not be seen, has none. */
+/**
+ * Names of the factory's automations by their UIDs, where something was skipped; one that is gone, or may not be seen,
+ * has none.
+ */
 async function automationNames(api: Api, factoryUid: string, entries: readonly Delivery[]): Promise<Names> {
   if (entries.every(({ skipped = [] }) => skipped.length === 0)) return NO_NAMES;
   try {

@@ -22,11 +22,16 @@ export interface Config {
   isIngressUrlGiven: boolean;
   dataDir: string;
   databaseUrl?: string;
-  /** The same PostgreSQL without a pooler between, for what a pooler in transaction mode cannot carry: notifications and locks of a session. */
+  /**
+   * The same PostgreSQL without a pooler between, for what a pooler in transaction mode cannot carry: notifications and
+   * locks of a session.
+   */
   databaseDirectUrl?: string;
   /** What this process does, of all that share a database. */
   roles: ReadonlySet<ProcessRole>;
-  /** What hands runs to processes: `embedded`, each process looks into the tables itself; `bullmq`, a queue tells them. */
+  /**
+   * What hands runs to processes: `embedded`, each process looks into the tables itself; `bullmq`, a queue tells them.
+   */
   engine: EngineKind;
   /** Where the queue of `bullmq` is; undefined: in the database. */
   redisUrl?: string;
@@ -93,7 +98,10 @@ export interface Config {
   diskReserveBytes: number;
   /** How long accepted identities are remembered; undefined: for ever. */
   identityRetentionDays?: number;
-  /** How long an ended run's events are kept, what it made and was given, what passes did, and who changed what; undefined: for ever. */
+  /**
+   * How long an ended run's events are kept, what it made and was given, what passes did, and who changed what;
+   * undefined: for ever.
+   */
   eventRetentionDays?: number;
   artifactRetentionDays?: number;
   historyRetentionDays?: number;
@@ -107,9 +115,13 @@ export type ProcessRole = (typeof ROLES)[number];
 export const ENGINES = ['embedded', 'bullmq'] as const;
 export type EngineKind = (typeof ENGINES)[number];
 
-/** What MILLWRIGHT_DATABASE_DIRECT_URL must be where the queue of `bullmq` is in the database; whether it is, only a look at the database tells. */
+/**
+ * What MILLWRIGHT_DATABASE_DIRECT_URL must be where the queue of `bullmq` is in the database; whether it is, only a
+ * look at the database tells.
+ */
 export const QUEUE_NEEDS_DIRECT_URL =
-  'must lead to PostgreSQL itself with MILLWRIGHT_ENGINE=bullmq and no MILLWRIGHT_REDIS_URL: a pooler stands between, and the queue does not work through one';
+  'must lead to PostgreSQL itself with MILLWRIGHT_ENGINE=bullmq and no MILLWRIGHT_REDIS_URL: a pooler stands ' +
+  'between, and the queue does not work through one';
 
 export interface ConfigFault {
   variable: string;
@@ -127,7 +139,10 @@ export class ConfigError extends Error {
 
 type Reader = (name: string) => string | undefined;
 
-/** Reads and checks everything. Unknown MILLWRIGHT_ variables are faults too: they are most often misspelt ones. Throws ConfigError. */
+/**
+ * Reads and checks everything. Unknown MILLWRIGHT_ variables are faults too: they are most often misspelt ones. Throws
+ * ConfigError.
+ */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const faults: ConfigFault[] = [];
   const read: Reader = (name) => (environment[name] === '' ? undefined : environment[name]);
@@ -295,14 +310,17 @@ function databaseUrl(name: string, read: Reader, fault: (variable: string, rule:
         : 'must be a postgres:// URL',
     );
   } else if (text !== undefined && !new URL(text).searchParams.getAll('port').every((port) => PORT.test(port))) {
-    fault(name, 'must name a port from 1 to 65535 where it names one as a parameter'); // the driver says nothing of another one, and never answers
+    // the driver says nothing of another one, and never answers
+    fault(name, 'must name a port from 1 to 65535 where it names one as a parameter');
   }
   return text;
 }
 
 const PORT = /^([1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5])$/;
 
-/** A host, and what the client of Redis can read besides: user and password that can be decoded, a database as a number. */
+/**
+ * A host, and what the client of Redis can read besides: user and password that can be decoded, a database as a number.
+ */
 function isRedisUrl(text: string): boolean {
   if (!isUrlOf(text, /^rediss?:$/)) return false;
   const { hostname: host, username, password, pathname } = new URL(text);
@@ -333,7 +351,8 @@ function machines(read: Reader, fault: (variable: string, rule: string) => void)
   if (redisUrl !== undefined && !isRedisUrl(redisUrl))
     fault(
       'MILLWRIGHT_REDIS_URL',
-      'must be a redis:// or rediss:// URL with a host, a database by its number if any, and %25 for a percent sign in user and password',
+      'must be a redis:// or rediss:// URL with a host, a database by its number if any, and %25 for a percent ' +
+        'sign in user and password',
     );
   if (redisUrl !== undefined && engine === 'embedded')
     fault('MILLWRIGHT_REDIS_URL', 'is only used with MILLWRIGHT_ENGINE=bullmq');
@@ -421,7 +440,8 @@ function allowedHosts(read: Reader, fault: (variable: string, rule: string) => v
   if (bad.length > 0)
     fault(
       'MILLWRIGHT_RUN_ALLOW_HOSTS',
-      `must be host names, *. and a name, or addresses, each with :port if needed, separated by commas; entry ${bad.join(', ')} is none`,
+      'must be host names, *. and a name, or addresses, each with :port if needed, separated by commas; entry ' +
+        `${bad.join(', ')} is none`,
     );
   return hosts.filter((host) => host !== undefined);
 }

@@ -1,4 +1,7 @@
-/** The web page: one document for all of its addresses, its files, and what browsers may do with them. Needs no key and holds no data: it asks the API like everybody else. */
+/**
+ * The web page: one document for all of its addresses, its files, and what browsers may do with them. Needs no key and
+ * holds no data: it asks the API like everybody else.
+ */
 import { randomBytes } from 'node:crypto';
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -29,7 +32,10 @@ const HOW_TO_BUILD = 'the web page is not built; `npm start` builds it, and so d
 export class DashboardController {
   constructor(private readonly page: BuiltPage) {}
 
-  /** Where there is no page, the interface is what there is to see; relative, so that it works below any path of the public address. */
+  /**
+   * Where there is no page, the interface is what there is to see; relative, so that it works below any path of the
+   * public address.
+   */
   @Get()
   @AllowEverybody()
   async root(@Res() reply: FastifyReply): Promise<void> {
@@ -60,11 +66,15 @@ export class DashboardController {
   }
 }
 
-/** Sources of each kind of thing that the page loads; everything else is refused. The page holds nothing but its own files, whatever a payload or an agent wrote. */
+/**
+ * Sources of each kind of thing that the page loads; everything else is refused. The page holds nothing but its own
+ * files, whatever a payload or an agent wrote.
+ */
 const POLICY: readonly (readonly [directive: string, sources: string])[] = [
   ['default-src', "'none'"], // frames, workers, media, plug-ins of any kind: the page has none
   ['script-src', "'self'"], // its own files; no inline script, no eval, so that injected text stays text
-  ['style-src', "'self' 'nonce-{nonce}'"], // its own files, and the rules that the components and the editor write while they run
+  // its own files, and the rules that the components and the editor write while they run
+  ['style-src', "'self' 'nonce-{nonce}'"],
   ['img-src', "'self' data:"], // icons of the components are written into their rules
   ['font-src', "'self'"],
   ['connect-src', "'self'"], // the API of this service: nothing can be sent elsewhere
@@ -78,7 +88,10 @@ const PERMISSIONS = ['camera', 'microphone', 'geolocation', 'payment', 'usb', 's
   .map((name) => `${name}=()`)
   .join(', ');
 
-/** Headers of the document. It is asked for anew each time and has no tag: an answer "unchanged" would bring a new nonce to an old document. */
+/**
+ * Headers of the document. It is asked for anew each time and has no tag: an answer "unchanged" would bring a new nonce
+ * to an old document.
+ */
 export function documentHeaders(nonce: string): Record<string, string> {
   return {
     'Content-Type': 'text/html; charset=utf-8',

@@ -33,7 +33,10 @@ export class ResendService {
     private readonly ids: IdSource,
   ) {}
 
-  /** Answers the new entry; it is committed with its identity, its runs, its audit entry and the answer to an idempotency key. */
+  /**
+   * Answers the new entry; it is committed with its identity, its runs, its audit entry and the answer to an
+   * idempotency key.
+   */
   async resend(place: LogPlace, entryId: string, by: Caller): Promise<Delivery> {
     const entry = await visibleEntry(this.stores, place, entryId, by.access);
     const body = await this.bodyOf(entry);
@@ -50,7 +53,8 @@ export class ResendService {
   private async bodyOf(entry: DeliveryRow): Promise<IncomingBody> {
     if (entry.outcome !== 'accepted')
       throw unsupported(
-        `only accepted deliveries are kept with their bytes, and the outcome of this one is ${OUTCOMES[entry.outcome as OutcomeKind]}`,
+        'only accepted deliveries are kept with their bytes, and the outcome of this one ' +
+          `is ${OUTCOMES[entry.outcome as OutcomeKind]}`,
       );
     const body = await bodyOf(entry, this.stores.deliveries);
     if (body === 'none') throw unsupported('the bytes of this delivery are not kept any more');
@@ -59,7 +63,10 @@ export class ResendService {
     return body;
   }
 
-  /** The webhook as it is served. What speaks against it is believed of no memory that is older than the request, which has seen the entry in the database. */
+  /**
+   * The webhook as it is served. What speaks against it is believed of no memory that is older than the request, which
+   * has seen the entry in the database.
+   */
   private async served({ webhookUid }: LogPlace): Promise<ServedWebhook> {
     const { serving } = this;
     if (serving.webhook(webhookUid)?.enabled !== true) await serving.refresh();

@@ -50,7 +50,10 @@ export async function visibleEntry(
   return entry;
 }
 
-/** The JSON of an accepted delivery and how many bytes that was; `none` where nothing is kept, `damaged` where it cannot be read any more. */
+/**
+ * The JSON of an accepted delivery and how many bytes that was; `none` where nothing is kept, `damaged` where it cannot
+ * be read any more.
+ */
 export async function payloadOf(
   entryId: string,
   deliveries: Pick<DeliveryStore, 'payload'>,

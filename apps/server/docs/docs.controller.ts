@@ -10,7 +10,8 @@ import { Pages, type Page } from './docs-files.ts';
 
 /** The page loads its own files and the document, and nothing else; nobody frames it. */
 const CONTENT_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action " +
+  "'none'; frame-ancestors 'none'";
 
 /** A minute: an upgrade shows soon, and the tag makes asking cheap. */
 const CACHE = 'public, max-age=60';
@@ -90,7 +91,8 @@ function htmlPage(code: ErrorCode): string {
   return [
     '<!doctype html>',
     `<html lang="en"><head><meta charset="utf-8"><title>${title}</title></head>`,
-    `<body><h1>${title}</h1><p><code>${code}</code>, status ${status}</p><p>${meaning}</p><p>${retryWords(retryable)}</p></body></html>`,
+    `<body><h1>${title}</h1><p><code>${code}</code>, status ${status}</p><p>${meaning}` +
+      `</p><p>${retryWords(retryable)}</p></body></html>`,
     '',
   ].join('\n');
 }

@@ -57,7 +57,10 @@ export function codeBlock(text, label) {
   );
 }
 
-/** Something that opens; what is inside is made when it opens for the first time, so that schemas may refer to themselves. */
+/**
+ * Something that opens; what is inside is made when it opens for the first time, so that schemas may refer to
+ * themselves.
+ */
 export function disclosure(summary, content, open = false) {
   const made = element('details', {}, element('summary', {}, ...summary));
   let isFilled = false;

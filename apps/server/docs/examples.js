@@ -1,4 +1,7 @@
-/** Examples that follow from the document: a value of a schema, and the curl command of an operation. Knows nothing of the page. */
+/**
+ * Examples that follow from the document: a value of a schema, and the curl command of an operation. Knows nothing of
+ * the page.
+ */
 
 /** Deeper than this an example says nothing more. */
 const DEPTH_MAX = 6;
@@ -15,7 +18,10 @@ export function resolved(api, value) {
   return current ?? {};
 }
 
-/** A value that a schema accepts: its own example, else what its type and bounds suggest; of an object the required members. */
+/**
+ * A value that a schema accepts: its own example, else what its type and bounds suggest; of an object the required
+ * members.
+ */
 export function exampleOf(api, schema, depth = 0) {
   const known = resolved(api, schema);
   if (Array.isArray(known.examples) && known.examples.length > 0) return known.examples[0];
@@ -66,7 +72,9 @@ function exampleText({ format }) {
   }
 }
 
-/** The command that calls an operation; parameters of the path are shell variables, the key comes from the environment. */
+/**
+ * The command that calls an operation; parameters of the path are shell variables, the key comes from the environment.
+ */
 export function curlOf(api, { method, path, operation }) {
   const base = api.servers[0].url;
   const url = `${base}${path.replace(/\{([^}]+)\}/g, (_, name) => `$${name.toUpperCase()}`)}${queryOf(api, operation)}`;
@@ -75,7 +83,8 @@ export function curlOf(api, { method, path, operation }) {
     Object.keys(resolved(api, response).content ?? {}),
   )[0];
   return [
-    `curl -sS ${answer === 'text/event-stream' ? '-N ' : ''}${method === 'get' ? '' : `-X ${method.toUpperCase()} `}"${url}"`,
+    `curl -sS ${answer === 'text/event-stream' ? '-N ' : ''}` +
+      `${method === 'get' ? '' : `-X ${method.toUpperCase()} `}"${url}"`,
     ...((operation.security ?? []).length > 0 ? ['-H "Authorization: Bearer $MILLWRIGHT_API_KEY"'] : []),
     ...(type === undefined
       ? []

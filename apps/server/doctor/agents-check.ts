@@ -88,11 +88,15 @@ async function notStarted(
     );
   return problem(
     `the built-in agent does not start inside the sandbox (${sandbox.kind}: ${fault}), so that every run of it fails`,
-    'install the service in a folder of its own that every user may read, neither around nor inside the data folder, nor in a folder of the root such as /opt itself',
+    'install the service in a folder of its own that every user may read, neither around nor inside the data ' +
+      'folder, nor in a folder of the root such as /opt itself',
   );
 }
 
-/** One start in a folder that is gone afterwards; the data folder is hidden from it, as from runs. `fault`: why it did not end well. */
+/**
+ * One start in a folder that is gone afterwards; the data folder is hidden from it, as from runs. `fault`: why it did
+ * not end well.
+ */
 async function startedInside(
   found: Sandbox,
   { builtInAgent, config }: DoctorTarget,

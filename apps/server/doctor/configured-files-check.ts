@@ -144,12 +144,14 @@ export async function disk({ config: { dataDir, diskReserveBytes } }: DoctorTarg
   const free = bavail * bsize;
   const reserve = megabytes(diskReserveBytes);
   const room =
-    'free some space (folders of ended runs lie in runs/ of the data folder), or set MILLWRIGHT_DATA_DIR to a larger disk';
+    'free some space (folders of ended runs lie in runs/ of the data folder), or set MILLWRIGHT_DATA_DIR to a ' +
+    'larger disk';
   if (files > 0 && ffree === 0) return [problem('the disk of the data folder can hold no more files', room)];
   if (free < diskReserveBytes)
     return [
       problem(
-        `${megabytes(free)} are free, less than the reserve of ${reserve} (MILLWRIGHT_DISK_RESERVE_MB): deliveries are answered 503`,
+        `${megabytes(free)} are free, less than the reserve of ${reserve} (MILLWRIGHT_DISK_RESERVE_MB): ` +
+          'deliveries are answered 503',
         room,
       ),
     ];

@@ -68,14 +68,16 @@ async function postgres(
 function schema(what: string, { pending, unknown, mayMigrate = true }: SchemaFound): Remark {
   if (unknown.length > 0)
     return problem(
-      `${what}: a newer version of Millwright has migrated it (${unknown.length} unknown migration${unknown.length === 1 ? '' : 's'})`,
+      `${what}: a newer version of Millwright has migrated it (${unknown.length} unknown ` +
+        `migration${unknown.length === 1 ? '' : 's'})`,
       'start that version, or a newer one',
     );
   if (pending.length === 0) return ok(`${what}; its schema is up to date`);
   if (!mayMigrate)
     return problem(
       `${what}: ${counted(pending)}, and this user may not`,
-      'grant CREATE on the schema to the user of MILLWRIGHT_DATABASE_URL, or let another user start the new version once',
+      'grant CREATE on the schema to the user of MILLWRIGHT_DATABASE_URL, or let another user start the new ' +
+        'version once',
     );
   return ok(`${what}; the next start runs ${counted(pending)}`);
 }
@@ -95,7 +97,8 @@ function skew({ clock }: SchemaFound): Remark[] {
   if (seconds > SKEW_SECONDS_BAD)
     return [
       problem(
-        `the clocks of this machine and of the database differ by ${Math.round(seconds)} s: signed deliveries would be refused`,
+        `the clocks of this machine and of the database differ by ${Math.round(seconds)} s: signed deliveries ` +
+          'would be refused',
         wayOut,
       ),
     ];

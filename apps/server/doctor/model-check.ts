@@ -1,4 +1,7 @@
-/** Whether the model of the built-in agent can be reached with its credentials. Asks for a list of models: that costs nothing. */
+/**
+ * Whether the model of the built-in agent can be reached with its credentials. Asks for a list of models: that costs
+ * nothing.
+ */
 import { HOW_TO_CONFIGURE_A_MODEL, modelChoice, type ModelEndpoint } from '#agents';
 import type { DoctorTarget } from './doctor.ts';
 import { ok, problem, warning, type Remark } from './findings.ts';
@@ -51,7 +54,8 @@ async function asked(endpoint: ModelEndpoint): Promise<Remark> {
       return problem(`${origin} is reached, but fails (${status})`, 'look after that service, or ask its operator');
     if (status !== 200)
       return ok(
-        `${origin} is reached; it does not list its models (${status}), so whether it has the configured one shows the first run`,
+        `${origin} is reached; it does not list its models (${status}), so whether it has the configured one ` +
+          'shows the first run',
       );
     return (await lists(answer, modelId)) === false
       ? warning(`${origin} is reached, but does not list the model of MILLWRIGHT_AGENT_MODEL`, 'name one that it has')
@@ -69,7 +73,10 @@ function credentials({ provider, key }: ModelEndpoint): Record<string, string> {
   return key === undefined ? {} : { authorization: `Bearer ${key}` };
 }
 
-/** Undefined: the answer is no list that we can read. Lists in pages may leave a model out, so that those count as unknown. */
+/**
+ * Undefined: the answer is no list that we can read. Lists in pages may leave a model out, so that those count as
+ * unknown.
+ */
 async function lists(answer: Response, modelId: string): Promise<boolean | undefined> {
   const text = await bounded(answer);
   try {

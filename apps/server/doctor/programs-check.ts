@@ -64,7 +64,8 @@ export async function signatures({ config }: DoctorTarget): Promise<Remark[]> {
   const tools = await findTools(['git', ...VERIFIERS.map(([name]) => name)], path);
   const missing = VERIFIERS.filter(([name]) => !tools.has(name)).map(([name, kind, inPackage]) =>
     warning(
-      `${name} is not found on PATH, so commits signed by ${kind} keys cannot be verified (a sync policy with verify_commits needs that)`,
+      `${name} is not found on PATH, so commits signed by ${kind} keys cannot be verified (a sync policy with ` +
+        'verify_commits needs that)',
       `install it (Debian: apt-get install ${inPackage})`,
     ),
   );
@@ -74,7 +75,8 @@ export async function signatures({ config }: DoctorTarget): Promise<Remark[]> {
     version !== undefined && isBefore(version, GIT_FOR_SSH_SIGNATURES)
       ? [
           warning(
-            `git ${version.join('.')} cannot verify commits signed by SSH keys (a sync policy with verify_commits needs that)`,
+            `git ${version.join('.')} cannot verify commits signed by SSH keys (a sync policy with ` +
+              'verify_commits needs that)',
             `install git ${GIT_FOR_SSH_SIGNATURES.join('.')} or newer`,
           ),
         ]

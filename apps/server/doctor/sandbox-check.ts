@@ -38,7 +38,8 @@ export async function sandbox({ config, sandbox: detected }: DoctorTarget): Prom
   const [first, ...others] = await waysOut(config.searchPath);
   const wayOut = [
     first ??
-      'run the service where containers may make namespaces (for Docker: --security-opt seccomp=unconfined, or a machine of its own)',
+      'run the service where containers may make namespaces (for Docker: --security-opt seccomp=unconfined, or ' +
+        'a machine of its own)',
     ...others,
   ].join('; ');
   if (missing.length === 0) return [ok(found.description)];

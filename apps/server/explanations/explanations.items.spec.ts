@@ -1,4 +1,7 @@
-/** What is unchanged, changed, deleted or not there yet, whichever clock was ahead; and which trigger is shown as the one that decided. */
+/**
+ * What is unchanged, changed, deleted or not there yet, whichever clock was ahead; and which trigger is shown as the
+ * one that decided.
+ */
 import type { AutomationDefinition } from '#definitions';
 import type { DefinitionStatus } from '../store/reports/explanations.ts';
 import { decisionsOf, scheduleTrigger, toDefinition, wasThere, webhookTrigger } from './explanations.items.ts';
@@ -119,7 +122,8 @@ it('reads what the log holds, and nothing where it holds nothing', () => {
   expect(decisionsOf('{}')).toEqual([]);
   expect(
     decisionsOf(
-      '{"started":[{"automation_id":"a","run_id":"r"}],"skipped":[{"automation_id":"b","reason":"filter","failed_pointer":"/x","operator":"in"}]}',
+      '{"started":[{"automation_id":"a","run_id":"r"}],"skipped":[{"automation_id":"b","reason":"filter","faile' +
+        'd_pointer":"/x","operator":"in"}]}',
     ),
   ).toEqual([
     { uid: 'a', result: 'fired', runId: 'r' },

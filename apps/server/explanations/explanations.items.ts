@@ -1,4 +1,7 @@
-/** How what was decided is told: which definition did it, and whether it is still the same. Pure. spec: Webhook delivery, Agent run. */
+/**
+ * How what was decided is told: which definition did it, and whether it is still the same. Pure. spec: Webhook
+ * delivery, Agent run.
+ */
 import type { ExplainedAutomation, ExplainedDefinition, ExplainedTrigger } from '#contracts';
 import type { AutomationDefinition, WebhookTrigger } from '#definitions';
 import { compileFilter, type JsonValue } from '#filters';
@@ -43,7 +46,10 @@ export function decisionsOf(decision: string | null): DecodedDecision[] {
   ];
 }
 
-/** Whether an object was there when something was decided. One that came back after a deletion counts from its first day. */
+/**
+ * Whether an object was there when something was decided. One that came back after a deletion counts from its first
+ * day.
+ */
 export function wasThere(
   { createdAtMs, updatedAtMs, deletedAtMs, revision }: DefinitionStatus,
   { atMs, revision: decidedBy }: Decided,
@@ -74,7 +80,10 @@ function definitionStateOf(
   return revision === decided.revision || updatedAtMs <= decided.atMs ? 'unchanged' : 'changed';
 }
 
-/** The webhook trigger that decided over a delivery. As it was decided only while the automation is unchanged; without a payload the first one that names the webhook. */
+/**
+ * The webhook trigger that decided over a delivery. As it was decided only while the automation is unchanged; without a
+ * payload the first one that names the webhook.
+ */
 export function webhookTrigger(
   { triggers }: AutomationDefinition,
   webhookUid: string,

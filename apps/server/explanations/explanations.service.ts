@@ -215,7 +215,8 @@ export class ExplanationService {
 function unknown(): RefusalError {
   return new RefusalError(
     'resource_not_found',
-    'no delivery or run has this ID: it is the ID of a run, as `millwright runs` shows it, or the entry_id of a delivery, as `millwright deliveries` shows it (ENTRY), and not its delivery_id',
+    'no delivery or run has this ID: it is the ID of a run, as `millwright runs` shows it, or the entry_id of a ' +
+      'delivery, as `millwright deliveries` shows it (ENTRY), and not its delivery_id',
   );
 }
 

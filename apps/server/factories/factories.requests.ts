@@ -6,7 +6,10 @@ import type { SyncPolicy } from '#reconcile';
 import type { MemberError } from '../http/error-codes.ts';
 import { SOURCES } from '../sync/sources/registry.ts';
 
-/** What no server would take of the source and the policy in the body of a create or a change, each by its pointer. The body may be anything. */
+/**
+ * What no server would take of the source and the policy in the body of a create or a change, each by its pointer. The
+ * body may be anything.
+ */
 export function factoryRequestErrors(body: unknown): MemberError[] {
   const { source, sync_policy: policy } = membersOf(body);
   return [...SOURCES.requestErrors(source), ...syncPolicyErrors(policy)];
@@ -50,7 +53,10 @@ export function toSyncPolicy({
   };
 }
 
-/** Keys and schedules of a policy that nobody could use, each by its pointer; what is of a wrong type is passed over. The policy may be anything. */
+/**
+ * Keys and schedules of a policy that nobody could use, each by its pointer; what is of a wrong type is passed over.
+ * The policy may be anything.
+ */
 export function syncPolicyErrors(policy: unknown): MemberError[] {
   const { verify_commits: verify, windows } = membersOf(policy);
   const keys = listOf(membersOf(verify)['keys']).flatMap((key, at) =>

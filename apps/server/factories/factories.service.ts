@@ -88,7 +88,10 @@ export class FactoryService {
     return this.follow(uid, by.access);
   }
 
-  /** Changes the label, the source, the sync policy, or several; the loop follows the new source and policy from its next pass on. A label that a file decides is the file's. */
+  /**
+   * Changes the label, the source, the sync policy, or several; the loop follows the new source and policy from its
+   * next pass on. A label that a file decides is the file's.
+   */
   async patch(uid: string, wanted: RequestBody<'factory-patch'>, by: Caller): Promise<FactoryItem> {
     await this.visible(uid, by.access);
     refuseUnusablePolicy(wanted);
@@ -197,7 +200,10 @@ export class FactoryService {
     return this.toItem(await this.visible(uid, access));
   }
 
-  /** Tells every process that reconciles that a factory was made, changed or deleted; ends when this one has followed, where it is one. */
+  /**
+   * Tells every process that reconciles that a factory was made, changed or deleted; ends when this one has followed,
+   * where it is one.
+   */
   private async publish(uid: string): Promise<void> {
     this.notices.publish('factory', uid);
     await this.assignments?.follow(uid);

@@ -80,7 +80,10 @@ export class FactoryHistory {
     };
   }
 
-  /** The ID that a text names among those that are known; the text's own where it names none. Throws 400 for one that names several, or cannot name any. */
+  /**
+   * The ID that a text names among those that are known; the text's own where it names none. Throws 400 for one that
+   * names several, or cannot name any.
+   */
   private async resolved(factory: Factory, text: string): Promise<string> {
     const id = revisionId(text.length > REVISION_CHARACTERS_MAX ? '' : text).toLowerCase();
     if (DIRECTORY.test(id)) return id;

@@ -113,7 +113,9 @@ function toInventoryItem(entry: InventoryEntry, managed: boolean, isHeld: Held):
   };
 }
 
-/** Which objects the last pass left as they were although files say otherwise, as far as that pass is the recorded one. */
+/**
+ * Which objects the last pass left as they were although files say otherwise, as far as that pass is the recorded one.
+ */
 function heldBy(factory: Factory, last: PassRecord | undefined): Held {
   const isCurrent =
     isManaged(factory) &&

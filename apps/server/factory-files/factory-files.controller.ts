@@ -9,7 +9,10 @@ import { bodySchema } from '../http/body-schemas.ts';
 import { acceptedType } from '../http/negotiation.ts';
 import { FactoryFileService } from './factory-files.service.ts';
 
-/** Schemas change with the version of the service only: editors may keep one for this long, in seconds, and then ask whether it is still the one. */
+/**
+ * Schemas change with the version of the service only: editors may keep one for this long, in seconds, and then ask
+ * whether it is still the one.
+ */
 const SCHEMA_KEPT_SECONDS = 3_600;
 
 /** The same text under either name; the first one where a client does not care. */

@@ -8,7 +8,10 @@ import { EventLoopYielder } from '../process/event-loop-yielder.ts';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import { FairSemaphore } from './fair-semaphore.ts';
 
-/** All that one question may ask, in units of work: one to two seconds of a slow core. Counted, so that the same question is answered the same everywhere. */
+/**
+ * All that one question may ask, in units of work: one to two seconds of a slow core. Counted, so that the same
+ * question is answered the same everywhere.
+ */
 const WORK_MAX = 50_000_000;
 /** Of fetching a payload from the database, however small it is. */
 const READ_WORK = 20_000;
@@ -60,7 +63,10 @@ export class BoundedWork {
   }
 }
 
-/** Questions of one process take turns: however many are asked, deliveries share the core with one. Each waits with what it asks in memory. */
+/**
+ * Questions of one process take turns: however many are asked, deliveries share the core with one. Each waits with what
+ * it asks in memory.
+ */
 export function questionSemaphore(): FairSemaphore {
   return new FairSemaphore({
     atOnce: 1,
@@ -71,12 +77,18 @@ export function questionSemaphore(): FairSemaphore {
   });
 }
 
-/** Forgets the other members of a parsed body that may wait: what no schema knows may be many times as large in memory as it came. */
+/**
+ * Forgets the other members of a parsed body that may wait: what no schema knows may be many times as large in memory
+ * as it came.
+ */
 export function keepMembers(body: object, names: readonly string[]): void {
   for (const name of Object.keys(body)) if (!names.includes(name)) Reflect.deleteProperty(body, name);
 }
 
-/** The JSON of a stored delivery as `payloadOf`, for the work that fetching and parsing it is; `spent` where that is more than is left. */
+/**
+ * The JSON of a stored delivery as `payloadOf`, for the work that fetching and parsing it is; `spent` where that is
+ * more than is left.
+ */
 export async function payloadWithin(
   work: BoundedWork,
   entryId: string,

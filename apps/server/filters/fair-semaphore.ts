@@ -1,4 +1,7 @@
-/** Turns at work that few may do at a time: a bounded number waits, and no API key keeps the others waiting for more than one turn of its own at a time. */
+/**
+ * Turns at work that few may do at a time: a bounded number waits, and no API key keeps the others waiting for more
+ * than one turn of its own at a time.
+ */
 import { RefusalError } from '../http/error-codes.ts';
 
 export interface FairSemaphoreOptions {
@@ -37,7 +40,8 @@ export class FairSemaphore {
   }
 
   /**
-   * Acts in turn, at once where nobody is in the way. Throws, at once too, 429 where the key, and 503 where everybody together has as many
+   * Acts in turn, at once where nobody is in the way. Throws, at once too, 429 where the key, and 503 where everybody
+   * together has as many
    * waiting as may. Rejects with the reason of the signal as soon as nobody waits, and then is in nobody's way.
    */
   acquire<Result>(asker: Acquirer, act: () => Promise<Result>): Promise<Result> {

@@ -29,7 +29,10 @@ export class FilterReplayService {
     @Optional() private readonly bounds: Partial<WorkBounds> = {},
   ) {}
 
-  /** One outcome for each delivery, newest first; never a value of a payload. Throws 429 or 503 where too many ask, and the reason of the signal once nobody waits. */
+  /**
+   * One outcome for each delivery, newest first; never a value of a payload. Throws 429 or 503 where too many ask, and
+   * the reason of the signal once nobody waits.
+   */
   async replay(
     uid: string,
     request: FilterReplayRequest,

@@ -14,7 +14,10 @@ import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
 import { keepMembers, payloadWithin, BoundedWork, type WorkBounds } from './bounded-work.ts';
 import { compiled, liveEntry } from './filter-tests.service.ts';
 
-/** Of taking note of one payload, of which a bounded part is looked at: as many as one question may name are read and shown within its work. */
+/**
+ * Of taking note of one payload, of which a bounded part is looked at: as many as one question may name are read and
+ * shown within its work.
+ */
 const SHOW_WORK = 100_000;
 
 /** Deliveries by their entries. */
@@ -33,7 +36,10 @@ export class FilterSuggestionService {
     @Optional() private readonly bounds: Partial<WorkBounds> = {},
   ) {}
 
-  /** The filter and how well it tells the deliveries apart. Throws 429 or 503 where too many ask, and the reason of the signal once nobody waits. */
+  /**
+   * The filter and how well it tells the deliveries apart. Throws 429 or 503 where too many ask, and the reason of the
+   * signal once nobody waits.
+   */
   async suggest(
     uid: string,
     request: FilterSuggestRequest,

@@ -38,7 +38,8 @@ export class FilterTestService {
   }
 
   /**
-   * Tells which of the two checks passes, and where the filter fails; never a value of the payload. Throws 429 or 503 where too many ask,
+   * Tells which of the two checks passes, and where the filter fails; never a value of the payload. Throws 429 or 503
+   * where too many ask,
    * and the reason of the signal once nobody waits.
    */
   async test(uid: string, request: FilterTestRequest, access: Access, signal: AbortSignal): Promise<FilterTestResult> {
@@ -117,7 +118,10 @@ export function compiled(filter: unknown): CompiledFilter {
   return compilation.filter;
 }
 
-/** Whether a trigger with these webhooks selects the one of the delivery; what is no live webhook of the factory selects nothing. */
+/**
+ * Whether a trigger with these webhooks selects the one of the delivery; what is no live webhook of the factory selects
+ * nothing.
+ */
 function checkWebhook(
   selected: readonly string[] | undefined,
   webhookUid: string | undefined,

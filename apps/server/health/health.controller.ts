@@ -31,7 +31,10 @@ export class Readiness {
     @Optional() private readonly relay?: OutboxRelay,
   ) {}
 
-  /** Version, roles, the processes beside it where the database tells; means of isolation and agents of this machine, where runs are worked on: no paths, which are nobody's business but the operator's. */
+  /**
+   * Version, roles, the processes beside it where the database tells; means of isolation and agents of this machine,
+   * where runs are worked on: no paths, which are nobody's business but the operator's.
+   */
   async standing(isReachable: boolean): Promise<Record<string, unknown>> {
     const living = isReachable ? await this.replicas.living().catch(() => undefined) : undefined;
     return {
@@ -72,7 +75,10 @@ export class Readiness {
     this.stopping = true;
   }
 
-  /** Why it cannot serve, or not everything; a service without reasons serves. `queue`: what tells processes of waiting runs cannot be reached, so that they begin later. */
+  /**
+   * Why it cannot serve, or not everything; a service without reasons serves. `queue`: what tells processes of waiting
+   * runs cannot be reached, so that they begin later.
+   */
   reasons(): ('disk_low' | 'queue' | 'stopping')[] {
     return [
       ...(this.disk.isLow() ? (['disk_low'] as const) : []),
@@ -100,7 +106,8 @@ export class HealthController {
   }
 
   /**
-   * 200 while the database answers and nobody stops the process, whatever the state of any repository. With a key it says why not, and what
+   * 200 while the database answers and nobody stops the process, whatever the state of any repository. With a key it
+   * says why not, and what
    * is refused meanwhile: a low disk refuses deliveries only; and what this process is and does.
    */
   @Get('readyz')

@@ -1,4 +1,7 @@
-/** That long work learns when nobody waits for it: of a real connection that is closed, and of one that was before it began. */
+/**
+ * That long work learns when nobody waits for it: of a real connection that is closed, and of one that was before it
+ * began.
+ */
 import { createServer, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import type { FastifyReply } from 'fastify';

@@ -83,7 +83,10 @@ export function maySee(access: Access, factoryUid: string | undefined): boolean 
   return access.factories === undefined || (factoryUid !== undefined && access.factories.includes(factoryUid));
 }
 
-/** What a role is worth: team secrets and factories concern everybody, so that a key that is limited to some factories is a manager there at most. */
+/**
+ * What a role is worth: team secrets and factories concern everybody, so that a key that is limited to some factories
+ * is a manager there at most.
+ */
 function worthOf({ role, factories }: Access): Role {
   return role === 'admin' && factories !== undefined ? 'manager' : role;
 }
@@ -119,7 +122,10 @@ export class AccessGuard {
     private readonly budgets: Budgets,
   ) {}
 
-  /** Lets a request in or throws a refusal. What is no route is behind a key where a route could be: nobody learns without one which there are. */
+  /**
+   * Lets a request in or throws a refusal. What is no route is behind a key where a route could be: nobody learns
+   * without one which there are.
+   */
   async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { role, ownPagesOnly } = needsOf(request);
     if (request.is404 && !isBelowBase(request.url)) return;
@@ -196,7 +202,10 @@ export class AccessGuard {
     return new RefusalError('authentication_required', 'send an API key: Authorization: Bearer mw_…', answer);
   }
 
-  /** What was sent was looked up before this is asked, so that a valid key is never refused because of somebody's failures. */
+  /**
+   * What was sent was looked up before this is asked, so that a valid key is never refused because of somebody's
+   * failures.
+   */
   private refusalOf(request: FastifyRequest, within: RefusalError): RefusalError {
     const spent = this.budgets.spendFailure(recordOf(request.raw).clientAddress);
     if (spent.withinBudget) return within;

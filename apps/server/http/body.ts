@@ -24,7 +24,10 @@ export const BODY_DEPTH_MAX = 64;
 
 const JSON_TYPE = /^application\/([a-z.+-]+\+)?json\s*(;|$)/i;
 
-/** Replaces the framework's parsers: JSON whatever the charset parameter says, 415 for any other type, and our words for what cannot be read. */
+/**
+ * Replaces the framework's parsers: JSON whatever the charset parameter says, 415 for any other type, and our words for
+ * what cannot be read.
+ */
 export function parseJsonBodies(fastify: FastifyInstance, bodyMsMax = BODY_MS_MAX): void {
   fastify.removeAllContentTypeParsers();
   const budget = new BodyBudget();
@@ -154,7 +157,8 @@ function endOfString(json: Uint8Array, start: number): number {
 }
 
 /**
- * The framework deletes members called `__proto__`, `prototype` and `constructor` from every body. Here these are names like others:
+ * The framework deletes members called `__proto__`, `prototype` and `constructor` from every body. Here these are names
+ * like others:
  * own members of what was parsed, which a payload and its filter may have. contract §7.2 (own properties only).
  */
 class SchemaPipe extends StandardSchemaValidationPipe {
@@ -191,7 +195,10 @@ export class BodyBudget {
     this.sender = sender;
   }
 
-  /** Room for a body of at most so many bytes; to be given back when the body has been read. Throws 429 or 503 while there is none. */
+  /**
+   * Room for a body of at most so many bytes; to be given back when the body has been read. Throws 429 or 503 while
+   * there is none.
+   */
   take(keyId: string, bytes: number): () => void {
     const ofKey = this.takenByKey.get(keyId) ?? 0;
     if (ofKey + bytes > BODIES_BYTES_OF_KEY_MAX)
@@ -225,7 +232,10 @@ export type RawBody =
   /** The sender went away: there is nobody to answer. */
   | { kind: 'aborted' };
 
-/** Reads at most `bytesMax` bytes within `timeoutMs`. A declared length above the limit is refused unread; `begin` is called before anything is read. */
+/**
+ * Reads at most `bytesMax` bytes within `timeoutMs`. A declared length above the limit is refused unread; `begin` is
+ * called before anything is read.
+ */
 export function readRawBody(
   request: IncomingMessage,
   bytesMax: number,

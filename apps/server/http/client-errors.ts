@@ -34,7 +34,10 @@ const REASONS: Readonly<Record<number, string>> = {
   431: 'Request Header Fields Too Large',
 };
 
-/** A request line: method, authority of the absolute form, path. Methods that the parser does not know, lower-case ones included. */
+/**
+ * A request line: method, authority of the absolute form, path. Methods that the parser does not know, lower-case ones
+ * included.
+ */
 const REQUEST_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}) (?:[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?# ]*)?(\/[^ \r\n]*)/;
 const REQUEST_LINE_LOOKED_AT_BYTES = 1_024;
 
@@ -84,7 +87,10 @@ export class ClientErrors {
     return this.answerInside(record, verdict === 'unclear' ? MALFORMED : FOREIGN_HOST);
   }
 
-  /** Where nothing says whom the bytes were meant for, a sender of deliveries is answered: senders are promised constant answers. */
+  /**
+   * Where nothing says whom the bytes were meant for, a sender of deliveries is answered: senders are promised constant
+   * answers.
+   */
   private answerTo({ code, rawPacket }: ParserError): ClosingAnswer {
     const [, method, path] =
       REQUEST_LINE.exec(Buffer.from(rawPacket?.subarray(0, REQUEST_LINE_LOOKED_AT_BYTES) ?? []).toString('latin1')) ??

@@ -24,7 +24,10 @@ export function versionTag(version: number): string {
   return `"${version}"`;
 }
 
-/** Reads If-Match: `*`, or tags separated by commas, weakened ones too, as proxies that compress make them. Without the header every version is meant, unless it is `required`: then 400. */
+/**
+ * Reads If-Match: `*`, or tags separated by commas, weakened ones too, as proxies that compress make them. Without the
+ * header every version is meant, unless it is `required`: then 400.
+ */
 export function wantedVersion(header: string | undefined, required = false): WantedVersion {
   if (header === undefined && !required) return () => true;
   const tags = header?.split(',').map((tag) => tag.trim()) ?? [];

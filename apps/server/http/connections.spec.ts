@@ -1,4 +1,6 @@
-/** A server that stops does not wait for connections that browsers opened ahead, and does for requests that have begun. */
+/**
+ * A server that stops does not wait for connections that browsers opened ahead, and does for requests that have begun.
+ */
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';

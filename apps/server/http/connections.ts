@@ -21,7 +21,8 @@ export function answerAndClose(
   response: ServerResponse,
   { status, headers = {}, body }: ClosingAnswer,
 ): void {
-  response.shouldKeepAlive = false; // said with the header; whoever asks of the answer, like the next request's turn, looks here
+  // said with the header; whoever asks of the answer, like the next request's turn, looks here
+  response.shouldKeepAlive = false;
   response.writeHead(status, {
     'content-type': 'application/json',
     ...headers,
@@ -73,7 +74,10 @@ export function closeSocket(socket: Socket, reason: string, { status, headers = 
   setTimeout(() => socket.destroy(), DRAIN_MS_MAX).unref();
 }
 
-/** Lets a connection that its sender has half closed live until its last answer is out. `isDelivery`: whether a request is one of theirs; for all others the connection ends with the client's half, so that nobody streams to who is gone. */
+/**
+ * Lets a connection that its sender has half closed live until its last answer is out. `isDelivery`: whether a request
+ * is one of theirs; for all others the connection ends with the client's half, so that nobody streams to who is gone.
+ */
 export function answerHalfOpen(server: Server, isDelivery: (request: IncomingMessage) => boolean): void {
   Object.assign(server, { httpAllowHalfOpen: true }); // known to node's server, not to its types
   const ofReaders = new WeakSet<Socket>();

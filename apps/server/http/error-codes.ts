@@ -9,21 +9,27 @@ export const ERROR_CODES = {
     title: 'The request is invalid',
     retryable: false,
     meaning:
-      'The request cannot be understood as it is. errors names each offending member: of the body by JSON pointer, of the query and the headers by name. The status says more: 405 the method is not one of the path’s, 406 the Accept header excludes every type of answer, 408 the body took too long, 413 it is too large, 415 it is not JSON, 421 the Host header names another server, 431 the headers are too large.',
+      'The request cannot be understood as it is. errors names each offending member: of the body by JSON ' +
+      'pointer, of the query and the headers by name. The status says more: 405 the method is not one of the ' +
+      'path’s, 406 the Accept header excludes every type of answer, 408 the body took too long, 413 it is too ' +
+      'large, 415 it is not JSON, 421 the Host header names another server, 431 the headers are too large.',
   },
   authentication_required: {
     status: 401,
     title: 'An API key is required',
     retryable: false,
     meaning:
-      'The request carries no valid API key: none, an unknown one, one that was revoked or has run out. Send it as Authorization: Bearer mw_…. A browser whose session has ended signs in again.',
+      'The request carries no valid API key: none, an unknown one, one that was revoked or has run out. Send it ' +
+      'as Authorization: Bearer mw_…. A browser whose session has ended signs in again.',
   },
   not_authorized: {
     status: 403,
     title: 'The key does not allow this',
     retryable: false,
     meaning:
-      'The API key is valid and its role does not suffice, or it is limited to factories and the request concerns all of them: ask an admin for another key. Or a browser that is signed in asked without the X-CSRF-Token of its session, or from a page of another site.',
+      'The API key is valid and its role does not suffice, or it is limited to factories and the request ' +
+      'concerns all of them: ask an admin for another key. Or a browser that is signed in asked without the ' +
+      'X-CSRF-Token of its session, or from a page of another site.',
   },
   feature_not_available: {
     status: 403,
@@ -48,28 +54,33 @@ export const ERROR_CODES = {
     title: 'Conflict',
     retryable: true,
     meaning:
-      'The request does not fit the state that the resource is in, or its Idempotency-Key belongs to another request. retryable says whether the same request can succeed later; where it cannot, the header x-should-retry: false says so too.',
+      'The request does not fit the state that the resource is in, or its Idempotency-Key belongs to another ' +
+      'request. retryable says whether the same request can succeed later; where it cannot, the header ' +
+      'x-should-retry: false says so too.',
   },
   operation_not_supported: {
     status: 422,
     title: 'Not supported here',
     retryable: false,
     meaning:
-      'The request is well-formed and asks for something that this service, or this resource, does not do. errors names the members.',
+      'The request is well-formed and asks for something that this service, or this resource, does not do. ' +
+      'errors names the members.',
   },
   resource_unavailable: {
     status: 503,
     title: 'Temporarily unavailable',
     retryable: true,
     meaning:
-      'The service cannot do this now: the API key has spent its requests (429), or something that the service needs is away (503). Retry-After says in seconds when to ask again.',
+      'The service cannot do this now: the API key has spent its requests (429), or something that the service ' +
+      'needs is away (503). Retry-After says in seconds when to ask again.',
   },
   environment_setup_failed: {
     status: 500,
     title: 'The environment could not be set up',
     retryable: false,
     meaning:
-      'The environment of a run cannot be made as it is configured. Asking again does not help; its configuration has to change.',
+      'The environment of a run cannot be made as it is configured. Asking again does not help; its ' +
+      'configuration has to change.',
   },
   internal_error: {
     status: 500,

@@ -23,7 +23,10 @@ export function hostsOf(baseUrls: readonly string[]): ReadonlySet<string> {
 /** Authority of a request target in absolute form. */
 const ABSOLUTE_FORM = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i;
 
-/** Whether a request is meant for one of the hosts: by its Host header and, in absolute form, by its target too. `unclear`: no Host, or several. */
+/**
+ * Whether a request is meant for one of the hosts: by its Host header and, in absolute form, by its target too.
+ * `unclear`: no Host, or several.
+ */
 export function hostVerdict(
   request: Pick<IncomingMessage, 'rawHeaders' | 'url'>,
   hosts: ReadonlySet<string>,
@@ -51,7 +54,10 @@ export function originForm(target: string): string {
 /** `none`: somebody typed the address, no page asked. */
 const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
 
-/** True where a header says that another site asks. Programs that are no browsers say nothing. `publicUrl`: its scheme is what browsers see, whatever a proxy makes of it. */
+/**
+ * True where a header says that another site asks. Programs that are no browsers say nothing. `publicUrl`: its scheme
+ * is what browsers see, whatever a proxy makes of it.
+ */
 export function comesFromElsewhere(
   { origin, host, 'sec-fetch-site': site }: IncomingHttpHeaders,
   publicUrl: string,
@@ -60,7 +66,10 @@ export function comesFromElsewhere(
   return origin !== undefined && origin.toLowerCase() !== originOf(host ?? '', publicUrl);
 }
 
-/** The origin under which this request was made: its Host, which was found to be ours, without the port that the scheme stands for. */
+/**
+ * The origin under which this request was made: its Host, which was found to be ours, without the port that the scheme
+ * stands for.
+ */
 function originOf(host: string, publicUrl: string): string | undefined {
   const url = `${new URL(publicUrl).protocol}//${host}`;
   return URL.canParse(url) ? new URL(url).origin : undefined;

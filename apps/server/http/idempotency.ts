@@ -17,7 +17,10 @@ import { needsOf } from './access-guard.ts';
 import { lastingConflict, RefusalError } from './error-codes.ts';
 import { recordOf } from './requests.ts';
 
-/** How long a claim lasts without its process saying that it still works: a killed one blocks its key no longer than this. */
+/**
+ * How long a claim lasts without its process saying that it still works: a killed one blocks its key no longer than
+ * this.
+ */
 const LEASE_MS = 30_000;
 const RENEW_EVERY_MS = 10_000;
 /** Renewals of one claim at most: no answer takes longer, so that a request that hangs gives its key up. */
@@ -34,7 +37,10 @@ const HEADER = 'idempotency-key';
 /** Headers of an answer that belong to its meaning. */
 const KEPT_HEADERS = ['content-type', 'etag', 'location', 'x-should-retry'];
 
-/** What is refused for reasons that may have passed, or that concern the key and not the request: such an answer is not kept. */
+/**
+ * What is refused for reasons that may have passed, or that concern the key and not the request: such an answer is not
+ * kept.
+ */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([401, 403, 408, 413, 429]);
 
 /** A request that holds an idempotency key, for whoever answers it. */
@@ -46,8 +52,10 @@ export class IdempotentRequest {
   }
 
   /**
-   * Statements that store the answer in the transaction of what it tells of: without them a process that dies between the two leaves the
-   * work done and the key free. `body` is the very value that the route answers. Throws ClaimLostError when another request has taken over.
+   * Statements that store the answer in the transaction of what it tells of: without them a process that dies between
+   * the two leaves the
+   * work done and the key free. `body` is the very value that the route answers. Throws ClaimLostError when another
+   * request has taken over.
    */
   *store(status: number, body: unknown): Transaction<void> {
     yield* storeAnswer(
@@ -60,7 +68,10 @@ export class IdempotentRequest {
     );
   }
 
-  /** Says that the answer holds a secret that is shown once: it is not kept, only what it made, as a path or in words. To be called before it is answered or stored. */
+  /**
+   * Says that the answer holds a secret that is shown once: it is not kept, only what it made, as a path or in words.
+   * To be called before it is answered or stored.
+   */
   showsSecretOf(resource: string): void {
     this.secretOf = resource;
   }
@@ -91,7 +102,10 @@ export class Idempotency {
     private readonly log: Log,
   ) {}
 
-  /** Before a POST is handled: takes its key, or answers with what the first request got. Answers whether it has answered. */
+  /**
+   * Before a POST is handled: takes its key, or answers with what the first request got. Answers whether it has
+   * answered.
+   */
   async begin(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
     const record = recordOf(request.raw);
     const key = request.headers[HEADER];
@@ -117,7 +131,8 @@ export class Idempotency {
         return true;
       case 'other-request':
         throw lastingConflict(
-          'this Idempotency-Key was used for another request: with another body or query, or by an API key with other rights',
+          'this Idempotency-Key was used for another request: with another body or query, or by an API key with ' +
+            'other rights',
           {},
         );
       case 'under-way':
@@ -169,7 +184,8 @@ export class Idempotency {
 }
 
 /**
- * The scope is method and path, however that is spelt; query, body and what the API key may do make the request: an answer is repeated only to a key of the same
+ * The scope is method and path, however that is spelt; query, body and what the API key may do make the request: an
+ * answer is repeated only to a key of the same
  * principal that has the rights of the first one. Bodies are compared byte by byte, as they came.
  */
 function toKeyedRequest(request: FastifyRequest, key: string, { principal, role, factories }: Access): KeyedRequest {
@@ -200,11 +216,15 @@ function splitAt(text: string, separator: string): [string, string] {
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** The answer as it is kept; undefined for one that is not: faults, what may pass by itself, streams, and what is too large. */
+/**
+ * The answer as it is kept; undefined for one that is not: faults, what may pass by itself, streams, and what is too
+ * large.
+ */
 function toKept(reply: FastifyReply, payload: unknown): Extract<StoredAnswer, { body: string }> | undefined {
   const { statusCode: status } = reply;
   if (status >= 500 || PASSING_STATUSES.has(status)) return undefined;
-  // The one place that sends problems says so of each that asking again cannot help; other conflicts are over in a moment.
+  // The one place that sends problems says so of each that asking again cannot help; other conflicts are over in a
+  // moment.
   if (status === 409 && reply.getHeader('x-should-retry') !== 'false') return undefined;
   const body = payload === undefined || payload === null ? '' : payload;
   if (typeof body !== 'string' || Buffer.byteLength(body) > ANSWER_BYTES_MAX) return undefined;
@@ -218,7 +238,8 @@ function toKept(reply: FastifyReply, payload: unknown): Extract<StoredAnswer, { 
 async function replay(reply: FastifyReply, answer: StoredAnswer): Promise<void> {
   if ('secretOf' in answer) {
     throw lastingConflict(
-      `the first request with this Idempotency-Key was answered with a secret that is shown once; it made ${answer.secretOf}`,
+      'the first request with this Idempotency-Key was answered with a secret that is shown once; it ' +
+        `made ${answer.secretOf}`,
       { resource: answer.secretOf },
     );
   }

@@ -13,7 +13,10 @@ export function queryOf<Q extends object>(operationId: string, raw: RawQuery): Q
   );
 }
 
-/** The key that a cursor stands for, its members of these types; undefined without a cursor. Throws 400 for one of another query, and for anything else. */
+/**
+ * The key that a cursor stands for, its members of these types; undefined without a cursor. Throws 400 for one of
+ * another query, and for anything else.
+ */
 export function pageKeyOf(
   cursor: string | undefined,
   digest: string,
@@ -32,7 +35,10 @@ export function pageKeyOf(
   });
 }
 
-/** The first `limit` of what was found, when one more than that was asked for, and what the answer says of the next page. */
+/**
+ * The first `limit` of what was found, when one more than that was asked for, and what the answer says of the next
+ * page.
+ */
 export function pageOf<T>(
   found: readonly T[],
   limit: number,

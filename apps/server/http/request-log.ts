@@ -1,4 +1,7 @@
-/** One wide log line for each request of the API, written when it is over: enough to say who did what and how it went, never a query, a body or a key. */
+/**
+ * One wide log line for each request of the API, written when it is over: enough to say who did what and how it went,
+ * never a query, a body or a key.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { Log } from '../process/log.ts';

@@ -107,7 +107,10 @@ function routed(
   };
 }
 
-/** What every answer of the API carries, whoever writes it; a handler that means something else says so. Probes are not logged. */
+/**
+ * What every answer of the API carries, whoever writes it; a handler that means something else says so. Probes are not
+ * logged.
+ */
 function begin(
   log: Log,
   addresses: ClientAddresses,
@@ -132,7 +135,8 @@ function listening(config: Config, clientErrors: ClientErrors, front: Front, han
   };
   const answer: Handler = (request, response) => {
     const before = clientErrors.note(request, response);
-    // A server that stops answers what has come and takes nothing more of the connection: else one busy sender would hold it up.
+    // A server that stops answers what has come and takes nothing more of the connection: else one busy sender would
+    // hold it up.
     if (!server.listening) response.shouldKeepAlive = false;
     response.once('finish', () => {
       if (!server.listening && clientErrors.isLatest(request.socket, response)) request.socket.destroySoon();
@@ -160,7 +164,8 @@ function secured(options: object, { certFile, keyFile }: NonNullable<Config['tls
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
     throw new TlsError(
-      `MILLWRIGHT_TLS_CERT_FILE, MILLWRIGHT_TLS_KEY_FILE: ${certFile} and ${keyFile} are no certificate with its key (${code})`,
+      `MILLWRIGHT_TLS_CERT_FILE, MILLWRIGHT_TLS_KEY_FILE: ${certFile} and ${keyFile} are no certificate with ` +
+        `its key (${code})`,
     );
   }
 }

@@ -73,7 +73,10 @@ export class DeliveryAcceptor {
     private readonly ids: IdSource,
   ) {}
 
-  /** A window that was full a moment ago is still full: seconds until its oldest slot is a minute old, undefined where one may be free. */
+  /**
+   * A window that was full a moment ago is still full: seconds until its oldest slot is a minute old, undefined where
+   * one may be free.
+   */
   waitSeconds(webhookUid: string, nowMs: number): number | undefined {
     const until = this.throttledUntilMs.get(webhookUid);
     if (until === undefined) return undefined;
@@ -180,7 +183,9 @@ function toSkipped(skipped: SkippedAutomation): Record<string, string> {
 
 interface Kept {
   state: RefusedLogState;
-  /** The counted entry that is open. `written` settles when it is stored: counting before that would count into nothing. */
+  /**
+   * The counted entry that is open. `written` settles when it is stored: counting before that would count into nothing.
+   */
   counted?: { entryId: string; written: Promise<void> };
 }
 
@@ -192,7 +197,10 @@ export class RefusedLog {
     private readonly clock: Clock,
   ) {}
 
-  /** `details` are asked for only where the entry is its own: finding them out may take work, and a flood shall not cause it. */
+  /**
+   * `details` are asked for only where the entry is its own: finding them out may take work, and a flood shall not
+   * cause it.
+   */
   async write(entry: RefusedEntry, details: () => RefusalDetails): Promise<void> {
     const before = this.kept.get(entry.webhookUid) ?? { state: NOTHING_REFUSED };
     const { action, state } = refusedLogDecision(before.state, this.clock.nowMs());

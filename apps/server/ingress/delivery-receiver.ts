@@ -242,7 +242,10 @@ export class DeliveryReceiver {
     }
   }
 
-  /** Spends the failure budget, logs within bounds, and answers; a failure over the budget is told to wait and not logged. */
+  /**
+   * Spends the failure budget, logs within bounds, and answers; a failure over the budget is told to wait and not
+   * logged.
+   */
   private async fail(
     walk: DeliveryContext,
     refusal: 'unauthenticated' | 'too-large-unauthenticated',
@@ -311,7 +314,8 @@ export class DeliveryReceiver {
     const { headers, webhook, verdict } = walk;
     const { acceptor } = this;
     const body = walk.body as Uint8Array;
-    if (this.disk.isLow()) return refuse('unavailable', RETRY_AFTER_SECONDS); // also before a 400, which would be stored
+    // also before a 400, which would be stored
+    if (this.disk.isLow()) return refuse('unavailable', RETRY_AFTER_SECONDS);
     const parsed = parseJsonBody(body);
     if (!parsed.ok) {
       const taken = await acceptor.refuseDelivery(toIncoming(walk), {
@@ -378,7 +382,10 @@ function toSigned({ headers, body, receivedAtMs }: DeliveryContext): SignedReque
   return { headers, body: body ?? new Uint8Array(0), nowMs: receivedAtMs };
 }
 
-/** Looked for whatever the reason of the refusal is: the answer takes as long for a wrong key as for a stale timestamp or for a secret without a value. */
+/**
+ * Looked for whatever the reason of the refusal is: the answer takes as long for a wrong key as for a stale timestamp
+ * or for a secret without a value.
+ */
 function mistakeOf(walk: DeliveryContext): LikelyMistake | undefined {
   const { scheme, signingKey } = walk.webhook;
   return scheme === undefined ? undefined : likelyMistake(scheme, signingKey, toSigned(walk));

@@ -44,7 +44,8 @@ export class IngressListener implements RawRoutes {
         }),
     });
     if (reply === CLIENT_GONE) return void response.destroy();
-    // Node tells of the end of a body that came together with its head only behind what its bytes set going: a refusal that read nothing would take it for unfinished.
+    // Node tells of the end of a body that came together with its head only behind what its bytes set going: a refusal
+    // that read nothing would take it for unfinished.
     if (!request.complete) await new Promise(setImmediate);
     send(request, response, reply);
   }
@@ -52,7 +53,10 @@ export class IngressListener implements RawRoutes {
 
 const { body: NOT_FOUND, headers: NOT_FOUND_HEADERS } = INGRESS_ANSWERS[404];
 
-/** What answers at ingress addresses in a process that takes no deliveries: there is no such webhook here, whatever was sent. */
+/**
+ * What answers at ingress addresses in a process that takes no deliveries: there is no such webhook here, whatever was
+ * sent.
+ */
 @Injectable()
 export class DisabledIngress implements RawRoutes {
   owns(target: string): boolean {

@@ -2,7 +2,10 @@
 import { membersOf } from '#contracts';
 import type { MemberError } from '../http/error-codes.ts';
 
-/** Everything that a schema cannot state and that needs no clock and no store, each by its pointer. The body may be anything. */
+/**
+ * Everything that a schema cannot state and that needs no clock and no store, each by its pointer. The body may be
+ * anything.
+ */
 export function keyRequestErrors(body: unknown): MemberError[] {
   const {
     role,

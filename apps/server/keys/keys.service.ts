@@ -152,7 +152,8 @@ function refusalOf(reason: KeyRefusal): RefusalError {
       );
     case 'last':
       return lastingConflict(
-        'this is the last key that lets an admin in: make another one with POST /api/v1/api-keys, of the role admin and without factories, then end this one',
+        'this is the last key that lets an admin in: make another one with POST /api/v1/api-keys, of the role ' +
+          'admin and without factories, then end this one',
       );
   }
 }

@@ -46,7 +46,10 @@ export class Replays {
     @Optional() private readonly bounds: Partial<WorkBounds> = {},
   ) {}
 
-  /** What the newest stored deliveries say of each change. Throws 429 or 503 where too many ask, and the reason of the signal soon after that is aborted. */
+  /**
+   * What the newest stored deliveries say of each change. Throws 429 or 503 where too many ask, and the reason of the
+   * signal soon after that is aborted.
+   */
   async of(subjects: readonly ReplaySubject[], asker: Required<Acquirer>): Promise<Map<Change, Replay>> {
     if (subjects.length === 0) return new Map();
     return this.turns.acquire(asker, () =>
@@ -55,7 +58,9 @@ export class Replays {
   }
 }
 
-/** Newest delivery first, so that all subjects hear of the newest before the work is spent. Holds one payload at a time. */
+/**
+ * Newest delivery first, so that all subjects hear of the newest before the work is spent. Holds one payload at a time.
+ */
 async function replayed(
   subjects: readonly ReplaySubject[],
   deliveries: DeliveryStore,

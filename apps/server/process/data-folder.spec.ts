@@ -45,7 +45,8 @@ describe('the data folder', () => {
   it('is refused to a second process with the way out, and free when the first one releases it', async () => {
     const lock = await lockDataFolder(folder);
     expect((await held()).lines).toEqual([
-      `refused: the data folder ${folder} is used by another millwright process; stop that one or set MILLWRIGHT_DATA_DIR`,
+      `refused: the data folder ${folder} is used by another millwright process; stop that one or set ` +
+        'MILLWRIGHT_DATA_DIR',
     ]);
     lock.release();
     expect((await held()).lines).toEqual(['locked']);
@@ -71,7 +72,8 @@ describe('the data folder', () => {
     writeFileSync(file, '');
     await expect(lockDataFolder(file)).rejects.toThrow(DataFolderError);
     await expect(lockDataFolder(join(file, 'below'))).rejects.toThrow(
-      `the data folder ${join(file, 'below')} cannot be written (ENOTDIR); set MILLWRIGHT_DATA_DIR to a folder of this user`,
+      `the data folder ${join(file, 'below')} cannot be written (ENOTDIR); set MILLWRIGHT_DATA_DIR to a folder ` +
+        'of this user',
     );
   });
 });

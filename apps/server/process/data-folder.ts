@@ -11,7 +11,8 @@ export interface DataFolderLock {
 }
 
 /**
- * Creates the folder (0700) if needed and locks it. The lock is a transaction on a tiny database of its own: the operating
+ * Creates the folder (0700) if needed and locks it. The lock is a transaction on a tiny database of its own: the
+ * operating
  * system drops it with the process, however that ends.
  */
 export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
@@ -20,7 +21,8 @@ export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new DataFolderError(
-      `the data folder ${folder} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown'}); set MILLWRIGHT_DATA_DIR to a folder of this user`,
+      `the data folder ${folder} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown'}); ` +
+        'set MILLWRIGHT_DATA_DIR to a folder of this user',
     );
   }
   if ((statSync(folder).mode & 0o077) !== 0) closeToOthers(folder);

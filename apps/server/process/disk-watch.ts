@@ -6,12 +6,21 @@ import { statfs } from 'node:fs/promises';
 
 const LOOK_MS_MAX = 2_000;
 const LOOK_MS_MIN = 50;
-/** What deliveries write at most, in bytes a millisecond: what is left above the reserve lasts at least so long, and is looked at again before. */
+/**
+ * What deliveries write at most, in bytes a millisecond: what is left above the reserve lasts at least so long, and is
+ * looked at again before.
+ */
 const BYTES_PER_MS_MAX = 500_000;
-/** Part of the reserve that has to be free outside of the database file, whatever is free in it: for the log of its writes, and for everything else. */
+/**
+ * Part of the reserve that has to be free outside of the database file, whatever is free in it: for the log of its
+ * writes, and for everything else.
+ */
 const OUTSIDE_SHARE = 0.5;
 
-/** Bytes above the reserve, negative below it. What pruning has freed within the database file counts, because the next deliveries are written there. */
+/**
+ * Bytes above the reserve, negative below it. What pruning has freed within the database file counts, because the next
+ * deliveries are written there.
+ */
 export function roomAbove(reserveBytes: number, freeBytes: number, reusableBytes: number): number {
   return Math.min(freeBytes + reusableBytes - reserveBytes, freeBytes - reserveBytes * OUTSIDE_SHARE);
 }

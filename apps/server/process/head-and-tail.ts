@@ -21,7 +21,10 @@ export interface HeadAndTailDeps<Item> {
   nowMs(): number;
 }
 
-/** Milliseconds between two signs of life while items are held back; they become rarer, so that their number stays small however long it takes. */
+/**
+ * Milliseconds between two signs of life while items are held back; they become rarer, so that their number stays small
+ * however long it takes.
+ */
 const SIGN_MS_MIN = 10_000;
 const SIGN_SHARE = 1 / 50;
 
@@ -61,7 +64,8 @@ export class HeadAndTail<Item> {
   private begin(): Held<Item> {
     const { say, nowMs } = this.deps;
     say(
-      '… that is more than the log takes: the rest is held back, and its end follows when the agent or the command has ended …',
+      '… that is more than the log takes: the rest is held back, and its end follows when the agent or the ' +
+        'command has ended …',
     );
     return {
       items: [],

@@ -5,7 +5,10 @@ import { randomBytes } from 'node:crypto';
 
 const KEY_BYTES = 32;
 
-/** The configuration is wrong in a way that only its owner can mend; the message names file and way out, never a value; a line for each file. */
+/**
+ * The configuration is wrong in a way that only its owner can mend; the message names file and way out, never a value;
+ * a line for each file.
+ */
 export class KeyFileError extends Error {}
 
 /** How a key file is read: the variable that may name it, and whether it is made where there is none. */
@@ -32,7 +35,10 @@ export function readKeyFiles<const Files extends readonly (KeyFileOptions & { pa
   return keys as { [File in keyof Files]: Uint8Array };
 }
 
-/** Reads a key file: 32 bytes, or 64 hex digits, or their base64 with an optional final newline. Creates it (0600) only when `create` is set. */
+/**
+ * Reads a key file: 32 bytes, or 64 hex digits, or their base64 with an optional final newline. Creates it (0600) only
+ * when `create` is set.
+ */
 export function readKeyFile(path: string, options: KeyFileOptions): Uint8Array {
   if (!existsSync(path)) {
     if (!options.create)

@@ -1,4 +1,7 @@
-/** Structured log lines on stderr: one JSON object a line, chosen members only, so that no secret, payload or path of a request can slip in. */
+/**
+ * Structured log lines on stderr: one JSON object a line, chosen members only, so that no secret, payload or path of a
+ * request can slip in.
+ */
 
 export type LogMembers = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
@@ -30,7 +33,10 @@ export class Log {
     this.line('error', message, members);
   }
 
-  /** From now on faults are not written for whose error this is true: somebody tells of them in other words, and not at every attempt. */
+  /**
+   * From now on faults are not written for whose error this is true: somebody tells of them in other words, and not at
+   * every attempt.
+   */
   leaveOut(isToldElsewhere: (error: unknown) => boolean): void {
     this.isToldElsewhere = isToldElsewhere;
   }

@@ -32,7 +32,10 @@ const ROOT = ['../../..', '../../../..']
   .map((path) => resolve(path))
   .find((root) => existsSync(programOf(root)));
 
-/** The words before a verb. Only a checkout has an `npx millwright`: anywhere else npx would ask a registry for a package of that name, which is somebody else's. */
+/**
+ * The words before a verb. Only a checkout has an `npx millwright`: anywhere else npx would ask a registry for a
+ * package of that name, which is somebody else's.
+ */
 export function ownCommand({
   cwd,
   calledAs,

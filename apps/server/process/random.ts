@@ -1,4 +1,7 @@
-/** Randomness for identifiers, drawn from the operating system many at a time: one call a run or delivery would cost more than the run's row. */
+/**
+ * Randomness for identifiers, drawn from the operating system many at a time: one call a run or delivery would cost
+ * more than the run's row.
+ */
 import { randomBytes } from 'node:crypto';
 
 const POOL_BYTES = 8_192;

@@ -44,7 +44,10 @@ export class PushNoticeService {
     private readonly log: Log,
   ) {}
 
-  /** Checks the proof, then asks for a pass where the notice can concern what the factory follows. Nothing of the body is kept or repeated. */
+  /**
+   * Checks the proof, then asks for a pass where the notice can concern what the factory follows. Nothing of the body
+   * is kept or repeated.
+   */
   async receive(uid: string, notice: PushNotice): Promise<PushNoticeAnswer> {
     const factory = await this.factories.find(uid);
     const secret = await this.secretOf(uid, factory);
@@ -68,12 +71,16 @@ export class PushNoticeService {
     if (nowMs - (this.toldAtMs.get(uid) ?? Number.NEGATIVE_INFINITY) < TOLD_EVERY_MS) return;
     this.toldAtMs.set(uid, nowMs);
     this.log.warn(
-      'push notice refused: the secret of source.push_secret has no value of at least 8 bytes, or is not granted for the use forge',
+      'push notice refused: the secret of source.push_secret has no value of at least 8 bytes, or is not ' +
+        'granted for the use forge',
       { factory: slug },
     );
   }
 
-  /** A head that can go with no proof is refused before its body is read. A valid notice is never refused because of somebody's failures. */
+  /**
+   * A head that can go with no proof is refused before its body is read. A valid notice is never refused because of
+   * somebody's failures.
+   */
   private async provenBody(
     uid: string,
     secret: Uint8Array,
@@ -130,7 +137,8 @@ function parsed(body: Uint8Array): unknown {
 function refusedAsUnknown(): RefusalError {
   return new RefusalError(
     'resource_not_found',
-    'there is no such factory, or it takes no push notices: its source is no git repository, or names no push_secret that has a value and is granted for the use forge',
+    'there is no such factory, or it takes no push notices: its source is no git repository, or names no ' +
+      'push_secret that has a value and is granted for the use forge',
   );
 }
 

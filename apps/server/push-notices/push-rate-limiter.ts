@@ -43,7 +43,10 @@ export class PushRateLimiter {
     this.around = around;
   }
 
-  /** Asks for a pass; answers the generation asked for, when it is stored. Requests that one pass will see share a generation. */
+  /**
+   * Asks for a pass; answers the generation asked for, when it is stored. Requests that one pass will see share a
+   * generation.
+   */
   ask(uid: string): Promise<number> {
     const paced = this.paced.get(uid);
     if (paced === undefined) return this.askAtOnce(uid);

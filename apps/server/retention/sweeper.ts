@@ -40,7 +40,10 @@ export class Sweeper {
     this.around = around;
   }
 
-  /** Every sweep that is due and that no other process does, each to the end of its round. Asked again meanwhile, it answers the same promise. Never throws. */
+  /**
+   * Every sweep that is due and that no other process does, each to the end of its round. Asked again meanwhile, it
+   * answers the same promise. Never throws.
+   */
   ask(): Promise<void> {
     if (this.stopping.signal.aborted) return Promise.resolve();
     this.running ??= this.all().finally(() => (this.running = undefined));
@@ -130,7 +133,10 @@ function portion(
 
 /** Share of the time that is spent on removing while there is more: the rest is the service's. */
 const SHARE = 0.25;
-/** Weights of one transaction: where the commit takes most of the time, fewer rows would save none; a fast disk removes the most in a few milliseconds. */
+/**
+ * Weights of one transaction: where the commit takes most of the time, fewer rows would save none; a fast disk removes
+ * the most in a few milliseconds.
+ */
 const WEIGHT_MIN = 128;
 const WEIGHT_MAX = 2_048;
 /** Looking happens elsewhere, but there is one reader for all: others come in between. */

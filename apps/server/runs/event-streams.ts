@@ -56,7 +56,10 @@ export class EventStreams {
     this.pollMs = intervals.streamsMs ?? POLL_MS;
   }
 
-  /** A stream for one client; reads no faster than the client does. Throws 429 over STREAMS_PER_KEY_MAX, 503 while the service stops. */
+  /**
+   * A stream for one client; reads no faster than the client does. Throws 429 over STREAMS_PER_KEY_MAX, 503 while the
+   * service stops.
+   */
   watch(watcher: Watcher): Readable {
     const { keyId } = watcher;
     const count = this.open.get(keyId) ?? 0;
@@ -90,7 +93,10 @@ export class EventStreams {
     else this.open.delete(keyId);
   }
 
-  /** The text of a stream. It ends without a final state where its client has to come again: the key, the database or the service is gone. */
+  /**
+   * The text of a stream. It ends without a final state where its client has to come again: the key, the database or
+   * the service is gone.
+   */
   private async *told({ runId, after, isAllowed }: Watcher, ear: Ear): AsyncGenerator<string> {
     yield STREAM_OPENING;
     let [place, state] = [after, ''];

@@ -32,7 +32,9 @@ export class PermissionService {
     return { permissions: (await this.permissions.ofRun(runId)).map(toItem) };
   }
 
-  /** Stored before it is answered; the agent hears of it at once where it runs in this process, else within two seconds. */
+  /**
+   * Stored before it is answered; the agent hears of it at once where it runs in this process, else within two seconds.
+   */
   async answer(runId: string, permissionId: string, optionId: string, by: Caller): Promise<PermissionItem> {
     await visibleRunStatus(this.runs, runId, by.access);
     const found = await this.permissions.answer(

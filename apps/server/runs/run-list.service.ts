@@ -65,7 +65,10 @@ export class RunListing {
     private readonly items: RunItems,
   ) {}
 
-  /** One page of the runs that a key may see. Throws 400 naming every malformed parameter, and for a cursor of another query or key; 422 for an order that we do not have. */
+  /**
+   * One page of the runs that a key may see. Throws 400 naming every malformed parameter, and for a cursor of another
+   * query or key; 422 for an order that we do not have.
+   */
   async list(raw: RawQuery, access: Access): Promise<ListRunsResponse> {
     refuseUnsupportedOrder(raw);
     const query = queryOf<ListRunsQuery>('listRuns', raw);

@@ -113,7 +113,10 @@ const JSON_TYPE = 'application/json';
 /** Four heartbeats. */
 const STALLED_MS = 60_000;
 
-/** A stream, unless the client prefers JSON, or names it and no stream: JSON and a wildcard is what clients send that know nothing of streams. */
+/**
+ * A stream, unless the client prefers JSON, or names it and no stream: JSON and a wildcard is what clients send that
+ * know nothing of streams.
+ */
 function wantsStream(accept: string | undefined): boolean {
   const namesJsonAlone = accept?.includes(JSON_TYPE) === true && !accept.includes(STREAM_TYPE);
   return acceptedType(accept, namesJsonAlone ? [JSON_TYPE, STREAM_TYPE] : [STREAM_TYPE, JSON_TYPE]) === STREAM_TYPE;

@@ -1,4 +1,7 @@
-/** What can be done with runs: create, dispatch, look at, follow up, cancel. Decisions are `#runs`, effects are the store's. spec: Agent run interface. */
+/**
+ * What can be done with runs: create, dispatch, look at, follow up, cancel. Decisions are `#runs`, effects are the
+ * store's. spec: Agent run interface.
+ */
 import { Inject, Injectable } from '@nestjs/common';
 import { resolveAgentConfig, toAgentConfig, type ServerAgent } from '#agents';
 import type {
@@ -272,7 +275,8 @@ function followupRefusal(reason: Extract<FollowupDecision, { ok: false }>['reaso
     case 'attachments-too-many':
       return tooMuch(
         '/attachments',
-        `must be at most ${RUN_ATTACHMENTS_MAX} files of ${RUN_ATTACHMENT_BYTES_MAX} bytes together with those that the run has already`,
+        `must be at most ${RUN_ATTACHMENTS_MAX} files of ${RUN_ATTACHMENT_BYTES_MAX} bytes together with those ` +
+          'that the run has already',
       );
   }
 }

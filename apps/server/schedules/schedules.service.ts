@@ -32,7 +32,10 @@ export class ScheduleService {
     private readonly log: Log,
   ) {}
 
-  /** Looks once at everything. A new schedule counts from now on; one that is no more is forgotten; every due one is handled for itself. */
+  /**
+   * Looks once at everything. A new schedule counts from now on; one that is no more is forgotten; every due one is
+   * handled for itself.
+   */
   async look(): Promise<void> {
     const nowMs = this.clock.nowMs();
     // Before what is wanted: a schedule that another process adds meanwhile must not look like one that nobody wants.

@@ -16,7 +16,10 @@ export class SecretReader {
     private readonly vault: Vault,
   ) {}
 
-  /** Newest value of a secret that this factory may use for this purpose; undefined when there is none, which looks the same as "not granted". */
+  /**
+   * Newest value of a secret that this factory may use for this purpose; undefined when there is none, which looks the
+   * same as "not granted".
+   */
   async value(factoryUid: string, name: string, use: SecretUsage): Promise<Uint8Array | undefined> {
     const secret = (await this.store.visibleTo(factoryUid, use)).get(name);
     if (secret === undefined) return undefined;
@@ -36,7 +39,10 @@ export class SecretFingerprints {
     private readonly installation: Installation,
   ) {}
 
-  /** A mark for each of these names as a webhook of this factory may use it. Not set, not granted and not there look the same: version 0. */
+  /**
+   * A mark for each of these names as a webhook of this factory may use it. Not set, not granted and not there look the
+   * same: version 0.
+   */
   async marks(factoryUid: string, names: readonly string[]): Promise<Map<string, SecretMark>> {
     const visible = names.length === 0 ? undefined : await this.store.visibleTo(factoryUid, 'webhook');
     const marks = new Map<string, SecretMark>();
@@ -53,7 +59,10 @@ export class SecretFingerprints {
     return marks;
   }
 
-  /** Of one factory: marks of two factories do not tell that these share a value. Undefined for a value that was damaged at rest. */
+  /**
+   * Of one factory: marks of two factories do not tell that these share a value. Undefined for a value that was damaged
+   * at rest.
+   */
   private fingerprint(
     factoryUid: string,
     sealed: NonNullable<Awaited<ReturnType<SecretStore['newest']>>>,

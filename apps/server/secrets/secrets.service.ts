@@ -62,7 +62,10 @@ export class SecretService {
     return this.toItem(secret);
   }
 
-  /** Creates, sets a new version, or changes grants. A value that a webhook in use could not authenticate with is refused and nothing changes. */
+  /**
+   * Creates, sets a new version, or changes grants. A value that a webhook in use could not authenticate with is
+   * refused and nothing changes.
+   */
   async put(owner: string, name: string, { value, grants }: SecretPut, by: Caller): Promise<SecretItem> {
     const errors = [...nameProblems(name), ...valueProblems(value), ...(await this.grantProblems(owner, name, grants))];
     if (errors.length > 0) throw invalidMembers(errors, 'members of the request');
@@ -101,7 +104,9 @@ export class SecretService {
     return true;
   }
 
-  /** Factories that are granted a secret must exist, unless they were granted it before: what was read can be sent back. */
+  /**
+   * Factories that are granted a secret must exist, unless they were granted it before: what was read can be sent back.
+   */
   private async grantProblems(
     owner: string,
     name: string,

@@ -30,7 +30,10 @@ export class Sessions implements SessionAuthentication {
     return this.cookie.valuesIn(cookie).length > 0;
   }
 
-  /** The session of a request's cookie and what its key may do now; undefined for none, an ended one, or several cookies, of which nobody knows which is ours. */
+  /**
+   * The session of a request's cookie and what its key may do now; undefined for none, an ended one, or several
+   * cookies, of which nobody knows which is ours.
+   */
   async find({ cookie }: IncomingHttpHeaders): Promise<FoundSession | undefined> {
     const [token, ...others] = this.cookie.valuesIn(cookie);
     if (token === undefined || others.length > 0 || !isToken(token)) return undefined;
@@ -52,7 +55,10 @@ export class Sessions implements SessionAuthentication {
       });
   }
 
-  /** Throws 403 for a request that would change something and does not prove that a page of its session made it: browsers send cookies along unasked. */
+  /**
+   * Throws 403 for a request that would change something and does not prove that a page of its session made it:
+   * browsers send cookies along unasked.
+   */
   refuseForged(method: string, headers: IncomingHttpHeaders, { csrfToken }: SeenSession): void {
     if (SAFE_METHODS.has(method)) return;
     this.refuseForeign(headers);

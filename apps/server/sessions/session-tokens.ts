@@ -28,7 +28,10 @@ export function hashOfToken(token: string): Uint8Array {
   return createHash('sha256').update(token).digest();
 }
 
-/** What a page of the session repeats in a header. It tells nothing of the cookie that it is derived of, which scripts cannot read. */
+/**
+ * What a page of the session repeats in a header. It tells nothing of the cookie that it is derived of, which scripts
+ * cannot read.
+ */
 export function csrfTokenOf(token: string): string {
   return createHmac('sha256', token).update(CSRF_LABEL).digest('base64url');
 }
@@ -39,7 +42,10 @@ export function isSameToken(expected: string, given: string): boolean {
   return timingSafeEqual(left as Buffer, right as Buffer);
 }
 
-/** Who asks over plain http gets no cookie with this prefix from a browser: it stands for Secure, for this host alone and for every path. */
+/**
+ * Who asks over plain http gets no cookie with this prefix from a browser: it stands for Secure, for this host alone
+ * and for every path.
+ */
 const HOST_PREFIX = '__Host-';
 const NAME = 'mw_session';
 
@@ -61,7 +67,10 @@ export class SessionCookie {
     return `${this.name}=; ${this.attributes()}; Max-Age=0`;
   }
 
-  /** Every value that a `Cookie` header has for it, as they were sent. More than one: somebody else has set one beside ours. */
+  /**
+   * Every value that a `Cookie` header has for it, as they were sent. More than one: somebody else has set one beside
+   * ours.
+   */
   valuesIn(header: string | undefined): string[] {
     if (header === undefined) return [];
     return header.split(';').flatMap((pair) => {
@@ -75,7 +84,10 @@ export class SessionCookie {
   }
 }
 
-/** Space and tab only: `trim` would take characters away that browsers allow in names, and a name that only looks like ours would be ours. */
+/**
+ * Space and tab only: `trim` would take characters away that browsers allow in names, and a name that only looks like
+ * ours would be ours.
+ */
 function withoutBlanksBefore(text: string): string {
   return text.replace(/^[ \t]+/, '');
 }

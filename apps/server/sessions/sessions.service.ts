@@ -30,7 +30,10 @@ export class SessionService {
     this.signIns = new SignIns(() => clock.nowMs());
   }
 
-  /** Opens a session of the caller's key. Whatever the browser sent is not looked at: nobody can hand somebody a session that he knows himself. Throws 429 where the key signs in all the time. */
+  /**
+   * Opens a session of the caller's key. Whatever the browser sent is not looked at: nobody can hand somebody a session
+   * that he knows himself. Throws 429 where the key signs in all the time.
+   */
   async open(by: Caller): Promise<{ token: string; seconds: number; item: SessionItem }> {
     const { sessionMs: lifetimeMs } = this.config;
     const { keyId } = by.access;

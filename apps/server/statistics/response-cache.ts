@@ -11,7 +11,10 @@ export interface ResponseCacheOptions extends FairSemaphoreOptions {
   answers: number;
 }
 
-/** An answer has some ten thousand numbers at most; two questions at a time leave the database to lists, fifty are done within a minute, and ten are more than a page shows. */
+/**
+ * An answer has some ten thousand numbers at most; two questions at a time leave the database to lists, fifty are done
+ * within a minute, and ten are more than a page shows.
+ */
 const BOUNDS: ResponseCacheOptions = {
   keptMs: 5_000,
   answers: 100,
@@ -39,7 +42,10 @@ export class ResponseCache<A> {
     this.turns = new FairSemaphore(bounds);
   }
 
-  /** The answer to a question, which names everything that it depends on; a failure is nobody's but of those who waited for it. Throws 429 or 503 where too many questions wait. */
+  /**
+   * The answer to a question, which names everything that it depends on; a failure is nobody's but of those who waited
+   * for it. Throws 429 or 503 where too many questions wait.
+   */
   async of(question: string, asker: Acquirer, work: () => Promise<A>): Promise<A> {
     this.forget();
     const known = this.kept.get(question);

@@ -35,7 +35,9 @@ export class StatisticsService {
     this.answers = new ResponseCache(() => clock.monotonicMs());
   }
 
-  /** Of a factory that the key may see, or 404; a webhook that is not among what is asked for has no deliveries there. */
+  /**
+   * Of a factory that the key may see, or 404; a webhook that is not among what is asked for has no deliveries there.
+   */
   async deliveries(query: DeliveryStatisticsQuery, access: Access): Promise<DeliveryStatistics> {
     const buckets = this.bucketsOf(query);
     const scope: DeliveryScope = {
@@ -109,7 +111,10 @@ export class StatisticsService {
   }
 }
 
-/** How many there are of each word in each bucket, and in all. Words that have none are left out, the others come in one order. */
+/**
+ * How many there are of each word in each bucket, and in all. Words that have none are left out, the others come in one
+ * order.
+ */
 class Tally {
   private readonly counts: Map<string, number>[];
   private readonly words: readonly string[];
@@ -185,7 +190,8 @@ export function spanOf({ since, until }: SpanQuery, nowMs: number): { sinceMs: n
     );
   if (untilMs - sinceMs > SPAN_DAYS_MAX * DAY_MS)
     throw refused(
-      `since must be at most ${SPAN_DAYS_MAX} days before ${until === undefined ? 'now, where until is not given' : 'until'}`,
+      `since must be at most ${SPAN_DAYS_MAX} days ` +
+        `before ${until === undefined ? 'now, where until is not given' : 'until'}`,
     );
   return { sinceMs, untilMs };
 }

@@ -56,7 +56,9 @@ export class FactoryAssignments {
     await Promise.all([...this.turns.values()].map(({ running, waiting }) => Promise.allSettled([running, waiting])));
   }
 
-  /** Brings the loop of one factory in line with what is stored of it; ends when a look that began after this call has. */
+  /**
+   * Brings the loop of one factory in line with what is stored of it; ends when a look that began after this call has.
+   */
   follow(uid: string): Promise<void> {
     const turn = this.turns.get(uid) ?? { running: Promise.resolve() };
     this.turns.set(uid, turn);

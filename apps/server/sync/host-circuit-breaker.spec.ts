@@ -71,18 +71,22 @@ async function away(count: number): Promise<ReturnType<typeof factory>[]> {
 }
 
 describe('a host that does not answer', () => {
-  it('is asked by two factories, and by no further one; they end with the same reason and without the address of another', async () => {
-    const factories = await away(5);
-    expect(asked).toEqual(['f0', 'f1']);
-    const [, , held] = factories;
-    const snapshot = await held?.look();
-    expect(snapshot).toMatchObject({
-      ok: false,
-      reason: 'unreachable',
-      message: expect.stringMatching(/git\.example\.com does not answer and is backed off until \d{4}-.*Z/),
-    });
-    expect(JSON.stringify(snapshot)).not.toContain('secret-repository');
-  });
+  it(
+    'is asked by two factories, and by no further one; they end with the same reason and without the address of ' +
+      'another',
+    async () => {
+      const factories = await away(5);
+      expect(asked).toEqual(['f0', 'f1']);
+      const [, , held] = factories;
+      const snapshot = await held?.look();
+      expect(snapshot).toMatchObject({
+        ok: false,
+        reason: 'unreachable',
+        message: expect.stringMatching(/git\.example\.com does not answer and is backed off until \d{4}-.*Z/),
+      });
+      expect(JSON.stringify(snapshot)).not.toContain('secret-repository');
+    },
+  );
 
   it('is tried by one at a time, by turns, ever more seldom', async () => {
     const times: number[] = [];

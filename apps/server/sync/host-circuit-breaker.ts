@@ -8,7 +8,10 @@ import { failure, type Snapshot, type Source, type SourceFailureReason } from '.
 
 /** Readings of one host at once: a host that hangs leaves some of the git processes (at most 8) to the others. */
 const READINGS_MAX = 6;
-/** When the factory that was woken to find out did not ask (suspended, held by another replica), another one is woken after this time. */
+/**
+ * When the factory that was woken to find out did not ask (suspended, held by another replica), another one is woken
+ * after this time.
+ */
 const NEXT_PROBE_MS = 1_000;
 
 /** Endings of a reading that only a host which answers can give. */
@@ -63,7 +66,10 @@ export class HostCircuitBreaker {
     this.clock = clock;
   }
 
-  /** The source, asking its host no more often than all factories of the host together may. Local repositories have no host. */
+  /**
+   * The source, asking its host no more often than all factories of the host together may. Local repositories have no
+   * host.
+   */
   paced(source: Source, { protocol, host: name, url }: GitAddress): Source {
     if (name === '') return source;
     const key = `${protocol}://${name}`;
@@ -136,7 +142,8 @@ export class HostCircuitBreaker {
     const untilMs = this.clock.nowMs() + Math.max(0, (host.outage?.askAgainAtMs ?? 0) - this.clock.monotonicMs());
     return failure(
       member.reason,
-      `the git host ${host.name} does not answer and is backed off until ${new Date(untilMs).toISOString()}; then one factory finds out and the others follow. A sync that you ask for tries it at once`,
+      `the git host ${host.name} does not answer and is backed off until ${new Date(untilMs).toISOString()}; ` +
+        'then one factory finds out and the others follow. A sync that you ask for tries it at once',
     );
   }
 

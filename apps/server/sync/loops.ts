@@ -18,7 +18,10 @@ export type SyncTrigger = 'start' | 'timer' | 'watcher' | 'api' | 'secret' | 'pu
 /** Triggers behind which somebody waits: a git host that is backed off is tried all the same. */
 const AT_ONCE: ReadonlySet<SyncTrigger> = new Set(['api', 'push', 'approval']);
 
-/** A factory that another process reconciles, or whose pass failed inside the service, is looked at again after this time. */
+/**
+ * A factory that another process reconciles, or whose pass failed inside the service, is looked at again after this
+ * time.
+ */
 const LOOK_AGAIN_MS = 5_000;
 /** Part of the interval for which a look of another process at the repository stands for one of ours. */
 const FRESH_SHARE = 0.8;
@@ -46,7 +49,10 @@ interface Loop {
   timer?: NodeJS.Timeout;
   endWatch?: () => void;
   intervalMs: number;
-  /** What is waited for is nothing but the interval, or another process that holds the factory: a pass of another one will do. */
+  /**
+   * What is waited for is nothing but the interval, or another process that holds the factory: a pass of another one
+   * will do.
+   */
   isPatient: boolean;
   /** The operator named it on the command line. */
   isTrusted: boolean;
@@ -80,13 +86,17 @@ export class SyncLoops {
     return [...this.loops.keys()];
   }
 
-  /** Starts the loop of a factory, or points it to another source or policy. Its first pass is asked for. One that is not followed has none. */
+  /**
+   * Starts the loop of a factory, or points it to another source or policy. Its first pass is asked for. One that is
+   * not followed has none.
+   */
   async add(factory: Factory): Promise<void> {
     if (!this.options.follows(factory)) return this.remove(factory.uid);
     const sourceText = sourceTextOf(factory);
     if (this.loops.get(factory.uid)?.sourceText === sourceText) return;
     await this.remove(factory.uid);
-    if (this.loops.has(factory.uid) || this.stopping.signal.aborted) return; // somebody else was faster; if with something older, its first pass finds out
+    // somebody else was faster; if with something older, its first pass finds out
+    if (this.loops.has(factory.uid) || this.stopping.signal.aborted) return;
     const isTrusted = this.options.isTrusted(factory);
     const source = this.options.openSource(factory, isTrusted);
     const intervalMs = factory.source.interval === undefined ? this.options.intervalMs : factory.source.interval * 1000;
@@ -125,14 +135,20 @@ export class SyncLoops {
     await ending;
   }
 
-  /** Raises the requested generation and wakes the factory's loop, in whatever process it is; never applies anything. Answers the generation asked for. */
+  /**
+   * Raises the requested generation and wakes the factory's loop, in whatever process it is; never applies anything.
+   * Answers the generation asked for.
+   */
   async ask(uid: string, trigger: SyncTrigger, by?: ChangedBy): Promise<number> {
     const generation = await this.factories.requestSync(uid, by);
     this.notice(uid, trigger);
     return generation;
   }
 
-  /** Wakes the loop of a factory whose requested generation was raised by somebody else already, in whatever process it is. */
+  /**
+   * Wakes the loop of a factory whose requested generation was raised by somebody else already, in whatever process it
+   * is.
+   */
   notice(uid: string, trigger: SyncTrigger): void {
     this.notices.publish('factory', `${uid}:${trigger}`);
   }
@@ -233,7 +249,10 @@ export class SyncLoops {
     return Math.min(result.retryInMs ?? nextIntervalMs(loop.intervalMs, Math.random()), result.opensInMs ?? Infinity);
   }
 
-  /** Milliseconds until the next pass, where only the time has come and another process has just looked: several of them ask a git host no more often than one. */
+  /**
+   * Milliseconds until the next pass, where only the time has come and another process has just looked: several of them
+   * ask a git host no more often than one.
+   */
   private async spared(loop: Loop, triggers: readonly SyncTrigger[]): Promise<number | undefined> {
     if (!loop.isPatient || triggers.some((trigger) => trigger !== 'timer')) return undefined;
     const factory = await this.factories.find(loop.uid).catch(() => undefined);
@@ -260,7 +279,10 @@ export class SyncLoops {
     }
   }
 
-  /** Another replica may have been told of another source or policy: what a loop was opened with is compared at each pass. */
+  /**
+   * Another replica may have been told of another source or policy: what a loop was opened with is compared at each
+   * pass.
+   */
   private checkOf(sourceText: string): SourceCheck {
     return {
       isCurrent: (factory) => sourceTextOf(factory) === sourceText,

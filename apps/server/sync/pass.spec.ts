@@ -242,42 +242,47 @@ describe('a pass', () => {
     ]);
   });
 
-  it('whose secrets cannot be looked after goes on without them, says since when, and is tried again until they can', async () => {
-    const uid = await factory();
-    const rebind = stores.definitions.rebindSecrets.bind(stores.definitions);
-    stores.definitions.rebindSecrets = () => Promise.reject(new Error('the backend does not answer'));
-    const since = nowMs;
-    const pass = new FactoryPass(context(), scripted(at('r1', 'a'), at('r2', 'a', 'b')));
-    const degraded = {
-      SecretsDegraded: {
-        status: 'True',
-        reason: 'secrets-unavailable',
-        message: expect.stringContaining(new Date(since).toISOString()),
-      },
-      Ready: { status: 'True' },
-    };
-    for (const [n, revision] of ['r1', 'r2'].entries()) {
-      await stores.factories.requestSync(uid);
-      const result = await pass.run(uid, [], signal);
-      expect(result).toMatchObject({ ending: { kind: 'applied', revision }, retryInMs: expect.any(Number) });
-      expect(Math.abs((result?.retryInMs ?? 0) - 1_000 * 2 ** n)).toBeLessThanOrEqual(100 * 2 ** n);
-      const after = await stores.factories.find(uid);
-      expect(after).toMatchObject({ failures: n + 1, conditions: degraded });
-      expect(after?.generationHandled).toBe(after?.generationRequested);
-      expect(reported).toHaveLength(n + 1);
-      nowMs += 60_000;
-    }
-    await stores.factories.setSuspended(uid, true);
-    expect(await pass.run(uid, [], signal)).toMatchObject({ retryInMs: expect.any(Number) }); // secrets are looked after then, too
-    stores.definitions.rebindSecrets = rebind;
-    expect((await pass.run(uid, [], signal))?.retryInMs).toBeUndefined();
-    expect(await stores.factories.find(uid)).toMatchObject({
-      failures: 0,
-      conditions: { SecretsDegraded: { status: 'False' } },
-    });
-    const told = (await stores.events.list(uid, 9)).map(({ reason }) => reason).toReversed();
-    expect(told.filter((reason) => reason.startsWith('secrets'))).toEqual(['secrets-unavailable', 'secrets-usable']);
-  });
+  it(
+    'whose secrets cannot be looked after goes on without them, says since when, and is tried again until they ' +
+      'can',
+    async () => {
+      const uid = await factory();
+      const rebind = stores.definitions.rebindSecrets.bind(stores.definitions);
+      stores.definitions.rebindSecrets = () => Promise.reject(new Error('the backend does not answer'));
+      const since = nowMs;
+      const pass = new FactoryPass(context(), scripted(at('r1', 'a'), at('r2', 'a', 'b')));
+      const degraded = {
+        SecretsDegraded: {
+          status: 'True',
+          reason: 'secrets-unavailable',
+          message: expect.stringContaining(new Date(since).toISOString()),
+        },
+        Ready: { status: 'True' },
+      };
+      for (const [n, revision] of ['r1', 'r2'].entries()) {
+        await stores.factories.requestSync(uid);
+        const result = await pass.run(uid, [], signal);
+        expect(result).toMatchObject({ ending: { kind: 'applied', revision }, retryInMs: expect.any(Number) });
+        expect(Math.abs((result?.retryInMs ?? 0) - 1_000 * 2 ** n)).toBeLessThanOrEqual(100 * 2 ** n);
+        const after = await stores.factories.find(uid);
+        expect(after).toMatchObject({ failures: n + 1, conditions: degraded });
+        expect(after?.generationHandled).toBe(after?.generationRequested);
+        expect(reported).toHaveLength(n + 1);
+        nowMs += 60_000;
+      }
+      await stores.factories.setSuspended(uid, true);
+      // secrets are looked after then, too
+      expect(await pass.run(uid, [], signal)).toMatchObject({ retryInMs: expect.any(Number) });
+      stores.definitions.rebindSecrets = rebind;
+      expect((await pass.run(uid, [], signal))?.retryInMs).toBeUndefined();
+      expect(await stores.factories.find(uid)).toMatchObject({
+        failures: 0,
+        conditions: { SecretsDegraded: { status: 'False' } },
+      });
+      const told = (await stores.events.list(uid, 9)).map(({ reason }) => reason).toReversed();
+      expect(told.filter((reason) => reason.startsWith('secrets'))).toEqual(['secrets-unavailable', 'secrets-usable']);
+    },
+  );
 
   it('that lost its lease before it looked after secrets writes nothing', async () => {
     const uid = await factory();
@@ -447,40 +452,44 @@ describe('the history of a branch', () => {
     expect((await stores.revisions.find(uid, ['a', 'b', 'c'].map(ID))).get(ID('a'))).toMatchObject({ lost: 2 });
   });
 
-  it('that was rewritten waits where fast-forwards are asked for, as long as it takes, and applies when it is approved', async () => {
-    const uid = await gitFactory({ fastForwardOnly: true });
-    let history = linear;
-    const pass = new FactoryPass(
-      context(),
-      branch((accepted) => history(accepted)),
-    );
-    await pass.run(uid, [], signal);
-    history = rewriting;
-    move('b', 'a', 'b');
-    await pass.run(uid, [], signal);
-    const result = await pass.run(uid, [], signal); // the tree is at hand, and so is how it came
-    expect(known.at(-1)).toEqual({ atHand: R('b'), accepted: R('a') });
-    const held = { seen: 'b', attempted: 'a', applied: 'a', reason: 'history-rewritten', rewrite: undefined };
-    expect(await standing(uid)).toEqual(held);
-    await new FactoryPass(context(), branch(rewriting)).run(uid, [], signal); // another process knows nothing of it
-    expect(await standing(uid)).toEqual(held);
-    expect(await webhooksOf(uid)).toEqual(['a']);
-    expect(await stores.factories.passes(uid, 9)).toHaveLength(2);
-    expect(await told(uid)).toEqual(['applied', 'history-rewritten']);
-    await stores.factories.approve(uid, `sha256:${'0'.repeat(64)}`, 'user_admin');
-    expect((await pass.run(uid, [], signal))?.ending.kind).toBe('blocked');
-    await stores.factories.approve(uid, result?.ending.digest ?? '', 'user_admin');
-    tip = away;
-    expect((await pass.run(uid, ['approval'], signal))?.ending.kind).toBe('applied'); // the host is not needed for that
-    expect(await standing(uid)).toEqual({
-      seen: 'b',
-      attempted: 'b',
-      applied: 'b',
-      reason: undefined,
-      rewrite: ['a', 'b'],
-    });
-    expect(await webhooksOf(uid)).toEqual(['a', 'b']);
-  });
+  it(
+    'that was rewritten waits where fast-forwards are asked for, as long as it takes, and applies when it is ' +
+      'approved',
+    async () => {
+      const uid = await gitFactory({ fastForwardOnly: true });
+      let history = linear;
+      const pass = new FactoryPass(
+        context(),
+        branch((accepted) => history(accepted)),
+      );
+      await pass.run(uid, [], signal);
+      history = rewriting;
+      move('b', 'a', 'b');
+      await pass.run(uid, [], signal);
+      const result = await pass.run(uid, [], signal); // the tree is at hand, and so is how it came
+      expect(known.at(-1)).toEqual({ atHand: R('b'), accepted: R('a') });
+      const held = { seen: 'b', attempted: 'a', applied: 'a', reason: 'history-rewritten', rewrite: undefined };
+      expect(await standing(uid)).toEqual(held);
+      await new FactoryPass(context(), branch(rewriting)).run(uid, [], signal); // another process knows nothing of it
+      expect(await standing(uid)).toEqual(held);
+      expect(await webhooksOf(uid)).toEqual(['a']);
+      expect(await stores.factories.passes(uid, 9)).toHaveLength(2);
+      expect(await told(uid)).toEqual(['applied', 'history-rewritten']);
+      await stores.factories.approve(uid, `sha256:${'0'.repeat(64)}`, 'user_admin');
+      expect((await pass.run(uid, [], signal))?.ending.kind).toBe('blocked');
+      await stores.factories.approve(uid, result?.ending.digest ?? '', 'user_admin');
+      tip = away;
+      expect((await pass.run(uid, ['approval'], signal))?.ending.kind).toBe('applied'); // the host is not needed for that
+      expect(await standing(uid)).toEqual({
+        seen: 'b',
+        attempted: 'b',
+        applied: 'b',
+        reason: undefined,
+        rewrite: ['a', 'b'],
+      });
+      expect(await webhooksOf(uid)).toEqual(['a', 'b']);
+    },
+  );
 
   it('that was put back after a held rewriting goes on as if nothing had been', async () => {
     const uid = await gitFactory({ fastForwardOnly: true });
@@ -625,7 +634,8 @@ describe('the history of a branch', () => {
     const suspended = new FactoryPass(context(), branch(linear));
     expect(await verification(uid)).toMatchObject({ status: 'Unknown', reason: 'not-verified-yet' });
     await suspended.run(uid, [], signal);
-    expect(await verification(uid)).toMatchObject({ status: 'Unknown', reason: 'not-verified-yet' }); // for as long as it is suspended
+    // for as long as it is suspended
+    expect(await verification(uid)).toMatchObject({ status: 'Unknown', reason: 'not-verified-yet' });
     await stores.factories.setSuspended(uid, false);
     await suspended.run(uid, [], signal);
     expect(await verification(uid)).toMatchObject({ status: 'False', reason: 'verified' });

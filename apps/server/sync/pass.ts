@@ -50,7 +50,9 @@ export interface PassResult {
   opensInMs?: number;
 }
 
-/** Whether the source of this pass is still the one that is stored, policy included; and what is done when it is not. */
+/**
+ * Whether the source of this pass is still the one that is stored, policy included; and what is done when it is not.
+ */
 export interface SourceCheck {
   isCurrent(factory: Factory): boolean;
   outdated(factory: Factory): void;
@@ -81,7 +83,8 @@ export class FactoryPass {
     const factory = await this.context.factories.find(factoryUid);
     if (lease === undefined || factory === undefined) return undefined;
     if (this.check?.isCurrent(factory) === false) {
-      // Somebody changed it through another replica: what this one would read, and how it would verify that, is not what was asked for.
+      // Somebody changed it through another replica: what this one would read, and how it would verify that, is not
+      // what was asked for.
       await this.context.factories.releaseLease(factoryUid, lease.fence);
       this.check.outdated(factory);
       return undefined;
@@ -145,7 +148,10 @@ export class FactoryPass {
       : { ending: unreadable(read), accepted: false, tipSeen: false };
   }
 
-  /** What waits for people (an approval, a secret) or for a window needs no git host: the tree of the last look is judged again. */
+  /**
+   * What waits for people (an approval, a secret) or for a window needs no git host: the tree of the last look is
+   * judged again.
+   */
   private async reconcileWaiting(factory: Factory, fence: number): Promise<Attempt | undefined> {
     const { revisionSeen, revisionAttempted, revisionApplied } = factory;
     if (revisionSeen === revisionApplied) return undefined;
@@ -153,7 +159,10 @@ export class FactoryPass {
     return tree === undefined || tree.revision !== revisionSeen ? undefined : this.reconcileTree(factory, fence, tree);
   }
 
-  /** A process that has not read it itself finds it among what was fetched; not where something newer was seen and refused, or waits for an approval. */
+  /**
+   * A process that has not read it itself finds it among what was fetched; not where something newer was seen and
+   * refused, or waits for an approval.
+   */
   private async acceptedAtHand({ revisionSeen, revisionAttempted }: Factory): Promise<Tree | undefined> {
     return revisionAttempted === undefined || revisionSeen !== revisionAttempted
       ? undefined
@@ -213,7 +222,10 @@ export class FactoryPass {
     await this.context.publish();
   }
 
-  /** An end that cannot be written down is a fault of ours: that is written down instead, and the pass is tried again later. */
+  /**
+   * An end that cannot be written down is a fault of ours: that is written down instead, and the pass is tried again
+   * later.
+   */
   private async recordAnyway(factory: Factory, fence: number, pass: UnrecordedPass): Promise<PassResult> {
     try {
       return await this.record(factory, fence, pass);

@@ -55,7 +55,10 @@ async function webhookSecrets(factoryUid: string, secrets: SecretStore): Promise
   return new Map([...visible].map(([name, { version, usableFor }]) => [name, { name, set: version > 0, usableFor }]));
 }
 
-/** What `readDefinitions` answers, read file by file; other work is done in between. What an earlier reading of the factory knows is not read again. */
+/**
+ * What `readDefinitions` answers, read file by file; other work is done in between. What an earlier reading of the
+ * factory knows is not read again.
+ */
 export async function readDefinitionsYielding(
   files: readonly TreeFile[],
   earlier?: Reading,
@@ -112,7 +115,8 @@ export class TreeCache {
   }
 
   /**
-   * The tree of the accepted revision out of what the source has fetched before, for a process that has not read it itself. The source
+   * The tree of the accepted revision out of what the source has fetched before, for a process that has not read it
+   * itself. The source
    * verifies it as any other: nothing is taken that the policy refuses now.
    */
   async cached(accepted: string): Promise<Tree | undefined> {

@@ -5,7 +5,9 @@
 import type { Rebinding } from '#reconcile';
 import { FenceLostError } from '../store/database/store-errors.ts';
 
-/** How often a long pass looks after secrets again: a leaked one must not outlive the outage of a git host that hangs. */
+/**
+ * How often a long pass looks after secrets again: a leaked one must not outlive the outage of a git host that hangs.
+ */
 const AGAIN_MS = 1_000;
 
 export interface SecretsWatchSteps {

@@ -15,7 +15,8 @@ export class StartupLimiter {
   async inTurn<T>(uid: string, pass: () => Promise<T>): Promise<T> {
     const hasPlace = await this.place(uid);
     try {
-      // A pass may wait for nothing but a database that answers at once: between two of them deliveries have their turn.
+      // A pass may wait for nothing but a database that answers at once: between two of them deliveries have their
+      // turn.
       await new Promise(setImmediate);
       return await pass();
     } finally {

@@ -17,7 +17,10 @@ export class DefinitionCache {
     this.store = store;
   }
 
-  /** Definitions of these automations of one factory, by UID; undefined where the factory has moved on since that version. Throws StoreError. */
+  /**
+   * Definitions of these automations of one factory, by UID; undefined where the factory has moved on since that
+   * version. Throws StoreError.
+   */
   async of(
     { uid: factoryUid, version }: { uid: string; version: number },
     uids: readonly string[],
@@ -59,7 +62,10 @@ export class DefinitionCache {
 
 const NO_TEXTS: ReadonlyMap<string, string> = new Map();
 
-/** Forgotten at once: the first key of a map is only found behind the places of all that were deleted before it, so that it is looked for seldom. */
+/**
+ * Forgotten at once: the first key of a map is only found behind the places of all that were deleted before it, so that
+ * it is looked for seldom.
+ */
 const SHARE_FORGOTTEN = 1 / 16;
 
 export class LruCache<Key, Value> {

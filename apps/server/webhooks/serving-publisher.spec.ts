@@ -1,4 +1,7 @@
-/** What a process tells the others of itself: at once when it has loaded something new, now and then when not, and that it goes. */
+/**
+ * What a process tells the others of itself: at once when it has loaded something new, now and then when not, and that
+ * it goes.
+ */
 import { jest } from '@jest/globals';
 import type { Process, ReplicaStore } from '../store/database/replicas.ts';
 import { Heartbeat } from './serving-publisher.ts';
@@ -94,13 +97,17 @@ describe('a heartbeat', () => {
     expect(said).toEqual([7, 8]);
   });
 
-  it('heaps nothing up before a database that is silent: who ends waits for what is being said, and for one thing more', async () => {
-    let failAll: (fault: Error) => void = () => undefined;
-    held = new Promise((_, reject) => (failAll = reject));
-    for (let n = 0; n < 100; n += 1) await pass(2_000);
-    const retired = heartbeat.retire();
-    failAll(new Error('away'));
-    await retired;
-    expect([said, faults.length]).toEqual([[7, 'retired'], 2]);
-  });
+  it(
+    'heaps nothing up before a database that is silent: who ends waits for what is being said, and for one thing ' +
+      'more',
+    async () => {
+      let failAll: (fault: Error) => void = () => undefined;
+      held = new Promise((_, reject) => (failAll = reject));
+      for (let n = 0; n < 100; n += 1) await pass(2_000);
+      const retired = heartbeat.retire();
+      failAll(new Error('away'));
+      await retired;
+      expect([said, faults.length]).toEqual([[7, 'retired'], 2]);
+    },
+  );
 });

@@ -83,12 +83,17 @@ export class Serving {
     return this.version;
   }
 
-  /** From memory, whatever its age: good enough to accept by, because acceptance checks the version in its transaction. */
+  /**
+   * From memory, whatever its age: good enough to accept by, because acceptance checks the version in its transaction.
+   */
   webhook(uid: string): ServedWebhook | undefined {
     return this.webhooks.get(uid);
   }
 
-  /** What these of its automations say, by UID; undefined where the factory has moved on: decide again. Throws StoreError. */
+  /**
+   * What these of its automations say, by UID; undefined where the factory has moved on: decide again. Throws
+   * StoreError.
+   */
   definitionsOf(
     { factory }: ServedWebhook,
     automationUids: readonly string[],

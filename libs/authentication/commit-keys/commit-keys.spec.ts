@@ -33,7 +33,8 @@ const packet = (tag: number, body: Buffer, old = true): Buffer =>
   Buffer.concat([old ? Buffer.from([0x80 | (tag << 2), body.length]) : Buffer.from([0xc0 | tag, body.length]), body]);
 const KEY = Buffer.concat([Buffer.from([4]), Buffer.alloc(50, 0xa7)]);
 const block = (packets: Buffer, kind = 'PUBLIC', headers = ''): string =>
-  `-----BEGIN PGP ${kind} KEY BLOCK-----\n${headers}\n${packets.toString('base64')}\n=AbC1\n-----END PGP ${kind} KEY BLOCK-----\n`;
+  `-----BEGIN PGP ${kind} KEY BLOCK-----\n${headers}\n${packets.toString('base64')}\n=AbC1\n-----END PGP ` +
+  `${kind} KEY BLOCK-----\n`;
 const openPgp = Buffer.concat([
   packet(6, KEY),
   packet(13, Buffer.from('A <a@example.com>')),
@@ -205,17 +206,21 @@ describe('a key of a policy is refused, without being repeated:', () => {
   });
 });
 
-it('what is written for a verifying program is type and base64 of the key, and nothing that somebody typed around it', () => {
-  expect(readCommitKey(`${ed25519} namespaces="*" * cert-authority`)).toEqual({
-    kind: 'ssh',
-    type: 'ssh-ed25519',
-    blob: ed25519.split(' ')[1],
-  });
-  expect(readCommitKey(block(openPgp, 'PUBLIC', 'Comment: x\n'))).toEqual({
-    kind: 'openpgp',
-    packets: openPgp.toString('base64'),
-  });
-});
+it(
+  'what is written for a verifying program is type and base64 of the key, and nothing that somebody typed around ' +
+    'it',
+  () => {
+    expect(readCommitKey(`${ed25519} namespaces="*" * cert-authority`)).toEqual({
+      kind: 'ssh',
+      type: 'ssh-ed25519',
+      blob: ed25519.split(' ')[1],
+    });
+    expect(readCommitKey(block(openPgp, 'PUBLIC', 'Comment: x\n'))).toEqual({
+      kind: 'openpgp',
+      packets: openPgp.toString('base64'),
+    });
+  },
+);
 
 it('is refused in a time that grows with the text and no faster', () => {
   const texts = [

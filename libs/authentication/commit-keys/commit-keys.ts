@@ -62,7 +62,9 @@ function readLine(line: string): CommitKey | CommitKeyProblem {
   const isComplete = SSH_KEYS.get(type);
   if (isComplete === undefined)
     return {
-      problem: `the first word is no type of key that signs commits (${[...SSH_KEYS.keys()].join(', ')}); options and certificates are not taken; ${EXPECTED}`,
+      problem:
+        `the first word is no type of key that signs commits (${[...SSH_KEYS.keys()].join(', ')}); options and ` +
+        `certificates are not taken; ${EXPECTED}`,
     };
   const bytes = decodeBase64(blob);
   const reader = bytes && blobReader(bytes);

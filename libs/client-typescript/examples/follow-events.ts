@@ -1,4 +1,6 @@
-/** Prints what a run writes, as it writes it, until its end. Usage: follow-events [RUN_ID]; without one it starts a run. */
+/**
+ * Prints what a run writes, as it writes it, until its end. Usage: follow-events [RUN_ID]; without one it starts a run.
+ */
 import { Millwright } from '@millwright/client';
 
 if (!process.env['MILLWRIGHT_API_KEY']) end('set MILLWRIGHT_API_KEY to a key of the service');

@@ -1,4 +1,7 @@
-/** Sends a signed delivery to a webhook. WEBHOOK_URL and WEBHOOK_SECRET are its address and secret. Usage: send-delivery [JSON] */
+/**
+ * Sends a signed delivery to a webhook. WEBHOOK_URL and WEBHOOK_SECRET are its address and secret. Usage: send-delivery
+ * [JSON]
+ */
 import { APIStatusError, WebhookSender } from '@millwright/client';
 
 const { WEBHOOK_URL: url, WEBHOOK_SECRET: secret } = process.env;

@@ -15,7 +15,9 @@ export function environmentVariable(name: string): string | undefined {
   }
 }
 
-/** The address of the interface, without a final slash, from the option or MILLWRIGHT_BASE_URL. Throws MillwrightError. */
+/**
+ * The address of the interface, without a final slash, from the option or MILLWRIGHT_BASE_URL. Throws MillwrightError.
+ */
 export function readBaseUrl(option: string | undefined): URL {
   if (option !== undefined && option !== null) return withApiPath(readUrl(option, 'baseURL'));
   return withApiPath(readUrl(environmentVariable('MILLWRIGHT_BASE_URL') ?? DEFAULT_BASE_URL, 'MILLWRIGHT_BASE_URL'));
@@ -56,7 +58,8 @@ export function readApiKey(option: string | undefined): string {
     throw new MillwrightError('an API key is needed: give the option apiKey, or set MILLWRIGHT_API_KEY');
   if (VISIBLE_ASCII.test(key)) return key;
   throw new MillwrightError(
-    `${option === undefined || option === null ? 'MILLWRIGHT_API_KEY' : 'apiKey'} must hold visible ASCII characters only, without spaces or line ends`,
+    `${option === undefined || option === null ? 'MILLWRIGHT_API_KEY' : 'apiKey'} must hold visible ASCII ` +
+      'characters only, without spaces or line ends',
   );
 }
 

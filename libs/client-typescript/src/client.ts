@@ -43,7 +43,8 @@ const EVENTS = '/agent/runs/{run_id}/events';
 const DOWNLOADED = 'application/octet-stream, application/problem+json';
 
 /**
- * Calls a Millwright service. Every method answers an APIPromise, lists a PagePromise, the events of a run an EventStream.
+ * Calls a Millwright service. Every method answers an APIPromise, lists a PagePromise, the events of a run an
+ * EventStream.
  * Throws MillwrightError for options that cannot be meant: no key, an address that is none, a limit below 0.
  */
 export class Millwright implements Caller {
@@ -105,7 +106,10 @@ export class Millwright implements Caller {
     return this.call({ method: 'GET', template: '/openapi.json', answer: 'OpenApiDocument', options });
   }
 
-  /** Calls what has no method here: a path below /api/v1 that begins with "/". Answers JSON as it comes, text where it is no JSON, undefined where there is nothing. */
+  /**
+   * Calls what has no method here: a path below /api/v1 that begins with "/". Answers JSON as it comes, text where it
+   * is no JSON, undefined where there is nothing.
+   */
   get<T = unknown>(path: string, options?: RequestOptions): APIPromise<T> {
     return this.#undocumented('GET', path, options);
   }

@@ -161,7 +161,10 @@ export interface StatusAnswer {
   isKeyed?: boolean | undefined;
 }
 
-/** The service refuses, or something in between answers in its place. Members of the problem document are undefined where it lacks them. */
+/**
+ * The service refuses, or something in between answers in its place. Members of the problem document are undefined
+ * where it lacks them.
+ */
 export class APIStatusError extends APIError {
   static {
     setName(this, 'APIStatusError');
@@ -320,7 +323,10 @@ function statusMessage(response: Response, problem: Readonly<Record<string, unkn
   const { status } = response;
   // Browsers show nothing of a redirect, not even its status.
   if (REDIRECTS.includes(status) || response.type === 'opaqueredirect') {
-    return `${status === 0 ? '3xx' : status}: the answer is a redirect, which is not followed; give the address that it leads to`;
+    return (
+      `${status === 0 ? '3xx' : status}: the answer is a redirect, which is not followed; give the address that ` +
+      'it leads to'
+    );
   }
   if (status === 304) return '304: the answer is "not modified", without a body';
   const code = textOf(problem?.['error']);

@@ -1,4 +1,7 @@
-/** The log of a run as it is written: server-sent events, taken up again behind the last entry whenever the connection is lost. */
+/**
+ * The log of a run as it is written: server-sent events, taken up again behind the last entry whenever the connection
+ * is lost.
+ */
 import { startTimer, type Clock } from './clock.ts';
 import { connectionError } from './connections.ts';
 import {
@@ -46,8 +49,10 @@ export interface StreamSource {
 const CLOSED = Symbol('closed');
 
 /**
- * Iterates the entries of a run's log, each once and in order, until the run has ended. Can be iterated once; leaving the
- * loop closes the connection. Iterating throws the last error when the service stays away, APIStatusError when it refuses,
+ * Iterates the entries of a run's log, each once and in order, until the run has ended. Can be iterated once; leaving
+ * the
+ * loop closes the connection. Iterating throws the last error when the service stays away, APIStatusError when it
+ * refuses,
  * APIResponseValidationError for what is no entry, UserAbortError.
  */
 export class EventStream implements AsyncIterable<RunEvent> {

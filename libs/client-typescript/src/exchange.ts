@@ -63,7 +63,8 @@ export async function exchange<T>(
     const outcome = await new Attempt(wire, outgoing, { retries, deadlineMs, headers }, read).run();
     if ('value' in outcome) return outcome.value;
     wire.log.info(
-      `${outgoing.label}: again in ${Math.round(outcome.pauseMs)} ms (retry ${retries + 1} of ${outgoing.limits.maxRetries})`,
+      `${outgoing.label}: again in ${Math.round(outcome.pauseMs)} ms (retry ${retries + 1} of ` +
+        `${outgoing.limits.maxRetries})`,
     );
     await pause(wire.clock, outcome.pauseMs, outgoing.signal);
   }
@@ -229,12 +230,15 @@ class Attempt<T> {
   #tell(words: string): void {
     const { clock, log } = this.#wire;
     log.info(
-      `${this.#outgoing.label}: ${words} (${Math.round(clock.nowMs() - this.#startedMs)} ms, attempt ${this.#standing.retries + 1})`,
+      `${this.#outgoing.label}: ${words} (${Math.round(clock.nowMs() - this.#startedMs)} ms, attempt ` +
+        `${this.#standing.retries + 1})`,
     );
   }
 }
 
-/** A copy of an answer whose body was read, in which nothing can be seen that has to be hidden; nor has it an address. */
+/**
+ * A copy of an answer whose body was read, in which nothing can be seen that has to be hidden; nor has it an address.
+ */
 export function hidden(
   response: Response,
   text: string,

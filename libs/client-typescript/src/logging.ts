@@ -52,7 +52,10 @@ export interface LogOptions {
   logger?: Logger | undefined;
 }
 
-/** The log that option or environment asks for. Throws MillwrightError for an option that is no level; such a variable is warned of. */
+/**
+ * The log that option or environment asks for. Throws MillwrightError for an option that is no level; such a variable
+ * is warned of.
+ */
 export function logOf({ logLevel, logger = console }: LogOptions): Log {
   if (logLevel === undefined)
     return namedLog(environmentVariable('MILLWRIGHT_LOG')?.trim().toLowerCase() ?? DEFAULT_LEVEL, logger);

@@ -8,7 +8,10 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 export type HeaderValues = Readonly<Record<string, string | null | undefined>>;
 
 export type QueryScalar = string | number | boolean | Date;
-/** Undefined and null are left out, lists are repeated, members of an object become `name[member]=value`, dates are written in UTC. */
+/**
+ * Undefined and null are left out, lists are repeated, members of an object become `name[member]=value`, dates are
+ * written in UTC.
+ */
 export type QueryValue =
   | QueryScalar
   | null
@@ -28,7 +31,10 @@ export interface CallLimits {
 }
 
 export interface ClientOptions extends CallLimits, LogOptions {
-  /** Address of the service, with a path prefix where a proxy adds one. Default: MILLWRIGHT_BASE_URL, else http://127.0.0.1:8080. */
+  /**
+   * Address of the service, with a path prefix where a proxy adds one. Default: MILLWRIGHT_BASE_URL, else
+   * http://127.0.0.1:8080.
+   */
   baseURL?: string | undefined;
   /** API key. Default: MILLWRIGHT_API_KEY. */
   apiKey?: string | undefined;
@@ -58,14 +64,23 @@ export interface UndocumentedOptions extends RequestOptions {
   body?: unknown;
 }
 
-/** What following the events of a run can be told. `timeout`: so long without a byte counts as a lost connection. `maxRetries` has no meaning here. */
+/**
+ * What following the events of a run can be told. `timeout`: so long without a byte counts as a lost connection.
+ * `maxRetries` has no meaning here.
+ */
 export interface StreamOptions extends RequestOptions {
-  /** Milliseconds without anything new, from the loss of the connection on, until following is given up; null: no limit. Default 60,000. */
+  /**
+   * Milliseconds without anything new, from the loss of the connection on, until following is given up; null: no limit.
+   * Default 60,000.
+   */
   reconnectTimeout?: number | null | undefined;
 }
 
 /** What waiting for a run can be told; every look is a call of its own, with these options. */
 export interface WaitOptions extends RequestOptions {
-  /** Milliseconds without any answer, from the first call that failed on, until waiting is given up; null: no limit. Default 60,000. */
+  /**
+   * Milliseconds without any answer, from the first call that failed on, until waiting is given up; null: no limit.
+   * Default 60,000.
+   */
   reconnectTimeout?: number | null | undefined;
 }

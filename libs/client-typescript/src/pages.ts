@@ -47,7 +47,10 @@ export class Page<Item, Body = unknown> implements AsyncIterable<Item> {
     return this.#nextCursor() !== undefined;
   }
 
-  /** Asks for the next page. Throws MillwrightError when this is the last, APIResponseValidationError when the list goes round in a circle. */
+  /**
+   * Asks for the next page. Throws MillwrightError when this is the last, APIResponseValidationError when the list goes
+   * round in a circle.
+   */
   getNextPage(): PagePromise<Item, Body> {
     const cursor = this.#nextCursor();
     if (cursor === undefined) throw new MillwrightError('this page is the last one; ask hasNextPage() before');

@@ -9,7 +9,10 @@ export interface Read {
   text: string;
 }
 
-/** The body of a successful answer. Throws APIResponseValidationError, and whatever reading ends with when the connection is lost. */
+/**
+ * The body of a successful answer. Throws APIResponseValidationError, and whatever reading ends with when the
+ * connection is lost.
+ */
 export async function readBody(kind: AnswerKind, label: string, response: Response): Promise<Read> {
   if (kind === 'bytes') return { data: new Uint8Array(await response.arrayBuffer()), text: '' };
   const text = await response.text();

@@ -1,14 +1,23 @@
-/** From what a resource or a caller says to what is sent: address, headers, body, limits. Everything unfit is refused before anything is sent. */
+/**
+ * From what a resource or a caller says to what is sent: address, headers, body, limits. Everything unfit is refused
+ * before anything is sent.
+ */
 import { MillwrightError } from './errors.ts';
 import type { CallLimits, HeaderValues, Query, QueryScalar, QueryValue } from './options.ts';
 
-/** Bytes as `fetch` and WebCrypto take them; written so that compilers before 5.7 read it, for which Uint8Array has no parameter. */
+/**
+ * Bytes as `fetch` and WebCrypto take them; written so that compilers before 5.7 read it, for which Uint8Array has no
+ * parameter.
+ */
 export type Bytes = ReturnType<typeof Uint8Array.of>;
 
 /** Headers by lower-case name. */
 export type PlainHeaders = Record<string, string>;
 
-/** Adds headers, and takes away those that are null. Throws MillwrightError for what no header can be; never repeats a value. */
+/**
+ * Adds headers, and takes away those that are null. Throws MillwrightError for what no header can be; never repeats a
+ * value.
+ */
 export function addHeaders(target: PlainHeaders, headers: HeaderValues | undefined, source: string): PlainHeaders {
   for (const given in headers) {
     const value = headers[given];
@@ -32,7 +41,10 @@ export function readIdempotencyKey(key: string): string {
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** The path below the interface with its parameters in place, each one segment. Throws MillwrightError that names a parameter that cannot be one. */
+/**
+ * The path below the interface with its parameters in place, each one segment. Throws MillwrightError that names a
+ * parameter that cannot be one.
+ */
 export function fillTemplate(template: string, parameters: Readonly<Record<string, string>> | undefined): string {
   if (!template.includes('{')) return template;
   return template.replace(/\{([^}]+)\}/g, (_, name: string) => segmentOf(name, parameters?.[name]));
@@ -56,7 +68,8 @@ export function readPath(path: string): string {
     !DOT_SEGMENT.test(path);
   if (isFit) return path;
   throw new MillwrightError(
-    'the path must begin with "/" and hold no query, fragment, backslash, space, control character or dot segment; parameters belong into `query`',
+    'the path must begin with "/" and hold no query, fragment, backslash, space, control character or dot ' +
+      'segment; parameters belong into `query`',
   );
 }
 
@@ -121,7 +134,10 @@ function refuseNoNumber(_: string, value: unknown): unknown {
   return value;
 }
 
-/** Options of a constructor, whoever calls it. Throws MillwrightError that names what is no text, and what is no function. */
+/**
+ * Options of a constructor, whoever calls it. Throws MillwrightError that names what is no text, and what is no
+ * function.
+ */
 export function checkOptions(options: unknown, texts: readonly string[]): void {
   if (typeof options !== 'object' || options === null) throw new MillwrightError('the options must be an object');
   const given = options as Readonly<Record<string, unknown>>;

@@ -18,14 +18,20 @@ export function isRetryable(response: Response, hasPassingConflicts: boolean): b
   return status === 408 || status === 429 || status >= 500 || (status === 409 && hasPassingConflicts);
 }
 
-/** Milliseconds before the next attempt: what the service asks for, else longer from time to time. `retries`: how many there were. */
+/**
+ * Milliseconds before the next attempt: what the service asks for, else longer from time to time. `retries`: how many
+ * there were.
+ */
 export function pauseMs(retries: number, headers: Headers | undefined, clock: Clock): number {
   const asked = headers === undefined ? undefined : askedPauseMs(headers, clock);
   if (asked !== undefined) return Math.min(asked, ASKED_PAUSE_MS_MAX);
   return Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** retries) * (1 - JITTER * clock.random());
 }
 
-/** Milliseconds before a stream is opened again: never less than the pause of our own, because this may go on for a minute. */
+/**
+ * Milliseconds before a stream is opened again: never less than the pause of our own, because this may go on for a
+ * minute.
+ */
 export function reconnectPauseMs(losses: number, headers: Headers | undefined, clock: Clock): number {
   const asked = headers === undefined ? undefined : askedPauseMs(headers, clock);
   return Math.max(pauseMs(losses, undefined, clock), Math.min(asked ?? 0, ASKED_PAUSE_MS_MAX));
@@ -45,7 +51,10 @@ function readRetryAfter(text: string | null, clock: Clock): number | undefined {
   return ms >= 0 ? ms : undefined;
 }
 
-/** All three forms of RFC 9110 begin with the day of the week, and one names no zone: all are meant in GMT. So that `Date.parse` is not asked about just anything. */
+/**
+ * All three forms of RFC 9110 begin with the day of the week, and one names no zone: all are meant in GMT. So that
+ * `Date.parse` is not asked about just anything.
+ */
 const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/;
 
 function readNumber(text: string | null): number | undefined {

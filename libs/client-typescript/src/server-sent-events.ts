@@ -13,7 +13,9 @@ export interface Message {
 /** A message is larger than the parser keeps. */
 export class OversizedMessageError extends Error {}
 
-/** Takes a stream piece by piece. Throws OversizedMessageError when one message is longer than `lengthMax` characters. */
+/**
+ * Takes a stream piece by piece. Throws OversizedMessageError when one message is longer than `lengthMax` characters.
+ */
 export class ServerSentEvents {
   /** Strips a byte order mark, and keeps the bytes of a character that is cut. */
   readonly #decoder = new TextDecoder();

@@ -1,7 +1,13 @@
-/** Checks that answers have the shape that the API document promises: members that have to be there, and JSON types. Unknown members and unknown listed values are kept. */
+/**
+ * Checks that answers have the shape that the API document promises: members that have to be there, and JSON types.
+ * Unknown members and unknown listed values are kept.
+ */
 import { SHAPES } from './shapes.generated.ts';
 
-/** What a JSON value has to be. A string is a kind of value, or `#` and the name of another shape; names of members end in `?` when they may be absent. */
+/**
+ * What a JSON value has to be. A string is a kind of value, or `#` and the name of another shape; names of members end
+ * in `?` when they may be absent.
+ */
 export type Shape =
   | string
   | { readonly list: Shape }

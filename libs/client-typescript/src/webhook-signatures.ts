@@ -3,14 +3,20 @@ import { VISIBLE_ASCII } from './addresses.ts';
 import { MillwrightError, WebhookVerificationError, type WebhookVerificationReason } from './errors.ts';
 import { addHeaders, uuid, type Bytes } from './requests.ts';
 
-/** How a webhook knows its senders: a bearer token, a token at the end of its URL, or a signature by the Standard Webhooks. */
+/**
+ * How a webhook knows its senders: a bearer token, a token at the end of its URL, or a signature by the Standard
+ * Webhooks.
+ */
 export type WebhookAuthentication = 'token' | 'url_token' | 'standard_webhooks';
 
 export const DELIVERY_ID_HEADER = 'X-Millwright-Delivery-Id';
 
 const DELIVERY_ID_LENGTH_MAX = 255;
 const TOLERANCE_SECONDS = 300;
-/** A rotation shows two signatures; more than this is an attempt to make us work. Those of other versions are passed over and do not count, as in the service. */
+/**
+ * A rotation shows two signatures; more than this is an attempt to make us work. Those of other versions are passed
+ * over and do not count, as in the service.
+ */
 const SIGNATURES_MAX = 16;
 /** Seconds as 10 digits or milliseconds as 13, as the service reads them. */
 const UNIX_TIME = /^\d{10}(?:\d{3})?$/;
@@ -50,7 +56,8 @@ export interface DeliveryToVerify {
 }
 
 /**
- * The headers (lower-case) that a delivery needs to be accepted. `url_token` needs none but the delivery's id: its token
+ * The headers (lower-case) that a delivery needs to be accepted. `url_token` needs none but the delivery's id: its
+ * token
  * belongs to the URL. Throws MillwrightError for a secret, an id or a header that cannot serve.
  */
 export async function signDelivery({
@@ -107,7 +114,10 @@ export function checkDeliveryId(id: string): void {
   throw new MillwrightError(`deliveryId must be 1 to ${DELIVERY_ID_LENGTH_MAX} visible ASCII characters`);
 }
 
-/** The key of a secret's signatures; no bytes for the modes that do not sign. Throws MillwrightError, which holds no part of the secret. */
+/**
+ * The key of a secret's signatures; no bytes for the modes that do not sign. Throws MillwrightError, which holds no
+ * part of the secret.
+ */
 export function readSecret(authentication: WebhookAuthentication, secret: string): Bytes {
   switch (authentication) {
     case 'token':
@@ -145,13 +155,19 @@ function bearerToken(headers: ReadonlyMap<string, readonly string[]>): string | 
 /** A webhook's path, and what stands behind it. */
 const INGRESS_PATH = /^(.*\/webhooks\/w\/wh_[0-9a-z]{26})(?:\/(.+?))?\/?$/s;
 
-/** The path of a webhook, whatever stands before it, with what stands behind it as it is written; undefined for any other path. */
+/**
+ * The path of a webhook, whatever stands before it, with what stands behind it as it is written; undefined for any
+ * other path.
+ */
 export function splitIngressPath(path: string): { webhook: string; rest: string | undefined } | undefined {
   const [, webhook, rest] = INGRESS_PATH.exec(path) ?? [];
   return webhook === undefined ? undefined : { webhook, rest };
 }
 
-/** What stands where a url_token webhook has its token, as it was written where that cannot be decoded; undefined when nothing does. */
+/**
+ * What stands where a url_token webhook has its token, as it was written where that cannot be decoded; undefined when
+ * nothing does.
+ */
 function tokenInUrl(url: string | undefined): string | undefined {
   const path = (url ?? '').replace(/[?#].*$/s, '').replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '');
   const rest = splitIngressPath(path)?.rest;
@@ -223,7 +239,10 @@ function headerNames(family: string): string[] {
   return [`${family}-id`, `${family}-timestamp`, `${family}-signature`];
 }
 
-/** The first family all of whose headers are there. Throws what is missing of the one that the delivery comes nearest to. */
+/**
+ * The first family all of whose headers are there. Throws what is missing of the one that the delivery comes nearest
+ * to.
+ */
 function familyOf(headers: ReadonlyMap<string, readonly string[]>): string {
   const whole = FAMILIES.find((family) => headerNames(family).every((name) => headers.has(name)));
   if (whole !== undefined) return whole;

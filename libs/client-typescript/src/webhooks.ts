@@ -33,7 +33,10 @@ const PAYLOAD_BYTES_MAX = 256 * 1024;
 const TOKEN_PLACE = '{token}';
 
 export interface WebhookSenderOptions extends CallLimits, LogOptions {
-  /** The ingress URL as the service shows it. That of a url_token webhook may end at the webhook, with `{token}`, or with the secret itself. */
+  /**
+   * The ingress URL as the service shows it. That of a url_token webhook may end at the webhook, with `{token}`, or
+   * with the secret itself.
+   */
   url: string;
   /** The webhook's secret. */
   secret: string;
@@ -58,7 +61,10 @@ export interface SentDelivery {
   delivery_id: string;
 }
 
-/** Sends deliveries to one webhook. Throws MillwrightError for an address or a secret that cannot serve; no error holds any part of the secret. */
+/**
+ * Sends deliveries to one webhook. Throws MillwrightError for an address or a secret that cannot serve; no error holds
+ * any part of the secret.
+ */
 export class WebhookSender {
   readonly #authentication: WebhookAuthentication;
   readonly #secret: string;
@@ -89,7 +95,8 @@ export class WebhookSender {
   }
 
   /**
-   * Sends a delivery: a JSON value; text and bytes are taken exactly as they are. Answers once the service has stored it.
+   * Sends a delivery: a JSON value; text and bytes are taken exactly as they are. Answers once the service has stored
+   * it.
    * Throws APIStatusError when it is refused (401: wrong secret; 413, 415 and the like), APIConnectionError,
    * APITimeoutError, UserAbortError, and MillwrightError for a payload over 256 KiB.
    */
@@ -156,7 +163,9 @@ function deliveryIdIn(text: string): string | undefined {
   }
 }
 
-/** Where to send to, and the path of it that may be seen. Throws MillwrightError, which holds no part of the address. */
+/**
+ * Where to send to, and the path of it that may be seen. Throws MillwrightError, which holds no part of the address.
+ */
 function readTarget(text: string, authentication: WebhookAuthentication, secret: string): { url: URL; shown: string } {
   const url = readUrl(text, 'url');
   const ingress = splitIngressPath(url.pathname);

@@ -55,7 +55,8 @@ it('info: method, path, status, time, attempt and request', async () => {
     {
       level: 'info',
       message:
-        'millwright: POST /agent/x: 127.0.0.1:9 cannot be reached: connection refused; is the service running there? (0 ms, attempt 2)',
+        'millwright: POST /agent/x: 127.0.0.1:9 cannot be reached: connection refused; is the service running ' +
+        'there? (0 ms, attempt 2)',
     },
     { level: 'info', message: 'millwright: POST /agent/x: again in 1000 ms (retry 2 of 2)' },
     { level: 'info', message: 'millwright: POST /agent/x: 200, request req-1 (0 ms, attempt 3)' },

@@ -1,4 +1,7 @@
-/** Every operation of the API document has a method; every method sends what the document says, and takes the answer that it promises and no other. */
+/**
+ * Every operation of the API document has a method; every method sends what the document says, and takes the answer
+ * that it promises and no other.
+ */
 import { readFileSync } from 'node:fs';
 import { Millwright } from '../src/client.ts';
 import { APIResponseValidationError } from '../src/errors.ts';

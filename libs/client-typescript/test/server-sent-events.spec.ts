@@ -13,7 +13,8 @@ function whole(text: string): Pick<Message, 'event' | 'data' | 'lastEventId'>[] 
 }
 
 const STREAM =
-  '\ufeffretry: 1000\n\n: alive\n\nid: 1\nevent: stdout\ndata: {"text":"grüße 🐦"}\n\nid: 2\r\nevent: stdout\r\ndata: a\r\ndata: b\r\n\r\nid:3\revent:state\rdata:  c\r\r: bye\n\n';
+  '\ufeffretry: 1000\n\n: alive\n\nid: 1\nevent: stdout\ndata: {"text":"grüße 🐦"}\n\nid: 2\r\nevent: ' +
+  'stdout\r\ndata: a\r\ndata: b\r\n\r\nid:3\revent:state\rdata:  c\r\r: bye\n\n';
 
 describe('cuts', () => {
   const bytes = BYTES.encode(STREAM);

@@ -47,7 +47,9 @@ class SteppingClock implements Clock {
 
 const inState = (state: string): RunItem => ({ run_id: 'r', state }) as RunItem;
 
-/** Waits for a run that shows these states one after the other, the last one for ever; answers when it was asked for. */
+/**
+ * Waits for a run that shows these states one after the other, the last one for ever; answers when it was asked for.
+ */
 async function waitThrough(states: string[], params: RunWaitParams = {}, signal?: AbortSignal) {
   const clock = new SteppingClock();
   const askedAt: number[] = [];
@@ -175,7 +177,8 @@ describe('waiting for a run', () => {
       const { askedAt, result } = await waitThrough(['QUEUED'], { until: until as never });
       expect(askedAt).toEqual([]);
       expect((result as Error).message).toBe(
-        'until must be one or more of QUEUED, CLAIMED, PENDING, INPROGRESS, BLOCKED, SUCCEEDED, FAILED, ERROR, CANCELLED',
+        'until must be one or more of QUEUED, CLAIMED, PENDING, INPROGRESS, BLOCKED, SUCCEEDED, FAILED, ERROR, ' +
+          'CANCELLED',
       );
     },
   );

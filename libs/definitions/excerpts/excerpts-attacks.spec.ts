@@ -79,7 +79,9 @@ const TEXTS: [name: string, text: string, ...secrets: string[]][] = [
   ],
   [
     'teams webhook',
-    'u: https://x.webhook.office.com/webhookb2/0a1b2c3d-0000-4000-8000-0a1b2c3d4e5f@0a1b2c3d-0000-4000-8000-0a1b2c3d4e5f/IncomingWebhook/3f2e1d0c9b8a7f6e5d4c3b2a19080706/0a1b\n',
+    'u: ' +
+      'https://x.webhook.office.com/webhookb2/0a1b2c3d-0000-4000-8000-0a1b2c3d4e5f@0a1b2c3d-0000-4000-8000-0a1b' +
+      '2c3d4e5f/IncomingWebhook/3f2e1d0c9b8a7f6e5d4c3b2a19080706/0a1b\n',
     '3f2e1d0c9b8a7f6e',
   ],
   [
@@ -107,7 +109,8 @@ const TEXTS: [name: string, text: string, ...secrets: string[]][] = [
   ['sentry dsn', 'x: https://examplePublicKey@o0.ingest.sentry.io/0\n', 'examplePublicKey'],
   [
     'pem partial (error in middle, begin >200 lines above)',
-    `k: |\n  -----BEGIN RSA PRIVATE KEY-----\n${'  MIIEowIBAAKCAQEAabcdefgh\n'.repeat(210)}  -----END RSA PRIVATE KEY-----\n`,
+    `k: |\n  -----BEGIN RSA PRIVATE KEY-----\n${'  MIIEowIBAAKCAQEAabcdefgh\n'.repeat(210)}  -----END RSA ` +
+      `PRIVATE KEY-----\n`,
     'MIIEowIBAAKCAQEAabcdefgh',
   ],
   [
@@ -117,7 +120,8 @@ const TEXTS: [name: string, text: string, ...secrets: string[]][] = [
   ],
   [
     'pgp line',
-    'k: |\n  -----BEGIN PGP PRIVATE KEY BLOCK-----\n\n  lQdGBGabcdefgh\n  =abcd\n  -----END PGP PRIVATE KEY BLOCK-----\n',
+    'k: |\n  -----BEGIN PGP PRIVATE KEY BLOCK-----\n\n  lQdGBGabcdefgh\n  =abcd\n  -----END PGP PRIVATE KEY ' +
+      'BLOCK-----\n',
     'lQdGBGabcdefgh',
   ],
   ['putty', 'k: |\n  Private-Lines: 2\n  AAAAgQDabcd\n', 'AAAAgQDabcd'],

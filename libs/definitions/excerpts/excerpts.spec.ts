@@ -267,7 +267,8 @@ describe('secrets', () => {
       'enabled: true',
     ]);
     const far = `description: |\n${'  word\n'.repeat(LINES_ABOVE_MAX + 10)}enabled: true\nlimits: {cost: 2}`;
-    expect(linesAt(far, LINES_ABOVE_MAX + 12)).toEqual(['  •••', '  •••', 'enabled: true', 'limits: {cost: 2}']); // too far away to be known
+    // too far away to be known
+    expect(linesAt(far, LINES_ABOVE_MAX + 12)).toEqual(['  •••', '  •••', 'enabled: true', 'limits: {cost: 2}']);
   });
 
   it('keep the sentences around them from being shown', () => {

@@ -58,7 +58,9 @@ export function checkQuota(check: Check): void {
   const fresh = inTree.filter(([slug]) => !live.has(slug));
   const room = Math.max(0, WEBHOOKS_MAX - (inTree.length - fresh.length));
   for (const [, path] of fresh.slice(room)) {
-    const message = `a factory has at most ${WEBHOOKS_MAX} webhooks and this tree declares ${inTree.length}; remove one, or use a second factory`;
+    const message =
+      `a factory has at most ${WEBHOOKS_MAX} webhooks and this tree declares ${inTree.length}; remove one, or ` +
+      'use a second factory';
     report(check, path, '', 'webhook-quota', message);
   }
 }

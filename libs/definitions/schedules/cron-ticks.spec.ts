@@ -41,7 +41,8 @@ describe('the next tick', () => {
     ['30 4 1,15 * 5', '2026-05-14 00:00:00', '2026-05-15 04:30'],
     ['0 12 */10 * 1', '2026-05-04 12:00:00', '2026-05-11 12:00'],
     ['0 0 31 2 1', '2026-02-01 00:00:00', '2026-02-02 00:00'],
-    // Both day fields must hold where one of them is a star with a step: this Sunday comes every 28 years, and 40 across 2100.
+    // Both day fields must hold where one of them is a star with a step: this Sunday comes every 28 years, and 40
+    // across 2100.
     ['0 0 29 2 */7', '2026-01-01 00:00:00', '2032-02-29 00:00'],
     ['0 0 29 2 */7', '2088-03-01 00:00:00', '2128-02-29 00:00'],
   ])('of %s after %s is %s', (expression, after, next) => {

@@ -53,7 +53,8 @@ export function readCron(expression: string): CronReading {
   const parts = text.split(/[ \t]+/);
   if (parts.length !== FIELDS.length)
     return refused(
-      `has ${parts.length} ${parts.length === 1 ? 'field' : 'fields'}, not five (minute hour day-of-month month day-of-week)`,
+      `has ${parts.length} ${parts.length === 1 ? 'field' : 'fields'}, not five (minute hour day-of-month ` +
+        'month day-of-week)',
     );
   const values: number[][] = [];
   for (const [index, field] of FIELDS.entries()) {

@@ -12,7 +12,8 @@ export function badName(path: string, name: string): Problem {
 /** A tree without any definition. */
 export function notAFactory(): Problem {
   const message =
-    'nothing here is a factory: expected factory.yaml, or files under webhooks/, automations/, environments/ or skills/';
+    'nothing here is a factory: expected factory.yaml, or files under webhooks/, automations/, environments/ or ' +
+    'skills/';
   return problemAt('factory.yaml', FILE_START, 'not-a-factory', message);
 }
 

@@ -186,7 +186,9 @@ function definitionsInvalid(state: FactoryState): Finding {
   if (unseen !== undefined) return unseen;
   const { ending, reason, errorCount, message } = state;
   if (errorCount === 0) return is('False', ending, 'the files have no errors');
-  const words = `${errorCount} ${errorCount === 1 ? 'error' : 'errors'} in the files; what is in error keeps its last good version`;
+  const words =
+    `${errorCount} ${errorCount === 1 ? 'error' : 'errors'} in the files; what is in error keeps its last good ` +
+    'version';
   return is('True', 'definitions-invalid', reason === 'definitions-invalid' ? (message ?? words) : words);
 }
 
@@ -208,7 +210,9 @@ function secretsDegraded({ webhooksWithoutSecret, secretsAwaySinceMs }: FactoryS
       ? undefined
       : `these webhooks have no secret with a value and refuse every delivery: ${webhooksWithoutSecret.join(', ')}`;
   if (secretsAwaySinceMs !== undefined) {
-    const kept = `secrets cannot be looked after: the last values are kept, since ${new Date(secretsAwaySinceMs).toISOString()}`;
+    const kept =
+      'secrets cannot be looked after: the last values are kept, ' +
+      `since ${new Date(secretsAwaySinceMs).toISOString()}`;
     return is('True', 'secrets-unavailable', missing === undefined ? kept : `${kept}; ${missing}`);
   }
   return missing === undefined

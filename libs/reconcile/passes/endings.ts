@@ -42,7 +42,9 @@ export function applied(
 /** Errors in the tree: nothing of the revision applies. */
 export function blockedByProblems(revision: string, problems: readonly Problem[]): PassEnding {
   const errors = errorCountOf(problems);
-  const message = `${errors} ${errors === 1 ? 'problem' : 'problems'} in the files of ${revision}; what was applied before keeps serving`;
+  const message =
+    `${errors} ${errors === 1 ? 'problem' : 'problems'} in the files of ${revision}; what was applied before ` +
+    'keeps serving';
   return { ...NOTHING, kind: 'blocked', reason: 'definitions-invalid', message, revision, problems };
 }
 
@@ -68,7 +70,9 @@ export function unverified({ message, revision }: { message: string; revision: s
 
 /** A tip that does not descend from the one before, where the policy wants that approved. */
 export function blockedByRewrite(from: string, to: string, digest: string): PassEnding {
-  const message = `the history was rewritten: ${to} does not descend from ${from}, which keeps serving; put the branch back, or approve the new history: ${digest}`;
+  const message =
+    `the history was rewritten: ${to} does not descend from ${from}, which keeps serving; put the branch back, ` +
+    `or approve the new history: ${digest}`;
   return { ...NOTHING, kind: 'blocked', reason: 'history-rewritten', message, revision: to, digest };
 }
 

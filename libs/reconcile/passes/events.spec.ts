@@ -188,24 +188,28 @@ describe('a blob', () => {
     ]).toEqual(['sha1', 'sha256', 'sha1']);
   });
 
-  it('of a host that is away nothing more while something that waited applies meanwhile, and that it is back when it is', () => {
-    const unread = { reason: 'unreachable', message: 'm' };
-    expect(
-      story(
-        { ending: invalid('r1') },
-        { ending: away('unreachable') },
-        { ending: applied('r1', [created], []), standing: { unread } },
-        { ending: away('unreachable') },
-        { ending: applied('r1', [], []) },
-      ),
-    ).toEqual([
-      ['Warning definitions-invalid r1'],
-      ['Warning unreachable'],
-      ['Normal definitions-valid r1', 'Normal applied r1'],
-      [],
-      ['Normal fetch-recovered r1'],
-    ]);
-  });
+  it(
+    'of a host that is away nothing more while something that waited applies meanwhile, and that it is back when ' +
+      'it is',
+    () => {
+      const unread = { reason: 'unreachable', message: 'm' };
+      expect(
+        story(
+          { ending: invalid('r1') },
+          { ending: away('unreachable') },
+          { ending: applied('r1', [created], []), standing: { unread } },
+          { ending: away('unreachable') },
+          { ending: applied('r1', [], []) },
+        ),
+      ).toEqual([
+        ['Warning definitions-invalid r1'],
+        ['Warning unreachable'],
+        ['Normal definitions-valid r1', 'Normal applied r1'],
+        [],
+        ['Normal fetch-recovered r1'],
+      ]);
+    },
+  );
 
   it('that secrets cannot be looked after, once, and when they can', () => {
     const calm = applied('r1', [], []);

@@ -90,7 +90,8 @@ function appliedEvents({ ending, accepted, superseded }: PassNews): FactoryEvent
   const between =
     superseded === 0
       ? ''
-      : `; ${superseded} ${superseded === 1 ? 'commit' : 'commits'} before it never applied by ${superseded === 1 ? 'itself' : 'themselves'}`;
+      : `; ${superseded} ${superseded === 1 ? 'commit' : 'commits'} before it never applied ` +
+        `by ${superseded === 1 ? 'itself' : 'themselves'}`;
   return [
     event(
       'Normal',

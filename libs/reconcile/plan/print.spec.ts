@@ -56,7 +56,8 @@ describe('printPlan', () => {
         heldDeletions: [],
       },
       [
-        '+ automation triage (auto_1) automations/triage/automation.md: renamed from automations/sort/automation.md, its UID is new',
+        '+ automation triage (auto_1) automations/triage/automation.md: renamed from ' +
+          'automations/sort/automation.md, its UID is new',
         '1 to create, 0 to update, 0 to delete.',
       ],
       'an automation has no URL',
@@ -124,7 +125,8 @@ describe('details of a change', () => {
       '    url      https://h/webhooks/w/wh_1 →',
       '             https://h/webhooks/w/wh_1/{token}',
       '    secret   old (version 2, fingerprint 0123456789ab) → new (no value is set)',
-      '    traffic  last 7 days: 60 deliveries (55 accepted), 12 runs (1 failed); last delivery 2026-01-02T03:04:05.000Z, last run 2026-01-02T03:04:06.000Z',
+      '    traffic  last 7 days: 60 deliveries (55 accepted), 12 runs (1 failed); last delivery ' +
+        '2026-01-02T03:04:05.000Z, last run 2026-01-02T03:04:06.000Z',
       '    replay   would have fired 12 → 3 of the last 50 deliveries',
       '             starts for e1',
       '             stops for e2, e3',
@@ -179,7 +181,8 @@ describe('details of a change', () => {
         heldDeletions: [],
       }),
     ).toBe(
-      '+ webhook orders (assigned when it applies) webhooks/orders.yaml\n    url      https://h/\\u001b[2J\n1 to create, 0 to update, 0 to delete.\n',
+      '+ webhook orders (assigned when it applies) webhooks/orders.yaml\n    url      https://h/\\u001b[2J\n1 ' +
+        'to create, 0 to update, 0 to delete.\n',
     );
   });
 });

@@ -104,7 +104,10 @@ function trafficWords({ deliveries, accepted, runs, failedRuns, lastDeliveryAt, 
 function remark(change: DetailedChange): string {
   if (change.changes.length > 0) return `: ${change.changes.join(', ')}`;
   if (change.renamedFrom === undefined) return '';
-  return `: renamed from ${change.renamedFrom}, ${change.kind === 'webhook' ? 'its UID and URL are new' : 'its UID is new'}`;
+  return (
+    ': renamed from ' +
+    `${change.renamedFrom}, ${change.kind === 'webhook' ? 'its UID and URL are new' : 'its UID is new'}`
+  );
 }
 
 function urlLines({ ingressUrl, ingressUrlBefore }: ChangeDetails): string[] {

@@ -52,7 +52,8 @@ describe('closureAt', () => {
   it('says so when it never opens within the days that are searched', () => {
     expect(closureAt([deny('* * * * *', 1)], at('2026-03-06T12:00:00'))).toEqual({});
     expect(closureAt([OFFICE, deny('0 0 * * *', 1440)], at('2026-03-06T12:00:00'))).toEqual({});
-    expect(closureAt([allow('what is this', 60)], at('2026-03-06T12:00:00'))).toEqual({}); // nothing that is allowed can be read
+    // nothing that is allowed can be read
+    expect(closureAt([allow('what is this', 60)], at('2026-03-06T12:00:00'))).toEqual({});
   });
 
   it('agrees with itself: at the time that it names it is open, and a moment before it is not', () => {
@@ -77,7 +78,8 @@ describe('closureAt', () => {
   ])('looks at each window once a day at most, however it is written: %s', (_what, windows, slices) => {
     const { opensAtMs, looks } = openingFrom(windows, at('2026-03-06T12:00:00'));
     expect(opensAtMs).toBeUndefined();
-    expect(looks).toBe((WINDOW_DAYS_SEARCHED + slices - 1) * windows.length); // and once those days before that reach into the first
+    // and once those days before that reach into the first
+    expect(looks).toBe((WINDOW_DAYS_SEARCHED + slices - 1) * windows.length);
   });
 
   it('looks at today only while it is open', () => {

@@ -199,7 +199,8 @@ describe('whatever happens', () => {
           if (run.group !== undefined) expect(count(({ group }) => group === run.group)).toBe(1);
         }
         if (queue.live.length < places) expect(queue.waiting.filter(mayStart)).toEqual([]);
-        // One run ends in every step: a lane that has something to start and nothing live waits a few rounds of all nine lanes at most.
+        // One run ends in every step: a lane that has something to start and nothing live waits a few rounds of all
+        // nine lanes at most.
         const hungry = new Set(
           queue.waiting
             .filter(({ group }) => group === undefined)

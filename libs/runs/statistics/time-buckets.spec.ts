@@ -70,7 +70,8 @@ describe('timeBuckets', () => {
           first <= since && since < first + buckets.lengthMs && last - buckets.lengthMs < until && until <= last,
         ).toBe(true);
         if (buckets.lengthMs <= DAY_MS) expect(first % buckets.lengthMs).toBe(0);
-        // One more at either end, where the span begins and ends within a bucket. A span of 31 days has five weeks, however few are wanted.
+        // One more at either end, where the span begins and ends within a bucket. A span of 31 days has five weeks,
+        // however few are wanted.
         if (buckets.lengthMs < 7 * DAY_MS) expect(buckets.count).toBeLessThanOrEqual(2 * wanted + 1);
       }),
     );

@@ -62,7 +62,9 @@ export function attachmentProblems({
   return [
     {
       pointer: at,
-      message: `has ${files.length} files${at === '/images' || listed(images).length === 0 ? '' : ', images included'}, at most ${ATTACHMENTS_MAX} are allowed`,
+      message:
+        `has ${files.length} files${at === '/images' || listed(images).length === 0 ? '' : ', images included'}, ` +
+        `at most ${ATTACHMENTS_MAX} are allowed`,
     },
     ...problems,
   ];

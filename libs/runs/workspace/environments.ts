@@ -112,7 +112,8 @@ function placed(wanted: readonly (DeclaredRepository & { owner?: string })[]): D
     if (used.has(folder))
       return refused(
         repository,
-        `would have the folder ${JSON.stringify(repository.folder)} of the workspace, which another one has already; list it once`,
+        `would have the folder ${JSON.stringify(repository.folder)} of the workspace, which another one has ` +
+          'already; list it once',
       );
     used.add(folder);
   }

@@ -1,4 +1,7 @@
-/** Accepts deliveries on SQLite as fast as it can and writes each identity to stdout once its acceptance was answered. Ends only by being killed. */
+/**
+ * Accepts deliveries on SQLite as fast as it can and writes each identity to stdout once its acceptance was answered.
+ * Ends only by being killed.
+ */
 import { writeSync } from 'node:fs';
 import { openDatabase } from '../../../apps/server/store/open-database.ts';
 import { storesOf } from '../backends.ts';

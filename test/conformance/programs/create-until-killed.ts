@@ -1,4 +1,7 @@
-/** Makes runs under idempotency keys on SQLite as fast as it can and writes each key to stdout once its run was answered. Ends only by being killed. */
+/**
+ * Makes runs under idempotency keys on SQLite as fast as it can and writes each key to stdout once its run was
+ * answered. Ends only by being killed.
+ */
 import { writeSync } from 'node:fs';
 import { openDatabase } from '../../../apps/server/store/open-database.ts';
 import { IdempotencyStore, storeAnswer } from '../../../apps/server/store/access/idempotency.ts';

@@ -1,4 +1,7 @@
-/** Runs under random kills of service and agents: none lost, none doubled, every log continuous. CRASH_RUNS says how many, CRASH_SEED repeats the decisions of a storm. */
+/**
+ * Runs under random kills of service and agents: none lost, none doubled, every log continuous. CRASH_RUNS says how
+ * many, CRASH_SEED repeats the decisions of a storm.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,14 +14,16 @@ const SEED = Number(process.env['CRASH_SEED'] ?? Date.now() % 1_000_000);
 const TIME_MS_MAX = 60_000 + RUNS * 6_000;
 
 it(
-  `${RUNS} runs among random kills (CRASH_SEED=${SEED}): no run lost, none doubled, every log continuous, nothing left running`,
+  `${RUNS} runs among random kills (CRASH_SEED=${SEED}): no run lost, none doubled, every log continuous, ` +
+    'nothing left running',
   async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'millwright-storm-'));
     const beganAt = performance.now();
     try {
       const { broken, ...report } = await storm({ runs: RUNS, seed: SEED, dataDir, timeMsMax: TIME_MS_MAX });
       process.stderr.write(
-        `${RUNS} runs, seed ${SEED}, ${Math.round((performance.now() - beganAt) / 1_000)} s: ${JSON.stringify(report)}\n`,
+        `${RUNS} runs, seed ${SEED}, ${Math.round((performance.now() - beganAt) / 1_000)} s: ` +
+          `${JSON.stringify(report)}\n`,
       );
       expect(broken).toEqual([]);
       expect(report.did.serviceKills).toBeGreaterThan(0);

@@ -1,4 +1,7 @@
-/** Many runs while the service, its agents and its clients are killed, stopped, cancelled and interrupted at random; what was promised must hold afterwards. Decisions come from a seed. */
+/**
+ * Many runs while the service, its agents and its clients are killed, stopped, cancelled and interrupted at random;
+ * what was promised must hold afterwards. Decisions come from a seed.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -137,7 +140,9 @@ class Weather {
     await deeds.find(([weight]) => (place -= weight) < 0)?.[1]();
   }
 
-  /** How much of something is still to be done for the runs that were made so far: it goes along with them, not ahead. */
+  /**
+   * How much of something is still to be done for the runs that were made so far: it goes along with them, not ahead.
+   */
   private owed(deed: keyof typeof RUNS_PER): number {
     return Math.max(0, Math.round(this.did.creates / RUNS_PER[deed]) - this.did[deed]);
   }
@@ -150,7 +155,10 @@ class Weather {
     const title = `run ${this.did.creates}`;
     this.did.creates += 1;
     const isCommand = this.random() < 0.15;
-    const works = `${effect('prompt')}; ${this.random() < 0.3 ? '(setsid sleep 600 &); ' : ''}sleep ${this.random().toFixed(2)}`;
+    const works =
+      `${effect('prompt')}; ` +
+      `${this.random() < 0.3 ? '(setsid sleep 600 &); ' : ''}sleep` +
+      ` ${this.random().toFixed(2)}`;
     const create: { title: string; runId?: string } = { title };
     this.creates.push(create); // before it is answered: it may be stored all the same
     const body = {
@@ -166,7 +174,8 @@ class Weather {
     const marker = `more-${this.did.followups}`;
     this.did.followups += 1;
     const message = demo(effect(marker));
-    for (const cancel of this.cancels) if (cancel.runId === runId) cancel.isLast = false; // whether it is answered or not
+    // whether it is answered or not
+    for (const cancel of this.cancels) if (cancel.runId === runId) cancel.isLast = false;
     const answer = await this.ask('POST', `/agent/runs/${runId}/followups`, { message }, [200, 409]);
     if (answer?.status === 200)
       this.followups.push({ runId, followupId: (answer.body as { followup_id: string }).followup_id, message: marker });

@@ -1,4 +1,7 @@
-/** Histories that are long, random, or read through a cache with holes: what is new and what is lost is what a model says. SYNC_SEED repeats it. */
+/**
+ * Histories that are long, random, or read through a cache with holes: what is new and what is lost is what a model
+ * says. SYNC_SEED repeats it.
+ */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** What the compact suite of apps/server/sync/sources/git leaves out: rare kinds of keys, forged signatures, and tools that do not work. */
+/**
+ * What the compact suite of apps/server/sync/sources/git leaves out: rare kinds of keys, forged signatures, and tools
+ * that do not work.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -197,7 +200,8 @@ describe('a commit is refused, with what was found and a way out,', () => {
     expect(snapshot).toMatchObject({
       message: expect.stringMatching(
         new RegExp(
-          `^commit ${commit} .+\\. It must not apply, and what was applied before keeps serving; push .+ or let an admin .+$`,
+          `^commit ${commit} .+\\. It must not apply, and what was applied before keeps serving; push .+ or ` +
+            'let an admin .+$',
         ),
       ),
     });

@@ -8,7 +8,8 @@ const server = await postgresServer();
 const onPostgres = server.ok ? it : it.skip;
 
 onPostgres(
-  `the invariants hold over ${COUNT} random histories on PostgreSQL (SYNC_SEED=${SEED})${server.ok ? '' : ` (SKIPPED: ${server.reason})`}`,
+  `the invariants hold over ${COUNT} random histories on PostgreSQL (SYNC_SEED=${SEED}` +
+    `)${server.ok ? '' : ` (SKIPPED: ${server.reason})`}`,
   async () => {
     if (!server.ok) return;
     const [real, twin] = [await freshDatabase(server.url), await freshDatabase(server.url)];

@@ -1,4 +1,7 @@
-/** The invariants of reconciliation (I1 to I10) over thousands of random histories; the second half of them. SYNC_HISTORIES says how many, SYNC_SEED repeats them. */
+/**
+ * The invariants of reconciliation (I1 to I10) over thousands of random histories; the second half of them.
+ * SYNC_HISTORIES says how many, SYNC_SEED repeats them.
+ */
 import { expectInvariants, timeMsFor } from '../../support/sync-histories/spec.ts';
 
 const COUNT = Math.ceil(Number(process.env['SYNC_HISTORIES'] ?? 2_000) / 2);

@@ -25,7 +25,10 @@ import { startServiceProcess, type ServiceProcess } from '../../support/service-
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const GOOD = webhookFile('hook-token');
-/** What a pass over the worst of them may add to the service's memory: the bounds of a tree (tree-bounds.ts) allow about as much. */
+/**
+ * What a pass over the worst of them may add to the service's memory: the bounds of a tree (tree-bounds.ts) allow about
+ * as much.
+ */
 const MEMORY_BYTES_MAX = 300 * 1024 * 1024;
 const RIGHT_TO_LEFT = '\u202e';
 
@@ -63,7 +66,9 @@ function hostileFiles(): Record<string, CommittedEntry> {
   return {
     '.gitattributes': `* filter=evil diff=evil merge=evil\n[attr]binary -diff\n`,
     '.gitmodules': `[submodule "x"]\n\tpath = webhooks/module.yaml\n\turl = ../elsewhere\n\tupdate = checkout\n`,
-    '.gitconfig': `[include]\n\tpath = /etc/passwd\n[filter "evil"]\n\tsmudge = touch ${marker}\n\tprocess = touch ${marker}\n[core]\n\tfsmonitor = touch ${marker}\n`,
+    '.gitconfig':
+      `[include]\n\tpath = /etc/passwd\n[filter "evil"]\n\tsmudge = touch ${marker}\n\tprocess = touch ${marker}` +
+      `\n[core]\n\tfsmonitor = touch ${marker}\n`,
     'hooks/post-checkout': `#!/bin/sh\ntouch ${marker}\n`,
     [webhookPath('link')]: { symlink: '/etc/passwd' },
     [webhookPath('up')]: { symlink: '../../../../etc/passwd' },
@@ -188,7 +193,8 @@ function manyCommits(count: number): string {
   return Array.from(
     { length: count },
     (_, at) =>
-      `commit refs/heads/main\ncommitter T <t@example.com> ${1_600_000_000 + at} +0000\ndata 1\nx\nM 100644 inline webhooks/ok.yaml\ndata ${GOOD.length + 10}\n${GOOD}# ${String(at).padStart(7, '0')}\n\n`,
+      `commit refs/heads/main\ncommitter T <t@example.com> ${1_600_000_000 + at} +0000\ndata 1\nx\nM 100644 ` +
+      `inline webhooks/ok.yaml\ndata ${GOOD.length + 10}\n${GOOD}# ${String(at).padStart(7, '0')}\n\n`,
   ).join('');
 }
 
@@ -264,7 +270,8 @@ const CASES: readonly Case[] = [
     (repository) =>
       fastImport(
         repository,
-        `commit refs/heads/main\ncommitter T <t@example.com> 1700000000 +0000\ndata 1\nx\nM 100644 inline ${'d/'.repeat(10_000)}f\ndata 1\nx\nM 100644 inline webhooks/ok.yaml\ndata ${GOOD.length}\n${GOOD}\n`,
+        `commit refs/heads/main\ncommitter T <t@example.com> 1700000000 +0000\ndata 1\nx\nM 100644 inline ` +
+          `${'d/'.repeat(10_000)}f\ndata 1\nx\nM 100644 inline webhooks/ok.yaml\ndata ${GOOD.length}\n${GOOD}\n`,
       ),
     refused(/path of more than 4096 bytes|nested too deep/),
   ],

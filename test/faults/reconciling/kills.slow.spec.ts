@@ -156,51 +156,56 @@ async function expectNoGitLeft(): Promise<void> {
 }
 
 describe('killed anywhere', () => {
-  it('in the middle of a fetch, of an apply, before what was committed is published, and before the pass is recorded', async () => {
-    const points: [string, () => Promise<unknown>][] = [
-      ['fetching', () => eventually('the fetch hangs', () => (git.count('fetch') > 0 ? true : undefined))],
-      ...['before-apply', 'in-mid-apply', 'before-publish', 'before-record'].map(
-        (point): [string, () => Promise<unknown>] => [
-          point,
-          () =>
-            eventually(`the pass stands ${point}`, () =>
-              service.errors().includes(`STANDS ${point}\n`) ? true : undefined,
-            ),
-        ],
-      ),
-    ];
-    for (const [point, stands] of points) {
-      const before = await status();
-      const tip = repository.commit({
-        [webhookPath(point)]: webhookFile('hook-token'),
-        [webhookPath(`${point}-too`)]: webhookFile('hook-token'),
-      });
-      git.forget();
-      git.fault = point === 'fetching' ? { kind: 'hang', only: 'fetch' } : undefined;
-      await service.api('POST', `/factory/${uid}/sync`);
-      await stands();
-      if (point === 'fetching') expect(await gitProcesses()).not.toEqual([]);
-      await kill();
-      git.fault = undefined;
-      // All of it is there or nothing is: never the half of a revision.
-      const [revision, webhooks] = storedNow();
-      const isApplied = revision === `main@sha1:${tip}`;
-      expect([point, isApplied]).toEqual([point, point === 'before-publish' || point === 'before-record']);
-      expect(webhooks.filter((slug) => slug.startsWith(point))).toHaveLength(isApplied ? 2 : 0);
-      // The tip is as it was, so that the next process does not stand still in the same place.
-      const further = repository.commit({
-        [webhookPath(point)]: null,
-        [webhookPath(`${point}-x`)]: webhookFile('hook-token'),
-      });
-      await start();
-      expect(await deliver(`after ${point}`)).toBe(202);
-      const now = await converged();
-      expect(now.revision_applied).toBe(`main@sha1:${further}`);
-      expect(now.generation_handled).toBeGreaterThan(before.generation_handled);
-      expectTip(now);
-    }
-    await expectNoGitLeft();
-  }, 120_000);
+  it(
+    'in the middle of a fetch, of an apply, before what was committed is published, and before the pass is ' +
+      'recorded',
+    async () => {
+      const points: [string, () => Promise<unknown>][] = [
+        ['fetching', () => eventually('the fetch hangs', () => (git.count('fetch') > 0 ? true : undefined))],
+        ...['before-apply', 'in-mid-apply', 'before-publish', 'before-record'].map(
+          (point): [string, () => Promise<unknown>] => [
+            point,
+            () =>
+              eventually(`the pass stands ${point}`, () =>
+                service.errors().includes(`STANDS ${point}\n`) ? true : undefined,
+              ),
+          ],
+        ),
+      ];
+      for (const [point, stands] of points) {
+        const before = await status();
+        const tip = repository.commit({
+          [webhookPath(point)]: webhookFile('hook-token'),
+          [webhookPath(`${point}-too`)]: webhookFile('hook-token'),
+        });
+        git.forget();
+        git.fault = point === 'fetching' ? { kind: 'hang', only: 'fetch' } : undefined;
+        await service.api('POST', `/factory/${uid}/sync`);
+        await stands();
+        if (point === 'fetching') expect(await gitProcesses()).not.toEqual([]);
+        await kill();
+        git.fault = undefined;
+        // All of it is there or nothing is: never the half of a revision.
+        const [revision, webhooks] = storedNow();
+        const isApplied = revision === `main@sha1:${tip}`;
+        expect([point, isApplied]).toEqual([point, point === 'before-publish' || point === 'before-record']);
+        expect(webhooks.filter((slug) => slug.startsWith(point))).toHaveLength(isApplied ? 2 : 0);
+        // The tip is as it was, so that the next process does not stand still in the same place.
+        const further = repository.commit({
+          [webhookPath(point)]: null,
+          [webhookPath(`${point}-x`)]: webhookFile('hook-token'),
+        });
+        await start();
+        expect(await deliver(`after ${point}`)).toBe(202);
+        const now = await converged();
+        expect(now.revision_applied).toBe(`main@sha1:${further}`);
+        expect(now.generation_handled).toBeGreaterThan(before.generation_handled);
+        expectTip(now);
+      }
+      await expectNoGitLeft();
+    },
+    120_000,
+  );
 
   it(`${KILLS} times at random, while commits and deliveries go on (SYNC_SEED=${SEED})`, async () => {
     const random = seededRandom(SEED);
@@ -256,7 +261,8 @@ function acceptedEntries(): Map<string, number> {
   return stored((database) => {
     const found = database
       .prepare(
-        "SELECT delivery_id, count(*) AS times FROM delivery WHERE outcome = 'accepted' AND delivery_id LIKE 'd-%' GROUP BY delivery_id",
+        "SELECT delivery_id, count(*) AS times FROM delivery WHERE outcome = 'accepted' " +
+          "AND delivery_id LIKE 'd-%' GROUP BY delivery_id",
       )
       .all();
     return new Map(

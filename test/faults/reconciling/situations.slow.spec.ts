@@ -179,7 +179,8 @@ describe('the situation:', () => {
     });
     const status = await sync(factory);
     expect(status.revision_applied).toBe(revisionOf(commit));
-    expect(status.inventory.find(({ slug }) => slug === 'orders')?.revision).toBe(factory.before.revision_applied); // its last good version
+    // its last good version
+    expect(status.inventory.find(({ slug }) => slug === 'orders')?.revision).toBe(factory.before.revision_applied);
     expect(slugsOf(status)).toEqual(['new', 'old', 'orders', 'triage']); // others apply, nothing is pruned
     expect(status.last_sync?.held.map(({ slug }) => slug)).toEqual(['old']);
     for (const webhook of ['orders', 'new', 'old']) expect(await answered(factory, webhook)).toBe(202);
@@ -530,7 +531,8 @@ describe('the situation:', () => {
     factory.repository.commit({ [webhookPath('new')]: webhookFile('hook-token') });
     const go = await holdingFetches(async () => service.api('POST', `/factory/${factory.uid}/sync`));
     const held = await fence();
-    expect(await other.run(factory.uid, [], new AbortController().signal)).toBeUndefined(); // one reconciles, the other leaves it alone
+    // one reconciles, the other leaves it alone
+    expect(await other.run(factory.uid, [], new AbortController().signal)).toBeUndefined();
     expect(await fence()).toBe(held);
     go();
     await eventually('the first one is done', async () =>

@@ -227,7 +227,8 @@ overSsh('a repository over ssh', () => {
   });
 
   it('is asked in the scp form for the very path that it names', async () => {
-    // The form has no port: ours refuses the connection to the usual one, or a host there shows a key that is not known.
+    // The form has no port: ours refuses the connection to the usual one, or a host there shows a key that is not
+    // known.
     const snapshot = await read(newRepository(), {
       url: `${server.user}@127.0.0.1:r`,
       searchPath: `${sshToOurPort()}:${process.env['PATH']}`,

@@ -1,4 +1,7 @@
-/** A whole story with planted secrets: factories, deliveries, pushes, keys, sessions, runs, and every way to put a secret where it does not belong. */
+/**
+ * A whole story with planted secrets: factories, deliveries, pushes, keys, sessions, runs, and every way to put a
+ * secret where it does not belong.
+ */
 import { createHmac, randomBytes } from 'node:crypto';
 import { automationFile, automationPath, webhookFile, webhookPath } from '../../support/factory-files.ts';
 import type { GitServer } from '../../support/git-server.ts';
@@ -16,7 +19,10 @@ const mark = (what: string): string => `mark/${what}+${randomBytes(12).toString(
 /** For what goes into a URL. */
 export const plainMark = (what: string): string => `mark-${what}-${randomBytes(12).toString('hex')}`;
 
-/** A service with everything that is secret in it, and what becomes of it: used, used wrongly, refused, killed in the middle. */
+/**
+ * A service with everything that is secret in it, and what becomes of it: used, used wrongly, refused, killed in the
+ * middle.
+ */
 export class Story {
   readonly planted = new Map<string, string>();
   /** Everything that was answered, but for the two answers that show a secret once. */
@@ -188,7 +194,8 @@ export class Story {
       ['X-Hub-Signature-256', `sha256=${createHmac('sha256', this.secret('signing key')).update(body).digest('hex')}`],
     ];
     const send = async (target: string, headers: HeaderLines, method = 'POST'): Promise<void> => {
-      const answer = await exchange(this.service.url, { method, target, headers, body }).catch(() => undefined); // it may be killed meanwhile
+      // it may be killed meanwhile
+      const answer = await exchange(this.service.url, { method, target, headers, body }).catch(() => undefined);
       // A problem of the API names the path that was asked for, to whoever asked.
       if (answer !== undefined && !target.startsWith('/api/'))
         this.answers.push(`${answer.status} ${JSON.stringify([...answer.headers])} ${answer.body}`);
@@ -253,7 +260,8 @@ export class Story {
       const rotated = await this.call('POST', `/factory/${uid}/webhooks/${String(made['uid'])}/rotate`, {}, {}, true);
       this.planted.set(`rotated for ${mode}`, String(rotated['secret']));
     }
-    await this.call('POST', `/factory/${uid}/webhooks`, { name: 'Made token', auth_mode: 'token' }, key); // the same again: named, not shown
+    // the same again: named, not shown
+    await this.call('POST', `/factory/${uid}/webhooks`, { name: 'Made token', auth_mode: 'token' }, key);
   }
 
   private async keysAndSessions(): Promise<void> {
@@ -317,7 +325,8 @@ export class Story {
   /** One with a secret that tells it in every form and fails; one whose model endpoint cannot be reached. */
   private async runs({ uid }: { uid: string }): Promise<void> {
     const prompt =
-      'echo "it is $RUN_SECRET"; printf %s "$RUN_SECRET" | base64; printf %s "$RUN_SECRET" | od -An -tx1 | tr -d " \\n"; echo "$RUN_SECRET" >&2; exit 3';
+      'echo "it is $RUN_SECRET"; printf %s "$RUN_SECRET" | base64; printf %s "$RUN_SECRET" | od -An -tx1 | tr ' +
+      '-d " \\n"; echo "$RUN_SECRET" >&2; exit 3';
     const made = [
       await this.call('POST', '/agent/runs', {
         prompt,

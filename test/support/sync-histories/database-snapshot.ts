@@ -36,7 +36,8 @@ export async function emptyTables(database: Database): Promise<string[]> {
     rows<{ name: string }>(
       database.dialect === 'sqlite'
         ? "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'"
-        : "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'",
+        : "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' " +
+            "AND table_type = 'BASE TABLE'",
     ),
   );
   const empty: string[] = [];

@@ -15,7 +15,10 @@ export interface Passed {
   treeAt(revision: string): HistoryTree;
   /** Digests that somebody approved. */
   approved: ReadonlySet<string>;
-  /** Revisions that needed an approval when they were first looked at: what was created of them since makes no deletion smaller. */
+  /**
+   * Revisions that needed an approval when they were first looked at: what was created of them since makes no deletion
+   * smaller.
+   */
   guarded: ReadonlySet<string>;
   /** Names of the secrets that can be used now, each with its version. */
   usable: ReadonlyMap<string, number>;
@@ -31,7 +34,9 @@ export function holds(invariant: string, condition: boolean, ...about: unknown[]
   if (!condition) throw new Error([invariant, ...about.map((one) => JSON.stringify(one))].join('\n'));
 }
 
-/** I1: deleted only where the path is absent from a complete, clean tree at the applied revision; many only by approval. */
+/**
+ * I1: deleted only where the path is absent from a complete, clean tree at the applied revision; many only by approval.
+ */
 export function checkDeletions({ before, after, treeAt, approved, guarded }: Passed): void {
   const gone = [...before.live].filter(([key]) => !after.live.has(key)).map(([, object]) => object);
   if (gone.length === 0) return;
@@ -84,7 +89,9 @@ export function checkUids(known: Map<string, string>, { uids }: DatabaseSnapshot
   holds('I2: two objects share a UID', new Set(known.values()).size === known.size, [...known]);
 }
 
-/** I5: what changed is what was committed at the applied revision: all of it (`atomic`), or file by file (`perFile`). */
+/**
+ * I5: what changed is what was committed at the applied revision: all of it (`atomic`), or file by file (`perFile`).
+ */
 export function checkCommitted(passed: Passed): void {
   const { before, after, treeAt } = passed;
   const revision = appliedOf(after);
@@ -236,10 +243,14 @@ export function checkBindings({ after, usable }: Passed): void {
 }
 
 /**
- * I5, I6: a process serves exactly what is committed. `revision_applied` is committed in the transaction of what it applies, before this
- * process publishes that: for so long it names what is not served yet. That is safe, because nothing is decided by what a process holds:
- * whoever accepts a delivery compares the serving version that it holds with the stored one in its own transaction, and loads anew where
- * they differ; and a revision is told as `serving` only when every live replica has loaded that version. Looked at after a pass, when all
+ * I5, I6: a process serves exactly what is committed. `revision_applied` is committed in the transaction of what it
+ * applies, before this
+ * process publishes that: for so long it names what is not served yet. That is safe, because nothing is decided by what
+ * a process holds:
+ * whoever accepts a delivery compares the serving version that it holds with the stored one in its own transaction, and
+ * loads anew where
+ * they differ; and a revision is told as `serving` only when every live replica has loaded that version. Looked at
+ * after a pass, when all
  * of it has been published.
  */
 export function checkServed(served: ServingFactory | undefined, { live, factory }: DatabaseSnapshot): void {

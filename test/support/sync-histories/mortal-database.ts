@@ -1,4 +1,7 @@
-/** A database as a process has it that may die, stumble or stand still at any of its calls. Everything else that a pass asks counts as a call too. */
+/**
+ * A database as a process has it that may die, stumble or stand still at any of its calls. Everything else that a pass
+ * asks counts as a call too.
+ */
 import type { Database } from '../../../apps/server/store/database/database.ts';
 import { StoreError } from '../../../apps/server/store/database/store-errors.ts';
 

@@ -232,13 +232,19 @@ class Game {
     await this.quiet(n);
   }
 
-  /** A rewriting that waits can only be judged by a process that has seen how it came: an accident during an outage is no matter of convergence then. */
+  /**
+   * A rewriting that waits can only be judged by a process that has seen how it came: an accident during an outage is
+   * no matter of convergence then.
+   */
   private async bringBack(): Promise<void> {
     const { factory } = await this.real.look();
     if (factory['revision_seen'] !== factory['revision_attempted']) this.repository.outage = undefined;
   }
 
-  /** What waited may have applied before the accident or after it. While the source is away, the next pass tells no more than that it is. */
+  /**
+   * What waited may have applied before the accident or after it. While the source is away, the next pass tells no more
+   * than that it is.
+   */
   private async settled(n: number): Promise<void> {
     if (this.repository.outage !== undefined) for (const world of this.worlds()) await this.undisturbed(world, n);
     await this.quiet(n);
@@ -412,7 +418,8 @@ function essence(look: DatabaseSnapshot): string {
 }
 
 function isClean(tree: HistoryTree, usable: ReadonlyMap<string, number>): boolean {
-  return tree.size > 0 && [...tree.values()].every((file: HistoryFile) => isSound(file, tree, usable)); // without any definition file it is no factory
+  // without any definition file it is no factory
+  return tree.size > 0 && [...tree.values()].every((file: HistoryFile) => isSound(file, tree, usable));
 }
 
 /** A pass shows the lines around each problem; a judge, who does not read files, cannot. */

@@ -12,7 +12,10 @@ const COMES_UP_IN = 50;
 
 export const timeMsFor = (count: number): number => BEGIN_MS_MAX + count * HISTORY_MS_MAX;
 
-/** Plays them, says what they came to, and that nothing of it was missing: nothing at all where there are many, else what `surely` names. */
+/**
+ * Plays them, says what they came to, and that nothing of it was missing: nothing at all where there are many, else
+ * what `surely` names.
+ */
 export async function expectInvariants(
   count: number,
   seed: number,
@@ -21,7 +24,8 @@ export async function expectInvariants(
   const beganAt = performance.now();
   const tally = await playHistories({ count, seed, urls });
   process.stderr.write(
-    `${count} histories, seed ${seed}, ${Math.round((performance.now() - beganAt) / 1_000)} s: ${JSON.stringify(tally)}\n`,
+    `${count} histories, seed ${seed}, ${Math.round((performance.now() - beganAt) / 1_000)} s: ` +
+      `${JSON.stringify(tally)}\n`,
   );
   const wanted = Object.entries(tally).filter(([what]) => count >= COMES_UP_IN || surely.includes(what as keyof Tally));
   for (const [what, times] of wanted) expect(Number(times) > 0 ? what : `${what} never came up`).toBe(what);

@@ -1,4 +1,7 @@
-/** The steps that a random history is made of, and how they are drawn. Numbers choose among what is there when their turn comes, so that a shorter history means the same. */
+/**
+ * The steps that a random history is made of, and how they are drawn. Numbers choose among what is there when their
+ * turn comes, so that a shorter history means the same.
+ */
 import * as fc from 'fast-check';
 import type { Breakage } from './trees.ts';
 
@@ -18,7 +21,9 @@ export type Edit =
   | { edit: 'mend' }
   | { edit: 'revert'; back: number };
 
-/** How the pass goes that follows a step. `at` counts the calls that a pass makes to its database, source and publisher. */
+/**
+ * How the pass goes that follows a step. `at` counts the calls that a pass makes to its database, source and publisher.
+ */
 export type Manner =
   | { pass: 'none' }
   /** `again`: once more, which must change nothing. `planned`: a plan is made before, which must be what is done. */
@@ -29,7 +34,10 @@ export type Manner =
   | { pass: 'dies'; replica: number; at: readonly number[] }
   /** One call fails, with or without having been done; the process goes on. */
   | { pass: 'hiccup'; replica: number; at: number }
-  /** It stands still until another replica has taken over and is done; then it goes on. `newer`: something was committed meanwhile. */
+  /**
+   * It stands still until another replica has taken over and is done; then it goes on. `newer`: something was committed
+   * meanwhile.
+   */
   | { pass: 'stale'; replica: number; at: number; newer: boolean };
 
 export type Deed =

@@ -1,4 +1,6 @@
-/** The one way to the server: typed by the interface's document, with the session's proof, and problems as exceptions. */
+/**
+ * The one way to the server: typed by the interface's document, with the session's proof, and problems as exceptions.
+ */
 import createClient, { type Middleware } from 'openapi-fetch';
 import { ended } from './session-end.ts';
 import type { components, paths } from '#client/generated';

@@ -16,7 +16,10 @@ export function renewBy(way: () => Promise<boolean>): void {
   renew = way;
 }
 
-/** Sends a request with the proof. One that is refused for an outdated proof was not done, and is sent once more with the present one. */
+/**
+ * Sends a request with the proof. One that is refused for an outdated proof was not done, and is sent once more with
+ * the present one.
+ */
 export async function fetchProven(request: Request): Promise<Response> {
   if (READING.has(request.method)) return fetch(request);
   const again = request.clone();

@@ -20,7 +20,10 @@ const tabs = new BroadcastChannel('millwright-session');
 /** The key that this tab shows things of. */
 let shownKeyId: string | undefined;
 
-/** Undefined while nobody knows, null when nobody is signed in. Looked at again whenever somebody comes back to this tab: another one may have signed in or out. */
+/**
+ * Undefined while nobody knows, null when nobody is signed in. Looked at again whenever somebody comes back to this
+ * tab: another one may have signed in or out.
+ */
 export function useSessionQuery() {
   const queries = useQueryClient();
   useEffect(() => {

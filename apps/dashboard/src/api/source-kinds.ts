@@ -1,4 +1,6 @@
-/** What the pages know of each kind of source: one more kind is one more row. A kind of a newer server is shown as git. */
+/**
+ * What the pages know of each kind of source: one more kind is one more row. A kind of a newer server is shown as git.
+ */
 import type { Api } from './client.ts';
 
 type Source = Api<'FactorySource'>;

@@ -62,7 +62,10 @@ export function useSchemes() {
   });
 }
 
-/** Names of secrets that webhooks of the factory may use: its own, and of the team's those that are granted to it, for admins, or in use here. */
+/**
+ * Names of secrets that webhooks of the factory may use: its own, and of the team's those that are granted to it, for
+ * admins, or in use here.
+ */
 export function useSecretNames(factoryUid: string) {
   const isAdmin = useMay('admin');
   const used =

@@ -74,7 +74,10 @@ export function Shell({ children }: { children: ReactNode }) {
   );
 }
 
-/** Whoever follows a link is taken to the new page's begin, or to the field that it begins with, as a page load would: screen readers read its heading, and Tab goes on from there. Going back comes to where one was. */
+/**
+ * Whoever follows a link is taken to the new page's begin, or to the field that it begins with, as a page load would:
+ * screen readers read its heading, and Tab goes on from there. Going back comes to where one was.
+ */
 function useFocusOnArrival(main: RefObject<HTMLElement | null>, pathname: string): void {
   const shown = useRef(pathname);
   const isBack = useNavigationType() === NavigationType.Pop;

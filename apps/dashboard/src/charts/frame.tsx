@@ -1,4 +1,7 @@
-/** What stands around every chart: its name, its totals, and the same numbers as a table. It is as high before there is anything to draw as afterwards. */
+/**
+ * What stands around every chart: its name, its totals, and the same numbers as a table. It is as high before there is
+ * anything to draw as afterwards.
+ */
 import { Alert, Box, Button, Center, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Suspense, useId, type ComponentType, type ReactNode } from 'react';

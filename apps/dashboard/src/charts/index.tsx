@@ -1,4 +1,7 @@
-/** The charts: of everything that one may see, of one factory, one webhook or one automation. What draws them is loaded when there is something to draw. */
+/**
+ * The charts: of everything that one may see, of one factory, one webhook or one automation. What draws them is loaded
+ * when there is something to draw.
+ */
 import { lazy } from 'react';
 import { durationText } from '../components/text/time.tsx';
 import { useDeliveryStatistics, useRunStatistics, type DeliveryScope, type RunScope } from './queries.ts';

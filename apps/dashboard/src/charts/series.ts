@@ -90,5 +90,8 @@ export function latencySummary(
   { count, p50_ms: p50 = 0, p90_ms: p90 = 0, p99_ms: p99 = 0 }: RunStatistics['start_latency'],
 ): string {
   if (count === 0) return `Start latency in ${span}: no run has started.`;
-  return `Start latency in ${span}: of ${count.toLocaleString()} runs, half started within ${durationText(p50)}, nine of ten within ${durationText(p90)}, ninety-nine of a hundred within ${durationText(p99)}.`;
+  return (
+    `Start latency in ${span}: of ${count.toLocaleString()} runs, half started within ${durationText(p50)}, nine ` +
+    `of ten within ${durationText(p90)}, ninety-nine of a hundred within ${durationText(p99)}.`
+  );
 }

@@ -19,7 +19,10 @@ export function spanWords(hours: number): string {
   return SPANS.find((span) => span.hours === hours)?.words ?? `the last ${hours} hours`;
 }
 
-/** What is asked of the server: up to its own now, whatever this machine's clock says; only the longest span is given both ends, so that it is not a moment too long. */
+/**
+ * What is asked of the server: up to its own now, whatever this machine's clock says; only the longest span is given
+ * both ends, so that it is not a moment too long.
+ */
 export function spanQuery(hours: number, nowMs: number): { since?: string; until?: string; buckets: number } {
   const buckets = SPANS.find((span) => span.hours === hours)?.buckets ?? DAY.buckets;
   if (hours === DAY.hours) return { buckets };
@@ -48,7 +51,10 @@ export function timeTexts(bucketSeconds: number, hours: number): TimeTexts {
   const whole = (from: string): string => {
     const [begin, end] = [new Date(from), new Date(Date.parse(from) + bucketSeconds * 1_000)];
     const isOneDay = day.format(begin) === day.format(end);
-    return `${day.format(begin)}, ${clock.format(begin)} – ${isOneDay ? '' : `${day.format(end)}, `}${clock.format(end)}`;
+    return (
+      `${day.format(begin)}, ${clock.format(begin)} ` +
+      `– ${isOneDay ? '' : `${day.format(end)}, `}${clock.format(end)}`
+    );
   };
   const withDay = (at: number): string => `${day.format(at)}, ${clock.format(at)}`;
   const ends = (first: string, last: string) =>

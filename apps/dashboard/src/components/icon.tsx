@@ -1,6 +1,8 @@
 /** The icons of the page, as line drawings; decorative, a label says the same. */
 const PATHS = {
-  sun: 'M12 7a5 5 0 1 0 0 10 5 5 0 0 0 0-10ZM12 1v3M12 20v3M4.2 4.2l2.1 2.1M17.7 17.7l2.1 2.1M1 12h3M20 12h3M4.2 19.8l2.1-2.1M17.7 6.3l2.1-2.1',
+  sun:
+    'M12 7a5 5 0 1 0 0 10 5 5 0 0 0 0-10ZM12 1v3M12 20v3M4.2 4.2l2.1 2.1M17.7 17.7l2.1 2.1M1 12h3M20 12h3M4.2 ' +
+    '19.8l2.1-2.1M17.7 6.3l2.1-2.1',
   moon: 'M21 13A9 9 0 1 1 11 3a7 7 0 0 0 10 10Z',
   person: 'M12 12a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9ZM3.5 21a8.5 8.5 0 0 1 17 0',
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',

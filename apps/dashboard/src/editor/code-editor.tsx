@@ -1,4 +1,7 @@
-/** A text editor for JSON, YAML and Markdown: follows the page's colours, keeps within its policy, and lets the Tab key pass. */
+/**
+ * A text editor for JSON, YAML and Markdown: follows the page's colours, keeps within its policy, and lets the Tab key
+ * pass.
+ */
 import { Text, useComputedColorScheme } from '@mantine/core';
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
@@ -76,7 +79,8 @@ export default function CodeEditor(props: CodeEditorProps) {
       </div>
       <div role="status" className={isFull ? undefined : 'visually-hidden'}>
         {isFull
-          ? `There is no room for that: ${(props.maxLength ?? LENGTH_MAX).toLocaleString()} characters at most, ${value.length.toLocaleString()} are there.`
+          ? `There is no room for that: ${(props.maxLength ?? LENGTH_MAX).toLocaleString()} characters at most, ` +
+            `${value.length.toLocaleString()} are there.`
           : ''}
       </div>
       <Text
@@ -203,7 +207,10 @@ function basics(): Extension[] {
   ];
 }
 
-/** Text typed over other text is put in by the editor: the browser's own editing would carry the look of the old text along as inline style, which the page's policy forbids. */
+/**
+ * Text typed over other text is put in by the editor: the browser's own editing would carry the look of the old text
+ * along as inline style, which the page's policy forbids.
+ */
 function typedOverText(): Extension {
   return EditorView.domEventHandlers({
     beforeinput(event, view) {
@@ -294,5 +301,8 @@ function foundIn(state: EditorState): string {
   const [first] = errors.length > 0 ? errors : all;
   if (first === undefined) return '';
   const more = all.length === 1 ? '' : ` And ${all.length - 1} more.`;
-  return `${first.diagnostic.severity === 'error' ? 'Error' : 'Warning'} in line ${first.line}: ${first.diagnostic.message.replace(/\.?$/, '.')}${more}`;
+  return (
+    `${first.diagnostic.severity === 'error' ? 'Error' : 'Warning'} in line ` +
+    `${first.line}: ${first.diagnostic.message.replace(/\.?$/, '.')}${more}`
+  );
 }

@@ -1,4 +1,7 @@
-/** What a JSON Schema knows of a text, brought into the editor: completion, hover, and problems at their places. Nothing is fetched. */
+/**
+ * What a JSON Schema knows of a text, brought into the editor: completion, hover, and problems at their places. Nothing
+ * is fetched.
+ */
 import {
   autocompletion,
   type Completion,
@@ -163,7 +166,10 @@ function optionOf(item: CompletionItem, document: TextDocument, askedAt: number)
   };
 }
 
-/** A snippet's text with the cursor at its first gap: gaps that the Tab key walks through would hold it back from leaving. */
+/**
+ * A snippet's text with the cursor at its first gap: gaps that the Tab key walks through would hold it back from
+ * leaving.
+ */
 function plainSnippet(snippet: string): { text: string; cursor: number } {
   let cursor: number | undefined;
   let text = '';

@@ -1,7 +1,9 @@
 /** Where in a JSON text a JSON pointer points. */
 import type { ASTNode } from 'vscode-json-languageservice';
 
-/** The key or item that is named, or the nearest thing around it that is there; characters from the start of the text. */
+/**
+ * The key or item that is named, or the nearest thing around it that is there; characters from the start of the text.
+ */
 export function placeOf(root: ASTNode | undefined, pointer: string, length: number): { from: number; to: number } {
   let [node, place] = [
     root,

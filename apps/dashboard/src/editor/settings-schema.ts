@@ -1,4 +1,7 @@
-/** The JSON Schema of what an automation says beside name, triggers and prompt: that of the interface's requests, with unheard members refused. */
+/**
+ * The JSON Schema of what an automation says beside name, triggers and prompt: that of the interface's requests, with
+ * unheard members refused.
+ */
 import agentKeys from '../../../../schemas/agent.schema.json' with { type: 'json' };
 import automationAgent from '../../../../schemas/api/automation-agent.schema.json' with { type: 'json' };
 import automationCreate from '../../../../schemas/api/automation-create.schema.json' with { type: 'json' };

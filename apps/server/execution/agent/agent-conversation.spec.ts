@@ -1,4 +1,7 @@
-/** The driver of a conversation against an agent in memory: what it hears when, what it answers when, and what it tells in which order. */
+/**
+ * The driver of a conversation against an agent in memory: what it hears when, what it answers when, and what it tells
+ * in which order.
+ */
 import {
   agent,
   methods,
@@ -288,7 +291,8 @@ describe('MCP servers', () => {
     const { conversation, updates } = conversing(own);
     await conversation.ended;
     expect(updates).toEqual([
-      `MCP servers that could not be started: lost server (its command is not installed), long (${'x'.repeat(200)}…); the agent works without them`,
+      'MCP servers that could not be started: lost server (its command is not installed), long ' +
+        `(${'x'.repeat(200)}…); the agent works without them`,
     ]);
     const odd = conversing({ heard: [], prompt, meta: { millwright: { mcpServers: 'none' } } });
     expect([(await odd.conversation.ended).kind, odd.updates]).toEqual(['stopped', []]);

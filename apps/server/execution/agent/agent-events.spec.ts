@@ -1,4 +1,7 @@
-/** What agents tell becomes events that every store and reader can take: bounded, whole characters, no secrets, beginning and end of a flood. */
+/**
+ * What agents tell becomes events that every store and reader can take: bounded, whole characters, no secrets,
+ * beginning and end of a flood.
+ */
 import { jest } from '@jest/globals';
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
 import type { RunEvent } from '../../store/runs/run-log.ts';

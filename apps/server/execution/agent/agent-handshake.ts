@@ -55,7 +55,8 @@ export async function introduce(agent: ClientContext, profile: LaunchProfile): P
   );
   if (hello.protocolVersion !== PROTOCOL_VERSION)
     throw new UnconfigurableError(
-      `the agent ${profile.id} speaks version ${hello.protocolVersion} of the protocol, and the service version ${PROTOCOL_VERSION}: install a version of the agent that speaks it too`,
+      `the agent ${profile.id} speaks version ${hello.protocolVersion} of the protocol, and the service ` +
+        `version ${PROTOCOL_VERSION}: install a version of the agent that speaks it too`,
     );
   await authenticate(agent, profile, hello);
   return hello;

@@ -26,7 +26,11 @@ export function acceptable(
 /** What a run's owner reads of servers that its agent cannot be given. */
 export function httpRefused(agentId: string, servers: readonly McpServer[], fit: Fitting): string | undefined {
   if (servers.length === 0) return undefined;
-  return `the agent ${agentId} works without the MCP ${servers.length === 1 ? 'server' : 'servers'} ${named(servers.map(({ name }) => line(fit(name, NAME_LENGTH_MAX))))}: it takes only servers that are programs, none over HTTP`;
+  return (
+    `the agent ${agentId} works without the MCP ${servers.length === 1 ? 'server' : 'servers'} ` +
+    `${named(servers.map(({ name }) => line(fit(name, NAME_LENGTH_MAX))))}: it takes only servers that are ` +
+    'programs, none over HTTP'
+  );
 }
 
 /**
@@ -41,7 +45,10 @@ export function failedServers(meta: unknown, fit: Fitting): string | undefined {
       )
     : [];
   if (failed.length === 0) return undefined;
-  return `MCP servers that could not be started: ${named(failed.map((server) => wordsOf(server, fit)))}; the agent works without them`;
+  return (
+    `MCP servers that could not be started: ${named(failed.map((server) => wordsOf(server, fit)))}; the agent ` +
+    'works without them'
+  );
 }
 
 function wordsOf(server: unknown, fit: Fitting): string {

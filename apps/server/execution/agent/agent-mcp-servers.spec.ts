@@ -1,4 +1,7 @@
-/** What agents are told of MCP servers: where their programs are, which secrets they get, and what is refused; and which values are kept out of logs. */
+/**
+ * What agents are told of MCP servers: where their programs are, which secrets they get, and what is refused; and which
+ * values are kept out of logs.
+ */
 import { literalSecretsOf, mcpServersOf } from './agent-mcp-servers.ts';
 
 const SECRETS = { TOKEN: 'value-of-the-token', OTHER: '${TOKEN}' };
@@ -65,31 +68,35 @@ describe('servers', () => {
 });
 
 describe('literal values', () => {
-  it('are those called like credentials or looking like one, of eight characters and more, of headers also without their scheme, and never a reference', () => {
-    expect(
-      literalSecretsOf({
-        mcp_servers: {
-          local: {
-            command: 'x',
-            args: ['an-argument-that-is-long'],
-            env: {
-              SHORT_KEY: '1234567',
-              LONG_KEY: '12345678',
-              NODE_ENV: 'production',
-              HOME_PAGE: 'https://x.example/a/long/path1',
-              FOUND: 'ghx0123456789abcdefABCDEF',
-              API_TOKEN: 'a-long-prefix-${TOKEN}-short',
+  it(
+    'are those called like credentials or looking like one, of eight characters and more, of headers also without ' +
+      'their scheme, and never a reference',
+    () => {
+      expect(
+        literalSecretsOf({
+          mcp_servers: {
+            local: {
+              command: 'x',
+              args: ['an-argument-that-is-long'],
+              env: {
+                SHORT_KEY: '1234567',
+                LONG_KEY: '12345678',
+                NODE_ENV: 'production',
+                HOME_PAGE: 'https://x.example/a/long/path1',
+                FOUND: 'ghx0123456789abcdefABCDEF',
+                API_TOKEN: 'a-long-prefix-${TOKEN}-short',
+              },
+            },
+            remote: {
+              url: 'https://x.example',
+              headers: { Authorization: 'Bearer abcdefgh', Reference: 'Bearer ${TOKEN}' },
             },
           },
-          remote: {
-            url: 'https://x.example',
-            headers: { Authorization: 'Bearer abcdefgh', Reference: 'Bearer ${TOKEN}' },
-          },
-        },
-      }),
-    ).toEqual(['12345678', 'ghx0123456789abcdefABCDEF', 'a-long-prefix-', 'Bearer abcdefgh', 'abcdefgh']);
-    expect(literalSecretsOf({})).toEqual([]);
-  });
+        }),
+      ).toEqual(['12345678', 'ghx0123456789abcdefABCDEF', 'a-long-prefix-', 'Bearer abcdefgh', 'abcdefgh']);
+      expect(literalSecretsOf({})).toEqual([]);
+    },
+  );
 
   it('that are too long to be looked for are refused without being repeated', () => {
     expect(() =>

@@ -67,7 +67,8 @@ function entriesOf(name: string, member: string, map: Record<string, string>): s
     );
     if (!long.every(isInjectableValue))
       throw new SetupError(
-        `${member}.${key} of the MCP server ${JSON.stringify(name)} cannot be given to this run: only text of up to 16 KiB can be kept out of its log`,
+        `${member}.${key} of the MCP server ${JSON.stringify(name)} cannot be given to this run: only text of ` +
+          'up to 16 KiB can be kept out of its log',
       );
     return long;
   });

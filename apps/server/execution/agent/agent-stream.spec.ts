@@ -1,4 +1,7 @@
-/** What gets through from an agent: answers to our questions, its questions, and updates of a shape; nothing is printed, whatever it sends. */
+/**
+ * What gets through from an agent: answers to our questions, its questions, and updates of a shape; nothing is printed,
+ * whatever it sends.
+ */
 import { jest } from '@jest/globals';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { OverflowError, UnreadOutputError } from './agent-failures.ts';

@@ -1,4 +1,6 @@
-/** What an agent without its session is told of the conversation: what others said, and not again what it is told now. */
+/**
+ * What an agent without its session is told of the conversation: what others said, and not again what it is told now.
+ */
 import type { SpokenRun } from '#agents';
 import type { RunHistoryStore } from '../../store/runs/run-history.ts';
 import type { ClaimedRun } from '../../store/runs/runs.ts';

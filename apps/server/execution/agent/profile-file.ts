@@ -136,7 +136,8 @@ async function secretsOf(entry: Entry, folder: string, fault: Fault): Promise<Re
   const secrets = [...named, ...(await Promise.all(files))];
   for (const [name] of secrets.filter(([, value]) => !isInjectableValue(value))) {
     fault(
-      `${name}: a credential must have 8 characters to ${INJECTABLE_VALUE_BYTES_MAX / 1_024} KiB, or it could not be kept out of logs; for an endpoint that needs none set credentials: []`,
+      `${name}: a credential must have 8 characters to ${INJECTABLE_VALUE_BYTES_MAX / 1_024} KiB, or it could ` +
+        'not be kept out of logs; for an endpoint that needs none set credentials: []',
     );
   }
   return Object.fromEntries(secrets);

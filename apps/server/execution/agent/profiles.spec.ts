@@ -44,6 +44,7 @@ it('says of every agent whether it is there, and how to install what is not', as
     install: 'make house',
   });
   expect(notInstalled(agent(['no-such-agent']))).toBe(
-    'the agent house is not installed: the machine of this service has no program "no-such-agent"; install it there with: make house',
+    'the agent house is not installed: the machine of this service has no program "no-such-agent"; install it ' +
+      'there with: make house',
   );
 });

@@ -61,7 +61,10 @@ export async function startable(
 
 /** What to tell who wants an agent that is not there. */
 export function notInstalled({ id, command, install }: LaunchProfile): string {
-  return `the agent ${id} is not installed: the machine of this service has no program ${JSON.stringify(command[0])}; install it there with: ${install}`;
+  return (
+    `the agent ${id} is not installed: the machine of this service has no program ${JSON.stringify(command[0])}; ` +
+    `install it there with: ${install}`
+  );
 }
 
 /** Also in folders that the service's own PATH does not name: runs have one of their own. */

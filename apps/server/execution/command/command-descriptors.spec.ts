@@ -59,7 +59,8 @@ for (const kind of ['bubblewrap', 'pid-namespace', 'bare'] as const) {
     it('has no descriptor that leads anywhere but to its own pipes', async () => {
       const said = await output(
         kind,
-        'for n in $(seq 3 260); do [ -e /proc/$$/fd/$n ] && echo "$n $(readlink /proc/$$/fd/$n)"; done; cat /proc/$$/fd/20; echo done',
+        'for n in $(seq 3 260); do [ -e /proc/$$/fd/$n ] && echo "$n $(readlink /proc/$$/fd/$n)"; done; cat ' +
+          '/proc/$$/fd/20; echo done',
       );
       expect(said).toContain('done');
       expect(said).not.toContain('precious');

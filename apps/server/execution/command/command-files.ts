@@ -1,4 +1,7 @@
-/** The few files of /etc that are made for one run: who it is, and what localhost is, where the machine's own would tell too much or nothing. */
+/**
+ * The few files of /etc that are made for one run: who it is, and what localhost is, where the machine's own would tell
+ * too much or nothing.
+ */
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Confinement } from '../sandbox/sandboxes.ts';
@@ -41,7 +44,10 @@ async function written(path: string, text: string): Promise<string> {
 
 /** Programs ask for the name and home of their user, and some fall over one that has none. */
 function usersOf({ uid, gid }: Owner, home: string): string {
-  return `root:x:0:0:root:/root:/bin/sh\nrun:x:${uid}:${gid}:run:${home}:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/bin/false\n`;
+  return (
+    `root:x:0:0:root:/root:/bin/sh\nrun:x:${uid}:${gid}:run:${home}` +
+    `:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/bin/false\n`
+  );
 }
 
 function groupsOf({ gid }: Owner): string {

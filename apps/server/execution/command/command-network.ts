@@ -21,7 +21,8 @@ export interface CommandNetwork {
 const AS_ASKED = 'NOT ISOLATED: the operator gave this run the network of the machine';
 const NOT_TAKEN_AWAY = 'NOT ISOLATED: this machine has no means to take the network away, so this run has all of it';
 const NO_LOOPBACK =
-  'this run has no network: no loopback can be had in its sandbox; install bubblewrap (or iproute2) to give it the one it may have';
+  'this run has no network: no loopback can be had in its sandbox; install bubblewrap (or iproute2) to give it ' +
+  'the one it may have';
 
 /** The command line as it has to be started, and what goes with it. `tell` writes into the run's log. */
 export async function networkFor(

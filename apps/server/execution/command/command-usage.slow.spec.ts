@@ -1,4 +1,7 @@
-/** Runs that take more than they may: ended with words, in every sandbox that works here; those that keep to it are left alone. */
+/**
+ * Runs that take more than they may: ended with words, in every sandbox that works here; those that keep to it are left
+ * alone.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,7 +33,8 @@ for (const kind of ['bubblewrap', 'pid-namespace', 'bare'] as const) {
       },
       {
         script:
-          'mkdir many; i=0; while [ $i -lt 30 ]; do head -c 1000000 /dev/zero > "many/$i"; i=$((i+1)); done; echo full; exec sleep 60',
+          'mkdir many; i=0; while [ $i -lt 30 ]; do head -c 1000000 /dev/zero > "many/$i"; i=$((i+1)); done; ' +
+          'echo full; exec sleep 60',
         why: 'many small ones',
       },
       {
@@ -47,7 +51,9 @@ for (const kind of ['bubblewrap', 'pid-namespace', 'bare'] as const) {
     });
 
     it('ends when its processes together fill the memory', async () => {
-      const fill = `${process.execPath} -e 'const kept = []; for (let index = 0; index < 8; index += 1) kept.push(Buffer.alloc(10 * 1024 * 1024, 1)); setInterval(() => kept, 1000)'`;
+      const fill =
+        `${process.execPath} -e 'const kept = []; for (let index = 0; index < 8; index += 1) ` +
+        `kept.push(Buffer.alloc(10 * 1024 * 1024, 1)); setInterval(() => kept, 1000)'`;
       const command = await start({
         script: `${fill} & ${fill} & ${fill} & wait`,
         usage: { memoryBytesMax: 200 * MIB, pollMs: 100 },

@@ -1,4 +1,7 @@
-/** The command harness with real commands: prompt in, output and exit code out, deadline, cancel, and its whole tree gone. */
+/**
+ * The command harness with real commands: prompt in, output and exit code out, deadline, cancel, and its whole tree
+ * gone.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -51,7 +54,8 @@ async function start(
   const detected = found.get(kind);
   if (detected === undefined) throw new Error('not on this machine');
   const sandbox = { ...detected, hidden: [base] };
-  const runId = `00000000-0000-7000-9000-${String(process.pid).padStart(8, '0').slice(-8)}${String((runs += 1)).padStart(4, '0')}`; // nobody else's, for processes are found by it
+  // nobody else's, for processes are found by it
+  const runId = `00000000-0000-7000-9000-${String(process.pid).padStart(8, '0').slice(-8)}${String((runs += 1)).padStart(4, '0')}`;
   const prompt = more.prompt ?? 'Do it.';
   const workspace = await prepareWorkspace({
     root: join(base, 'runs'),
@@ -101,7 +105,9 @@ async function start(
 }
 
 /** A daemon after the book: new session, two forks, no pipes, parent gone. Writes the time it lives by into a file. */
-const DAEMON = `setsid sh -c '(trap "" TERM HUP; while :; do date +%s%N > alive; sleep 0.05; done) >/dev/null 2>&1 </dev/null & exit 0'; while [ ! -s alive ]; do sleep 0.02; done`;
+const DAEMON =
+  `setsid sh -c '(trap "" TERM HUP; while :; do date +%s%N > alive; sleep 0.05; done) >/dev/null 2>&1 </dev/null ` +
+  `& exit 0'; while [ ! -s alive ]; do sleep 0.02; done`;
 
 /** Whether anything still writes: two looks with many beats of the daemon between them. */
 async function beats(folder: string): Promise<boolean> {
@@ -310,7 +316,9 @@ for (const kind of ['bubblewrap', 'pid-namespace'] as const) {
         epoch: 1,
         prompt: 'of another run',
       });
-      const script = `cat ${base}/master.key; ls ${base} ${base}/runs; cat ${base}/runs/*/workspace/prompt.md; cat /proc/1/root${base}/master.key; ls -d /root /home /var /run /etc/shadow`;
+      const script =
+        `cat ${base}/master.key; ls ${base} ${base}/runs; cat ${base}/runs/*/workspace/prompt.md; cat ` +
+        `/proc/1/root${base}/master.key; ls -d /root /home /var /run /etc/shadow`;
       const command = await start(kind, script, { prompt: 'mine' });
       await command.finished;
       expect(command.text('stdout')).not.toContain('the-master-key');
@@ -346,7 +354,9 @@ for (const kind of ['bubblewrap', 'pid-namespace'] as const) {
       const server = createServer((socket) => socket.end('reached')).listen(0, '127.0.0.1');
       await once(server, 'listening');
       const { port } = server.address() as AddressInfo;
-      const connect = `const s = require('node:net').connect(${port}, '127.0.0.1'); s.on('data', (d) => console.log(String(d))); s.on('error', (e) => console.log(e.code));`;
+      const connect =
+        `const s = require('node:net').connect(${port}, '127.0.0.1'); s.on('data', (d) => ` +
+        `console.log(String(d))); s.on('error', (e) => console.log(e.code));`;
       const spec = { command: [process.execPath, '-e', connect] };
       const isolated = await start(kind, '', spec);
       await isolated.finished;
@@ -361,7 +371,8 @@ for (const kind of ['bubblewrap', 'pid-namespace'] as const) {
       const self = processIdentity(process.pid);
       const command = await start(
         kind,
-        'ls -d /proc/[0-9]*; grep -E "Cap(Prm|Eff|Bnd)|NoNewPrivs" /proc/self/status; touch /usr/x /x /dev/x 2>/dev/null; umount /tmp; ls /x /dev/x; : > /dev/shm/y && ls /dev/shm/y',
+        'ls -d /proc/[0-9]*; grep -E "Cap(Prm|Eff|Bnd)|NoNewPrivs" /proc/self/status; touch /usr/x /x /dev/x ' +
+          '2>/dev/null; umount /tmp; ls /x /dev/x; : > /dev/shm/y && ls /dev/shm/y',
       );
       await command.finished;
       expect(command.text('stdout').match(/^\/proc\/\d+$/gm)?.length).toBeLessThan(10);

@@ -1,4 +1,5 @@
-// Inside a run's sandbox: listens on its loopback and pipes every connection to the proxy outside, whose socket is shown here.
+// Inside a run's sandbox: listens on its loopback and pipes every connection to the proxy outside, whose socket is
+// shown here.
 // node egress-forwarder.mjs <socket> <port of the proxy> [<host:port to be found at the same port here> …]
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
@@ -18,7 +19,8 @@ for (const target of mirrored) {
     () => undefined,
   );
 }
-// Whoever waits for this reads on until it is closed. Its number is taken again at once: a connection with it would never be closed by node.
+// Whoever waits for this reads on until it is closed. Its number is taken again at once: a connection with it would
+// never be closed by node.
 writeSync(1, 'ready');
 closeSync(1);
 openSync('/dev/null', 'w');

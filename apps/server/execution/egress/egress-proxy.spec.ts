@@ -1,4 +1,7 @@
-/** The proxy of a run, spoken to as its programs do: what passes, what is refused and told, what breaks, and what is left at the end. */
+/**
+ * The proxy of a run, spoken to as its programs do: what passes, what is refused and told, what breaks, and what is
+ * left at the end.
+ */
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -231,7 +234,9 @@ describe('a plain request', () => {
       );
     });
     await start(named(`127.0.0.1:${port}`));
-    const head = `POST http://user:pw@127.0.0.1:${port}/a%20b?c=d HTTP/1.1\r\nHost: elsewhere.test\r\nProxy-Authorization: Basic eA==\r\nConnection: close, x-mine\r\nX-Mine: 1\r\nX-Kept: 1\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const head =
+      `POST http://user:pw@127.0.0.1:${port}/a%20b?c=d HTTP/1.1\r\nHost: elsewhere.test\r\nProxy-Authorization: ` +
+      `Basic eA==\r\nConnection: close, x-mine\r\nX-Mine: 1\r\nX-Kept: 1\r\nTransfer-Encoding: chunked\r\n\r\n`;
     const answer = await ask(`${head}4\r\nbody\r\n0\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 201 Created\r\n/);
     expect(answer).toContain('x-answer: yes');

@@ -255,5 +255,8 @@ function answer({ status, text }: { status: number; text: string }): string {
   const body = `${text}\n`;
   const phrase =
     { 400: 'Bad Request', 403: 'Forbidden', 502: 'Bad Gateway', 503: 'Service Unavailable' }[status] ?? 'Refused';
-  return `HTTP/1.1 ${status} ${phrase}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`;
+  return (
+    `HTTP/1.1 ${status} ${phrase}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ` +
+    `${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`
+  );
 }

@@ -1,4 +1,7 @@
-/** Plain http through the proxy: a request in absolute form, passed on without what is meant for the proxy alone. RFC 9110, 9112. */
+/**
+ * Plain http through the proxy: a request in absolute form, passed on without what is meant for the proxy alone. RFC
+ * 9110, 9112.
+ */
 import { type IncomingMessage, request as startRequest, type ServerResponse } from 'node:http';
 import { pipeline, type Transform } from 'node:stream';
 import type { Reached } from './egress-proxy.ts';

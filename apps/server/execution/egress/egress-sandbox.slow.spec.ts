@@ -1,4 +1,7 @@
-/** What a run reaches from inside a real sandbox: named hosts through the proxy, and nothing of this machine, its networks or other runs. */
+/**
+ * What a run reaches from inside a real sandbox: named hosts through the proxy, and nothing of this machine, its
+ * networks or other runs.
+ */
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
@@ -67,7 +70,8 @@ for (const kind of ['bubblewrap', 'pid-namespace'] as const) {
   const usable = sandbox?.guarantees.network === true && sandbox.guarantees.loopback && sandbox.guarantees.files;
   if (!usable)
     console.warn(
-      `SKIPPED: the network of runs in the sandbox "${kind}": ${sandbox?.description ?? 'it does not work on this machine'}`,
+      'SKIPPED: the network of runs in the sandbox ' +
+        `"${kind}": ${sandbox?.description ?? 'it does not work on this machine'}`,
     );
 
   (usable ? describe : describe.skip)(`a run in the sandbox "${kind}"`, () => {
@@ -158,7 +162,8 @@ for (const kind of ['bubblewrap', 'pid-namespace'] as const) {
         command: [
           process.execPath,
           '-e',
-          `require('node:net').connect(${port}, '127.0.0.1').on('error', ({ code }) => console.log(code)); console.log(process.env.HTTPS_PROXY)`,
+          `require('node:net').connect(${port}, '127.0.0.1').on('error', ({ code }) => console.log(code)); ` +
+            'console.log(process.env.HTTPS_PROXY)',
         ],
       });
       await command.finished;
@@ -175,7 +180,10 @@ for (const kind of ['bubblewrap', 'pid-namespace'] as const) {
         prompt: 'of another run',
         owner: sandbox && ownerOf(sandbox, '00000000-0000-7000-8000-ffffffffffff'),
       });
-      const script = `cat ${base}/master.key ${other.workspace}/prompt.md; ls ${base} ${base}/runs ${base}/runs/*; ls -la /run /run/millwright; echo x > /run/millwright/egress; rm -f /run/millwright/egress /run/millwright/forwarder.mjs; ls /run/millwright; cat /etc/hosts`;
+      const script =
+        `cat ${base}/master.key ${other.workspace}/prompt.md; ls ${base} ${base}/runs ${base}/runs/*; ls -la ` +
+        '/run /run/millwright; echo x > /run/millwright/egress; rm -f /run/millwright/egress ' +
+        '/run/millwright/forwarder.mjs; ls /run/millwright; cat /etc/hosts';
       const command = await start({ network: named('a.test'), script });
       await command.finished;
       const said = command.text('stdout') + command.text('stderr');
@@ -220,7 +228,9 @@ for (const kind of ['bubblewrap', 'pid-namespace'] as const) {
 
     it('is asked to end once, may clean up over the network, and leaves neither process nor socket', async () => {
       const port = await serve('bye');
-      const clean = `clean() { ${process.execPath} -e 'require("node:net").connect(${port}, "127.0.0.1").pipe(process.stdout)'; echo " cleaned"; exit 0; }`;
+      const clean =
+        `clean() { ${process.execPath} -e 'require("node:net").connect(${port}, ` +
+        `"127.0.0.1").pipe(process.stdout)'; echo " cleaned"; exit 0; }`;
       const command = await start({
         network: named(`127.0.0.1:${port}`),
         script: `${clean}; trap clean TERM; echo ready; while :; do sleep 0.05; done`,

@@ -70,7 +70,8 @@ export class EnvironmentSetup {
     if (earlier?.isDone === true) {
       if (earlier.digest !== digest)
         say(
-          `the environment ${environment.name} has changed; this run goes on with its workspace as it was set up before`,
+          `the environment ${environment.name} has changed; this run goes on with its workspace as it was set ` +
+            'up before',
         );
       return { ok: true };
     }
@@ -139,7 +140,9 @@ export class EnvironmentSetup {
       case 'deadline':
         return {
           ok: false,
-          message: `${what} did not end within ${this.deps.config.setupTimeoutMs / 1000} s (MILLWRIGHT_SETUP_TIMEOUT)${said}`,
+          message:
+            `${what} did not end within ${this.deps.config.setupTimeoutMs / 1000} s ` +
+            `(MILLWRIGHT_SETUP_TIMEOUT)${said}`,
         };
       case 'spawn-failed':
         return { ok: false, message: `${what} could not be started: ${end.message}` };
@@ -185,7 +188,8 @@ async function cloning(
 
 /** No template or hook is run, and a repository may be somebody else's. */
 const GIT_CONFIG =
-  '[safe]\n\tdirectory = *\n[core]\n\thooksPath = /dev/null\n[init]\n\ttemplateDir =\n[submodule]\n\trecurse = false\n[advice]\n\tdetachedHead = false\n';
+  '[safe]\n\tdirectory = *\n[core]\n\thooksPath = /dev/null\n[init]\n\ttemplateDir =\n[submodule]\n\trecurse = ' +
+  'false\n[advice]\n\tdetachedHead = false\n';
 
 /**
  * What a command with git inside a run's sandbox sees and has: a configuration of the service's, and none of the

@@ -53,7 +53,8 @@ export class Environments {
     if (environmentId === undefined) return undefined;
     if (factoryUid === undefined)
       throw new SetupError(
-        `there is no environment ${JSON.stringify(environmentId)}: environments belong to factories, and this run has none; name its factory (factory_uid)`,
+        `there is no environment ${JSON.stringify(environmentId)}: environments belong to factories, and this ` +
+          'run has none; name its factory (factory_uid)',
       );
     const found = await this.deps.resources.environment(factoryUid, environmentId);
     if (!('uid' in found))

@@ -154,7 +154,8 @@ function profileFor(harness: string, { builtInAgent, profiles }: ExecutionSpecDe
   if (profile !== undefined) return profile;
   const known = [BUILT_IN_HARNESS, COMMAND_HARNESS, ...profiles.map(({ id }) => id)].join(', ');
   throw new SetupError(
-    `there is no harness ${JSON.stringify(harness)} here; choose one of ${known}, or leave it out; the operator of this service can add it (MILLWRIGHT_AGENT_PROFILES_FILE)`,
+    `there is no harness ${JSON.stringify(harness)} here; choose one of ${known}, or leave it out; the ` +
+      'operator of this service can add it (MILLWRIGHT_AGENT_PROFILES_FILE)',
   );
 }
 
@@ -170,11 +171,17 @@ function builtInProblem(
   { agentEnvironment }: Config,
 ): string | undefined {
   if (model !== undefined && model !== DEMO_MODEL && modelChoice(agentEnvironment).kind === 'demo') {
-    return `the model ${JSON.stringify(model)} was asked for, and no model is configured here; leave model_id out to have the demo model, or let the operator ${HOW_TO_CONFIGURE_A_MODEL}`;
+    return (
+      `the model ${JSON.stringify(model)} was asked for, and no model is configured here; leave model_id out to ` +
+      `have the demo model, or let the operator ${HOW_TO_CONFIGURE_A_MODEL}`
+    );
   }
   const reasoning = harness?.reasoning_level;
   if (reasoning === undefined || REASONING_LEVELS.includes(reasoning)) return undefined;
-  return `the built-in agent has no reasoning_level ${JSON.stringify(reasoning)}; choose one of ${REASONING_LEVELS.join(', ')}, or leave it out`;
+  return (
+    `the built-in agent has no reasoning_level ${JSON.stringify(reasoning)}; choose one of ` +
+    `${REASONING_LEVELS.join(', ')}, or leave it out`
+  );
 }
 
 async function installed(profile: LaunchProfile, { searchPath }: Config): Promise<LaunchProfile> {
@@ -256,12 +263,14 @@ async function secretsOf(
       const value = factoryUid === undefined ? undefined : await reader.value(factoryUid, name, 'run');
       if (value === undefined || !isInjectableEnvName(name))
         throw new SetupError(
-          `the secret ${name} cannot be given to this run: it must exist, be granted for runs and be named like an environment variable`,
+          `the secret ${name} cannot be given to this run: it must exist, be granted for runs and be named ` +
+            'like an environment variable',
         );
       const text = Buffer.from(value).toString('utf8');
       if (!isInjectableValue(text))
         throw new SetupError(
-          `the secret ${name} cannot be given to this run: only values of 8 characters to 16 KiB can be kept out of its log`,
+          `the secret ${name} cannot be given to this run: only values of 8 characters to 16 KiB can be kept ` +
+            'out of its log',
         );
       return [name, text];
     }),

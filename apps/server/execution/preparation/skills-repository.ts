@@ -66,7 +66,8 @@ async function entriesOf(
     if (skill?.kind === 'file') return entries;
     if (skill !== undefined)
       throw new SetupError(
-        `the SKILL.md of the skill ${JSON.stringify(skillSpec)} is a link or a submodule, which is not followed; commit the file itself`,
+        `the SKILL.md of the skill ${JSON.stringify(skillSpec)} is a link or a submodule, which is not ` +
+          'followed; commit the file itself',
       );
   }
   throw new SetupError(

@@ -57,7 +57,8 @@ export class Skills {
     if (skillSpec === undefined) return undefined;
     if (run.factoryUid === undefined)
       throw new SetupError(
-        `the skill ${JSON.stringify(skillSpec)} cannot be found: skills are looked up for a factory, and this run has none; name its factory (factory_uid)`,
+        `the skill ${JSON.stringify(skillSpec)} cannot be found: skills are looked up for a factory, and this ` +
+          'run has none; name its factory (factory_uid)',
       );
     const { name } = namedSkill(skillSpec);
     if (!isSkillFolderName(name))
@@ -85,7 +86,8 @@ export class Skills {
     if (!('uid' in found)) {
       const known = found.names.length === 0 ? 'it declares none: add' : `there are ${found.names.join(', ')}; or add`;
       throw new SetupError(
-        `there is no skill ${JSON.stringify(name)} in this factory; ${known} ${factorySkillPath(name)}, or write owner/repo:skill-name`,
+        `there is no skill ${JSON.stringify(name)} in this factory; ${known} ${factorySkillPath(name)}, or ` +
+          'write owner/repo:skill-name',
       );
     }
     return {
@@ -103,11 +105,13 @@ export class Skills {
     if (isOwn && source === undefined && place.kind === 'name') return this.ofFactory(factoryUid, place.name);
     if (isOwn && source === undefined)
       throw new SetupError(
-        `the skill ${JSON.stringify(skillSpec)} is of a repository on this machine; name a skill of the factory by its name alone`,
+        `the skill ${JSON.stringify(skillSpec)} is of a repository on this machine; name a skill of the ` +
+          'factory by its name alone',
       );
     if (!isOwn && rights.forge === undefined)
       throw new SetupError(
-        `the skill ${JSON.stringify(skillSpec)} cannot be found: nothing says where ${owner}/${name} is; set MILLWRIGHT_FORGE_URL`,
+        `the skill ${JSON.stringify(skillSpec)} cannot be found: nothing says where ${owner}/${name} is; set ` +
+          'MILLWRIGHT_FORGE_URL',
       );
     const access = await rights.accessTo(
       isOwn && source !== undefined ? source.address.url : `${rights.forge}/${owner}/${name}`,

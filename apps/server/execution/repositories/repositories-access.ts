@@ -58,7 +58,8 @@ export async function rightsOf(
     const text = value === undefined ? '' : Buffer.from(value).toString('utf8').trim();
     if (text === '')
       throw new SetupError(
-        `the secret ${name} cannot be used to read repositories: it must exist, have a value, and be granted to this factory for git`,
+        `the secret ${name} cannot be used to read repositories: it must exist, have a value, and be granted ` +
+          'to this factory for git',
       );
     return text;
   };
@@ -78,7 +79,8 @@ export async function rightsOf(
       // Whoever may write a file of the factory could send the credential anywhere else.
       if (!isNamed)
         throw new SetupError(
-          `the secret ${name} is not sent to ${address.host}: credentials go only to the host of the factory's own source, of MILLWRIGHT_FORGE_URL, or one that the operator lists in MILLWRIGHT_RUN_ALLOW_HOSTS`,
+          `the secret ${name} is not sent to ${address.host}: credentials go only to the host of the factory's ` +
+            'own source, of MILLWRIGHT_FORGE_URL, or one that the operator lists in MILLWRIGHT_RUN_ALLOW_HOSTS',
         );
       return {
         factoryUid: factory.uid,
@@ -104,11 +106,13 @@ function checked(url: string): { address: GitAddress; host: HostPattern } {
 function requireSsh({ url }: GitAddress, knownHostsFile: string | undefined, credential: string | undefined): void {
   if (knownHostsFile === undefined)
     throw new SetupError(
-      `the repository ${url} cannot be read over ssh: the operator has to list host keys in MILLWRIGHT_GIT_KNOWN_HOSTS_FILE; or write its https address`,
+      `the repository ${url} cannot be read over ssh: the operator has to list host keys in ` +
+        'MILLWRIGHT_GIT_KNOWN_HOSTS_FILE; or write its https address',
     );
   if (credential === undefined)
     throw new SetupError(
-      `the repository ${url} cannot be read over ssh without a private key: name one as its credentialSecret; or write its https address`,
+      `the repository ${url} cannot be read over ssh without a private key: name one as its credentialSecret; ` +
+        'or write its https address',
     );
 }
 

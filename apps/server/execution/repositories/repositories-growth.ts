@@ -63,7 +63,14 @@ export class Growth {
     const { bytesMax } = this.deps;
     const bound = bytesMax === undefined ? 'no bound' : `at most ${Math.floor(bytesMax / MEGABYTE)} MB`;
     if (this.why === 'too-large')
-      return `the repository ${url} is too large: ${size} of it had come; a repository may take ${bound} (MILLWRIGHT_RUN_DISK_MB). Name a smaller one, or ask the operator to raise the bound`;
-    return `the repository ${url} was not fetched to its end: the disk of the service was nearly full when ${size} of it had come (a repository may take ${bound}, MILLWRIGHT_RUN_DISK_MB). Start the run again when there is room`;
+      return (
+        `the repository ${url} is too large: ${size} of it had come; a repository may take ${bound} ` +
+        '(MILLWRIGHT_RUN_DISK_MB). Name a smaller one, or ask the operator to raise the bound'
+      );
+    return (
+      `the repository ${url} was not fetched to its end: the disk of the service was nearly full when ${size} of ` +
+      `it had come (a repository may take ${bound}, MILLWRIGHT_RUN_DISK_MB). Start the run again when there is ` +
+      'room'
+    );
   }
 }

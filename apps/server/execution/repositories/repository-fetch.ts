@@ -209,7 +209,8 @@ export async function pinnedAddresses({ address, host: { host, ports } }: Reposi
     throw new SetupError(`the repository ${address.url} cannot be read: its host has no address`);
   if (!decision.ok)
     throw new SetupError(
-      `the repository ${address.url} is not read: its host leads to no public address; the operator can list it in MILLWRIGHT_RUN_ALLOW_HOSTS`,
+      `the repository ${address.url} is not read: its host leads to no public address; the operator can list ` +
+        'it in MILLWRIGHT_RUN_ALLOW_HOSTS',
     );
   const addresses = decision.addresses.map((one) => (one.includes(':') ? `[${one}]` : one)).join(',');
   return host.kind === 'address' ? [] : ['-c', `http.curloptResolve=${host.name}:${port}:${addresses}`];

@@ -1,4 +1,7 @@
-/** Runs as users of their own, in the real sandboxes: what they are called, what they may not become, and that one cannot use up another's processes. */
+/**
+ * Runs as users of their own, in the real sandboxes: what they are called, what they may not become, and that one
+ * cannot use up another's processes.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,12 +29,15 @@ for (const kind of ['bubblewrap', 'pid-namespace'] as const) {
 
     it('is a user with a name, a home and no groups, and knows what localhost is', async () => {
       const command = await start({
-        script: `id; ${process.execPath} -p 'const { username, homedir } = require("os").userInfo(); username + " " + homedir'; cat /etc/hosts; wc -l < /etc/passwd`,
+        script:
+          `id; ${process.execPath} -p 'const { username, homedir } = require("os").userInfo(); username + " " + ` +
+          `homedir'; cat /etc/hosts; wc -l < /etc/passwd`,
       });
       expect(await command.finished).toEqual({ kind: 'exited', code: 0 });
       const { uid } = ownerOf(sandbox as Sandbox, command.workspace.runId) ?? {};
       expect(command.text('stdout')).toBe(
-        `uid=${uid}(run) gid=${uid}(run) groups=${uid}(run)\nrun ${command.workspace.home}\n127.0.0.1 localhost\n::1 localhost\n3\n`,
+        `uid=${uid}(run) gid=${uid}(run) groups=${uid}(run)\nrun ${command.workspace.home}\n127.0.0.1 ` +
+          `localhost\n::1 localhost\n3\n`,
       );
     });
 
@@ -40,7 +46,8 @@ for (const kind of ['bubblewrap', 'pid-namespace'] as const) {
       const full = await start({
         limits,
         script:
-          '(i=0; while [ $i -lt 60 ]; do sleep 60 & i=$((i+1)); done; echo unbounded) 2>/dev/null; echo full; exec sleep 60',
+          '(i=0; while [ $i -lt 60 ]; do sleep 60 & i=$((i+1)); done; echo unbounded) 2>/dev/null; echo full; ' +
+          'exec sleep 60',
       });
       await full.says('full');
       const other = await start({ limits, script: 'sleep 0; sleep 0 & wait; echo fine' });

@@ -168,24 +168,28 @@ describe('the view of a run', () => {
     expect(await resolver('host')).toBe(true);
   });
 
-  it('shows a file of the service inside of a folder of the run, over what lies there, and does not make the folder anew', async () => {
-    const at = join(confinement.workspace.workspace, 'given.json');
-    const view = await viewOf({
-      ...confinement,
-      words: ['/bin/sh'],
-      shown: [{ from: join(base, 'project', 'data', 'key'), at }],
-    });
-    expect(view).toContainEqual({
-      kind: 'bind',
-      from: join(base, 'project', 'data', 'key'),
-      at,
-      folder: false,
-      writable: false,
-    });
-    const ofFolder = view.filter((mount) => mount.at === confinement.workspace.workspace);
-    expect(ofFolder.map(({ kind }) => kind)).toEqual(['bind']);
-    expect(view.findIndex((mount) => mount.at === at)).toBeGreaterThan(view.indexOf(ofFolder[0] as Mount));
-  });
+  it(
+    'shows a file of the service inside of a folder of the run, over what lies there, and does not make the ' +
+      'folder anew',
+    async () => {
+      const at = join(confinement.workspace.workspace, 'given.json');
+      const view = await viewOf({
+        ...confinement,
+        words: ['/bin/sh'],
+        shown: [{ from: join(base, 'project', 'data', 'key'), at }],
+      });
+      expect(view).toContainEqual({
+        kind: 'bind',
+        from: join(base, 'project', 'data', 'key'),
+        at,
+        folder: false,
+        writable: false,
+      });
+      const ofFolder = view.filter((mount) => mount.at === confinement.workspace.workspace);
+      expect(ofFolder.map(({ kind }) => kind)).toEqual(['bind']);
+      expect(view.findIndex((mount) => mount.at === at)).toBeGreaterThan(view.indexOf(ofFolder[0] as Mount));
+    },
+  );
 
   it('makes every folder above a mount point first', async () => {
     const view = await viewOf({ ...confinement, words: ['/bin/sh'] });

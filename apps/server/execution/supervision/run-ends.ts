@@ -30,7 +30,8 @@ export const SERVICE_FAULT: RunEnd = {
 const STOPPED_COMMAND: RunEnd = {
   state: 'ERROR',
   message:
-    'the service was stopped, and a command that had begun is not started twice (MILLWRIGHT_RUN_RESTARTABLE=true allows it)',
+    'the service was stopped, and a command that had begun is not started twice ' +
+    '(MILLWRIGHT_RUN_RESTARTABLE=true allows it)',
   errorCode: 'internal_error',
   retryable: true,
 };

@@ -13,7 +13,9 @@ export function commandOutcome(end: CommandEnd, deadlineMs: number): RunEnd {
     case 'deadline':
       return {
         state: 'FAILED',
-        message: `it did not end within ${deadlineMs / 1000} s, which is all the time that runs have here (MILLWRIGHT_RUN_TIMEOUT)`,
+        message:
+          `it did not end within ${deadlineMs / 1000} s, which is all the time that runs have here ` +
+          '(MILLWRIGHT_RUN_TIMEOUT)',
         retryable: false,
       };
     case 'cancelled':

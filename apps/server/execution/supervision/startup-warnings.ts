@@ -39,7 +39,8 @@ function isolation({ guarantees }: Isolation): string[] {
   return missing.length === 0
     ? []
     : [
-        `this run is NOT isolated: ${missing.join('; ')}; install bubblewrap where the service runs (millwright doctor says what else is missing)`,
+        `this run is NOT isolated: ${missing.join('; ')}; install bubblewrap where the service runs ` +
+          '(millwright doctor says what else is missing)',
       ];
 }
 
@@ -49,7 +50,8 @@ export function withModelRemark(ending: RunEnd, fitted: Fitted, config: Config):
   return {
     ...ending,
     message:
-      'the demo model has answered, because no model is configured; set MILLWRIGHT_AGENT_BASE_URL, MILLWRIGHT_AGENT_MODEL and MILLWRIGHT_AGENT_API_KEY where the service runs, to have a real one',
+      'the demo model has answered, because no model is configured; set MILLWRIGHT_AGENT_BASE_URL, ' +
+      'MILLWRIGHT_AGENT_MODEL and MILLWRIGHT_AGENT_API_KEY where the service runs, to have a real one',
   };
 }
 

@@ -48,7 +48,9 @@ export async function* collectArtifacts(
     if (count > ARTIFACTS_MAX)
       return yield {
         ok: false,
-        message: `${found.ok ? (found.artifact.details.fileName ?? 'a link') : 'one more'} and what follows is not kept: at most ${ARTIFACTS_MAX} files and links are`,
+        message:
+          `${found.ok ? (found.artifact.details.fileName ?? 'a link') : 'one more'} and what follows is not ` +
+          `kept: at most ${ARTIFACTS_MAX} files and links are`,
       };
     yield found;
   }
@@ -93,7 +95,9 @@ async function collectedFile(
   if (holdsSecret(said, secrets) || (read?.ok === true && containsSecret(read.content, secrets))) {
     return {
       ok: false,
-      message: `a file of ${folder === ARTIFACTS_FOLDER ? folder : 'the workspace'} is not kept: it holds a secret of the run`,
+      message:
+        `a file of ${folder === ARTIFACTS_FOLDER ? folder : 'the workspace'} is not kept: it holds a secret of ` +
+        'the run',
     };
   }
   const shown = artifactPath(folder, name);

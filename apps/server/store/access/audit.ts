@@ -25,7 +25,10 @@ export interface AuditChange {
   details?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 }
 
-/** One change as it was written down. `displayName` is the UID where there is no principal of that UID: the service itself has none. */
+/**
+ * One change as it was written down. `displayName` is the UID where there is no principal of that UID: the service
+ * itself has none.
+ */
 export interface AuditEntry {
   id: string;
   atMs: number;
@@ -94,8 +97,10 @@ export class AuditStore {
     const where = conditions.length === 0 ? '' : `WHERE ${conditions.map(({ text }) => text).join(' AND ')}`;
     return this.database.longRead(function* () {
       const found = yield* rows<NamedEntryRow>(
-        `SELECT e.id, e.at, e.principal_uid, p.display_name, e.key_id, e.action, e.subject, e.factory_uid, e.address, e.details
-         FROM audit_entry e LEFT JOIN principal p ON p.uid = e.principal_uid ${where} ORDER BY e.at DESC, e.id DESC LIMIT ?`,
+        `SELECT e.id, e.at, e.principal_uid, p.display_name, e.key_id, e.action, e.subject, e.factory_uid, e.address,
+          e.details
+         FROM audit_entry e LEFT JOIN principal p ON p.uid = e.principal_uid ${where} ORDER BY e.at DESC, e.id DESC
+         LIMIT ?`,
         ...conditions.flatMap(({ params }) => params),
         limit,
       );

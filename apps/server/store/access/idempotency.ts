@@ -55,7 +55,10 @@ export class IdempotencyStore {
     this.database = database;
   }
 
-  /** Takes the key for this request, or says what stands in the way. A claim whose lease has run out is taken over: its process is gone. */
+  /**
+   * Takes the key for this request, or says what stands in the way. A claim whose lease has run out is taken over: its
+   * process is gone.
+   */
   claim(request: KeyedRequest, leaseMs: number): Promise<Claimed> {
     return this.database.run(() => claimKey(request, leaseMs));
   }
@@ -86,7 +89,10 @@ export class IdempotencyStore {
     });
   }
 
-  /** Stores the answer as it goes out, unless the claim was lost. One that was stored with its change is completed; one of another status stays. */
+  /**
+   * Stores the answer as it goes out, unless the claim was lost. One that was stored with its change is completed; one
+   * of another status stays.
+   */
   async complete(claim: IdempotencyClaim, answer: StoredAnswer): Promise<void> {
     await this.database.run(() => writeAnswer(claim, answer, 'once more'));
   }
@@ -116,7 +122,10 @@ export class IdempotencyStore {
   }
 }
 
-/** Stores the answer in the transaction of what it tells of, so that neither is there without the other. Throws ClaimLostError. */
+/**
+ * Stores the answer in the transaction of what it tells of, so that neither is there without the other. Throws
+ * ClaimLostError.
+ */
 export function* storeAnswer(claim: IdempotencyClaim, answer: StoredAnswer): Transaction<void> {
   if ((yield* writeAnswer(claim, answer)) === 0) throw new ClaimLostError('the idempotency key was taken over');
 }

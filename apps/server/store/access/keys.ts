@@ -42,7 +42,8 @@ export type KeyRow = Omit<ApiKeyRow, 'principal_uid'> & Omit<PrincipalRow, 'crea
 
 /** Of the key `k` and its principal `p`. */
 export const KEY_COLUMNS =
-  'k.id, k.name, k.role, k.factories, k.hint, k.created_at, k.created_by, k.expires_at, k.revoked_at, k.last_used_at, p.uid, p.kind, p.display_name, p.email';
+  'k.id, k.name, k.role, k.factories, k.hint, k.created_at, k.created_by, k.expires_at, k.revoked_at, ' +
+  'k.last_used_at, p.uid, p.kind, p.display_name, p.email';
 
 /** Whether the key `k` lets somebody in at a time, its only parameter. */
 export const IS_USABLE = 'k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?)';
@@ -136,7 +137,10 @@ export class KeyStore {
     return this.database.read(() => hasKeys());
   }
 
-  /** Changes label and end (null: none) of a key that is in use. The last admin key that lets somebody in is given no earlier end. */
+  /**
+   * Changes label and end (null: none) of a key that is in use. The last admin key that lets somebody in is given no
+   * earlier end.
+   */
   edit(
     id: string,
     { name, expiresAtMs }: { name?: string; expiresAtMs?: number | null },
@@ -160,7 +164,10 @@ export class KeyStore {
     });
   }
 
-  /** Ends a key at once; one that was revoked before stays as it is. Of two that are revoked at once as the last ones, one stays. */
+  /**
+   * Ends a key at once; one that was revoked before stays as it is. Of two that are revoked at once as the last ones,
+   * one stays.
+   */
   revoke(id: string, by: ChangedBy | undefined): Promise<'revoked' | KeyRefusal> {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
@@ -177,7 +184,8 @@ export class KeyStore {
 
   /** Notes when keys were last used; an earlier time than the stored one changes nothing. */
   async noteUses(uses: ReadonlyMap<string, number>): Promise<void> {
-    const inOrder = [...uses].toSorted(([a], [b]) => (a < b ? -1 : 1)); // two replicas that note the same keys do not wait for each other in a circle
+    // two replicas that note the same keys do not wait for each other in a circle
+    const inOrder = [...uses].toSorted(([a], [b]) => (a < b ? -1 : 1));
     await this.database.run(function* () {
       for (const [id, atMs] of inOrder)
         yield* change(
@@ -204,10 +212,14 @@ function* addPrincipal({ uid, kind, displayName, email }: Principal, nowMs: numb
   yield* insertInto(PRINCIPAL, [principal], { ignoreConflicts: true });
 }
 
-/** IDs of the keys that let somebody in as an admin of everything now, held until the transaction ends: whoever wants to end one waits here. */
+/**
+ * IDs of the keys that let somebody in as an admin of everything now, held until the transaction ends: whoever wants to
+ * end one waits here.
+ */
 function* adminKeys(nowMs: number): Transaction<string[]> {
   const held = yield* rows<{ id: string }>(
-    "SELECT id FROM api_key WHERE role = 'admin' AND factories IS NULL AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?) ORDER BY id FOR UPDATE",
+    "SELECT id FROM api_key WHERE role = 'admin' AND factories IS NULL AND revoked_at IS NULL " +
+      'AND (expires_at IS NULL OR expires_at > ?) ORDER BY id FOR UPDATE',
     nowMs,
   );
   return held.map(({ id }) => id);

@@ -35,7 +35,9 @@ export class SessionStore {
     return this.database.run(function* () {
       yield* row('SELECT id FROM api_key WHERE id = ? FOR UPDATE', keyId); // two that sign in at once count each other
       const nowMs = yield* databaseNow();
-      const latest = `SELECT hash FROM browser_session WHERE key_id = ? ORDER BY created_at DESC, hash LIMIT ${SESSIONS_OF_KEY_MAX - 1}`;
+      const latest =
+        'SELECT hash FROM browser_session WHERE key_id = ? ORDER BY created_at DESC, hash ' +
+        `LIMIT ${SESSIONS_OF_KEY_MAX - 1}`;
       yield* change(`DELETE FROM browser_session WHERE key_id = ? AND hash NOT IN (${latest})`, keyId, keyId);
       const session = { hash, key_id: keyId, created_at: nowMs, expires_at: nowMs + lifetimeMs };
       yield* insertInto(BROWSER_SESSION, [session]);
@@ -44,7 +46,10 @@ export class SessionStore {
     });
   }
 
-  /** What a session may do now, and until when; undefined for unknown and ended ones, and for those of a key that is valid no more. */
+  /**
+   * What a session may do now, and until when; undefined for unknown and ended ones, and for those of a key that is
+   * valid no more.
+   */
   find(hash: Uint8Array): Promise<{ access: Access; expiresAtMs: number } | undefined> {
     return this.database.read(function* () {
       const nowMs = yield* databaseNow();

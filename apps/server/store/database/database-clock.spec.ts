@@ -1,4 +1,7 @@
-/** The database's clock between two looks at it: it goes on by itself, follows the database, and minds no outage and no jump of this machine's. */
+/**
+ * The database's clock between two looks at it: it goes on by itself, follows the database, and minds no outage and no
+ * jump of this machine's.
+ */
 import { DatabaseClock } from './database-clock.ts';
 import type { Outcome } from './transactions.ts';
 

@@ -5,7 +5,10 @@
 import type { Database } from './database.ts';
 import { databaseNow } from './transactions.ts';
 
-/** A clock that runs differently by a thousandth is off by this many milliseconds a thousand seconds later; asked again after this time. */
+/**
+ * A clock that runs differently by a thousandth is off by this many milliseconds a thousand seconds later; asked again
+ * after this time.
+ */
 const SYNC_INTERVAL_MS = 5_000;
 
 export class DatabaseClock {
@@ -28,7 +31,10 @@ export class DatabaseClock {
     return clock;
   }
 
-  /** Milliseconds since the epoch. A jump of this machine's wall clock changes nothing; a jump of the database's is known some seconds later. */
+  /**
+   * Milliseconds since the epoch. A jump of this machine's wall clock changes nothing; a jump of the database's is
+   * known some seconds later.
+   */
   nowMs(): number {
     if (!this.isSyncing && this.monotonicMs() - this.syncedAtMs > SYNC_INTERVAL_MS) {
       this.isSyncing = true;

@@ -1,4 +1,7 @@
-/** How one of the two databases is opened, its schema brought up to date under a lock, and what everybody asks it through. */
+/**
+ * How one of the two databases is opened, its schema brought up to date under a lock, and what everybody asks it
+ * through.
+ */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { types } from 'pg';
@@ -23,7 +26,10 @@ export interface Database extends TransactionRunner {
   readonly source: DataSource;
   /** Whether a pooler stands between even where the direct URL leads: nothing that belongs to a session lasts there. */
   readonly isPooled: boolean;
-  /** A read that may look at many rows, like a list: on SQLite in a thread of its own, on PostgreSQL few at a time, so that no write waits for it. */
+  /**
+   * A read that may look at many rows, like a list: on SQLite in a thread of its own, on PostgreSQL few at a time, so
+   * that no write waits for it.
+   */
   longRead<T>(body: () => Transaction<T>): Promise<T>;
   close(): Promise<void>;
 }
@@ -58,7 +64,8 @@ async function openSqlite({ dataDir, nowMs }: DatabaseOptions, tables: readonly 
       connection.pragma('synchronous = FULL');
       connection.pragma('foreign_keys = ON');
       connection.pragma('busy_timeout = 5000');
-      // 64 MiB: the index pages that a minute of deliveries touches stay in memory, and no transaction spills in its middle.
+      // 64 MiB: the index pages that a minute of deliveries touches stay in memory, and no transaction spills in its
+      // middle.
       connection.pragma('cache_size = -65536');
       // Pages that change in every commit are copied back once for many commits; bounds the log at about 40 MB.
       connection.pragma('wal_autocheckpoint = 10000');

@@ -1,4 +1,7 @@
-/** Group commit: bounded batches in order of arrival, one at a time; a bad item fails alone, a failed database fails all. */
+/**
+ * Group commit: bounded batches in order of arrival, one at a time; a bad item fails alone, a failed database fails
+ * all.
+ */
 import { GroupCommit } from './group-commit.ts';
 
 const MIB = 1_048_576;

@@ -1,4 +1,7 @@
-/** Many items to a transaction without a timer: what arrives while one commits goes into the next; and several of them side by side, one for all items of a key. */
+/**
+ * Many items to a transaction without a timer: what arrives while one commits goes into the next; and several of them
+ * side by side, one for all items of a key.
+ */
 
 /** Bounds of one transaction: past these the commit itself takes longer than the waiting it saves. */
 const ITEMS_MAX = 256;
@@ -12,7 +15,8 @@ interface Waiting<In, Out> {
 
 /**
  * Collects items of one event-loop turn and hands them to `commit` together. One commit runs at a time.
- * When a commit of several items fails, each is tried alone, so that one bad item fails by itself (unless the database itself is at fault).
+ * When a commit of several items fails, each is tried alone, so that one bad item fails by itself (unless the database
+ * itself is at fault).
  */
 export class GroupCommit<In, Out> {
   private waiting: Waiting<In, Out>[] = [];
@@ -21,7 +25,9 @@ export class GroupCommit<In, Out> {
   private readonly bytesOf: (item: In) => number;
   private readonly concernsAll: (error: unknown) => boolean;
 
-  /** `concernsAll` tells a fault of the database, which no item can escape, from one that a single item may have caused. */
+  /**
+   * `concernsAll` tells a fault of the database, which no item can escape, from one that a single item may have caused.
+   */
   constructor(
     commit: (items: In[]) => Promise<Out[]>,
     bytesOf: (item: In) => number,

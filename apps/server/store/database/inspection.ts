@@ -29,7 +29,8 @@ const READ_BYTES_MAX = 256 * 1_048_576;
  */
 export function inspectSqlite(file: string): SchemaFound | 'absent' | 'too-large' {
   if (!existsSync(file)) return 'absent';
-  // Beside a log that is there nothing is made. Without one the file is complete, and opening it would make one: it is read into memory.
+  // Beside a log that is there nothing is made. Without one the file is complete, and opening it would make one: it is
+  // read into memory.
   const hasLog = existsSync(`${file}-wal`) && existsSync(`${file}-shm`);
   if (!hasLog && statSync(file).size > READ_BYTES_MAX) return 'too-large';
   let connection: Sqlite.Database | undefined;
@@ -51,7 +52,10 @@ export function inspectSqlite(file: string): SchemaFound | 'absent' | 'too-large
   }
 }
 
-/** Bytes 18 and 19 of the header say that a log belongs to the file (SQLite, "Database File Format", 1.3.3); in memory there can be none. */
+/**
+ * Bytes 18 and 19 of the header say that a log belongs to the file (SQLite, "Database File Format", 1.3.3); in memory
+ * there can be none.
+ */
 function withoutLog(file: Buffer): Buffer {
   if (file.length > 19 && file[18] === 2) file.fill(1, 18, 20);
   return file;
@@ -75,7 +79,9 @@ export async function inspectPostgres(url: string, nowMs: () => number): Promise
     const { ms } = await one<{ ms: string }>('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms');
     const oursMs = (before + nowMs()) / 2;
     const about = await one<{ version: string; migrations: string | null; may: boolean }>(
-      "SELECT current_setting('server_version') AS version, to_regclass('migrations')::text AS migrations, coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AND current_setting('transaction_read_only') = 'off' AS may",
+      "SELECT current_setting('server_version') AS version, to_regclass('migrations')::text AS migrations, " +
+        "coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) " +
+        "AND current_setting('transaction_read_only') = 'off' AS may",
     );
     const applied =
       about.migrations === null ? [] : ((await source.query('SELECT name FROM migrations')) as { name: string }[]);

@@ -9,7 +9,8 @@ import { change, databaseNow, insert, row, rows, type SqlValue, type Transaction
 
 /** Some tenths of a second of one statement, and one that never ends. */
 const SLOW =
-  'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000) SELECT count(*) AS counted FROM n';
+  'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000) ' +
+  'SELECT count(*) AS counted FROM n';
 const LONG = SLOW.replace('2000000', '12000000');
 
 let folder: string;

@@ -6,7 +6,10 @@ import { Worker } from 'node:worker_threads';
 import { type Outcome, type Row, runSteps, type Statement, type Transaction } from './transactions.ts';
 import { StoreError, toStoreError } from './store-errors.ts';
 
-/** A statement that takes longer is given up: every list is bounded, so that something is wrong with the machine or with us. */
+/**
+ * A statement that takes longer is given up: every list is bounded, so that something is wrong with the machine or with
+ * us.
+ */
 const STATEMENT_MS_MAX = 10_000;
 
 type Query = Extract<Statement, { kind: 'query' }>;
@@ -26,7 +29,10 @@ export interface LongReads {
   close(): Promise<void>;
 }
 
-/** The thread starts with the first read, and again after it was lost. `statementMsMax`: how long one statement may take. */
+/**
+ * The thread starts with the first read, and again after it was lost. `statementMsMax`: how long one statement may
+ * take.
+ */
 export function longReads(file: string, nowMs: () => number, statementMsMax = STATEMENT_MS_MAX): LongReads {
   const waiting: Waiting[] = [];
   const ending = new Set<Promise<unknown>>();

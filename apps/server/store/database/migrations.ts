@@ -28,7 +28,8 @@ export const MIGRATION_LOCK = 7_305_118_402;
 export class SchemaTooNewError extends Error {
   constructor(name: string) {
     super(
-      `the database holds migration ${name}, which this version does not know: start the version that wrote it, or a newer one`,
+      `the database holds migration ${name}, which this version does not know: start the version that wrote ` +
+        'it, or a newer one',
     );
   }
 }
@@ -40,8 +41,10 @@ export function refuseUnknown(applied: readonly { name: string }[]): void {
 }
 
 /**
- * Migrates a PostgreSQL database over a connection of its own; another process that does the same is waited for. `version`: this program,
- * where processes of others must not be on the database. Throws SchemaTooNewError and VersionMismatchError before anything is touched.
+ * Migrates a PostgreSQL database over a connection of its own; another process that does the same is waited for.
+ * `version`: this program,
+ * where processes of others must not be on the database. Throws SchemaTooNewError and VersionMismatchError before
+ * anything is touched.
  */
 export async function migratePostgres(url: string, version?: string): Promise<void> {
   const source = new DataSource({
@@ -66,7 +69,10 @@ export async function migratePostgres(url: string, version?: string): Promise<vo
   }
 }
 
-/** One transaction with its lock: nothing of it outlives a process that is killed, and a pooler in transaction mode carries it too. */
+/**
+ * One transaction with its lock: nothing of it outlives a process that is killed, and a pooler in transaction mode
+ * carries it too.
+ */
 async function migrateAlone(source: DataSource, runner: QueryRunner, version: string | undefined): Promise<void> {
   await runner.startTransaction();
   try {

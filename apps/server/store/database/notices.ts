@@ -4,7 +4,8 @@
  */
 
 /**
- * `serving`: what deliveries are judged by. `runs`: something waits, or is wanted of a run. `run`: something is stored of the run that the key names.
+ * `serving`: what deliveries are judged by. `runs`: something waits, or is wanted of a run. `run`: something is stored
+ * of the run that the key names.
  * `factory`: the one that the key names was made, changed, deleted or asked for a pass.
  */
 export const TOPICS = ['serving', 'runs', 'run', 'factory'] as const;
@@ -50,7 +51,10 @@ export class Notices {
     this.subscribers.set(topic, [...(this.subscribers.get(topic) ?? []), subscriber]);
   }
 
-  /** Notifies every subscriber, those of this process at once. To be called once the change is committed: subscribers read it. */
+  /**
+   * Notifies every subscriber, those of this process at once. To be called once the change is committed: subscribers
+   * read it.
+   */
   publish(topic: Topic, key = ''): void {
     this.deliver(topic, key === '' ? undefined : key);
     this.transport?.send(topic, key);

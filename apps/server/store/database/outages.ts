@@ -1,8 +1,14 @@
-/** Whether the database answers: reported once when it stops and once when it does again, however many attempts fail meanwhile. */
+/**
+ * Whether the database answers: reported once when it stops and once when it does again, however many attempts fail
+ * meanwhile.
+ */
 import type { Database } from './database.ts';
 import { isOutage } from './store-errors.ts';
 
-/** An outage is over when something was answered and for this long nothing failed: a server that comes back lets some in before others. Longer than the pause between two signs of life of a process. */
+/**
+ * An outage is over when something was answered and for this long nothing failed: a server that comes back lets some in
+ * before others. Longer than the pause between two signs of life of a process.
+ */
 const RECOVERED_AFTER_MS = 3_000;
 
 /** Who is notified, and by which clock. */

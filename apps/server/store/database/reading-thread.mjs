@@ -1,4 +1,5 @@
-// The thread that long reads of a SQLite file run in: plain JavaScript, so that a worker loads it as it is. Knows statements only; never writes.
+// The thread that long reads of a SQLite file run in: plain JavaScript, so that a worker loads it as it is. Knows
+// statements only; never writes.
 import { parentPort, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 

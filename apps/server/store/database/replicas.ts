@@ -48,7 +48,9 @@ export class VersionMismatchError extends Error {
   ) {
     const theirs = version === '' ? 'an older version' : `version ${version}`;
     super(
-      `this is version ${ours}, and process ${owner} of ${theirs} was heard of on the same database ${Math.round(Number(silentMs) / 1_000)} s ago: stop all processes of the other version first (one that was killed is forgotten after ${REPLICA_LIVE_MS / 1_000} s)`,
+      `this is version ${ours}, and process ${owner} of ${theirs} was heard of on the same database ` +
+        `${Math.round(Number(silentMs) / 1_000)} s ago: stop all processes of the other version first (one that ` +
+        `was killed is forgotten after ${REPLICA_LIVE_MS / 1_000} s)`,
     );
   }
 }
@@ -56,15 +58,21 @@ export class VersionMismatchError extends Error {
 /** Asks one statement of PostgreSQL, with `$1` …; answers its rows. */
 type PostgresQuery = (text: string, params?: unknown[]) => Promise<unknown>;
 
-/** Throws VersionMismatchError. To be asked before a database is migrated: a newer schema would keep the others from starting again. */
+/**
+ * Throws VersionMismatchError. To be asked before a database is migrated: a newer schema would keep the others from
+ * starting again.
+ */
 export async function refuseOtherVersions(ask: PostgresQuery, version: string): Promise<void> {
   const columns = (await ask(
-    "SELECT column_name AS name FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = 'replica'",
+    'SELECT column_name AS name FROM information_schema.columns WHERE table_schema = current_schema() ' +
+      "AND table_name = 'replica'",
   )) as { name: string }[];
   if (columns.length === 0) return; // nobody has ever been here
   const theirs = columns.some(({ name }) => name === 'version') ? 'version' : "''";
   const [other] = (await ask(
-    `SELECT owner, ${theirs} AS version, now.ms - seen_at AS "silentMs" FROM replica, (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms) AS now WHERE seen_at > now.ms - $1 AND ${theirs} <> $2 ORDER BY seen_at DESC LIMIT 1`,
+    `SELECT owner, ${theirs} AS version, now.ms - seen_at AS "silentMs" ` +
+      'FROM replica, (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms) AS now ' +
+      `WHERE seen_at > now.ms - $1 AND ${theirs} <> $2 ORDER BY seen_at DESC LIMIT 1`,
     [REPLICA_LIVE_MS, version],
   )) as { owner: string; version: string; silentMs: number | string }[];
   if (other !== undefined) throw new VersionMismatchError(version, other);
@@ -123,7 +131,10 @@ export class ReplicaStore {
     await this.database.run(() => change('DELETE FROM replica'));
   }
 
-  /** Those that take deliveries, by name, and the serving version of a factory: who has loaded that one or a later one serves it. */
+  /**
+   * Those that take deliveries, by name, and the serving version of a factory: who has loaded that one or a later one
+   * serves it.
+   */
   async of(factoryUid: string): Promise<{ replicas: Replica[]; servingVersion: number }> {
     return this.database.read(function* () {
       const nowMs = yield* databaseNow();
@@ -132,7 +143,8 @@ export class ReplicaStore {
         factoryUid,
       );
       const found = yield* rows<{ owner: string; seen_at: number; serving_version: number }>(
-        `SELECT owner, seen_at, serving_version FROM replica WHERE seen_at > ? AND ',' || roles || ',' LIKE '%,ingress,%' ORDER BY owner`,
+        `SELECT owner, seen_at, serving_version FROM replica WHERE seen_at > ? ` +
+          `AND ',' || roles || ',' LIKE '%,ingress,%' ORDER BY owner`,
         nowMs - REPLICA_LIVE_MS,
       );
       const replicas = found.map(({ owner, seen_at: seenAt, serving_version: version }) => ({

@@ -1,4 +1,6 @@
-/** SQLite through one connection: transactions do not nest, roll back whole, and are run again when they lose a race. */
+/**
+ * SQLite through one connection: transactions do not nest, roll back whole, and are run again when they lose a race.
+ */
 import Sqlite from 'better-sqlite3';
 import { LostRaceError } from './store-errors.ts';
 import { sqliteRunner } from './sqlite.ts';

@@ -1,4 +1,7 @@
-/** SQLite through one connection: a transaction is one synchronous function, so that nothing of another request can land inside it; and the free space within its file. */
+/**
+ * SQLite through one connection: a transaction is one synchronous function, so that nothing of another request can land
+ * inside it; and the free space within its file.
+ */
 import type Database from 'better-sqlite3';
 import { LostRaceError, StoreError, toStoreError } from './store-errors.ts';
 import {
@@ -51,7 +54,8 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
 
   function insertRows({ table, columns, rows, ignoreConflicts }: Extract<Statement, { kind: 'insert' }>): number {
     const compiled = prepare(
-      `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${placeholders(columns.length)})${ignoreConflicts ? ' ON CONFLICT DO NOTHING' : ''}`,
+      `INSERT INTO ${table} (${columns.join(', ')}) ` +
+        `VALUES (${placeholders(columns.length)})${ignoreConflicts ? ' ON CONFLICT DO NOTHING' : ''}`,
     );
     let inserted = 0;
     for (const row of rows) inserted += compiled.run(...(row as SqlValue[])).changes;

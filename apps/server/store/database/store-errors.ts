@@ -27,8 +27,10 @@ export function isOutage(error: unknown): error is StoreError {
 export class LostRaceError extends Error {}
 
 /**
- * What a code means for whoever asked: `retry`: the same again can succeed at once; `unavailable`: it can when the database is back;
- * `full`: when somebody has made room. Everything else is `broken`: a bug. PostgreSQL, "Error Codes"; SQLite, "Result Codes"; node:net, node:tls.
+ * What a code means for whoever asked: `retry`: the same again can succeed at once; `unavailable`: it can when the
+ * database is back;
+ * `full`: when somebody has made room. Everything else is `broken`: a bug. PostgreSQL, "Error Codes"; SQLite, "Result
+ * Codes"; node:net, node:tls.
  */
 const KINDS: Readonly<Record<string, StoreErrorKind>> = {
   '23505': 'conflict',
@@ -36,7 +38,8 @@ const KINDS: Readonly<Record<string, StoreErrorKind>> = {
   '40001': 'retry',
   '40P01': 'retry',
   '55P03': 'retry',
-  // The server was lost in mid-commit, has become a standby, has ended a transaction that went on for too long, or does not know the database any more.
+  // The server was lost in mid-commit, has become a standby, has ended a transaction that went on for too long, or does
+  // not know the database any more.
   '40003': 'unavailable',
   '25006': 'unavailable',
   '25P03': 'unavailable',
@@ -52,7 +55,10 @@ const KINDS: Readonly<Record<string, StoreErrorKind>> = {
   ENOSPC: 'full',
 };
 
-/** Classes of SQLSTATE that mean an outage as a whole: connections and poolers, credentials that were changed, resources, operators and shutdowns, the server's machine. */
+/**
+ * Classes of SQLSTATE that mean an outage as a whole: connections and poolers, credentials that were changed,
+ * resources, operators and shutdowns, the server's machine.
+ */
 const OUTAGE_CLASSES: ReadonlySet<string> = new Set(['08', '28', '53', '57', '58']);
 
 /** What sockets and names fail with. */

@@ -2,7 +2,10 @@
 import { EntitySchema, type EntitySchemaColumnOptions, type EntitySchemaOptions } from 'typeorm';
 import { insert, type SqlValue, type Transaction } from './transactions.ts';
 
-/** Times are integers (milliseconds since the epoch), booleans 0 or 1, JSON text. `?`: may be null; `key`: of the primary key, of text unless said. */
+/**
+ * Times are integers (milliseconds since the epoch), booleans 0 or 1, JSON text. `?`: may be null; `key`: of the
+ * primary key, of text unless said.
+ */
 type ColumnKind = 'key' | 'int key' | 'bytes key' | 'text' | 'text?' | 'int' | 'int?' | 'bytes' | 'bytes?';
 
 type Columns = Readonly<Record<string, ColumnKind>>;
@@ -35,7 +38,10 @@ export type RowOf<T> = T extends Table<infer Row, object> ? Row : never;
 /** Every column of a table, also those that only statements name. */
 export type StoredRowOf<T> = T extends { readonly stored?: infer Stored } ? NonNullable<Stored> : never;
 
-/** States a table. `internal`: columns that only statements name, because they are large, computed or nobody else's business. */
+/**
+ * States a table. `internal`: columns that only statements name, because they are large, computed or nobody else's
+ * business.
+ */
 export function defineTable<const C extends Columns>(name: string, columns: C): Table<RowFrom<C>, RowFrom<C>>;
 export function defineTable<const C extends Columns, const I extends Columns>(
   name: string,
@@ -68,7 +74,10 @@ export function entitiesFor(dialect: keyof typeof BYTES, tables: readonly Entity
   });
 }
 
-/** Inserts rows of a table, all made of the same columns in the same order; answers how many were inserted (fewer only with `ignoreConflicts`). */
+/**
+ * Inserts rows of a table, all made of the same columns in the same order; answers how many were inserted (fewer only
+ * with `ignoreConflicts`).
+ */
 export function* insertInto<Row extends object, Stored extends object, Name extends keyof Stored>(
   table: Table<Row, Stored>,
   rows: readonly Pick<Stored, Name>[],

@@ -1,13 +1,22 @@
-/** Transactions as generators: written once over SQL, run synchronously on SQLite and asynchronously on PostgreSQL by a runner. */
+/**
+ * Transactions as generators: written once over SQL, run synchronously on SQLite and asynchronously on PostgreSQL by a
+ * runner.
+ */
 import { toStoreError } from './store-errors.ts';
 
 export type SqlValue = string | number | null | Uint8Array;
 export type Row = Record<string, SqlValue>;
 
-/** One statement of a transaction. Placeholders are `?`; a trailing FOR UPDATE or FOR SHARE is dropped where rows cannot be locked. */
+/**
+ * One statement of a transaction. Placeholders are `?`; a trailing FOR UPDATE or FOR SHARE is dropped where rows cannot
+ * be locked.
+ */
 export type Statement =
   | { kind: 'query'; text: string; params: readonly SqlValue[] }
-  /** Rows of a table whose `keys` are one of the `tuples`, however many those are; `and`: further conditions with their `params`; `tail`: order and lock. */
+  /**
+   * Rows of a table whose `keys` are one of the `tuples`, however many those are; `and`: further conditions with their
+   * `params`; `tail`: order and lock.
+   */
   | {
       kind: 'match';
       columns: string;
@@ -35,7 +44,10 @@ export interface Outcome {
   changes: number;
 }
 
-/** A transaction's body: yields statements, receives their outcome. It must not await and must have no other effect, because it may be run again. */
+/**
+ * A transaction's body: yields statements, receives their outcome. It must not await and must have no other effect,
+ * because it may be run again.
+ */
 export type Transaction<T> = Generator<Statement, T, Outcome>;
 
 /** Rows of a SELECT or of a RETURNING clause. `R` is what the caller asserts about the columns. */
@@ -44,7 +56,10 @@ export function* rows<R = Row>(text: string, ...params: SqlValue[]): Transaction
   return outcome.rows as R[];
 }
 
-/** Which rows, by more than their keys. `and` begins with AND; `tail`: ORDER BY and lock, the order holding among rows that are found together only. */
+/**
+ * Which rows, by more than their keys. `and` begins with AND; `tail`: ORDER BY and lock, the order holding among rows
+ * that are found together only.
+ */
 export interface Match {
   columns: string;
   table: string;
@@ -90,7 +105,10 @@ export function* databaseNow(): Transaction<number> {
   return Number((yield { kind: 'now' }).rows[0]?.['now']);
 }
 
-/** Waits for every transaction that holds the lock of this name, and keeps it from others until this one ends. Of several locks take the names in order. */
+/**
+ * Waits for every transaction that holds the lock of this name, and keeps it from others until this one ends. Of
+ * several locks take the names in order.
+ */
 export function* lock(name: string): Transaction<void> {
   yield { kind: 'lock', name };
 }
@@ -112,7 +130,10 @@ export function* inSlices<T>(values: readonly T[]): Generator<T[]> {
   }
 }
 
-/** `lazily`: a power cut may take it back, a killed process may not. For what is written again and again and harms nobody when it is lost. SQLite only: spares the wait for the disk. */
+/**
+ * `lazily`: a power cut may take it back, a killed process may not. For what is written again and again and harms
+ * nobody when it is lost. SQLite only: spares the wait for the disk.
+ */
 export type Durability = 'lazily';
 
 export interface TransactionRunner {
@@ -123,7 +144,10 @@ export interface TransactionRunner {
   read<T>(body: () => Transaction<T>): Promise<T>;
 }
 
-/** Steps through a body whose statements are executed elsewhere; a failed statement is thrown into the body, as a StoreError, which may catch it. */
+/**
+ * Steps through a body whose statements are executed elsewhere; a failed statement is thrown into the body, as a
+ * StoreError, which may catch it.
+ */
 export async function runSteps<T>(
   work: Transaction<T>,
   execute: (statement: Statement) => Promise<Outcome>,

@@ -74,7 +74,8 @@ export class AutomationStore {
   async selecting(factoryUid: string, webhookUid: string): Promise<AutomationReference[]> {
     const found = await this.database.longRead(() =>
       rows<{ uid: string; slug: string; name: string; enabled: number; definition: string }>(
-        'SELECT uid, slug, name, enabled, definition FROM automation WHERE factory_uid = ? AND deleted_at IS NULL AND definition LIKE ? ORDER BY slug',
+        'SELECT uid, slug, name, enabled, definition FROM automation WHERE factory_uid = ? ' +
+          'AND deleted_at IS NULL AND definition LIKE ? ORDER BY slug',
         factoryUid,
         `%"${webhookUid}"%`,
       ),
@@ -92,11 +93,14 @@ export class AutomationStore {
     return this.database.longRead(() => recentRunsOf(factoryUid, automationUids, sinceMs, dialect));
   }
 
-  /** When each of these automations of a factory last started a run, in milliseconds; those that never did are absent. */
+  /**
+   * When each of these automations of a factory last started a run, in milliseconds; those that never did are absent.
+   */
   lastFired(factoryUid: string, automationUids: readonly string[]): Promise<Map<string, number>> {
     return this.database.longRead(function* () {
       const open = yield* rows<{ uid: string; at: number }>(
-        'SELECT automation_uid AS uid, max(created_at) AS at FROM run WHERE settled_at IS NULL AND factory_uid = ? AND automation_uid IS NOT NULL GROUP BY automation_uid',
+        'SELECT automation_uid AS uid, max(created_at) AS at FROM run WHERE settled_at IS NULL ' +
+          'AND factory_uid = ? AND automation_uid IS NOT NULL GROUP BY automation_uid',
         factoryUid,
       );
       const last = new Map(open.map(({ uid, at }) => [uid, at]));
@@ -110,18 +114,25 @@ export class AutomationStore {
   }
 }
 
-/** When the latest of an automation's ended runs was created. It ended no earlier than the run that ended last was created: only those are looked at. */
+/**
+ * When the latest of an automation's ended runs was created. It ended no earlier than the run that ended last was
+ * created: only those are looked at.
+ */
 function* lastEnded(automationUid: string): Transaction<number | undefined> {
   const found = yield* row<{ at: number | null }>(
     `SELECT max(created_at) AS at FROM run WHERE automation_uid = ? AND settled_at IS NOT NULL AND settled_at >=
-      (SELECT latest.created_at FROM run latest WHERE latest.automation_uid = ? AND latest.settled_at IS NOT NULL ORDER BY latest.settled_at DESC LIMIT 1)`,
+      (SELECT latest.created_at FROM run latest WHERE latest.automation_uid = ? AND latest.settled_at IS NOT NULL
+      ORDER BY latest.settled_at DESC LIMIT 1)`,
     automationUid,
     automationUid,
   );
   return found?.at ?? undefined;
 }
 
-/** Runs of one automation that are counted: a page of automations, each of which starts as many as one webhook may, is still counted within a second or so. */
+/**
+ * Runs of one automation that are counted: a page of automations, each of which starts as many as one webhook may, is
+ * still counted within a second or so.
+ */
 export const RECENT_RUNS_MAX = 10_000;
 
 /** Runs by state; `total` is their sum. */
@@ -135,7 +146,10 @@ interface StateCount {
   n: number;
 }
 
-/** Runs created since then of these automations of a factory; those without any are absent. Open runs are few, and are looked at once for all of them. */
+/**
+ * Runs created since then of these automations of a factory; those without any are absent. Open runs are few, and are
+ * looked at once for all of them.
+ */
 export function* recentRunsOf(
   factoryUid: string,
   automationUids: readonly string[],
@@ -157,14 +171,16 @@ export function* recentRunsOf(
 function openRuns(factoryUid: string, first: string, dialect: Database['dialect']): Sql {
   const hint = phrase(dialect === 'postgres' ? '' : ' INDEXED BY run_open');
   return sql`SELECT automation_uid AS uid, state, count(*) AS n FROM run${hint}
-    WHERE settled_at IS NULL AND factory_uid = ${factoryUid} AND automation_uid IS NOT NULL AND run_id >= ${first} GROUP BY automation_uid, state ORDER BY automation_uid, state`;
+    WHERE settled_at IS NULL AND factory_uid = ${factoryUid} AND automation_uid IS NOT NULL AND run_id >= ${first}
+    GROUP BY automation_uid, state ORDER BY automation_uid, state`;
 }
 
 /** What was created since then ended since then, too: the index is in order of the ends, and holds the states. */
 function endedRuns(automationUid: string, sinceMs: number, first: string, dialect: Database['dialect']): Sql {
   const hint = phrase(dialect === 'postgres' ? '' : ' INDEXED BY run_settled_automation_uid');
   return sql`SELECT state, count(*) AS n FROM (
-      SELECT state FROM run${hint} WHERE automation_uid = ${automationUid} AND settled_at IS NOT NULL AND settled_at >= ${sinceMs} AND run_id >= ${first}
+      SELECT state FROM run${hint} WHERE automation_uid = ${automationUid} AND settled_at IS NOT NULL
+      AND settled_at >= ${sinceMs} AND run_id >= ${first}
       ORDER BY settled_at DESC, run_id DESC LIMIT ${RECENT_RUNS_MAX}
     ) newest GROUP BY state ORDER BY state`;
 }

@@ -57,7 +57,8 @@ export class CatalogueStore {
     const { condition, params } = factoryCondition('f.uid', visible);
     return this.database.read(function* () {
       const named = yield* rows<{ model: string | null }>(
-        `SELECT DISTINCT ${model} AS model FROM automation a JOIN factory f ON f.uid = a.factory_uid WHERE a.deleted_at IS NULL AND f.deleted_at IS NULL${condition}`,
+        `SELECT DISTINCT ${model} AS model FROM automation a JOIN factory f ON f.uid = a.factory_uid ` +
+          `WHERE a.deleted_at IS NULL AND f.deleted_at IS NULL${condition}`,
         ...params,
       );
       const factories = yield* rows<{ definition: string }>(
@@ -73,7 +74,10 @@ export class CatalogueStore {
     });
   }
 
-  /** When runs of a factory that have ended last used a skill, or an environment, under any of these names; among the latest runs of each name. */
+  /**
+   * When runs of a factory that have ended last used a skill, or an environment, under any of these names; among the
+   * latest runs of each name.
+   */
   latestUse(
     column: 'skill_spec' | 'environment_id',
     factoryUid: string,
@@ -83,7 +87,8 @@ export class CatalogueStore {
       const found: LatestUse[] = [];
       for (const name of new Set(names)) {
         const latest = yield* row<{ created_at: number; error_code: string | null }>(
-          `SELECT created_at, error_code FROM (SELECT created_at, error_code, factory_uid, settled_at FROM run WHERE ${column} = ? AND settled_at IS NOT NULL ORDER BY settled_at DESC LIMIT ?) AS latest
+          `SELECT created_at, error_code FROM (SELECT created_at, error_code, factory_uid, settled_at FROM run
+            WHERE ${column} = ? AND settled_at IS NOT NULL ORDER BY settled_at DESC LIMIT ?) AS latest
            WHERE factory_uid = ? ORDER BY settled_at DESC LIMIT 1`,
           name,
           RUNS_SCANNED_MAX,
@@ -168,9 +173,12 @@ export interface InventoryEntry {
 
 /** Order in which people look for things. */
 const KIND_ORDER: readonly string[] = ['webhook', 'automation', 'environment', 'skill'];
-const INVENTORY = `SELECT 'webhook' AS kind, uid, slug, path, blob, revision, enabled, CASE WHEN secret_version IS NULL THEN 0 ELSE 1 END AS has_secret FROM webhook WHERE factory_uid = ? AND deleted_at IS NULL
-  UNION ALL SELECT 'automation', uid, slug, path, blob, revision, enabled, 1 FROM automation WHERE factory_uid = ? AND deleted_at IS NULL
-  UNION ALL SELECT kind, uid, slug, path, blob, revision, 1, 1 FROM resource WHERE factory_uid = ? AND deleted_at IS NULL`;
+const INVENTORY = `SELECT 'webhook' AS kind, uid, slug, path, blob, revision, enabled, CASE WHEN secret_version IS NULL
+  THEN 0 ELSE 1 END AS has_secret FROM webhook WHERE factory_uid = ? AND deleted_at IS NULL
+  UNION ALL SELECT 'automation', uid, slug, path, blob, revision, enabled, 1 FROM automation WHERE factory_uid = ?
+  AND deleted_at IS NULL
+  UNION ALL SELECT kind, uid, slug, path, blob, revision, 1, 1 FROM resource WHERE factory_uid = ?
+  AND deleted_at IS NULL`;
 
 export class InventoryStore {
   private readonly database: Database;

@@ -50,7 +50,9 @@ export interface DefinitionEdit<Answer> {
   ok: true;
   secrets?: readonly WantedSecret[];
   objects?: readonly LabelledObject[];
-  /** UIDs of webhooks that change with their secret: who has seen them as they were does not change them unknowingly. */
+  /**
+   * UIDs of webhooks that change with their secret: who has seen them as they were does not change them unknowingly.
+   */
   moved?: readonly string[];
   deletions?: readonly { kind: 'webhook' | 'automation'; uid: string }[];
   /** For the audit trail; changes of secrets tell of themselves. Absent: nothing is to be written. */
@@ -93,7 +95,10 @@ export class DefinitionEditStore {
     this.database = database;
   }
 
-  /** Decides and writes under the factory's lock: edits of one factory follow each other. `decide` has no effects and may be asked again. Throws UnusableSecretError when a webhook cannot use a value that is to be written. */
+  /**
+   * Decides and writes under the factory's lock: edits of one factory follow each other. `decide` has no effects and
+   * may be asked again. Throws UnusableSecretError when a webhook cannot use a value that is to be written.
+   */
   edit<Answer, Reason>(
     factoryUid: string,
     decide: (factory: EditableFactory) => EditDecision<Answer, Reason>,
@@ -183,7 +188,8 @@ function* editable(uid: string, slug: string, automationUid: string | undefined)
     ownSecretNames: new Set(own.map(({ name }) => name)),
     secretsUsedElsewhere: yield* uids(
       `SELECT DISTINCT w.secret_id AS uid FROM webhook w WHERE w.factory_uid <> ? AND w.deleted_at IS NULL
-        AND w.secret_id IN (SELECT mine.secret_id FROM webhook mine WHERE mine.factory_uid = ? AND mine.deleted_at IS NULL)`,
+        AND w.secret_id IN (SELECT mine.secret_id FROM webhook mine WHERE mine.factory_uid = ?
+        AND mine.deleted_at IS NULL)`,
       uid,
       uid,
     ),

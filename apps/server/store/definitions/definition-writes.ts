@@ -16,11 +16,15 @@ interface BoundWebhook {
   secret_version: number | null;
 }
 
-/** Binds every live webhook of a factory to the newest version of the secret that it names; answers those that moved. The caller bumps the serving version. */
+/**
+ * Binds every live webhook of a factory to the newest version of the secret that it names; answers those that moved.
+ * The caller bumps the serving version.
+ */
 export function* bindWebhooks(factoryUid: string): Transaction<Rebinding[]> {
   const secrets = yield* visibleSecrets(factoryUid, 'webhook');
   const webhooks = yield* rows<BoundWebhook>(
-    'SELECT uid, slug, path, secret_name, secret_id, secret_version FROM webhook WHERE factory_uid = ? AND deleted_at IS NULL ORDER BY slug',
+    'SELECT uid, slug, path, secret_name, secret_id, secret_version FROM webhook WHERE factory_uid = ? ' +
+      'AND deleted_at IS NULL ORDER BY slug',
     factoryUid,
   );
   const moved: Rebinding[] = [];
@@ -52,7 +56,10 @@ export interface DefinitionLocation {
   name?: string;
 }
 
-/** Makes or changes an object; a deleted one of the same UID comes back. Binds a webhook to its secret as `secrets` have it. */
+/**
+ * Makes or changes an object; a deleted one of the same UID comes back. Binds a webhook to its secret as `secrets` have
+ * it.
+ */
 export function* writeObject(
   object: AppliedObject,
   { factoryUid, revision, name }: DefinitionLocation,
@@ -74,7 +81,8 @@ export function* writeObject(
   };
   const names = Object.keys(columns);
   const updated = yield* change(
-    `UPDATE ${table} SET ${names.map((column) => `${column} = ?`).join(', ')}, version = version + 1 WHERE uid = ? AND factory_uid = ?`,
+    `UPDATE ${table} SET ${names.map((column) => `${column} = ?`).join(', ')}, version = version + 1 ` +
+      'WHERE uid = ? AND factory_uid = ?',
     ...Object.values(columns),
     object.uid,
     factoryUid,
@@ -100,7 +108,8 @@ export function* adoptFilePaths(factoryUid: string): Transaction<void> {
     ['automation', 'automations/', '/automation.md'],
   ] as const) {
     yield* change(
-      `UPDATE ${table} SET name = slug, path = ? || slug || ? WHERE factory_uid = ? AND path = '' AND deleted_at IS NULL`,
+      `UPDATE ${table} SET name = slug, path = ? || slug || ? WHERE factory_uid = ? AND path = '' ` +
+        'AND deleted_at IS NULL',
       before,
       behind,
       factoryUid,
@@ -108,7 +117,10 @@ export function* adoptFilePaths(factoryUid: string): Transaction<void> {
   }
 }
 
-/** Keeps what is known of each file that applies: its exact text, which an edit is proposed on, or what git calls it. Writes only what differs. */
+/**
+ * Keeps what is known of each file that applies: its exact text, which an edit is proposed on, or what git calls it.
+ * Writes only what differs.
+ */
 export function* updateFileColumn(
   factoryUid: string,
   column: 'text' | 'blob',

@@ -48,7 +48,10 @@ const DEFINITION_COLUMNS = {
   deleted_at: 'int?',
 } as const;
 
-/** Automations, deleted ones too. `name`: the label, the slug where no one chose another; `scheduled`: computed, 1 where a trigger is a schedule. */
+/**
+ * Automations, deleted ones too. `name`: the label, the slug where no one chose another; `scheduled`: computed, 1 where
+ * a trigger is a schedule.
+ */
 export const AUTOMATION = defineTable(
   'automation',
   { ...DEFINITION_COLUMNS, name: 'text', enabled: 'int' },

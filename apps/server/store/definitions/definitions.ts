@@ -28,11 +28,17 @@ export interface Application {
   /** Objects to create or update. */
   upserts: readonly AppliedObject[];
   deletions: readonly { kind: 'webhook' | 'automation' | 'environment' | 'skill'; uid: string }[];
-  /** Path → text of the files behind webhooks and automations, whether they change or not: a comment is no change of a definition. */
+  /**
+   * Path → text of the files behind webhooks and automations, whether they change or not: a comment is no change of a
+   * definition.
+   */
   texts?: ReadonlyMap<string, string>;
   /** Path → object ID that git gives the file, of everything that applies, whether it changes or not. */
   blobs?: ReadonlyMap<string, string>;
-  /** Path of a SKILL.md → the files beside it, of all skills that apply, whether they change or not: that one is executable is no change of a definition. */
+  /**
+   * Path of a SKILL.md → the files beside it, of all skills that apply, whether they change or not: that one is
+   * executable is no change of a definition.
+   */
   skillFiles?: ReadonlyMap<string, readonly SkillFile[]>;
 }
 
@@ -91,7 +97,10 @@ export class DefinitionStore {
     });
   }
 
-  /** Writes a plan in one transaction and makes it the serving state. Throws FenceLostError when another replica took the factory over. */
+  /**
+   * Writes a plan in one transaction and makes it the serving state. Throws FenceLostError when another replica took
+   * the factory over.
+   */
   apply(application: Application): Promise<void> {
     const skillFiles = toResourceFiles(application.skillFiles);
     return this.database.run(function* () {
@@ -102,7 +111,9 @@ export class DefinitionStore {
       const named = before !== undefined && (JSON.parse(before.definition) as FactoryDefinition).name !== undefined;
       // Seen, too: should nobody come to record this pass, what was accepted before must not count as waiting.
       const holds = yield* change(
-        "UPDATE factory SET definition = ?, name = COALESCE(?, CASE WHEN ? = 1 THEN slug ELSE name END), description = COALESCE(?, ''), revision_applied = ?, revision_seen = ?, how_applied = ?, updated_at = ? WHERE uid = ? AND fence = ? AND deleted_at IS NULL",
+        'UPDATE factory SET definition = ?, name = COALESCE(?, CASE WHEN ? = 1 THEN slug ' +
+          "ELSE name END), description = COALESCE(?, ''), revision_applied = ?, revision_seen = ?, how_applied = " +
+          '?, updated_at = ? WHERE uid = ? AND fence = ? AND deleted_at IS NULL',
         JSON.stringify(application.factory),
         application.factory.name ?? null,
         named ? 1 : 0,
@@ -133,7 +144,10 @@ export class DefinitionStore {
     });
   }
 
-  /** Step 0 of a pass: moves every webhook of the factory to the newest version of its secret, all in one transaction. Throws FenceLostError. */
+  /**
+   * Step 0 of a pass: moves every webhook of the factory to the newest version of its secret, all in one transaction.
+   * Throws FenceLostError.
+   */
   rebindSecrets(factoryUid: string, fence: number): Promise<Rebinding[]> {
     return this.database.run(function* () {
       const held = yield* row(
@@ -155,20 +169,25 @@ export class DefinitionStore {
   async webhooksWithoutSecret(factoryUid: string): Promise<string[]> {
     const found = await this.database.read(() =>
       rows<{ slug: string }>(
-        'SELECT slug FROM webhook WHERE factory_uid = ? AND deleted_at IS NULL AND enabled = 1 AND secret_version IS NULL',
+        'SELECT slug FROM webhook WHERE factory_uid = ? AND deleted_at IS NULL AND enabled = 1 ' +
+          'AND secret_version IS NULL',
         factoryUid,
       ),
     );
     return found.map(({ slug }) => slug).toSorted((a, b) => (a < b ? -1 : 1));
   }
 
-  /** Factories that a change of a secret concerns: a live webhook names it, their last pass complained of it, or their git host wants it. */
+  /**
+   * Factories that a change of a secret concerns: a live webhook names it, their last pass complained of it, or their
+   * git host wants it.
+   */
   async factoriesNaming(secretName: string): Promise<string[]> {
     const found = await this.database.read(() =>
       rows<{ uid: string }>(
         `SELECT uid FROM factory f WHERE deleted_at IS NULL AND (
           EXISTS (SELECT 1 FROM webhook w WHERE w.factory_uid = f.uid AND w.secret_name = ? AND w.deleted_at IS NULL)
-          OR EXISTS (SELECT 1 FROM sync_pass p WHERE p.factory_uid = f.uid AND p.problems LIKE ? AND p.id = (SELECT max(id) FROM sync_pass q WHERE q.factory_uid = f.uid))
+          OR EXISTS (SELECT 1 FROM sync_pass p WHERE p.factory_uid = f.uid AND p.problems LIKE ?
+          AND p.id = (SELECT max(id) FROM sync_pass q WHERE q.factory_uid = f.uid))
           OR source LIKE ?) ORDER BY uid`,
         secretName,
         `%${secretName}%`,
@@ -185,7 +204,8 @@ function* appliedObjects<T>(
   factoryUid: string,
 ): Transaction<{ kind: string; uid: string; slug: string; path: string; definition: T }[]> {
   const found = yield* rows<{ kind: string; uid: string; slug: string; path: string; definition: string }>(
-    `SELECT ${kind} AS kind, uid, slug, path, definition FROM ${table} WHERE factory_uid = ? AND deleted_at IS NULL ORDER BY slug`,
+    `SELECT ${kind} AS kind, uid, slug, path, definition FROM ${table} WHERE factory_uid = ? ` +
+      'AND deleted_at IS NULL ORDER BY slug',
     factoryUid,
   );
   return found.map((object) => ({ ...object, definition: JSON.parse(object.definition) as T }));

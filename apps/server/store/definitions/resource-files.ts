@@ -62,7 +62,8 @@ function* found<Definition>(
   nameOrUid: string,
 ): Transaction<ResourceLookup<Definition>> {
   const resource = yield* row<{ uid: string; definition: string }>(
-    'SELECT uid, definition FROM resource WHERE factory_uid = ? AND kind = ? AND deleted_at IS NULL AND (slug = ? OR uid = ?) ORDER BY CASE WHEN slug = ? THEN 0 ELSE 1 END LIMIT 1',
+    'SELECT uid, definition FROM resource WHERE factory_uid = ? AND kind = ? AND deleted_at IS NULL ' +
+      'AND (slug = ? OR uid = ?) ORDER BY CASE WHEN slug = ? THEN 0 ELSE 1 END LIMIT 1',
     factoryUid,
     kind,
     nameOrUid,
@@ -107,7 +108,8 @@ export function* saveFiles(
     factoryUid,
   );
   const stored = yield* rows<{ resource_uid: string; path: string; digest: string; executable: number }>(
-    'SELECT f.resource_uid, f.path, f.digest, f.executable FROM resource_file f JOIN resource r ON r.uid = f.resource_uid WHERE r.factory_uid = ?',
+    'SELECT f.resource_uid, f.path, f.digest, f.executable FROM resource_file f JOIN resource r ' +
+      'ON r.uid = f.resource_uid WHERE r.factory_uid = ?',
     factoryUid,
   );
   for (const { uid, path } of resources) {

@@ -46,7 +46,10 @@ export interface Tick extends Missed {
   start?: { run: NewRun; servingVersion: number };
 }
 
-/** `lost`: another process handled it, or the automation has changed: look again. `busy`: the run's group was. `missed`: as decided. */
+/**
+ * `lost`: another process handled it, or the automation has changed: look again. `busy`: the run's group was. `missed`:
+ * as decided.
+ */
 export type TickOutcome =
   | { kind: 'started'; replaced: readonly string[] }
   | { kind: 'busy' }
@@ -66,7 +69,8 @@ export class ScheduleStore {
   async scheduled(): Promise<ScheduledAutomation[]> {
     const found = await this.database.longRead(() =>
       rows<{ uid: string; factory_uid: string; version: number }>(
-        'SELECT a.uid, a.factory_uid, a.version FROM automation a JOIN factory f ON f.uid = a.factory_uid WHERE a.scheduled = 1 AND a.deleted_at IS NULL AND a.enabled = 1 AND f.deleted_at IS NULL',
+        'SELECT a.uid, a.factory_uid, a.version FROM automation a JOIN factory f ON f.uid = a.factory_uid ' +
+          'WHERE a.scheduled = 1 AND a.deleted_at IS NULL AND a.enabled = 1 AND f.deleted_at IS NULL',
       ),
     );
     return found.map(({ uid, factory_uid: factoryUid, version }) => ({ uid, factoryUid, version }));
@@ -81,7 +85,8 @@ export class ScheduleStore {
       found.push(
         ...(await this.database.longRead(() =>
           rows<{ uid: string; version: number; definition: string }>(
-            `SELECT uid, version, definition FROM automation WHERE uid IN (${placeholders(some.length)}) AND deleted_at IS NULL`,
+            `SELECT uid, version, definition FROM automation WHERE uid IN (${placeholders(some.length)}) ` +
+              'AND deleted_at IS NULL',
             ...some,
           ),
         )),
@@ -136,8 +141,10 @@ export class ScheduleStore {
         service_account_uid: string;
         serving_version: number;
       }>(
-        `SELECT a.slug, a.name, a.definition, f.uid AS factory_uid, f.slug AS factory_slug, f.definition AS factory_definition, f.revision_applied, f.service_account_uid, f.serving_version
-         FROM factory f JOIN automation a ON a.factory_uid = f.uid WHERE a.uid = ? AND a.enabled = 1 AND a.deleted_at IS NULL AND f.deleted_at IS NULL FOR SHARE OF f`,
+        `SELECT a.slug, a.name, a.definition, f.uid AS factory_uid, f.slug AS factory_slug, f.definition AS
+          factory_definition, f.revision_applied, f.service_account_uid, f.serving_version
+         FROM factory f JOIN automation a ON a.factory_uid = f.uid WHERE a.uid = ? AND a.enabled = 1
+         AND a.deleted_at IS NULL AND f.deleted_at IS NULL FOR SHARE OF f`,
         automationUid,
       );
       return (
@@ -161,7 +168,10 @@ export class ScheduleStore {
     });
   }
 
-  /** Handles a tick: what it starts, what was missed and how far the schedule got commit together. Of several processes one does. */
+  /**
+   * Handles a tick: what it starts, what was missed and how far the schedule got commit together. Of several processes
+   * one does.
+   */
   handle(tick: Tick, nowMs: number): Promise<TickOutcome> {
     return this.database.run(() => handleTick(tick, nowMs));
   }
@@ -170,7 +180,8 @@ export class ScheduleStore {
 function* handleTick({ schedule, atMs, start, missed, lastMissedMs }: Tick, nowMs: number): Transaction<TickOutcome> {
   if (start !== undefined && !(yield* isServed(schedule.factoryUid, start.servingVersion))) return { kind: 'lost' };
   const won = yield* change(
-    'UPDATE schedule SET handled_until = ?, missed = missed + ?, last_missed_at = COALESCE(?, last_missed_at) WHERE schedule_id = ? AND handled_until = ?',
+    'UPDATE schedule SET handled_until = ?, missed = missed + ?, last_missed_at = COALESCE(?, last_missed_at) ' +
+      'WHERE schedule_id = ? AND handled_until = ?',
     atMs,
     missed,
     lastMissedMs ?? null,
@@ -179,7 +190,8 @@ function* handleTick({ schedule, atMs, start, missed, lastMissedMs }: Tick, nowM
   );
   if (won !== 1) return { kind: 'lost' };
   if (start === undefined) return { kind: 'missed' };
-  // A schedule that was forgotten and came back begins anew: what its ticks have started before, they do not start again.
+  // A schedule that was forgotten and came back begins anew: what its ticks have started before, they do not start
+  // again.
   const before = yield* row(
     'SELECT 1 AS found FROM run WHERE schedule_id = ? AND scheduled_at = ?',
     schedule.scheduleId,

@@ -41,7 +41,10 @@ export class WebhookStore {
   }
 }
 
-/** When the newest log entry of each of these webhooks was received, in milliseconds; those without any are absent. One step of an index each, however long the logs are. */
+/**
+ * When the newest log entry of each of these webhooks was received, in milliseconds; those without any are absent. One
+ * step of an index each, however long the logs are.
+ */
 export function* lastDeliveries(uids: readonly string[]): Transaction<Map<string, number>> {
   const last = new Map<string, number>();
   for (const uid of uids) {

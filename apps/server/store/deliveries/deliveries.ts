@@ -37,7 +37,10 @@ export interface DeliveryFilter {
   untilMs?: number;
 }
 
-/** Acceptances that commit side by side: while one waits for its commit, the next is sent. More make each smaller, and dearer by the delivery. A webhook's all go through one, so that they do not wait for its row. */
+/**
+ * Acceptances that commit side by side: while one waits for its commit, the next is sent. More make each smaller, and
+ * dearer by the delivery. A webhook's all go through one, so that they do not wait for its row.
+ */
 const SHARDS = 2;
 
 function conditionsOf(
@@ -95,7 +98,10 @@ export class DeliveryStore {
     );
   }
 
-  /** Accepts one authenticated delivery: answers only after identity, log entry and runs are committed. Throws StoreError when nothing was stored. */
+  /**
+   * Accepts one authenticated delivery: answers only after identity, log entry and runs are committed. Throws
+   * StoreError when nothing was stored.
+   */
   acceptOnce(arrival: PendingDelivery): Promise<DeliveryOutcome> {
     return this.arrivals.add(arrival);
   }
@@ -110,7 +116,10 @@ export class DeliveryStore {
     return this.counts.add(entryId);
   }
 
-  /** Newest first, from before `before`. Matches are looked for along the index of the log, and away from acceptances: a flood of refusals makes a long way. */
+  /**
+   * Newest first, from before `before`. Matches are looked for along the index of the log, and away from acceptances: a
+   * flood of refusals makes a long way.
+   */
   async list(webhookUid: string, limit: number, before?: string, filter: DeliveryFilter = {}): Promise<DeliveryRow[]> {
     const conditions = conditionsOf(filter, before);
     const text = [
@@ -146,7 +155,10 @@ export class DeliveryStore {
     });
   }
 
-  /** IDs of the newest accepted entries of each of these webhooks, newest first. Along the index of the log, one step of it for each webhook. */
+  /**
+   * IDs of the newest accepted entries of each of these webhooks, newest first. Along the index of the log, one step of
+   * it for each webhook.
+   */
   newestAccepted(webhookUids: readonly string[], limit: number): Promise<{ entryId: string; webhookUid: string }[]> {
     return this.database.longRead(function* () {
       const newest: { entryId: string; webhookUid: string }[] = [];

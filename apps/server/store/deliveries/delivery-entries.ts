@@ -10,7 +10,10 @@ import type { DeliveryRow, StoredDeliveryRow } from './delivery.entities.ts';
 export interface ResendRequest extends TransactionHook<DeliveryRow> {
   /** The entry. */
   of: string;
-  /** The delivery as it is the `n`-th time, from 1: only its transaction knows which time it is. Asked once more where that starts over. */
+  /**
+   * The delivery as it is the `n`-th time, from 1: only its transaction knows which time it is. Asked once more where
+   * that starts over.
+   */
   as(n: number): StartDecision & { deliveryId: string; identity: Uint8Array };
 }
 
@@ -23,7 +26,10 @@ export interface AcceptedResend {
   entry(): DeliveryRow;
 }
 
-/** Which time comes next for each of these entries; those that are gone are absent. Their webhook is locked, so that nobody else counts meanwhile. */
+/**
+ * Which time comes next for each of these entries; those that are gone are absent. Their webhook is locked, so that
+ * nobody else counts meanwhile.
+ */
 export function* nextResends(entryIds: readonly string[]): Transaction<Map<string, number>> {
   const wanted = [...new Set(entryIds)];
   if (wanted.length === 0) return new Map();

@@ -1,4 +1,7 @@
-/** Tables of deliveries: the log, and the identities that were accepted; and what the ID of a log entry says of its time. */
+/**
+ * Tables of deliveries: the log, and the identities that were accepted; and what the ID of a log entry says of its
+ * time.
+ */
 import { defineTable, type RowOf, type StoredRowOf } from '../database/table.ts';
 
 /** The log. Internal columns: the payload, the slot of the rate limit, and how often the bytes were delivered again. */
@@ -40,7 +43,8 @@ export const IDENTITY = defineTable('identity', {
 });
 
 /**
- * An ID is made after the body was read, by a clock that may have stepped or differ from the database's: it names the time of receipt, and
+ * An ID is made after the body was read, by a clock that may have stepped or differ from the database's: it names the
+ * time of receipt, and
  * that of the slot, to this many milliseconds. Entries of a span are found by their IDs, along the index of the log.
  */
 export const ENTRY_TIME_SLACK_MS = 300_000;

@@ -1,7 +1,10 @@
 /** How payload bytes are stored: compressed where that is worth its time. contract §5.9 (Log). */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 
-/** Below this, compressing costs more time at receipt than the disk it saves: one database page holds the row either way. */
+/**
+ * Below this, compressing costs more time at receipt than the disk it saves: one database page holds the row either
+ * way.
+ */
 const COMPRESSED_FROM_BYTES = 2_048;
 const FASTEST = 1;
 

@@ -54,9 +54,12 @@ export interface StartDecision {
 }
 
 /**
- * What became of an arrival. `busy`: IDs of runs that it did not start, because their groups were. `replaced`: IDs of open runs that
- * made place for its own. `entry`: of stored bytes that were delivered again, the new entry. `stale`: the serving state has moved, or the
- * entry was named minutes ago; decide again. `throttled`: no slot was free and nothing was stored. `gone`: the entry whose bytes were to be delivered again was removed.
+ * What became of an arrival. `busy`: IDs of runs that it did not start, because their groups were. `replaced`: IDs of
+ * open runs that
+ * made place for its own. `entry`: of stored bytes that were delivered again, the new entry. `stale`: the serving state
+ * has moved, or the
+ * entry was named minutes ago; decide again. `throttled`: no slot was free and nothing was stored. `gone`: the entry
+ * whose bytes were to be delivered again was removed.
  */
 export type DeliveryOutcome =
   | Accepted
@@ -81,7 +84,8 @@ export interface CommitResult {
 }
 
 /**
- * Settles a batch in order of arrival, as if one after the other. The log's entries are the slots; `remembered` spares looking
+ * Settles a batch in order of arrival, as if one after the other. The log's entries are the slots; `remembered` spares
+ * looking
  * them up where this process is the only writer.
  */
 export function* commitDeliveries(
@@ -107,7 +111,8 @@ export function* commitDeliveries(
     resent: [],
     runs: [],
   };
-  // A process may have stood still for minutes: where others count slots, one of so old a name would be found by none of them.
+  // A process may have stood still for minutes: where others count slots, one of so old a name would be found by none
+  // of them.
   const oldestId = remembered === undefined ? firstUuidv7(nowMs - ENTRY_TIME_SLACK_MS) : '';
   const isTimely = ({ factoryUid, servingVersion, entryId }: PendingDelivery): boolean =>
     current.get(factoryUid) === servingVersion && entryId >= oldestId;

@@ -1,4 +1,7 @@
-/** Rate windows of webhooks: the slots of the last minute, read from the log, or remembered where this process is its only writer. */
+/**
+ * Rate windows of webhooks: the slots of the last minute, read from the log, or remembered where this process is its
+ * only writer.
+ */
 import { RATE_WINDOW_MS } from '#deliveries';
 import { firstUuidv7 } from '#runs';
 import type { PendingDelivery } from './pending-deliveries.ts';

@@ -45,7 +45,8 @@ export function* recordEvents(
   }));
   yield* insertInto(FACTORY_EVENT, rows);
   yield* change(
-    'DELETE FROM factory_event WHERE factory_uid = ? AND id < (SELECT id FROM factory_event WHERE factory_uid = ? ORDER BY id DESC LIMIT 1 OFFSET ?)',
+    'DELETE FROM factory_event WHERE factory_uid = ? AND id < (SELECT id FROM factory_event ' +
+      'WHERE factory_uid = ? ORDER BY id DESC LIMIT 1 OFFSET ?)',
     factoryUid,
     factoryUid,
     EVENTS_RETAINED_MAX - 1,

@@ -80,7 +80,8 @@ export class FactoryStore {
   async syncRequests(): Promise<{ uid: string; isAsked: boolean }[]> {
     const found = await this.database.longRead(() =>
       rows<{ uid: string; asked: number }>(
-        'SELECT uid, CASE WHEN generation_requested > generation_handled THEN 1 ELSE 0 END AS asked FROM factory WHERE deleted_at IS NULL',
+        'SELECT uid, CASE WHEN generation_requested > generation_handled THEN 1 ELSE 0 END AS asked ' +
+          'FROM factory WHERE deleted_at IS NULL',
       ),
     );
     return found.map(({ uid, asked }) => ({ uid, isAsked: asked === 1 }));
@@ -90,7 +91,8 @@ export class FactoryStore {
   requestSync(uid: string, by?: ChangedBy): Promise<number> {
     return this.database.run(function* () {
       const asked = yield* row<{ generation_requested: number }>(
-        'UPDATE factory SET generation_requested = generation_requested + 1 WHERE uid = ? AND deleted_at IS NULL RETURNING generation_requested',
+        'UPDATE factory SET generation_requested = generation_requested + 1 WHERE uid = ? ' +
+          'AND deleted_at IS NULL RETURNING generation_requested',
         uid,
       );
       if (asked !== undefined)
@@ -108,7 +110,8 @@ export class FactoryStore {
   setSuspended(uid: string, suspended: boolean, by?: ChangedBy): Promise<boolean> {
     return this.database.run(function* () {
       const found = yield* change(
-        'UPDATE factory SET suspended = ?, generation_requested = generation_requested + 1 WHERE uid = ? AND deleted_at IS NULL',
+        'UPDATE factory SET suspended = ?, generation_requested = generation_requested + 1 WHERE uid = ? ' +
+          'AND deleted_at IS NULL',
         suspended ? 1 : 0,
         uid,
       );
@@ -125,7 +128,10 @@ export class FactoryStore {
     });
   }
 
-  /** Deletes: its webhooks answer 404 at once, its queued runs are cancelled, live ones finish; its own secrets and approvals are nobody's any more. False when it is gone already. */
+  /**
+   * Deletes: its webhooks answer 404 at once, its queued runs are cancelled, live ones finish; its own secrets and
+   * approvals are nobody's any more. False when it is gone already.
+   */
   remove(uid: string, by?: ChangedBy): Promise<boolean> {
     return this.database.run(() => deleteFactory(uid, by));
   }
@@ -135,7 +141,8 @@ export class FactoryStore {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
       const acquired = yield* row<{ fence: number }>(
-        'UPDATE factory SET lease_owner = ?, lease_until = ?, fence = fence + 1 WHERE uid = ? AND deleted_at IS NULL AND (lease_owner = ? OR lease_until < ?) RETURNING fence',
+        'UPDATE factory SET lease_owner = ?, lease_until = ?, fence = fence + 1 WHERE uid = ? ' +
+          'AND deleted_at IS NULL AND (lease_owner = ? OR lease_until < ?) RETURNING fence',
         owner,
         nowMs + forMs,
         uid,
@@ -216,7 +223,10 @@ export class FactoryStore {
     });
   }
 
-  /** Changes label, source and policy together; another source or policy asks for a pass. A name that the factory's file decides is the file's. */
+  /**
+   * Changes label, source and policy together; another source or policy asks for a pass. A name that the factory's file
+   * decides is the file's.
+   */
   edit(uid: string, changes: FactoryChanges, by?: ChangedBy): Promise<FactoryEdit> {
     return this.database.run(() => editFactory(uid, changes, by, this.hasCommits));
   }

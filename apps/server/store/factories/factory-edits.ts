@@ -14,7 +14,10 @@ export interface FactoryChanges {
   syncPolicy?: SyncPolicy;
 }
 
-/** What became of an edit. `named-by-file`: the factory's own file decides its name; `policy-needs-git`: the source has no commits to ask anything of. In both cases nothing was changed. */
+/**
+ * What became of an edit. `named-by-file`: the factory's own file decides its name; `policy-needs-git`: the source has
+ * no commits to ask anything of. In both cases nothing was changed.
+ */
 export type FactoryEdit = 'done' | 'named-by-file' | 'policy-needs-git' | 'gone';
 
 /** Changes what is new; nothing at all where one of the changes cannot be. */
@@ -51,7 +54,8 @@ export function* editFactory(
   // A pass that is under way with the old source or policy writes nothing any more.
   if (source !== undefined || syncPolicy !== undefined)
     yield* change(
-      'UPDATE factory SET updated_at = ?, generation_requested = generation_requested + 1, fence = fence + 1 WHERE uid = ?',
+      'UPDATE factory SET updated_at = ?, generation_requested = generation_requested + 1, fence = fence + 1 ' +
+        'WHERE uid = ?',
       nowMs,
       uid,
     );

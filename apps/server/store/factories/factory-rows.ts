@@ -12,7 +12,8 @@ import { forgetRevisions } from './revisions.ts';
 import { insertInto } from '../database/table.ts';
 
 /**
- * Where a factory's files come from. What else belongs to it, its kind knows (sync/sources); these members mean the same
+ * Where a factory's files come from. What else belongs to it, its kind knows (sync/sources); these members mean the
+ * same
  * for every kind that has them.
  */
 export interface FactorySource {
@@ -74,7 +75,8 @@ export interface NewFactory {
 export function* deleteFactory(uid: string, by: ChangedBy | undefined): Transaction<boolean> {
   const nowMs = yield* databaseNow();
   const found = yield* row<{ slug: string }>(
-    'UPDATE factory SET deleted_at = ?, fence = fence + 1, lease_until = 0, updated_at = ? WHERE uid = ? AND deleted_at IS NULL RETURNING slug',
+    'UPDATE factory SET deleted_at = ?, fence = fence + 1, lease_until = 0, updated_at = ? WHERE uid = ? ' +
+      'AND deleted_at IS NULL RETURNING slug',
     nowMs,
     nowMs,
     uid,
@@ -85,7 +87,8 @@ export function* deleteFactory(uid: string, by: ChangedBy | undefined): Transact
     yield* change(`UPDATE ${table} SET deleted_at = ? WHERE factory_uid = ? AND deleted_at IS NULL`, nowMs, uid);
   }
   yield* change(
-    "UPDATE run SET state = 'CANCELLED', status_message = 'the factory was deleted', cancel_requested_at = ?, finished_at = ?, updated_at = ? WHERE factory_uid = ? AND state = 'QUEUED'",
+    "UPDATE run SET state = 'CANCELLED', status_message = 'the factory was deleted', cancel_requested_at = ?, " +
+      "finished_at = ?, updated_at = ? WHERE factory_uid = ? AND state = 'QUEUED'",
     nowMs,
     nowMs,
     nowMs,
@@ -146,8 +149,10 @@ export function* insertFactory(factory: NewFactory): Transaction<boolean> {
   const policy = JSON.stringify(factory.syncPolicy ?? {});
   // Made again, it has the same UIDs and nothing else of its former life.
   const revived = yield* change(
-    `UPDATE factory SET deleted_at = NULL, source = ?, sync_policy = ?, name = ?, description = ?, definition = ?, condition = ?, conditions = '{}', rewrite = NULL, how_applied = NULL, serving_version = ?, updated_at = ?,
-      generation_requested = generation_requested + 1, revision_applied = NULL, revision_seen = NULL, revision_attempted = NULL, suspended = 0, failures = 0
+    `UPDATE factory SET deleted_at = NULL, source = ?, sync_policy = ?, name = ?, description = ?, definition = ?,
+      condition = ?, conditions = '{}', rewrite = NULL, how_applied = NULL, serving_version = ?, updated_at = ?,
+      generation_requested = generation_requested + 1, revision_applied = NULL, revision_seen = NULL,
+      revision_attempted = NULL, suspended = 0, failures = 0
       WHERE uid = ? AND deleted_at IS NOT NULL`,
     JSON.stringify(factory.source),
     policy,

@@ -9,7 +9,10 @@ import { recordEvents } from './events.ts';
 import { PASS, type PassRow } from './factory.entities.ts';
 import { acceptRevision } from './revisions.ts';
 
-/** Problems and changes on one page of passes, but for its last pass: some megabytes of JSON, which a process holds several times at once. */
+/**
+ * Problems and changes on one page of passes, but for its last pass: some megabytes of JSON, which a process holds
+ * several times at once.
+ */
 export const PAGE_ENTRIES_MAX = 10_000;
 
 /** Passes read in one go: each may have hundreds of problems. */
@@ -35,8 +38,10 @@ export function* recordPass(uid: string, fence: number, outcome: PassOutcome): T
     record,
   } = outcome;
   const written = yield* change(
-    `UPDATE factory SET generation_handled = ?, condition = ?, conditions = COALESCE(?, conditions), failures = ?, revision_seen = COALESCE(?, revision_seen),
-    revision_attempted = COALESCE(?, revision_attempted), rewrite = CASE WHEN ? = 1 THEN ? ELSE rewrite END WHERE uid = ? AND fence = ?`,
+    `UPDATE factory SET generation_handled = ?, condition = ?, conditions = COALESCE(?, conditions), failures = ?,
+      revision_seen = COALESCE(?, revision_seen),
+    revision_attempted = COALESCE(?, revision_attempted), rewrite = CASE WHEN ? = 1 THEN ? ELSE rewrite END
+    WHERE uid = ? AND fence = ?`,
     generationHandled,
     JSON.stringify(condition),
     conditions === undefined ? null : JSON.stringify(conditions),

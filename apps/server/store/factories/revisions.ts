@@ -30,7 +30,8 @@ export function* acceptRevision(
   const brought = [...new Set([...commits, tip])];
   // What comes back begins anew: what was applied meanwhile did not hold it.
   yield* change(
-    `UPDATE revision SET lost = 0, ordinal = ?, seen_at = ?, pass_id = ? WHERE factory_uid = ? AND lost > 0 AND revision IN (${placeholders(brought.length)})`,
+    'UPDATE revision SET lost = 0, ordinal = ?, seen_at = ?, pass_id = ? WHERE factory_uid = ? AND lost > 0 ' +
+      `AND revision IN (${placeholders(brought.length)})`,
     number,
     atMs,
     passId ?? null,
@@ -44,17 +45,20 @@ export function* acceptRevision(
     { ignoreConflicts: true },
   );
   yield* change('UPDATE revision SET tip = ? WHERE factory_uid = ? AND revision = ?', number, factoryUid, tip);
-  // Nobody can tell whether the tip holds the others: said to be lost, they would wake people; said to serve, they would lie.
+  // Nobody can tell whether the tip holds the others: said to be lost, they would wake people; said to serve, they
+  // would lie.
   if (forgetsOthers)
     yield* change(
-      `DELETE FROM revision WHERE factory_uid = ? AND lost = 0 AND revision NOT IN (${placeholders(brought.length + lost.length)})`,
+      'DELETE FROM revision WHERE factory_uid = ? AND lost = 0 ' +
+        `AND revision NOT IN (${placeholders(brought.length + lost.length)})`,
       factoryUid,
       ...brought,
       ...lost,
     );
   if (anew)
     yield* change(
-      `UPDATE revision SET lost = ? WHERE factory_uid = ? AND lost = 0 AND revision NOT IN (${placeholders(brought.length)})`,
+      'UPDATE revision SET lost = ? WHERE factory_uid = ? AND lost = 0 ' +
+        `AND revision NOT IN (${placeholders(brought.length)})`,
       number,
       factoryUid,
       ...brought,
@@ -67,7 +71,8 @@ export function* acceptRevision(
       ...lost,
     );
   yield* change(
-    'DELETE FROM revision WHERE factory_uid = ? AND tip < ? AND ordinal < (SELECT ordinal FROM revision WHERE factory_uid = ? ORDER BY ordinal DESC LIMIT 1 OFFSET ?)',
+    'DELETE FROM revision WHERE factory_uid = ? AND tip < ? AND ordinal < (SELECT ordinal FROM revision ' +
+      'WHERE factory_uid = ? ORDER BY ordinal DESC LIMIT 1 OFFSET ?)',
     factoryUid,
     number,
     factoryUid,
@@ -120,7 +125,8 @@ export class RevisionStore {
       row<{ id: string | null }>(
         `SELECT COALESCE(
           (SELECT p.id FROM sync_pass p WHERE p.factory_uid = ? AND p.revision_id = ? ORDER BY p.id DESC LIMIT 1),
-          (SELECT p.id FROM revision r JOIN sync_pass came ON came.id = r.pass_id JOIN sync_pass p ON p.factory_uid = r.factory_uid AND p.revision_id = came.revision_id
+          (SELECT p.id FROM revision r JOIN sync_pass came ON came.id = r.pass_id JOIN sync_pass p
+          ON p.factory_uid = r.factory_uid AND p.revision_id = came.revision_id
            WHERE r.factory_uid = ? AND r.revision = ? ORDER BY p.id DESC LIMIT 1)) AS id`,
         factoryUid,
         id,

@@ -66,7 +66,8 @@ export class TrafficStore {
   }
 
   /**
-   * Deliveries received and runs created since then. A log entry is one delivery, also where it stands for a flood of refused ones.
+   * Deliveries received and runs created since then. A log entry is one delivery, also where it stands for a flood of
+   * refused ones.
    * Times are those that the IDs name. Open runs are few, and are looked at once for everything.
    */
   since(factoryUid: string, sinceMs: number, wanted: TrafficQuery): Promise<Traffic> {
@@ -106,8 +107,10 @@ type OpenRun = Omit<RunCount, 'named'> & Record<RunColumn, string | null>;
 
 function openRuns({ factoryUid, first }: Span, dialect: Database['dialect']): Transaction<OpenRun[]> {
   const hint = phrase(dialect === 'postgres' ? '' : ' INDEXED BY run_open');
-  return query<OpenRun>(sql`SELECT webhook_uid, automation_uid, environment_id, skill_spec, state, count(*) AS n, max(run_id) AS last FROM run${hint}
-    WHERE settled_at IS NULL AND factory_uid = ${factoryUid} AND run_id >= ${first} GROUP BY webhook_uid, automation_uid, environment_id, skill_spec, state`);
+  return query<OpenRun>(sql`SELECT webhook_uid, automation_uid, environment_id, skill_spec, state, count(*) AS n,
+    max(run_id) AS last FROM run${hint}
+    WHERE settled_at IS NULL AND factory_uid = ${factoryUid} AND run_id >= ${first}
+    GROUP BY webhook_uid, automation_uid, environment_id, skill_spec, state`);
 }
 
 /** What was created since then ended since then, too: the index is in order of the ends. */
@@ -122,7 +125,8 @@ function endedRuns(
   const own =
     column === 'environment_id' || column === 'skill_spec' ? sql` AND factory_uid = ${factoryUid}` : phrase('');
   return sql`SELECT ${phrase(column)} AS named, state, count(*) AS n, max(run_id) AS last FROM run${hint}
-    WHERE ${oneOf(column, values)} AND settled_at IS NOT NULL AND settled_at >= ${sinceMs} AND run_id >= ${first}${own} GROUP BY ${phrase(column)}, state`;
+    WHERE ${oneOf(column, values)} AND settled_at IS NOT NULL AND settled_at >= ${sinceMs} AND run_id >= ${first}${own}
+    GROUP BY ${phrase(column)}, state`;
 }
 
 function* runsOfFactory(
@@ -134,14 +138,16 @@ function* runsOfFactory(
   const ended = yield* query<
     Omit<RunCount, 'named'>
   >(sql`SELECT state, count(*) AS n, max(run_id) AS last FROM run${hint}
-    WHERE factory_uid = ${factoryUid} AND state IN ('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED') AND settled_at IS NOT NULL AND settled_at >= ${sinceMs} AND run_id >= ${first} GROUP BY state`);
+    WHERE factory_uid = ${factoryUid} AND state IN ('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED')
+    AND settled_at IS NOT NULL AND settled_at >= ${sinceMs} AND run_id >= ${first} GROUP BY state`);
   return sumByName([...ended, ...open].map((run) => ({ ...run, named: '' }))).get('');
 }
 
 function* deliveriesOf(webhookUids: readonly string[], first: string): Transaction<Map<string, DeliveryTraffic>> {
   if (webhookUids.length === 0) return new Map();
   const found = yield* query<{ uid: string; outcome: string; n: number; last: string }>(
-    sql`SELECT webhook_uid AS uid, outcome, count(*) AS n, max(entry_id) AS last FROM delivery WHERE ${oneOf('webhook_uid', webhookUids)} AND entry_id >= ${first} GROUP BY webhook_uid, outcome`,
+    sql`SELECT webhook_uid AS uid, outcome, count(*) AS n, max(entry_id) AS last FROM delivery
+      WHERE ${oneOf('webhook_uid', webhookUids)} AND entry_id >= ${first} GROUP BY webhook_uid, outcome`,
   );
   const traffic = new Map<string, DeliveryTraffic>();
   for (const { uid, outcome, n, last } of found) {

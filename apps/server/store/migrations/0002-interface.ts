@@ -64,40 +64,52 @@ function statements({ bytes, int, computed }: Types): string[] {
     `ALTER TABLE run ADD COLUMN mode TEXT NOT NULL DEFAULT 'normal'`,
     `ALTER TABLE run ADD COLUMN interactive ${int} NOT NULL DEFAULT 0`,
     // Time of its last change, once a run has ended; unknown while it is open.
-    `ALTER TABLE run ADD COLUMN settled_at ${int} GENERATED ALWAYS AS (CASE WHEN state IN ${ENDED} THEN updated_at END) ${computed}`,
-    // Open runs are few and change often: one index that grows at its end is read through, and has what they are mostly asked for.
-    // Ended runs are many and change no more: they enter the indexes of the list when they end, so that neither an acceptance nor a
+    `ALTER TABLE run ADD COLUMN settled_at ${int} GENERATED ALWAYS AS (CASE WHEN state IN ${ENDED} ` +
+      `THEN updated_at END) ${computed}`,
+    // Open runs are few and change often: one index that grows at its end is read through, and has what they are mostly
+    // asked for.
+    // Ended runs are many and change no more: they enter the indexes of the list when they end, so that neither an
+    // acceptance nor a
     // change of state pays for them.
     'DROP INDEX run_updated',
-    'CREATE INDEX run_open ON run (updated_at, run_id, factory_uid, state, created_at, config_name, creator_uid) WHERE settled_at IS NULL',
+    'CREATE INDEX run_open ON run (updated_at, run_id, factory_uid, state, created_at, config_name, ' +
+      'creator_uid) WHERE settled_at IS NULL',
     'CREATE INDEX run_settled ON run (settled_at, run_id) WHERE settled_at IS NOT NULL',
     ...LISTED_BY.map(
       (column) =>
-        `CREATE INDEX run_settled_${column} ON run (${column}, settled_at, run_id) WHERE settled_at IS NOT NULL AND ${column} IS NOT NULL`,
+        `CREATE INDEX run_settled_${column} ON run (${column}, settled_at, run_id) ` +
+        `WHERE settled_at IS NOT NULL AND ${column} IS NOT NULL`,
     ),
-    'CREATE INDEX run_settled_factory_state ON run (factory_uid, state, settled_at, run_id) WHERE settled_at IS NOT NULL AND factory_uid IS NOT NULL',
-    'CREATE INDEX run_settled_factory_config ON run (factory_uid, config_name, settled_at, run_id) WHERE settled_at IS NOT NULL AND factory_uid IS NOT NULL AND config_name IS NOT NULL',
+    'CREATE INDEX run_settled_factory_state ON run (factory_uid, state, settled_at, run_id) ' +
+      'WHERE settled_at IS NOT NULL AND factory_uid IS NOT NULL',
+    'CREATE INDEX run_settled_factory_config ON run (factory_uid, config_name, settled_at, run_id) ' +
+      'WHERE settled_at IS NOT NULL AND factory_uid IS NOT NULL AND config_name IS NOT NULL',
     'CREATE INDEX run_settled_created ON run (created_at, run_id) WHERE settled_at IS NOT NULL',
     'CREATE INDEX run_settled_title ON run (title, run_id) WHERE settled_at IS NOT NULL',
-    'CREATE INDEX run_settled_factory_title ON run (factory_uid, title, run_id) WHERE settled_at IS NOT NULL AND factory_uid IS NOT NULL',
+    'CREATE INDEX run_settled_factory_title ON run (factory_uid, title, run_id) WHERE settled_at IS NOT NULL ' +
+      'AND factory_uid IS NOT NULL',
     ...['state', 'factory_uid', 'config_name'].map(
       (column) =>
-        `CREATE INDEX run_settled_${column}_created ON run (${column}, created_at, run_id) WHERE settled_at IS NOT NULL AND ${column} IS NOT NULL`,
+        `CREATE INDEX run_settled_${column}_created ON run (${column}, created_at, run_id) ` +
+        `WHERE settled_at IS NOT NULL AND ${column} IS NOT NULL`,
     ),
     'CREATE INDEX run_parent ON run (parent_run_id) WHERE parent_run_id IS NOT NULL',
     // Only of runs that continue another's conversation: the others are their own.
     'CREATE INDEX run_conversation ON run (conversation_id, run_id) WHERE conversation_id IS NOT NULL',
 
     `CREATE TABLE run_metadata (
-      run_id TEXT NOT NULL REFERENCES run (run_id), key TEXT NOT NULL, value TEXT NOT NULL, settled_at ${int}, PRIMARY KEY (run_id, key))`,
+      run_id TEXT NOT NULL REFERENCES run (run_id), key TEXT NOT NULL, value TEXT NOT NULL, settled_at ${int}, PRIMARY
+      KEY (run_id, key))`,
     'CREATE INDEX run_metadata_settled ON run_metadata (key, value, settled_at, run_id) WHERE settled_at IS NOT NULL',
 
     // Files of a request, for the workspace of the execution that takes it.
     `CREATE TABLE attachment (
-      run_id TEXT NOT NULL REFERENCES run (run_id), followup_id TEXT NOT NULL, file_name TEXT NOT NULL, mime_type TEXT NOT NULL,
+      run_id TEXT NOT NULL REFERENCES run (run_id), followup_id TEXT NOT NULL, file_name TEXT NOT NULL, mime_type TEXT
+      NOT NULL,
       size ${int} NOT NULL, bytes ${bytes} NOT NULL, PRIMARY KEY (run_id, followup_id, file_name))`,
     `CREATE TABLE artifact (
-      artifact_uid TEXT PRIMARY KEY, run_id TEXT NOT NULL REFERENCES run (run_id), execution_id TEXT NOT NULL, artifact_type TEXT NOT NULL,
+      artifact_uid TEXT PRIMARY KEY, run_id TEXT NOT NULL REFERENCES run (run_id), execution_id TEXT NOT NULL,
+      artifact_type TEXT NOT NULL,
       at ${int} NOT NULL, details TEXT NOT NULL, bytes ${bytes})`,
     'CREATE INDEX artifact_run ON artifact (run_id, artifact_uid)',
     'CREATE INDEX artifact_of_type ON artifact (artifact_type, run_id)',
@@ -125,7 +137,8 @@ function statements({ bytes, int, computed }: Types): string[] {
     // The answer to a POST that named an idempotency key; without an answer it is under way. contract §3.2 (Create).
     `CREATE TABLE idempotency (
       principal_uid TEXT NOT NULL, scope TEXT NOT NULL, idempotency_key TEXT NOT NULL, request_hash ${bytes} NOT NULL,
-      status ${int}, answer TEXT, at ${int} NOT NULL, lease_until ${int} NOT NULL, PRIMARY KEY (principal_uid, scope, idempotency_key))`,
+      status ${int}, answer TEXT, at ${int} NOT NULL, lease_until ${int} NOT NULL, PRIMARY KEY (principal_uid, scope,
+      idempotency_key))`,
     'CREATE INDEX idempotency_at ON idempotency (at)',
     'ALTER TABLE audit_entry ADD COLUMN key_id TEXT',
     // The trail is listed newest first, whole or by one of its members.
@@ -142,9 +155,11 @@ const TITLES_IN_BINARY_ORDER = 'ALTER TABLE run ALTER COLUMN title TYPE TEXT COL
 // A run's metadata is found in the order of the list: the copy of its time follows it, whoever changes the run.
 const SQLITE_TRIGGERS = [
   `CREATE TRIGGER run_metadata_follows AFTER UPDATE OF state, updated_at ON run
-   WHEN (OLD.state IN ${ENDED}) <> (NEW.state IN ${ENDED}) OR (NEW.state IN ${ENDED} AND OLD.updated_at <> NEW.updated_at)
+   WHEN (OLD.state IN ${ENDED}) <> (NEW.state IN ${ENDED}) OR (NEW.state IN ${ENDED}
+   AND OLD.updated_at <> NEW.updated_at)
    BEGIN
-     UPDATE run_metadata SET settled_at = CASE WHEN NEW.state IN ${ENDED} THEN NEW.updated_at END WHERE run_id = NEW.run_id;
+     UPDATE run_metadata SET settled_at = CASE WHEN NEW.state IN ${ENDED} THEN NEW.updated_at END
+     WHERE run_id = NEW.run_id;
    END`,
 ];
 

@@ -29,11 +29,13 @@ export class Dashboard1700000000005 implements MigrationInterface {
 function statements({ bytes, int, keyed }: Types): string[] {
   return [
     // A browser that is signed in: SHA-256 of its cookie, and the key whose rights it has.
-    `CREATE TABLE browser_session (hash ${bytes} PRIMARY KEY, key_id TEXT NOT NULL REFERENCES api_key (id), created_at ${int} NOT NULL, expires_at ${int} NOT NULL)${keyed}`,
+    `CREATE TABLE browser_session (hash ${bytes} PRIMARY KEY, key_id TEXT NOT NULL REFERENCES api_key (id), ` +
+      `created_at ${int} NOT NULL, expires_at ${int} NOT NULL)${keyed}`,
     'CREATE INDEX browser_session_expires ON browser_session (expires_at)',
     'CREATE INDEX browser_session_key ON browser_session (key_id)',
 
-    // Which check a refused delivery failed, by which header, how far its clock was off, and the common mistake that was found; JSON of RefusalDetails.
+    // Which check a refused delivery failed, by which header, how far its clock was off, and the common mistake that
+    // was found; JSON of RefusalDetails.
     'ALTER TABLE delivery ADD COLUMN refusal TEXT',
     // The entry whose stored bytes this one delivered again.
     'ALTER TABLE delivery ADD COLUMN resent_from TEXT',

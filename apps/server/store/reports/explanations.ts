@@ -1,4 +1,7 @@
-/** What explanations look up beside the log: definitions as they are now, deleted ones too, and the delivery that a duplicate repeats. spec: Webhook delivery. */
+/**
+ * What explanations look up beside the log: definitions as they are now, deleted ones too, and the delivery that a
+ * duplicate repeats. spec: Webhook delivery.
+ */
 import type { AutomationDefinition } from '#definitions';
 import type { Database } from '../database/database.ts';
 import { placeholders, row, rows, type SqlValue } from '../database/transactions.ts';
@@ -68,11 +71,15 @@ export class ExplanationStore {
     });
   }
 
-  /** The accepted delivery of this identity before an entry of the log. What was delivered again only looks like it. Looked for away from acceptances: a log may be long. */
+  /**
+   * The accepted delivery of this identity before an entry of the log. What was delivered again only looks like it.
+   * Looked for away from acceptances: a log may be long.
+   */
   async original(webhookUid: string, deliveryId: string, entryId: string): Promise<string | undefined> {
     const params: SqlValue[] = [webhookUid, entryId, deliveryId];
     const text =
-      "SELECT entry_id FROM delivery WHERE webhook_uid = ? AND entry_id < ? AND outcome = 'accepted' AND delivery_id = ? AND resent_from IS NULL ORDER BY entry_id DESC LIMIT 1";
+      "SELECT entry_id FROM delivery WHERE webhook_uid = ? AND entry_id < ? AND outcome = 'accepted' " +
+      'AND delivery_id = ? AND resent_from IS NULL ORDER BY entry_id DESC LIMIT 1';
     return (await this.database.longRead(() => row<{ entry_id: string }>(text, ...params)))?.entry_id;
   }
 }

@@ -1,5 +1,6 @@
 /**
- * Deliveries and runs counted by time, for charts: grouped in the database, along indexes, the newest first, and no more rows than a bound.
+ * Deliveries and runs counted by time, for charts: grouped in the database, along indexes, the newest first, and no
+ * more rows than a bound.
  * One question is many short statements, so that other long reads get their turn between them. contract §3.7, §12.2.
  */
 import type { OutcomeKind } from '#deliveries';
@@ -13,7 +14,10 @@ import { row, rows, type Transaction } from '../database/transactions.ts';
 const ROWS_MAX = 500_000;
 /** Parts of a span that are read one after the other: of a question at its bound each takes tens of milliseconds. */
 const SLICES = 24;
-/** An ID is made after what it names was received, and two clocks of an installation differ: its time is right to this many milliseconds. */
+/**
+ * An ID is made after what it names was received, and two clocks of an installation differ: its time is right to this
+ * many milliseconds.
+ */
 const CLOCK_SLACK_MS = 300_000;
 /** Last time that an ID can name; later than every other. */
 const TIME_MS_MAX = 2 ** 48 - 1;
@@ -153,8 +157,10 @@ function deliveriesIn(
     ...(webhookUid === undefined ? [] : [sql`w.uid = ${webhookUid}`]),
   ];
   return sql`SELECT bucket, outcome, CAST(sum(entries) AS BIGINT) AS deliveries, count(*) AS looked FROM (
-      SELECT ${bucketOf('d.received_at', buckets)} AS bucket, d.outcome, d.entries FROM webhook w CROSS JOIN delivery d${hint('delivery_webhook', dialect)}
-      WHERE ${allOf(ofWhom)} AND d.webhook_uid = w.uid AND d.entry_id >= ${firstUuidv7(fromMs)} AND d.entry_id < ${firstUuidv7(untilMs)} LIMIT ${limit}
+      SELECT ${bucketOf('d.received_at', buckets)} AS bucket, d.outcome, d.entries FROM webhook w CROSS
+      JOIN delivery d${hint('delivery_webhook', dialect)}
+      WHERE ${allOf(ofWhom)} AND d.webhook_uid = w.uid AND d.entry_id >= ${firstUuidv7(fromMs)}
+      AND d.entry_id < ${firstUuidv7(untilMs)} LIMIT ${limit}
     ) AS entry GROUP BY bucket, outcome`;
 }
 
@@ -175,8 +181,10 @@ function* homeOf({ factoryUids, webhookUid, automationUid }: RunScope): Transact
 }
 
 /**
- * Open runs stand in one index and ended ones in others. Both are read in one statement, so that a run that ends meanwhile is counted once.
- * Ended runs of a factory stand in the order of their creation, those of an automation or a webhook in the order of their last change: what
+ * Open runs stand in one index and ended ones in others. Both are read in one statement, so that a run that ends
+ * meanwhile is counted once.
+ * Ended runs of a factory stand in the order of their creation, those of an automation or a webhook in the order of
+ * their last change: what
  * was created in the span may have changed at any time since.
  */
 function runStatements(scope: RunScope, buckets: TimeBuckets, dialect: Database['dialect']): Bounded[] {
@@ -210,7 +218,8 @@ function runStatements(scope: RunScope, buckets: TimeBuckets, dialect: Database[
 function runsOf(parts: readonly Sql[], limit: number): Sql {
   const [first = phrase(''), ...others] = parts.map((part) => sql`SELECT * FROM (${part}) AS part`);
   const all = others.reduce((before, part) => sql`${before} UNION ALL ${part}`, first);
-  return sql`SELECT bucket, state, count(*) AS looked, string_agg(CAST(latency AS TEXT), ',') AS latencies FROM (${all} LIMIT ${limit}) AS counted GROUP BY bucket, state`;
+  return sql`SELECT bucket, state, count(*) AS looked, string_agg(CAST(latency AS TEXT), ',') AS latencies FROM (${all}
+    LIMIT ${limit}) AS counted GROUP BY bucket, state`;
 }
 
 function openRuns(span: Span, scope: RunScope, buckets: TimeBuckets, dialect: Database['dialect']): Sql {
@@ -230,7 +239,8 @@ function endedRuns(
   buckets: TimeBuckets,
   dialect: Database['dialect'],
 ): Sql {
-  return sql`SELECT ${countedColumns(buckets)} FROM run${hint(index, dialect)} WHERE ${allOf([phrase('settled_at IS NOT NULL'), ...conditionsOf(scope), inSlice])}`;
+  return sql`SELECT ${countedColumns(buckets)} FROM run${hint(index, dialect)}
+    WHERE ${allOf([phrase('settled_at IS NOT NULL'), ...conditionsOf(scope), inSlice])}`;
 }
 
 function conditionsOf({ factoryUids, automationUid, webhookUid }: RunScope): Sql[] {

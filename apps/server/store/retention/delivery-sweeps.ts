@@ -32,7 +32,10 @@ export function deliverySweep(): Sweep<string> {
   return { name: 'deliveries', everyMs: DELIVERY_ROUND_MS, scan: scanDeliveries, remove: removeDeliveries };
 }
 
-/** Of one webhook: entries before these of each class may go; '' where fewer than 50 are there. Only ever moves up, so that an old answer keeps too much at most. */
+/**
+ * Of one webhook: entries before these of each class may go; '' where fewer than 50 are there. Only ever moves up, so
+ * that an old answer keeps too much at most.
+ */
 type RetentionLimits = Record<RetentionClass, string>;
 
 /** Behind which entry of a webhook a look goes on. Stored as text. */
@@ -66,12 +69,18 @@ interface LogPosition {
   rejected_limit: string | null;
 }
 
-/** The next webhooks, with the oldest entry of each class and the oldest that must be kept. Along the index of the log, all in one statement. */
+/**
+ * The next webhooks, with the oldest entry of each class and the oldest that must be kept. Along the index of the log,
+ * all in one statement.
+ */
 function logPositions(after: string): Transaction<LogPosition[]> {
   const oldest = (kept: RetentionClass) =>
-    `(SELECT d.entry_id FROM delivery d WHERE d.webhook_uid = w.uid AND d.outcome IN (${OUTCOMES_OF[kept]}) ORDER BY d.entry_id LIMIT 1) AS ${kept}_oldest`;
+    '(SELECT d.entry_id FROM delivery d WHERE d.webhook_uid = w.uid ' +
+    `AND d.outcome IN (${OUTCOMES_OF[kept]}) ORDER BY d.entry_id LIMIT 1) AS ${kept}_oldest`;
   const limit = (kept: RetentionClass) =>
-    `(SELECT d.entry_id FROM delivery d WHERE d.webhook_uid = w.uid AND d.outcome IN (${OUTCOMES_OF[kept]}) ORDER BY d.entry_id DESC LIMIT 1 OFFSET ${RETAINED_ENTRIES_MIN - 1}) AS ${kept}_limit`;
+    '(SELECT d.entry_id FROM delivery d WHERE d.webhook_uid = w.uid ' +
+    `AND d.outcome IN (${OUTCOMES_OF[kept]}) ORDER BY d.entry_id DESC ` +
+    `LIMIT 1 OFFSET ${RETAINED_ENTRIES_MIN - 1}) AS ${kept}_limit`;
   return rows<LogPosition>(
     `SELECT w.uid, ${oldest('accepted')}, ${limit('accepted')}, ${oldest('rejected')}, ${limit('rejected')}
      FROM (SELECT uid FROM webhook WHERE uid > ? ORDER BY uid LIMIT ${WEBHOOKS_PER_SCAN}) w ORDER BY w.uid`,
@@ -95,7 +104,8 @@ function* scanEntries(
 ): Transaction<SweepBatch<string>> {
   const until = [limits.accepted, limits.rejected, ''].reduce((a, b) => (a > b ? a : b));
   const found = yield* rows<{ entry_id: string; outcome: OutcomeKind; size: number }>(
-    'SELECT entry_id, outcome, size FROM delivery WHERE webhook_uid = ? AND entry_id > ? AND entry_id < ? AND entry_id < ? AND received_at < ? ORDER BY entry_id LIMIT ?',
+    'SELECT entry_id, outcome, size FROM delivery WHERE webhook_uid = ? AND entry_id > ? AND entry_id < ? ' +
+      'AND entry_id < ? AND received_at < ? ORDER BY entry_id LIMIT ?',
     webhookUid,
     entryId,
     until,
@@ -121,7 +131,8 @@ function* removeDeliveries(entryIds: readonly string[]): Transaction<number> {
   let removed = 0;
   for (const some of inSlices(entryIds)) {
     removed += yield* change(
-      `DELETE FROM delivery WHERE entry_id IN (${placeholders(some.length)}) AND NOT EXISTS (SELECT 1 FROM run r WHERE r.entry_id = delivery.entry_id AND r.state IN ${LIVE})`,
+      `DELETE FROM delivery WHERE entry_id IN (${placeholders(some.length)}) AND NOT EXISTS (SELECT 1 ` +
+        `FROM run r WHERE r.entry_id = delivery.entry_id AND r.state IN ${LIVE})`,
       ...some,
     );
   }
@@ -173,7 +184,8 @@ export function identitySweep(days: number): Sweep<OldIdentity> {
 function* scanIdentities(place: string, cutoffMs: number): Transaction<SweepBatch<OldIdentity>> {
   const [uid = '', hash = ''] = place.split(' ');
   const found = yield* rows<OldIdentity & { accepted_at: number }>(
-    'SELECT webhook_uid, hash, accepted_at FROM identity WHERE (webhook_uid, hash) > (?, ?) ORDER BY webhook_uid, hash LIMIT ?',
+    'SELECT webhook_uid, hash, accepted_at FROM identity WHERE (webhook_uid, hash) > (?, ?) ' +
+      'ORDER BY webhook_uid, hash LIMIT ?',
     uid,
     Buffer.from(hash, 'hex'),
     IDENTITIES_PER_SCAN,

@@ -30,7 +30,8 @@ function* scanHistory(place: string, cutoffMs: number): Transaction<SweepBatch<O
   // Behind a pass of this factory, or behind the factory.
   const [uid = '', behindId] = place.split(' ');
   const factory = yield* row<FactoryRevisions>(
-    `SELECT uid, revision_seen, revision_attempted, revision_applied FROM factory WHERE uid ${behindId === undefined ? '>' : '>='} ? ORDER BY uid LIMIT 1`,
+    'SELECT uid, revision_seen, revision_attempted, revision_applied FROM factory ' +
+      `WHERE uid ${behindId === undefined ? '>' : '>='} ? ORDER BY uid LIMIT 1`,
     uid,
   );
   if (factory === undefined) return { targets: [], place: '', isOver: true };
@@ -60,7 +61,8 @@ interface FactoryRevisions {
 function* oldPasses(uid: string, behindId: string, cutoffMs: number): Transaction<string[]> {
   const found = yield* rows<{ id: string }>(
     `SELECT id FROM sync_pass WHERE factory_uid = ? AND id > ? AND finished_at < ?
-     AND id < (SELECT id FROM sync_pass WHERE factory_uid = ? ORDER BY id DESC LIMIT 1 OFFSET ${RETAINED_ENTRIES_MIN - 1}) ORDER BY id LIMIT ?`,
+     AND id < (SELECT id FROM sync_pass WHERE factory_uid = ? ORDER BY id DESC
+     LIMIT 1 OFFSET ${RETAINED_ENTRIES_MIN - 1}) ORDER BY id LIMIT ?`,
     uid,
     behindId,
     cutoffMs,
@@ -74,7 +76,8 @@ function* oldPasses(uid: string, behindId: string, cutoffMs: number): Transactio
 function* oldEvents(uid: string, cutoffMs: number): Transaction<string[]> {
   const found = yield* rows<{ id: string }>(
     `SELECT id FROM factory_event WHERE factory_uid = ? AND at < ?
-     AND id < (SELECT id FROM factory_event WHERE factory_uid = ? ORDER BY id DESC LIMIT 1 OFFSET ${RETAINED_ENTRIES_MIN - 1}) ORDER BY id LIMIT ?`,
+     AND id < (SELECT id FROM factory_event WHERE factory_uid = ? ORDER BY id DESC
+     LIMIT 1 OFFSET ${RETAINED_ENTRIES_MIN - 1}) ORDER BY id LIMIT ?`,
     uid,
     cutoffMs,
     uid,
@@ -83,7 +86,10 @@ function* oldEvents(uid: string, cutoffMs: number): Transaction<string[]> {
   return found.map(({ id }) => id);
 }
 
-/** The pass that applied last, and the last one of every revision that serves, is seen, or decided an object that is there: what status and inventory tell of. */
+/**
+ * The pass that applied last, and the last one of every revision that serves, is seen, or decided an object that is
+ * there: what status and inventory tell of.
+ */
 function* neededPasses(
   { uid, revision_seen: seen, revision_attempted: attempted, revision_applied: applied }: FactoryRevisions,
   among: readonly string[],
@@ -93,7 +99,8 @@ function* neededPasses(
     uid,
   );
   const served = yield* rows<{ revision: string }>(
-    `SELECT revision FROM webhook WHERE factory_uid = ? AND deleted_at IS NULL UNION SELECT revision FROM automation WHERE factory_uid = ? AND deleted_at IS NULL
+    `SELECT revision FROM webhook WHERE factory_uid = ? AND deleted_at IS NULL UNION SELECT revision FROM automation
+      WHERE factory_uid = ? AND deleted_at IS NULL
      UNION SELECT revision FROM resource WHERE factory_uid = ? AND deleted_at IS NULL`,
     uid,
     uid,

@@ -30,7 +30,10 @@ interface OldEvents {
 /** One file of a run. */
 type OldFile = { runId: string } & ({ artifactUid: string } | { followupId: string; fileName: string });
 
-/** Events of runs that ended longer ago than this. The last one stays, so that no number is given twice, and with it what the timeline is made of. */
+/**
+ * Events of runs that ended longer ago than this. The last one stays, so that no number is given twice, and with it
+ * what the timeline is made of.
+ */
 export function eventSweep(days: number, dialect: Database['dialect']): Sweep<OldEvents> {
   return {
     name: 'run events',
@@ -55,7 +58,10 @@ interface EndedRun {
   settled_at: number;
 }
 
-/** Targets of some runs; `rest`: of which run, and from which entry of its log on, there are more. Of the first run only what comes from `fromSeq` on. */
+/**
+ * Targets of some runs; `rest`: of which run, and from which entry of its log on, there are more. Of the first run only
+ * what comes from `fromSeq` on.
+ */
 type OldOf<T> = (
   runs: readonly EndedRun[],
   fromSeq: number,
@@ -71,7 +77,8 @@ function* scanRuns<T>(
   const place = parseCursor(text, cutoffMs);
   const runs = yield* rows<EndedRun>(
     `SELECT run_id, settled_at FROM run${dialect === 'sqlite' ? ' INDEXED BY run_settled' : ''}
-     WHERE settled_at IS NOT NULL AND settled_at < ? AND (settled_at, run_id) ${place.fromSeq === undefined ? '>' : '>='} (?, ?) ORDER BY settled_at, run_id LIMIT ?`,
+     WHERE settled_at IS NOT NULL AND settled_at < ?
+     AND (settled_at, run_id) ${place.fromSeq === undefined ? '>' : '>='} (?, ?) ORDER BY settled_at, run_id LIMIT ?`,
     cutoffMs,
     place.settledAtMs,
     place.runId,
@@ -103,7 +110,10 @@ function formatCursor({ settledAtMs, runId, fromSeq }: RunCursor): string {
   return [settledAtMs, runId, ...(fromSeq === undefined ? [] : [fromSeq])].join(' ');
 }
 
-/** A place beyond the cutoff was reached by a clock that was wrong, or while less was kept: everything before the cutoff is done. */
+/**
+ * A place beyond the cutoff was reached by a clock that was wrong, or while less was kept: everything before the cutoff
+ * is done.
+ */
 function parseCursor(text: string, cutoffMs: number): RunCursor {
   const [settledAt, runId = '', fromSeq] = text.split(' ');
   const settledAtMs = Number(settledAt);
@@ -131,7 +141,10 @@ function* oldEvents(
 }
 
 /** The ends of a log, however long it is. */
-const SPANS = `SELECT r.run_id, (SELECT min(e.seq) FROM run_event e WHERE e.run_id = r.run_id) AS first, (SELECT max(e.seq) FROM run_event e WHERE e.run_id = r.run_id) AS last FROM run r`;
+const SPANS =
+  `SELECT r.run_id, (SELECT min(e.seq) FROM run_event e ` +
+  `WHERE e.run_id = r.run_id) AS first, (SELECT max(e.seq) FROM run_event e ` +
+  `WHERE e.run_id = r.run_id) AS last FROM run r`;
 
 /** An end that belongs to no execution is the timeline's: those are few. */
 function* removeEvents(targets: readonly OldEvents[], cutoffMs: number): Transaction<number> {
@@ -139,7 +152,8 @@ function* removeEvents(targets: readonly OldEvents[], cutoffMs: number): Transac
   for (const { runId, fromSeq, untilSeq } of targets) {
     if (!(yield* isStillOld(runId, cutoffMs))) continue;
     removed += yield* change(
-      "DELETE FROM run_event WHERE run_id = ? AND seq >= ? AND seq < ? AND NOT (execution_id IS NULL AND kind = 'status')",
+      'DELETE FROM run_event WHERE run_id = ? AND seq >= ? AND seq < ? AND NOT (execution_id IS NULL ' +
+        "AND kind = 'status')",
       runId,
       fromSeq,
       untilSeq,

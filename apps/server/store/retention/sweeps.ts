@@ -21,7 +21,9 @@ export interface Sweep<T = unknown> {
   readonly name: string;
   /** A round begins this long after the last one has ended. */
   readonly everyMs: number;
-  /** What may go behind a place ('' is the beginning), a bounded part of the way. Only reads, and away from acceptances. */
+  /**
+   * What may go behind a place ('' is the beginning), a bounded part of the way. Only reads, and away from acceptances.
+   */
   scan(place: string, nowMs: number): Transaction<SweepBatch<T>>;
   /** Removes these, unless something needs them by now. Answers the rows that went. */
   remove(targets: readonly T[], nowMs: number): Transaction<number>;
@@ -62,7 +64,8 @@ export class SweepStore {
       yield* insertInto(SWEEP, [{ name, place: '', lease_until: 0, done_at: 0 }], { ignoreConflicts: true });
       // A round that ended in the future, and a lease of more than its length, were timed by a clock that was wrong.
       const claimed = yield* row<{ place: string }>(
-        'UPDATE sweep SET owner = ?, lease_until = ? WHERE name = ? AND (owner = ? OR lease_until < ? OR lease_until > ?) AND (done_at <= ? OR done_at > ?) RETURNING place',
+        'UPDATE sweep SET owner = ?, lease_until = ? WHERE name = ? AND (owner = ? OR lease_until < ? ' +
+          'OR lease_until > ?) AND (done_at <= ? OR done_at > ?) RETURNING place',
         owner,
         nowMs + LEASE_MS,
         name,
@@ -82,7 +85,10 @@ export class SweepStore {
     });
   }
 
-  /** Removes in one transaction with the place that they were found behind; undefined when another process has taken the sweep over. */
+  /**
+   * Removes in one transaction with the place that they were found behind; undefined when another process has taken the
+   * sweep over.
+   */
   remove<T>(sweep: Sweep<T>, place: string, targets: readonly T[]): Promise<number | undefined> {
     return this.database.run(() => this.removeOwned(sweep, place, targets));
   }

@@ -54,7 +54,10 @@ export interface NewRun {
 
 export type RunMode = 'normal' | 'plan' | 'orchestrate';
 
-/** The row of a new run, which is QUEUED; what it does not name begins as null. All of them are made here, so that many go into one statement. */
+/**
+ * The row of a new run, which is QUEUED; what it does not name begins as null. All of them are made here, so that many
+ * go into one statement.
+ */
 export function toRunRow(run: NewRun) {
   return {
     run_id: run.runId,
@@ -111,7 +114,10 @@ export const REPLACED = 'replaced by a newer run of its group';
 /** Runs that are cancelled with one statement. */
 const CANCELLED_AT_ONCE = 200;
 
-/** Decides which of these new runs there are. Groups stay locked until the transaction ends; runs that only wait for their turn cost nothing here. */
+/**
+ * Decides which of these new runs there are. Groups stay locked until the transaction ends; runs that only wait for
+ * their turn cost nothing here.
+ */
 export function* decideAdmission(runs: readonly NewRun[]): Transaction<Admission<NewRun>> {
   const groups = contestedGroups(runs);
   if (groups.length === 0) return { made: [...runs], busy: [], replaced: [] };
@@ -124,7 +130,9 @@ export function* decideAdmission(runs: readonly NewRun[]): Transaction<Admission
   return admitRuns(runs, open);
 }
 
-/** Stores the runs that there are and ends those that they replace; answers the IDs of those that have to be told of it. */
+/**
+ * Stores the runs that there are and ends those that they replace; answers the IDs of those that have to be told of it.
+ */
 export function* storeAdmission({ made, replaced }: Admission<NewRun>, nowMs: number): Transaction<string[]> {
   yield* insertInto(RUN, made.map(toRunRow));
   const cancelled: string[] = [];
@@ -142,16 +150,21 @@ function* openRuns(group: string, all: boolean): Transaction<string[]> {
   return found.map(({ run_id: runId }) => runId);
 }
 
-/** Waiting ones are CANCELLED at once, live ones are asked; those that have ended or are being cancelled stay as they are. */
+/**
+ * Waiting ones are CANCELLED at once, live ones are asked; those that have ended or are being cancelled stay as they
+ * are.
+ */
 function* cancelReplaced(runIds: readonly string[], nowMs: number): Transaction<string[]> {
   const found = yield* rows<{ run_id: string; state: string; execution_id: string | null }>(
-    `SELECT run_id, state, execution_id FROM run WHERE run_id IN (${placeholders(runIds.length)}) AND state IN ${OPEN_STATES} AND cancel_requested_at IS NULL ORDER BY run_id FOR UPDATE`,
+    `SELECT run_id, state, execution_id FROM run WHERE run_id IN (${placeholders(runIds.length)}) ` +
+      `AND state IN ${OPEN_STATES} AND cancel_requested_at IS NULL ORDER BY run_id FOR UPDATE`,
     ...runIds,
   );
   const waiting = found.filter(({ state }) => state === 'QUEUED').map(({ run_id: runId }) => runId);
   const live = found.filter(({ state }) => state !== 'QUEUED');
   yield* changeAll(
-    "UPDATE run SET state = 'CANCELLED', status_message = ?, cancel_requested_at = ?, finished_at = ?, updated_at = ? WHERE run_id IN",
+    "UPDATE run SET state = 'CANCELLED', status_message = ?, cancel_requested_at = ?, finished_at = ?, " +
+      'updated_at = ? WHERE run_id IN',
     [REPLACED, nowMs, nowMs, nowMs],
     waiting,
   );
@@ -178,7 +191,8 @@ function* cancelReplaced(runIds: readonly string[], nowMs: number): Transaction<
 function* appendToLogs(runIds: readonly string[], body: object, nowMs: number): Transaction<void> {
   yield* changeAll(
     `INSERT INTO run_event (run_id, seq, execution_id, at, kind, body)
-     SELECT r.run_id, (SELECT COALESCE(max(e.seq), 0) + 1 FROM run_event e WHERE e.run_id = r.run_id), CASE WHEN r.state = 'CANCELLED' THEN NULL ELSE r.execution_id END, CAST(? AS BIGINT), 'status', CAST(? AS TEXT)
+     SELECT r.run_id, (SELECT COALESCE(max(e.seq), 0) + 1 FROM run_event e WHERE e.run_id = r.run_id), CASE
+     WHEN r.state = 'CANCELLED' THEN NULL ELSE r.execution_id END, CAST(? AS BIGINT), 'status', CAST(? AS TEXT)
      FROM run r WHERE r.run_id IN`,
     [nowMs, JSON.stringify(body)],
     runIds,

@@ -7,7 +7,9 @@ import { CLAIMS_LOCK } from './run-claims.ts';
 import { waitsForOthers, type Placement } from './run-placement.ts';
 import { change, databaseNow, lock, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
 
-/** A run that waits to be claimed; each time that it waits it has a higher epoch than the last time that it was claimed. */
+/**
+ * A run that waits to be claimed; each time that it waits it has a higher epoch than the last time that it was claimed.
+ */
 export interface WaitingRun {
   runId: string;
   epoch: number;
@@ -33,7 +35,8 @@ export class Outbox {
       for (const epoch of new Set(published.map((run) => run.epoch))) {
         const runIds = published.filter((run) => run.epoch === epoch).map(({ runId }) => runId);
         yield* change(
-          `UPDATE run SET told_epoch = ? WHERE run_id IN (${placeholders(runIds.length)}) AND epoch = ? AND state = 'QUEUED'`,
+          `UPDATE run SET told_epoch = ? WHERE run_id IN (${placeholders(runIds.length)}) AND epoch = ? ` +
+            `AND state = 'QUEUED'`,
           epoch,
           ...runIds,
           epoch,

@@ -59,7 +59,8 @@ export class PermissionStore {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
       const moved = yield* change(
-        "UPDATE run SET state = 'BLOCKED', status_message = ?, updated_at = ? WHERE run_id = ? AND epoch = ? AND state IN ('INPROGRESS', 'BLOCKED') AND cancel_requested_at IS NULL",
+        "UPDATE run SET state = 'BLOCKED', status_message = ?, updated_at = ? WHERE run_id = ? AND epoch = ? " +
+          "AND state IN ('INPROGRESS', 'BLOCKED') AND cancel_requested_at IS NULL",
         wordsOf(question),
         nowMs,
         claim.runId,
@@ -90,14 +91,18 @@ export class PermissionStore {
     if (permissionIds.length === 0) return Promise.resolve([]);
     return this.database.read(function* () {
       const found = yield* rows<PermissionRow>(
-        `SELECT * FROM permission WHERE permission_id IN (${placeholders(permissionIds.length)}) AND answered_at IS NOT NULL`,
+        `SELECT * FROM permission WHERE permission_id IN (${placeholders(permissionIds.length)}) ` +
+          'AND answered_at IS NOT NULL',
         ...permissionIds,
       );
       return found.map(toPermission);
     });
   }
 
-  /** Closes a question that nobody answered. Answers it as it is now, which may be by somebody who was faster; undefined when the claim was lost. */
+  /**
+   * Closes a question that nobody answered. Answers it as it is now, which may be by somebody who was faster; undefined
+   * when the claim was lost.
+   */
   close(claim: Claim, permissionId: string, closing: PermissionAnswer): Promise<Permission | undefined> {
     return this.database.run(function* () {
       const run = yield* row(

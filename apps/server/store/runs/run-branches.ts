@@ -1,6 +1,8 @@
 /**
- * Which indexes a list of runs is read through. Open runs are few and stand in one index; ended runs are many and stand in one for each
- * filter that matters. A list is what several branches find, merged: each goes through an index in the order of the list, or through few
+ * Which indexes a list of runs is read through. Open runs are few and stand in one index; ended runs are many and stand
+ * in one for each
+ * filter that matters. A list is what several branches find, merged: each goes through an index in the order of the
+ * list, or through few
  * runs. contract §3.7 (page 50,000 costs what page 1 costs).
  */
 import {
@@ -24,7 +26,10 @@ export interface RunOrder {
 export interface Branch {
   /** The table that its index is on. */
   table: 'run' | 'run_metadata';
-  /** Which index; undefined: the primary key. SQLite is told, because it knows too little of the rows to choose; PostgreSQL chooses. */
+  /**
+   * Which index; undefined: the primary key. SQLite is told, because it knows too little of the rows to choose;
+   * PostgreSQL chooses.
+   */
   index?: string;
   /** What the index is asked for, of `run` or of `m`. */
   where: readonly Sql[];
@@ -271,7 +276,8 @@ function executedBy(uid: string): Narrow {
 
 function withMetadata(key: string, value: string): Narrow {
   return {
-    ids: sql`SELECT m.run_id FROM run_metadata m WHERE m.key = ${key} AND m.value = ${value} AND m.settled_at IS NOT NULL`,
+    ids: sql`SELECT m.run_id FROM run_metadata m WHERE m.key = ${key} AND m.value = ${value}
+      AND m.settled_at IS NOT NULL`,
     covers: [`metadata.${key}`],
     hasOpen: false,
   };

@@ -43,7 +43,10 @@ export const CLAIMS_LOCK = 'run claims';
 /** Factories looked up with one statement. */
 const NAMES_AT_ONCE = 16;
 
-/** Waiting runs of a factory among which its automations take turns: all, as long as its queue has its usual bound (WAITING_RUNS_PER_FACTORY_MAX). */
+/**
+ * Waiting runs of a factory among which its automations take turns: all, as long as its queue has its usual bound
+ * (WAITING_RUNS_PER_FACTORY_MAX).
+ */
 const OLDEST_SCANNED_MAX = 10_000;
 
 /** Live runs have a lease: this finds them by its index. */
@@ -51,7 +54,9 @@ const IS_LIVE = `state IN ${LIVE_STATES} AND lease_until > 0`;
 const FACTORY = "COALESCE(factory_uid, '')";
 const AUTOMATION = "COALESCE(automation_uid, '')";
 
-/** Claims waiting runs one after the other: QUEUED → CLAIMED with a higher epoch and a lease. `last`: whose turn it was. */
+/**
+ * Claims waiting runs one after the other: QUEUED → CLAIMED with a higher epoch and a lease. `last`: whose turn it was.
+ */
 export function* claimRuns(
   { owner, leaseMs, executionIds, bounds, placement = ANYWHERE }: Claimant,
   last: Served,
@@ -80,7 +85,8 @@ export function* claimRuns(
 
 function* liveRuns(): Transaction<(Lane & { runs: number })[]> {
   return yield* rows<Lane & { runs: number }>(
-    `SELECT ${FACTORY} AS factory, ${AUTOMATION} AS automation, count(*) AS runs FROM run WHERE ${IS_LIVE} GROUP BY ${FACTORY}, ${AUTOMATION}`,
+    `SELECT ${FACTORY} AS factory, ${AUTOMATION} AS automation, count(*) AS runs FROM run ` +
+      `WHERE ${IS_LIVE} GROUP BY ${FACTORY}, ${AUTOMATION}`,
   );
 }
 
@@ -151,9 +157,12 @@ function paged(
 /** The next factories behind one, each found from the one before by one seek, whatever waits in it. */
 function* factoryNames(host: string, after: string | undefined): Transaction<string[]> {
   const seek = (comparison: string) =>
-    `(SELECT ${FACTORY} FROM run WHERE state = 'QUEUED' AND ${HOST} = ? AND ${FACTORY} ${comparison} ORDER BY ${FACTORY} LIMIT 1)`;
+    `(SELECT ${FACTORY} FROM run WHERE state = 'QUEUED' AND ${HOST} = ? AND ${FACTORY} ${comparison} ` +
+    `ORDER BY ${FACTORY} LIMIT 1)`;
   const found = yield* rows<{ name: string }>(
-    `WITH RECURSIVE found (name, position) AS (SELECT ${seek(after === undefined ? '>= ?' : '> ?')}, 1 UNION ALL SELECT ${seek('> found.name')}, position + 1 FROM found WHERE found.name IS NOT NULL AND position < ${NAMES_AT_ONCE})
+    `WITH RECURSIVE found (name, position) AS (SELECT ${seek(after === undefined ? '>= ?' : '> ?')}, 1 UNION ALL
+      SELECT ${seek('> found.name')}, position + 1 FROM found WHERE found.name IS NOT NULL
+      AND position < ${NAMES_AT_ONCE})
      SELECT name FROM found WHERE name IS NOT NULL ORDER BY position`,
     host,
     after ?? '',
@@ -165,7 +174,8 @@ function* factoryNames(host: string, after: string | undefined): Transaction<str
 /** The automations of a factory's oldest waiting runs, sorted; '' where runs of none are among them. */
 function* automationNames(host: string, factory: string): Transaction<string[]> {
   const found = yield* rows<{ automation_uid: string | null }>(
-    `SELECT DISTINCT automation_uid FROM (SELECT automation_uid FROM run WHERE state = 'QUEUED' AND ${HOST} = ? AND ${FACTORY} = ? ORDER BY run_id LIMIT ${OLDEST_SCANNED_MAX}) AS oldest`,
+    `SELECT DISTINCT automation_uid FROM (SELECT automation_uid FROM run WHERE state = 'QUEUED' ` +
+      `AND ${HOST} = ? AND ${FACTORY} = ? ORDER BY run_id LIMIT ${OLDEST_SCANNED_MAX}) AS oldest`,
     host,
     factory,
   );
@@ -173,7 +183,8 @@ function* automationNames(host: string, factory: string): Transaction<string[]> 
 }
 
 const CLAIMED_COLUMNS =
-  'run_id, epoch, factory_uid, automation_uid, entry_id, agent_config, interactive, conversation_id, parent_run_id, limits, network';
+  'run_id, epoch, factory_uid, automation_uid, entry_id, agent_config, interactive, conversation_id, ' +
+  'parent_run_id, limits, network';
 
 /** The oldest run of a lane whose group has no live one. Those before it are passed over in the index alone. */
 function* claimOldest(
@@ -185,10 +196,13 @@ function* claimOldest(
   let run: RunRow | undefined;
   for (const host of hosts) run = older(run, yield* oldest(lane, host, environments));
   if (run === undefined) return undefined;
-  // Not before it was found: who left it to the queue may have done so a moment ago, and the next execution begins after that.
+  // Not before it was found: who left it to the queue may have done so a moment ago, and the next execution begins
+  // after that.
   const nowMs = yield* databaseNow();
   yield* change(
-    "UPDATE run SET state = 'CLAIMED', epoch = epoch + 1, lease_owner = ?, lease_until = ?, execution_id = ?, session_id = COALESCE(session_id, ?), status_message = NULL, updated_at = ? WHERE run_id = ? AND state = 'QUEUED'",
+    "UPDATE run SET state = 'CLAIMED', epoch = epoch + 1, lease_owner = ?, lease_until = ?, execution_id = ?, " +
+      'session_id = COALESCE(session_id, ?), status_message = NULL, updated_at = ? WHERE run_id = ? ' +
+      "AND state = 'QUEUED'",
     owner,
     nowMs + leaseMs,
     executionId,
@@ -211,8 +225,10 @@ function* oldest(
   environments: PlacementCondition,
 ): Transaction<RunRow | undefined> {
   return yield* row<RunRow>(
-    `SELECT ${CLAIMED_COLUMNS} FROM run WHERE state = 'QUEUED' AND ${HOST} = ? AND ${FACTORY} = ? AND automation_uid ${automation === '' ? 'IS NULL' : '= ?'}${environments.text}
-     AND (concurrency_group IS NULL OR concurrency_group NOT IN (SELECT concurrency_group FROM run WHERE ${IS_LIVE} AND concurrency_group IS NOT NULL))
+    `SELECT ${CLAIMED_COLUMNS} FROM run WHERE state = 'QUEUED' AND ${HOST} = ? AND ${FACTORY} = ?
+      AND automation_uid ${automation === '' ? 'IS NULL' : '= ?'}${environments.text}
+     AND (concurrency_group IS NULL OR concurrency_group NOT IN (SELECT concurrency_group FROM run WHERE ${IS_LIVE}
+     AND concurrency_group IS NOT NULL))
      ORDER BY run_id LIMIT 1 FOR UPDATE SKIP LOCKED`,
     host,
     ...(automation === '' ? [factory] : [factory, automation]),

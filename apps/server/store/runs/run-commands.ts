@@ -65,7 +65,8 @@ export function* cancelRun(runId: string, { by, also }: TransactionHook<CancelOu
   if (also !== undefined) yield* also(outcome);
   if (outcome === 'cancelled') {
     yield* change(
-      'UPDATE run SET state = ?, status_message = ?, cancel_requested_at = ?, finished_at = ?, updated_at = ? WHERE run_id = ?',
+      'UPDATE run SET state = ?, status_message = ?, cancel_requested_at = ?, finished_at = ?, updated_at = ? ' +
+        'WHERE run_id = ?',
       CANCELLED_BEFORE_START.state,
       CANCELLED_BEFORE_START.message,
       nowMs,
@@ -93,7 +94,8 @@ export function* storeFollowup(
 ): Transaction<FollowupDecision | undefined> {
   const { followupId, runId, principalUid, message, attachments = [] } = wanted;
   const nowMs = yield* databaseNow();
-  // The factory before the run, as its deletion locks them: a deletion that commits before us is seen, one that comes later waits for us.
+  // The factory before the run, as its deletion locks them: a deletion that commits before us is seen, one that comes
+  // later waits for us.
   const factory = yield* row<{ deleted_at: number | null }>(
     'SELECT deleted_at FROM factory WHERE uid = (SELECT factory_uid FROM run WHERE run_id = ?) FOR SHARE',
     runId,
@@ -136,7 +138,8 @@ export function* storeFollowup(
 }
 
 /**
- * A message to a BLOCKED run answers the oldest question where it names one of its answers. Any other message refuses what is
+ * A message to a BLOCKED run answers the oldest question where it names one of its answers. Any other message refuses
+ * what is
  * asked, and waits: it is the next thing that the agent is told. So does one with files, which no answer takes along.
  */
 function* answerByMessage(
@@ -183,16 +186,20 @@ function* waitingBytes(run: RunRow): Transaction<number> {
 
 /** An ended run is queued again while follow-ups wait for it. */
 export function* requeueForFollowups(runId: string, nowMs: number): Transaction<void> {
-  // Locked until we commit: a deletion of the factory that came before is seen, one that comes later cancels what we queue.
+  // Locked until we commit: a deletion of the factory that came before is seen, one that comes later cancels what we
+  // queue.
   const factory = yield* row<{ deleted_at: number | null }>(
     `SELECT deleted_at FROM factory WHERE uid =
-      (SELECT r.factory_uid FROM run r WHERE r.run_id = ? AND EXISTS (SELECT 1 FROM followup f WHERE f.run_id = r.run_id AND f.taken_at IS NULL)) FOR SHARE`,
+      (SELECT r.factory_uid FROM run r WHERE r.run_id = ? AND EXISTS (SELECT 1 FROM followup f
+      WHERE f.run_id = r.run_id AND f.taken_at IS NULL)) FOR SHARE`,
     runId,
   );
   if (typeof factory?.deleted_at === 'number') return;
   yield* change(
-    `UPDATE run SET state = 'QUEUED', told_epoch = NULL, takeovers = 0, cancel_requested_at = NULL, cancel_reason = NULL, status_message = NULL, error_code = NULL, retryable = NULL, updated_at = ?
-     WHERE run_id = ? AND state IN ${ENDED_STATES} AND EXISTS (SELECT 1 FROM followup f WHERE f.run_id = run.run_id AND f.taken_at IS NULL)`,
+    `UPDATE run SET state = 'QUEUED', told_epoch = NULL, takeovers = 0, cancel_requested_at = NULL, cancel_reason =
+      NULL, status_message = NULL, error_code = NULL, retryable = NULL, updated_at = ?
+     WHERE run_id = ? AND state IN ${ENDED_STATES} AND EXISTS (SELECT 1 FROM followup f WHERE f.run_id = run.run_id
+     AND f.taken_at IS NULL)`,
     nowMs,
     runId,
   );

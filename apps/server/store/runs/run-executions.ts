@@ -30,7 +30,8 @@ export function* abandonedRuns(owner: string, alone: boolean): Transaction<Aband
   const nowMs = yield* databaseNow();
   const found = yield* rows<RunRow & { process: string | null }>(
     `SELECT r.*, e.process FROM run r LEFT JOIN execution e ON e.execution_id = r.execution_id
-     WHERE r.state IN ${LIVE_STATES} AND (r.lease_until < ? OR (? = 1 AND r.lease_owner <> ?)) ORDER BY r.run_id LIMIT ?`,
+     WHERE r.state IN ${LIVE_STATES} AND (r.lease_until < ? OR (? = 1 AND r.lease_owner <> ?)) ORDER BY r.run_id
+     LIMIT ?`,
     nowMs,
     alone ? 1 : 0,
     owner,
@@ -82,7 +83,8 @@ function* leaveExecution(
 ): Transaction<boolean> {
   const nowMs = yield* databaseNow();
   const run = yield* row<RunRow>(
-    `SELECT state, cancel_requested_at, cancel_reason, execution_id FROM run WHERE run_id = ? AND epoch = ? AND state IN ${LIVE_STATES} FOR UPDATE`,
+    'SELECT state, cancel_requested_at, cancel_reason, execution_id FROM run WHERE run_id = ? AND epoch = ? ' +
+      `AND state IN ${LIVE_STATES} FOR UPDATE`,
     runId,
     epoch,
   );
@@ -104,7 +106,8 @@ function* leaveExecution(
   if (verdict === 'requeue') {
     if (executionId !== undefined) yield* returnTask(runId, executionId);
     yield* change(
-      "UPDATE run SET state = 'QUEUED', epoch = epoch + 1, takeovers = takeovers + ?, lease_owner = NULL, lease_until = NULL, updated_at = ? WHERE run_id = ?",
+      "UPDATE run SET state = 'QUEUED', epoch = epoch + 1, takeovers = takeovers + ?, lease_owner = NULL, " +
+        'lease_until = NULL, updated_at = ? WHERE run_id = ?',
       takeovers,
       nowMs,
       runId,
@@ -112,7 +115,8 @@ function* leaveExecution(
     return true;
   }
   yield* change(
-    'UPDATE run SET state = ?, status_message = ?, error_code = ?, retryable = ?, epoch = epoch + 1, lease_owner = NULL, lease_until = NULL, finished_at = ?, updated_at = ? WHERE run_id = ?',
+    'UPDATE run SET state = ?, status_message = ?, error_code = ?, retryable = ?, epoch = epoch + 1, ' +
+      'lease_owner = NULL, lease_until = NULL, finished_at = ?, updated_at = ? WHERE run_id = ?',
     verdict.state,
     verdict.message,
     verdict.errorCode ?? null,
@@ -153,7 +157,9 @@ export function* beginRun(claim: Claim): Transaction<Task | undefined> {
   );
   if (run === undefined) return undefined;
   const moved = yield* change(
-    "UPDATE run SET state = 'INPROGRESS', prompt_taken_at = COALESCE(prompt_taken_at, ?), started_at = COALESCE(started_at, ?), updated_at = ? WHERE run_id = ? AND epoch = ? AND state = 'PENDING' AND cancel_requested_at IS NULL",
+    "UPDATE run SET state = 'INPROGRESS', prompt_taken_at = COALESCE(prompt_taken_at, ?), started_at = " +
+      "COALESCE(started_at, ?), updated_at = ? WHERE run_id = ? AND epoch = ? AND state = 'PENDING' " +
+      'AND cancel_requested_at IS NULL',
     nowMs,
     nowMs,
     nowMs,
@@ -163,7 +169,8 @@ export function* beginRun(claim: Claim): Transaction<Task | undefined> {
   if (moved !== 1) return undefined;
   const isFirst = run.prompt_taken_at === null;
   yield* change(
-    'UPDATE execution SET started_at = ?, took_prompt = ?, first_seq = (SELECT COALESCE(max(seq), 0) + 1 FROM run_event WHERE run_id = ?) WHERE execution_id = ?',
+    'UPDATE execution SET started_at = ?, took_prompt = ?, first_seq = (SELECT COALESCE(max(seq), 0) + 1 ' +
+      'FROM run_event WHERE run_id = ?) WHERE execution_id = ?',
     nowMs,
     isFirst ? 1 : 0,
     claim.runId,
@@ -177,7 +184,8 @@ export function* finishRun(claim: Claim, ending: RunEnd): Transaction<boolean> {
   const nowMs = yield* databaseNow();
   const ended = yield* row<{ state: string; status_message: string }>(
     `UPDATE run SET state = CASE WHEN cancel_requested_at IS NULL THEN ? ELSE 'CANCELLED' END,
-      status_message = CASE WHEN cancel_requested_at IS NULL THEN ? ELSE COALESCE(cancel_reason, 'cancelled on request') END,
+      status_message = CASE WHEN cancel_requested_at IS NULL THEN ?
+      ELSE COALESCE(cancel_reason, 'cancelled on request') END,
       error_code = CASE WHEN cancel_requested_at IS NULL THEN ? ELSE NULL END, retryable = ?,
       lease_owner = NULL, lease_until = NULL, finished_at = ?, updated_at = ?
       WHERE run_id = ? AND epoch = ? AND state IN ${LIVE_STATES} RETURNING state, status_message`,
@@ -201,7 +209,8 @@ export function* finishRun(claim: Claim, ending: RunEnd): Transaction<boolean> {
   yield* appendToLog(claim.runId, claim.executionId, [
     { kind: 'status', atMs: nowMs, body: JSON.stringify({ state: ended.state, message: ended.status_message }) },
   ]);
-  // What kept this execution from beginning would keep the next one too: what waits is told with the next message that people send.
+  // What kept this execution from beginning would keep the next one too: what waits is told with the next message that
+  // people send.
   const hadBegun = typeof execution?.started_at === 'number';
   if (ended.state !== 'CANCELLED' && hadBegun) yield* requeueForFollowups(claim.runId, nowMs);
   return true;

@@ -29,7 +29,8 @@ export class ArtifactStore {
   }
 
   /**
-   * Keeps one artifact. `unchanged`: the run has kept the very same file before. `full`: the execution has kept its number already.
+   * Keeps one artifact. `unchanged`: the run has kept the very same file before. `full`: the execution has kept its
+   * number already.
    * `lost`: the claim is lost, and a stale epoch writes nothing.
    */
   save(
@@ -91,7 +92,8 @@ export class ArtifactStore {
     const found = await this.database.read(() =>
       rows<OwnedRow>(
         `SELECT ${OF_ARTIFACT} FROM (
-           SELECT artifact.*, row_number() OVER (PARTITION BY run_id ORDER BY artifact_uid DESC) AS age FROM artifact WHERE run_id IN (${placeholders(runIds.length)})
+           SELECT artifact.*, row_number() OVER (PARTITION BY run_id ORDER BY artifact_uid DESC) AS age FROM artifact
+           WHERE run_id IN (${placeholders(runIds.length)})
          ) a JOIN run r ON r.run_id = a.run_id WHERE a.age <= ? ORDER BY a.run_id, a.artifact_uid`,
         ...runIds,
         perRun,
@@ -137,7 +139,10 @@ export interface NewAttachment {
   content: Uint8Array;
 }
 
-/** Which file an execution is to find in its workspace. `followupId` is '' for the files of the request that made the run. */
+/**
+ * Which file an execution is to find in its workspace. `followupId` is '' for the files of the request that made the
+ * run.
+ */
 export interface StoredAttachment {
   runId: string;
   followupId: string;
@@ -164,7 +169,10 @@ export class AttachmentStore {
   }
 }
 
-/** Stores the files of a request; a name that the run has already gets a number, so that no file ever takes another's place. */
+/**
+ * Stores the files of a request; a name that the run has already gets a number, so that no file ever takes another's
+ * place.
+ */
 export function* attach(runId: string, followupId: string, files: readonly NewAttachment[]): Transaction<void> {
   if (files.length === 0) return;
   const present = yield* rows<{ file_name: string }>('SELECT file_name FROM attachment WHERE run_id = ?', runId);
@@ -197,14 +205,18 @@ export function* attachedWith(
   return { count: (found?.count ?? 0) + files.length, bytes: Number(found?.bytes ?? 0) + bytes };
 }
 
-/** Files of what an execution takes: of the prompt and what was joined to it, where it takes the prompt, and of the follow-ups that it takes. */
+/**
+ * Files of what an execution takes: of the prompt and what was joined to it, where it takes the prompt, and of the
+ * follow-ups that it takes.
+ */
 export function* storedAttachmentsOf(
   { runId, executionId }: { runId: string; executionId: string },
   withPrompt: boolean,
 ): Transaction<StoredAttachment[]> {
   const found = yield* rows<{ followup_id: string; file_name: string }>(
     `SELECT followup_id, file_name FROM attachment WHERE run_id = ? AND (
-      (? = 1 AND followup_id = '') OR followup_id IN (SELECT f.followup_id FROM followup f WHERE f.run_id = ? AND (f.execution_id = ? OR (? = 1 AND f.outcome = 'queued_prompt'))))
+      (? = 1 AND followup_id = '') OR followup_id IN (SELECT f.followup_id FROM followup f WHERE f.run_id = ?
+      AND (f.execution_id = ? OR (? = 1 AND f.outcome = 'queued_prompt'))))
      ORDER BY followup_id, file_name`,
     runId,
     withPrompt ? 1 : 0,

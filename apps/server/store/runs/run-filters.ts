@@ -90,7 +90,8 @@ export function filterConditions(filter: RunFilter, dialect: 'sqlite' | 'postgre
       : { name: 'updated', test: sql`c.updated_at > ${updatedAfterMs}`, columns: ['updated_at'] },
     ...Object.entries(filter.metadata ?? {}).map(([key, value]) => ({
       name: `metadata.${key}`,
-      test: sql`EXISTS (SELECT 1 FROM run_metadata m WHERE m.run_id = c.run_id AND m.key = ${key} AND m.value = ${value})`,
+      test: sql`EXISTS (SELECT 1 FROM run_metadata m WHERE m.run_id = c.run_id AND m.key = ${key}
+        AND m.value = ${value})`,
       columns: [],
     })),
     artifactType === undefined
@@ -108,7 +109,10 @@ export function filterConditions(filter: RunFilter, dialect: 'sqlite' | 'postgre
   return conditions.filter((condition) => condition !== undefined);
 }
 
-/** The states of a filter that are ends, or that are none; undefined: it asks for no state. Empty: for no run of this kind. */
+/**
+ * The states of a filter that are ends, or that are none; undefined: it asks for no state. Empty: for no run of this
+ * kind.
+ */
 export function statesOf(filter: RunFilter, kind: 'open' | 'ended'): readonly RunState[] | undefined {
   return filter.states?.filter((state) => isEnded(state) === (kind === 'ended'));
 }
@@ -118,7 +122,8 @@ export function descendantsOf(runId: string, factoryUids: readonly string[] | un
   const visible = factoryUids === undefined ? phrase('') : sql` AND ${oneOf('r.factory_uid', factoryUids)}`;
   return sql`WITH RECURSIVE below (run_id) AS (
     SELECT r.run_id FROM run r WHERE r.parent_run_id = ${runId}${visible}
-    UNION SELECT r.run_id FROM below JOIN run r ON r.parent_run_id = below.run_id${visible}) SELECT below.run_id FROM below`;
+    UNION SELECT r.run_id FROM below JOIN run r ON r.parent_run_id = below.run_id${visible}) SELECT below.run_id
+    FROM below`;
 }
 
 function among(column: string, values: readonly string[]): FilterCondition {

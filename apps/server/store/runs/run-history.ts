@@ -5,7 +5,10 @@ import type { Database } from '../database/database.ts';
 import type { ExecutionRow, FollowupRow } from './run.entities.ts';
 import { placeholders, row, rows, type SqlValue, type Transaction } from '../database/transactions.ts';
 
-/** Executions and follow-ups of one run that are read, the latest ones: nobody reads a longer history, and it stays bounded. */
+/**
+ * Executions and follow-ups of one run that are read, the latest ones: nobody reads a longer history, and it stays
+ * bounded.
+ */
 export const HISTORY_MAX = 1_000;
 
 /** Which runs a key may see; undefined: all. */
@@ -68,7 +71,9 @@ export class RunHistoryStore {
     return (await this.runsIn(conversationId, visible, 1)).length > 0;
   }
 
-  /** Runs of a conversation that may be seen: the one that began it, then the others by their IDs, from `fromRunId` on. */
+  /**
+   * Runs of a conversation that may be seen: the one that began it, then the others by their IDs, from `fromRunId` on.
+   */
   runsIn(conversationId: string, visible: VisibleFactories, limit: number, fromRunId?: string): Promise<string[]> {
     const seen = visible === undefined ? '' : ` AND factory_uid IN (${placeholders(visible.length)})`;
     const own: SqlValue[] = visible === undefined ? [] : [...visible];
@@ -93,7 +98,10 @@ export class RunHistoryStore {
     });
   }
 
-  /** What was asked of a run, and which executions took it; of more than HISTORY_MAX executions or follow-ups the latest. */
+  /**
+   * What was asked of a run, and which executions took it; of more than HISTORY_MAX executions or follow-ups the
+   * latest.
+   */
   spoken(runId: string): Promise<SpokenRun | undefined> {
     return this.database.read(function* () {
       const run = yield* row<{ prompt: string; created_at: number; prompt_taken_at: number | null }>(
@@ -103,7 +111,8 @@ export class RunHistoryStore {
       if (run === undefined) return undefined;
       const executions = yield* executionsOf(runId);
       const followups = yield* rows<FollowupRow>(
-        'SELECT followup_id, at, message, outcome, execution_id, taken_seq, taken_at FROM followup WHERE run_id = ? ORDER BY followup_id DESC LIMIT ?',
+        'SELECT followup_id, at, message, outcome, execution_id, taken_seq, taken_at FROM followup ' +
+          'WHERE run_id = ? ORDER BY followup_id DESC LIMIT ?',
         runId,
         HISTORY_MAX,
       );
@@ -132,15 +141,20 @@ export class RunHistoryStore {
     });
   }
 
-  /** What an execution wrote to its output or its agent said, and when it began to; undefined: nothing. Only its part of the log is looked at, or one turn's part of that. */
+  /**
+   * What an execution wrote to its output or its agent said, and when it began to; undefined: nothing. Only its part of
+   * the log is looked at, or one turn's part of that.
+   */
   said(
     runId: string,
     { executionId, epoch, fromSeq = 0, untilSeq = SEQ_MAX }: AgentOutputScope,
   ): Promise<{ text: string; atMs: number } | undefined> {
     return this.database.read(function* () {
       const found = yield* rows<{ at: number; body: string }>(
-        `SELECT at, body FROM run_event WHERE run_id = ? AND seq >= (SELECT COALESCE(first_seq, 0) FROM execution WHERE execution_id = ?)
-         AND seq < COALESCE((SELECT first_seq FROM execution WHERE run_id = ? AND epoch > ? AND first_seq IS NOT NULL ORDER BY epoch LIMIT 1), ?)
+        `SELECT at, body FROM run_event WHERE run_id = ? AND seq >= (SELECT COALESCE(first_seq, 0) FROM execution
+          WHERE execution_id = ?)
+         AND seq < COALESCE((SELECT first_seq FROM execution WHERE run_id = ? AND epoch > ? AND first_seq IS NOT NULL
+         ORDER BY epoch LIMIT 1), ?)
          AND seq >= ? AND seq < ? AND execution_id = ? AND kind IN ('stdout', 'message') ORDER BY seq`,
         runId,
         executionId,
@@ -179,7 +193,8 @@ function* executionsOf(runId: string): Transaction<ExecutionRow[]> {
 
 function* endsWithoutExecution(runId: string): Transaction<{ atMs: number; state: EndedState }[]> {
   const found = yield* rows<{ at: number; body: string }>(
-    "SELECT at, body FROM run_event WHERE run_id = ? AND execution_id IS NULL AND kind = 'status' ORDER BY seq DESC LIMIT ?",
+    "SELECT at, body FROM run_event WHERE run_id = ? AND execution_id IS NULL AND kind = 'status' " +
+      'ORDER BY seq DESC LIMIT ?',
     runId,
     HISTORY_MAX,
   );

@@ -24,7 +24,8 @@ export interface RunPage {
 }
 
 /**
- * 20,000 runs are looked at in tens of milliseconds, 5,000 sorted in some. Clients stop at an empty page, so that a store of 100,000 runs
+ * 20,000 runs are looked at in tens of milliseconds, 5,000 sorted in some. Clients stop at an empty page, so that a
+ * store of 100,000 runs
  * shows none before its end.
  */
 const BOUNDS: ListBounds = { branches: 32, few: 5_000, candidates: 20_000, statements: 5 };
@@ -52,7 +53,8 @@ export class RunLists {
   }
 
   /**
-   * The page behind `after`. It ends at `limit` runs, where its runs would take too much memory, or where too many were looked at:
+   * The page behind `after`. It ends at `limit` runs, where its runs would take too much memory, or where too many were
+   * looked at:
    * then it may be short, even empty, and still have a next one.
    */
   page(filter: RunFilter, order: RunOrder, limit: number, after?: RunListKey): Promise<RunPage> {
@@ -101,13 +103,15 @@ export function listStatement(request: ListRequest): Sql {
     (branch, at) => sql`SELECT * FROM (${branchStatement(branch, request)}) AS ${phrase(`branch_${at}`)}`,
   );
   return sql`SELECT found.run_id, found.sort_key, found.hit, found.stop, ${ROW_BYTES} AS bytes FROM (
-      SELECT * FROM (${joinSql(parts, ' UNION ALL ')}) AS merged ORDER BY sort_key ${direction}, run_id ${direction} LIMIT ${limit}
+      SELECT * FROM (${joinSql(parts, ' UNION ALL ')}) AS merged ORDER BY sort_key ${direction}, run_id ${direction}
+      LIMIT ${limit}
     ) AS found JOIN run ON run.run_id = found.run_id ORDER BY found.sort_key ${direction}, found.run_id ${direction}`;
 }
 
 /** What a row takes in memory, as far as people decide it; both databases know it without reading the text. */
 const ROW_BYTES = phrase(
-  'octet_length(run.prompt) + COALESCE(octet_length(run.submitted_prompt), octet_length(run.prompt)) + octet_length(run.agent_config)',
+  'octet_length(run.prompt) + COALESCE(octet_length(run.submitted_prompt), octet_length(run.prompt)) + ' +
+    'octet_length(run.agent_config)',
 );
 
 function branchStatement(
@@ -121,13 +125,16 @@ function branchStatement(
       : [
           sql`(${phrase(key)}, ${phrase(id)}) ${phrase(direction === 'desc' ? '<' : '>')} (${after.value}, ${after.runId})`,
         ];
-  const tail = sql`FROM ${tablesOf(branch, dialect)} WHERE ${allOf([...where, ...behind])} ORDER BY ${phrase(`${key} ${direction}, ${id} ${direction}`)}`;
+  const tail = sql`FROM ${tablesOf(branch, dialect)} WHERE ${allOf([...where, ...behind])}
+    ORDER BY ${phrase(`${key} ${direction}, ${id} ${direction}`)}`;
   if (rest.length === 0)
     return sql`SELECT ${phrase(`${id} AS run_id, ${key} AS sort_key, 1 AS hit, 0 AS stop`)} ${tail} LIMIT ${limit}`;
   const columns = [...new Set(rest.flatMap((condition) => condition.columns))];
   // What is looked at goes through in the order of the index, so that a page that is full looks no further.
-  return sql`SELECT run_id, sort_key, CASE WHEN hit THEN 1 ELSE 0 END AS hit, CASE WHEN stop THEN 1 ELSE 0 END AS stop FROM (
-      SELECT c.run_id, c.sort_key, (${allOf(rest.map(({ test }) => test))}) AS hit, ${phrase(effortOf(columns))} >= ${candidates} AS stop FROM (
+  return sql`SELECT run_id, sort_key, CASE WHEN hit THEN 1 ELSE 0 END AS hit, CASE WHEN stop THEN 1 ELSE 0 END AS stop
+    FROM (
+      SELECT c.run_id, c.sort_key, (${allOf(rest.map(({ test }) => test))}) AS hit, ${phrase(effortOf(columns))} >=
+      ${candidates} AS stop FROM (
         SELECT ${phrase([`${id} AS run_id`, `${key} AS sort_key`, ...columns.map((column) => `run.${column}`)].join(', '))} ${tail} LIMIT ${candidates}
       ) AS c
     ) AS looked WHERE hit OR stop LIMIT ${limit}`;

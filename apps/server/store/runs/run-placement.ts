@@ -34,7 +34,10 @@ const EVERYTHING: PlacementCondition = { text: '', params: [] };
 /** As the index of waiting runs has it. */
 export const HOST = "COALESCE(worker_host, '')";
 
-/** The parts of the queue that a process may take from: '' for runs that ask for no machine, and its own where any asks for it. */
+/**
+ * The parts of the queue that a process may take from: '' for runs that ask for no machine, and its own where any asks
+ * for it.
+ */
 export function* hostsServed({ host }: Placement): Transaction<string[]> {
   if (host === undefined) return [''];
   const asked = yield* row(`SELECT 1 AS waits FROM run WHERE state = 'QUEUED' AND ${HOST} = ? LIMIT 1`, host);
@@ -42,14 +45,16 @@ export function* hostsServed({ host }: Placement): Transaction<string[]> {
 }
 
 /**
- * Which runs of a factory have an environment that is served: a run names its environment as its author wrote it, by name or UID, and so does the
+ * Which runs of a factory have an environment that is served: a run names its environment as its author wrote it, by
+ * name or UID, and so does the
  * operator. What of a lane is of other environments is passed over in the index alone.
  */
 export function* environmentsServed({ environments }: Placement): Transaction<(factory: string) => PlacementCondition> {
   if (environments.length === 0) return () => EVERYTHING;
   const marks = placeholders(environments.length);
   const known = yield* rows<{ uid: string; slug: string; factory_uid: string }>(
-    `SELECT uid, slug, factory_uid FROM resource WHERE kind = 'environment' AND deleted_at IS NULL AND (uid IN (${marks}) OR slug IN (${marks}))`,
+    `SELECT uid, slug, factory_uid FROM resource WHERE kind = 'environment' AND deleted_at IS NULL ` +
+      `AND (uid IN (${marks}) OR slug IN (${marks}))`,
     ...environments,
     ...environments,
   );
@@ -92,7 +97,8 @@ const RUNS_MARKED_MAX = 500;
 const NO_WORKER = 'waits for a worker: no process that works on runs is running now (MILLWRIGHT_ROLES)';
 
 /**
- * Says it of runs that have nothing else to say. `mayLack`: whether any run may say that there is no worker at all; answers whether one may
+ * Says it of runs that have nothing else to say. `mayLack`: whether any run may say that there is no worker at all;
+ * answers whether one may
  * from now on. Without it a long queue would be looked through each time, to find nothing.
  */
 
@@ -124,7 +130,8 @@ function* setStatusMessage(host: string, isServed: boolean, message: string, now
   const [from, to] = isServed ? [message, null] : [null, message];
   const before = from === null ? 'status_message IS NULL' : 'status_message = ?';
   return yield* change(
-    `UPDATE run SET status_message = ? WHERE run_id IN (SELECT run_id FROM run WHERE state = 'QUEUED' AND ${HOST} = ? AND updated_at < ? AND ${before} LIMIT ${RUNS_MARKED_MAX}) AND state = 'QUEUED'`,
+    `UPDATE run SET status_message = ? WHERE run_id IN (SELECT run_id FROM run WHERE state = 'QUEUED' ` +
+      `AND ${HOST} = ? AND updated_at < ? AND ${before} LIMIT ${RUNS_MARKED_MAX}) AND state = 'QUEUED'`,
     to,
     host,
     nowMs - MARKED_AFTER_MS,

@@ -42,10 +42,14 @@ export function* takeTask(
   };
 }
 
-/** Hands the follow-ups that wait to an execution that is under way; undefined: there are none, or it is to end. Everything that was said before has to be in the log. */
+/**
+ * Hands the follow-ups that wait to an execution that is under way; undefined: there are none, or it is to end.
+ * Everything that was said before has to be in the log.
+ */
 export function* takeLaterFollowups(claim: Claim): Transaction<Task | undefined> {
   const run = yield* row(
-    "SELECT 1 AS live FROM run WHERE run_id = ? AND epoch = ? AND state IN ('INPROGRESS', 'BLOCKED') AND cancel_requested_at IS NULL FOR UPDATE",
+    "SELECT 1 AS live FROM run WHERE run_id = ? AND epoch = ? AND state IN ('INPROGRESS', 'BLOCKED') " +
+      'AND cancel_requested_at IS NULL FOR UPDATE',
     claim.runId,
     claim.epoch,
   );
@@ -58,15 +62,20 @@ export function* takeLaterFollowups(claim: Claim): Transaction<Task | undefined>
   return { ...toTask(followups.map(toPart)), mode: latest.mode, attachments };
 }
 
-/** What a lost execution had taken on is to be done again by the next; an answer to a question of its agent is done with. */
+/**
+ * What a lost execution had taken on is to be done again by the next; an answer to a question of its agent is done
+ * with.
+ */
 export function* returnTask(runId: string, executionId: string): Transaction<void> {
   yield* change(
-    'UPDATE followup SET taken_at = NULL, execution_id = NULL, taken_seq = NULL WHERE run_id = ? AND execution_id = ? AND permission_id IS NULL',
+    'UPDATE followup SET taken_at = NULL, execution_id = NULL, taken_seq = NULL WHERE run_id = ? ' +
+      'AND execution_id = ? AND permission_id IS NULL',
     runId,
     executionId,
   );
   yield* change(
-    'UPDATE run SET prompt_taken_at = NULL WHERE run_id = ? AND EXISTS (SELECT 1 FROM execution e WHERE e.execution_id = ? AND e.took_prompt = 1)',
+    'UPDATE run SET prompt_taken_at = NULL WHERE run_id = ? AND EXISTS (SELECT 1 FROM execution e ' +
+      'WHERE e.execution_id = ? AND e.took_prompt = 1)',
     runId,
     executionId,
   );
@@ -106,7 +115,8 @@ function toTask(parts: readonly TaskPart[]): Pick<Task, 'prompt' | 'parts'> {
 /** Mode of the latest message that an execution takes, else the run's. */
 function* modeOf({ runId, executionId }: Claim, ofRun: RunMode, withPrompt: boolean): Transaction<RunMode> {
   const latest = yield* row<{ mode: RunMode }>(
-    "SELECT mode FROM followup WHERE run_id = ? AND (execution_id = ? OR (? = 1 AND outcome = 'queued_prompt')) ORDER BY followup_id DESC LIMIT 1",
+    'SELECT mode FROM followup WHERE run_id = ? AND (execution_id = ? OR (? = 1 ' +
+      "AND outcome = 'queued_prompt')) ORDER BY followup_id DESC LIMIT 1",
     runId,
     executionId,
     withPrompt ? 1 : 0,

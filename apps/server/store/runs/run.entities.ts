@@ -125,7 +125,10 @@ export const RUN_EVENT = defineTable('run_event', {
 /** Row of `run_event`. */
 export type RunEventRow = RowOf<typeof RUN_EVENT>;
 
-/** Messages to a run. `taken_seq`: where in the log an execution took it, unless at its beginning; `permission_id`: the question that it answered. */
+/**
+ * Messages to a run. `taken_seq`: where in the log an execution took it, unless at its beginning; `permission_id`: the
+ * question that it answered.
+ */
 export const FOLLOWUP = defineTable('followup', {
   followup_id: 'key',
   run_id: 'text',
@@ -158,7 +161,10 @@ export const PERMISSION = defineTable('permission', {
 /** Row of `permission`. */
 export type PermissionRow = RowOf<typeof PERMISSION>;
 
-/** Files of a request, for the workspace of the execution that takes it; `followup_id` is '' for those of the run itself. */
+/**
+ * Files of a request, for the workspace of the execution that takes it; `followup_id` is '' for those of the run
+ * itself.
+ */
 export const ATTACHMENT = defineTable(
   'attachment',
   { run_id: 'key', followup_id: 'key', file_name: 'key', mime_type: 'text', size: 'int' },

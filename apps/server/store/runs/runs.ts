@@ -85,7 +85,8 @@ export class RunStore {
   }
 
   /**
-   * Stores a new run with its files. Answers how many other runs wait, looking at no more than WAITING_COUNTED_MAX; undefined when its
+   * Stores a new run with its files. Answers how many other runs wait, looking at no more than WAITING_COUNTED_MAX;
+   * undefined when its
    * factory was deleted meanwhile.
    */
   create(run: NewRun, options: CreateRunOptions = {}): Promise<{ waiting: number } | undefined> {
@@ -100,7 +101,8 @@ export class RunStore {
   status(runId: string): Promise<RunStatus | undefined> {
     return this.database.read(() =>
       row<RunStatus>(
-        'SELECT run_id, factory_uid, state, status_message, error_code, retryable, updated_at FROM run WHERE run_id = ?',
+        'SELECT run_id, factory_uid, state, status_message, error_code, retryable, updated_at FROM run ' +
+          'WHERE run_id = ?',
         runId,
       ),
     );
@@ -111,7 +113,8 @@ export class RunStore {
     if (runIds.length === 0 || factoryUids.length === 0) return new Set();
     const found = await this.database.read(() =>
       rows<{ run_id: string }>(
-        `SELECT run_id FROM run WHERE run_id IN (${placeholders(runIds.length)}) AND factory_uid IN (${placeholders(factoryUids.length)})`,
+        `SELECT run_id FROM run WHERE run_id IN (${placeholders(runIds.length)}) ` +
+          `AND factory_uid IN (${placeholders(factoryUids.length)})`,
         ...runIds,
         ...factoryUids,
       ),
@@ -124,7 +127,8 @@ export class RunStore {
     const found = await this.database.read(() =>
       // In the order of the index.
       rows<{ uid: string; waiting: number }>(
-        "SELECT COALESCE(factory_uid, '') AS uid, count(*) AS waiting FROM run WHERE state = 'QUEUED' GROUP BY COALESCE(worker_host, ''), COALESCE(factory_uid, '')",
+        "SELECT COALESCE(factory_uid, '') AS uid, count(*) AS waiting FROM run WHERE state = 'QUEUED' " +
+          "GROUP BY COALESCE(worker_host, ''), COALESCE(factory_uid, '')",
       ),
     );
     const counts = new Map<string, number>();
@@ -132,7 +136,10 @@ export class RunStore {
     return counts;
   }
 
-  /** Claims up to `count` waiting runs that may be worked on at `placement`, in fair order, within `bounds` over all processes: QUEUED → CLAIMED with a higher epoch and a lease. */
+  /**
+   * Claims up to `count` waiting runs that may be worked on at `placement`, in fair order, within `bounds` over all
+   * processes: QUEUED → CLAIMED with a higher epoch and a lease.
+   */
   async claim(
     owner: string,
     leaseMs: number,
@@ -148,7 +155,10 @@ export class RunStore {
     return claimed;
   }
 
-  /** Tells in the status of waiting runs that nobody works on the machine that they ask for, or nobody at all; takes it back when somebody does. */
+  /**
+   * Tells in the status of waiting runs that nobody works on the machine that they ask for, or nobody at all; takes it
+   * back when somebody does.
+   */
   async markUnplaced(): Promise<void> {
     this.mayLackWorkers = await this.database.run(() => markUnplacedRuns(this.mayLackWorkers));
   }
@@ -158,21 +168,31 @@ export class RunStore {
     return this.database.run(() => prepareRun(claim));
   }
 
-  /** PENDING → INPROGRESS: hands over what the agent has to do now, follow-ups that wait included. Undefined when the claim was lost or a cancel came first. */
+  /**
+   * PENDING → INPROGRESS: hands over what the agent has to do now, follow-ups that wait included. Undefined when the
+   * claim was lost or a cancel came first.
+   */
   begin(claim: Claim): Promise<Task | undefined> {
     return this.database.run(() => beginRun(claim));
   }
 
-  /** Hands over follow-ups that came since; undefined: there are none, or the execution is to end. Everything that was said before has to be in the log. */
+  /**
+   * Hands over follow-ups that came since; undefined: there are none, or the execution is to end. Everything that was
+   * said before has to be in the log.
+   */
   takeFollowups(claim: Claim): Promise<Task | undefined> {
     return this.database.run(() => takeLaterFollowups(claim));
   }
 
-  /** Remembers which process an execution runs in, so that a restart can find what is left of it. False when the claim was lost. */
+  /**
+   * Remembers which process an execution runs in, so that a restart can find what is left of it. False when the claim
+   * was lost.
+   */
   async noteProcess(claim: Claim, process: string, sandbox: string): Promise<boolean> {
     const noted = await this.database.run(() =>
       change(
-        'UPDATE execution SET process = ?, sandbox = ? WHERE execution_id = ? AND EXISTS (SELECT 1 FROM run r WHERE r.run_id = execution.run_id AND r.epoch = ?)',
+        'UPDATE execution SET process = ?, sandbox = ? WHERE execution_id = ? AND EXISTS (SELECT 1 ' +
+          'FROM run r WHERE r.run_id = execution.run_id AND r.epoch = ?)',
         process,
         sandbox,
         claim.executionId,
@@ -187,7 +207,8 @@ export class RunStore {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
       const renewed = yield* row<{ cancel_requested_at: number | null }>(
-        `UPDATE run SET lease_until = ? WHERE run_id = ? AND epoch = ? AND state IN ${LIVE_STATES} RETURNING cancel_requested_at`,
+        `UPDATE run SET lease_until = ? WHERE run_id = ? AND epoch = ? AND state IN ${LIVE_STATES} ` +
+          'RETURNING cancel_requested_at',
         nowMs + leaseMs,
         claim.runId,
         claim.epoch,
@@ -197,15 +218,18 @@ export class RunStore {
   }
 
   /**
-   * Writes the end once, in the log too: conditional on epoch and a live state, so that a cancel and an end cannot both win.
-   * A cancel that was accepted makes every end CANCELLED; follow-ups that still wait queue the run again, if the execution had begun. False when the claim was lost.
+   * Writes the end once, in the log too: conditional on epoch and a live state, so that a cancel and an end cannot both
+   * win.
+   * A cancel that was accepted makes every end CANCELLED; follow-ups that still wait queue the run again, if the
+   * execution had begun. False when the claim was lost.
    */
   finish(claim: Claim, ending: RunEnd): Promise<boolean> {
     return this.database.run(() => finishRun(claim, ending));
   }
 
   /**
-   * Stores the wish to cancel. `cancelled`: it was waiting and is cancelled now. `requested`: its supervisor will end it.
+   * Stores the wish to cancel. `cancelled`: it was waiting and is cancelled now. `requested`: its supervisor will end
+   * it.
    * `repeated`: it is cancelled or being cancelled already. `ended`: another end came first.
    */
   cancel(runId: string, hook: TransactionHook<CancelOutcome> = {}): Promise<CancelOutcome> {
@@ -225,7 +249,8 @@ export class RunStore {
   }
 
   /**
-   * Appends to the run's log in order, and stores what it has used meanwhile; a stale epoch writes nothing. Answers the last sequence
+   * Appends to the run's log in order, and stores what it has used meanwhile; a stale epoch writes nothing. Answers the
+   * last sequence
    * number, undefined when the claim was lost.
    */
   append(claim: Claim, events: readonly RunEvent[], used?: Meter): Promise<number | undefined> {
@@ -265,7 +290,8 @@ export class RunStore {
   }
 
   /**
-   * Live runs that nobody works on: their lease has run out, or, where this process is the only one (`alone`), they belong to
+   * Live runs that nobody works on: their lease has run out, or, where this process is the only one (`alone`), they
+   * belong to
    * another process, which therefore no longer exists. With what is left of their process; at most ABANDONED_MAX.
    */
   abandoned(owner: string, alone: boolean): Promise<AbandonedRun[]> {
@@ -278,7 +304,8 @@ export class RunStore {
   }
 
   /**
-   * Gives a run back whose execution its own service has ended: queued again at once, for whoever claims it, and not counted as
+   * Gives a run back whose execution its own service has ended: queued again at once, for whoever claims it, and not
+   * counted as
    * lost. `decide` on the state of this moment. A cancel that was accepted ends it. False when the claim was lost.
    */
   release(claim: Claim, decide: (state: LeasedState) => ReclaimDecision): Promise<boolean> {
@@ -290,7 +317,8 @@ export class RunStore {
     if (runIds.length === 0) return [];
     const found = await this.database.read(() =>
       rows<{ run_id: string }>(
-        `SELECT run_id FROM run WHERE run_id IN (${placeholders(runIds.length)}) AND NOT (state IN ${ENDED_STATES} AND finished_at < ?)`,
+        `SELECT run_id FROM run WHERE run_id IN (${placeholders(runIds.length)}) ` +
+          `AND NOT (state IN ${ENDED_STATES} AND finished_at < ?)`,
         ...runIds,
         beforeMs,
       ),

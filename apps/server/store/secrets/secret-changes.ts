@@ -22,7 +22,10 @@ export class UnusableSecretError extends Error {
   }
 }
 
-/** Creates or changes. A value that a webhook in use could not authenticate with throws UnusableSecretError; a webhook that loses its grant refuses everything from the commit on. */
+/**
+ * Creates or changes. A value that a webhook in use could not authenticate with throws UnusableSecretError; a webhook
+ * that loses its grant refuses everything from the commit on.
+ */
 export function* putSecret(
   wanted: WantedSecret,
   by: ChangedBy | undefined,
@@ -66,10 +69,15 @@ export function* removeSecret(
   return { kind: 'removed' };
 }
 
-/** Drops the values that are neither the newest version nor served by a webhook: a rotated-out value does not stay on disk. */
+/**
+ * Drops the values that are neither the newest version nor served by a webhook: a rotated-out value does not stay on
+ * disk.
+ */
 export function* deleteUnboundValues(): Transaction<void> {
-  yield* change(`DELETE FROM secret_value WHERE version < (SELECT s.version FROM secret s WHERE s.id = secret_value.secret_id)
-    AND NOT EXISTS (SELECT 1 FROM webhook w WHERE w.secret_id = secret_value.secret_id AND w.secret_version = secret_value.version AND w.deleted_at IS NULL)`);
+  yield* change(`DELETE FROM secret_value WHERE version < (SELECT s.version FROM secret s
+    WHERE s.id = secret_value.secret_id)
+    AND NOT EXISTS (SELECT 1 FROM webhook w WHERE w.secret_id = secret_value.secret_id
+    AND w.secret_version = secret_value.version AND w.deleted_at IS NULL)`);
 }
 
 /** Deletes every secret that is a factory's own, values included, and unbinds what used them. */

@@ -22,13 +22,19 @@ interface Naming {
   reference: SecretReference;
 }
 
-/** A definition that lists secrets for runs has this in its JSON; text that a person wrote cannot have it, its quotes are escaped. */
+/**
+ * A definition that lists secrets for runs has this in its JSON; text that a person wrote cannot have it, its quotes
+ * are escaped.
+ */
 const LISTS_SECRETS = `LIKE '%"secrets":[%'`;
 
 /** The same of an environment that has a repository read with one. */
 const NAMES_CREDENTIAL = `LIKE '%"credentialSecret":"%'`;
 
-/** References to each of these secrets, by its ID. Webhooks count by what they are bound to, everything else by what its name means where it stands. */
+/**
+ * References to each of these secrets, by its ID. Webhooks count by what they are bound to, everything else by what its
+ * name means where it stands.
+ */
 export function* referencesTo(secrets: readonly Secret[]): Transaction<Map<string, SecretReference[]>> {
   const found = new Map(secrets.map(({ id }) => [id, [] as SecretReference[]]));
   if (secrets.length === 0) return found;
@@ -43,7 +49,8 @@ export function* referencesTo(secrets: readonly Secret[]): Transaction<Map<strin
 
 function* boundWebhooks(secrets: readonly Secret[]): Transaction<{ secretId: string; reference: SecretReference }[]> {
   const bound = yield* rows<{ secret_id: string; uid: string; factory_uid: string; slug: string }>(
-    `SELECT secret_id, uid, factory_uid, slug FROM webhook WHERE secret_id IN (${placeholders(secrets.length)}) AND deleted_at IS NULL ORDER BY factory_uid, slug`,
+    'SELECT secret_id, uid, factory_uid, slug FROM webhook ' +
+      `WHERE secret_id IN (${placeholders(secrets.length)}) AND deleted_at IS NULL ORDER BY factory_uid, slug`,
     ...secrets.map(({ id }) => id),
   );
   return bound.map(({ secret_id: secretId, uid, factory_uid: factoryUid, slug }) => ({
@@ -52,10 +59,14 @@ function* boundWebhooks(secrets: readonly Secret[]): Transaction<{ secretId: str
   }));
 }
 
-/** Everybody who names a secret for anything but a webhook, whichever secret that is. Definitions are only looked through when a secret may be given to runs. */
+/**
+ * Everybody who names a secret for anything but a webhook, whichever secret that is. Definitions are only looked
+ * through when a secret may be given to runs.
+ */
 function* namings(secrets: readonly Secret[]): Transaction<Naming[]> {
   const factories = yield* rows<{ uid: string; slug: string; source: string; definition: string }>(
-    `SELECT uid, slug, source, definition FROM factory WHERE deleted_at IS NULL AND (source LIKE '%Secret":"%' OR definition ${LISTS_SECRETS})`,
+    'SELECT uid, slug, source, definition FROM factory WHERE deleted_at IS NULL ' +
+      `AND (source LIKE '%Secret":"%' OR definition ${LISTS_SECRETS})`,
   );
   const ofFactories = factories.flatMap(({ uid, slug, source, definition }) => {
     const reference = { kind: 'factory', factoryUid: uid, slug } as const;
@@ -92,7 +103,8 @@ function* listing(
   holds = LISTS_SECRETS,
 ): Transaction<{ factoryUid: string; slug: string; definition: unknown }[]> {
   const found = yield* rows<{ factory_uid: string; slug: string; definition: string }>(
-    `SELECT factory_uid, slug, definition FROM ${table} WHERE deleted_at IS NULL ${more} AND definition ${holds} ORDER BY factory_uid, slug`,
+    `SELECT factory_uid, slug, definition FROM ${table} WHERE deleted_at IS NULL ${more} ` +
+      `AND definition ${holds} ORDER BY factory_uid, slug`,
   );
   return found.map(({ factory_uid: factoryUid, slug, definition }) => ({
     factoryUid,

@@ -61,7 +61,8 @@ interface UserRow {
 /** Live webhooks that are bound to a secret. */
 export function* webhooksUsing(secretId: string): Transaction<SecretUser[]> {
   const found = yield* rows<UserRow>(
-    'SELECT uid, factory_uid, slug, auth_mode, signature_scheme FROM webhook WHERE secret_id = ? AND deleted_at IS NULL ORDER BY factory_uid, slug',
+    'SELECT uid, factory_uid, slug, auth_mode, signature_scheme FROM webhook WHERE secret_id = ? ' +
+      'AND deleted_at IS NULL ORDER BY factory_uid, slug',
     secretId,
   );
   return found.map((user) => ({

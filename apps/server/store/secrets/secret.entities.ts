@@ -16,7 +16,10 @@ export const SECRET = defineTable('secret', {
 /** Row of `secret`. */
 export type SecretRow = RowOf<typeof SECRET>;
 
-/** Sealed values: the newest version, and those that a webhook still serves. `usable_for`: JSON by mode of authentication. */
+/**
+ * Sealed values: the newest version, and those that a webhook still serves. `usable_for`: JSON by mode of
+ * authentication.
+ */
 export const SECRET_VALUE = defineTable('secret_value', {
   secret_id: 'key',
   version: 'int key',

@@ -94,7 +94,10 @@ export class SecretStore {
     return this.database.run(() => putSecret(wanted, by));
   }
 
-  /** Deletes a secret and every value of it; webhooks that used it refuse everything from this commit on. One that is used only with `force`. */
+  /**
+   * Deletes a secret and every value of it; webhooks that used it refuse everything from this commit on. One that is
+   * used only with `force`.
+   */
   remove(wanted: { owner: string; name: string; force: boolean }, by: ChangedBy | undefined): Promise<SecretRemoval> {
     return this.database.run(() => removeSecret(wanted, by));
   }

@@ -1,4 +1,7 @@
-/** The serving state as rows: what the ingress needs of every factory that changed since a version; and the versions themselves. */
+/**
+ * The serving state as rows: what the ingress needs of every factory that changed since a version; and the versions
+ * themselves.
+ */
 import type { AgentDefaults, AuthMode, AutomationDefinition, FactoryDefinition } from '#definitions';
 import type { Database } from '../database/database.ts';
 import type { SealedSecret } from '../secrets/secrets.ts';
@@ -68,7 +71,10 @@ export class ServingStore {
     );
   }
 
-  /** Factories whose serving version is above `version`, deleted ones included (empty), in the order of their versions; at most `limit`. */
+  /**
+   * Factories whose serving version is above `version`, deleted ones included (empty), in the order of their versions;
+   * at most `limit`.
+   */
   changedSince(version: number, limit = FACTORIES_MAX): Promise<ServingFactory[]> {
     return this.database.run(function* () {
       const changed = yield* rows<{ uid: string; serving_version: number }>(
@@ -85,11 +91,14 @@ export class ServingStore {
     });
   }
 
-  /** What these automations of a factory say, as JSON by UID; none of them where the factory has another version by now. */
+  /**
+   * What these automations of a factory say, as JSON by UID; none of them where the factory has another version by now.
+   */
   definitions(factoryUid: string, version: number, uids: readonly string[]): Promise<Map<string, string>> {
     return this.database.read(function* () {
       const found = yield* rows<{ uid: string; definition: string }>(
-        `SELECT a.uid, a.definition FROM factory f JOIN automation a ON a.factory_uid = f.uid WHERE f.uid = ? AND f.serving_version = ? AND a.uid IN (${placeholders(uids.length)})`,
+        'SELECT a.uid, a.definition FROM factory f JOIN automation a ON a.factory_uid = f.uid ' +
+          `WHERE f.uid = ? AND f.serving_version = ? AND a.uid IN (${placeholders(uids.length)})`,
         factoryUid,
         version,
         ...uids,
@@ -112,20 +121,23 @@ function* factoriesOf(changed: readonly { uid: string; serving_version: number }
   const foundAt = new Map(changed.map(({ uid, serving_version: version }) => [uid, version]));
   const factories = new Map<string, ServingFactory>();
   const found = yield* rows<FactoryServingRow>(
-    `SELECT uid, slug, serving_version, deleted_at, service_account_uid, definition, revision_applied FROM factory WHERE uid IN (${among}) ORDER BY uid FOR SHARE`,
+    'SELECT uid, slug, serving_version, deleted_at, service_account_uid, definition, revision_applied ' +
+      `FROM factory WHERE uid IN (${among}) ORDER BY uid FOR SHARE`,
     ...uids,
   );
   for (const factory of found)
     factories.set(factory.uid, toServingFactory(factory, foundAt.get(factory.uid) ?? factory.serving_version));
   const webhooks = yield* rows<WebhookServingRow>(
-    `SELECT w.uid, w.factory_uid, w.slug, w.name, w.auth_mode, w.signature_scheme, w.delivery_id_header, w.enabled, w.secret_id, w.secret_version, v.wrapped_key, v.sealed
+    `SELECT w.uid, w.factory_uid, w.slug, w.name, w.auth_mode, w.signature_scheme, w.delivery_id_header, w.enabled,
+      w.secret_id, w.secret_version, v.wrapped_key, v.sealed
      FROM webhook w LEFT JOIN secret_value v ON v.secret_id = w.secret_id AND v.version = w.secret_version
      WHERE w.factory_uid IN (${among}) AND w.deleted_at IS NULL ORDER BY w.uid`,
     ...uids,
   );
   for (const webhook of webhooks) factories.get(webhook.factory_uid)?.webhooks.push(toServingWebhook(webhook));
   const automations = yield* rows<{ uid: string; factory_uid: string; name: string; definition: string }>(
-    `SELECT uid, factory_uid, name, definition FROM automation WHERE factory_uid IN (${among}) AND deleted_at IS NULL ORDER BY uid`,
+    `SELECT uid, factory_uid, name, definition FROM automation WHERE factory_uid IN (${among}) ` +
+      'AND deleted_at IS NULL ORDER BY uid',
     ...uids,
   );
   for (const { uid, factory_uid: factoryUid, name, definition } of automations) {

@@ -30,7 +30,10 @@ export function sourceOfArgument(text: string, cwd: string): SourceSpec {
   return spec.kind === 'directory' ? { kind: 'directory', path: resolve(cwd, spec.path) } : spec;
 }
 
-/** `DIR | URL[#branch[:path]]`; local repositories (file:///…) are allowed: the operator types. Throws `FactoryArgumentError`. */
+/**
+ * `DIR | URL[#branch[:path]]`; local repositories (file:///…) are allowed: the operator types. Throws
+ * `FactoryArgumentError`.
+ */
 export function parseFactoryArgument(text: string): SourceSpec {
   if (text.trim() === '') throw new FactoryArgumentError('the value is empty');
   if (/[\u0000-\u001f\u007f]/.test(text)) throw new FactoryArgumentError('the value holds a control character');

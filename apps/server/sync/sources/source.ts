@@ -17,7 +17,10 @@ export type SourceFailureReason =
   | 'corrupt'
   | 'disk';
 
-/** Why a tree could not be read. Cannot read is never the same as empty: the pass keeps what serves and tries again. Holds no secret. */
+/**
+ * Why a tree could not be read. Cannot read is never the same as empty: the pass keeps what serves and tries again.
+ * Holds no secret.
+ */
 export interface SourceFailure {
   ok: false;
   reason: SourceFailureReason;
@@ -28,13 +31,20 @@ export interface SourceFailure {
 }
 
 /**
- * How a revision follows on the one that was accepted before. Of git only. Absent when nothing follows: the accepted revision is read
+ * How a revision follows on the one that was accepted before. Of git only. Absent when nothing follows: the accepted
+ * revision is read
  * again. Where none was accepted, or one of another branch, it begins with the first commit.
  */
 export interface History {
-  /** Object IDs of the commits that the accepted revision does not hold, newest first, the tip included; at most COMMITS_MAX. */
+  /**
+   * Object IDs of the commits that the accepted revision does not hold, newest first, the tip included; at most
+   * COMMITS_MAX.
+   */
   commits: string[];
-  /** Commits that the accepted revision held and this one does not; at most COMMITS_MAX. Empty unless the history was rewritten. */
+  /**
+   * Commits that the accepted revision held and this one does not; at most COMMITS_MAX. Empty unless the history was
+   * rewritten.
+   */
   lost: string[];
   /** Whether more commits may have been lost than `lost` names. */
   lostPartly?: boolean;
@@ -70,11 +80,16 @@ export interface KnownRevisions {
 
 /** Where a factory's definition files come from. contract §9 */
 export interface Source {
-  /** Complete tree (sorted by path) at the current revision, or `unchanged` when that is at hand; never a partial tree. */
+  /**
+   * Complete tree (sorted by path) at the current revision, or `unchanged` when that is at hand; never a partial tree.
+   */
   snapshot(known: KnownRevisions, signal: AbortSignal): Promise<Snapshot>;
   /** Re-reads the tree of an already fetched revision from the cache without the network. */
   cached?(revision: string): Promise<Snapshot>;
-  /** Calls back on hints that something changed; returns the function that ends it. Hints may be false or late: list again. */
+  /**
+   * Calls back on hints that something changed; returns the function that ends it. Hints may be false or late: list
+   * again.
+   */
   watch?(onHint: () => void): () => void;
   /** The next snapshot is wanted by people or a push: no back-off holds it up. */
   tryAtOnce?(): void;

@@ -21,7 +21,8 @@ export class ApiKeys extends Resource {
 
   /**
    * Makes an API key, whose `key` is shown in this answer only. Role: admin.
-   * An answer that was lost cannot be had again, also not by a retry: that throws ConflictError (409). Revoke the key then, and make another.
+   * An answer that was lost cannot be had again, also not by a retry: that throws ConflictError (409). Revoke the key
+   * then, and make another.
    */
   create(params: ApiKeyCreate, options?: RequestOptions): APIPromise<ApiKeyCreated> {
     return this.client.call({ method: 'POST', template: '/api-keys', body: params, answer: 'ApiKeyCreated', options });
@@ -43,7 +44,10 @@ export class ApiKeys extends Resource {
     });
   }
 
-  /** Renames an API key or moves its end. Role: admin. Throws ConflictError (409) for a key that was revoked or has run out, and for an end of the last key that could let somebody in. */
+  /**
+   * Renames an API key or moves its end. Role: admin. Throws ConflictError (409) for a key that was revoked or has run
+   * out, and for an end of the last key that could let somebody in.
+   */
   update(apiKeyId: string, params: ApiKeyPatch, options?: RequestOptions): APIPromise<ApiKey> {
     return this.client.call({
       method: 'PATCH',
@@ -55,7 +59,10 @@ export class ApiKeys extends Resource {
     });
   }
 
-  /** Revokes an API key: the next request with it is 401, on every replica. Role: admin. Throws ConflictError (409) for the last admin key that is not limited to factories. */
+  /**
+   * Revokes an API key: the next request with it is 401, on every replica. Role: admin. Throws ConflictError (409) for
+   * the last admin key that is not limited to factories.
+   */
   revoke(apiKeyId: string, options?: RequestOptions): APIPromise<void> {
     return this.client.call({
       method: 'DELETE',

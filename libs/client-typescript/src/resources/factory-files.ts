@@ -6,7 +6,10 @@ import { Resource } from '../resource.ts';
 
 /** Checks of definition files, and their JSON Schemas. */
 export class FactoryFiles extends Resource {
-  /** Checks definition files as `millwright validate` does; files with problems are an answer, no error. The body is at most 1 MiB. Role: viewer. */
+  /**
+   * Checks definition files as `millwright validate` does; files with problems are an answer, no error. The body is at
+   * most 1 MiB. Role: viewer.
+   */
   validate(params: FactoryFilesValidateRequest, options?: RequestOptions): APIPromise<FactoryFilesValidateResult> {
     return this.client.call({
       method: 'POST',
@@ -27,7 +30,10 @@ export class FactoryFiles extends Resource {
     });
   }
 
-  /** Gets one JSON Schema: `factory`, `webhook`, `automation`, `environment` or `agent`. Role: viewer. Throws NotFoundError (404) for another name. */
+  /**
+   * Gets one JSON Schema: `factory`, `webhook`, `automation`, `environment` or `agent`. Role: viewer. Throws
+   * NotFoundError (404) for another name.
+   */
   schema(document: string, options?: RequestOptions): APIPromise<Record<string, unknown>> {
     return this.client.call({
       method: 'GET',

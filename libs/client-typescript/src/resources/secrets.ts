@@ -27,7 +27,8 @@ export class Secrets extends Resource {
   }
 
   /**
-   * Declares, sets or grants a secret. A value is a new version, which webhooks take over in one step; the old one is dead with it.
+   * Declares, sets or grants a secret. A value is a new version, which webhooks take over in one step; the old one is
+   * dead with it.
    * Role: admin. Throws BadRequestError (400) for a value that a webhook in use could not authenticate with.
    */
   put(name: string, params: SecretPut, options?: RequestOptions): APIPromise<Secret> {
@@ -41,7 +42,10 @@ export class Secrets extends Resource {
     });
   }
 
-  /** Deletes a secret. Role: admin. Throws ConflictError (409) for one that is in use, unless `force` is true; its `problem.used_by` names the users. */
+  /**
+   * Deletes a secret. Role: admin. Throws ConflictError (409) for one that is in use, unless `force` is true; its
+   * `problem.used_by` names the users.
+   */
   delete(name: string, params: SecretDeleteParams = {}, options?: RequestOptions): APIPromise<void> {
     return this.client.call({
       method: 'DELETE',

@@ -2,7 +2,8 @@
 import { useEffect, useState } from 'react';
 
 let last: Element | null = null;
-// A button that waits for an answer, and an entry of a menu that closed, have lost the focus before the dialog is there.
+// A button that waits for an answer, and an entry of a menu that closed, have lost the focus before the dialog is
+// there.
 document.addEventListener('focusin', ({ target }) => {
   if (target instanceof Element) last = target;
 });

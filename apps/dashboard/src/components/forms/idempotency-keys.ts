@@ -2,7 +2,9 @@
 import { problemOf } from '../../api/problems.ts';
 
 export interface IdempotencyKeys {
-  /** The key of a request for this: that of the last one where it was for the same, and nobody knows what became of it. */
+  /**
+   * The key of a request for this: that of the last one where it was for the same, and nobody knows what became of it.
+   */
   keyFor: (wanted: unknown) => string;
   /** It was done, or refused with this fault. */
   finish: (fault?: unknown) => void;

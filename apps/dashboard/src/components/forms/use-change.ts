@@ -14,7 +14,10 @@ interface Change<Wanted> {
   reset: () => void;
 }
 
-/** `change` gets an idempotency key beside what is wanted: the same one again only where nobody knows what became of the first request. `onDone` is given the answer, which is then forgotten here. */
+/**
+ * `change` gets an idempotency key beside what is wanted: the same one again only where nobody knows what became of the
+ * first request. `onDone` is given the answer, which is then forgotten here.
+ */
 export function useChange<Wanted, Done>(
   change: (wanted: Wanted, key: string) => Promise<Done>,
   onDone: (done: Done) => void,

@@ -1,9 +1,13 @@
 /**
- * JSON text as a flat list of its values and where each stands in the text. Nothing is converted: numbers beyond a double, keys that come
+ * JSON text as a flat list of its values and where each stands in the text. Nothing is converted: numbers beyond a
+ * double, keys that come
  * twice and keys like `__proto__` stay what was sent. Works in one loop, so that no nesting is too deep.
  */
 
-/** Rows in the order of the text; a row is a value with the key before it. All lists are as long as there are rows; offsets are UTF-16 units. */
+/**
+ * Rows in the order of the text; a row is a value with the key before it. All lists are as long as there are rows;
+ * offsets are UTF-16 units.
+ */
 export interface JsonTree {
   text: string;
   kind: JsonKind[];

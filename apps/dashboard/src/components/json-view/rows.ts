@@ -55,7 +55,10 @@ export function valueToken({ text, start, end }: JsonTree, row: number): string 
   return text.slice(start[row], end[row]);
 }
 
-/** A token for people: escapes of characters that can be shown are resolved (`\u00e9` is é), all others stay as they were sent. */
+/**
+ * A token for people: escapes of characters that can be shown are resolved (`\u00e9` is é), all others stay as they
+ * were sent.
+ */
 export function readable(token: string): string {
   if (!token.includes('\\u')) return token;
   return token.replace(PAIR_OR_ESCAPE, (escape: string, high?: string, low?: string, single?: string) => {

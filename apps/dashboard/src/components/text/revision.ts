@@ -8,7 +8,10 @@ export function shortRevision(revision: string): string {
   return branch === '' ? `${kind}:${digits}` : `${branch}${digits}`;
 }
 
-/** The page of a revision; undefined for one of the page itself (`dashboard@3`), which no source has and no pass has judged. */
+/**
+ * The page of a revision; undefined for one of the page itself (`dashboard@3`), which no source has and no pass has
+ * judged.
+ */
 export function revisionPath(factoryUid: string, revision: string): string | undefined {
   return /^dashboard@\d+$/.test(revision)
     ? undefined

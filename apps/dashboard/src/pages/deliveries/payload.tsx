@@ -34,7 +34,8 @@ export function PayloadView(place: EntryPlace) {
 
 function Download({ factoryUid, webhookUid, entryId }: EntryPlace) {
   const href = apiUrl(
-    `factory/${encodeURIComponent(factoryUid)}/webhooks/${encodeURIComponent(webhookUid)}/deliveries/${encodeURIComponent(entryId)}/payload`,
+    `factory/${encodeURIComponent(factoryUid)}/webhooks/${encodeURIComponent(webhookUid)}` +
+      `/deliveries/${encodeURIComponent(entryId)}/payload`,
   );
   return (
     <Button

@@ -40,7 +40,8 @@ describe('refusalWords', () => {
     [
       { refusal: { check: 'timestamp', skew_seconds: 432 } },
       [
-        'The sender’s clock was 7 min 12 s behind. The signature itself fits: the sender’s clock is wrong, or an old request was sent again.',
+        'The sender’s clock was 7 min 12 s behind. The signature itself fits: the sender’s clock is wrong, or ' +
+          'an old request was sent again.',
       ],
     ],
     [

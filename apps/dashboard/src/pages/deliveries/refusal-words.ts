@@ -64,7 +64,10 @@ function headerWords(header: string | undefined, reason: string | undefined): st
 
 function timestampWords(header: string | undefined, skew: number | undefined): string {
   if (skew !== undefined)
-    return `${clockWords(skew)} The signature itself fits: the sender’s clock is wrong, or an old request was sent again.`;
+    return (
+      `${clockWords(skew)} The signature itself fits: the sender’s clock is wrong, or an old request was sent ` +
+      'again.'
+    );
   return header === undefined
     ? 'The timestamp cannot be read.'
     : `The timestamp in the header ${header} cannot be read.`;
@@ -84,7 +87,10 @@ export function lengthText(seconds: number): string {
 
 function unknownWords(outcome: Delivery['outcome'], reason: string | undefined, count: number): string {
   if (count > 1 || reason === 'counted')
-    return `This entry counts ${count.toLocaleString('en')} refused ${count === 1 ? 'delivery' : 'deliveries'}: there were more than 60 within a minute, of which no more is kept.`;
+    return (
+      `This entry counts ${count.toLocaleString('en')} refused ${count === 1 ? 'delivery' : 'deliveries'}: there ` +
+      'were more than 60 within a minute, of which no more is kept.'
+    );
   return `It was refused (${outcome}); nothing more was written down.`;
 }
 
@@ -93,18 +99,21 @@ export const HINTS: Readonly<Record<Hint, { likely: string; wayOut: string }>> =
   'trailing-newline': {
     likely: 'With one newline more or less at the end, of the body or of the secret, the signature would have fitted.',
     wayOut:
-      'Sign exactly the bytes that are sent (curl: --data-binary, not -d @file), and make the secret without a final newline: printf %s instead of echo.',
+      'Sign exactly the bytes that are sent (curl: --data-binary, not -d @file), and make the secret without a ' +
+      'final newline: printf %s instead of echo.',
   },
   're-encoded-json': {
     likely:
-      'The signature fits the same JSON printed in another way: it was signed before it was printed again, or something on the way prints it anew.',
+      'The signature fits the same JSON printed in another way: it was signed before it was printed again, or ' +
+      'something on the way prints it anew.',
     wayOut:
       'Print the JSON once, sign those bytes and send them unchanged; let proxies pass the body through as it is.',
   },
   'key-encoding': {
     likely: 'The signature fits when the secret is read in another form: base64 or hex as text, or text as bytes.',
     wayOut:
-      'Give both sides the secret in the form that the scheme says: keys that begin with whsec_ are decoded from base64, all others are used as the text that they are.',
+      'Give both sides the secret in the form that the scheme says: keys that begin with whsec_ are decoded ' +
+      'from base64, all others are used as the text that they are.',
   },
   'other-scheme': {
     likely: 'The request is signed by the scheme of another provider.',

@@ -1,4 +1,6 @@
-/** The rows of a delivery log: only those in sight are laid out, and what one reads stays where it is when others come. */
+/**
+ * The rows of a delivery log: only those in sight are laid out, and what one reads stays where it is when others come.
+ */
 import { Anchor, Button, Group, Table, Text } from '@mantine/core';
 import { useEffect, useLayoutEffect, useRef, useState, type ReactNode, type RefObject } from 'react';
 import { Link } from 'react-router';
@@ -66,7 +68,10 @@ function newsText(arrived: readonly Delivery[]): string {
   return arrived.length === 1 ? `A new delivery: ${said}` : `${arrived.length} new deliveries, the newest: ${said}`;
 }
 
-/** Scrolls by as much as came on top while somebody reads further down, or points at a row. Answers how many came since the top was seen. */
+/**
+ * Scrolls by as much as came on top while somebody reads further down, or points at a row. Answers how many came since
+ * the top was seen.
+ */
 function useStableScroll(box: RefObject<HTMLDivElement | null>, rows: readonly Delivery[]): number {
   const first = useRef<string>(undefined);
   const [above, setAbove] = useState(0);

@@ -64,7 +64,10 @@ export class EditConflictError extends Error {
   }
 }
 
-/** Changes members that are still as they were seen. Factories have no version to name: what is seen is compared right before. */
+/**
+ * Changes members that are still as they were seen. Factories have no version to name: what is seen is compared right
+ * before.
+ */
 export async function changeFactory(
   uid: string,
   seen: Editable,

@@ -1,4 +1,6 @@
-/** What the server offers to choose from: models, environments, skills, automations and webhooks, as values and labels. */
+/**
+ * What the server offers to choose from: models, environments, skills, automations and webhooks, as values and labels.
+ */
 import { useQuery } from '@tanstack/react-query';
 import { useAutomations } from '../../api/automations.ts';
 import { api, ask } from '../../api/client.ts';

@@ -1,4 +1,7 @@
-/** One run, live: what it does, what it was given, what it made, and who or what started it. Links of sessions lead here. */
+/**
+ * One run, live: what it does, what it was given, what it made, and who or what started it. Links of sessions lead
+ * here.
+ */
 import { Alert, Paper, Tabs, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearchParams } from 'react-router';

@@ -19,7 +19,10 @@ const OUTCOMES: Readonly<Record<Api<'RunFollowupResponse'>['outcome'], string>> 
 function hintOf(state: RunState): string {
   if (hasEnded(state)) return 'The run has ended; a message continues it in the same conversation.';
   if (state === 'BLOCKED')
-    return 'The agent asks for permission: the name of an answer, or yes or no, answers it; any other message refuses what it asks and is the next thing that it is told.';
+    return (
+      'The agent asks for permission: the name of an answer, or yes or no, answers it; any other message refuses ' +
+      'what it asks and is the next thing that it is told.'
+    );
   if (state === 'QUEUED') return 'The run waits; a message is joined to its prompt.';
   return 'The agent works; a message is the next thing that it is told, in the same session.';
 }

@@ -14,7 +14,8 @@ import { NOTHING_TYPED, typedValue, ValueField } from './value-field.tsx';
 
 const SHOWN = ['name', '/value', '/grants/uses', '/grants/factories'];
 const BLANK_VALUE =
-  'Leave it blank to create the secret now and set it later: until then nobody authenticates with it. It is never shown again.';
+  'Leave it blank to create the secret now and set it later: until then nobody authenticates with it. It is ' +
+  'never shown again.';
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,127}$/;
 
 export function CreateDialog({ owner, onClose }: { owner: Owner; onClose: () => void }) {

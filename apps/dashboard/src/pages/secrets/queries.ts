@@ -1,4 +1,7 @@
-/** What the pages of secrets ask the server for: of the team or of one factory, under one face. Values go through `putSecret` and come from nowhere. */
+/**
+ * What the pages of secrets ask the server for: of the team or of one factory, under one face. Values go through
+ * `putSecret` and come from nowhere.
+ */
 import { useInfiniteQuery, type QueryClient } from '@tanstack/react-query';
 import { api, ask, type Api } from '../../api/client.ts';
 import { problemOf } from '../../api/problems.ts';

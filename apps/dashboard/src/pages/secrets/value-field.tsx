@@ -1,4 +1,7 @@
-/** Where the value of a secret is typed: hidden, or open on several lines. It lives in the dialog around it and nowhere else. */
+/**
+ * Where the value of a secret is typed: hidden, or open on several lines. It lives in the dialog around it and nowhere
+ * else.
+ */
 import { Checkbox, Group, PasswordInput, Stack, Text, Textarea } from '@mantine/core';
 import { oddityOf, valueOf } from './value.ts';
 

@@ -1,4 +1,7 @@
-/** What is done with the reconciling of a factory: asking for a pass, stopping, going on; for admins changing and deleting it. */
+/**
+ * What is done with the reconciling of a factory: asking for a pass, stopping, going on; for admins changing and
+ * deleting it.
+ */
 import { ActionIcon, Button, Menu } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';

@@ -7,7 +7,8 @@ export const MODES: readonly { mode: Mode; label: string; means: string }[] = [
     mode: 'token',
     label: 'Bearer token',
     means:
-      'The sender puts a generated secret into the header Authorization. The default, for senders whose headers you choose.',
+      'The sender puts a generated secret into the header Authorization. The default, for senders whose headers ' +
+      'you choose.',
   },
   {
     mode: 'url_token',
@@ -19,7 +20,8 @@ export const MODES: readonly { mode: Mode; label: string; means: string }[] = [
     mode: 'signature',
     label: 'Provider signature',
     means:
-      'The provider signs each request with a secret that never travels: the safest, where your provider is in the list.',
+      'The provider signs each request with a secret that never travels: the safest, where your provider is in ' +
+      'the list.',
   },
 ];
 

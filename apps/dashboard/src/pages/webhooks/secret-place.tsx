@@ -1,4 +1,7 @@
-/** The name of a webhook's secret and where it is: the factory's own, or the team's, with the way there for those who may see it. */
+/**
+ * The name of a webhook's secret and where it is: the factory's own, or the team's, with the way there for those who
+ * may see it.
+ */
 import { Anchor } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';

@@ -25,7 +25,8 @@ export function OnceShown({ webhook, shown: { secret, url }, onCopied }: OnceSho
         <Alert color="orange" title="Shown this once">
           {url === undefined
             ? 'Copy the secret now. It cannot be shown again; a lost one is replaced by “Rotate secret”.'
-            : 'Copy the URL now, and treat it as a secret: whoever has it can send. It cannot be shown again; a lost one is replaced by “Rotate secret”.'}
+            : 'Copy the URL now, and treat it as a secret: whoever has it can send. It cannot be shown again; a ' +
+              'lost one is replaced by “Rotate secret”.'}
         </Alert>
       )}
       {url === undefined ? (

@@ -1,4 +1,7 @@
-/** Notices over PostgreSQL's LISTEN and NOTIFY, on one connection of their own that is made again for as long as it takes. */
+/**
+ * Notices over PostgreSQL's LISTEN and NOTIFY, on one connection of their own that is made again for as long as it
+ * takes.
+ */
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,17 +11,26 @@ import { TOPICS, type NoticeTransport, type Topic } from '../notices.ts';
 
 const CHANNEL = 'millwright';
 
-/** What is published again within this time is sent once: a burst of deliveries costs fifty statements a second, however large it is. */
+/**
+ * What is published again within this time is sent once: a burst of deliveries costs fifty statements a second, however
+ * large it is.
+ */
 const COALESCED_MS = 20;
 
 /** Notices that wait for a connection; of more, only their topics are sent. */
 const WAITING_MAX = 10_000;
 
-/** A notice of one's own that comes back proves that the whole way works: a pooler in transaction mode takes LISTEN, and brings nothing. */
+/**
+ * A notice of one's own that comes back proves that the whole way works: a pooler in transaction mode takes LISTEN, and
+ * brings nothing.
+ */
 const PROOF_EVERY_MS = 10_000;
 const ANSWER_MS_MAX = 5_000;
 
-/** Between two attempts to connect: doubled up to the second one, so that a server that comes back is found soon and one that is away is left alone. */
+/**
+ * Between two attempts to connect: doubled up to the second one, so that a server that comes back is found soon and one
+ * that is away is left alone.
+ */
 const PAUSE_MS_MIN = 100;
 const PAUSE_MS_MAX = 10_000;
 
@@ -38,7 +50,8 @@ export interface PostgresLineDeps {
 class NotificationsUndeliveredError extends Error {
   constructor() {
     super(
-      'the database takes LISTEN and brings no notices: a pooler in transaction mode stands between; set MILLWRIGHT_DATABASE_DIRECT_URL to the server itself',
+      'the database takes LISTEN and brings no notices: a pooler in transaction mode stands between; set ' +
+        'MILLWRIGHT_DATABASE_DIRECT_URL to the server itself',
     );
   }
 }

@@ -1,13 +1,22 @@
-/** Connections to PostgreSQL that keep nobody waiting for ever and let go of a server that has become a standby, and how statements travel over them. */
+/**
+ * Connections to PostgreSQL that keep nobody waiting for ever and let go of a server that has become a standby, and how
+ * statements travel over them.
+ */
 import { Client, type ClientConfig } from 'pg';
 
 /** A server that takes no connection within this time is away. */
 export const CONNECT_MS_MAX = 5_000;
 
-/** The server gives a statement up after this time, and a transaction that nobody goes on with: what a lost process held is free again. */
+/**
+ * The server gives a statement up after this time, and a transaction that nobody goes on with: what a lost process held
+ * is free again.
+ */
 export const STATEMENT_MS_MAX = 10_000;
 
-/** A connection on which nothing has moved for this long is given up: a server that could answer would have given the statement up before. */
+/**
+ * A connection on which nothing has moved for this long is given up: a server that could answer would have given the
+ * statement up before.
+ */
 const SILENCE_MS_MAX = STATEMENT_MS_MAX + 2_000;
 
 /** SQLSTATE read_only_sql_transaction: what a server answers that is a standby, or has become one. */
@@ -18,7 +27,10 @@ const STANDBY_PARAMETERS: ReadonlySet<string> = new Set(['in_hot_standby', 'defa
 
 /** How statements travel over one URL. */
 export interface Wire {
-  /** Whether a connection remembers what was prepared on it: not behind a pooler, where the next transaction may run on another one. */
+  /**
+   * Whether a connection remembers what was prepared on it: not behind a pooler, where the next transaction may run on
+   * another one.
+   */
   readonly namedStatements: boolean;
   /** What begins a transaction. */
   readonly begin: string;
@@ -36,7 +48,9 @@ export const DIRECT_WIRE: Wire = {
   startup: { statement_timeout: STATEMENT_MS_MAX, idle_in_transaction_session_timeout: STATEMENT_MS_MAX },
 };
 
-const SETTINGS = `SET LOCAL statement_timeout = ${STATEMENT_MS_MAX}; SET LOCAL idle_in_transaction_session_timeout = ${STATEMENT_MS_MAX}`;
+const SETTINGS =
+  `SET LOCAL statement_timeout = ${STATEMENT_MS_MAX}; SET LOCAL idle_in_transaction_session_timeout ` +
+  `= ${STATEMENT_MS_MAX}`;
 
 /** Through a pooler in transaction mode: it refuses settings at the opening, so each transaction brings its own. */
 export const POOLED_WIRE: Wire = {
@@ -55,8 +69,10 @@ interface Messages {
 }
 
 /**
- * One connection. A statement on it fails when nothing moves for SILENCE_MS_MAX, whatever became of server and network: connection lost.
- * After an error that says that the server takes no writes it ends, and whoever opens the next one reaches the server that is there then.
+ * One connection. A statement on it fails when nothing moves for SILENCE_MS_MAX, whatever became of server and network:
+ * connection lost.
+ * After an error that says that the server takes no writes it ends, and whoever opens the next one reaches the server
+ * that is there then.
  */
 export class BoundedClient extends Client {
   private readonly standbySettings = new Set<string>();
@@ -90,13 +106,19 @@ export class BoundedClient extends Client {
     });
   }
 
-  /** Whether the server said of itself that it takes no writes. A pooler does not pass that on: there the first write tells. */
+  /**
+   * Whether the server said of itself that it takes no writes. A pooler does not pass that on: there the first write
+   * tells.
+   */
   isReadOnly(): boolean {
     return this.standbySettings.size > 0;
   }
 }
 
-/** For the pool: a connection to a standby is not used, not even to read, because what it knows is old. Throws READ_ONLY. */
+/**
+ * For the pool: a connection to a standby is not used, not even to read, because what it knows is old. Throws
+ * READ_ONLY.
+ */
 export function refuseReadOnly(client: unknown): void {
   if (client instanceof BoundedClient && client.isReadOnly())
     throw Object.assign(new Error('the server takes no writes'), { code: READ_ONLY });

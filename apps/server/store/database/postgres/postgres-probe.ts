@@ -35,12 +35,15 @@ interface Found {
   place: string;
 }
 
-const QUESTION = `SELECT current_setting('server_version_num')::int AS server, pg_backend_pid() AS backend, current_setting('transaction_read_only') AS read_only,
-  concat_ws('/', extract(epoch FROM pg_postmaster_start_time()), (SELECT oid FROM pg_database WHERE datname = current_database()), current_schema()) AS place`;
+const QUESTION = `SELECT current_setting('server_version_num')::int AS server, pg_backend_pid() AS backend,
+  current_setting('transaction_read_only') AS read_only,
+  concat_ws('/', extract(epoch FROM pg_postmaster_start_time()), (SELECT oid FROM pg_database
+  WHERE datname = current_database()), current_schema()) AS place`;
 
 /** What the operator should know where nothing leads around a pooler. */
 export const NO_NOTICES =
-  'a pooler stands between this service and PostgreSQL and MILLWRIGHT_DATABASE_DIRECT_URL does not lead around it: other processes are not told of changes, they look for them every second or so';
+  'a pooler stands between this service and PostgreSQL and MILLWRIGHT_DATABASE_DIRECT_URL does not lead around ' +
+  'it: other processes are not told of changes, they look for them every second or so';
 
 /** Looks at both URLs. Throws PostgresUnusable. */
 export async function probePostgres({ url, directUrl }: PostgresUrls): Promise<Route> {
@@ -61,7 +64,8 @@ export async function probePostgres({ url, directUrl }: PostgresUrls): Promise<R
 async function probe(url: string, variable: UrlVariable): Promise<{ isPooled: boolean; place: string }> {
   let client: BoundedClient | undefined;
   try {
-    client = new BoundedClient({ connectionString: url, connectionTimeoutMillis: CONNECT_MS_MAX }); // reads the files that the URL names
+    // reads the files that the URL names
+    client = new BoundedClient({ connectionString: url, connectionTimeoutMillis: CONNECT_MS_MAX });
     await client.connect();
     const { server, backend, read_only: readOnly, place } = (await client.query<Found>(QUESTION)).rows[0] as Found;
     const refused = refusalOf(server, readOnly);

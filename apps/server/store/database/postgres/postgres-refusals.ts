@@ -16,7 +16,10 @@ const ELSEWHERE = 'ELSEWHERE';
 /** The oldest PostgreSQL that the statements and this project's promises are kept for. */
 export const POSTGRES_MAJOR_MIN = 15;
 
-/** PostgreSQL cannot be used as it is found at the start. The message is one line for the operator; `what` and `wayOut` are its halves. */
+/**
+ * PostgreSQL cannot be used as it is found at the start. The message is one line for the operator; `what` and `wayOut`
+ * are its halves.
+ */
 export class PostgresUnusableError extends StoreError {
   readonly place: string;
   readonly what: string;
@@ -107,7 +110,10 @@ function isCertificate(code: string): boolean {
   return /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/.test(code);
 }
 
-/** What failed while a connection was made, whatever the driver called it. Its own words may repeat what it was given: they are dropped. */
+/**
+ * What failed while a connection was made, whatever the driver called it. Its own words may repeat what it was given:
+ * they are dropped.
+ */
 export function toConnectionError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   const text = error instanceof Error ? error.message : '';

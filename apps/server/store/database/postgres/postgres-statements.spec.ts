@@ -1,4 +1,7 @@
-/** What PostgreSQL is sent: one statement and few parameters however many rows there are, of the types that its columns have. */
+/**
+ * What PostgreSQL is sent: one statement and few parameters however many rows there are, of the types that its columns
+ * have.
+ */
 import { insertStatement, matchStatement, StatementNames } from './postgres-statements.ts';
 
 const insert = (rows: (string | number | null | Uint8Array)[][], ignoreConflicts = false) =>
@@ -24,7 +27,9 @@ describe('an insert', () => {
         true,
       ),
     ).toEqual({
-      text: 'INSERT INTO t (a, b, c, d) SELECT c0, c1, NULL, c3 FROM unnest($1::text[], $2::bigint[], $3::bytea[]) AS given(c0, c1, c3) ON CONFLICT DO NOTHING',
+      text:
+        'INSERT INTO t (a, b, c, d) SELECT c0, c1, NULL, c3 ' +
+        'FROM unnest($1::text[], $2::bigint[], $3::bytea[]) AS given(c0, c1, c3) ON CONFLICT DO NOTHING',
       values: [['x', 'y'], [null, 2], bytes],
       repeats: true,
     });

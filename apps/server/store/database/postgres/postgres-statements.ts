@@ -1,4 +1,7 @@
-/** Statements as PostgreSQL is sent them: however many rows and keys there are, few texts and few parameters, because it reads every text anew that it was not given a name for. */
+/**
+ * Statements as PostgreSQL is sent them: however many rows and keys there are, few texts and few parameters, because it
+ * reads every text anew that it was not given a name for.
+ */
 import type { SqlValue, Statement } from '../transactions.ts';
 
 type Inserting = Extract<Statement, { kind: 'insert' }>;
@@ -12,7 +15,10 @@ export interface PostgresStatement {
   repeats: boolean;
 }
 
-/** One row as it is, many as one array for each column. A column without any value is written as such: nothing would tell its type. */
+/**
+ * One row as it is, many as one array for each column. A column without any value is written as such: nothing would
+ * tell its type.
+ */
 export function insertStatement({ table, columns, rows, ignoreConflicts }: Inserting): PostgresStatement {
   const conflict = ignoreConflicts ? ' ON CONFLICT DO NOTHING' : '';
   const into = `INSERT INTO ${table} (${columns.join(', ')})`;
@@ -28,7 +34,9 @@ export function insertStatement({ table, columns, rows, ignoreConflicts }: Inser
   const named = new Set(known.map(({ column }) => column));
   const chosen = columns.map((_, column) => (named.has(column) ? `c${column}` : 'NULL')).join(', ');
   const arrays = known.map(({ list }, at) => `$${at + 1}::${arrayOf(list)}`).join(', ');
-  const text = `${into} SELECT ${chosen} FROM unnest(${arrays}) AS given(${known.map(({ column }) => `c${column}`).join(', ')})${conflict}`;
+  const text =
+    `${into} SELECT ${chosen} FROM unnest(${arrays}) AS ` +
+    `given(${known.map(({ column }) => `c${column}`).join(', ')})${conflict}`;
   return { text, values: known.map(({ list }) => list), repeats: true };
 }
 
@@ -63,7 +71,10 @@ export const NOW: PostgresStatement = {
   repeats: true,
 };
 
-/** Of the transaction, not of the session: that also holds behind PgBouncer. Names that share a number only wait for each other. */
+/**
+ * Of the transaction, not of the session: that also holds behind PgBouncer. Names that share a number only wait for
+ * each other.
+ */
 export function lockStatement(name: string): PostgresStatement {
   return { text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', values: [name], repeats: true };
 }

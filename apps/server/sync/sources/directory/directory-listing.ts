@@ -1,4 +1,7 @@
-/** One listing of a factory directory: every definition file with its bytes, no link followed, nothing left out in silence. */
+/**
+ * One listing of a factory directory: every definition file with its bytes, no link followed, nothing left out in
+ * silence.
+ */
 import { constants } from 'node:fs';
 import { lstat, open, readdir, realpath } from 'node:fs/promises';
 import { FILE_BYTES_MAX, isDefinitionPath, type TreeFile } from '#definitions';
@@ -18,7 +21,10 @@ export const IGNORED_FOLDERS: ReadonlySet<string> = new Set(['.git', 'node_modul
 
 const SLASH = Buffer.from('/');
 
-/** Lists the directory once. Throws `SourceUnavailableError`: path-missing, denied, refused, or unstable when it changed under our hands. */
+/**
+ * Lists the directory once. Throws `SourceUnavailableError`: path-missing, denied, refused, or unstable when it changed
+ * under our hands.
+ */
 export async function listDirectory(path: string): Promise<TreeFile[]> {
   const listing = new Listing();
   try {
@@ -86,7 +92,10 @@ class Listing {
   }
 }
 
-/** Exact bytes, or the size of a file that is too large to be of use. Opened without following a link or waiting for a pipe. */
+/**
+ * Exact bytes, or the size of a file that is too large to be of use. Opened without following a link or waiting for a
+ * pipe.
+ */
 async function readRegularFile(
   place: Buffer,
   path: string,

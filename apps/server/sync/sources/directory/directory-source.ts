@@ -88,7 +88,10 @@ async function settle(
   }
 }
 
-/** Files known before are gone; or something was applied before and, after a restart, nobody remembers of which files it was made. */
+/**
+ * Files known before are gone; or something was applied before and, after a restart, nobody remembers of which files it
+ * was made.
+ */
 function mayHaveLost(listed: readonly TreeFile[], lastSeen: ReadonlySet<string> | undefined, served: boolean): boolean {
   if (lastSeen === undefined) return served;
   const present = pathsOf(listed);
@@ -143,7 +146,8 @@ function startWatching(root: string, onHint: () => void): () => Promise<void> {
 }
 
 function isOfNoInterest(path: string): boolean {
-  if (path === '' || path.startsWith('..')) return false; // the directory itself, and what is above it while it does not exist
+  // the directory itself, and what is above it while it does not exist
+  if (path === '' || path.startsWith('..')) return false;
   const parts = path.split(sep);
   if (parts.some((part) => IGNORED_FOLDERS.has(part))) return true;
   const inTree = parts.join('/');

@@ -1,4 +1,7 @@
-/** The bare repository in which a git source keeps what it has fetched. It is a cache: whatever is wrong with it, it may be thrown away. */
+/**
+ * The bare repository in which a git source keeps what it has fetched. It is a cache: whatever is wrong with it, it may
+ * be thrown away.
+ */
 import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Dirent } from 'node:fs';
@@ -56,7 +59,8 @@ export async function isWhole(folder: string): Promise<boolean> {
 }
 
 /**
- * Removes what a killed git process left behind: lock files, half-written packs and objects. Only called while no git process
+ * Removes what a killed git process left behind: lock files, half-written packs and objects. Only called while no git
+ * process
  * of ours works on the cache, so every lock is a dead one.
  */
 export async function sweep(folder: string): Promise<void> {

@@ -1,4 +1,7 @@
-/** The surroundings of every git process: an environment made from nothing, and settings that switch off what could be abused. */
+/**
+ * The surroundings of every git process: an environment made from nothing, and settings that switch off what could be
+ * abused.
+ */
 import type { GitAddress } from './git-urls.ts';
 
 /** Environment variable that carries the authorization header to git; named in the arguments, so its value never is. */
@@ -6,7 +9,9 @@ export const AUTHORIZATION_VARIABLE = 'MILLWRIGHT_GIT_AUTHORIZATION';
 
 /** Below this rate a transfer counts as stalled, in bytes a second … */
 const LOW_SPEED_BYTES = 1000;
-/** … when it lasts this long, in seconds; shorter than any sensible time limit, so that the message can say "stalled". */
+/**
+ * … when it lasts this long, in seconds; shorter than any sensible time limit, so that the message can say "stalled".
+ */
 const LOW_SPEED_SECONDS = 30;
 /** How long ssh waits for a connection, in seconds; it is no child of ours that we could end. */
 const SSH_CONNECT_SECONDS = 15;
@@ -68,7 +73,8 @@ const HARDENED = [
   'http.sslVerify=true',
   `http.lowSpeedLimit=${LOW_SPEED_BYTES}`,
   `http.lowSpeedTime=${LOW_SPEED_SECONDS}`,
-  // Within the memory of one process (PROCESS_MEMORY_BYTES_MAX): large files are streamed, packs are looked at in parts, by one thread.
+  // Within the memory of one process (PROCESS_MEMORY_BYTES_MAX): large files are streamed, packs are looked at in
+  // parts, by one thread.
   'core.bigFileThreshold=1m',
   'core.packedGitWindowSize=32m',
   'core.packedGitLimit=256m',

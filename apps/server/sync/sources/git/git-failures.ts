@@ -25,16 +25,21 @@ const BOUNDS: Meanings = [
   [
     /died of signal 25|File too large/,
     'refused',
-    `the repository sends more than ${bytes(FETCH_BYTES_MAX)} at once, which is not read; take large files out of its history, or follow a repository of its own for the definitions`,
+    `the repository sends more than ${bytes(FETCH_BYTES_MAX)} at once, which is not read; take large files out ` +
+      'of its history, or follow a repository of its own for the definitions',
   ],
   [
     /Out of memory|Cannot allocate memory|mmap failed/,
     'refused',
-    `the repository holds something that git cannot read within ${bytes(PROCESS_MEMORY_BYTES_MAX)} of memory; take it out of its history, or follow a repository of its own for the definitions`,
+    `the repository holds something that git cannot read within ${bytes(PROCESS_MEMORY_BYTES_MAX)} of memory; ` +
+      'take it out of its history, or follow a repository of its own for the definitions',
   ],
 ];
 
-/** Messages of git, curl and ssh (quoted parts and addresses taken out) and what they mean; the first row that matches decides. */
+/**
+ * Messages of git, curl and ssh (quoted parts and addresses taken out) and what they mean; the first row that matches
+ * decides.
+ */
 const MEANINGS: Meanings = [
   [
     /No space left on device|Disk quota exceeded|Read-only file system|insufficient permission for adding an object/i,
@@ -51,7 +56,8 @@ const MEANINGS: Meanings = [
   [
     /REMOTE HOST IDENTIFICATION HAS CHANGED/,
     'refused',
-    `the host shows another key than ${KNOWN_HOSTS} holds for it, so nothing was sent; if its operator did change the key, replace its line there, else somebody stands in between`,
+    `the host shows another key than ${KNOWN_HOSTS} holds for it, so nothing was sent; if its operator did ` +
+      'change the key, replace its line there, else somebody stands in between',
   ],
   [
     /no matching (?:host key|key exchange|cipher|MAC)/i,
@@ -61,7 +67,8 @@ const MEANINGS: Meanings = [
   [
     /Host key verification failed/,
     'refused',
-    `the host's key is not in ${KNOWN_HOSTS}, so nothing was sent; add the line that its operator publishes (ssh-keyscan prints one: compare its fingerprint)`,
+    `the host's key is not in ${KNOWN_HOSTS}, so nothing was sent; add the line that its operator publishes ` +
+      '(ssh-keyscan prints one: compare its fingerprint)',
   ],
   [/redirection|requested URL returned error: 3\d\d/i, 'refused'],
   [/fsck error|does not allow request for unadvertised|not our ref/i, 'refused'],
@@ -72,7 +79,8 @@ const MEANINGS: Meanings = [
   [
     /Permission denied \(|Load key|Too many authentication failures/,
     'denied',
-    "the host does not accept the credential's key; add its public key there, with leave to read this repository, or correct the secret (credential_secret)",
+    "the host does not accept the credential's key; add its public key there, with leave to read this " +
+      'repository, or correct the secret (credential_secret)',
   ],
   [/Permission denied|detected dubious ownership/i, 'denied'],
   [/couldn't find remote ref|Remote branch '' not found/i, 'branch-missing'],
@@ -108,11 +116,14 @@ const ENDED_BY_US: Record<'timeout' | 'aborted' | 'overflow', { reason: SourceFa
   overflow: {
     reason: 'refused',
     words:
-      'the answer is longer than what is read, and git was ended; is this tree that large? Name a smaller folder as the path of the factory',
+      'the answer is longer than what is read, and git was ended; is this tree that large? Name a smaller ' +
+      'folder as the path of the factory',
   },
 };
 
-/** The failure that an unsuccessful git process stands for. `subject` names what was read; `secrets` are blotted out. */
+/**
+ * The failure that an unsuccessful git process stands for. `subject` names what was read; `secrets` are blotted out.
+ */
 export function toFailure(
   output: GitOutput<unknown>,
   subject: string,
@@ -136,7 +147,10 @@ function meaningOf(output: GitOutput<unknown>, secrets: readonly string[]): Requ
   };
 }
 
-/** A host that does not answer the first question answers no other factory either; what fails later can be the repository's own fault. */
+/**
+ * A host that does not answer the first question answers no other factory either; what fails later can be the
+ * repository's own fault.
+ */
 function isOfHost({ firstContact, ended }: GitOutput<unknown>, reason: SourceFailureReason): boolean {
   return firstContact === true && ended !== 'aborted' && (reason === 'unreachable' || reason === 'timeout');
 }
@@ -155,7 +169,10 @@ function meaningFor(stderr: string): Meaning {
   return { reason, words };
 }
 
-/** How a line begins that says most, best first: of what is wrong with an object, why ssh failed, git's own end, an error. */
+/**
+ * How a line begins that says most, best first: of what is wrong with an object, why ssh failed, git's own end, an
+ * error.
+ */
 const TELLING = [/^error: object [0-9a-f]{40,64}: /, /^ssh: /, /^fatal:/, /^error:/];
 
 /** The one line of git that says most, else the last. Never a line that the server wrote. */

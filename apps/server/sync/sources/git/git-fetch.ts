@@ -22,7 +22,10 @@ export async function prepareCache(session: GitSession, gitDir: string, format: 
   await session.local(gitDir, ['init', '--quiet', '--bare', '--template=', `--object-format=${format}`]);
 }
 
-/** The remote lives in the arguments, not in the cache's configuration: reading the cache can then never reach the network. */
+/**
+ * The remote lives in the arguments, not in the cache's configuration: reading the cache can then never reach the
+ * network.
+ */
 export function remoteSettings(address: GitAddress, whole: boolean): string[] {
   const origin = ['-c', `remote.origin.url=${address.url}`];
   return whole

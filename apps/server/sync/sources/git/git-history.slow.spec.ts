@@ -1,4 +1,7 @@
-/** How a tip follows on the revision that was accepted before: what is new, what is lost, and when history was rewritten. More in test/faults/reconciling/git-history.slow.spec.ts. */
+/**
+ * How a tip follows on the revision that was accepted before: what is new, what is lost, and when history was
+ * rewritten. More in test/faults/reconciling/git-history.slow.spec.ts.
+ */
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { historyOf, readRepository, type ReadRepository } from '../../../../../test/support/read-repository.ts';
@@ -36,7 +39,8 @@ describe('history after the accepted revision', () => {
     expect(history).toEqual({ commits: expect.anything(), lost: [] });
     expect(history?.commits[0]).toBe(merged);
     expect([...(history?.commits ?? [])].sort()).toEqual([merged, second, side].sort());
-    expect(await historyOf(source, revision(side))).toEqual({ commits: [merged, second], lost: [] }); // a second parent was accepted
+    // a second parent was accepted
+    expect(await historyOf(source, revision(side))).toEqual({ commits: [merged, second], lost: [] });
   });
 
   it.each<{ rewrite: (first: string) => string[]; keepsFirst: boolean; why: string }>([

@@ -1,4 +1,7 @@
-/** Keys for git: the private OpenPGP home in which a signature is checked, no agent, no key server, nothing of the user's; and whether a credential is a private key for ssh. */
+/**
+ * Keys for git: the private OpenPGP home in which a signature is checked, no agent, no key server, nothing of the
+ * user's; and whether a credential is a private key for ssh.
+ */
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +12,10 @@ import type { GitSession } from './git-session.ts';
 /** What gpg prints while it reads the keys of a policy, in bytes. */
 const ANSWER_BYTES_MAX = 1024 * 1024;
 
-/** Whose keys they are was decided by who wrote the policy: no web of trust. Nothing is asked of anybody, here or elsewhere. */
+/**
+ * Whose keys they are was decided by who wrote the policy: no web of trust. Nothing is asked of anybody, here or
+ * elsewhere.
+ */
 const SETTINGS = [
   'batch',
   'no-tty',
@@ -30,7 +36,9 @@ export function keyringEnvironment(home: string): Record<string, string> {
   return { GNUPGHOME: home, TMPDIR: home };
 }
 
-/** Fills an empty folder. A key that gpg does not take is none that it could verify with; two copies of one become one. */
+/**
+ * Fills an empty folder. A key that gpg does not take is none that it could verify with; two copies of one become one.
+ */
 export async function prepareKeyring(
   session: GitSession,
   gpg: string,
@@ -38,7 +46,8 @@ export async function prepareKeyring(
   keys: readonly CommitKey[],
 ): Promise<Keyring> {
   await writeFile(join(home, 'gpg.conf'), SETTINGS.map((setting) => `${setting}\n`).join(''), { mode: 0o600 });
-  await writeFile(join(home, 'common.conf'), '', { mode: 0o600 }); // else newer versions keep keys in a service of their own
+  // else newer versions keep keys in a service of their own
+  await writeFile(join(home, 'common.conf'), '', { mode: 0o600 });
   // As bytes: in text, gpg takes two blocks without check sums for one that is broken.
   const packets = keys.flatMap((key) => (key.kind === 'openpgp' ? [Buffer.from(key.packets, 'base64')] : []));
   const said = await runGpg(session, gpg, home, ['--status-fd=1', '--import'], Buffer.concat(packets));
@@ -50,7 +59,8 @@ export async function prepareKeyring(
   if (fingerprints.size === 0)
     throw new SourceUnavailableError(
       'refused',
-      `${gpg} could not read any of the sync policy's OpenPGP keys, so no signature was checked; look whether it works on this machine (gpg --version), and export the keys again`,
+      `${gpg} could not read any of the sync policy's OpenPGP keys, so no signature was checked; look whether ` +
+        'it works on this machine (gpg --version), and export the keys again',
     );
   return { fingerprints };
 }
@@ -101,7 +111,8 @@ export function readSshKey(value: string): KeyReading {
   if (kind === undefined || body === undefined) return refuse(wordsFor(text));
   if (isEncrypted(kind, body))
     return refuse(
-      'it is protected by a passphrase, which nobody is there to type; store a key without one (ssh-keygen -p), for this repository only',
+      'it is protected by a passphrase, which nobody is there to type; store a key without one (ssh-keygen -p), ' +
+        'for this repository only',
     );
   return { ok: true, text: `${text}\n` };
 }

@@ -25,7 +25,10 @@ export type GitSource = {
   pushSecret?: string;
 };
 
-/** Time limit of one git process: a full first fetch of a large repository fits, a hang does not hold the factory for long. */
+/**
+ * Time limit of one git process: a full first fetch of a large repository fits, a hang does not hold the factory for
+ * long.
+ */
 const GIT_TIMEOUT_MS = 120_000;
 /** Git processes of one service at once. contract §9 */
 const GIT_PROCESSES_MAX = 8;

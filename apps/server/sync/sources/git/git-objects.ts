@@ -18,7 +18,10 @@ export interface Listing {
   entries: TreeEntry[];
 }
 
-/** Reads `ls-tree -z -r --full-tree`: the entries below `subfolder` ('' = the whole tree) that take part in a snapshot, or in what `isWanted` says. */
+/**
+ * Reads `ls-tree -z -r --full-tree`: the entries below `subfolder` ('' = the whole tree) that take part in a snapshot,
+ * or in what `isWanted` says.
+ */
 export function readListing(
   bytes: Buffer,
   subfolder: string,
@@ -69,7 +72,10 @@ function refuseTree(what: string): SourceUnavailableError {
   return new SourceUnavailableError('refused', `the repository's tree holds ${what}`);
 }
 
-/** Reads `cat-file --batch-check`: object → size in bytes. Objects that are missing are left out; one that is no file is refused. */
+/**
+ * Reads `cat-file --batch-check`: object → size in bytes. Objects that are missing are left out; one that is no file is
+ * refused.
+ */
 export function readSizes(bytes: Buffer): Map<string, number> {
   const sizes = new Map<string, number>();
   for (const line of bytes.toString('latin1').split('\n')) {

@@ -1,4 +1,6 @@
-/** The commands of one reading of a git repository: same surroundings, credential, limits and failures for each of them. */
+/**
+ * The commands of one reading of a git repository: same surroundings, credential, limits and failures for each of them.
+ */
 import { rm, writeFile } from 'node:fs/promises';
 import {
   authorizationArguments,
@@ -41,7 +43,9 @@ export interface SessionScope {
 }
 
 export interface GitSession {
-  /** Runs a command that talks to the repository's host, with the credential; the exit code is the caller's to judge. */
+  /**
+   * Runs a command that talks to the repository's host, with the credential; the exit code is the caller's to judge.
+   */
   ask(gitDir: string, args: readonly string[], input?: string): Promise<GitOutput<Buffer>>;
   /** Reads from the cache only: bytes, and no credential at hand. */
   read(gitDir: string, args: readonly string[], bytesMax: number, input?: string): Promise<Buffer>;
@@ -56,7 +60,10 @@ export interface GitSession {
   failureOf(output: GitOutput<unknown>): SourceUnavailableError;
 }
 
-/** Opens a session with a credential that was read a moment ago, so that a rotated one counts at once; forgets it afterwards. */
+/**
+ * Opens a session with a credential that was read a moment ago, so that a rotated one counts at once; forgets it
+ * afterwards.
+ */
 export async function withSession<Result>(
   scope: SessionScope,
   credential: (() => Promise<string | undefined>) | undefined,
@@ -127,7 +134,10 @@ function openSession(scope: SessionScope, { token }: { token?: string }, signals
   };
 }
 
-/** Arguments and environment of one command. The token stands in the environment only: arguments are for everyone on the machine to see. */
+/**
+ * Arguments and environment of one command. The token stands in the environment only: arguments are for everyone on the
+ * machine to see.
+ */
 export function commandOf(
   scope: SessionScope,
   gitDir: string,

@@ -1,4 +1,7 @@
-/** The signature that a commit object carries, and what `git verify-commit --raw` printed of it, read as a verdict: only one clear yes is a yes. Pure. */
+/**
+ * The signature that a commit object carries, and what `git verify-commit --raw` printed of it, read as a verdict: only
+ * one clear yes is a yes. Pure.
+ */
 import { createHash } from 'node:crypto';
 import { SIGNATURE_PACKET, armoured, blobReader, decodeBase64, packetTags } from '#authentication';
 import { SourceUnavailableError } from '../source.ts';
@@ -33,7 +36,10 @@ const KINDS: readonly (readonly [string, 'openpgp' | 'x509' | 'ssh'])[] = [
   ['-----BEGIN SSH SIGNATURE-----\n', 'ssh'],
 ];
 
-/** Of two signatures a tool may look at either, and what a second such header says nobody signed: such a commit counts as signed by nobody. */
+/**
+ * Of two signatures a tool may look at either, and what a second such header says nobody signed: such a commit counts
+ * as signed by nobody.
+ */
 export function signatureOf(commit: string, object: Buffer): CommitSignature {
   const headers = headersOf(object);
   const signatures = headers.filter(({ name }) => name.startsWith(UNSIGNED_HEADERS));
@@ -116,7 +122,9 @@ export function judgeSsh(output: GitOutput<unknown>, fingerprint: string): Signa
     return 'verified';
   if (lines.includes('Could not verify signature.'))
     return {
-      found: `carries a signature of the SSH key ${fingerprint} that does not fit its contents: it was changed after it was signed, or signed by somebody else`,
+      found:
+        `carries a signature of the SSH key ${fingerprint} that does not fit its contents: it was changed after ` +
+        'it was signed, or signed by somebody else',
     };
   throw couldNot('ssh-keygen', 'git 2.34 or newer and OpenSSH 8.8 or newer are needed');
 }
@@ -131,12 +139,16 @@ export function judgeOpenPgp(output: GitOutput<unknown>, known: ReadonlySet<stri
   if (named('NEWSIG').length > 1) return { found: 'carries more than one signature; none of them is relied on' };
   if (named('BADSIG').length > 0)
     return {
-      found: `carries a signature of the OpenPGP key ${hexOf(named('BADSIG')[0]?.words[0])} that does not fit its contents: it was changed after it was signed`,
+      found:
+        `carries a signature of the OpenPGP key ${hexOf(named('BADSIG')[0]?.words[0])} that does not fit its ` +
+        'contents: it was changed after it was signed',
     };
   if (named('REVKEYSIG').length > 0) return { found: `is signed by ${key}, which was revoked` };
   if (named('EXPKEYSIG').length > 0)
     return {
-      found: `is signed by ${key}, which has expired; if its owner has prolonged it, export it into the sync policy again`,
+      found:
+        `is signed by ${key}, which has expired; if its owner has prolonged it, export it into the sync policy ` +
+        'again',
     };
   if (named('EXPSIG').length > 0) return { found: `is signed by ${key}, and that signature has expired` };
   if (named('ERRSIG').length > 0) return { found: unchecked(named('ERRSIG')[0]?.words ?? []) };

@@ -680,7 +680,9 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** Live processes whose arguments or environment name one of the words; waits a little for those that are just ending. */
+/**
+ * Live processes whose arguments or environment name one of the words; waits a little for those that are just ending.
+ */
 async function processesNaming(...words: string[]): Promise<string[]> {
   for (let attempt = 0; ; attempt += 1) {
     const found = listProcesses().filter(

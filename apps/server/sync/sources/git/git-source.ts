@@ -31,7 +31,10 @@ export interface GitSourceOptions {
   branch?: string;
   /** Folder of the repository that is the factory's root. */
   path?: string;
-  /** The bare cache repository: made, repaired and thrown away by the source; beside it `<cacheDir>.spare`, `.key` and `.verify`. */
+  /**
+   * The bare cache repository: made, repaired and thrown away by the source; beside it `<cacheDir>.spare`, `.key` and
+   * `.verify`.
+   */
   cacheDir: string;
   /** Certificates (PEM) accepted beside the system's place of them. MILLWRIGHT_GIT_CA_FILE */
   caFile?: string;
@@ -40,7 +43,10 @@ export interface GitSourceOptions {
   /** Credential granted to the address's host, asked for at each reading: a token for https, a private key for ssh. */
   credential?: () => Promise<string | undefined>;
   ssh?: SshSettings;
-  /** What the sync policy asks of a commit before anything of it is read. It is part of what the source is: another policy, another source. */
+  /**
+   * What the sync policy asks of a commit before anything of it is read. It is part of what the source is: another
+   * policy, another source.
+   */
   verify?: { keys: readonly string[] };
   /** PATH of git and its children. */
   searchPath?: string;
@@ -64,7 +70,10 @@ const DISK_TROUBLES: ReadonlySet<string> = new Set(
   'ENOSPC EDQUOT EROFS EACCES EPERM ENOTDIR EEXIST EIO EMFILE ENFILE'.split(' '),
 );
 
-/** A source that reads a git repository. Readings take turns; an address that may not be read makes each of them fail as `refused`. */
+/**
+ * A source that reads a git repository. Readings take turns; an address that may not be read makes each of them fail as
+ * `refused`.
+ */
 export function createGitSource(options: GitSourceOptions): Source {
   const closing = new AbortController();
   const place = locate(options);
@@ -147,7 +156,9 @@ async function settle(
   }
 }
 
-/** resolve → compare → fetch → verify → read. A tip at hand that these keys have not verified yet is not taken as it is. */
+/**
+ * resolve → compare → fetch → verify → read. A tip at hand that these keys have not verified yet is not taken as it is.
+ */
 async function takeSnapshot(
   session: GitSession,
   place: Place,
@@ -187,7 +198,10 @@ interface Reading {
   history?: History | undefined;
 }
 
-/** Reads the tip through the cache. A cache that is broken, or too sparse for its server, is replaced once; until then it stays. */
+/**
+ * Reads the tip through the cache. A cache that is broken, or too sparse for its server, is replaced once; until then
+ * it stays.
+ */
 async function readTip(session: GitSession, place: Place, tip: WantedTip): Promise<Reading> {
   const { cache } = place;
   try {
@@ -212,7 +226,10 @@ async function replace(session: GitSession, place: Place, tip: WantedTip, whole:
   }
 }
 
-/** Brings a cache to the tip, verifies it, and reads it there. The tip may have moved since it was resolved: what was fetched counts. */
+/**
+ * Brings a cache to the tip, verifies it, and reads it there. The tip may have moved since it was resolved: what was
+ * fetched counts.
+ */
 async function update(
   session: GitSession,
   place: Place,

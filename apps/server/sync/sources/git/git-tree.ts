@@ -1,4 +1,7 @@
-/** Turns one fetched commit into a factory's files: names from the tree, contents from the cache, missing files fetched in one go. */
+/**
+ * Turns one fetched commit into a factory's files: names from the tree, contents from the cache, missing files fetched
+ * in one go.
+ */
 import { FILE_BYTES_MAX, type TreeFile } from '#definitions';
 import { parseContents, readListing, readSizes, type TreeEntry } from './git-objects.ts';
 import type { GitSession } from './git-session.ts';

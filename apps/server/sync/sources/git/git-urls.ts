@@ -13,7 +13,10 @@ export type AddressVerdict = { ok: true; address: GitAddress } | { ok: false; re
 const SCP_FORM = /^(?:([A-Za-z0-9._][A-Za-z0-9._-]*)@)?([A-Za-z0-9][A-Za-z0-9.-]*):(?!\/\/|[:-])(.+)$/;
 const USER_NAME = /^[A-Za-z0-9._][A-Za-z0-9._+-]*$/;
 
-/** Whether git may be pointed at this: https and ssh, local paths only where allowed, no password, nothing that reads as an option. */
+/**
+ * Whether git may be pointed at this: https and ssh, local paths only where allowed, no password, nothing that reads as
+ * an option.
+ */
 export function checkGitUrl(text: string, allowLocal: boolean): AddressVerdict {
   if (text === '') return refuse('the repository address is empty');
   if (/[\u0000-\u001f\u007f]/.test(text)) return refuse('the repository address holds a control character');
@@ -60,7 +63,8 @@ function checkHttps(parsed: URL): AddressVerdict {
   // Forges take a token for a user name: it would be stored and shown.
   if (parsed.username !== '')
     return refuse(
-      'an https address must not hold a user name, which can be a token; name a credential secret (credential_secret) instead',
+      'an https address must not hold a user name, which can be a token; name a credential secret ' +
+        '(credential_secret) instead',
     );
   const url = `https://${parsed.host}${parsed.pathname}`;
   return { ok: true, address: { protocol: 'https', url, host: parsed.host.toLowerCase() } };
@@ -95,7 +99,10 @@ export function isBranchName(name: string): boolean {
     .every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.') && !part.endsWith('.lock'));
 }
 
-/** A folder inside a repository in its one spelling (no slash at either end), or undefined when it is not a plain relative path. */
+/**
+ * A folder inside a repository in its one spelling (no slash at either end), or undefined when it is not a plain
+ * relative path.
+ */
 export function normalizeSubfolder(path: string): string | undefined {
   const trimmed = path.replaceAll(/^(?:\.\/)+|\/+$/g, '');
   if (trimmed === '' || trimmed === '.') return '';

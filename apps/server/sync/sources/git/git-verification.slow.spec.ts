@@ -1,4 +1,7 @@
-/** Commits that a key of the sync policy signed, and those that none did: real keys, signatures and tools. The rest is told in test/faults/reconciling/git-verification.slow.spec.ts. */
+/**
+ * Commits that a key of the sync policy signed, and those that none did: real keys, signatures and tools. The rest is
+ * told in test/faults/reconciling/git-verification.slow.spec.ts.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   dataOutsideCache,
@@ -167,7 +170,8 @@ describe('a commit is refused, with what was found and a way out,', () => {
     expect(snapshot).toMatchObject({
       message: expect.stringMatching(
         new RegExp(
-          `^commit ${commit} .+\\. It must not apply, and what was applied before keeps serving; push .+ or let an admin .+$`,
+          `^commit ${commit} .+\\. It must not apply, and what was applied before keeps serving; push .+ or ` +
+            'let an admin .+$',
         ),
       ),
     });

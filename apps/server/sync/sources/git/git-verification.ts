@@ -38,14 +38,20 @@ export interface VerifiableCommit {
 export interface CommitVerifier {
   /** Whether this commit was the last that was verified: it is not verified again. */
   holds(commit: string): boolean;
-  /** Throws `SourceUnverifiedError` where the commit is not signed as the policy asks, `SourceUnavailableError` where that cannot be found out here. */
+  /**
+   * Throws `SourceUnverifiedError` where the commit is not signed as the policy asks, `SourceUnavailableError` where
+   * that cannot be found out here.
+   */
   demand(session: GitSession, commit: VerifiableCommit): Promise<void>;
 }
 
 /**
- * A commit counts as verified when a key of the policy made its one signature and is good now. An OpenPGP key that has expired or was
- * revoked verifies nothing any more, also not what it signed before: the time in a signature is whatever the signer wrote. A tip is
- * verified when it is first seen and again after a restart; that its key expires meanwhile takes nothing away from what is applied.
+ * A commit counts as verified when a key of the policy made its one signature and is good now. An OpenPGP key that has
+ * expired or was
+ * revoked verifies nothing any more, also not what it signed before: the time in a signature is whatever the signer
+ * wrote. A tip is
+ * verified when it is first seen and again after a restart; that its key expires meanwhile takes nothing away from what
+ * is applied.
  */
 export function createCommitVerifier(keys: readonly CommitKey[]): CommitVerifier {
   let verified: string | undefined;
@@ -141,7 +147,8 @@ async function toolNamed(name: keyof typeof PACKAGES, { session, commit }: Quest
   if (path !== undefined) return path;
   throw new SourceUnavailableError(
     'refused',
-    `${name} is not installed, or not on the search path, so the signature of commit ${commit} could not be checked; install it (Debian: apt-get install ${PACKAGES[name]})`,
+    `${name} is not installed, or not on the search path, so the signature of commit ${commit} could not be ` +
+      `checked; install it (Debian: apt-get install ${PACKAGES[name]})`,
   );
 }
 

@@ -26,7 +26,10 @@ export class Agent extends Resource {
   /** Environments that runs can be prepared with. */
   readonly environments: Environments = new Environments(this.client);
 
-  /** Lists the skills of the factories that the key may see, by name unless asked otherwise; each factory's own is a variant, at most 1,000 of them. Role: viewer. */
+  /**
+   * Lists the skills of the factories that the key may see, by name unless asked otherwise; each factory's own is a
+   * variant, at most 1,000 of them. Role: viewer.
+   */
   list(params: AgentListParams = {}, options?: RequestOptions): APIPromise<AgentListResponse> {
     return this.client.call({ method: 'GET', template: '/agent', query: params, answer: 'AgentListResponse', options });
   }

@@ -19,7 +19,8 @@ export class Artifacts extends Resource {
   }
 
   /**
-   * Downloads an artifact: its bytes as the run left them. `asResponse()` gives the answer with its body unread, to stream it. Ten minutes an attempt unless `timeout` says otherwise.
+   * Downloads an artifact: its bytes as the run left them. `asResponse()` gives the answer with its body unread, to
+   * stream it. Ten minutes an attempt unless `timeout` says otherwise.
    * Role: viewer. Throws NotFoundError (404) for an artifact that is no file.
    */
   download(artifactUid: string, options?: RequestOptions): APIPromise<Uint8Array> {

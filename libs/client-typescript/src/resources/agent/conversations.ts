@@ -10,7 +10,10 @@ export type ConversationRetrieveParams = QueryOf<'getConversation'>;
 
 /** Conversations, each of one run or several. */
 export class Conversations extends Resource {
-  /** Reads a conversation, as far as the key may see its runs: its turns, page by page. Role: viewer. Throws NotFoundError (404) when the key may see none of the runs. */
+  /**
+   * Reads a conversation, as far as the key may see its runs: its turns, page by page. Role: viewer. Throws
+   * NotFoundError (404) when the key may see none of the runs.
+   */
   retrieve(
     conversationId: string,
     params: ConversationRetrieveParams = {},

@@ -6,7 +6,10 @@ import { Resource } from '../../resource.ts';
 
 /** What the agent of a run asks permission for, and the answers. */
 export class RunPermissions extends Resource {
-  /** Lists what a run has asked permission for. Only runs that were created with `interactive` ask; they are BLOCKED while a question is open. Role: viewer. */
+  /**
+   * Lists what a run has asked permission for. Only runs that were created with `interactive` ask; they are BLOCKED
+   * while a question is open. Role: viewer.
+   */
   list(runId: string, options?: RequestOptions): APIPromise<PermissionList> {
     return this.client.call({
       method: 'GET',
@@ -18,8 +21,10 @@ export class RunPermissions extends Resource {
   }
 
   /**
-   * Answers a question; with the last open one answered the run goes on. Repeating an answer is no error. Role: operator.
-   * Throws BadRequestError (400) for an option that the agent does not offer, ConflictError (409) where there is another answer, nobody waits for one any more, or a cancel is under way.
+   * Answers a question; with the last open one answered the run goes on. Repeating an answer is no error. Role:
+   * operator.
+   * Throws BadRequestError (400) for an option that the agent does not offer, ConflictError (409) where there is
+   * another answer, nobody waits for one any more, or a cancel is under way.
    */
   answer(
     runId: string,

@@ -39,7 +39,8 @@ export class Runs extends Resource {
   readonly permissions: RunPermissions = new RunPermissions(this.client);
 
   /**
-   * Lists the runs that the key may see, newest change first unless asked otherwise. Await it for one page, iterate it for every run of every page.
+   * Lists the runs that the key may see, newest change first unless asked otherwise. Await it for one page, iterate it
+   * for every run of every page.
    * Role: viewer. Throws UnprocessableEntityError (422) for filters and orders that only the hosted service has.
    */
   list(params: RunListParams = {}, options?: RequestOptions): PagePromise<RunItem, ListRunsResponse> {
@@ -50,9 +51,12 @@ export class Runs extends Resource {
   }
 
   /**
-   * Creates a run, which waits until an execution takes it (`at_capacity`: it has to wait). `prompt` is needed unless a skill is named. A key that is limited to factories names one as `factory_uid`.
-   * Bodies of up to 8 MiB with attachments, of up to 1 MiB without. The call's idempotency key makes sure that its retries create one run only.
-   * Role: operator. Throws BadRequestError (400) with every problem by JSON pointer, UnprocessableEntityError (422) for what only the hosted service has, RateLimitError (429) when too many runs wait.
+   * Creates a run, which waits until an execution takes it (`at_capacity`: it has to wait). `prompt` is needed unless a
+   * skill is named. A key that is limited to factories names one as `factory_uid`.
+   * Bodies of up to 8 MiB with attachments, of up to 1 MiB without. The call's idempotency key makes sure that its
+   * retries create one run only.
+   * Role: operator. Throws BadRequestError (400) with every problem by JSON pointer, UnprocessableEntityError (422) for
+   * what only the hosted service has, RateLimitError (429) when too many runs wait.
    */
   create(params: RunAgentRequest, options?: RequestOptions): APIPromise<RunAgentResponse> {
     return this.client.call({
@@ -76,7 +80,8 @@ export class Runs extends Resource {
   }
 
   /**
-   * Sends a message to a run: steers a live one, continues an ended one. `outcome` says what became of it; it is stored before this answers.
+   * Sends a message to a run: steers a live one, continues an ended one. `outcome` says what became of it; it is stored
+   * before this answers.
    * Role: operator. Throws ConflictError (409) while a cancel is under way, and when the run's factory was deleted.
    */
   submitFollowup(runId: string, params: RunFollowupRequest, options?: RequestOptions): APIPromise<RunFollowupResponse> {
@@ -91,7 +96,8 @@ export class Runs extends Resource {
   }
 
   /**
-   * Cancels a run and answers its ID. A waiting run is cancelled at once; a live one is asked to end, and ended. Repeating it is no error.
+   * Cancels a run and answers its ID. A waiting run is cancelled at once; a live one is asked to end, and ended.
+   * Repeating it is no error.
    * Role: operator. Throws BadRequestError (400) where another end came first.
    */
   cancel(runId: string, options?: RequestOptions): APIPromise<RunId> {
@@ -105,14 +111,19 @@ export class Runs extends Resource {
   }
 
   /**
-   * Follows a run's log as it is written, from the entry behind `after` (0: the first) to the run's end. Iterate it; a connection that breaks is taken up again behind the last entry, so that none is missing and none comes twice.
-   * Role: viewer. Throws RateLimitError (429) over 20 streams of one key, and the last error when nothing new came for `reconnectTimeout` (null: no limit) or a pause would end behind `totalTimeout`.
+   * Follows a run's log as it is written, from the entry behind `after` (0: the first) to the run's end. Iterate it; a
+   * connection that breaks is taken up again behind the last entry, so that none is missing and none comes twice.
+   * Role: viewer. Throws RateLimitError (429) over 20 streams of one key, and the last error when nothing new came for
+   * `reconnectTimeout` (null: no limit) or a pause would end behind `totalTimeout`.
    */
   events(runId: string, params: RunEventsParams = {}, options?: StreamOptions): EventStream {
     return this.client.stream(runId, params, options);
   }
 
-  /** Reads what there is of a run's log behind the entry `after`, `limit` entries at most (1 to 1,000; 200). An empty list: nothing new. Role: viewer. */
+  /**
+   * Reads what there is of a run's log behind the entry `after`, `limit` entries at most (1 to 1,000; 200). An empty
+   * list: nothing new. Role: viewer.
+   */
   listEvents(runId: string, params: RunListEventsParams = {}, options?: RequestOptions): APIPromise<RunEventList> {
     return this.client.call({
       method: 'GET',
@@ -135,7 +146,10 @@ export class Runs extends Resource {
     });
   }
 
-  /** Reads the whole conversation that a run belongs to, as far as the key may see its runs: its turns, page by page. Role: viewer. */
+  /**
+   * Reads the whole conversation that a run belongs to, as far as the key may see its runs: its turns, page by page.
+   * Role: viewer.
+   */
   conversation(
     runId: string,
     params: RunConversationParams = {},
@@ -155,8 +169,12 @@ export class Runs extends Resource {
   }
 
   /**
-   * Asks for a run until it has ended (or is in one of the states `until`) and answers it. It looks at once, after half a second, then ever more seldom, at last every five seconds; `pollInterval` (milliseconds) fixes the pause.
-   * Role: viewer. Throws WaitTimeoutError when it takes longer than `timeout` (milliseconds; no limit unless said), with the run as it was last, undefined if it was never seen; WaitEndedError when it ends in none of the states; the last error when no answer came for `reconnectTimeout` (milliseconds; 60,000; null: no limit); MillwrightError for states and times that are none.
+   * Asks for a run until it has ended (or is in one of the states `until`) and answers it. It looks at once, after half
+   * a second, then ever more seldom, at last every five seconds; `pollInterval` (milliseconds) fixes the pause.
+   * Role: viewer. Throws WaitTimeoutError when it takes longer than `timeout` (milliseconds; no limit unless said),
+   * with the run as it was last, undefined if it was never seen; WaitEndedError when it ends in none of the states; the
+   * last error when no answer came for `reconnectTimeout` (milliseconds; 60,000; null: no limit); MillwrightError for
+   * states and times that are none.
    */
   wait(runId: string, params: RunWaitParams = {}, options: WaitOptions = {}): Promise<RunItem> {
     const { reconnectTimeout, ...each } = options;

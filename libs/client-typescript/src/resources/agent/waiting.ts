@@ -36,7 +36,9 @@ export interface RunWaitParams {
   until?: RunState | readonly RunState[] | undefined;
   /** Milliseconds to wait at most; null, as when nothing is said: no limit. */
   timeout?: number | null | undefined;
-  /** Milliseconds between two looks. Default: 500 at first, each half as long again as the one before, at most 5,000. */
+  /**
+   * Milliseconds between two looks. Default: 500 at first, each half as long again as the one before, at most 5,000.
+   */
   pollInterval?: number | undefined;
 }
 
@@ -49,7 +51,8 @@ export interface WaitLimits {
 
 /**
  * Asks until the run is in one of the states, at once for the first time, and again when the service was away. Throws
- * WaitTimeoutError with the run as it was seen last, WaitEndedError with a run that has ended otherwise, MillwrightError for
+ * WaitTimeoutError with the run as it was seen last, WaitEndedError with a run that has ended otherwise,
+ * MillwrightError for
  * states and times that are none, UserAbortError, and what asking throws.
  */
 export async function waitForRun(
@@ -91,7 +94,10 @@ function readStates(until: RunState | readonly RunState[]): readonly string[] {
   throw new MillwrightError(`until must be one or more of ${STATES.join(', ')}`);
 }
 
-/** One look, which ends with the wait: a service that does not answer makes it no longer. Answers how the service was lost, if it was. */
+/**
+ * One look, which ends with the wait: a service that does not answer makes it no longer. Answers how the service was
+ * lost, if it was.
+ */
 async function look(
   retrieve: Looking,
   clock: Clock,

@@ -12,7 +12,8 @@ export type AutomationListParams = QueryOf<'listAutomations'>;
 export type AutomationUpdateParams = AutomationPatch & { ifMatch: string };
 
 /**
- * Automations of a factory. On a factory whose definitions are managed in files, whatever changes one throws ConflictError (409):
+ * Automations of a factory. On a factory whose definitions are managed in files, whatever changes one throws
+ * ConflictError (409):
  * its `problem` has the `file`, the `key` in it and the `edited_text` that does what was asked.
  */
 export class Automations extends Resource {
@@ -35,7 +36,10 @@ export class Automations extends Resource {
     );
   }
 
-  /** Makes an automation; every rule of automation files holds. Role: manager. Throws BadRequestError (400) with every problem by JSON pointer. */
+  /**
+   * Makes an automation; every rule of automation files holds. Role: manager. Throws BadRequestError (400) with every
+   * problem by JSON pointer.
+   */
   create(factoryUid: string, params: AutomationCreate, options?: RequestOptions): APIPromise<Automation> {
     return this.client.call({
       method: 'POST',
@@ -58,7 +62,10 @@ export class Automations extends Resource {
     });
   }
 
-  /** Edits an automation; acts on the next delivery, what was accepted before keeps what it was accepted with. Role: manager. Throws ConflictError (409) for another state than `ifMatch`. */
+  /**
+   * Edits an automation; acts on the next delivery, what was accepted before keeps what it was accepted with. Role:
+   * manager. Throws ConflictError (409) for another state than `ifMatch`.
+   */
   update(
     factoryUid: string,
     automationId: string,
@@ -77,7 +84,10 @@ export class Automations extends Resource {
     });
   }
 
-  /** Deletes an automation: it starts nothing from now on, runs that it started go on. Role: manager. Throws ConflictError (409) for another state than `ifMatch`. */
+  /**
+   * Deletes an automation: it starts nothing from now on, runs that it started go on. Role: manager. Throws
+   * ConflictError (409) for another state than `ifMatch`.
+   */
   delete(factoryUid: string, automationId: string, params: IfMatch = {}, options?: RequestOptions): APIPromise<void> {
     return this.client.call({
       method: 'DELETE',

@@ -45,7 +45,8 @@ export class Deliveries extends Resource {
 
   /**
    * Downloads the exact bytes of an accepted delivery. Ten minutes an attempt unless `timeout` says otherwise.
-   * Role: viewer. Throws NotFoundError (404) for one that was not accepted, UnprocessableEntityError (422) where the bytes are damaged.
+   * Role: viewer. Throws NotFoundError (404) for one that was not accepted, UnprocessableEntityError (422) where the
+   * bytes are damaged.
    */
   payload(factoryUid: string, webhookUid: string, entryId: string, options?: RequestOptions): APIPromise<Uint8Array> {
     return this.client.call({
@@ -59,8 +60,10 @@ export class Deliveries extends Resource {
   }
 
   /**
-   * Delivers the stored bytes of an accepted delivery again, to the webhook as it is now; never a duplicate of the first. Answers the new entry.
-   * Role: operator. Throws RateLimitError (429) over the webhook's rate, ConflictError (409) where it is disabled, UnprocessableEntityError (422) where the delivery was not accepted.
+   * Delivers the stored bytes of an accepted delivery again, to the webhook as it is now; never a duplicate of the
+   * first. Answers the new entry.
+   * Role: operator. Throws RateLimitError (429) over the webhook's rate, ConflictError (409) where it is disabled,
+   * UnprocessableEntityError (422) where the delivery was not accepted.
    */
   resend(factoryUid: string, webhookUid: string, entryId: string, options?: RequestOptions): APIPromise<Delivery> {
     return this.client.call({

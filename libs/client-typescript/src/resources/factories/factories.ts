@@ -53,7 +53,10 @@ export class Factories extends Resource {
   /** Secrets of one factory. */
   readonly secrets: FactorySecrets = new FactorySecrets(this.client);
 
-  /** Lists the factories that the key may see, in order of their UIDs; `search` looks into slugs and names. Role: viewer. */
+  /**
+   * Lists the factories that the key may see, in order of their UIDs; `search` looks into slugs and names. Role:
+   * viewer.
+   */
   list(params: FactoryListParams = {}, options?: RequestOptions): PagePromise<Factory, FactoryList> {
     return this.client.page(
       { method: 'GET', template: '/factory', query: params, answer: 'FactoryList', options },
@@ -61,7 +64,10 @@ export class Factories extends Resource {
     );
   }
 
-  /** Makes a factory. A slug that was used before gives the same UIDs and ingress URLs again. Role: admin. Throws ConflictError (409) for a slug in use. */
+  /**
+   * Makes a factory. A slug that was used before gives the same UIDs and ingress URLs again. Role: admin. Throws
+   * ConflictError (409) for a slug in use.
+   */
   create(params: FactoryCreate, options?: RequestOptions): APIPromise<Factory> {
     return this.client.call({ method: 'POST', template: '/factory', body: params, answer: 'Factory', options });
   }
@@ -89,7 +95,9 @@ export class Factories extends Resource {
     });
   }
 
-  /** Deletes a factory: its webhooks answer 404 at once, its waiting runs are cancelled, live ones finish. Role: admin. */
+  /**
+   * Deletes a factory: its webhooks answer 404 at once, its waiting runs are cancelled, live ones finish. Role: admin.
+   */
   delete(factoryUid: string, options?: RequestOptions): APIPromise<void> {
     return this.client.call({
       method: 'DELETE',
@@ -100,7 +108,10 @@ export class Factories extends Resource {
     });
   }
 
-  /** Dispatches a run to a factory, with the factory's defaults. Follow-ups, cancellation and state are those of any run. Role: operator. */
+  /**
+   * Dispatches a run to a factory, with the factory's defaults. Follow-ups, cancellation and state are those of any
+   * run. Role: operator.
+   */
   dispatch(
     factoryUid: string,
     params: FactoryDispatchRequest,
@@ -116,7 +127,10 @@ export class Factories extends Resource {
     });
   }
 
-  /** Looks at where a factory stands: its conditions, the revisions seen, attempted and applied, what it is made of. Role: viewer. */
+  /**
+   * Looks at where a factory stands: its conditions, the revisions seen, attempted and applied, what it is made of.
+   * Role: viewer.
+   */
   status(factoryUid: string, options?: RequestOptions): APIPromise<FactoryStatus> {
     return this.client.call({
       method: 'GET',
@@ -128,7 +142,8 @@ export class Factories extends Resource {
   }
 
   /**
-   * Asks for a pass over the factory's definitions; `generation_requested` of the answer is this request. With `wait` it answers when the pass is over.
+   * Asks for a pass over the factory's definitions; `generation_requested` of the answer is this request. With `wait`
+   * it answers when the pass is over.
    * Role: manager. Throws InternalServerError (503) when a pass that is waited for takes more than two minutes.
    */
   sync(factoryUid: string, params: FactorySyncParams = {}, options?: RequestOptions): APIPromise<FactoryStatus> {
@@ -144,7 +159,10 @@ export class Factories extends Resource {
     });
   }
 
-  /** Looks at what a tree of definition files would change: reads, checks and plans like a pass and writes nothing. The body is at most 1 MiB. Role: viewer. */
+  /**
+   * Looks at what a tree of definition files would change: reads, checks and plans like a pass and writes nothing. The
+   * body is at most 1 MiB. Role: viewer.
+   */
   plan(factoryUid: string, params: PlanRequest, options?: RequestOptions): APIPromise<Plan> {
     return this.client.call({
       method: 'POST',
@@ -210,8 +228,10 @@ export class Factories extends Resource {
   }
 
   /**
-   * Looks at what became of a revision: ask again until it is `serving`, or will not be. `revision` is a whole revision (`main@sha1:…`), a commit ID, or 7 or more of its first hexadecimal digits.
-   * One that no pass has seen is `unknown`, which is no error. Role: viewer. Throws BadRequestError (400) for digits that several commits share.
+   * Looks at what became of a revision: ask again until it is `serving`, or will not be. `revision` is a whole revision
+   * (`main@sha1:…`), a commit ID, or 7 or more of its first hexadecimal digits.
+   * One that no pass has seen is `unknown`, which is no error. Role: viewer. Throws BadRequestError (400) for digits
+   * that several commits share.
    */
   revision(factoryUid: string, revision: string, options?: RequestOptions): APIPromise<RevisionStatus> {
     return this.client.call({
@@ -225,7 +245,8 @@ export class Factories extends Resource {
 
   /**
    * Tests a payload filter against a stored delivery or a payload of your own.
-   * Role: viewer. Throws BadRequestError (400) with the filter's problems by pointers below `/filter`, UnprocessableEntityError (422) for a delivery that was not accepted.
+   * Role: viewer. Throws BadRequestError (400) with the filter's problems by pointers below `/filter`,
+   * UnprocessableEntityError (422) for a delivery that was not accepted.
    */
   testFilter(factoryUid: string, params: FilterTestRequest, options?: RequestOptions): APIPromise<FilterTestResult> {
     return this.client.call({
@@ -254,7 +275,10 @@ export class Factories extends Resource {
     });
   }
 
-  /** Makes a payload filter from deliveries that it has to take. Role: viewer. Throws UnprocessableEntityError (422) for a delivery that was not accepted. */
+  /**
+   * Makes a payload filter from deliveries that it has to take. Role: viewer. Throws UnprocessableEntityError (422) for
+   * a delivery that was not accepted.
+   */
   suggestFilter(
     factoryUid: string,
     params: FilterSuggestRequest,

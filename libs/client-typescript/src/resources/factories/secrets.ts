@@ -44,7 +44,8 @@ export class FactorySecrets extends Resource {
   }
 
   /**
-   * Declares, sets or grants a secret. A value is a new version, which webhooks take over in one step; the old one is dead with it.
+   * Declares, sets or grants a secret. A value is a new version, which webhooks take over in one step; the old one is
+   * dead with it.
    * Role: manager. Throws BadRequestError (400) for a value that a webhook in use could not authenticate with.
    */
   put(factoryUid: string, name: string, params: SecretPut, options?: RequestOptions): APIPromise<Secret> {
@@ -58,7 +59,10 @@ export class FactorySecrets extends Resource {
     });
   }
 
-  /** Deletes a secret. Role: manager. Throws ConflictError (409) for one that is in use, unless `force` is true; its `problem.used_by` names the users. */
+  /**
+   * Deletes a secret. Role: manager. Throws ConflictError (409) for one that is in use, unless `force` is true; its
+   * `problem.used_by` names the users.
+   */
   delete(
     factoryUid: string,
     name: string,

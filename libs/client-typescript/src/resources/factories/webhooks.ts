@@ -19,7 +19,8 @@ export type WebhookUpdateParams = WebhookPatch & IfMatch;
 export type WebhookRotateParams = WebhookRotate & IfMatch;
 
 /**
- * Webhooks of a factory. On a factory whose definitions are managed in files, whatever changes one throws ConflictError (409):
+ * Webhooks of a factory. On a factory whose definitions are managed in files, whatever changes one throws ConflictError
+ * (409):
  * its `problem` has the `file`, the `key` in it and the `edited_text` that does what was asked.
  */
 export class Webhooks extends Resource {
@@ -35,8 +36,10 @@ export class Webhooks extends Resource {
   }
 
   /**
-   * Makes a webhook. A generated secret, and the full URL of a `url_token` webhook, are shown in this answer only. Its UID is made of the slugs of factory and webhook: one that is deleted and made again has its URL back.
-   * Role: manager. Throws UnprocessableEntityError (422) over 20 webhooks, ConflictError (409) where the name is taken. Not answered again to a retry when its answer was lost: that is a ConflictError, too.
+   * Makes a webhook. A generated secret, and the full URL of a `url_token` webhook, are shown in this answer only. Its
+   * UID is made of the slugs of factory and webhook: one that is deleted and made again has its URL back.
+   * Role: manager. Throws UnprocessableEntityError (422) over 20 webhooks, ConflictError (409) where the name is taken.
+   * Not answered again to a retry when its answer was lost: that is a ConflictError, too.
    */
   create(factoryUid: string, params: WebhookCreate, options?: RequestOptions): APIPromise<WebhookCreated> {
     return this.client.call({
@@ -49,7 +52,10 @@ export class Webhooks extends Resource {
     });
   }
 
-  /** Looks at a webhook; its `ingress_url` shows `{token}` in place of a secret. The `ETag` of the answer is what `ifMatch` takes. Role: viewer. */
+  /**
+   * Looks at a webhook; its `ingress_url` shows `{token}` in place of a secret. The `ETag` of the answer is what
+   * `ifMatch` takes. Role: viewer.
+   */
   retrieve(factoryUid: string, webhookUid: string, options?: RequestOptions): APIPromise<Webhook> {
     return this.client.call({
       method: 'GET',
@@ -60,7 +66,10 @@ export class Webhooks extends Resource {
     });
   }
 
-  /** Changes a webhook; acts on the next delivery. Role: manager. Throws ConflictError (409) for another state than `ifMatch`, and for enabling a webhook whose secret has no value. */
+  /**
+   * Changes a webhook; acts on the next delivery. Role: manager. Throws ConflictError (409) for another state than
+   * `ifMatch`, and for enabling a webhook whose secret has no value.
+   */
   update(
     factoryUid: string,
     webhookUid: string,
@@ -79,7 +88,10 @@ export class Webhooks extends Resource {
     });
   }
 
-  /** Deletes a webhook: senders get 404 at once, its secret stays among the factory's. Role: manager. Throws ConflictError (409) for another state than `ifMatch`. */
+  /**
+   * Deletes a webhook: senders get 404 at once, its secret stays among the factory's. Role: manager. Throws
+   * ConflictError (409) for another state than `ifMatch`.
+   */
   delete(factoryUid: string, webhookUid: string, params: IfMatch = {}, options?: RequestOptions): APIPromise<void> {
     return this.client.call({
       method: 'DELETE',
@@ -92,8 +104,10 @@ export class Webhooks extends Resource {
   }
 
   /**
-   * Replaces a webhook's secret, for every webhook of the factory that shares it; the old one is dead with the answer. Provider schemes need the provider's new `secret`; for the others one is generated, which this answer alone shows.
-   * Role: manager; admin for a secret of the team. Throws UnprocessableEntityError (422) for a secret too much or too little, ConflictError (409) for another state than `ifMatch` and for a secret that another factory uses.
+   * Replaces a webhook's secret, for every webhook of the factory that shares it; the old one is dead with the answer.
+   * Provider schemes need the provider's new `secret`; for the others one is generated, which this answer alone shows.
+   * Role: manager; admin for a secret of the team. Throws UnprocessableEntityError (422) for a secret too much or too
+   * little, ConflictError (409) for another state than `ifMatch` and for a secret that another factory uses.
    */
   rotate(
     factoryUid: string,

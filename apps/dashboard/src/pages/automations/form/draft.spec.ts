@@ -1,4 +1,7 @@
-/** The form of an automation as requests: what is sent is what was changed, and what cannot be read is said at its place. */
+/**
+ * The form of an automation as requests: what is sent is what was changed, and what cannot be read is said at its
+ * place.
+ */
 import type { Api } from '../../../api/client.ts';
 import { draftOf, isSame, membersOf, newTrigger, patchOf, type Draft, type Members } from './draft.ts';
 

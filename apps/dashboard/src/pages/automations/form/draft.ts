@@ -112,7 +112,9 @@ export function isSame(one: Draft, other: Draft): boolean {
   return text(one) === text(other);
 }
 
-/** What the form says as a request; faults where a text in it is no JSON. Inactive triggers are no part of a request. */
+/**
+ * What the form says as a request; faults where a text in it is no JSON. Inactive triggers are no part of a request.
+ */
 export function membersOf({ name, description, enabled, triggers, prompt, settings }: Draft): Reading {
   const faults: FieldError[] = [];
   const wanted = triggers
@@ -183,7 +185,10 @@ export function changedMembers(base: Members, mine: Members): MemberName[] {
   return MEMBERS.filter((name) => JSON.stringify(base[name]) !== JSON.stringify(mine[name]));
 }
 
-/** The request that makes `mine` of `base`: what both say alike stays as it is, also where somebody else changed it since. */
+/**
+ * The request that makes `mine` of `base`: what both say alike stays as it is, also where somebody else changed it
+ * since.
+ */
 export function patchOf(base: Members, mine: Members): Api<'AutomationPatch'> {
   return Object.fromEntries(changedMembers(base, mine).map((name) => [name, mine[name] ?? null]));
 }

@@ -226,7 +226,10 @@ function InFiles({ file }: { file: string }) {
   );
 }
 
-/** Goes to an automation, or `with` what was saved of it, without asking; asks before everything else that would lose something. */
+/**
+ * Goes to an automation, or `with` what was saved of it, without asking; asks before everything else that would lose
+ * something.
+ */
 function useLeaving(factoryUid: string, hasChanges: () => boolean) {
   const queries = useQueryClient();
   const go = useNavigate();

@@ -23,7 +23,10 @@ export const SHOWN_AT_FIELDS = [
   ...SETTINGS.map((name) => `/${name}`),
 ];
 
-/** `asked` is the draft that was refused, `now` what the form has: triggers may have been moved or removed since, and what was edited since is not said to be wrong any more. */
+/**
+ * `asked` is the draft that was refused, `now` what the form has: triggers may have been moved or removed since, and
+ * what was edited since is not said to be wrong any more.
+ */
 export function formErrors(
   asked: Draft | undefined,
   now: Draft,

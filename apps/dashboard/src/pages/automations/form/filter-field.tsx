@@ -44,7 +44,8 @@ export function FilterField({ factoryUid, webhookUids, value, onChange, label, f
       <Input.Description>
         {onChange === undefined
           ? ''
-          : 'JSON that mirrors the body: {"status": ["failed"]}. Every key must match; without a filter every delivery does.'}
+          : 'JSON that mirrors the body: {"status": ["failed"]}. Every key must match; without a filter every ' +
+            'delivery does.'}
       </Input.Description>
       <Suspense fallback={<Loading />}>
         <FilterEditor

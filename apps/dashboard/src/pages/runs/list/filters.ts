@@ -61,7 +61,10 @@ export const SORTS = [
   { value: 'title desc', label: 'Title Z–A' },
 ] as const;
 
-/** What is asked of the server. What the address says wrongly is asked all the same: the server says what is wrong with it. */
+/**
+ * What is asked of the server. What the address says wrongly is asked all the same: the server says what is wrong with
+ * it.
+ */
 export function queryOf(params: URLSearchParams, factoryUid?: string): RunQuery {
   const query: Record<string, unknown> = {
     sort_by: params.get('sort_by') ?? 'created_at',

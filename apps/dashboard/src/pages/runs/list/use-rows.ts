@@ -20,7 +20,10 @@ async function pageOf(query: RunQuery, cursor: string | undefined, signal: Abort
   return { rows: runs.map(rowOf), next: page.has_next_page ? page.next_cursor : undefined };
 }
 
-/** `isRead` says whether somebody is in the middle of the list now: then nothing moves, and `news` counts what would have come. */
+/**
+ * `isRead` says whether somebody is in the middle of the list now: then nothing moves, and `news` counts what would
+ * have come.
+ */
 export function useRunRows(query: RunQuery, isRead: () => boolean) {
   const queries = useQueryClient();
   // Not below ['runs']: what makes that stale must not load every page that was scrolled through.
@@ -59,7 +62,8 @@ export function useRunRows(query: RunQuery, isRead: () => boolean) {
       mayMove ? { pages: [now], pageParams: [undefined] } : { ...known, pages: refreshed(known.pages, now.rows) },
     );
     setNews(mayMove ? { isOther: false, unknown: 0 } : found);
-    // Also when the same rows were answered again: meanwhile somebody may have stopped reading. `isRead` looks at the page as it is.
+    // Also when the same rows were answered again: meanwhile somebody may have stopped reading. `isRead` looks at the
+    // page as it is.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [head.dataUpdatedAt, key, queries]);
 

@@ -3,7 +3,10 @@ import type { components } from '#client/generated';
 
 export type RunEvent = components['schemas']['RunEvent'];
 
-/** Characters of one piece of text; what is longer goes on in the next. What was said is laid out as a whole where that can be. */
+/**
+ * Characters of one piece of text; what is longer goes on in the next. What was said is laid out as a whole where that
+ * can be.
+ */
 const PIECE = 4_000;
 const SAID_PIECE = 20_000;
 

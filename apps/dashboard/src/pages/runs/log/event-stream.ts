@@ -9,7 +9,10 @@ interface Listener {
   onState: () => void;
 }
 
-/** Reads what comes behind `after` until the server ends the stream. Answers the status; 0 when nobody answered or the connection broke. */
+/**
+ * Reads what comes behind `after` until the server ends the stream. Answers the status; 0 when nobody answered or the
+ * connection broke.
+ */
 export async function readEvents(
   runId: string,
   after: number,

@@ -1,4 +1,7 @@
-/** The window on a run's log, before a server that answers as the real one does: bounded, without gaps or doubles, and live at its end. */
+/**
+ * The window on a run's log, before a server that answers as the real one does: bounded, without gaps or doubles, and
+ * live at its end.
+ */
 import type { LogState, RunLog } from './log.ts';
 import type { RunEvent } from './entries.ts';
 

@@ -89,7 +89,9 @@ export class RunLog {
     });
   }
 
-  /** Follows the log until the run ends or somebody stops it: as a stream, and by asking again where there can be none. */
+  /**
+   * Follows the log until the run ends or somebody stops it: as a stream, and by asking again where there can be none.
+   */
   async follow(signal: AbortSignal): Promise<void> {
     for (let failures = 0; !signal.aborted;) {
       const before = this.last();
@@ -178,7 +180,10 @@ export class RunLog {
     }
   }
 
-  /** A number at most STEP below that of the newest entry, found by a few looks at single ones: a log can only be read forwards. */
+  /**
+   * A number at most STEP below that of the newest entry, found by a few looks at single ones: a log can only be read
+   * forwards.
+   */
   private async end(signal?: AbortSignal): Promise<number> {
     let [low, high] = [0, EVENTS_MAX];
     while (await this.isThere(high, signal)) [low, high] = [high, high * 2];

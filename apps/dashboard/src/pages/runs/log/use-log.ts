@@ -13,7 +13,8 @@ export function useRunLog(runId: string, isLive: boolean): { log: RunLog; state:
   const isSeen = useSyncExternalStore(onVisibility, () => document.visibilityState === 'visible');
   const hasEnded = useSyncExternalStore(ended.subscribe, ended.get);
   useEffect(() => {
-    // A browser has six connections to a server: windows that nobody looks at hold none. And without a session each try would count against the address.
+    // A browser has six connections to a server: windows that nobody looks at hold none. And without a session each try
+    // would count against the address.
     if (!isSeen || hasEnded) return undefined;
     const aborting = new AbortController();
     const { signal } = aborting;

@@ -55,7 +55,8 @@ function linesOf({ verify_commits: verify, fast_forward_only: forward, windows =
     ...(forward === true ? ['A tip that does not descend from the one before waits for an approval.'] : []),
     ...windows.map(
       ({ kind, schedule, duration_minutes: minutes }) =>
-        `${kind === 'allow' ? 'Applies only within' : 'Nothing applies within'} ${minutes} minutes from ${schedule} (cron, UTC).`,
+        `${kind === 'allow' ? 'Applies only within' : 'Nothing applies within'} ${minutes} minutes from ` +
+        `${schedule} (cron, UTC).`,
     ),
   ];
 }

@@ -20,7 +20,9 @@ export function SyncPassPage() {
               { label: 'History', to: `/factories/${uid}/sync/history` },
             ]}
             aside={<EndingBadge ending={sync.ending} />}
-          >{`Pass ${sync.revision === null ? 'without a revision' : `over ${shortRevision(sync.revision)}`}`}</PageTitle>
+          >
+            {`Pass ${sync.revision === null ? 'without a revision' : `over ${shortRevision(sync.revision)}`}`}
+          </PageTitle>
           <PassView factoryUid={uid} sync={sync} />
         </>
       )}

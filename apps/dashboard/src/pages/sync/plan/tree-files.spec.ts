@@ -25,17 +25,21 @@ describe('the files of a plan', () => {
     });
   });
 
-  it('are those of the factory’s folder where the whole repository was chosen, and of what was chosen where that is the folder', async () => {
-    const whole = await readFound(
-      found({ 'deploy/factory/webhooks/a.yaml': 'a', 'webhooks/elsewhere.yaml': 'b' }),
-      'deploy/factory',
-    );
-    expect(whole).toMatchObject({ files: [{ path: 'webhooks/a.yaml' }], root: 'deploy/factory', ignored: 1 });
-    expect(await readFound(found({ 'webhooks/a.yaml': 'a' }), 'deploy/factory')).toMatchObject({
-      files: [{ path: 'webhooks/a.yaml' }],
-      root: '',
-    });
-  });
+  it(
+    'are those of the factory’s folder where the whole repository was chosen, and of what was chosen where that ' +
+      'is the folder',
+    async () => {
+      const whole = await readFound(
+        found({ 'deploy/factory/webhooks/a.yaml': 'a', 'webhooks/elsewhere.yaml': 'b' }),
+        'deploy/factory',
+      );
+      expect(whole).toMatchObject({ files: [{ path: 'webhooks/a.yaml' }], root: 'deploy/factory', ignored: 1 });
+      expect(await readFound(found({ 'webhooks/a.yaml': 'a' }), 'deploy/factory')).toMatchObject({
+        files: [{ path: 'webhooks/a.yaml' }],
+        root: '',
+      });
+    },
+  );
 
   it('that are no text are named, and none of them is sent as something else', async () => {
     expect(

@@ -28,7 +28,10 @@ export interface Picked {
   root: string;
 }
 
-/** Reads what is a definition, and nothing else. `root`: folder of the repository that the factory is, where that is one. Throws when it is more than a plan may be. */
+/**
+ * Reads what is a definition, and nothing else. `root`: folder of the repository that the factory is, where that is
+ * one. Throws when it is more than a plan may be.
+ */
 export async function readFound(found: readonly Found[], root = ''): Promise<Picked> {
   const inside = root === '' ? [] : found.filter(({ path }) => path.startsWith(`${root}/`));
   const from = inside.length > 0 ? root : '';

@@ -143,7 +143,10 @@ function SecretName({
       onChange={(secretName) => onChange({ secretName })}
       error={error}
       autoComplete="off"
-      description={`The managed secret that holds the credential. Blank: ${suggested}, with a number behind it where that is taken. One that exists is used as it is, and not shown.`}
+      description={
+        `The managed secret that holds the credential. Blank: ${suggested}, with a number behind it where that ` +
+        'is taken. One that exists is used as it is, and not shown.'
+      }
     />
   );
 }

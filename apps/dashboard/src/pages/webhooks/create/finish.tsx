@@ -103,7 +103,10 @@ function FinishForm({ factoryUid, seen, provider, onFinished }: FinishSetUpProps
   );
 }
 
-/** Sets the secret, then lets deliveries in. A secret that was generated is answered even where the second step fails: nobody could see it again. */
+/**
+ * Sets the secret, then lets deliveries in. A secret that was generated is answered even where the second step fails:
+ * nobody could see it again.
+ */
 async function finished(
   factoryUid: string,
   { body: { uid }, etag }: SeenWebhook,

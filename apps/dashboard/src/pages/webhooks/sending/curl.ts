@@ -9,9 +9,13 @@ const UNKNOWN = '$WEBHOOK_SECRET';
 
 const TEXT_KEY = '-hmac "$SECRET"';
 /** The bytes that the part behind whsec_ says in base64. */
-const BYTES_KEY = `-mac HMAC -macopt "hexkey:$(printf '%s' "\${SECRET#whsec_}" | openssl base64 -d -A | od -An -v -tx1 | tr -d ' \\n')"`;
+const BYTES_KEY =
+  `-mac HMAC -macopt "hexkey:$(printf '%s' "\${SECRET#whsec_}" | openssl base64 -d -A | od -An -v -tx1 | tr -d ' ` +
+  `\\n')"`;
 
-/** `secret`: where it is known; signed requests ask for it all the same. Undefined for a scheme that is not known here. */
+/**
+ * `secret`: where it is known; signed requests ask for it all the same. Undefined for a scheme that is not known here.
+ */
 export function curlOf(webhook: Addressed, secret?: string): string | undefined {
   if (webhook.auth_mode !== 'signature') return plainCommand(webhook, secret ?? UNKNOWN);
   const scheme = SIGNATURE_SCHEMES.get(webhook.signature_scheme ?? '');
@@ -35,7 +39,8 @@ function isSignedInShell({ timestamp }: ServedScheme): boolean {
 
 /**
  * How the scheme signs, as lines of a POSIX shell in which `$SECRET`, `$AT` (Unix time), `$ID` and `$BODY` are set. One
- * command in brackets: a shell that it is pasted into reads it whole, so that none of its lines is taken for the secret,
+ * command in brackets: a shell that it is pasted into reads it whole, so that none of its lines is taken for the
+ * secret,
  * and forgets the secret with it.
  */
 function signedCommand(url: string, scheme: ServedScheme): string {
