@@ -50,6 +50,7 @@ const tasks = {
   'bench:sync': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/sync.js'), ...args]),
   'bench:clients': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/clients.js'), ...args]),
   'bench:page': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/page.js'), ...args]),
+  'measure:house': () => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/house.js')]),
   test: (args) => jest(args),
   'test:agents': (args) => run(process.execPath, [join(root, 'test/agents/run.mjs'), ...args]),
   // Both published clients on whatever they may meet: runtimes, interpreters (`-- --edges`: the oldest and the newest),

@@ -11,18 +11,7 @@ import {
 } from './support/house.ts';
 import { BOUNDS, PAGE_FOLDER, SOURCE_FOLDERS, writtenFiles } from './support/house-bounds.ts';
 
-/** What a rule does not hold for yet, by rule; nothing may be added. */
-const PENDING: Readonly<Record<string, readonly string[]>> = {
-  'server files': ['all'],
-  'long lines': ['all'],
-  'room arrows': ['execution', 'store'],
-};
-
 const SERVER = 'apps/server';
-
-function isPending(rule: string, entry: string): boolean {
-  return PENDING[rule]?.includes(entry) === true;
-}
 
 describe('folders', () => {
   it(`hold at most ${BOUNDS.folderFiles} source files`, () => {
@@ -30,7 +19,7 @@ describe('folders', () => {
       .flatMap((folder) => [...folderSizes(folder)])
       .filter(([, files]) => files > BOUNDS.folderFiles)
       .map(([folder]) => folder);
-    expect(found.filter((folder) => !isPending('folder sizes', folder))).toEqual([]);
+    expect(found).toEqual([]);
   });
 
   it(`go at most ${BOUNDS.levels} levels below the server`, () => {
@@ -43,7 +32,7 @@ describe('folders', () => {
   it(`of the server hold at most ${BOUNDS.serverFiles} source files together`, () => {
     const files = sourcesOf(SERVER, /\.(ts|mjs|js)$/).length;
     expect(files).toBeGreaterThan(100);
-    if (!isPending('server files', 'all')) expect(files).toBeLessThanOrEqual(BOUNDS.serverFiles);
+    expect(files).toBeLessThanOrEqual(BOUNDS.serverFiles);
   });
 });
 
@@ -51,7 +40,7 @@ describe('sources', () => {
   it(`have no line over ${BOUNDS.columns} columns`, () => {
     const files = writtenFiles();
     expect(files.length).toBeGreaterThan(1_000);
-    if (!isPending('long lines', 'all')) expect(longLines(files, BOUNDS.columns)).toEqual([]);
+    expect(longLines(files, BOUNDS.columns)).toEqual([]);
   });
 
   it(`have functions of at most ${BOUNDS.functionLines} lines, one in a hundred aside`, () => {
@@ -72,12 +61,12 @@ describe('imports', () => {
   ])('connect the rooms of %s by at most %d arrows', (room, arrowsMax) => {
     const arrows = roomArrows(`${SERVER}/${room}`);
     expect(arrows.length).toBeGreaterThan(0);
-    if (!isPending('room arrows', room)) expect(arrows.length).toBeLessThanOrEqual(arrowsMax);
+    expect(arrows.length).toBeLessThanOrEqual(arrowsMax);
   });
 
   it('go from features to http, from http to the store, and never back', () => {
     const found = serverArrows()
-      .filter(([from, to]) => !mayImport(from, to) && !isPending('directions', `${from} → ${to}`))
+      .filter(([from, to]) => !mayImport(from, to))
       .map(([, , files]) => files);
     expect(found).toEqual([]);
   });

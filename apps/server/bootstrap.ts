@@ -31,7 +31,6 @@ import { Installation, WrongKeyError } from './keys/installation.ts';
 import { Log } from './process/log.ts';
 import { ProcessModule } from './process/process.module.ts';
 import { programVersion } from './store/program-version.ts';
-import { pooledRandom } from './process/random.ts';
 import { readKeyFiles, KeyFileError } from './process/key-files.ts';
 import { Vault } from './secrets/vault.ts';
 import { AccessStore } from './store/access/access.ts';
@@ -257,4 +256,21 @@ function databaseLine({ code }: StoreError): string {
 /** The store knows no kind of source: what it has to know of one, the kinds say. */
 function hasCommits(source: FactorySource): boolean {
   return SOURCES.kindOf(source).hasCommits;
+}
+
+/** Drawn from the operating system at once: one call for each run or delivery would cost more than its row. */
+const POOL_BYTES = 8_192;
+
+/** Fresh random bytes for identifiers; none is ever handed out twice. */
+function pooledRandom(): (bytes: number) => Uint8Array {
+  let pool = randomBytes(POOL_BYTES);
+  let used = 0;
+  return (bytes) => {
+    if (used + bytes > pool.length) {
+      pool = randomBytes(Math.max(POOL_BYTES, bytes));
+      used = 0;
+    }
+    used += bytes;
+    return pool.subarray(used - bytes, used);
+  };
 }

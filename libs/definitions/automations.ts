@@ -141,7 +141,7 @@ function readScheduleTrigger(
 ): ScheduleTrigger {
   const reading = readCron(schedule.cron);
   if (!reading.ok)
-    report(reader, `${pointer}/schedule/cron`, 'cron', `cron ${JSON.stringify(schedule.cron)} ${reading.message}`);
+    report(reader, `${pointer}/schedule/cron`, 'cron', `cron ${JSON.stringify(schedule.cron)} ${reading.reason}`);
   return { provider: 'schedule', ...(schedule.name === undefined ? {} : { name: schedule.name }), cron: schedule.cron };
 }
 

@@ -42,18 +42,18 @@ export function splitIngressPath(rawUrl: string): IngressPath {
   return { kind: 'webhook', uid, ...token, deeper: segments.length > 2 };
 }
 
-export type IngressRoute = { ok: true; token?: string } | { ok: false; refusal: 'not-found' };
+export type IngressRoute = { ok: true; token?: string } | { ok: false; reason: 'not-found' };
 
 /**
  * Whether a path fits a webhook of this mode, and the token to verify. A url_token path without a token, or with one
  * that cannot be decoded, fits and has none: `verifyUrlToken` refuses it (401), like any other wrong token.
  */
 export function routeFor(mode: AuthMode, path: Extract<IngressPath, { kind: 'webhook' }>): IngressRoute {
-  if (path.deeper) return { ok: false, refusal: 'not-found' };
+  if (path.deeper) return { ok: false, reason: 'not-found' };
   switch (mode) {
     case 'token':
     case 'signature':
-      return path.token === undefined ? { ok: true } : { ok: false, refusal: 'not-found' };
+      return path.token === undefined ? { ok: true } : { ok: false, reason: 'not-found' };
     case 'url_token':
       return path.token?.decoded === undefined ? { ok: true } : { ok: true, token: path.token.decoded };
   }

@@ -30,7 +30,7 @@ import { WebhookStore } from '../store/definitions/webhooks.ts';
 import type { AutomationRow } from '../store/definitions/definition.entities.ts';
 import { isManaged } from '../factories/factories.items.ts';
 import { visibleFactory, changedBy, type Caller } from '../http/access-guard.ts';
-import { toRefusal } from '../http/edit-refusals.ts';
+import { editRefusalError } from '../http/problem-filter.ts';
 import { notFound } from '../http/error-codes.ts';
 import type { WantedVersion } from '../http/conditional-requests.ts';
 import { pageOf, pageKeyOf } from '../http/queries.ts';
@@ -185,11 +185,11 @@ export class AutomationService {
         await this.publisher.publishCommitted();
         return outcome.answer;
       case 'refused':
-        throw toRefusal(outcome.reason);
+        throw editRefusalError(outcome.reason);
       case 'gone':
         throw notFound('the factory');
       case 'managed':
-        throw toRefusal(await managed());
+        throw editRefusalError(await managed());
     }
   }
 

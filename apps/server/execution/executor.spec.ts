@@ -64,7 +64,7 @@ class MemoryExecutor implements Executor {
 
   async *collect(): AsyncGenerator<CollectedArtifact> {
     this.calls.push('collect');
-    yield { ok: false, message: 'nothing is kept' };
+    yield { ok: false, reason: 'nothing is kept' };
   }
 
   async places(): Promise<string[]> {

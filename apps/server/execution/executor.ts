@@ -201,4 +201,4 @@ export interface CollectOptions {
 /** Something to store, or why it is not stored. Messages name files by the names that they would be stored under. */
 export type CollectedArtifact =
   | { ok: true; artifact: ReadArtifact; content: Uint8Array }
-  | { ok: false; message: string };
+  | { ok: false; reason: string };

@@ -77,7 +77,7 @@ function cronProblem(schedule: string): string | undefined {
   if (schedule.trim().startsWith('@'))
     return 'must be five cron fields: minute hour day-of-month month day-of-week, in UTC';
   const reading = readCron(schedule);
-  return reading.ok ? undefined : reading.message;
+  return reading.ok ? undefined : reading.reason;
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -5,7 +5,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import type { FastifyReply } from 'fastify';
-import { ClientGone, abortOnDisconnect } from './connections.ts';
+import { ClientGoneError, abortOnDisconnect } from './connections.ts';
 
 const signalOf = (raw: ServerResponse): AbortSignal => abortOnDisconnect({ raw } as FastifyReply);
 
@@ -24,7 +24,7 @@ it('is aborted when the client leaves, also when it left before, with a reason t
   const left = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   client.destroy();
   await left;
-  expect(signal.reason).toBeInstanceOf(ClientGone);
+  expect(signal.reason).toBeInstanceOf(ClientGoneError);
   expect(signalOf(response).aborted).toBe(true);
   await new Promise((resolve) => server.close(resolve));
 });

@@ -121,7 +121,7 @@ export function serializePipelined(
 }
 
 /** An answer for nobody, and no fault of the service. */
-export class ClientGone extends RefusalError {
+export class ClientGoneError extends RefusalError {
   constructor() {
     super('resource_unavailable', 'the client left before it was answered');
   }
@@ -130,7 +130,7 @@ export class ClientGone extends RefusalError {
 /** Aborted once the answer is out or its connection is closed. Its reason is `ClientGone`. */
 export function abortOnDisconnect({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  const leave = (): void => gone.abort(new ClientGone());
+  const leave = (): void => gone.abort(new ClientGoneError());
   if (raw.closed || raw.destroyed) leave();
   else raw.once('close', leave);
   return gone.signal;

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Log } from '../process/log.ts';
 import { RefusalError } from './error-codes.ts';
-import { ClientGone } from './connections.ts';
+import { ClientGoneError } from './connections.ts';
 import { ProblemFilter } from './problem-filter.ts';
 import { beginRecord, recordOf } from './requests.ts';
 
@@ -25,7 +25,7 @@ function answered(error: unknown): { status: number; lines: unknown[]; code: str
 }
 
 it.each([
-  ['a client that left', new ClientGone(), 503, 0],
+  ['a client that left', new ClientGoneError(), 503, 0],
   ['something that is away', new RefusalError('resource_unavailable', 'not now'), 503, 1],
   ['a fault', new Error('broken'), 500, 1],
   ['a refusal', new RefusalError('invalid_request', 'no'), 400, 0],

@@ -4,12 +4,14 @@
  */
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { EditRefusal } from '#management';
 import { StoreError } from '../store/database/store-errors.ts';
 import { ClaimLostError } from '../store/access/idempotency.ts';
 import type { Log } from '../process/log.ts';
 import { isBelowBase } from './access-guard.ts';
-import { problemAnswer, RefusalError } from './error-codes.ts';
-import { answerAndClose, isUnread, ClientGone } from './connections.ts';
+import { staleVersion } from './conditional-requests.ts';
+import { invalidMembers, lastingConflict, notFound, problemAnswer, RefusalError } from './error-codes.ts';
+import { answerAndClose, isUnread, ClientGoneError } from './connections.ts';
 import { recordOf } from './requests.ts';
 
 @Catch()
@@ -31,7 +33,7 @@ export class ProblemFilter implements ExceptionFilter {
     const refusal = toRefusal(error);
     const record = recordOf(request.raw);
     record.error = refusal.code;
-    if (refusal.status >= 500 && !(error instanceof ClientGone))
+    if (refusal.status >= 500 && !(error instanceof ClientGoneError))
       this.log.fault('request failed', error, {
         trace_id: record.id,
         method: request.method,
@@ -94,4 +96,24 @@ function ofStatus(status: number): RefusalError {
 /** What no route answers. */
 export function unknownResource(): RefusalError {
   return new RefusalError('resource_not_found', 'there is no such resource');
+}
+
+/** The answer to an edit of webhooks or automations that was refused. contract §3.10 (Errors). */
+export function editRefusalError(reason: EditRefusal): RefusalError {
+  switch (reason.kind) {
+    case 'not-found':
+      return notFound(reason.what);
+    case 'stale-version':
+      return staleVersion(reason.what, reason.version);
+    case 'invalid-members':
+      return invalidMembers(reason.errors);
+    case 'invalid-request':
+      return new RefusalError('invalid_request', reason.detail, { errors: reason.errors });
+    case 'not-supported':
+      return new RefusalError('operation_not_supported', reason.detail, { errors: reason.errors });
+    case 'not-authorized':
+      return new RefusalError('not_authorized', reason.detail);
+    case 'conflict':
+      return lastingConflict(reason.detail, reason.members, reason.errors);
+  }
 }

@@ -12,7 +12,7 @@ export interface CronFields {
   eitherDay: boolean;
 }
 
-export type CronReading = { ok: true; fields: CronFields } | { ok: false; message: string };
+export type CronReading = { ok: true; fields: CronFields } | { ok: false; reason: string };
 
 interface Field {
   name: string;
@@ -119,5 +119,5 @@ function valueOf(text: string, field: Field): number | undefined {
 }
 
 function refused(message: string): CronReading {
-  return { ok: false, message };
+  return { ok: false, reason: message };
 }

@@ -4,7 +4,7 @@ import { declaredRepositories } from '../index.ts';
 const FORGE = 'https://forge.example';
 const of = (...listed: unknown[]): unknown => {
   const declared = declaredRepositories(listed, FORGE);
-  return declared.ok ? declared.repositories : declared.message;
+  return declared.ok ? declared.repositories : declared.reason;
 };
 
 describe('the repositories of an environment', () => {

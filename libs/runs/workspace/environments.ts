@@ -19,7 +19,7 @@ export interface DeclaredRepository {
 
 export type DeclaredRepositories =
   | { ok: true; repositories: readonly DeclaredRepository[] }
-  | { ok: false; message: string };
+  | { ok: false; reason: string };
 
 /** What the run itself finds in its workspace: no repository takes its place. */
 const RESERVED_FOLDERS: ReadonlySet<string> = new Set([
@@ -90,7 +90,7 @@ function isName(name: string): boolean {
 function refused({ url, owner, name }: Said, why: string): DeclaredRepositories {
   return {
     ok: false,
-    message: `the repository ${JSON.stringify(url ?? `${owner}/${name}`)} of the environment ${why}`,
+    reason: `the repository ${JSON.stringify(url ?? `${owner}/${name}`)} of the environment ${why}`,
   };
 }
 

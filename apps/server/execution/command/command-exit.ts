@@ -2,12 +2,12 @@
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import type { CommandEnd } from '#runs';
-import { processIdentity, type ProcessIdentity } from './process-tree.ts';
+import { processIdentity, type ProcessHandle } from './process-tree.ts';
 
 /** What the sandbox says about itself on descriptor 3. */
 export class SandboxReport {
   private text = '';
-  private firstProcess: ProcessIdentity | undefined;
+  private firstProcess: ProcessHandle | undefined;
   private readonly ended: Promise<void>;
 
   constructor(stream: Readable) {
@@ -21,7 +21,7 @@ export class SandboxReport {
   }
 
   /** The first process inside, once it is known: while it lives, something may live. */
-  first(): ProcessIdentity[] {
+  first(): ProcessHandle[] {
     return this.firstProcess === undefined ? [] : [this.firstProcess];
   }
 

@@ -32,26 +32,25 @@ export interface CommandFacts {
   parentRunId?: string;
 }
 
-export type Program = { ok: true; argv: readonly [string, ...string[]] } | { ok: false; message: string };
+export type Program = { ok: true; argv: readonly [string, ...string[]] } | { ok: false; reason: string };
 
 /** The command line with its program as an absolute path, or why it cannot run. */
 export async function programOf({ command, env = {}, path = STANDARD_PATH, sandbox }: CommandSpec): Promise<Program> {
   const [name, ...rest] = command;
-  if (name === undefined || name === '') return { ok: false, message: 'no command is configured' };
+  if (name === undefined || name === '') return { ok: false, reason: 'no command is configured' };
   const refused = Object.keys(env).find((variable) => !isInjectableEnvName(variable));
   if (refused !== undefined)
-    return { ok: false, message: `the variable ${JSON.stringify(refused)} cannot be set for a run` };
+    return { ok: false, reason: `the variable ${JSON.stringify(refused)} cannot be set for a run` };
   const found = name.includes('/') ? name : (await findTools([name], path)).get(name);
   if (found === undefined)
-    return { ok: false, message: `the command "${name}" is not installed in any folder of ${path}` };
-  if (!isAbsolute(found))
-    return { ok: false, message: `the command "${name}" must be an absolute path or a bare name` };
+    return { ok: false, reason: `the command "${name}" is not installed in any folder of ${path}` };
+  if (!isAbsolute(found)) return { ok: false, reason: `the command "${name}" must be an absolute path or a bare name` };
   if (!(await isProgram(found)))
-    return { ok: false, message: `the command "${found}" does not exist or is not executable` };
+    return { ok: false, reason: `the command "${found}" does not exist or is not executable` };
   if (sandbox.guarantees.files && (await isHidden(found, sandbox.hidden))) {
     return {
       ok: false,
-      message: `the command "${found}" lies in a folder that runs never see; move it out of the data folder`,
+      reason: `the command "${found}" lies in a folder that runs never see; move it out of the data folder`,
     };
   }
   return { ok: true, argv: [found, ...rest] };

@@ -11,7 +11,7 @@ import type { CommandNetwork } from './command-network.ts';
 import type { OutputRelay } from './command-output.ts';
 import { UsageWatch } from './command-usage.ts';
 import type { CommandSpec, RunningCommand } from './command.ts';
-import { killTree, terminateTree, type ProcessIdentity, type TreeSearch } from './process-tree.ts';
+import { killTree, terminateTree, type ProcessHandle, type TreeSearch } from './process-tree.ts';
 
 /** How a process ended. */
 export interface ProcessExit {
@@ -23,7 +23,7 @@ export interface ProcessExit {
 export interface SpawnedCommand {
   ok: true;
   child: ChildProcess;
-  identity: ProcessIdentity | undefined;
+  identity: ProcessHandle | undefined;
   exit: Promise<ProcessExit>;
   /** All pipes have ended too. */
   closed: Promise<void>;
@@ -57,7 +57,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 type StopCause = Extract<CommandEnd, { kind: 'cancelled' | 'deadline' | 'exceeded' }>;
 
 export class CommandRun implements RunningCommand {
-  readonly identity: ProcessIdentity | undefined;
+  readonly identity: ProcessHandle | undefined;
   readonly finished: Promise<CommandEnd>;
   private readonly deps: CommandRunDeps;
   private readonly report: SandboxReport | undefined;
@@ -113,7 +113,7 @@ export class CommandRun implements RunningCommand {
     if ((await within(exit, AFTER_CONVERSATION_MS)) === 'late') await this.terminate(spec.graceMs ?? CANCEL_TERM_MS);
   }
 
-  private watchUsage(root: ProcessIdentity): UsageWatch {
+  private watchUsage(root: ProcessHandle): UsageWatch {
     const { usage = {}, workspace } = this.deps.spec;
     return new UsageWatch({
       limits: usage,

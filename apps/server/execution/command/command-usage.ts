@@ -4,7 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { memoryBytes, type ProcessIdentity, type TreeSearch } from './process-tree.ts';
+import { memoryBytes, type ProcessHandle, type TreeSearch } from './process-tree.ts';
 import { findTools, STANDARD_PATH } from '../../process/program.ts';
 import { bytesBelow } from '../workspace/folder-trees.ts';
 
@@ -22,7 +22,7 @@ export interface UsageWatchDeps {
   limits: UsageLimits;
   /** The run's folder. */
   folder: string;
-  root: ProcessIdentity;
+  root: ProcessHandle;
   tree: () => TreeSearch;
   /** Called at most once, with a message for the run's owner. */
   onOver: (message: string) => void;

@@ -15,7 +15,7 @@ import { OutputRelay } from './command-output.ts';
 import { environmentOf, limited, programOf, type CommandFacts, type CommandLimits } from './command-preparation.ts';
 import { CommandRun, type ProcessExit, type SpawnedCommand } from './command-run.ts';
 import type { UsageLimits } from './command-usage.ts';
-import { processIdentity, type ProcessIdentity } from './process-tree.ts';
+import { processIdentity, type ProcessHandle } from './process-tree.ts';
 
 /**
  * Bytes of output kept of one execution unless configured otherwise: a long build log, a thousand of which still fit on
@@ -75,7 +75,7 @@ export interface RunningCommand {
    * To be stored, so that a restarted service can end what was left; undefined where nothing was started or there is no
    * /proc.
    */
-  identity: ProcessIdentity | undefined;
+  identity: ProcessHandle | undefined;
   /** How it ended; resolves when no process of it is left, daemons included. Never rejects. */
   finished: Promise<CommandEnd>;
   /**
@@ -96,7 +96,7 @@ export async function startCommand(spec: CommandSpec): Promise<RunningCommand> {
     now: spec.now ?? Date.now,
   });
   const program = await programOf(spec);
-  if (!program.ok) return notStarted(program.message, relay);
+  if (!program.ok) return notStarted(program.reason, relay);
   const network = await networkFor(program.argv, spec, (text) => relay.status(text));
   const { workspace, sandbox, readOnly = [] } = spec;
   try {
@@ -145,13 +145,13 @@ async function started(
   if (result.ok) return new CommandRun({ spawned: result, isWrapped: inside.wrapped, spec, relay, network });
   await network.close();
   // The code alone: a full message may repeat arguments or variables.
-  return notStarted(`the command could not be started (${result.code})`, relay);
+  return notStarted(`the command could not be started (${result.reason})`, relay);
 }
 
 function spawned(
   { argv, wrapped }: WrappedCommand,
   spec: CommandSpec,
-): Promise<SpawnedCommand | { ok: false; code: string }> {
+): Promise<SpawnedCommand | { ok: false; reason: string }> {
   const [program, ...rest] = argv;
   const descriptors = ownDescriptors(wrapped ? 4 : 3);
   // Detached: a session of its own, so that signals meant for the service's terminal do not reach it.
@@ -162,7 +162,7 @@ function spawned(
     detached: true,
   };
   return new Promise((resolve) => {
-    const failed = (error: unknown): void => resolve({ ok: false, code: codeOf(error) });
+    const failed = (error: unknown): void => resolve({ ok: false, reason: codeOf(error) });
     try {
       const child = spawn(program, rest, options);
       const identity = child.pid === undefined ? undefined : processIdentity(child.pid);

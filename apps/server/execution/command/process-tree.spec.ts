@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { isAlive, killLeftover, killTree, processIdentity, terminateTree } from './process-tree.ts';
-import type { ProcessIdentity } from './process-tree.ts';
+import type { ProcessHandle } from './process-tree.ts';
 
 const RUN = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';
 const onLinux = process.platform === 'linux';
@@ -10,7 +10,7 @@ const onLinux = process.platform === 'linux';
 async function begun(
   script: string,
   environment: Record<string, string> = {},
-): Promise<{ identity: ProcessIdentity; said: string[] }> {
+): Promise<{ identity: ProcessHandle; said: string[] }> {
   const child = spawn('sh', ['-c', script], {
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -22,7 +22,7 @@ async function begun(
   return { identity, said: bytes.toString().trim().split('\n') };
 }
 
-function who(pid: string | undefined): ProcessIdentity {
+function who(pid: string | undefined): ProcessHandle {
   const identity = processIdentity(Number(pid));
   if (identity === undefined) throw new Error(`no process ${pid}`);
   return identity;

@@ -7,7 +7,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Names one process for good: a pid alone is given out again, and start times count from the boot. */
-export interface ProcessIdentity {
+export interface ProcessHandle {
   pid: number;
   /** Clock ticks between boot and start, as `/proc/<pid>/stat` has them. */
   startTime: string;
@@ -19,7 +19,7 @@ export interface ProcessIdentity {
 /** What else belongs to a tree, in addition to the descendants of its root. */
 export interface TreeSearch {
   /** Further known members, for example the first process of a namespace. */
-  also?: readonly ProcessIdentity[];
+  also?: readonly ProcessHandle[];
   /** Every process with this mark in its environment belongs to the tree, however it detached itself. */
   mark?: RunMark;
 }
@@ -48,13 +48,13 @@ const KILL_POLL_MS = 20;
  * Who the process with this pid is (also one that ended and was not waited for); undefined when there is none, or no
  * `/proc`.
  */
-export function processIdentity(pid: number): ProcessIdentity | undefined {
+export function processIdentity(pid: number): ProcessHandle | undefined {
   const entry = statOf(pid);
   return entry === undefined ? undefined : { pid, startTime: entry.startTime, bootId: bootId(), pidSpace: pidSpace() };
 }
 
 /** Whether exactly this process (not another one with its pid) is still running. */
-export function isAlive(identity: ProcessIdentity): boolean {
+export function isAlive(identity: ProcessHandle): boolean {
   const entry = statOf(identity.pid);
   return entry?.alive === true && entry.startTime === identity.startTime && bootId() === identity.bootId;
 }
@@ -73,7 +73,7 @@ function statOf(pid: number): Entry | undefined {
  * store it), or with that of another machine, only what carries the run's mark here. Answers how many were killed.
  */
 export async function killLeftover(
-  identity: ProcessIdentity | undefined,
+  identity: ProcessHandle | undefined,
   runId?: string,
   epoch?: number,
 ): Promise<number> {
@@ -85,13 +85,13 @@ export async function killLeftover(
 }
 
 /** No process has this number, and none belongs to a group of it. */
-const NO_ROOT: ProcessIdentity = { pid: -1, startTime: '', bootId: '' };
+const NO_ROOT: ProcessHandle = { pid: -1, startTime: '', bootId: '' };
 
 /**
  * Kills a process and everything that came from it, and resolves when all of it is gone. Answers how many processes
  * were killed.
  */
-export async function killTree(root: ProcessIdentity, search: TreeSearch = {}): Promise<number> {
+export async function killTree(root: ProcessHandle, search: TreeSearch = {}): Promise<number> {
   const known = new Map([root, ...(search.also ?? [])].map((identity) => [identity.pid, identity.startTime]));
   const killed = new Set<string>();
   for (;;) {
@@ -110,7 +110,7 @@ export async function killTree(root: ProcessIdentity, search: TreeSearch = {}): 
  * these only hold the sandbox together, and their end would be a kill without grace for everything inside.
  * Answers how many processes were asked.
  */
-export async function terminateTree(root: ProcessIdentity, search: TreeSearch & { wrapped: boolean }): Promise<number> {
+export async function terminateTree(root: ProcessHandle, search: TreeSearch & { wrapped: boolean }): Promise<number> {
   const known = new Map([root, ...(search.also ?? [])].map((identity) => [identity.pid, identity.startTime]));
   let asked = 0;
   for (const entry of await members(root, known, search.mark)) {
@@ -125,7 +125,7 @@ export async function terminateTree(root: ProcessIdentity, search: TreeSearch & 
  * pages that several of
  * its processes share are counted once, which takes longer to find out.
  */
-export async function memoryBytes(root: ProcessIdentity, search: TreeSearch, enough: number): Promise<number> {
+export async function memoryBytes(root: ProcessHandle, search: TreeSearch, enough: number): Promise<number> {
   const known = new Map([root, ...(search.also ?? [])].map((identity) => [identity.pid, identity.startTime]));
   const alive = (await members(root, known, search.mark)).filter((entry) => entry.alive);
   const rough = await Promise.all(alive.map(({ pid }) => kibibytes(pid, 'status', ['RssAnon', 'RssShmem'])));
@@ -151,7 +151,7 @@ async function kibibytes(
 }
 
 /** Every process of the tree, descendants before their ancestors. */
-async function members(root: ProcessIdentity, known: ReadonlyMap<number, string>, mark?: RunMark): Promise<Entry[]> {
+async function members(root: ProcessHandle, known: ReadonlyMap<number, string>, mark?: RunMark): Promise<Entry[]> {
   const entries = await allProcesses();
   const found = new Map<number, Entry>();
   const add = (entry: Entry): void => void found.set(entry.pid, entry);

@@ -51,7 +51,7 @@ export interface OpenEgressProxy {
 }
 
 /** A connection that the run may have, or the answer it gets instead. */
-export type Reached = { ok: true; socket: Socket } | { ok: false; status: number; text: string };
+export type Reached = { ok: true; socket: Socket } | { ok: false; status: number; reason: string };
 
 /** Connections of one run at once, each two descriptors of the service: more than a package manager opens. */
 const CONNECTIONS_MAX = 128;
@@ -176,7 +176,11 @@ class EgressProxy {
     client.setTimeout(0).on('close', () => gone.abort());
     const reached = await this.reach(target, gone.signal);
     if (client.destroyed && reached.ok) return void reached.socket.destroy();
-    client.write(reached.ok ? 'HTTP/1.1 200 Connection Established\r\n\r\n' : answer(reached));
+    client.write(
+      reached.ok
+        ? 'HTTP/1.1 200 Connection Established\r\n\r\n'
+        : answer({ status: reached.status, text: reached.reason }),
+    );
     if (!reached.ok) return client.destroySoon();
     if (head.length > 0) reached.socket.write(head);
     this.join(client, reached.socket);
@@ -185,7 +189,7 @@ class EgressProxy {
   /** Judges the name, then every address of it, and connects to these and no others. */
   private async reach(text: string, gone: AbortSignal): Promise<Reached> {
     const target = readTarget(text);
-    if (target === undefined) return { ok: false, status: 400, text: 'this is no host:port' };
+    if (target === undefined) return { ok: false, status: 400, reason: 'this is no host:port' };
     await this.rateLimit.admit(gone);
     const { host, port } = target;
     const shown = formatTarget(host, port);
@@ -193,22 +197,22 @@ class EgressProxy {
     if (!byName.ok) return this.denied(shown, byName.reason);
     const found = host.kind === 'address' ? [host.address] : await this.resolver.addressesOf(host.name);
     if (found === undefined)
-      return { ok: false, status: 503, text: `the name of ${shown} could not be resolved in time` };
+      return { ok: false, status: 503, reason: `the name of ${shown} could not be resolved in time` };
     const byAddress = decideAddresses(this.deps.rules, host, port, found, (this.deps.own ?? machineAddresses)());
     if (!byAddress.ok)
       return byAddress.reason === 'unknown-host'
-        ? { ok: false, status: 502, text: `${shown}: ${WORDS[byAddress.reason]}` }
+        ? { ok: false, status: 502, reason: `${shown}: ${WORDS[byAddress.reason]}` }
         : this.denied(shown, byAddress.reason);
     const socket = await dial(byAddress.addresses, port, AbortSignal.any([gone, this.over]));
     return socket === undefined
-      ? { ok: false, status: 502, text: `${shown} does not answer` }
+      ? { ok: false, status: 502, reason: `${shown} does not answer` }
       : { ok: true, socket: this.track(socket) };
   }
 
   private denied(shown: string, reason: EgressRefusal): Reached {
     this.ended.denied += 1;
     this.report('egress denied', `${shown}: ${WORDS[reason]}`);
-    return { ok: false, status: 403, text: `egress denied: ${shown}: ${WORDS[reason]}` };
+    return { ok: false, status: 403, reason: `egress denied: ${shown}: ${WORDS[reason]}` };
   }
 
   /** Says a thing once, and not too many things. */

@@ -38,7 +38,7 @@ export async function forwardRequest(
   const gone = new AbortController();
   response.on('close', () => gone.abort());
   const reached = await reach(`${url.hostname}:${url.port === '' ? 80 : url.port}`, gone.signal);
-  if (!reached.ok) return refuseEgress(response, reached.status, reached.text);
+  if (!reached.ok) return refuseEgress(response, reached.status, reached.reason);
   const { socket } = reached;
   if (gone.signal.aborted) return void socket.destroy();
   // With the answer, or with the client, its connection ends.

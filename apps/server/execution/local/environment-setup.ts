@@ -30,7 +30,7 @@ export interface SetupStepDeps {
 }
 
 /** `ended`: the command was ended by us (cancel, deadline of the run, hand-over). */
-export type SetupResult = { ok: true } | { ok: false; message: string } | { ok: false; ended: CommandEnd };
+export type SetupResult = { ok: true } | { ok: false; reason: string } | { ok: false; ended: CommandEnd };
 
 export interface EnvironmentSetupDeps {
   config: { setupTimeoutMs: number };
@@ -132,20 +132,18 @@ export class EnvironmentSetup {
     const said = lastLines === '' ? '' : `:\n${lastLines}`;
     switch (end.kind) {
       case 'exited':
-        return end.code === 0
-          ? { ok: true }
-          : { ok: false, message: `${what} ended with exit code ${end.code}${said}` };
+        return end.code === 0 ? { ok: true } : { ok: false, reason: `${what} ended with exit code ${end.code}${said}` };
       case 'signalled':
-        return { ok: false, message: `${what} was ended by ${end.signal}${said}` };
+        return { ok: false, reason: `${what} was ended by ${end.signal}${said}` };
       case 'deadline':
         return {
           ok: false,
-          message:
+          reason:
             `${what} did not end within ${this.deps.config.setupTimeoutMs / 1000} s ` +
             `(MILLWRIGHT_SETUP_TIMEOUT)${said}`,
         };
       case 'spawn-failed':
-        return { ok: false, message: `${what} could not be started: ${end.message}` };
+        return { ok: false, reason: `${what} could not be started: ${end.message}` };
       case 'cancelled':
       case 'exceeded':
         return { ok: false, ended: end };

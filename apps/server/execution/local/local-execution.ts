@@ -48,7 +48,7 @@ export class LocalExecution {
     const { runId, epoch } = request;
     const workspace = await prepareWorkspace({ root, runId, epoch, owner: ownerOf(sandbox, runId) });
     const ready = await this.setUp(workspace);
-    if (!ready.ok) return 'ended' in ready ? ended(ready.ended) : { kind: 'setup-failed', message: ready.message };
+    if (!ready.ok) return 'ended' in ready ? ended(ready.ended) : { kind: 'setup-failed', message: ready.reason };
     const task = await request.begin();
     if (task === undefined) return { kind: 'not-begun' };
     await putInputs(workspace, { prompt: task.prompt, payload: request.spec.payload, attachments: task.attachments });

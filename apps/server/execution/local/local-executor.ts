@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isUuid } from '#runs';
 import type { Config } from '../../config/config.ts';
 import type { Log } from '../../process/log.ts';
-import { killLeftover, type ProcessIdentity } from '../command/process-tree.ts';
+import { killLeftover, type ProcessHandle } from '../command/process-tree.ts';
 import type {
   CollectedArtifact,
   CollectOptions,
@@ -74,7 +74,7 @@ export class LocalExecutor implements Executor {
   }
 
   async adopt({ runId, epoch }: ExecutionRef, process: string | undefined): Promise<void> {
-    await killLeftover(process === undefined ? undefined : (JSON.parse(process) as ProcessIdentity), runId, epoch);
+    await killLeftover(process === undefined ? undefined : (JSON.parse(process) as ProcessHandle), runId, epoch);
   }
 
   async kill(execution: ExecutionRef, options: KillOptions = {}): Promise<void> {

@@ -79,7 +79,7 @@ export class Environments {
     if (listed === undefined) return [];
     const rights = await rightsOf(factoryUid, this.deps);
     const declared = declaredRepositories(listed, rights.forge);
-    if (!declared.ok) throw new SetupError(declared.message);
+    if (!declared.ok) throw new SetupError(declared.reason);
     return Promise.all(
       declared.repositories.map(async ({ url, branch, folder, credentialSecret }) => {
         if (branch !== undefined && !isBranchName(branch))

@@ -23,7 +23,7 @@ export async function storeArtifacts(deps: ArtifactStorageDeps): Promise<void> {
   const { run, artifacts, executor, secretValues, reports, events, newId, isDiskLow, log } = deps;
   try {
     for await (const found of executor.collect(run, { secretValues, reports: reports.all() })) {
-      if (!found.ok) events.say({ text: found.message });
+      if (!found.ok) events.say({ text: found.reason });
       else if (isDiskLow()) return events.say({ text: 'files are not kept: the disk of the service is nearly full' });
       else
         await events.persist(() =>

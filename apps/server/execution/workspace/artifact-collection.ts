@@ -48,7 +48,7 @@ export async function* collectArtifacts(
     if (count > ARTIFACTS_MAX)
       return yield {
         ok: false,
-        message:
+        reason:
           `${found.ok ? (found.artifact.details.fileName ?? 'a link') : 'one more'} and what follows is not ` +
           `kept: at most ${ARTIFACTS_MAX} files and links are`,
       };
@@ -81,7 +81,7 @@ function collectedLink(
   secrets: readonly string[],
 ): CollectedArtifact {
   if (holdsSecret(JSON.stringify(report), secrets))
-    return { ok: false, message: 'a link is not kept: it holds a secret of the run' };
+    return { ok: false, reason: 'a link is not kept: it holds a secret of the run' };
   return { ok: true, artifact: linkArtifact(report), content: new Uint8Array() };
 }
 
@@ -95,14 +95,14 @@ async function collectedFile(
   if (holdsSecret(said, secrets) || (read?.ok === true && containsSecret(read.content, secrets))) {
     return {
       ok: false,
-      message:
+      reason:
         `a file of ${folder === ARTIFACTS_FOLDER ? folder : 'the workspace'} is not kept: it holds a secret of ` +
         'the run',
     };
   }
   const shown = artifactPath(folder, name);
-  if (read === undefined) return { ok: false, message: `${shown} is not kept: it was reported, and is not there` };
-  if (!read.ok) return { ok: false, message: `${shown} is not kept: ${read.why}` };
+  if (read === undefined) return { ok: false, reason: `${shown} is not kept: it was reported, and is not there` };
+  if (!read.ok) return { ok: false, reason: `${shown} is not kept: ${read.reason}` };
   return { ok: true, artifact: readArtifact(folder, name, read.content, reported), content: read.content };
 }
 
@@ -123,13 +123,13 @@ async function reportedFile(
   const way = relative(workspace, resolve(workspace, reported.path)).split(sep);
   const name = way.pop() ?? '';
   if (name === '' || name === '..' || way[0] === '..')
-    return { ok: false, message: 'a reported file is not kept: it lies outside the workspace' };
+    return { ok: false, reason: 'a reported file is not kept: it lies outside the workspace' };
   let folder: Buffer = Buffer.from(workspace);
   for (const step of way) {
     folder = entriesBelow(folder, Buffer.from(step));
     const found = await lstat(folder).catch(() => undefined);
     if (found?.isDirectory() === false)
-      return { ok: false, message: 'a reported file is not kept: what leads to it is no folder' };
+      return { ok: false, reason: 'a reported file is not kept: what leads to it is no folder' };
   }
   return { folder: way.join('/'), name, path: entriesBelow(folder, Buffer.from(name)), reported };
 }
@@ -148,7 +148,7 @@ async function inFolder(folder: string): Promise<Candidate[]> {
     .map((name) => ({ folder: ARTIFACTS_FOLDER, path: entriesBelow(folder, name), name: name.toString('utf8') }));
 }
 
-type Read = { ok: true; content: Uint8Array } | { ok: false; why: string };
+type Read = { ok: true; content: Uint8Array } | { ok: false; reason: string };
 
 /**
  * Content of a regular file with one name; undefined where there is nothing. Looked at through the open file, so that
@@ -160,13 +160,13 @@ async function readRegular(path: Buffer): Promise<Read | undefined> {
     (error: NodeJS.ErrnoException) => error.code ?? 'unknown',
   );
   if (typeof file === 'string')
-    return file === 'ENOENT' ? undefined : { ok: false, why: REASONS[file] ?? `it cannot be read (${file})` };
+    return file === 'ENOENT' ? undefined : { ok: false, reason: REASONS[file] ?? `it cannot be read (${file})` };
   try {
     const found = await file.stat();
-    if (!found.isFile()) return { ok: false, why: 'it is no regular file' };
+    if (!found.isFile()) return { ok: false, reason: 'it is no regular file' };
     // A second name may be the name of somebody else's file.
-    if (found.nlink !== 1) return { ok: false, why: 'it is a hard link' };
-    if (found.size > ARTIFACT_BYTES_MAX) return { ok: false, why: `it is larger than ${ARTIFACT_BYTES_MAX} bytes` };
+    if (found.nlink !== 1) return { ok: false, reason: 'it is a hard link' };
+    if (found.size > ARTIFACT_BYTES_MAX) return { ok: false, reason: `it is larger than ${ARTIFACT_BYTES_MAX} bytes` };
     const content = Buffer.alloc(found.size);
     let length = 0;
     for (let bytesRead = -1; bytesRead !== 0 && length < content.length; length += bytesRead)

@@ -9,8 +9,7 @@ import type { Factory } from '../../../store/factories/factory-rows.ts';
 import { HostCircuitBreaker } from '../../host-circuit-breaker.ts';
 import type { Source } from '../source.ts';
 import type { SourceDeps, SourceKind } from '../source-kind.ts';
-import { semaphore } from './git-semaphore.ts';
-import type { Gate } from './git-session.ts';
+import { semaphore, type Gate } from './git-session.ts';
 import { createGitSource } from './git-source.ts';
 import { checkGitUrl, isBranchName, normalizeSubfolder } from './git-urls.ts';
 

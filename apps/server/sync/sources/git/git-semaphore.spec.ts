@@ -1,5 +1,5 @@
 /** How many git processes run at once. */
-import { semaphore } from './git-semaphore.ts';
+import { semaphore } from './git-session.ts';
 
 describe('semaphore', () => {
   it('lets no more in than it has places, in order, and none is lost to a failure', async () => {

@@ -1,5 +1,5 @@
 /**
- * The commands of one reading of a git repository: same surroundings, credential, limits and failures for each of them.
+ * The commands of one reading of a git repository: same environment, credential, limits and failures for each of them.
  */
 import { rm, writeFile } from 'node:fs/promises';
 import {
@@ -18,6 +18,23 @@ import { readSshKey } from './git-keyring.ts';
 
 /** Waits for one of the places that git processes share (contract §9: at most 8), then runs. */
 export type Gate = <Result>(run: () => Promise<Result>) => Promise<Result>;
+
+/** At most `places` of the given works run at once; the others wait in order. */
+export function semaphore(places: number): Gate {
+  let free = places;
+  const waiting: (() => void)[] = [];
+  return async (run) => {
+    if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+    else free -= 1;
+    try {
+      return await run();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    }
+  };
+}
 
 /** PATH of git's children when the operator names none. */
 const SEARCH_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin';

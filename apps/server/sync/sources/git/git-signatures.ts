@@ -107,7 +107,7 @@ function sshFingerprint(key: Uint8Array): string {
 export type SignatureVerdict = 'verified' | { found: string };
 
 /** Name that every key of a policy has towards ssh-keygen: it comes back with a signature that one of them made. */
-export const PRINCIPAL = 'policy';
+export const ALLOWED_SIGNER = 'policy';
 
 /** The words of ssh-keygen on its own file of allowed signers. `fingerprint` is that of a key in it. */
 export function judgeSsh(output: GitOutput<unknown>, fingerprint: string): SignatureVerdict {
@@ -116,7 +116,7 @@ export function judgeSsh(output: GitOutput<unknown>, fingerprint: string): Signa
   if (
     output.exitCode === 0 &&
     lines.some(
-      (line) => line.startsWith(`Good "git" signature for ${PRINCIPAL} with `) && line.endsWith(` ${fingerprint}`),
+      (line) => line.startsWith(`Good "git" signature for ${ALLOWED_SIGNER} with `) && line.endsWith(` ${fingerprint}`),
     )
   )
     return 'verified';

@@ -11,7 +11,7 @@ import type { GitSession } from './git-session.ts';
 import {
   signatureOf,
   type SshSigner,
-  PRINCIPAL,
+  ALLOWED_SIGNER,
   judgeOpenPgp,
   judgeSsh,
   type SignatureVerdict,
@@ -112,9 +112,13 @@ async function verifySsh(question: Question, signer: SshSigner): Promise<Signatu
   const program = await toolNamed('ssh-keygen', question);
   return inScratch(question, async (folder) => {
     const allowed = join(folder, 'allowed-signers');
-    await writeFile(allowed, keys.map(({ type, blob }) => `${PRINCIPAL} namespaces="git" ${type} ${blob}\n`).join(''), {
-      mode: 0o600,
-    });
+    await writeFile(
+      allowed,
+      keys.map(({ type, blob }) => `${ALLOWED_SIGNER} namespaces="git" ${type} ${blob}\n`).join(''),
+      {
+        mode: 0o600,
+      },
+    );
     const settings = ['-c', `gpg.ssh.program=${program}`, '-c', `gpg.ssh.allowedSignersFile=${allowed}`];
     return judgeSsh(await askGit(question, settings, { TMPDIR: folder }), signer.fingerprint);
   });
