@@ -7,6 +7,7 @@ export * from './states.ts';
 export * from './steering.ts';
 export * from './permission-answers.ts';
 export * from './takeover.ts';
+export * from './run-end.ts';
 export * from './supervision.ts';
 export * from './envelope.ts';
 export * from './titles.ts';

@@ -3,7 +3,8 @@
  * that is told once. contract §3.6 (States).
  */
 import { followupOutcome, isEnded, type RunState } from '#runs';
-import type { Claim, RunEnd } from '../../apps/server/store/runs/runs.ts';
+import type { RunEnd } from '#runs';
+import type { Claim } from '../../apps/server/store/runs/runs.ts';
 import type { RunRow } from '../../apps/server/store/runs/run.entities.ts';
 import { select, meddle, onEachBackend, type Stores } from './backends.ts';
 import { begin, claimedRun, claimRun, newId } from './seeds.ts';

@@ -3,7 +3,8 @@
  * and transitions; contract §3.
  */
 import { followupOutcome, isEnded, type RunState } from '#runs';
-import type { Claim, RunEnd } from '../../apps/server/store/runs/runs.ts';
+import type { RunEnd } from '#runs';
+import type { Claim } from '../../apps/server/store/runs/runs.ts';
 import type { RunRow } from '../../apps/server/store/runs/run.entities.ts';
 import { select, meddle, onEachBackend, type Stores } from './backends.ts';
 import { begin, claimedRun, claimRun, newId, runOf, seedFactory, unique } from './seeds.ts';

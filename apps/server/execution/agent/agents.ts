@@ -5,7 +5,7 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BUILT_IN_HARNESS, type LaunchProfile } from '#agents';
-import type { RunEnd } from '../../store/runs/runs.ts';
+import type { RunEnd } from '#runs';
 import type { TurnEnd } from './agent-conversation.ts';
 
 /** The agent that comes with the service, as its build has it. */

@@ -4,7 +4,7 @@
  */
 import { BUILT_IN_HARNESS, COMMAND_HARNESS, modelChoice, type AmbientAgentConfig, type LaunchProfile } from '#agents';
 import type { Config } from '../../config/config.ts';
-import type { RunEnd } from '../../store/runs/runs.ts';
+import type { RunEnd } from '#runs';
 import { missingGuarantees, type Isolation } from '../executor.ts';
 
 interface Fitted {

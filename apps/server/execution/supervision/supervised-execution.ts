@@ -2,7 +2,7 @@
  * What a supervision asks of its executor for one execution, and what it does when it hears of it. contract §3, §10.
  */
 import type { Task } from '../../store/runs/run-tasks.ts';
-import type { RunEnd } from '../../store/runs/runs.ts';
+import type { RunEnd } from '#runs';
 import type { AgentReports } from '../agent/agent-artifacts.ts';
 import type { AgentSession } from '../agent/agent-session.ts';
 import type {

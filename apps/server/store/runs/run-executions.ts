@@ -7,7 +7,8 @@ import { closeQuestions } from './permissions.ts';
 import { appendToLog } from './run-log.ts';
 import { requeueForFollowups } from './run-commands.ts';
 import { returnTask, type Task, takeTask } from './run-tasks.ts';
-import type { Claim, RunEnd } from './runs.ts';
+import type { RunEnd } from '#runs';
+import type { Claim } from './runs.ts';
 import { change, databaseNow, row, rows, type Transaction } from '../database/transactions.ts';
 import { type RunRow, LIVE_STATES } from './run.entities.ts';
 

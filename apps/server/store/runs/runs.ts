@@ -9,6 +9,7 @@ import {
   type LeasedState,
   type LiveBounds,
   NOBODY_SERVED,
+  type RunEnd,
   type RunState,
   type Served,
 } from '#runs';
@@ -58,14 +59,6 @@ export interface ClaimedRun extends Claim {
   /** JSON of what its automation says. */
   limits?: string;
   network?: string;
-}
-
-/** How an execution ended. */
-export interface RunEnd {
-  state: Extract<RunState, 'SUCCEEDED' | 'FAILED' | 'ERROR' | 'CANCELLED'>;
-  message: string;
-  errorCode?: string;
-  retryable?: boolean;
 }
 
 /** The status of a run, without its texts. */

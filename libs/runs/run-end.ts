@@ -1,7 +1,18 @@
-/** What the end of a process means for its run. spec: States and transitions. */
-import type { RunEnd } from '../../store/runs/runs.ts';
-import type { CommandEnd } from '#runs';
+/**
+ * How a run ends, and what the end of a process means for it. spec: States and transitions.
+ */
+import type { RunState } from './types.ts';
+import type { CommandEnd } from './supervision.ts';
 
+/** How an execution ended. */
+export interface RunEnd {
+  state: Extract<RunState, 'SUCCEEDED' | 'FAILED' | 'ERROR' | 'CANCELLED'>;
+  message: string;
+  errorCode?: string;
+  retryable?: boolean;
+}
+
+/** The end of a run whose command ended like this; `deadlineMs`: all the time that it had. */
 export function commandOutcome(end: CommandEnd, deadlineMs: number): RunEnd {
   switch (end.kind) {
     case 'exited':
