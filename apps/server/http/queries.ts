@@ -1,4 +1,4 @@
-/** What lists and items share on the wire: queries, pages and their cursors, times. contract §3 (Lists). */
+/** What lists and items share on the wire: queries, pages and their cursors, times. contract §3 (List). */
 import { readQuery, type RawQuery, type PageInfo } from '#contracts';
 import { decodeCursor, encodeCursor, type CursorKey } from '#runs';
 import { invalidMembers, RefusalError } from './error-codes.ts';

@@ -1,7 +1,4 @@
-/**
- * Generated from the API document by test/support/client-files.ts; do not edit. Every model of the interface under its
- * own name.
- */
+/** Generated from the API document by test/support/client-files.ts; do not edit. Every model of the interface under its own name. */
 import type { components } from './generated.ts';
 
 /** As the document has it. */
@@ -19,10 +16,7 @@ export interface AgentSkill extends Component<'AgentSkill'> {}
 /** A skill as one factory has it. */
 export interface AgentSkillVariant extends Component<'AgentSkillVariant'> {}
 
-/**
- * Configuration of an agent. In a request: what the run itself says; a RunItem shows it resolved, run over automation
- * over factory over server.
- */
+/** Configuration of an agent. In a request: what the run itself says; a RunItem shows it resolved, run over automation over factory over server. */
 export interface AmbientAgentConfig extends Component<'AmbientAgentConfig'> {}
 
 /** An API key without its text, which nobody can see again. */
@@ -40,10 +34,7 @@ export interface ApiKeyList extends Component<'ApiKeyList'> {}
 /** Changes the label or the end of an API key that is in use. */
 export interface ApiKeyPatch extends Component<'ApiKeyPatch'> {}
 
-/**
- * An approval that is stored. It counts for exactly these deletions of this factory at this revision, or exactly this
- * rewriting of its history.
- */
+/** An approval that is stored. It counts for exactly these deletions of this factory at this revision, or exactly this rewriting of its history. */
 export interface Approval extends Component<'Approval'> {}
 
 /** Something that a run has made and that outlives its workspace. */
@@ -70,10 +61,7 @@ export interface AutomationCreate extends Component<'AutomationCreate'> {}
 /** A page of a factory’s automations by slug. */
 export interface AutomationList extends Component<'AutomationList'> {}
 
-/**
- * Changes an automation of a factory that is managed here; members that are absent stay, the others are replaced whole.
- * It acts on the next delivery.
- */
+/** Changes an automation of a factory that is managed here; members that are absent stay, the others are replaced whole. It acts on the next delivery. */
 export interface AutomationPatch extends Component<'AutomationPatch'> {}
 
 /** An automation, as other resources refer to it. */
@@ -97,15 +85,7 @@ export interface CloudEnvironmentConfig extends Component<'CloudEnvironmentConfi
 /** Environments of the factories that the key may see. */
 export interface CloudEnvironmentList extends Component<'CloudEnvironmentList'> {}
 
-/**
- * One thing that can be waited for. Every status has all of them, in this order: Ready (what the files say is what
- * serves), Reconciling (a pass is asked for or under way), Stalled (nothing goes on until somebody acts; a closed sync
- * window opens by itself), FetchFailed (the repository or folder could not be read), SourceVerificationFailed (the tip
- * is not signed by a key of the sync policy), DefinitionsInvalid (files have errors), PruneHeld (deletions wait for an
- * approval), SecretsDegraded (an enabled webhook has no secret to authenticate with, or secrets cannot be looked after
- * and the last values are kept), HistoryRewritten (the tip does not descend from the one before: applied, or waiting
- * for an approval).
- */
+/** One thing that can be waited for. Every status has all of them, in this order: Ready (what the files say is what serves), Reconciling (a pass is asked for or under way), Stalled (nothing goes on until somebody acts; a closed sync window opens by itself), FetchFailed (the repository or folder could not be read), SourceVerificationFailed (the tip is not signed by a key of the sync policy), DefinitionsInvalid (files have errors), PruneHeld (deletions wait for an approval), SecretsDegraded (an enabled webhook has no secret to authenticate with, or secrets cannot be looked after and the last values are kept), HistoryRewritten (the tip does not descend from the one before: applied, or waiting for an approval). */
 export interface Condition extends Component<'Condition'> {}
 
 /** What was said in a conversation, as far as the key may see its runs. */
@@ -129,10 +109,7 @@ export interface DeliveryStatistics extends Component<'DeliveryStatistics'> {}
 /** A problem in a definition file, with the place to look at. */
 export interface Diagnostic extends Component<'Diagnostic'> {}
 
-/**
- * Why a request was not served: a problem (RFC 9457). Some problems have further members that say how to go on; the
- * operation names them.
- */
+/** Why a request was not served: a problem (RFC 9457). Some problems have further members that say how to go on; the operation names them. */
 export interface Error extends Component<'Error'> {}
 
 /** An automation in an explanation: what it did and why, and whether it is still the same. */
@@ -165,10 +142,7 @@ export interface FactoryDispatchRequest extends Component<'FactoryDispatchReques
 /** A run that was dispatched to a factory; from here on it is a run like any other. */
 export interface FactoryDispatchResponse extends Component<'FactoryDispatchResponse'> {}
 
-/**
- * Something that happened to a factory. Told once, however often a pass finds it again; never holds a secret or a
- * payload.
- */
+/** Something that happened to a factory. Told once, however often a pass finds it again; never holds a secret or a payload. */
 export interface FactoryEvent extends Component<'FactoryEvent'> {}
 
 /** A page of a factory's events, newest first. The newest 1,000 are kept. */
@@ -183,16 +157,10 @@ export interface FactoryFilesValidateResult extends Component<'FactoryFilesValid
 /** A page of the factories that the key may see, in order of their UIDs. */
 export interface FactoryList extends Component<'FactoryList'> {}
 
-/**
- * Changes a factory's label, its source, or both; what is absent stays. Unknown members are ignored, but for those of
- * `source` and `sync_policy`, which are refused.
- */
+/** Changes a factory's label, its source, or both; what is absent stays. Unknown members are ignored, but for those of `source` and `sync_policy`, which are refused. */
 export interface FactoryPatch extends Component<'FactoryPatch'> {}
 
-/**
- * Where a factory's definitions come from: a git repository, a directory of the server (where the operator allows it),
- * or the dashboard, where they are managed over the API.
- */
+/** Where a factory's definitions come from: a git repository, a directory of the server (where the operator allows it), or the dashboard, where they are managed over the API. */
 export interface FactorySource extends Component<'FactorySource'> {}
 
 /** Where a factory stands. */
@@ -264,10 +232,7 @@ export interface PlanRequest extends Component<'PlanRequest'> {}
 /** Who acts: a person or a program. */
 export interface Principal extends Component<'Principal'> {}
 
-/**
- * What a git host says of a push; any body will do, also none, also a form. What it says is a hint and is kept nowhere:
- * the pass that follows asks git itself.
- */
+/** What a git host says of a push; any body will do, also none, also a form. What it says is a hint and is kept nowhere: the pass that follows asks git itself. */
 export interface PushNotice extends Component<'PushNotice'> {}
 
 /** What became of a push notice. */
@@ -309,10 +274,7 @@ export type RunId = Component<'RunId'>;
 /** A run with everything that is known of it. */
 export interface RunItem extends Component<'RunItem'> {}
 
-/**
- * How the agent is asked to work. plan: in its own mode for planning where it has one, else it is asked for a plan and
- * to change nothing. A command finds it in the variable MILLWRIGHT_RUN_MODE.
- */
+/** How the agent is asked to work. plan: in its own mode for planning where it has one, else it is asked for a plan and to change nothing. A command finds it in the variable MILLWRIGHT_RUN_MODE. */
 export type RunMode = Component<'RunMode'>;
 
 /** The schedule that started a run. */
@@ -321,17 +283,10 @@ export interface RunSchedule extends Component<'RunSchedule'> {}
 /** The skill that a run uses as its base prompt. */
 export interface RunSkill extends Component<'RunSkill'> {}
 
-/**
- * What created a run. This service produces API, CLI, WEB_APP, CUSTOM_WEBHOOK and SCHEDULED_AGENT; the other names are
- * known from the hosted service and match no run here.
- */
+/** What created a run. This service produces API, CLI, WEB_APP, CUSTOM_WEBHOOK and SCHEDULED_AGENT; the other names are known from the hosted service and match no run here. */
 export type RunSourceType = Component<'RunSourceType'>;
 
-/**
- * State of a run: QUEUED waits, CLAIMED is taken by an execution, PENDING is being set up, INPROGRESS works, BLOCKED
- * waits for an answer; SUCCEEDED, FAILED (the user's side), ERROR (the platform's) and CANCELLED are ends, until a
- * follow-up queues the run again.
- */
+/** State of a run: QUEUED waits, CLAIMED is taken by an execution, PENDING is being set up, INPROGRESS works, BLOCKED waits for an answer; SUCCEEDED, FAILED (the user's side), ERROR (the platform's) and CANCELLED are ends, until a follow-up queues the run again. */
 export type RunState = Component<'RunState'>;
 
 /** Runs by state and their start latency over time. */
@@ -352,9 +307,7 @@ export interface Secret extends Component<'Secret'> {}
 /** A page of managed secrets in order of their names. */
 export interface SecretList extends Component<'SecretList'> {}
 
-/**
- * Sets a managed secret's value, its grants, or both. With neither it is declared: it exists and authenticates nobody.
- */
+/** Sets a managed secret's value, its grants, or both. With neither it is declared: it exists and authenticates nobody. */
 export interface SecretPut extends Component<'SecretPut'> {}
 
 /** What would break without a secret. */
@@ -378,10 +331,7 @@ export interface Sync extends Component<'Sync'> {}
 /** A page of a factory's passes, newest first. Passes that say a lot make shorter pages. */
 export interface SyncList extends Component<'SyncList'> {}
 
-/**
- * What is asked of commits before they may apply, and when they may. It stands here and not in the repository, so that
- * who may commit may not decide it. Empty: nothing is asked.
- */
+/** What is asked of commits before they may apply, and when they may. It stands here and not in the repository, so that who may commit may not decide it. Empty: nothing is asked. */
 export interface SyncPolicy extends Component<'SyncPolicy'> {}
 
 /** One thing that happened to a run. */
@@ -393,11 +343,7 @@ export interface TreeFile extends Component<'TreeFile'> {}
 /** An HTTPS address of a factory that accepts JSON deliveries. Its secret is never part of it. */
 export interface Webhook extends Component<'Webhook'> {}
 
-/**
- * Makes a webhook on a factory that is managed here. Without `secret`, and without a `secret_name` that exists, a
- * secret is generated, except for provider schemes: there the webhook is made disabled, to be finished when the
- * provider’s secret is known.
- */
+/** Makes a webhook on a factory that is managed here. Without `secret`, and without a `secret_name` that exists, a secret is generated, except for provider schemes: there the webhook is made disabled, to be finished when the provider’s secret is known. */
 export interface WebhookCreate extends Component<'WebhookCreate'> {}
 
 /** A new webhook, with what is shown this once. */
