@@ -10,7 +10,6 @@ import {
   type LiveBounds,
   NOBODY_SERVED,
   type RunEnd,
-  type RunState,
   type Served,
 } from '#runs';
 import type { Database } from '../database/database.ts';
