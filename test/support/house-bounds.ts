@@ -1,6 +1,6 @@
 /** What the structure of the sources is held to, with the folders that it is measured in. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './house.ts';
 
