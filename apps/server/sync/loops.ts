@@ -18,10 +18,7 @@ export type SyncTrigger = 'start' | 'timer' | 'watcher' | 'api' | 'secret' | 'pu
 /** Triggers behind which somebody waits: a git host that is backed off is tried all the same. */
 const AT_ONCE: ReadonlySet<SyncTrigger> = new Set(['api', 'push', 'approval']);
 
-/**
- * A factory that another process reconciles, or whose pass failed inside the service, is looked at again after this
- * time.
- */
+/** When a factory is looked at again that another process reconciles, or whose pass failed inside the service. */
 const LOOK_AGAIN_MS = 5_000;
 /** Part of the interval for which a look of another process at the repository stands for one of ours. */
 const FRESH_SHARE = 0.8;
@@ -49,10 +46,7 @@ interface Loop {
   timer?: NodeJS.Timeout;
   endWatch?: () => void;
   intervalMs: number;
-  /**
-   * What is waited for is nothing but the interval, or another process that holds the factory: a pass of another one
-   * will do.
-   */
+  /** Only the interval is waited for, or another process that holds the factory: a pass of another one will do. */
   isPatient: boolean;
   /** The operator named it on the command line. */
   isTrusted: boolean;
@@ -145,10 +139,7 @@ export class SyncLoops {
     return generation;
   }
 
-  /**
-   * Wakes the loop of a factory whose requested generation was raised by somebody else already, in whatever process it
-   * is.
-   */
+  /** Wakes the loop, in whatever process, of a factory whose requested generation somebody else has raised. */
   notice(uid: string, trigger: SyncTrigger): void {
     this.notices.publish('factory', `${uid}:${trigger}`);
   }
@@ -279,10 +270,7 @@ export class SyncLoops {
     }
   }
 
-  /**
-   * Another replica may have been told of another source or policy: what a loop was opened with is compared at each
-   * pass.
-   */
+  /** Another replica may have been told of another source or policy: a loop compares its own at each pass. */
   private checkOf(sourceText: string): SourceCheck {
     return {
       isCurrent: (factory) => sourceTextOf(factory) === sourceText,
