@@ -31,7 +31,11 @@ const CASES = [
   {
     // It names its sessions by the minute, and does not find one that it made in the same minute.
     id: 'gemini',
-    rung: /the agent (?:goes on with its session|has loaded its session|could not find its session and was told what was said)/g,
+    rung: new RegExp(
+      'the agent (?:goes on with its session|has loaded its session|' +
+        'could not find its session and was told what was said)',
+      'g',
+    ),
     model: 'gemini-2.5-pro',
     protocol: 'gemini-content',
     tool: 'write_file',

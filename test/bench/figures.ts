@@ -58,7 +58,8 @@ export function slopeAnHour(samples: readonly Sample[]): number {
 /** One line of the table. */
 export function lineOf({ what, unit, median, p99, count, beside, ratio, aim, p99Max }: Figure): string {
   const bound = p99Max === undefined ? '' : ` (p99 at most ${p99Max}: ${p99 <= p99Max ? 'met' : 'MISSED'})`;
-  const own = `${what.padEnd(58)}${number(median)} ${number(p99)} ${unit.padEnd(4)} n=${String(count).padEnd(5)}${bound}`;
+  const amounts = `${number(median)} ${number(p99)} ${unit.padEnd(4)}`;
+  const own = `${what.padEnd(58)}${amounts} n=${String(count).padEnd(5)}${bound}`;
   if (beside === undefined) return own;
   const verdict = aim === undefined ? '' : ` (aim ${aim}: ${(ratio ?? 0) <= aim ? 'met' : 'MISSED'})`;
   return (

@@ -239,12 +239,13 @@ const hookPath = (proof: Proof, waits: boolean): string => `/hooks/${proof}${wai
 async function nodeRed(bench: Bench, { targets }: SeededService): Promise<(Receiver | string)[]> {
   const installed = process.env['BENCH_NODE_RED'] ?? (bench.quick ? undefined : install(bench.folder('node-red')));
   const program = installed === undefined ? undefined : join(installed, 'node_modules/node-red/red.js');
-  if (program === undefined || !existsSync(program))
-    return [
-      'Node-RED ' +
-        'SKIPPED:' +
-        ` ${bench.quick && installed === undefined ? 'it would have to be installed first, which --quick leaves out' : `npm could not install ${NODE_RED}`}`,
-    ];
+  if (program === undefined || !existsSync(program)) {
+    const why =
+      bench.quick && installed === undefined
+        ? 'it would have to be installed first, which --quick leaves out'
+        : `npm could not install ${NODE_RED}`;
+    return [`Node-RED SKIPPED: ${why}`];
+  }
   const secrets = { token: targets.token[0]?.secret ?? '', github: targets.github[0]?.secret ?? '' };
   const home = bench.folder('node-red-home');
   writeFileSync(

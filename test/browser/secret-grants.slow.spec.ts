@@ -108,7 +108,7 @@ describeInBrowser('secrets and API keys, at length', () => {
     },
   );
 
-  it('one’s own key is the last thing that one revokes: not the last one of an admin, and then one is signed out', async () => {
+  it('one’s own key is revoked last: not the last one of an admin, and then one is signed out', async () => {
     const { body } = await mill.api('GET', '/api-keys/current');
     const visit = await open('/api-keys', { colorScheme: 'dark', viewport: { width: 375, height: 740 } });
     const { page } = visit;

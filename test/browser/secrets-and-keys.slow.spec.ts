@@ -59,7 +59,7 @@ describeInBrowser('secrets, API keys and the audit trail', () => {
     return String(everything).includes(text);
   }
 
-  it('secrets of a factory are created, rotated, granted and deleted, and their values are nowhere afterwards', async () => {
+  it('secrets of a factory are created, rotated, granted, deleted; their values are nowhere afterwards', async () => {
     const factory = await factoryOf(mill, 'own');
     const visit = await open(`/factories/${factory}/secrets`);
     const { page } = visit;
@@ -225,7 +225,7 @@ describeInBrowser('secrets, API keys and the audit trail', () => {
     await closed(visit);
   });
 
-  it('the audit trail is read to its end, narrowed by a press or by what is typed, and shows details as text', async () => {
+  it('the audit trail is read to its end, narrowed by a press or by typing, and shows details as text', async () => {
     const factory = await factoryOf(mill, 'watched', 'Watched');
     await mill.service.database.run(function* () {
       const columns = [

@@ -24,7 +24,8 @@ describeInBrowser('signing in', () => {
     page.evaluate<boolean>(`(() => {
     const { outlineStyle, outlineWidth, boxShadow, borderColor } = getComputedStyle(document.activeElement);
     const ring = outlineStyle !== 'none' && parseFloat(outlineWidth) > 0;
-    return document.activeElement.matches(':focus-visible') && (ring || boxShadow !== 'none' || document.activeElement.matches('input') && borderColor !== 'rgba(0, 0, 0, 0)');
+    return document.activeElement.matches(':focus-visible') && (ring || boxShadow !== 'none' ||
+      document.activeElement.matches('input') && borderColor !== 'rgba(0, 0, 0, 0)');
   })()`);
 
   /** Presses Tab until something of this name has the keyboard; every stop on the way can be seen. */
@@ -40,7 +41,7 @@ describeInBrowser('signing in', () => {
     throw new Error(`the keyboard does not come to ${name.source}`);
   }
 
-  it('says why a key is not taken, goes where one wanted to go, and shows nothing any more after signing out', async () => {
+  it('says why a key is not taken, goes where one wanted to go, and shows nothing after signing out', async () => {
     const factory = await factoryOf(mill, 'private', 'Very private');
     const visited = await visit(browser, mill, `/factories/${factory}/automations?from=a-link`);
     const { page } = visited;
@@ -119,11 +120,8 @@ describeInBrowser('signing in', () => {
       const created = String((await mill.api('GET', `/factory/${factory}/webhooks/${uid}`)).body['created_at']);
       const time = page.locator(`time[datetime="${created}"]`).first();
       expect(await time.getAttribute('title')).toBe(`${created.slice(0, 19).replace('T', ' ')} UTC`);
-      expect(await time.innerText()).toMatch(
-        new RegExp(
-          `${new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Berlin', timeStyle: 'medium' }).format(new Date(created))}$`,
-        ),
-      );
+      const clock = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Berlin', timeStyle: 'medium' });
+      expect(await time.innerText()).toMatch(new RegExp(`${clock.format(new Date(created))}$`));
       await closed(visited);
     },
   );

@@ -324,7 +324,7 @@ describeInBrowser('webhooks, at length', () => {
     await closed(visit);
   });
 
-  it('are there for viewers to look at, without anything to change; in light and dark, on the desk and the phone', async () => {
+  it('are there for viewers, without anything to change; in light and dark, on the desk and the phone', async () => {
     const factory = await factoryOf(mill, 'looks');
     const {
       uid,

@@ -134,7 +134,7 @@ describeInBrowser('webhooks', () => {
     await closed(visit);
   });
 
-  it('with a URL token show the whole URL once, then {token}; the deletion says what stops, and asks for the name', async () => {
+  it('with a URL token show the whole URL once, then {token}; the deletion warns and asks for the name', async () => {
     const factory = await factoryOf(mill, 'urls');
     const visit = await open(`/factories/${factory}/webhooks/new`);
     const { page } = visit;

@@ -16,13 +16,22 @@ const SOURCES = ['src', 'build.mjs', 'package.json', 'tsconfig.json', 'README.md
 
 /** A module that uses the types, the names of the models among them. */
 export const CONSUMER = `import type {
-  AmbientAgentConfig, Error, ListRunsResponse, MCPServerConfig, PageInfo, RunAgentRequest, RunAgentResponse, RunCreatorInfo, RunFollowupRequest, RunItem, RunSourceType, RunState, RunStatusMessage,
+  AmbientAgentConfig, Error, ListRunsResponse, MCPServerConfig, PageInfo, RunAgentRequest, RunAgentResponse,
+  RunCreatorInfo, RunFollowupRequest, RunItem, RunSourceType, RunState, RunStatusMessage,
 } from '@millwright/client';
 import { Millwright, type Page } from '@millwright/client';
 
-export const request: RunAgentRequest = { prompt: 'p', config: { mcp_servers: { docs: { url: 'http://127.0.0.1' } satisfies MCPServerConfig } } satisfies AmbientAgentConfig };
+export const request: RunAgentRequest = {
+  prompt: 'p',
+  config: {
+    mcp_servers: { docs: { url: 'http://127.0.0.1' } satisfies MCPServerConfig },
+  } satisfies AmbientAgentConfig,
+};
 export const followup: RunFollowupRequest = { message: 'm' };
-export function read(list: ListRunsResponse): [RunItem | undefined, PageInfo, RunState | undefined, RunSourceType | undefined, RunCreatorInfo | undefined, RunStatusMessage | undefined] {
+export function read(list: ListRunsResponse): [
+  RunItem | undefined, PageInfo, RunState | undefined, RunSourceType | undefined,
+  RunCreatorInfo | undefined, RunStatusMessage | undefined,
+] {
   const [run] = list.runs;
   return [run, list.page_info, run?.state, run?.source, run?.creator, run?.status_message];
 }
@@ -31,7 +40,9 @@ export function titleAndError(problem: Error): string {
 }
 export async function typed(client: Millwright): Promise<string> {
   const created: RunAgentResponse = await client.agent.runs.create(request);
-  const page: Page<RunItem, ListRunsResponse> = await client.agent.runs.list({ state: 'FAILED', source: ['API'], created_after: new Date(0), metadata: { key: 'value' } });
+  const page: Page<RunItem, ListRunsResponse> = await client.agent.runs.list({
+    state: 'FAILED', source: ['API'], created_after: new Date(0), metadata: { key: 'value' },
+  });
   const bytes: Uint8Array = await client.agent.artifacts.download('a');
   const nothing: void = await client.secrets.delete('name', { force: true });
   // @ts-expect-error -- the types know which states there are

@@ -155,7 +155,11 @@ describeInBrowser('a browser', () => {
 
   it('signs deliveries and verifies them', async () => {
     const { answer } = await inPage(`
-      const delivery = { authentication: 'standard_webhooks', secret: 'whsec_' + btoa('0123456789abcdef0123456789abcdef'), body: '{"order":7}' };
+      const delivery = {
+        authentication: 'standard_webhooks',
+        secret: 'whsec_' + btoa('0123456789abcdef0123456789abcdef'),
+        body: '{"order":7}',
+      };
       const headers = await mw.signDelivery({ ...delivery, deliveryId: 'msg_1' });
       await mw.verifyDelivery({ ...delivery, headers });
       const error = await mw.verifyDelivery({ ...delivery, headers, body: '{"order":8}' }).catch((thrown) => thrown);

@@ -37,7 +37,7 @@ await onEachBackend('claims', (world) => {
   const who = (claims: readonly ClaimedRun[]): string =>
     claims.map(({ factoryUid = '-', automationUid = '-' }) => `${factoryUid}${automationUid}`).join(' ');
 
-  it('go to the factory with the fewest live runs, then to the automation with the fewest, then to the oldest', async () => {
+  it('go to the factory with the fewest live runs, then the automation with the fewest, then the oldest', async () => {
     const runs = await wait(
       ...times(4, { factoryUid: 'A', automationUid: 'x' }),
       { factoryUid: 'A', automationUid: 'y' },

@@ -56,7 +56,7 @@ await onEachBackend('groups', (world) => {
     return { served, version: await servingVersion(stores, served.factoryUid) };
   };
 
-  it('skip starts one of many deliveries at once, over two processes and webhooks, and the others say why', async () => {
+  it('skip starts one of many deliveries at once, over two processes and webhooks; the others say why', async () => {
     const other = await world.another();
     const [one, two] = [await world1(), await world1()];
     const sent = Array.from({ length: 24 }, (_, turn) => {

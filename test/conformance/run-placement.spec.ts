@@ -52,7 +52,7 @@ await onEachBackend('placement', (world) => {
     expect(await claimed(10, { host: 'there', environments: [] })).toEqual([runIds[3]]);
   });
 
-  it('merges the names of many factories and automations that wait in both parts, each once and none left out', async () => {
+  it('merges the names of many factories and automations that wait in both parts, each exactly once', async () => {
     const names = Array.from({ length: 40 }, (_, index) => `fac_${String(index).padStart(3, '0')}${unique('')}`);
     const runIds = await wait(
       ...names.map((factoryUid, index) => ({
@@ -127,7 +127,7 @@ await onEachBackend('placement', (world) => {
     await meddle(stores, "DELETE FROM run WHERE run_id LIKE 'there-%'");
   }, 120_000);
 
-  it('says of runs that wait long for a machine on which nobody works, and takes it back when somebody does', async () => {
+  it('says of runs that wait long for a machine on which nobody works, until somebody does', async () => {
     const [absent, present, young] = (await wait(
       { workerHost: 'absent' },
       { workerHost: 'present' },

@@ -19,9 +19,8 @@ const HOUR_MS = 3_600_000;
 const JUMPS_MS = [0, 3 * HOUR_MS, -2 * HOUR_MS, 0, 26 * HOUR_MS, -HOUR_MS, 0] as const;
 const SLOTS_A_MINUTE_MAX = 60;
 const HOOKS = ['plain', 'busy'];
-const HOURLY =
-  `---\n${JSON.stringify({ triggers: [{ provider: 'schedule', event: 'cron_fired', schedule: { cron: '@hourly' } }] })}` +
-  `\n---\nEvery hour.\n`;
+const FULL_HOUR = { provider: 'schedule', event: 'cron_fired', schedule: { cron: '@hourly' } };
+const HOURLY = `---\n${JSON.stringify({ triggers: [FULL_HOUR] })}\n---\nEvery hour.\n`;
 const ENDED = ['SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED'];
 
 let mill: TestService;
@@ -105,7 +104,7 @@ async function createKeyed(key: string): Promise<unknown> {
   return ((await answer.json()) as { run_id: string }).run_id;
 }
 
-it('goes on in every jump: deliveries are taken, limits hold, signatures follow the clock, nobody is locked out', async () => {
+it('goes on in every jump: deliveries, limits, signatures by the clock, and nobody is locked out', async () => {
   const known: string[] = [];
   for (const [place, jump] of JUMPS_MS.entries()) {
     // Some are on their way while it jumps.

@@ -136,7 +136,7 @@ where(`a disk of ${DISK_MIB} MiB${where === describe ? '' : ' (SKIPPED: this use
 
   const names = (count: number): string[] => Array.from({ length: count }, (_, n) => `d-${n}`).sort();
 
-  it('is left its reserve: deliveries are 503, everything else goes on, and so do deliveries when there is room', async () => {
+  it('is left its reserve: deliveries are 503 until there is room, everything else goes on', async () => {
     const service = await boot(8);
     const { accepted, answer } = await fill(service);
     expect([answer.status, answer.body]).toEqual([503, '{"error": "temporarily unavailable"}']);

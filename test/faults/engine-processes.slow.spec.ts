@@ -170,7 +170,7 @@ function suite(name: EngineName, serverUrl: string): void {
     240_000,
   );
 
-  it('take over from a machine that is killed, after its lease; one that was frozen meanwhile writes nothing more', async () => {
+  it('take over from a killed machine after its lease; one that was frozen meanwhile writes nothing more', async () => {
     const one = await begun('one');
     const runId = await started(one, 'killed', ONCE);
     await said(one, runId, 'begun');
@@ -211,7 +211,7 @@ function suite(name: EngineName, serverUrl: string): void {
     expect(withoutLost(outcomes(await kept(), runId))).toEqual(['HANDED_OVER', 'SUCCEEDED']);
   }, 240_000);
 
-  it('lose and double nothing while machines are killed in turn, each with what it had and the queue with them', async () => {
+  it('lose and double nothing while machines are killed in turn with what they had, the queue with them', async () => {
     const door = await begun('door', { MILLWRIGHT_ROLES: 'api' });
     const worker = (machine: string): Promise<ServiceProcess> => begun(machine, { MILLWRIGHT_ROLES: 'worker' });
     const workers = await Promise.all([worker('one'), worker('other')]);

@@ -320,8 +320,11 @@ describe('what does not say clearly where it ends takes nothing in, and ends its
     { why: 'no blank line', bytes: () => `${head('Content-Length: 0').slice(0, -2)}${inner()}` },
     {
       why: 'chunks of HTTP/1.0',
-      bytes: () =>
-        `${lines(`POST ${target} HTTP/1.0`, `Host: ${host}`, bearer, 'Transfer-Encoding: chunked', 'Content-Length: 2', '', '')}${LAST_CHUNK}${inner()}`,
+      bytes: () => {
+        const sizes = ['Transfer-Encoding: chunked', 'Content-Length: 2'];
+        const first = lines(`POST ${target} HTTP/1.0`, `Host: ${host}`, bearer, ...sizes, '', '');
+        return `${first}${LAST_CHUNK}${inner()}`;
+      },
     },
     { why: 'CONNECT', bytes: () => `${lines(`CONNECT ${host} HTTP/1.1`, `Host: ${host}`, '', '')}${inner()}` },
     {
@@ -358,7 +361,7 @@ describe('requests one behind the other', () => {
     {
       why: 'a wrong token',
       first: () =>
-        `${lines(`POST ${target} HTTP/1.1`, `Host: ${host}`, 'Authorization: Bearer wrong', 'Content-Length: 2', '', '')}{}`,
+        lines(`POST ${target} HTTP/1.1`, `Host: ${host}`, 'Authorization: Bearer wrong', 'Content-Length: 2', '', '{}'),
       status: 401,
     },
     { why: 'no JSON', first: () => `${head('Content-Length: 1')}x`, status: 400 },
@@ -387,21 +390,17 @@ describe('requests one behind the other', () => {
 
 describe('what a trailer, an odd header or an odd path says does not count', () => {
   it('a token in a trailer proves nothing', async () => {
-    const bytes =
-      `${lines(`POST ${target} HTTP/1.1`, `Host: ${host}`, 'Transfer-Encoding: chunked', 'Trailer: Authorization', '', '')}${chunk('{}')}0` +
-      `\r\n${bearer}\r\n\r\n`;
-    const { statuses } = await send(bytes);
+    const trailing = ['Transfer-Encoding: chunked', 'Trailer: Authorization'];
+    const first = lines(`POST ${target} HTTP/1.1`, `Host: ${host}`, ...trailing, '', '');
+    const { statuses } = await send(`${first}${chunk('{}')}0\r\n${bearer}\r\n\r\n`);
     expect(statuses).toEqual([401]);
   });
 
   it('a delivery ID in a trailer, or spelt with underscores, names nothing', async () => {
     const body = `{"n": ${(unique += 1)}}`;
-    await send(
-      `${lines(`POST ${target} HTTP/1.1`, `Host: ${host}`, bearer, `X_Millwright_Delivery_Id: ${INNER}-underscores`, 'Transfer-Encoding: chunked', '', '')}${chunk(body)}0` +
-        `\r\nX-Millwright-Delivery-Id:` +
-        ' ' +
-        `${INNER}-trailer\r\n\r\n`,
-    );
+    const named = [`X_Millwright_Delivery_Id: ${INNER}-underscores`, 'Transfer-Encoding: chunked'];
+    const first = lines(`POST ${target} HTTP/1.1`, `Host: ${host}`, bearer, ...named, '', '');
+    await send(`${first}${chunk(body)}0\r\nX-Millwright-Delivery-Id: ${INNER}-trailer\r\n\r\n`);
     expect((await logged())[0]).toMatch(/^sha256:/);
   });
 
@@ -474,10 +473,8 @@ describe('what a trailer, an odd header or an odd path says does not count', () 
   });
 
   it('HTTP/1.0 without a connection header is answered once and closed', async () => {
-    const { statuses } = await send(
-      `${lines(`POST ${target} HTTP/1.0`, `Host: ${host}`, bearer, 'Content-Length: 2', '', '{}')}${head('Content-Length: 2')}{` +
-        '}',
-    );
+    const first = lines(`POST ${target} HTTP/1.0`, `Host: ${host}`, bearer, 'Content-Length: 2', '', '{}');
+    const { statuses } = await send(`${first}${head('Content-Length: 2')}{}`);
     expect(statuses).toEqual([202]);
   });
 });

@@ -144,7 +144,9 @@ it(
     const begun: Record<string, string> = {
       head: requestHead(service.url, { target: slow, headers: BEARER }).slice(0, -30),
       body: `${requestHead(service.url, { target: slow, headers: BEARER, declared: 5_000 })}{"slow":"`,
-      chunks: `${requestHead(service.url, { target: slow, headers: [...BEARER, ['Transfer-Encoding', 'chunked']] })}ffff\r\n{"slow":"`,
+      chunks:
+        requestHead(service.url, { target: slow, headers: [...BEARER, ['Transfer-Encoding', 'chunked']] }) +
+        'ffff\r\n{"slow":"',
       // Says that it will send no more, in the middle.
       half: `${requestHead(service.url, { target: slow, headers: BEARER, declared: 5_000 })}{"slow":"`,
     };
@@ -175,7 +177,7 @@ it(
   LET_GO_MS_MAX + 60_000,
 );
 
-it(`${SLOW_EACH} that do not read their answers: memory is bounded by what the sockets hold, and deliveries go on`, async () => {
+it(`${SLOW_EACH} that do not read their answers: memory is bounded by the sockets, and deliveries go on`, async () => {
   const before = await memoryOf(service);
   const page = requestHead(service.url, { method: 'GET', target: '/api/v1/agent/runs?limit=500', headers: ADMIN });
   // Each asks for one large answer and then for more, and reads none.

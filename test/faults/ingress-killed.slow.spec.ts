@@ -184,7 +184,7 @@ it(
   180_000,
 );
 
-it('SIGTERM in a burst: ends in order, every stored delivery was answered and every answered one is stored', async () => {
+it('SIGTERM in a burst: ends in order, every stored delivery was answered and the other way round', async () => {
   const { answered, others } = await burstUntil('SIGTERM');
   expect(await service.ended).toBe(0);
   expect(answered.size).toBeLessThan(DELIVERIES);

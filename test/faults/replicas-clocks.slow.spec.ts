@@ -23,9 +23,8 @@ const BEFORE_TICK_MS = 3_000;
 /** More than one webhook may take in a minute. */
 const PARCELS = 130;
 const HOOKS = ['one', 'two'];
-const SCHEDULED =
-  `---\n${JSON.stringify({ triggers: [{ provider: 'schedule', event: 'cron_fired', schedule: { cron: '* * * * *' } }] })}` +
-  `\n---\nEvery minute.\n`;
+const FULL_MINUTE = { provider: 'schedule', event: 'cron_fired', schedule: { cron: '* * * * *' } };
+const SCHEDULED = `---\n${JSON.stringify({ triggers: [FULL_MINUTE] })}\n---\nEvery minute.\n`;
 
 const server = await postgresServer();
 const onPostgres = server.ok ? describe : describe.skip;

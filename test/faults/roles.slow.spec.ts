@@ -26,6 +26,7 @@ import {
   webhookPath,
 } from '../support/factory-files.ts';
 import { createRepository, type TestRepository } from '../support/git-repository.ts';
+import { patternOf } from '../support/patterns.ts';
 import { freePort } from '../support/ports.ts';
 import { pgbouncerProgram, startPgBouncer, type PgBouncer } from '../support/pgbouncer.ts';
 import { freshDatabase, postgresServer } from '../support/postgres.ts';
@@ -157,7 +158,7 @@ suite(called('a process with one role'), () => {
     },
   );
 
-  it('that is not sync says that what is asked for waits, until one that is lives, and again when it has gone', async () => {
+  it('that is not sync says that what is asked for waits, until one that is lives and after it has gone', async () => {
     const api = await together.boot('api');
     await api.secret('hook', TOKEN);
     const repository = createRepository(together.folder, 'waits');
@@ -292,7 +293,7 @@ suite(called('an api, an ingress, a sync and a worker'), () => {
     await together.end();
   });
 
-  it('of four processes do together what one does: commit, sync, delivery, run, events, a disabled webhook', async () => {
+  it('of four processes do together what one does: commit, sync, delivery, run, events, disabling', async () => {
     for (const roles of ['api', 'ingress', 'sync', 'worker']) {
       processes.push(
         await startServiceProcess(join(together.folder, roles), {
@@ -477,7 +478,7 @@ suite(called('what one process does, others hear of without looking'), () => {
     );
   });
 
-  it('the events of a run that is worked on elsewhere stream as they happen, and it is cancelled from here', async () => {
+  it('the events of a run worked on elsewhere stream as they happen, and it is cancelled from here', async () => {
     const runId = await startedRun(api, 'echo one; while [ ! -e "$HOME/never" ]; do sleep 0.05; done');
     const stream = await openStream(api, runId);
     const texts = (): string =>
@@ -507,7 +508,7 @@ suite(called('what one process does, others hear of without looking'), () => {
       expect(one.logged.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   });
 
-  it('with a second sync process a pass is one of them all the same, and the other goes on when the first has gone', async () => {
+  it('with a second sync process one of them makes a pass; the other goes on when the first has gone', async () => {
     const second = await together.boot('sync', { looks: NEVER_POLLS });
     await listening(5);
     const { uid, repository } = await made();
@@ -625,8 +626,10 @@ suite(called('without notices'), () => {
 
   async function refusesQueue(pooled: string, direct: string): Promise<void> {
     const wanted = { MILLWRIGHT_ENGINE: 'bullmq', MILLWRIGHT_DATABASE_URL: pooled };
-    const refusal =
-      /^MILLWRIGHT_DATABASE_DIRECT_URL: must lead to PostgreSQL itself with MILLWRIGHT_ENGINE=bullmq and no MILLWRIGHT_REDIS_URL/;
+    const refusal = patternOf(
+      /^MILLWRIGHT_DATABASE_DIRECT_URL: must lead to PostgreSQL itself /,
+      /with MILLWRIGHT_ENGINE=bullmq and no MILLWRIGHT_REDIS_URL/,
+    );
     await expect(together.boot('api', { environment: wanted })).rejects.toThrow(refusal);
     await expect(
       together.boot('worker', { environment: { ...wanted, MILLWRIGHT_DATABASE_DIRECT_URL: pooled } }),
@@ -689,7 +692,10 @@ suite(called('a process that does not fit'), () => {
     expect(code).toBe(64);
     expect(lines).toEqual([
       expect.stringMatching(
-        /^millwright: this is version \S+\/\S+, and process old\/1\/x of version 0\.0\.9\/Old was heard of on the same database .*stop all processes of the other version first/,
+        patternOf(
+          /^millwright: this is version \S+\/\S+, and process old\/1\/x of version 0\.0\.9\/Old /,
+          /was heard of on the same database .*stop all processes of the other version first/,
+        ),
       ),
     ]);
     await first.stop();
@@ -730,7 +736,7 @@ suite(called('a process that does not fit'), () => {
     ]);
   });
 
-  it('of two that make the first admin key together, one does, and the other keeps none that opens nothing', async () => {
+  it('of two that make the first admin key together, one does; the other keeps none that opens nothing', async () => {
     const fresh = await machines();
     const folders = ['one', 'two'].map((name) => join(fresh.folder, name));
     const services = await Promise.all(

@@ -67,7 +67,7 @@ const statuses = async (runId: string): Promise<string> =>
     .map(({ payload }) => payload.text ?? '')
     .join('\n');
 
-it('keeps what it reports: files anywhere in the workspace, plans, links to pull requests; and each file once', async () => {
+it('keeps what it reports: files anywhere in the workspace, each once; plans, links to pull requests', async () => {
   const runId = await started([
     {
       tools: [
@@ -109,7 +109,7 @@ it('keeps what it reports: files anywhere in the workspace, plans, links to pull
   ]);
 }, 120_000);
 
-it('keeps nothing that it reports and that is not there, not in the workspace, or no file of its own any more', async () => {
+it('keeps nothing reported that is not there, not in the workspace, or no file of its own any more', async () => {
   const runId = await started([
     {
       tools: [

@@ -18,10 +18,10 @@ if (usable?.guarantees.files !== true)
   console.warn('SKIPPED: the walls around an agent: no sandbox of this machine has them');
 
 /** Tries things by the agent's own tools; each line of what it prints says what came of one. */
-const tried = (commands: readonly string[]): string =>
-  'Try ' +
-  `it.\n\n\`\`\`demo\n${JSON.stringify([...commands.map((command) => ({ tool: 'bash', input: { command } })), { say: 'tried' }])}` +
-  `\n\`\`\`\n`;
+const tried = (commands: readonly string[]): string => {
+  const steps = [...commands.map((command) => ({ tool: 'bash', input: { command } })), { say: 'tried' }];
+  return `Try it.\n\n\`\`\`demo\n${JSON.stringify(steps)}\n\`\`\`\n`;
+};
 
 /** Connects without any proxy, and through the one that the run has. */
 const reach = (host: string, port: number): string => {

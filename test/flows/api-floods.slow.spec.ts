@@ -132,7 +132,7 @@ it('a run that refers to another factory’s names it to nobody who may not see 
   });
 });
 
-it('a factory that got a repository names the files that are to be written, and shows none until they are', async () => {
+it('a factory that got a repository names the files to be written, and shows none until they are', async () => {
   const uid = String(
     (await service.api('POST', '/factory', { slug: 'moved', source: { kind: 'dashboard' } })).body['uid'],
   );

@@ -114,7 +114,7 @@ it('tokens and money of a run add up over its turns and executions, and stay wit
   ]);
 }, 120_000);
 
-it('a run that goes over the operator’s bound is ended in the middle of its work, and begins nothing further', async () => {
+it('a run that goes over the operator’s bound is ended amid its work, and begins nothing further', async () => {
   const runId = await started([working(600), working(600), { fault: 'hang' }]);
   const item = await runIn(runId, ...ENDED);
   expect(item).toMatchObject({

@@ -59,11 +59,9 @@ it('keeps URL, secret and history on the way to files and back', async () => {
 
   // The same definitions as files: nothing of them has to change, and from now on files decide.
   await write(`webhooks/${hook.slug}.yaml`, text({ secretName: hook.secret_name }));
-  await write(
-    'automations/act-on-it/automation.md',
-    `---\n${text({ triggers: [{ provider: 'webhook', event: 'received', filter: { webhooks: [hook.slug] } }], environmentId: 'python', skill: 'sorting' })}` +
-      `---\n\nAct.\n`,
-  );
+  const trigger = { provider: 'webhook', event: 'received', filter: { webhooks: [hook.slug] } };
+  const acting = text({ triggers: [trigger], environmentId: 'python', skill: 'sorting' });
+  await write('automations/act-on-it/automation.md', `---\n${acting}---\n\nAct.\n`);
   await write('environments/python.yaml', text({ description: 'Python.' }));
   await write('skills/sorting/SKILL.md', 'How to sort.\n');
   expect((await mill.api('PATCH', at(''), { source: { kind: 'directory', path: folder } })).body).toMatchObject({

@@ -521,7 +521,7 @@ describe('a rotation', () => {
     await remove(hook.uid);
   });
 
-  it('is refused to whoever has seen the webhook before another rotation, also one of a secret that it shares', async () => {
+  it('is refused to whoever saw the webhook before another rotation, also of a secret that it shares', async () => {
     const [one, two] = [
       await made({ name: 'Seen', secret_name: 'seen' }),
       await made({ name: 'Seen too', secret_name: 'seen' }),

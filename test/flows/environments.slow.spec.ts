@@ -28,7 +28,8 @@ repositories:
   - { owner: acme, name: site, branch: next }
 secrets: [{ name: API_TOKEN }]
 setupCommands:
-  - cp app/file.txt from-setup.txt; env > env.txt; cat /proc/*/cmdline | tr '\\0' ' ' > ps.txt; echo "the file says $(cat app/file.txt) and $API_TOKEN"
+  - cp app/file.txt from-setup.txt; env > env.txt; cat /proc/*/cmdline | tr '\\0' ' ' > ps.txt;
+    echo "the file says $(cat app/file.txt) and $API_TOKEN"
   - git -C site rev-parse --abbrev-ref HEAD > branch.txt
 `,
   again: `repositories: [acme/app]

@@ -9,6 +9,7 @@ import { deriveUid } from '#reconcile';
 import { makeKey } from '../support/api-keys.ts';
 import { automationFile, automationPath, deliver, webhookFile, webhookPath } from '../support/factory-files.ts';
 import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
+import { patternOf } from '../support/patterns.ts';
 import { call } from '../support/recorded-io.ts';
 import { bootService, eventually, type TestService } from '../support/service.ts';
 import { change } from '../../apps/server/store/database/transactions.ts';
@@ -272,14 +273,20 @@ describe('a run', () => {
     });
     expect(answer.run?.scheduled_at).toMatch(/:00:00\.000Z$/);
     expect(await told(run.run_id)).toMatch(
-      / by the tick of \S+:00:00Z of schedule hourly, which fired automation nightly\n[^]*\n {4}automations\/nightly\/automation\.md, trigger 1: schedule @hourly\n/,
+      patternOf(
+        / by the tick of \S+:00:00Z of schedule hourly, which fired automation nightly\n[^]*\n/,
+        / {4}automations\/nightly\/automation\.md, trigger 1: schedule @hourly\n/,
+      ),
     );
   });
 });
 
 /** Which ID is wanted, and where it is shown: a delivery has two. */
 const NO_SUCH = expect.stringMatching(
-  /^no delivery or run has this ID: .+ `millwright runs` .+ entry_id .+ `millwright deliveries` .+ not its delivery_id$/,
+  patternOf(
+    /^no delivery or run has this ID: .+ `millwright runs` .+ /,
+    /entry_id .+ `millwright deliveries` .+ not its delivery_id$/,
+  ),
 ) as unknown as string;
 
 describe('what nobody may see', () => {

@@ -179,7 +179,7 @@ describe('the webhook check', () => {
     });
   });
 
-  it('passes for a payload where any webhook of this factory is selected, and tells nothing of other factories', async () => {
+  it('passes for a payload where any webhook of this factory is selected, and tells nothing of others', async () => {
     expect(await result({ filter: {}, payload: 1, webhook_uids: [sales()] })).toEqual(WOULD);
     const [foreign, unknown] = await Promise.all(
       [service.webhookUid('theirs', 'orders'), 'wh_00000000000000000000000000'].map((each) =>

@@ -9,6 +9,7 @@ import { PassThrough } from 'node:stream';
 import 'reflect-metadata';
 import type { Service } from '../../apps/server/bootstrap.ts';
 import { start } from '../../apps/server/start.ts';
+import { patternOf } from '../support/patterns.ts';
 import { freePort } from '../support/ports.ts';
 import { call } from '../support/recorded-io.ts';
 import { eventually } from '../support/service.ts';
@@ -60,10 +61,16 @@ const millwright = (...argv: string[]): ReturnType<typeof call> =>
 it('without sandbox and model it succeeds, and says both', async () => {
   const printed = await begun({ PATH: '/nowhere' });
   expect(printed).toMatch(
-    /\nSandbox for runs: bare .*\n {2}Runs are NOT fully isolated on this machine.* Agents that take commands do not start like this; the demo model .*Install bubblewrap/,
+    patternOf(
+      /\nSandbox for runs: bare .*\n {2}Runs are NOT fully isolated on this machine.* /,
+      /Agents that take commands do not start like this; the demo model .*Install bubblewrap/,
+    ),
   );
   expect(printed).toMatch(
-    /\nRuns get: the built-in agent with the demo model, because no model is configured\n {2}To have a real one, set MILLWRIGHT_AGENT_BASE_URL/,
+    patternOf(
+      /\nRuns get: the built-in agent with the demo model, because no model is configured\n/,
+      / {2}To have a real one, set MILLWRIGHT_AGENT_BASE_URL/,
+    ),
   );
   expect(printed).toContain('millwright.mjs run --prompt "Say hello" --follow');
 
@@ -74,7 +81,10 @@ it('without sandbox and model it succeeds, and says both', async () => {
   expect(err).toContain('\n-- no model is configured: the demo model answers\n');
   expect(err).toMatch(/\n>> \$ ls -1A\n( {3}\| .*\n)+/);
   expect(err).toMatch(
-    /\n-- [\d,]+ of 128,000 tokens of context\n-- SUCCEEDED: the demo model has answered, because no model is configured; set MILLWRIGHT_AGENT_BASE_URL/,
+    patternOf(
+      /\n-- [\d,]+ of 128,000 tokens of context\n/,
+      /-- SUCCEEDED: the demo model has answered, because no model is configured; set MILLWRIGHT_AGENT_BASE_URL/,
+    ),
   );
 
   const id = /^run (\S+)\n/.exec(err)?.[1] ?? '';
@@ -104,7 +114,10 @@ it('an agent that would take commands does not start there, and says why', async
 
 it('a model that is configured by half is said at the start', async () => {
   expect(await begun({ MILLWRIGHT_AGENT_MODEL: 'some-model' })).toMatch(
-    /\nRuns get: the built-in agent, which CANNOT WORK like this\n {2}MILLWRIGHT_AGENT_MODEL names a model, but neither/,
+    patternOf(
+      /\nRuns get: the built-in agent, which CANNOT WORK like this\n/,
+      / {2}MILLWRIGHT_AGENT_MODEL names a model, but neither/,
+    ),
   );
 }, 120_000);
 

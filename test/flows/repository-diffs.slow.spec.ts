@@ -180,7 +180,7 @@ describe('the changes of a run', () => {
     120_000,
   );
 
-  it('are said to be missing where no diff can be: too large, no repository any more; a failed run keeps its own', async () => {
+  it('are said to be missing where no diff can be: too large, no repository; a failed run keeps its own', async () => {
     const { diffs, said } = await ended(
       await started('rm -rf site/.git; head -c 12000000 /dev/urandom > app/large.bin; exit 3'),
       'FAILED',

@@ -358,7 +358,7 @@ describe('a run that the service cannot supervise', () => {
     expect(outputOf(await eventsOf(runId))).toBe('said once\n');
   });
 
-  it('because its process cannot be noted and its claim is lost meanwhile is killed, and nothing more is written', async () => {
+  it('because its process is not noted and its claim lost meanwhile is killed; nothing more is written', async () => {
     const { runs } = service.service;
     const { noteProcess, renew } = runs;
     const seconds = `7${process.pid}`;

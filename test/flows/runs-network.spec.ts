@@ -17,9 +17,20 @@ const TRY = `
 const { connect } = require('node:net');
 const { request } = require('node:http');
 const proxy = process.env.HTTPS_PROXY === undefined ? undefined : new URL(process.env.HTTPS_PROXY);
-const direct = (port) => new Promise((resolve) => connect(port, '127.0.0.1').on('data', (bytes) => resolve(String(bytes))).on('error', ({ code }) => resolve(code)).on('end', () => resolve('closed')));
-const proxied = (port) => new Promise((resolve) => proxy === undefined ? resolve('no proxy') : request({ host: proxy.hostname, port: proxy.port, method: 'CONNECT', path: '127.0.0.1:' + port }).on('connect', (answer, socket) => (resolve(String(answer.statusCode)), socket.destroy())).on('error', ({ code }) => resolve(code)).end());
-(async () => { for (const port of PORTS) console.log(port, await direct(port), await proxied(port)); process.exit(); })();`;
+const direct = (port) => new Promise((resolve) => connect(port, '127.0.0.1')
+  .on('data', (bytes) => resolve(String(bytes)))
+  .on('error', ({ code }) => resolve(code))
+  .on('end', () => resolve('closed')));
+const proxied = (port) => new Promise((resolve) => proxy === undefined
+  ? resolve('no proxy')
+  : request({ host: proxy.hostname, port: proxy.port, method: 'CONNECT', path: '127.0.0.1:' + port })
+    .on('connect', (answer, socket) => (resolve(String(answer.statusCode)), socket.destroy()))
+    .on('error', ({ code }) => resolve(code))
+    .end());
+(async () => {
+  for (const port of PORTS) console.log(port, await direct(port), await proxied(port));
+  process.exit();
+})();`;
 
 const usable = (await Promise.all((['bubblewrap', 'pid-namespace'] as const).map(sandboxHere))).some(
   (sandbox) => sandbox?.guarantees.network === true && sandbox.guarantees.loopback && sandbox.guarantees.files,
@@ -79,7 +90,7 @@ const FACTORY = { webhooks: { orders: { secretName: 'bearer' } }, automations: {
     named.close();
   });
 
-  it('leads a run made over the API to what the operator named, and is told of in its log where it does not', async () => {
+  it('leads a run made over the API to what the operator named, and its log says where it does not', async () => {
     const { body } = await mill.api('POST', '/agent/runs', { prompt: 'x' });
     const { stdout, status } = await said(mill, String(body['run_id']));
     expect(stdout).toMatch(new RegExp(`^${namedPort} hello 200\\n${servicePort} E[A-Z]+ 403\\n$`));

@@ -198,7 +198,7 @@ describe('signing in', () => {
     });
   });
 
-  it('from the page under the name that it was opened by is fine; from another port of this machine it is not', async () => {
+  it('is fine from the page under the name that it was opened by, and not from another port', async () => {
     const { port } = new URL(service.url);
     const target = { method: 'POST', target: '/api/v1/session', body: JSON.stringify({ api_key: service.adminKey }) };
     const from = async (origin: string, host?: string): Promise<number> =>

@@ -122,7 +122,7 @@ const putAt = (run: Run, name: string, file = 'SKILL.md'): string => join(homeOf
 const bash = (command: string): unknown => ({ tool: 'bash', input: { command } });
 
 describe('a skill of the factory', () => {
-  it('lies in the home of the run as it is applied, read-only, and a change of any of its files is a change of it', async () => {
+  it('lies in the home of the run as applied, read-only; a change of any of its files is a change of it', async () => {
     const run = await ran('review', [
       bash(
         'sh "$HOME/.agents/skills/review/scripts/check.sh"; echo more >> "$HOME/.agents/skills/review/SKILL.md" ' +

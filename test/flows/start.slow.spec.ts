@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import 'reflect-metadata';
 import { start } from '../../apps/server/start.ts';
 import type { Service } from '../../apps/server/bootstrap.ts';
+import { patternOf } from '../support/patterns.ts';
 import { freePort } from '../support/ports.ts';
 import { webhookFile, webhookPath } from '../support/factory-files.ts';
 import { createRepository } from '../support/git-repository.ts';
@@ -332,7 +333,11 @@ describe('a first start', () => {
     });
     expect(first.service).toBeDefined();
     expect(first.stdout).toMatch(
-      /Factory main .*blocked: 1 problem in the files of main@sha1:\w+; nothing is served yet\n {2}webhooks\/inurl\.yaml:\d+:\d+: .*secret.*\n {2}see all of it with: node \S+apps\/cli\/millwright\.mjs status main --server /,
+      patternOf(
+        /Factory main .*blocked: 1 problem in the files of main@sha1:\w+; nothing is served yet\n/,
+        / {2}webhooks\/inurl\.yaml:\d+:\d+: .*secret.*\n/,
+        / {2}see all of it with: node \S+apps\/cli\/millwright\.mjs status main --server /,
+      ),
     ); // its secret is missing
     expect((await fetch(`${first.service?.config.publicUrl}/readyz`)).status).toBe(200);
   });

@@ -284,7 +284,7 @@ describe('changing a factory', () => {
 describe('a sync policy', () => {
   const ALWAYS = { windows: [{ kind: 'deny', schedule: '* * * * *', duration_minutes: 1 }] };
 
-  it('that closes the window keeps definitions until it is changed; secrets move, and what is wrong is shown', async () => {
+  it('that closes the window keeps definitions until it is changed; secrets move, what is wrong is shown', async () => {
     const uid = await created('windowed');
     expect(await service.api('PATCH', `/factory/${uid}`, { sync_policy: ALWAYS })).toMatchObject({
       status: 200,

@@ -142,7 +142,7 @@ describe('a git host that', () => {
     git.fault = undefined;
   });
 
-  it('is slow is waited for as long as it sends; one that sends less than anybody can wait for is a failure', async () => {
+  it('is slow is waited for as long as it sends; one that sends less than one can wait for is a failure', async () => {
     const [slow, stalled] = [await following(), await following()];
     for (const { repository } of [slow, stalled])
       repository.commit(

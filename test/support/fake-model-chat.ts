@@ -25,9 +25,11 @@ export const chatCompletions: Protocol = {
     };
   },
   stream: (answer, { model }) => {
-    const chunk = (delta: unknown, finish: string | null = null, more = {}): string =>
-      'data: ' +
-      `${JSON.stringify({ id: 'chatcmpl-fake', object: 'chat.completion.chunk', created: 1, model, choices: [{ index: 0, delta, finish_reason: finish }], ...more })}\n\n`;
+    const chunk = (delta: unknown, finish: string | null = null, more = {}): string => {
+      const choices = [{ index: 0, delta, finish_reason: finish }];
+      const body = { id: 'chatcmpl-fake', object: 'chat.completion.chunk', created: 1, model, choices, ...more };
+      return `data: ${JSON.stringify(body)}\n\n`;
+    };
     const usage = {
       id: 'chatcmpl-fake',
       object: 'chat.completion.chunk',

@@ -25,17 +25,16 @@ async function flood(stream, bytes) {
 
 const daemon = () => spawn('sleep', ['600'], { detached: true, stdio: 'ignore' }).unref();
 
+/** An update of the session, as it is sent. */
+const lineOf = (update) =>
+  `${JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params: { sessionId: SESSION, update } })}\n`;
+
 /** What answers a prompt; each ends with the result of the turn, or never. */
 const WAYS = {
   good: async () => void say('here you are'),
   'flood-messages': () => {
     const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'y'.repeat(2_000) } };
-    return flood(
-      process.stdout,
-      `${JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params: { sessionId: SESSION, update } })}\n`.repeat(
-        50,
-      ),
-    );
+    return flood(process.stdout, lineOf(update).repeat(50));
   },
   'flood-tools': () => {
     const update = {
@@ -46,12 +45,7 @@ const WAYS = {
       status: 'pending',
       rawInput: { long: 'q'.repeat(5_000) },
     };
-    return flood(
-      process.stdout,
-      `${JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params: { sessionId: SESSION, update } })}\n`.repeat(
-        20,
-      ),
-    );
+    return flood(process.stdout, lineOf(update).repeat(20));
   },
   'flood-garbage': () => flood(process.stdout, 'x'.repeat(64 * 1_024)),
   'flood-requests': async () => {

@@ -163,9 +163,10 @@ export async function brokenPages(
 ): Promise<string[]> {
   const shown: string[] = [];
   for (let cursor: string | undefined = ''; cursor !== undefined;) {
+    const after = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
     const page = await service.api(
       'GET',
-      `/factory/${factoryUid}/webhooks/${webhookUid}/deliveries?limit=${PAGE}${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
+      `/factory/${factoryUid}/webhooks/${webhookUid}/deliveries?limit=${PAGE}${after}`,
     );
     shown.push(...(page['deliveries'] as { entry_id: string }[]).map(({ entry_id: entryId }) => entryId));
     const { has_next_page: isMore, next_cursor: next } = page['page_info'] as {

@@ -33,7 +33,8 @@ export async function startSandboxed(
 ): Promise<SandboxedCommand> {
   const { script = 'true', ...more } = spec;
   // nobody else's, for processes are found by it
-  const runId = `00000000-0000-7000-8000-${String(process.pid).padStart(8, '0').slice(-8)}${String((runs += 1)).padStart(4, '0')}`;
+  const ours = String(process.pid).padStart(8, '0').slice(-8);
+  const runId = `00000000-0000-7000-8000-${ours}${String((runs += 1)).padStart(4, '0')}`;
   const workspace = await prepareWorkspace({
     root: join(base, 'runs'),
     runId,

@@ -64,11 +64,9 @@ const reopened = (sessionId: string): object => {
 async function turn(client: AgentContext, sessionId: string, text: string): Promise<StopReason> {
   const abort = new AbortController();
   cancelled.set(sessionId, abort);
-  writeFileSync(
-    join(SESSIONS_FOLDER, sessionId),
-    `${existsSync(join(SESSIONS_FOLDER, sessionId)) ? readFileSync(join(SESSIONS_FOLDER, sessionId), 'utf8') : ''}${text}\n` +
-      `----\n`,
-  );
+  const file = join(SESSIONS_FOLDER, sessionId);
+  const heard = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  writeFileSync(file, `${heard}${text}\n----\n`);
   const say = (said: string, session = sessionId): Promise<void> =>
     client.notify(methods.client.session.update, {
       sessionId: session,

@@ -107,7 +107,12 @@ printf '%s\\n' "$SSH_ORIGINAL_COMMAND" >> ${folder}/commands
 repository=$(printf '%s' "$SSH_ORIGINAL_COMMAND" | sed -n "s/^git-upload-pack '\\(.*\\)'$/\\1/p")
 case "$(cat ${folder}/fault 2>/dev/null)" in
   hang) exec sleep 300 ;;
-  die-in-mid-fetch) env ${git} GIT_PROTOCOL="$GIT_PROTOCOL" git-upload-pack "$repository" | { dd bs=1 count=3000 status=none; [ -z "$(head -c 1 | tr '\\0' x)" ] || kill -9 "$PPID"; }; exit 0 ;;
+  die-in-mid-fetch)
+    env ${git} GIT_PROTOCOL="$GIT_PROTOCOL" git-upload-pack "$repository" | {
+      dd bs=1 count=3000 status=none
+      [ -z "$(head -c 1 | tr '\\0' x)" ] || kill -9 "$PPID"
+    }
+    exit 0 ;;
 esac
 exec env ${git} GIT_PROTOCOL="$GIT_PROTOCOL" git-upload-pack "$repository"
 `;

@@ -88,7 +88,7 @@ describe('a cache that does not hold the accepted commit', () => {
   );
 });
 
-it('is what a model of the commits says, over random commits, merges, resets, lost caches and packed ones', async () => {
+it('is what a model of the commits says, over random commits, merges, resets, lost and packed caches', async () => {
   const seed = Number(process.env['SYNC_SEED'] ?? Date.now() % 1_000_000);
   const random = randomFrom(seed);
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item;
