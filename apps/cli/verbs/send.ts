@@ -34,6 +34,7 @@ export const send = verb({
       '--secret-file and takes',
     'the place of {token}. Without --delivery-id every call is a new delivery. Ends with 0 when the service ' +
       'accepts it (202).',
+    "One final line end of the secret's file is not part of the secret.",
   ],
   positionals: [1, 1],
   options: {
@@ -42,7 +43,7 @@ export const send = verb({
       type: 'string',
       required: true,
       value: 'FILE',
-      help: 'file with the secret; one final line end is not part of it',
+      help: 'file with the secret',
     },
     data: { type: 'string', value: 'FILE|-', help: 'the body, byte by byte; - reads stdin (default: {})' },
     'delivery-id': { type: 'string', value: 'ID', help: 'identity of the delivery (default: a new one)' },

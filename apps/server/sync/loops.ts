@@ -49,10 +49,7 @@ interface Loop {
   timer?: NodeJS.Timeout;
   endWatch?: () => void;
   intervalMs: number;
-  /**
-   * What is waited for is nothing but the interval, or another process that holds the factory: a pass of another one
-   * will do.
-   */
+  /** Only the interval is waited for, or another process that holds the factory: a pass of another one will do. */
   isPatient: boolean;
   /** The operator named it on the command line. */
   isTrusted: boolean;
@@ -145,10 +142,7 @@ export class SyncLoops {
     return generation;
   }
 
-  /**
-   * Wakes the loop of a factory whose requested generation was raised by somebody else already, in whatever process it
-   * is.
-   */
+  /** Wakes the loop, in whatever process, of a factory whose requested generation somebody else has raised. */
   notice(uid: string, trigger: SyncTrigger): void {
     this.notices.publish('factory', `${uid}:${trigger}`);
   }
@@ -279,10 +273,7 @@ export class SyncLoops {
     }
   }
 
-  /**
-   * Another replica may have been told of another source or policy: what a loop was opened with is compared at each
-   * pass.
-   */
+  /** Another replica may have been told of another source or policy: a loop compares its own at each pass. */
   private checkOf(sourceText: string): SourceCheck {
     return {
       isCurrent: (factory) => sourceTextOf(factory) === sourceText,

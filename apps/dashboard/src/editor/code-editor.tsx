@@ -6,7 +6,7 @@ import { Text, useComputedColorScheme } from '@mantine/core';
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { bracketMatching, indentOnInput, syntaxHighlighting } from '@codemirror/language';
-import { forEachDiagnostic, lintGutter, lintKeymap, setDiagnosticsEffect, type Diagnostic } from '@codemirror/lint';
+import { lintGutter, lintKeymap, setDiagnosticsEffect } from '@codemirror/lint';
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
 import { Annotation, Compartment, EditorState, Transaction, type Extension } from '@codemirror/state';
 import {
@@ -20,7 +20,7 @@ import {
 import { use, useEffect, useEffectEvent, useId, useRef, useState } from 'react';
 import { NONCE } from '../app/nonce.ts';
 import { UntrustedText } from '../components/text/untrusted-text.tsx';
-import { GIVEN } from './external-marks.ts';
+import { foundIn } from './external-marks.ts';
 import { editorColours, editorTheme } from './theme.ts';
 
 interface CodeEditorProps {
@@ -289,20 +289,4 @@ function judging(say: (found: string) => void): Extension {
     if (transactions.some(({ effects }) => effects.some((effect) => effect.is(setDiagnosticsEffect))))
       say(foundIn(state));
   });
-}
-
-/** “Error in line 2: wrap it in [ ]. And 1 more.”; what others said of the text stands at its field already. */
-function foundIn(state: EditorState): string {
-  const all: { diagnostic: Diagnostic; line: number }[] = [];
-  forEachDiagnostic(state, (diagnostic, from) => {
-    if (diagnostic.markClass !== GIVEN) all.push({ diagnostic, line: state.doc.lineAt(from).number });
-  });
-  const errors = all.filter(({ diagnostic }) => diagnostic.severity === 'error');
-  const [first] = errors.length > 0 ? errors : all;
-  if (first === undefined) return '';
-  const more = all.length === 1 ? '' : ` And ${all.length - 1} more.`;
-  return (
-    `${first.diagnostic.severity === 'error' ? 'Error' : 'Warning'} in line ` +
-    `${first.line}: ${first.diagnostic.message.replace(/\.?$/, '.')}${more}`
-  );
 }

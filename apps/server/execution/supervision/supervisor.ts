@@ -262,9 +262,7 @@ export class Supervision {
     });
   }
 
-  /**
-   * The end of an execution that was stopped before its work had begun. `isUncertain`: the store may have it as begun.
-   */
+  /** The end of an execution stopped before its work had begun. `isUncertain`: the store may have it as begun. */
   private unbegunEnd(isUncertain = false): RunEnd {
     const end = endBeforeWork(this.state, this.deps.config, this.deps.run);
     if (end.state === 'CANCELLED' && isUncertain) this.advance({ kind: 'unanswered' });
