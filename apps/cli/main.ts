@@ -17,13 +17,15 @@ const VERBS: Readonly<Record<string, Entry>> = {
       const { serve } = await import('../server/main.ts');
       return (argv) => serve(argv);
     },
-    usage: `usage: millwright start [--factory DIR|URL[#branch[:path]]] [--example] [--roles ROLE,…]
+    usage:
+      `usage: millwright start [--factory DIR|URL[#branch[:path]]] [--example] [--roles ROLE,…]
 
 Runs the service until it is stopped. The environment configures it (MILLWRIGHT_PORT, MILLWRIGHT_DATA_DIR …).
 
   --factory DIR|URL[#branch[:path]]  where the factory "main" has its definitions: a folder, or a git repository
   --example                          make the secret of the example factory on the first start
-  --roles ROLE,…                     what this process does, of api, ingress, sync, worker and dashboard: several share one PostgreSQL
+  --roles ROLE,…                     what this process does, of api, ingress, sync, worker and dashboard: ` +
+      `several share one PostgreSQL
 `,
   },
   init: { summary: 'write a starter factory repository', load: async () => (await import('./verbs/init.ts')).init },

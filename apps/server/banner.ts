@@ -1,7 +1,4 @@
-/**
- * What `start` prints: what the process does, under which addresses, for which runs, and what one can do next.
- * contract §1, §11.
- */
+/** What `start` prints: what the process does, where, for which runs, and what one can do next. contract §1, §11. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { HOW_TO_CONFIGURE_A_MODEL, modelChoice } from '#agents';
@@ -66,9 +63,7 @@ export function roleLines(config: Config): string[] {
   ];
 }
 
-/**
- * Links are made of two addresses; where none is named they are this process's own, which is wrong for what others do.
- */
+/** Links are made of two addresses; where none is named they are this process's own, wrong for what others do. */
 function addressLines({ roles, isPublicUrlGiven, isIngressUrlGiven }: Config): string[] {
   const lacksPublic = !isPublicUrlGiven && !(roles.has('api') && roles.has('dashboard'));
   const lacksIngress = !isPublicUrlGiven && !isIngressUrlGiven && !roles.has('ingress');
@@ -197,10 +192,9 @@ function factorySummary({
   if (ending === 'applied') return `serving ${revisionApplied}`;
   // The pass's own words speak of what was applied before.
   const isFirst = ending === 'blocked' && errorCount > 0 && revisionApplied === undefined;
-  return (
-    `${ending}:` +
-    ` ${isFirst ? `${errorCount} ${errorCount === 1 ? 'problem' : 'problems'} in the files of ${revisionAttempted}; nothing is served yet` : (message ?? 'no pass yet')}`
-  );
+  if (!isFirst) return `${ending}: ${message ?? 'no pass yet'}`;
+  const count = `${errorCount} ${errorCount === 1 ? 'problem' : 'problems'}`;
+  return `${ending}: ${count} in the files of ${revisionAttempted}; nothing is served yet`;
 }
 
 /** Problems and deletions that are told at the start; the command line tells all. */
@@ -266,14 +260,13 @@ function hintLines(config: Config, io: BannerIo): string[] {
     ...(port === USUAL.port ? [] : [`MILLWRIGHT_PORT=${port}`]),
     ...(isUsualFolder(dataDir, io) ? [] : [`MILLWRIGHT_DATA_DIR=${quoted(resolve(io.cwd, dataDir))}`]),
   ];
+  const options = serverOptions(config, io);
+  const doctor = [...variables, `${commandOf(io)} doctor`].join(' ');
   return [
     ...(config.roles.has('api')
-      ? [
-          `Start a run with:                 ${commandOf(io)} run --prompt "Say hello" ` +
-            `--follow${serverOptions(config, io)}`,
-        ]
+      ? [`Start a run with:                 ${commandOf(io)} run --prompt "Say hello" --follow${options}`]
       : []),
-    `See what this machine lacks with: ${[...variables, `${commandOf(io)} doctor`].join(' ')}${serverOptions(config, io)}`,
+    `See what this machine lacks with: ${doctor}${options}`,
     ...(config.databaseUrl === undefined
       ? []
       : ['  in the environment of this process: MILLWRIGHT_DATABASE_URL, key files and all the rest']),

@@ -163,9 +163,13 @@ const CAUSES: readonly Cause[] = [
   },
   {
     pattern: new RegExp(
-      `${status('401|403', 'unauthori[sz]ed|forbidden|invalid|permission')}|unauthori[sz]ed|unauthenticated|(?:invalid|incorrect|wrong|expired|missing)[ ` +
-        '_-](?:x-)?api[ _-]?key|api[ _-]?key (?:is )?(?:not ' +
-        'valid|invalid|missing|expired)|api_key_invalid|authentication[ _](?:error|failed)|permission[ _]denied',
+      [
+        status('401|403', 'unauthori[sz]ed|forbidden|invalid|permission'),
+        'unauthori[sz]ed|unauthenticated',
+        '(?:invalid|incorrect|wrong|expired|missing)[ _-](?:x-)?api[ _-]?key',
+        'api[ _-]?key (?:is )?(?:not valid|invalid|missing|expired)|api_key_invalid',
+        'authentication[ _](?:error|failed)|permission[ _]denied',
+      ].join('|'),
       'i',
     ),
     errorCode: SETUP,
@@ -187,8 +191,14 @@ const CAUSES: readonly Cause[] = [
       'it looks as if its endpoint does not know the model: check the model (model_id) and the address of the endpoint',
   },
   {
-    pattern:
-      /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ECONNRESET|ETIMEDOUT|fetch failed|connection (?:error|refused|reset)|socket hang up|cannot connect|unable to connect|time(?:d)?[ -]?out/i,
+    pattern: new RegExp(
+      [
+        'ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ECONNRESET|ETIMEDOUT|fetch failed',
+        'connection (?:error|refused|reset)|socket hang up|cannot connect|unable to connect',
+        'time(?:d)?[ -]?out',
+      ].join('|'),
+      'i',
+    ),
     errorCode: UNAVAILABLE,
     retryable: true,
     words: () =>

@@ -34,7 +34,8 @@ export function runSecretProblems(
 ): Problem[] {
   return (secrets ?? []).flatMap(({ name }, index) => {
     if (!isReservedVariable(name)) return [];
-    const message = `${name} cannot be the name of a run's secret: shells, loaders, git or the service itself use this variable`;
+    const users = 'shells, loaders, git or the service itself';
+    const message = `${name} cannot be the name of a run's secret: ${users} use this variable`;
     return [problemAt(path, positions.value(`${pointer}/${index}/name`), 'run-secret-name', message)];
   });
 }

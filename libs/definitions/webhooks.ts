@@ -22,7 +22,8 @@ export function webhookOf(
   const header = document.deliveryIdHeader?.toLowerCase();
   const reason = header === undefined ? undefined : refuseDeliveryIdHeader(header, document.signatureScheme);
   if (reason !== undefined) {
-    const message = `deliveryIdHeader ${JSON.stringify(document.deliveryIdHeader)} cannot identify a delivery: ${reason}`;
+    const written = JSON.stringify(document.deliveryIdHeader);
+    const message = `deliveryIdHeader ${written} cannot identify a delivery: ${reason}`;
     problems.push(problemAt(path, positions.value('/deliveryIdHeader'), 'delivery-id-header', message));
   }
   return { definition: toWebhook(name, path, document), problems, positions };

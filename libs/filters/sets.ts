@@ -40,7 +40,8 @@ export function isExactNumber(value: JsonScalar): boolean {
 
 function refuseItem(item: unknown, pointer: string, problems: FilterProblem[]): void {
   if (!isScalar(item)) {
-    const message = `found ${itemKind(item)} in a list of values; only strings, numbers, true, false and null can be compared`;
+    const kind = itemKind(item);
+    const message = `found ${kind} in a list of values; only strings, numbers, true, false and null can be compared`;
     problems.push({ pointer, rule: 'filter-item-not-scalar', message });
     return;
   }

@@ -50,10 +50,10 @@ function lines(text: string, from: number, count: number): Outcome {
   const all = text.replace(/\r?\n$/, '').split(/\r?\n/);
   if (from > all.length) return failed(`the file has only ${all.length} lines`);
   const chosen = all.slice(from - 1, from - 1 + count);
-  const shown = chosen.map(
-    (line, index) =>
-      `${String(from + index).padStart(6)}\t${line.length <= LINE_LENGTH_MAX ? line : `${line.slice(0, LINE_LENGTH_MAX)}… (line cut)`}`,
-  );
+  const shown = chosen.map((line, index) => {
+    const words = line.length <= LINE_LENGTH_MAX ? line : `${line.slice(0, LINE_LENGTH_MAX)}… (line cut)`;
+    return `${String(from + index).padStart(6)}\t${words}`;
+  });
   const rest = all.length - (from - 1) - chosen.length;
   const more = rest === 0 ? '' : `\n(${rest} more lines; go on with offset ${from + chosen.length})`;
   return {

@@ -355,7 +355,10 @@ describe('from-checkout.sh', () => {
     expect(code).toBe(0);
     expect(log).toContain('npm ci --ignore-scripts --no-audit --no-fund --loglevel=error --omit=dev\n');
     expect(log).toMatch(
-      /node --disable-warning=ExperimentalWarning --conditions=source \S+\/apps\/cli\/action\/from-source\.mjs validate\n$/,
+      new RegExp(
+        'node --disable-warning=ExperimentalWarning --conditions=source ' +
+          String.raw`\S+/apps/cli/action/from-source\.mjs validate\n$`,
+      ),
     );
   });
 

@@ -33,9 +33,8 @@ export function printEnd(
   io: CliIo,
 ): { code: number; summary: string } {
   const code = exitOf(end);
-  const words =
-    `${factory.slug}:` +
-    ` ${superseded === undefined ? sentence(end) : `${superseded} is superseded by ${end.revision}, which is ${sentence(end)}`}`;
+  const before = superseded === undefined ? '' : `${superseded} is superseded by ${end.revision}, which is `;
+  const words = `${factory.slug}: ${before}${sentence(end)}`;
   const problems = problemsOf(end, format === 'github' ? factory : undefined);
   const found = { problems, notRun: [], fileCount: 0 };
   output.result(end, () => {

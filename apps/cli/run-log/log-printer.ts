@@ -138,7 +138,8 @@ export class LogPrinter {
     const isPart = kind === 'excerpt' || kind === 'command';
     const { isTTY, columns } = this.remarks;
     for (const [at, words] of (isPart ? [text] : toLines(text)).entries()) {
-      const line = `${isPart ? '   | ' : at > 0 ? INDENT : kind === 'act' ? '>> ' : '-- '}${isPart || at > 0 ? printableLine(words) : printable(words)}`;
+      const mark = isPart ? '   | ' : at > 0 ? INDENT : kind === 'act' ? '>> ' : '-- ';
+      const line = `${mark}${isPart || at > 0 ? printableLine(words) : printable(words)}`;
       const cut = kind === 'excerpt' && isTTY === true && columns !== undefined ? shorten(line, columns) : line;
       this.remarks.write(`${paint(cut, colour, this.remarks, this.io)}\n`);
     }

@@ -19,7 +19,8 @@ export function ciFile(host: Exclude<CiHost, 'none'>): StarterFile {
  * Nothing of the repository is trusted here: no secrets reach pull requests from forks, and no credentials stay in the
  * checkouts.
  */
-const GITHUB = `name: Factory files
+const GITHUB =
+  `name: Factory files
 on:
   pull_request:
   push:
@@ -36,7 +37,8 @@ jobs:
           persist-credentials: false
       - if: vars.MILLWRIGHT_REPOSITORY == ''
         run: |
-          echo '::error::Set the repository variable MILLWRIGHT_REPOSITORY to owner/name of the repository that holds Millwright.'
+          echo '::error::Set the repository variable MILLWRIGHT_REPOSITORY to owner/name of ` +
+  `the repository that holds Millwright.'
           exit 1
       - uses: actions/checkout@v4
         with:
@@ -55,9 +57,13 @@ jobs:
 `;
 
 /** The same bytes as action/gitlab-ci.yml; a test compares them. */
-const GITLAB = `# Checks the factory files of this repository. CI variables: MILLWRIGHT_REPOSITORY (address of the git repository that holds Millwright;
-# required), MILLWRIGHT_REF (its branch or tag), MILLWRIGHT_DIRECTORY (folder of the factory), MILLWRIGHT_STRICT (true: warnings fail
-# too). For a plan also MILLWRIGHT_SERVER, MILLWRIGHT_API_KEY (masked; the role viewer is enough) and, where needed, MILLWRIGHT_FACTORY.
+const GITLAB =
+  `# Checks the factory files of this repository. CI variables: MILLWRIGHT_REPOSITORY ` +
+  `(address of the git repository that holds Millwright;
+# required), MILLWRIGHT_REF (its branch or tag), MILLWRIGHT_DIRECTORY (folder of the factory), ` +
+  `MILLWRIGHT_STRICT (true: warnings fail
+# too). For a plan also MILLWRIGHT_SERVER, MILLWRIGHT_API_KEY ` +
+  `(masked; the role viewer is enough) and, where needed, MILLWRIGHT_FACTORY.
 factory-files:
   image: node:22
   variables:
@@ -74,13 +80,15 @@ factory-files:
       millwright() { bash .millwright-checkout/apps/cli/action/from-checkout.sh "$@"; }
       set --
       if [ "\${MILLWRIGHT_STRICT:-false}" = true ]; then set -- "$@" --strict; fi
-      if [ -n "\${CI_MERGE_REQUEST_DIFF_BASE_SHA:-}" ]; then set -- "$@" "--changed-since=$CI_MERGE_REQUEST_DIFF_BASE_SHA"; fi
+      if [ -n "\${CI_MERGE_REQUEST_DIFF_BASE_SHA:-}" ]; ` +
+  `then set -- "$@" "--changed-since=$CI_MERGE_REQUEST_DIFF_BASE_SHA"; fi
       code=0
       millwright validate "$@" --format=junit -- "$directory" > factory-files.xml || code=$?
       if [ "$code" != 0 ]; then millwright validate "$@" -- "$directory" || true; exit "$code"; fi
       if [ -z "\${MILLWRIGHT_SERVER:-}" ] || [ -z "\${MILLWRIGHT_API_KEY:-}" ]; then exit 0; fi
       millwright plan \${MILLWRIGHT_FACTORY:+"--factory=$MILLWRIGHT_FACTORY"} -- "$directory" || code=$?
-      # 2: changes, which a merge request is for. 4: deletions that the guard would hold; they are approved after the merge.
+      # 2: changes, which a merge request is for. 4: deletions that the guard would hold; ` +
+  `they are approved after the merge.
       case "$code" in 2 | 4) exit 0 ;; *) exit "$code" ;; esac
   artifacts:
     when: always

@@ -93,7 +93,8 @@ export class Output {
       const width = widths[column] ?? 0;
       const isLast = column === row.length - 1;
       const cut = width > 0 ? shorten(text, width) : text;
-      return `${paint(cut, colour, this.io.stdout, this.io)}${isLast ? '' : ' '.repeat(Math.max(0, width - columnsOf(cut)))}`;
+      const padding = isLast ? '' : ' '.repeat(Math.max(0, width - columnsOf(cut)));
+      return `${paint(cut, colour, this.io.stdout, this.io)}${padding}`;
     });
     this.io.stdout.write(`${shown.join(GAP).trimEnd()}\n`);
   }
@@ -160,8 +161,15 @@ export function paint(
   return isPlain || text === '' ? text : `\u001b[${CODES[colour]}m${text}\u001b[0m`;
 }
 
-const WIDE =
-  /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]/u;
+/** Emoji, and the scripts of East Asia within the basic plane and beyond. */
+const WIDE = new RegExp(
+  [
+    String.raw`\p{Emoji_Presentation}`,
+    String.raw`[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]`,
+    String.raw`[\u{20000}-\u{3fffd}]`,
+  ].join('|'),
+  'u',
+);
 
 /** Columns that a text takes: wide characters two, combining marks none. */
 function columnsOf(text: string): number {

@@ -53,7 +53,7 @@ describe('the starter', () => {
     );
   });
 
-  it('holds a webhook, an automation with filter and prompt, an environment, a skill, and the next commands', async () => {
+  it('holds a webhook, an automation with filter and prompt, an environment, a skill, the next commands', async () => {
     await call(['init'], { cwd: folder });
     expect(written()).toEqual(
       expect.arrayContaining([
@@ -75,7 +75,7 @@ describe('the starter', () => {
     for (const verb of commands) expect(await call(['help', verb])).toMatchObject({ code: 0 });
   });
 
-  it('names a schema in each definition file that is there, is JSON Schema, and accepts the file and not any other', async () => {
+  it('names a schema in each definition file that is there, is JSON Schema, and accepts this file only', async () => {
     await call(ALL, { cwd: folder });
     const definitions = written().filter((path) =>
       /^(factory|webhooks|environments|automations).*\.(yaml|md)$/.test(path),

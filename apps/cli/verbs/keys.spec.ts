@@ -45,7 +45,10 @@ describe('millwright keys create', () => {
       '30',
     );
     expect(err).toMatch(
-      /^key [0-9a-f-]{36} \(for CI\): operator of all factories, for CI, until \S+Z\nit is not shown again; store it now\n$/,
+      new RegExp(
+        String.raw`^key [0-9a-f-]{36} \(for CI\): operator of all factories, for CI, until \S+Z\n` +
+          String.raw`it is not shown again; store it now\n$`,
+      ),
     );
     const { body } = await test.api('GET', '/api-keys/current', undefined, key);
     expect(body).toMatchObject({
@@ -135,7 +138,10 @@ describe('millwright keys list, current and revoke', () => {
     const { code, out } = await millwright(['keys', 'current']);
     expect(code).toBe(0);
     expect(out).toMatch(
-      /^key +mw_\S{4}… \(first admin key\)\nid +\S+\nbelongs to +admin \(user_admin\)\nrole +admin of all factories\nends +without an end\n$/,
+      new RegExp(
+        String.raw`^key +mw_\S{4}… \(first admin key\)\nid +\S+\nbelongs to +admin \(user_admin\)\n` +
+          String.raw`role +admin of all factories\nends +without an end\n$`,
+      ),
     );
   });
 

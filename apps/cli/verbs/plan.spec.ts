@@ -99,7 +99,10 @@ describe('plan --changed-since', () => {
     expect(await plan([])).toMatchObject({
       code: 1,
       out: expect.stringMatching(
-        /^automations\/act\/automation.md:.*\[held-reference\]\n[^]*webhooks\/orders.yaml:1:1: missing key "secretName" \[missing-key\]\n/,
+        new RegExp(
+          String.raw`^automations/act/automation.md:.*\[held-reference\]\n[^]*` +
+            String.raw`webhooks/orders.yaml:1:1: missing key "secretName" \[missing-key\]\n`,
+        ),
       ),
       err: expect.stringContaining('nothing of this would apply'),
     });
@@ -118,7 +121,10 @@ describe('plan --changed-since', () => {
         'automations/look/automation.md: deletion held back\n2 deletions held back; nothing else changes.\n',
     });
     expect(err).toMatch(
-      /^offline: this revision would delete the last automation \(2 of 2\); bring the files back, or approve the deletions where the server holds them\n/,
+      new RegExp(
+        String.raw`^offline: this revision would delete the last automation \(2 of 2\); bring the files back, ` +
+          String.raw`or approve the deletions where the server holds them\n`,
+      ),
     );
     expect(await plan(['--format', 'junit'])).toMatchObject({
       code: 4,

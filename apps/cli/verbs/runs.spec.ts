@@ -281,7 +281,10 @@ describe('millwright runs', () => {
     const { code, out } = await millwright(['runs', 'events', id]);
     expect(code).toBe(0);
     expect(out).toMatch(
-      /^-- QUEUED\n-- CLAIMED\n-- PENDING\n-- INPROGRESS\na\\u\{1b\}\[31mred\tb\n\\u\{3a\}:error::x\nno line end\n(-- .*\n)*-- SUCCEEDED: .*\n$/,
+      new RegExp(
+        String.raw`^-- QUEUED\n-- CLAIMED\n-- PENDING\n-- INPROGRESS\na\\u\{1b\}\[31mred\tb\n` +
+          String.raw`\\u\{3a\}:error::x\nno line end\n(-- .*\n)*-- SUCCEEDED: .*\n$`,
+      ),
     );
     const json = await millwright(['runs', 'events', id, '--format', 'json']);
     expect(json.out).not.toContain('\u001b');

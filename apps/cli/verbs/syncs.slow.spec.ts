@@ -42,7 +42,10 @@ describe('a revision that applies', () => {
     const first = await millwright('sync', 'shop');
     expect(first).toMatchObject({ code: 0, err: 'syncing shop …\n' });
     expect(first.out).toMatch(
-      /^(\+ webhook four \(wh_\w{26}\) webhooks\/four\.yaml\n1 to create, 0 to update, 0 to delete\.\n)?shop: applied, serving sha256:[0-9a-f]{64}( \(no changes\))?\n$/,
+      new RegExp(
+        String.raw`^(\+ webhook four \(wh_\w{26}\) webhooks/four\.yaml\n1 to create, 0 to update, 0 to delete\.\n)?` +
+          String.raw`shop: applied, serving sha256:[0-9a-f]{64}( \(no changes\))?\n$`,
+      ),
     );
     const second = await millwright('sync');
     expect(second).toMatchObject({
@@ -189,7 +192,10 @@ describe('deletions that the guard holds', () => {
     const held = await millwright('sync');
     expect(held.code).toBe(4);
     expect(held.out).toMatch(
-      /^held: deletion of webhook one \(webhooks\/one\.yaml\)\n(held: .*\n){2}shop: blocked: this revision would delete/,
+      new RegExp(
+        String.raw`^held: deletion of webhook one \(webhooks/one\.yaml\)\n(held: .*\n){2}` +
+          'shop: blocked: this revision would delete',
+      ),
     );
     expect(await millwright('status')).toMatchObject({ code: 4 });
     const digest = /millwright approve shop (sha256:[0-9a-f]{64})\n/.exec(held.err)?.[1] ?? '';

@@ -186,11 +186,13 @@ export async function resolve(specifier, context, next) {
   writeSync(1, resolved.url + '\\n');
   return resolved;
 }`;
+const EXAMPLE = join(root, 'examples/factory-repo');
 const PROGRAM = `
   import { createRequire, register } from 'node:module';
   register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(HOOK)}));
   const { validate } = await import(${JSON.stringify(built)});
-  await validate([${JSON.stringify(join(root, 'examples/factory-repo'))}], { stdout: process.stderr, stderr: process.stderr, cwd: '/' });
+  const { stderr } = process;
+  await validate([${JSON.stringify(EXAMPLE)}], { stdout: stderr, stderr, cwd: '/' });
   for (const path of Object.keys(createRequire(${JSON.stringify(built)}).cache)) console.log(path);
 `;
 

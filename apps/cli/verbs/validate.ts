@@ -19,19 +19,26 @@ export interface CommandIo {
   environment?: Readonly<Record<string, string | undefined>>;
 }
 
-export const VALIDATE_USAGE = `usage: millwright validate [DIR] [--format ${Object.keys(FORMATS).join('|')}] [--strict] [--changed-since REF] [--secrets-list FILE | --server URL]
-
-  DIR                  folder of the factory repository (default: the current one)
-  --format             text (default): file:line:column: message [rule]; json: one object; github: workflow commands, and a
-                       summary where GITHUB_STEP_SUMMARY says; sarif: SARIF 2.1.0; junit: JUnit XML
-  --strict             warnings fail too
-  --changed-since REF  only what changed since the branch left REF: problems of those files, and those they cause elsewhere
-  --secrets-list FILE  names of the secrets that exist, one a line; checks secretName and secrets against them
-  --server URL         checks them against the secrets that a factory of this server may use; the key has to be one that may list them
-                       (MILLWRIGHT_API_KEY or --key-file FILE), and --factory FACTORY names the factory, unless there is only one
-
-Ends with 0 when all is well, 1 when there are problems, 3 when it failed itself, 64 when it was called wrongly.
-`;
+export const VALIDATE_USAGE = [
+  `usage: millwright validate [DIR] [--format ${Object.keys(FORMATS).join('|')}] [--strict] [--changed-since REF] ` +
+    '[--secrets-list FILE | --server URL]',
+  '',
+  '  DIR                  folder of the factory repository (default: the current one)',
+  '  --format             text (default): file:line:column: message [rule]; json: one object; github: workflow ' +
+    'commands, and a',
+  '                       summary where GITHUB_STEP_SUMMARY says; sarif: SARIF 2.1.0; junit: JUnit XML',
+  '  --strict             warnings fail too',
+  '  --changed-since REF  only what changed since the branch left REF: problems of those files, and those they cause ' +
+    'elsewhere',
+  '  --secrets-list FILE  names of the secrets that exist, one a line; checks secretName and secrets against them',
+  '  --server URL         checks them against the secrets that a factory of this server may use; the key has to be ' +
+    'one that may list them',
+  '                       (MILLWRIGHT_API_KEY or --key-file FILE), and --factory FACTORY names the factory, unless ' +
+    'there is only one',
+  '',
+  'Ends with 0 when all is well, 1 when there are problems, 3 when it failed itself, 64 when it was called wrongly.',
+  '',
+].join('\n');
 
 interface Arguments {
   folder: string;

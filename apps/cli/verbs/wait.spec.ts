@@ -279,7 +279,7 @@ describe('a revision that people have to act on', () => {
     }
   });
 
-  it('ends with 4 where the guard holds deletions or a rewritten history, with the command that lets them', async () => {
+  it('ends with 4 where the guard holds deletions or a rewritten history, and says what lets them', async () => {
     const held = {
       action: 'delete' as const,
       kind: 'webhook' as const,
@@ -348,7 +348,7 @@ describe('a revision that a newer one superseded', () => {
     revisionStatus('blocked', { revision: tip, sync: { ...SYNC, revision: tip, ...more } });
   const words = `shop: ${COMMIT.slice(0, 12)} is superseded by ${tip}, which is blocked: it is blocked\n`;
 
-  it('ends with 1 and the problems of the newest, where those keep it from serving; with 4 where that one is held', async () => {
+  it('ends with 1 and the problems of the newest, if those keep it from serving; with 4 where it is held', async () => {
     [course, newest] = [[revisionStatus('superseded')], blocked({ problems: [PROBLEM] })];
     const { code, out } = await wait();
     expect({ code, out }).toEqual({

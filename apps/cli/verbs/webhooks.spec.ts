@@ -220,7 +220,10 @@ describe('millwright deliveries', () => {
     const byName = await millwright(['deliveries', 'shop', 'token']);
     expect(byName.code).toBe(0);
     expect(byName.out).toMatch(
-      /^ENTRY +RECEIVED +OUTCOME +SIZE +FROM +DELIVERY ID +RESULT\n[0-9a-f-]{36} +\S+Z +Accepted +16 +\S+ +quiet +no run: [a-z-]+: filter failed at \/status \(in\)\n/,
+      new RegExp(
+        String.raw`^ENTRY +RECEIVED +OUTCOME +SIZE +FROM +DELIVERY ID +RESULT\n[0-9a-f-]{36} +\S+Z +Accepted +16 +` +
+          String.raw`\S+ +quiet +no run: [a-z-]+: filter failed at /status \(in\)\n`,
+      ),
     );
     expect(byName.out).toMatch(
       new RegExp(

@@ -100,7 +100,6 @@ function queryOf(api, { parameters = [] }) {
   const required = parameters
     .map((parameter) => resolved(api, parameter))
     .filter((parameter) => parameter.in === 'query' && parameter.required);
-  return required.length === 0
-    ? ''
-    : `?${required.map(({ name, schema }) => `${name}=${encodeURIComponent(String(exampleOf(api, schema)))}`).join('&')}`;
+  const pairs = required.map(({ name, schema }) => `${name}=${encodeURIComponent(String(exampleOf(api, schema)))}`);
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }

@@ -90,7 +90,7 @@ describe('an endpoint that', () => {
     expect(asked).toEqual(['/v1/models Bearer hidden-key']);
   });
 
-  it('speaks the other protocol is asked with its header, and one that is not there is said to be unreachable', async () => {
+  it('speaks the other protocol is asked with its header, and one that is not there is unreachable', async () => {
     answer = { status: 403, body: '' };
     expect(await told({ MILLWRIGHT_AGENT_PROVIDER: 'anthropic' })).toMatch(
       /^problem: .* refuses the credentials \(403\)/,

@@ -139,7 +139,8 @@ export class AccessGuard {
     if (RANK[worthOf(access)] < RANK[role])
       throw new RefusalError(
         'not_authorized',
-        `this needs the role ${role}; the key has ${access.role}${access.factories === undefined ? '' : ' of some factories'}`,
+        `this needs the role ${role}; the key has ${access.role}` +
+          (access.factories === undefined ? '' : ' of some factories'),
       );
     refuseNul(request);
   }

@@ -82,7 +82,7 @@ it('the answer of another request is waited for half a minute, then the client i
   expect(store.calls.length).toBeLessThan(100); // looks become rare
 });
 
-it('what a viewer may ask for changes nothing, and nothing is kept of it: a reader must not fill the disk', async () => {
+it('what a viewer may ask for changes nothing, and nothing of it is kept: readers must not fill the disk', async () => {
   const asked = { ...request, routeOptions: { url: '/x', config: { role: 'viewer' } } } as unknown as FastifyRequest;
   expect(await idempotency.begin(asked, replyOf(200))).toBe(false);
   await idempotency.end(asked, replyOf(200), '{}');

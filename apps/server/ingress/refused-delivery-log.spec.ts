@@ -44,7 +44,7 @@ const entry = (number: number, webhookUid = 'wh_a'): RefusedEntry => ({
 const details = (): RefusalDetails => ({ check: 'credential' });
 
 describe('refused deliveries', () => {
-  it('all at once: sixty entries, and one that counts the rest although it is not committed when they come', async () => {
+  it('all at once: sixty entries, and one that counts the rest although not yet committed when they come', async () => {
     const { store, entries, lost, commit } = slowStore();
     const log = new RefusedLog(
       store,

@@ -70,7 +70,7 @@ describe('KeptAnswers', () => {
     expect(await again).toBe('x');
   });
 
-  it('works on few questions at a time, in the order in which they came, and refuses what would wait too long', async () => {
+  it('works on few questions at a time, in the order they came, and refuses what would wait too long', async () => {
     const [one, two, three] = [work(), work(), work()];
     const asked = [answers.of('1', US, one.run), answers.of('2', US, two.run), answers.of('3', US, three.run)];
     await expect(answers.of('4', US, work().run)).rejects.toMatchObject({

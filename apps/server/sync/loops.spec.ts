@@ -192,7 +192,7 @@ describe('a loop', () => {
     expect(events).toEqual(['watch ended', 'closed']);
   });
 
-  it('finds out at its next pass that another replica was told of another source or policy, and opens it anew', async () => {
+  it('finds at its next pass that another replica was told of another source or policy, and reopens it', async () => {
     const { uid } = await added();
     const before = readings;
     await stores.factories.edit(uid, {

@@ -479,7 +479,8 @@ describe('the history of a branch', () => {
       expect((await pass.run(uid, [], signal))?.ending.kind).toBe('blocked');
       await stores.factories.approve(uid, result?.ending.digest ?? '', 'user_admin');
       tip = away;
-      expect((await pass.run(uid, ['approval'], signal))?.ending.kind).toBe('applied'); // the host is not needed for that
+      // the host is not needed for that
+      expect((await pass.run(uid, ['approval'], signal))?.ending.kind).toBe('applied');
       expect(await standing(uid)).toEqual({
         seen: 'b',
         attempted: 'b',

@@ -197,9 +197,8 @@ export class APIStatusError extends APIError {
 
   constructor({ label, response, text, retryAfterSeconds, isKeyed }: StatusAnswer) {
     const problem = problemOf(text);
-    super(
-      `${label}: ${statusMessage(response, problem)}${isKeyed === true && isKeyUnknown(response, problem) ? KEY_UNKNOWN : ''}`,
-    );
+    const remark = isKeyed === true && isKeyUnknown(response, problem) ? KEY_UNKNOWN : '';
+    super(`${label}: ${statusMessage(response, problem)}${remark}`);
     this.status = response.status;
     this.headers = response.headers;
     this.response = response;

@@ -231,7 +231,7 @@ describe('options', () => {
     ]);
   });
 
-  it('a changed copy keeps address, key and log level as they were, whatever the environment says by then', async () => {
+  it('a changed copy keeps address, key and log level, whatever the environment says by then', async () => {
     const warned: string[] = [];
     const logger = {
       warn: (words: string) => warned.push(words),

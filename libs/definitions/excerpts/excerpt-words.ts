@@ -53,8 +53,13 @@ const LETTERS = /^(?:\p{Lu}?\p{Ll}{1,18}|\p{Lu}\p{Ll}{1,12}\p{Lu}\p{Ll}{1,12}|\p
 /** Letters that nobody can pronounce. */
 const CONSONANTS = /[bcdfghjklmnpqrstvwxz]{5}/i;
 /** Beginnings of tokens: whatever follows, they are no names. */
-const TOKEN_BEGINS =
-  /^(?:gh[pousr]_|github_pat_|gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|sa)[-_]|xox[a-z]-|xapp-|sk[-_]|[rp]k_(?:live|test)_|whsec_|mw_|npm_[A-Za-z\d]{20}|pypi-Ag|hf_|dop_v1_|shp[a-z]{2}_|SG\.|AKIA|ASIA|AIza|ya29\.|eyJ|lin_api_|ntn_|hvs\.|GOCSPX-|ATATT|AGE-SECRET-)/;
+const TOKEN_BEGINS = new RegExp(
+  `^(?:${[
+    'gh[pousr]_|github_pat_|gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|sa)[-_]',
+    String.raw`xox[a-z]-|xapp-|sk[-_]|[rp]k_(?:live|test)_|whsec_|mw_|npm_[A-Za-z\d]{20}|pypi-Ag|hf_|dop_v1_`,
+    String.raw`shp[a-z]{2}_|SG\.|AKIA|ASIA|AIza|ya29\.|eyJ|lin_api_|ntn_|hvs\.|GOCSPX-|ATATT|AGE-SECRET-`,
+  ].join('|')})`,
+);
 /** Such as v2, k8s and 0011. */
 const NUMBERED = /^[a-z]{0,3}\d{1,4}[a-z]{0,2}$/i;
 /** More digits than these are no name. */
@@ -71,8 +76,14 @@ const UID = /^(?:wh|auto|fac|env)_[0-9a-z]{26}$/;
 const CRON_FIELD = /^(?:\d{1,2}|[A-Za-z]{3}|[*?])(?:[-/,](?:\d{1,2}|[A-Za-z]{3}|[*?])){0,30}$/;
 
 /** Words that say that a secret is near, wherever they stand in a key or in a line. Rather too many than too few. */
-const SECRET =
-  /pas+w|pass|pwd|secret|token|key|cred|auth|cookie|private|bearer|mnemonic|seed|phrase|signature|session|login|geheim|kennwort|(?<![a-z])(?:pw|pat|pin|otp|totp|mfa|sig|pem|dsn|jwt|sid|salt)(?![a-z])/i;
+const SECRET = new RegExp(
+  [
+    'pas+w|pass|pwd|secret|token|key|cred|auth|cookie|private|bearer|mnemonic|seed|phrase|signature|session|login',
+    'geheim|kennwort',
+    '(?<![a-z])(?:pw|pat|pin|otp|totp|mfa|sig|pem|dsn|jwt|sid|salt)(?![a-z])', // too short to be part of a word
+  ].join('|'),
+  'i',
+);
 
 /** Whether something is said to be a secret, or to hold one. */
 export function isSecretLike(text: string): boolean {

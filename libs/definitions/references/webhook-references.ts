@@ -40,7 +40,8 @@ export function checkWebhookSecret(check: Check, webhook: WebhookDefinition): vo
 function checkUnset(check: Check, { path, enabled }: WebhookDefinition, subject: string): void {
   if (!enabled) return;
   const pointer = isWritten(check, path, '/enabled') ? '/enabled' : '/secretName';
-  const message = `${subject} has no value yet, so nobody could authenticate; set it, or write enabled: false until it is set`;
+  const wayOut = 'set it, or write enabled: false until it is set';
+  const message = `${subject} has no value yet, so nobody could authenticate; ${wayOut}`;
   report(check, path, pointer, 'secret-unset', message);
 }
 

@@ -32,7 +32,8 @@ export function guard(plan: Plan, actual: Actual, context: GuardContext): GuardV
     reasons.push(`what was held when the rest of it applied (${deletions.length} objects)`);
   if (reasons.length === 0 || context.approvedDigests.has(digest)) return { ok: true };
   const how = context.approvedElsewhere === true ? ' where the server holds them' : `: ${digest}`;
-  const message = `this revision would delete ${reasons.join('; ')}; bring the files back, or approve the deletions${how}`;
+  const wayOut = `bring the files back, or approve the deletions${how}`;
+  const message = `this revision would delete ${reasons.join('; ')}; ${wayOut}`;
   return { ok: false, reason: 'mass-deletion', digest, deletions, message };
 }
 

@@ -44,7 +44,8 @@ export function printPlan(plan: PrintedPlan): string {
 /** What happens to one object, in one line. An empty UID is one that is not known yet. */
 export function headlineOf(change: DetailedChange, held = false): string {
   const name = change.kind === 'factory' ? 'factory' : `${change.kind} ${change.slug}`;
-  return `${held ? '!' : SIGNS[change.action]} ${name}${uidWords(change)} ${change.path}${held ? ': deletion held back' : remark(change)}`;
+  const sign = held ? '!' : SIGNS[change.action];
+  return `${sign} ${name}${uidWords(change)} ${change.path}${held ? ': deletion held back' : remark(change)}`;
 }
 
 /** Without a server no UID is known: what is made has none yet, and what is there has one that is not told. */
@@ -83,7 +84,8 @@ function replayWords({ deliveries, before, after, cut }: Replay): string {
       ? `the last ${deliveries} deliveries`
       : `all ${deliveries} stored deliveries`;
   const asked = deliveries === 1 ? `the ${cut ? 'last' : 'only stored'} delivery` : all;
-  return `would have fired ${before} → ${after} of ${asked}${cut ? '; asking older ones is too much work for a plan' : ''}`;
+  const limit = cut ? '; asking older ones is too much work for a plan' : '';
+  return `would have fired ${before} → ${after} of ${asked}${limit}`;
 }
 
 /** `last 7 days: 60 deliveries (55 accepted), 12 runs (1 failed); last delivery …, last run …` */
@@ -98,7 +100,8 @@ function trafficWords({ deliveries, accepted, runs, failedRuns, lastDeliveryAt, 
     ...(lastDeliveryAt === undefined ? [] : [`last delivery ${lastDeliveryAt}`]),
     ...(lastRunAt === undefined ? [] : [`last run ${lastRunAt}`]),
   ];
-  return `last ${TRAFFIC_DAYS} days: ${[...received, started].join(', ')}${last.length === 0 ? '' : `; ${last.join(', ')}`}`;
+  const latest = last.length === 0 ? '' : `; ${last.join(', ')}`;
+  return `last ${TRAFFIC_DAYS} days: ${[...received, started].join(', ')}${latest}`;
 }
 
 function remark(change: DetailedChange): string {

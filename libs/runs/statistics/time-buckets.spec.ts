@@ -53,7 +53,7 @@ describe('timeBuckets', () => {
     expect(timeBuckets(at(since), at(until), wanted)).toEqual({ fromMs: at(from), lengthMs, count });
   });
 
-  it('cover the span and not a whole bucket more, in a round length, with less than twice as many as were wanted', () => {
+  it('cover the span and not a whole bucket more, in a round length, less than twice as many as wanted', () => {
     const span = fc.record({
       since: fc.integer({ min: 0, max: 4_000_000_000_000 }),
       span: fc.integer({ min: 1, max: 31 * DAY_MS }),

@@ -14,7 +14,12 @@ export function SignInPage() {
           <Title order={1} size="h2">
             Millwright
           </Title>
-          <SignInForm hint="Sign in with an API key. The first one was written to a file when the service first started; its path stands in the start's output." />
+          <SignInForm
+            hint={
+              'Sign in with an API key. The first one was written to a file when the service first started; ' +
+              "its path stands in the start's output."
+            }
+          />
         </Stack>
       </Paper>
     </Center>

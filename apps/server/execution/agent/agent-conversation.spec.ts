@@ -154,7 +154,7 @@ it('what an agent says or asks between two turns is not heard; what its work too
   expect(decided).toBe(0);
 });
 
-it('a cancel answers what is asked first, then asks the agent to stop; what it answers later changes nothing', async () => {
+it('a cancel answers what is asked first, then asks the agent to stop; later answers change nothing', async () => {
   const own: Agent = {
     heard: [],
     prompt: async (client) => {

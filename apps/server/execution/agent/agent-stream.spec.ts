@@ -157,7 +157,7 @@ it('reads no message of more values than anybody sends, and any text', async () 
   expect(await texts.all()).toHaveLength(1);
 });
 
-it('does not break off the pipe of an agent that is too loud, for what is still in it would come to nobody', async () => {
+it('does not break off the pipe of an agent that is too loud, for what is still in it would be lost', async () => {
   const cancelled: unknown[] = [];
   let pulls = 0;
   const input = new ReadableStream<Uint8Array>({

@@ -151,7 +151,7 @@ it('a request that names only its call is shown by the title of that', async () 
   expect([...table.rows.values()].map(({ question }) => question.title)).toEqual(['Edit main.ts', 'a tool']);
 });
 
-it('remembers no call by an ID that is none, offers no answer under one, and shows a kind as it shows the rest', async () => {
+it('remembers no call by an ID that is none, offers no answer under one, and shows a kind as the rest', async () => {
   const { broker, table } = brokerWith({ secretValues: ['hunter2-value'] });
   const long = 'x'.repeat(1_001);
   broker.noteTitle({ sessionUpdate: 'tool_call', toolCallId: long, title: 'kept' });

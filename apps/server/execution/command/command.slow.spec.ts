@@ -55,7 +55,8 @@ async function start(
   if (detected === undefined) throw new Error('not on this machine');
   const sandbox = { ...detected, hidden: [base] };
   // nobody else's, for processes are found by it
-  const runId = `00000000-0000-7000-9000-${String(process.pid).padStart(8, '0').slice(-8)}${String((runs += 1)).padStart(4, '0')}`;
+  const pid = String(process.pid).padStart(8, '0').slice(-8);
+  const runId = `00000000-0000-7000-9000-${pid}${String((runs += 1)).padStart(4, '0')}`;
   const prompt = more.prompt ?? 'Do it.';
   const workspace = await prepareWorkspace({
     root: join(base, 'runs'),

@@ -176,7 +176,7 @@ describe('a tunnel', () => {
     expect(events).toEqual([]);
   });
 
-  it('ends for the other side when the client is gone in the middle, and for the client when the server is', async () => {
+  it('ends for the other side when the client is gone midway, and for the client when the server is', async () => {
     const ended: Promise<unknown>[] = [];
     const outside: Socket[] = [];
     const port = await serve((socket) => {

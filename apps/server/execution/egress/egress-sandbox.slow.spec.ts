@@ -34,16 +34,22 @@ const tunnel = (target) => new Promise((resolve) => {
   asked.on('connect', (answer, socket, head) => {
     let text = String(head);
     if (answer.statusCode !== 200) return resolve(answer.statusCode), socket.destroy();
-    socket.on('data', (bytes) => (text += bytes)).on('close', () => resolve(answer.statusCode + ' ' + text)).on('error', (error) => resolve(error.code));
+    socket.on('data', (bytes) => (text += bytes)).on('close', () => resolve(answer.statusCode + ' ' + text));
+    socket.on('error', (error) => resolve(error.code));
   }).on('error', (error) => resolve(error.code)).end();
 });
 const direct = (target) => new Promise((resolve) => {
   const [port, host] = [target.split(':').pop(), target.split(':').slice(0, -1).join(':')];
   const socket = connect({ port: Number(port), host, timeout: 3000 });
   let text = '';
-  socket.on('data', (bytes) => (text += bytes)).on('end', () => resolve('reached ' + text)).on('error', (error) => resolve(error.code)).on('timeout', () => resolve('ETIMEDOUT'));
+  socket.on('data', (bytes) => (text += bytes)).on('end', () => resolve('reached ' + text));
+  socket.on('error', (error) => resolve(error.code)).on('timeout', () => resolve('ETIMEDOUT'));
 });
-(async () => { for (const word of process.argv.slice(1)) console.log(word, await (word.startsWith('direct=') ? direct(word.slice(7)) : tunnel(word))); process.exit(); })();
+(async () => {
+  for (const word of process.argv.slice(1))
+    console.log(word, await (word.startsWith('direct=') ? direct(word.slice(7)) : tunnel(word)));
+  process.exit();
+})();
 `;
 
 let base: string;
@@ -202,7 +208,9 @@ for (const kind of ['bubblewrap', 'pid-namespace'] as const) {
       const { port } = server.address() as AddressInfo;
       const script = `p=$http_proxy; node -e '
         const { request } = require("node:http"); const proxy = new URL(process.argv[1]);
-        request({ host: proxy.hostname, port: proxy.port, path: "http://localhost:${port}/x?y", headers: { host: "localhost:${port}" } }, (answer) => answer.pipe(process.stdout)).end()' "$p"`;
+        const asked = { path: "http://localhost:${port}/x?y", headers: { host: "localhost:${port}" } };
+        const { hostname: host, port } = proxy;
+        request({ host, port, ...asked }, (answer) => answer.pipe(process.stdout)).end()' "$p"`;
       const command = await start({
         network: named(`localhost:${port}`),
         script: script.replaceAll('node -e', `${process.execPath} -e`),
@@ -246,8 +254,13 @@ for (const kind of ['bubblewrap', 'pid-namespace'] as const) {
     });
 
     it('stays usable for the service while it floods the proxy', async () => {
-      const flood = `const { connect } = require('node:net'); const { port } = new URL(process.env.HTTPS_PROXY); let made = 0;
-        const more = () => { if (made++ > 3000) return setTimeout(() => process.exit(), 100); connect(port, '127.0.0.1').on('error', () => {}).on('close', more).end('CONNECT 10.0.0.' + (made % 250) + ':80 HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n').resume(); };
+      const flood = `const { connect } = require('node:net'); const { port } = new URL(process.env.HTTPS_PROXY);
+        let made = 0;
+        const more = () => {
+          if (made++ > 3000) return setTimeout(() => process.exit(), 100);
+          const asked = 'CONNECT 10.0.0.' + (made % 250) + ':80 HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n';
+          connect(port, '127.0.0.1').on('error', () => {}).on('close', more).end(asked).resume();
+        };
         for (let index = 0; index < 300; index += 1) more();`;
       const command = await start({ network: OPEN, command: [process.execPath, '-e', flood] });
       expect(await command.finished).toEqual({ kind: 'exited', code: 0 });

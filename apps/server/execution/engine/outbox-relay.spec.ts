@@ -67,7 +67,7 @@ describe('the relay of the outbox', () => {
     await field.relay.stop();
   });
 
-  it('does not ask a queue that is away for every run, says so once, and tells everything when it is back', async () => {
+  it('does not ask a queue that is away for every run, says so once, and tells all when it is back', async () => {
     const field = new Field();
     field.isAway = true;
     field.untold.push(...runs(3));

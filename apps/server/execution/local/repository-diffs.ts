@@ -97,14 +97,19 @@ export HOME=/nonexistent GIT_OPTIONAL_LOCKS=0
 mkdir -p ${ARTIFACTS_FOLDER}
 compare() {
   made="$PWD/${ARTIFACTS_FOLDER}/$1.diff"
-  GIT_WORK_TREE="$PWD/$1" GIT_DIR="$PWD/$1/.git" part="$PWD/$1/.git/millwright.part" index="$PWD/$1/.git/millwright.index"
+  GIT_WORK_TREE="$PWD/$1" GIT_DIR="$PWD/$1/.git"
+  part="$GIT_DIR/millwright.part" index="$GIT_DIR/millwright.index"
   export GIT_WORK_TREE GIT_DIR
   rm -rf -- "$made" "$part" "$part.code" "$index" "$index.lock"
   cd "$GIT_WORK_TREE" && cp -- "$GIT_DIR/index" "$index" || return 1
   export GIT_INDEX_FILE="$index"
   git -c core.fsmonitor=false add --intent-to-add -- . || return 1
-  { git -c core.fsmonitor=false -c core.quotePath=true diff --binary --no-ext-diff --no-textconv --no-color --no-relative --no-renames \
-      --src-prefix=a/ --dst-prefix=b/ --unified=3 --inter-hunk-context=0 --submodule=short --ignore-submodules=dirty "$2" --; echo "$?" > "$part.code"; } | head -c "$((max + 1))" > "$part"
+  { git -c core.fsmonitor=false -c core.quotePath=true diff \
+      --binary --no-ext-diff --no-textconv --no-color --no-relative --no-renames \
+      --src-prefix=a/ --dst-prefix=b/ --unified=3 --inter-hunk-context=0 \
+      --submodule=short --ignore-submodules=dirty "$2" --
+    echo "$?" > "$part.code"
+  } | head -c "$((max + 1))" > "$part"
   size=$(wc -c < "$part") && code=$(cat "$part.code") || return 1
   if [ "$size" -gt "$max" ]; then result=large
   elif [ "$code" != 0 ]; then return 1
@@ -113,7 +118,12 @@ compare() {
   fi
 }
 while [ "$#" -gt 1 ]; do
-  ( result=failed; compare "$1" "$2" >/dev/null 2>&1; rm -rf -- "$part" "$part.code" "$index" "$index.lock"; echo "$result $1" )
+  (
+    result=failed
+    compare "$1" "$2" >/dev/null 2>&1
+    rm -rf -- "$part" "$part.code" "$index" "$index.lock"
+    echo "$result $1"
+  )
   shift 2
 done
 `;

@@ -61,9 +61,13 @@ const KINDS: Readonly<Record<string, StoreErrorKind>> = {
  */
 const OUTAGE_CLASSES: ReadonlySet<string> = new Set(['08', '28', '53', '57', '58']);
 
-/** What sockets and names fail with. */
-const OUTAGE_CODES =
-  /^(ECONN|EHOST|ENET|EPIPE$|ETIMEDOUT$|ENOTFOUND$|EAI_|EADDRNOTAVAIL$|EMFILE$|ENFILE$|ERR_SSL|ERR_TLS|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_)/;
+/** What sockets, names and TLS fail with. */
+const OUTAGE_CODES = new RegExp(
+  `^(${[
+    'ECONN|EHOST|ENET|EPIPE$|ETIMEDOUT$|ENOTFOUND$|EAI_|EADDRNOTAVAIL$|EMFILE$|ENFILE$',
+    'ERR_SSL|ERR_TLS|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_',
+  ].join('|')})`,
+);
 
 /** Classifies a driver's error by its code and drops everything else of it. */
 export function toStoreError(error: unknown): Error {

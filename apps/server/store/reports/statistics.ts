@@ -253,13 +253,15 @@ function conditionsOf({ factoryUids, automationUid, webhookUid }: RunScope): Sql
 
 /** What is counted of a run. Two clocks may have it started before it was created. */
 function countedColumns(buckets: TimeBuckets): Sql {
-  return sql`${bucketOf('created_at', buckets)} AS bucket, state, CASE WHEN started_at > created_at THEN started_at - created_at WHEN started_at IS NOT NULL THEN 0 END AS latency`;
+  return sql`${bucketOf('created_at', buckets)} AS bucket, state,
+    CASE WHEN started_at > created_at THEN started_at - created_at WHEN started_at IS NOT NULL THEN 0 END AS latency`;
 }
 
 /** Both databases divide integers alike; SQLite takes numbers that it is given for fractions. */
 function bucketOf(column: string, { fromMs, lengthMs, count }: TimeBuckets): Sql {
   const time = phrase(column);
-  return sql`CASE WHEN ${time} >= ${fromMs} AND ${time} < ${fromMs + count * lengthMs} THEN (${time} - CAST(${fromMs} AS BIGINT)) / CAST(${lengthMs} AS BIGINT) ELSE -1 END`;
+  return sql`CASE WHEN ${time} >= ${fromMs} AND ${time} < ${fromMs + count * lengthMs}
+    THEN (${time} - CAST(${fromMs} AS BIGINT)) / CAST(${lengthMs} AS BIGINT) ELSE -1 END`;
 }
 
 function within(column: string, { fromMs, untilMs }: Span): Sql {

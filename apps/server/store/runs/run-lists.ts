@@ -119,23 +119,23 @@ function branchStatement(
   { order: { direction }, dialect, candidates, limit, after }: ListRequest,
 ): Sql {
   const { where, key, id, rest } = branch;
+  const comparison = phrase(direction === 'desc' ? '<' : '>');
   const behind =
-    after === undefined
-      ? []
-      : [
-          sql`(${phrase(key)}, ${phrase(id)}) ${phrase(direction === 'desc' ? '<' : '>')} (${after.value}, ${after.runId})`,
-        ];
+    after === undefined ? [] : [sql`(${phrase(key)}, ${phrase(id)}) ${comparison} (${after.value}, ${after.runId})`];
   const tail = sql`FROM ${tablesOf(branch, dialect)} WHERE ${allOf([...where, ...behind])}
     ORDER BY ${phrase(`${key} ${direction}, ${id} ${direction}`)}`;
   if (rest.length === 0)
     return sql`SELECT ${phrase(`${id} AS run_id, ${key} AS sort_key, 1 AS hit, 0 AS stop`)} ${tail} LIMIT ${limit}`;
   const columns = [...new Set(rest.flatMap((condition) => condition.columns))];
+  const selected = phrase(
+    [`${id} AS run_id`, `${key} AS sort_key`, ...columns.map((column) => `run.${column}`)].join(', '),
+  );
   // What is looked at goes through in the order of the index, so that a page that is full looks no further.
   return sql`SELECT run_id, sort_key, CASE WHEN hit THEN 1 ELSE 0 END AS hit, CASE WHEN stop THEN 1 ELSE 0 END AS stop
     FROM (
       SELECT c.run_id, c.sort_key, (${allOf(rest.map(({ test }) => test))}) AS hit, ${phrase(effortOf(columns))} >=
       ${candidates} AS stop FROM (
-        SELECT ${phrase([`${id} AS run_id`, `${key} AS sort_key`, ...columns.map((column) => `run.${column}`)].join(', '))} ${tail} LIMIT ${candidates}
+        SELECT ${selected} ${tail} LIMIT ${candidates}
       ) AS c
     ) AS looked WHERE hit OR stop LIMIT ${limit}`;
 }

@@ -1,8 +1,11 @@
 /** Names of invisible characters and of those that reorder text. */
 
-// Control characters but tab and line breaks; formatting, bidi and tag characters; line and paragraph separators.
-const HIDDEN =
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+// Control characters but tab and line breaks.
+const CONTROLS = String.raw`\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f`;
+// Formatting and bidi characters; line and paragraph separators.
+const FORMATS = String.raw`\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb`;
+const TAGS = String.raw`\u{e0000}-\u{e007f}`;
+const HIDDEN = new RegExp(`[${CONTROLS}${FORMATS}${TAGS}]`, 'gu');
 
 interface TextPiece {
   /** Where it begins in the whole. */

@@ -81,7 +81,10 @@ function ExplanationView({
                 key={automation.uid}
                 part={automation}
                 kind="Automation"
-                did={`${RESULTS[automation.result]}${automation.trigger === null ? '' : `, trigger ${automation.trigger.position}`}`}
+                did={
+                  RESULTS[automation.result] +
+                  (automation.trigger === null ? '' : `, trigger ${automation.trigger.position}`)
+                }
                 factoryUid={place.factoryUid}
               />
             ))}

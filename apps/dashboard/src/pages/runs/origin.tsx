@@ -72,7 +72,7 @@ export function Origin({ run, explanation }: { run: Run; explanation: Explanatio
             ],
           run.schedule !== undefined && [
             'Schedule',
-            <UntrustedText key="s">{`${run.schedule.schedule_name ?? run.schedule.schedule_id} ${run.schedule.cron_schedule}`}</UntrustedText>,
+            <UntrustedText key="s">{scheduleText(run.schedule)}</UntrustedText>,
           ],
           run.trigger_url !== undefined && ['About', <UntrustedText key="t">{run.trigger_url}</UntrustedText>],
         ]}
@@ -89,6 +89,10 @@ export function Origin({ run, explanation }: { run: Run; explanation: Explanatio
       {fired?.trigger != null && <Trigger trigger={fired.trigger} />}
     </Stack>
   );
+}
+
+function scheduleText(schedule: NonNullable<Run['schedule']>): string {
+  return `${schedule.schedule_name ?? schedule.schedule_id} ${schedule.cron_schedule}`;
 }
 
 function Defined({

@@ -70,10 +70,7 @@ export function RunFacts({ run }: { run: Run }) {
             <UntrustedText>{environment}</UntrustedText>
           </Anchor>,
         ],
-        run.agent_skill !== undefined && [
-          'Skill',
-          <UntrustedText key="s">{`${run.agent_skill.name}${run.agent_skill.commit === undefined ? '' : ` at ${run.agent_skill.commit.slice(0, 12)}`}`}</UntrustedText>,
-        ],
+        run.agent_skill !== undefined && ['Skill', <UntrustedText key="s">{skillText(run.agent_skill)}</UntrustedText>],
         config.name !== undefined && [
           'Configuration',
           <Anchor key="n" component={Link} to={`/runs?name=${encodeURIComponent(config.name)}`} size="sm">
@@ -110,6 +107,10 @@ function waited({ created_at: from, started_at: to }: Run): string {
 function took(run: Run): string {
   const ms = between(run.started_at, hasEnded(run.state) ? run.finished_at : undefined);
   return ms === undefined ? '' : ` · took ${durationText(ms)}`;
+}
+
+function skillText({ name, commit }: NonNullable<Run['agent_skill']>): string {
+  return commit === undefined ? name : `${name} at ${commit.slice(0, 12)}`;
 }
 
 function usageText({ request_usage: usage, state }: Run): string {

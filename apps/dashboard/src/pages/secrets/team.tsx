@@ -8,7 +8,10 @@ export function TeamSecretsPage() {
       title="Team secrets"
       owner={undefined}
       mayManage={useMay('admin')}
-      hint="The team’s secrets, for all factories or for those that they are granted to. A factory’s own secrets are on its own page."
+      hint={
+        'The team’s secrets, for all factories or for those that they are granted to. ' +
+        'A factory’s own secrets are on its own page.'
+      }
     />
   );
 }

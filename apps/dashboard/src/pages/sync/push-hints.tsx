@@ -7,6 +7,8 @@ import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 import { Section } from './section.tsx';
 import { sourceKindOf } from '../../api/source-kinds.ts';
 
+const SIGNATURE_HEADER = 'X-Millwright-Signature-256';
+
 export function PushHints({ factory: { uid, source } }: { factory: Api<'Factory'> }) {
   const [isOpen, setOpen] = useState(false);
   if (!sourceKindOf(source).hasCommits) return null;
@@ -67,8 +69,8 @@ export function PushHints({ factory: { uid, source } }: { factory: Api<'Factory'
               <strong>Gitea, Forgejo</strong>: Settings → Webhooks; POST; secret: the value; push events.
             </List.Item>
             <List.Item>
-              <strong>Anything else</strong>: header <Code>X-Millwright-Signature-256</Code> with <Code>sha256=</Code>{' '}
-              and the HMAC-SHA256 of the body under the value.
+              <strong>Anything else</strong>: header <Code>{SIGNATURE_HEADER}</Code> with <Code>sha256=</Code> and the
+              HMAC-SHA256 of the body under the value.
             </List.Item>
           </List>
           <Text size="sm" c="dimmed">

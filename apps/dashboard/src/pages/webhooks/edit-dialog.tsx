@@ -17,6 +17,9 @@ import { useSecretNames, webhooksChanged, type Mode, type Webhook } from '../../
 import { Refusal } from './refusal.tsx';
 import { useChange } from '../../components/forms/use-change.ts';
 
+const SECRET_HINT =
+  'Another secret that exists, and that the factory may use for webhooks. Senders need its value at once.';
+
 interface Wanted {
   name: string;
   description: string;
@@ -144,7 +147,7 @@ function EditFields({
       )}
       <Autocomplete
         label="Secret name"
-        description="Another secret that exists, and that the factory may use for webhooks. Senders need its value at once."
+        description={SECRET_HINT}
         data={names}
         value={wanted.secretName}
         onChange={(secretName) => onChange({ secretName })}

@@ -91,7 +91,8 @@ describe('the message', () => {
   });
 
   it('holds no secret, no line of the server, no control or direction character, and has an end', () => {
-    const stderr = `remote: token-1234 echoed\nfatal: \u001b[31mbad\u202e token-1234 https://a:b@h/ ${'x'.repeat(5000)}`;
+    const long = 'x'.repeat(5000);
+    const stderr = `remote: token-1234 echoed\nfatal: \u001b[31mbad\u202e token-1234 https://a:b@h/ ${long}`;
     const { message } = toFailure(failed(stderr), SUBJECT, ['token-1234']).failure;
     expect(message).not.toMatch(/token-1234|echoed|a:b|[\u0000-\u001f\u202e]/);
     expect(message.length).toBeLessThan(500);

@@ -72,10 +72,7 @@ const MEANINGS: Meanings = [
   ],
   [/redirection|requested URL returned error: 3\d\d/i, 'refused'],
   [/fsck error|does not allow request for unadvertised|not our ref/i, 'refused'],
-  [
-    /could not read (?:Username|Password)|Authentication failed|Access denied|returned error: 40[13]|returned error: 407/i,
-    'denied',
-  ],
+  [/could not read (?:Username|Password)|Authentication failed|Access denied|returned error: 40[137]/i, 'denied'],
   [
     /Permission denied \(|Load key|Too many authentication failures/,
     'denied',

@@ -178,7 +178,7 @@ describe('a commit is refused, with what was found and a way out,', () => {
     expectNothingLeft();
   });
 
-  it('also when it is at hand, if these keys have not verified it yet, and when it is read from the cache', async () => {
+  it('also when it is at hand, if these keys have not verified it yet, and when read from the cache', async () => {
     const revision = `main@sha1:${signTip(ground.repository, ssh)}`;
     expect(await snapshotOf(open([ssh.publicKey]), revision)).toMatchObject({ ok: true, unchanged: false });
     const source = open([otherSsh.publicKey]);

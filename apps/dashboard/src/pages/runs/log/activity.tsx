@@ -195,8 +195,6 @@ function Nothing({ isLoading, isLive }: { isLoading: boolean; isLive: boolean })
 function usageText(events: readonly RunEvent[]): string {
   const payload = events.findLast(({ event_type: type }) => type === 'usage')?.payload;
   if (payload?.context_tokens === undefined) return '';
-  return (
-    `${payload.context_tokens.toLocaleString()}${payload.context_tokens_max === undefined ? '' : ` of ${payload.context_tokens_max.toLocaleString()}`} ` +
-    'tokens in the context'
-  );
+  const max = payload.context_tokens_max === undefined ? '' : ` of ${payload.context_tokens_max.toLocaleString()}`;
+  return `${payload.context_tokens.toLocaleString()}${max} tokens in the context`;
 }

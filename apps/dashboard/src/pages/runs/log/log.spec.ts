@@ -130,7 +130,7 @@ describe('earlier and later', () => {
 });
 
 describe('follow', () => {
-  it('takes what the stream brings, each entry once, asks for what is missing between, and tells of states', async () => {
+  it('takes what the stream brings, each entry once, asks for what is missing, and tells of states', async () => {
     server.length = 2;
     let states = 0;
     const aborting = new AbortController();

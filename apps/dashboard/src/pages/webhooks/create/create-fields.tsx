@@ -169,7 +169,10 @@ export function HeaderInput({
       error={error}
       autoComplete="off"
       spellCheck={false}
-      description="Optional: a header of the sender that is different for each delivery; a second delivery with the same value starts nothing. Blank: the provider’s own, X-Millwright-Delivery-Id, or a hash of the body."
+      description={
+        'Optional: a header of the sender that is different for each delivery; a second delivery with the same value ' +
+        'starts nothing. Blank: the provider’s own, X-Millwright-Delivery-Id, or a hash of the body.'
+      }
     />
   );
 }
