@@ -61,12 +61,12 @@ describe('splitIngressPath and routeFor', () => {
     if (path.kind !== 'webhook') throw new Error('expected a webhook');
     expect(path.uid).toBe(UID);
     for (const mode of ['token', 'signature'] as const) {
-      expect(routeFor(mode, path)).toEqual(signature === NOT_FOUND ? { ok: false, refusal: NOT_FOUND } : { ok: true });
+      expect(routeFor(mode, path)).toEqual(signature === NOT_FOUND ? { ok: false, reason: NOT_FOUND } : { ok: true });
     }
     const expected = urlToken === '' ? { ok: true } : { ok: true, token: urlToken };
     const route = routeFor('url_token', path);
     expect(route.ok && route.token === '' ? { ok: true } : route).toEqual(
-      urlToken === NOT_FOUND ? { ok: false, refusal: NOT_FOUND } : expected,
+      urlToken === NOT_FOUND ? { ok: false, reason: NOT_FOUND } : expected,
     );
   });
 

@@ -82,7 +82,7 @@ describe('the repositories of an environment', () => {
   it('are nowhere without a forge, unless they say where', () => {
     expect(declaredRepositories(['acme/tools'], undefined)).toEqual({
       ok: false,
-      message: expect.stringContaining('MILLWRIGHT_FORGE_URL'),
+      reason: expect.stringContaining('MILLWRIGHT_FORGE_URL'),
     });
     expect(declaredRepositories(['https://o.example/acme/tools'], undefined)).toMatchObject({ ok: true });
     expect(declaredRepositories(undefined, undefined)).toEqual({ ok: true, repositories: [] });
