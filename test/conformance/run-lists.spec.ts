@@ -15,7 +15,7 @@ import type { ExactColumn, RunFilter } from '../../apps/server/store/runs/run-fi
 import { listStatement, RunLists, type RunListKey } from '../../apps/server/store/runs/run-lists.ts';
 import type { Sql } from '../../apps/server/store/database/sql.ts';
 import { change, insert, rows, type SqlValue } from '../../apps/server/store/database/transactions.ts';
-import type { RunRow } from '../../apps/server/store/runs/run.entities.ts';
+import { RUN, type RunRow } from '../../apps/server/store/runs/run.entities.ts';
 import { select, meddle, onEachBackend, type Stores } from './backends.ts';
 import { newId, runOf, unique } from './seeds.ts';
 
@@ -594,5 +594,14 @@ await onEachBackend('lists of runs', (world) => {
           ).toEqual([runId]);
       }
     }
+  });
+
+  it('and single runs have every column that the table states: a new one needs no list of columns', async () => {
+    const runId = await created();
+    const columns = [...RUN.columns].sort();
+    const { runs } = await stores.runLists.page({}, NEWEST, 500);
+    const listed = runs.find(({ run_id: id }) => id === runId);
+    expect(Object.keys(listed ?? {}).sort()).toEqual(columns);
+    expect(Object.keys((await stores.runs.find(runId)) ?? {}).sort()).toEqual(columns);
   });
 });

@@ -200,7 +200,7 @@ suite(`PostgreSQL outages${possible.ok ? '' : ` (SKIPPED: ${possible.reason})`}`
       RECOVERS_WITHIN_MS,
     );
     expect(told().filter((line) => line.includes('"level":"error"'))).toEqual([
-      expect.stringMatching(/"message":"the database does not answer","reason":"\w+"\}/),
+      expect.stringMatching(/"message":"database connection lost","reason":"\w+"\}/),
     ]);
   }, 180_000);
 

@@ -15,7 +15,7 @@ import { NO_NOTICES } from './database/postgres/postgres-probe.ts';
 export function logOutages(database: Database, log: Log, monotonicMs: () => number): Database {
   const outages = new Outages({
     monotonicMs,
-    lost: (reason) => log.error('the database does not answer', { reason }),
+    lost: (reason) => log.error('database connection lost', { reason }),
     regained: (awayMs) => log.warn('database connected again', { away_seconds: Math.round(awayMs / 1_000) }),
   });
   log.leaveOut((error) => outages.isOutage(error));

@@ -40,7 +40,7 @@ describe('outages of the database', () => {
       atMs += 3_500;
     }
     expect(lines).toEqual([
-      { at: expect.any(String), level: 'error', message: 'the database does not answer', reason: 'ECONNREFUSED' },
+      { at: expect.any(String), level: 'error', message: 'database connection lost', reason: 'ECONNREFUSED' },
     ]);
     fate = undefined;
     await attempt('read');
@@ -50,7 +50,7 @@ describe('outages of the database', () => {
     ]);
     fate = new StoreError('unavailable', '57P01');
     await attempt();
-    expect(lines.at(-1)).toMatchObject({ message: 'the database does not answer', reason: '57P01' });
+    expect(lines.at(-1)).toMatchObject({ message: 'database connection lost', reason: '57P01' });
   });
 
   it('are not over while only some are let in', async () => {
@@ -61,7 +61,7 @@ describe('outages of the database', () => {
       atMs = round * 1_000;
       await attempt();
     }
-    expect(told()).toEqual([['error', 'the database does not answer']]);
+    expect(told()).toEqual([['error', 'database connection lost']]);
     atMs += 3_000;
     await attempt();
     expect(lines.at(-1)).toMatchObject({ message: 'database connected again', away_seconds: 3 });
