@@ -27,7 +27,7 @@ const RENEW_EVERY_MS = 10_000;
 const RENEWALS_MAX = 60;
 /** How long a second request waits for the answer of the first. */
 const WAIT_MS_MAX = 30_000;
-const LOOK_EVERY_MS = { first: 20, most: 500 } as const;
+const POLL_EVERY_MS = { first: 20, most: 500 } as const;
 /** Larger answers are not kept; what makes something answers a few hundred bytes. */
 const ANSWER_BYTES_MAX = 65_536;
 
@@ -162,10 +162,10 @@ export class Idempotency {
     for (;;) {
       const claimed = await this.store.claim(keyed, LEASE_MS);
       if (claimed.kind !== 'under-way' || performance.now() > until) return claimed;
-      let everyMs: number = LOOK_EVERY_MS.first;
+      let everyMs: number = POLL_EVERY_MS.first;
       do {
         await pause(everyMs);
-        everyMs = Math.min(everyMs * 2, LOOK_EVERY_MS.most);
+        everyMs = Math.min(everyMs * 2, POLL_EVERY_MS.most);
       } while (performance.now() <= until && (await this.store.isUnderWay(keyed)));
     }
   }

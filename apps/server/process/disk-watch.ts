@@ -4,8 +4,8 @@
  */
 import { statfs } from 'node:fs/promises';
 
-const LOOK_MS_MAX = 2_000;
-const LOOK_MS_MIN = 50;
+const POLL_MS_MAX = 2_000;
+const POLL_MS_MIN = 50;
 /**
  * What deliveries write at most, in bytes a millisecond: what is left above the reserve lasts at least so long, and is
  * looked at again before.
@@ -46,7 +46,7 @@ export class DiskWatch {
     // A disk that fills fast is looked at often.
     this.timer = setTimeout(
       () => void this.start(),
-      Math.min(LOOK_MS_MAX, Math.max(LOOK_MS_MIN, roomBytes / BYTES_PER_MS_MAX)),
+      Math.min(POLL_MS_MAX, Math.max(POLL_MS_MIN, roomBytes / BYTES_PER_MS_MAX)),
     );
     this.timer.unref();
   }

@@ -30,17 +30,17 @@ export interface PushRateLimiterDeps {
 export class PushRateLimiter {
   private readonly factories: Pick<FactoryStore, 'requestSync'>;
   private readonly loops: Pick<SyncLoops, 'notice' | 'begunAtMs'>;
-  private readonly around: PushRateLimiterDeps;
+  private readonly deps: PushRateLimiterDeps;
   private readonly paced = new Map<string, Paced>();
 
   constructor(
     factories: Pick<FactoryStore, 'requestSync'>,
     loops: Pick<SyncLoops, 'notice' | 'begunAtMs'>,
-    around: PushRateLimiterDeps,
+    deps: PushRateLimiterDeps,
   ) {
     this.factories = factories;
     this.loops = loops;
-    this.around = around;
+    this.deps = deps;
   }
 
   /**
@@ -66,7 +66,7 @@ export class PushRateLimiter {
   private stored(uid: string): Waiting {
     const waiting: Waiting = { generation: this.factories.requestSync(uid) };
     waiting.generation.then(
-      () => (waiting.storedAtMs = this.around.nowMs()),
+      () => (waiting.storedAtMs = this.deps.nowMs()),
       () => undefined,
     );
     return waiting;
@@ -74,7 +74,7 @@ export class PushRateLimiter {
 
   private pace(uid: string): void {
     this.paced.set(uid, {});
-    this.around.later(WAKES_EVERY_MS, () => void this.goOn(uid).catch((fault: unknown) => this.around.report(fault)));
+    this.deps.later(WAKES_EVERY_MS, () => void this.goOn(uid).catch((fault: unknown) => this.deps.report(fault)));
   }
 
   /** A second is over: wakes the loop for what came meanwhile, unless a pass has begun that sees it. */

@@ -30,14 +30,14 @@ type Went = 'on' | 'stopped' | 'lost';
 export class Sweeper {
   private readonly store: SweepStore;
   private readonly sweeps: readonly Sweep[];
-  private readonly around: SweeperDeps;
+  private readonly deps: SweeperDeps;
   private readonly stopping = new AbortController();
   private running: Promise<void> | undefined;
 
-  constructor(store: SweepStore, sweeps: readonly Sweep[], around: SweeperDeps) {
+  constructor(store: SweepStore, sweeps: readonly Sweep[], deps: SweeperDeps) {
     this.store = store;
     this.sweeps = sweeps;
-    this.around = around;
+    this.deps = deps;
   }
 
   /**
@@ -63,7 +63,7 @@ export class Sweeper {
         try {
           await this.round(sweep);
         } catch (fault) {
-          this.around.report(fault, sweep.name);
+          this.deps.report(fault, sweep.name);
         }
       }),
     );
@@ -71,7 +71,7 @@ export class Sweeper {
 
   private async round(sweep: Sweep): Promise<void> {
     let place = await this.store.claim(sweep);
-    const round: Round = { sweep, pace: new SweepPace(this.around.stepMs), keptAtMs: this.around.monotonicMs() };
+    const round: Round = { sweep, pace: new SweepPace(this.deps.stepMs), keptAtMs: this.deps.monotonicMs() };
     while (place !== undefined) {
       const found = await this.store.scan(sweep, place);
       const went =
@@ -86,10 +86,10 @@ export class Sweeper {
   /** Nothing to remove here: says now and then that this process is still on its way. */
   private async passBy(round: Round, { place, isOver }: SweepBatch): Promise<Went> {
     if (isOver) return 'on';
-    await this.around.pause(round.pace.lookPauseMs, this.stopping.signal);
+    await this.deps.pause(round.pace.pollPauseMs, this.stopping.signal);
     if (this.isStopped()) return 'stopped';
-    if (this.around.monotonicMs() - round.keptAtMs < KEEP_MS) return 'on';
-    round.keptAtMs = this.around.monotonicMs();
+    if (this.deps.monotonicMs() - round.keptAtMs < KEEP_MS) return 'on';
+    round.keptAtMs = this.deps.monotonicMs();
     return (await this.store.renew(round.sweep, place)) ? 'on' : 'lost';
   }
 
@@ -98,7 +98,7 @@ export class Sweeper {
     for (let from = 0; from < targets.length;) {
       if (this.isStopped()) return 'stopped';
       const { count, weight } = portion(targets, from, pace.weight);
-      const startedAtMs = this.around.monotonicMs();
+      const startedAtMs = this.deps.monotonicMs();
       const removed = await this.store.remove(
         sweep,
         place,
@@ -106,8 +106,8 @@ export class Sweeper {
       );
       if (removed === undefined) return 'lost';
       from += count;
-      round.keptAtMs = this.around.monotonicMs();
-      await this.around.pause(pace.after(weight, round.keptAtMs - startedAtMs), this.stopping.signal);
+      round.keptAtMs = this.deps.monotonicMs();
+      await this.deps.pause(pace.after(weight, round.keptAtMs - startedAtMs), this.stopping.signal);
     }
     return 'on';
   }
@@ -140,7 +140,7 @@ const SHARE = 0.25;
 const WEIGHT_MIN = 128;
 const WEIGHT_MAX = 2_048;
 /** Looking happens elsewhere, but there is one reader for all: others come in between. */
-const LOOK_PAUSE_MS = 2;
+const POLL_PAUSE_MS = 2;
 /** A step that took very long says nothing of the next one. */
 const PAUSE_MS_MAX = 2_000;
 
@@ -150,7 +150,7 @@ export class SweepPace {
   weight = WEIGHT_MIN;
   private readonly stepMs: number;
   /** Pause after a look that found nothing, milliseconds. */
-  readonly lookPauseMs = LOOK_PAUSE_MS;
+  readonly pollPauseMs = POLL_PAUSE_MS;
 
   /** `stepMs`: what one transaction may take. */
   constructor(stepMs: number) {

@@ -48,7 +48,7 @@ beforeEach(async () => {
     factories: factories as unknown as FactoryStore,
     loops: loops as unknown as SyncLoops,
     notices,
-    lookMs: 'usual',
+    pollMs: 'usual',
     forgetSource: async (uid) => void done.push(`forget ${uid}`),
     report: (fault) => void done.push(`fault ${String(fault)}`),
   });

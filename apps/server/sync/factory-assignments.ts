@@ -7,7 +7,7 @@ import type { Notices } from '../store/database/notices.ts';
 import type { SyncLoops } from './loops.ts';
 
 /** What other processes made, changed, deleted or asked is looked for this often, should nobody tell. */
-const LOOK_MS = 5_000;
+const POLL_MS = 5_000;
 /** More factories than any service has. */
 const FACTORIES_MAX = 100_000;
 
@@ -18,8 +18,8 @@ export interface FactoryAssignmentsDeps {
   /** Throws away what is kept on disk of a deleted factory's repository; reports what cannot be deleted. */
   forgetSource(factoryUid: string): Promise<void>;
   report(fault: unknown): void;
-  /** Milliseconds between two looks, LOOK_MS unless said; undefined: nobody else makes factories. */
-  lookMs: number | 'usual' | undefined;
+  /** Milliseconds between two looks, POLL_MS unless said; undefined: nobody else makes factories. */
+  pollMs: number | 'usual' | undefined;
 }
 
 /** What is done for one factory, one after the other. */
@@ -29,23 +29,23 @@ interface Turn {
 }
 
 export class FactoryAssignments {
-  private readonly parts: FactoryAssignmentsDeps;
+  private readonly deps: FactoryAssignmentsDeps;
   private readonly turns = new Map<string, Turn>();
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> | undefined;
   private isStopped = false;
 
-  constructor(parts: FactoryAssignmentsDeps) {
-    this.parts = parts;
-    parts.notices.subscribe('factory', (key) => this.hear(key));
+  constructor(deps: FactoryAssignmentsDeps) {
+    this.deps = deps;
+    deps.notices.subscribe('factory', (key) => this.hear(key));
   }
 
   /** Takes up every factory there is, and then whatever changes. */
   async start(): Promise<void> {
-    const { factories, loops, lookMs } = this.parts;
+    const { factories, loops, pollMs } = this.deps;
     for (const factory of await factories.list(FACTORIES_MAX)) await loops.add(factory);
-    if (lookMs === undefined) return;
-    this.timer = setInterval(() => void this.look(), lookMs === 'usual' ? LOOK_MS : lookMs);
+    if (pollMs === undefined) return;
+    this.timer = setInterval(() => void this.look(), pollMs === 'usual' ? POLL_MS : pollMs);
     this.timer.unref();
   }
 
@@ -75,7 +75,7 @@ export class FactoryAssignments {
   }
 
   private async settle(uid: string): Promise<void> {
-    const { factories, loops, forgetSource } = this.parts;
+    const { factories, loops, forgetSource } = this.deps;
     if (this.isStopped) return;
     const factory = await factories.find(uid);
     if (factory !== undefined) return loops.add(factory);
@@ -85,13 +85,13 @@ export class FactoryAssignments {
 
   private hear(key: string | undefined): void {
     if (key === undefined) void this.look();
-    else if (!key.includes(':')) this.follow(key).catch(this.parts.report);
+    else if (!key.includes(':')) this.follow(key).catch(this.deps.report);
   }
 
   /** One look at a time. Never throws. */
   private look(): Promise<void> {
     return (this.looking ??= this.compare()
-      .catch(this.parts.report)
+      .catch(this.deps.report)
       .finally(() => {
         this.looking = undefined;
       }));
@@ -99,7 +99,7 @@ export class FactoryAssignments {
 
   /** One factory that cannot be followed keeps no other from it. */
   private async compare(): Promise<void> {
-    const { factories, loops, report } = this.parts;
+    const { factories, loops, report } = this.deps;
     if (this.isStopped) return;
     const followed = new Set(loops.followed());
     for (const { uid, isAsked } of await factories.syncRequests()) {

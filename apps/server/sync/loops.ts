@@ -19,7 +19,7 @@ export type SyncTrigger = 'start' | 'timer' | 'watcher' | 'api' | 'secret' | 'pu
 const AT_ONCE: ReadonlySet<SyncTrigger> = new Set(['api', 'push', 'approval']);
 
 /** When a factory is looked at again that another process reconciles, or whose pass failed inside the service. */
-const LOOK_AGAIN_MS = 5_000;
+const POLL_AGAIN_MS = 5_000;
 /** Part of the interval for which a look of another process at the repository stands for one of ours. */
 const FRESH_SHARE = 0.8;
 /** How often it is looked whether another process has handled what somebody waits for, should nobody tell. */
@@ -200,7 +200,7 @@ export class SyncLoops {
 
   private async turn(loop: Loop): Promise<void> {
     clearTimeout(loop.timer);
-    let delayMs = LOOK_AGAIN_MS;
+    let delayMs = POLL_AGAIN_MS;
     while (loop.asked.size > 0 && this.isCurrent(loop)) {
       const triggers = [...loop.asked];
       loop.asked.clear();
@@ -223,7 +223,7 @@ export class SyncLoops {
     const waits = !loop.isTrusted && triggers.every((trigger) => trigger === 'start');
     return waits
       ? this.firstPasses.inTurn(loop.uid, async () =>
-          this.isCurrent(loop) ? this.passed(loop, triggers) : LOOK_AGAIN_MS,
+          this.isCurrent(loop) ? this.passed(loop, triggers) : POLL_AGAIN_MS,
         )
       : this.passed(loop, triggers);
   }
@@ -235,7 +235,7 @@ export class SyncLoops {
     loop.isPatient =
       result === 'held' ||
       (typeof result === 'object' && result.retryInMs === undefined && result.opensInMs === undefined);
-    if (typeof result === 'string') return LOOK_AGAIN_MS;
+    if (typeof result === 'string') return POLL_AGAIN_MS;
     if (triggers.some((trigger) => AT_ONCE.has(trigger))) this.notices.publish('factory', `${loop.uid}:${HANDLED}`);
     return Math.min(result.retryInMs ?? nextIntervalMs(loop.intervalMs, Math.random()), result.opensInMs ?? Infinity);
   }

@@ -122,7 +122,7 @@ export class SyncLoopsModule {}
               log.fault('git cache deletion failed', fault, { factory: uid }),
             ),
           report: (fault) => log.fault('factory assignment poll failed', fault),
-          lookMs: databaseUrl === undefined ? undefined : (factoriesMs ?? 'usual'),
+          pollMs: databaseUrl === undefined ? undefined : (factoriesMs ?? 'usual'),
         }),
       inject: [FactoryStore, SyncLoops, Notices, CONFIG, PollIntervals, Log],
     },

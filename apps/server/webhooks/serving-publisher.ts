@@ -35,7 +35,7 @@ export class ServingPublisher {
 }
 
 /** Whether what serves has changed is looked for this often, should nobody tell. */
-const LOOK_MS = 2_000;
+const POLL_MS = 2_000;
 /** Whether something is to be said is looked at this often. */
 const SAY_MS = 2_000;
 /** What has not changed is said again after this time; a third of what makes a process count as gone. */
@@ -48,8 +48,8 @@ export interface HeartbeatDeps {
   serving?: Serving;
   monotonicMs(): number;
   report(fault: unknown): void;
-  /** Milliseconds between two looks at what serves; LOOK_MS unless said. */
-  lookMs?: number;
+  /** Milliseconds between two looks at what serves; POLL_MS unless said. */
+  pollMs?: number;
 }
 
 export class Heartbeat {
@@ -69,11 +69,11 @@ export class Heartbeat {
 
   /** Says that this process is there from now on. Throws VersionMismatchError. */
   async start(): Promise<void> {
-    const { replicas, serving, lookMs = LOOK_MS } = this.deps;
+    const { replicas, serving, pollMs = POLL_MS } = this.deps;
     await replicas.join(this.me);
     await this.beat();
     if (serving !== undefined) serving.whenLoaded = () => void this.say();
-    this.timers = [setInterval(() => void this.look(), lookMs), setInterval(() => void this.say(), SAY_MS)];
+    this.timers = [setInterval(() => void this.look(), pollMs), setInterval(() => void this.say(), SAY_MS)];
     for (const timer of this.timers) timer.unref();
   }
 

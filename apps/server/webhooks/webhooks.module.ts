@@ -31,7 +31,7 @@ import { WebhookService } from './webhooks.service.ts';
           me: { owner, version: programVersion(), roles: [...roles], host: workerHost },
           serving,
           monotonicMs: () => clock.monotonicMs(),
-          lookMs: servingMs,
+          pollMs: servingMs,
           report: (fault) => log.fault('heartbeat write failed', fault),
         }),
       inject: [ReplicaStore, ProcessIdentity, CONFIG, Clock, PollIntervals, Log, { token: Serving, optional: true }],

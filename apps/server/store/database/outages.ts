@@ -23,8 +23,8 @@ export interface OutageDeps {
 export class Outages {
   private readonly deps: OutageDeps;
   private outage: { sinceMs: number; failedMs: number; answeredMs?: number } | undefined;
-  constructor(parts: OutageDeps) {
-    this.deps = parts;
+  constructor(deps: OutageDeps) {
+    this.deps = deps;
   }
 
   /** Whether the error says that the database does not answer; it is reported then, and needs no further report. */

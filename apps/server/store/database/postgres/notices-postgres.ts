@@ -57,7 +57,7 @@ class NotificationsUndeliveredError extends Error {
 }
 
 export class PostgresLine implements NoticeTransport {
-  private readonly parts: PostgresLineDeps;
+  private readonly deps: PostgresLineDeps;
   /** Tells our notices from those of others. */
   private readonly name = randomBytes(6).toString('hex');
   private readonly stopping = new AbortController();
@@ -72,8 +72,8 @@ export class PostgresLine implements NoticeTransport {
   private proven: (() => void) | undefined;
   private listening: Promise<void> | undefined;
 
-  constructor(parts: PostgresLineDeps) {
-    this.parts = parts;
+  constructor(deps: PostgresLineDeps) {
+    this.deps = deps;
     setMaxListeners(0, this.stopping.signal); // every pause listens to it
   }
 
@@ -109,7 +109,7 @@ export class PostgresLine implements NoticeTransport {
   /** One connection from its beginning to its end; answers whether notices have arrived on it. Never throws. */
   private async listen(): Promise<boolean> {
     const client = new Client({
-      connectionString: this.parts.url,
+      connectionString: this.deps.url,
       connectionTimeoutMillis: ANSWER_MS_MAX,
       query_timeout: ANSWER_MS_MAX,
       keepAlive: true,
@@ -133,7 +133,7 @@ export class PostgresLine implements NoticeTransport {
         over.signal.throwIfAborted();
       }
     } catch (error) {
-      if (!this.isLost && !this.stopping.signal.aborted) this.parts.lost(toStoreError(error));
+      if (!this.isLost && !this.stopping.signal.aborted) this.deps.lost(toStoreError(error));
       this.isLost = true;
       return isProven;
     } finally {
@@ -146,7 +146,7 @@ export class PostgresLine implements NoticeTransport {
   /** Nobody listened until now: whatever was sent meanwhile has to be polled. */
   private begin(client: Client): void {
     this.client = client;
-    if (this.isLost) this.parts.regained();
+    if (this.isLost) this.deps.regained();
     this.isLost = false;
     this.receiveAny();
     void this.flush();
