@@ -268,7 +268,7 @@ describe('a factory that takes no notices', () => {
     expect(told[0]).toMatchObject({ status: 404, body: { error: 'resource_not_found' } });
     expect(new Set(told.map((answer) => JSON.stringify(answer))).size).toBe(1);
     const warned = service.logged
-      .filter((line) => line.includes('push notices are refused'))
+      .filter((line) => line.includes('push notice refused'))
       .map((line) => (JSON.parse(line) as { factory: string }).factory);
     expect(warned.sort()).toEqual(
       made
