@@ -53,10 +53,8 @@ export interface ServerAgent {
 
 /**
  * Run over automation over factory over server: a member is taken whole from the first level that has it, nothing is
- * merged below that; unknown
- * members are left out. It is named explicitly, else after its skill, else `name`: the automation. `model_id` is the
- * one model that it means,
- * wherever that was said. contract §3.4 (AmbientAgentConfig).
+ * merged below that; unknown members are left out. It is named explicitly, else after its skill, else `name`: the
+ * automation. `model_id` is the one model that it means, wherever that was said. contract §3.4 (AmbientAgentConfig).
  */
 export function resolveAgentConfig(
   levels: readonly (AmbientAgentConfig | undefined)[],

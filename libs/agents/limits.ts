@@ -37,8 +37,7 @@ export function boundsOf(operator: RunLimits, automation: RunLimits): RunBounds 
 
 /**
  * Why a run has to end, or may not go on; undefined while it may. Whoever works may use all of a bound; who has used
- * all of it starts
- * nothing more.
+ * all of it starts nothing more.
  */
 export function overBudget({ tokens, cost }: RunBounds, used: Used, when: 'working' | 'starting'): string | undefined {
   const isOver = (bound: Bound | undefined, amount: number | undefined): bound is Bound =>

@@ -75,8 +75,7 @@ export function runUsage({
 
 /**
  * What an update reports of use; undefined: nothing. The protocol knows the fullness of the context and the session's
- * cost; an agent that
- * counts tokens reports the session's total as `_meta.millwright.usage.totalTokens`.
+ * cost; an agent that counts tokens reports the session's total as `_meta.millwright.usage.totalTokens`.
  */
 export function usageIn(update: unknown): UsageReport | undefined {
   if (memberOf(update, 'sessionUpdate') !== 'usage_update') return undefined;

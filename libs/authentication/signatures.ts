@@ -1,7 +1,6 @@
 /**
  * Whether a request is signed with the webhook's key: the one engine that interprets scheme data. spec: Request rules
- * (Signature mode);
- * contract §5, §6.
+ * (Signature mode); contract §5, §6.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { decodeBase64, decodeHex } from './encodings.ts';

@@ -99,10 +99,9 @@ function addOnce(ajv: Ajv2020, schema: object): void {
 }
 
 function newEngine(allErrors: boolean): Ajv2020 {
-  // verbose: messages need the schema around an error (its known keys) and the type of what was found.
-  // Most of the start of `millwright validate` was this: compiling the meta-schema, although a test holds ours against
-  // it, and polishing
-  // code that runs a few times.
+  // verbose: messages need the schema around an error (its known keys) and the type of what was found. Most of the
+  // start of `millwright validate` was this: compiling the meta-schema, although a test holds ours against it, and
+  // polishing code that runs a few times.
   const ajv = new Ajv2020({
     allErrors,
     strict: true,

@@ -8,10 +8,8 @@ const IPV6_SITE_BYTES = 8;
 
 /**
  * The right-most hop that is no trusted proxy, as canonical text. `xForwardedFor` is the header's value (repeated
- * headers
- * joined by commas) and is read only while the hop to its right is trusted; a hop that is no address ends the walk at
- * the
- * proxy that vouched for it. Linear in the header's length.
+ * headers joined by commas) and is read only while the hop to its right is trusted; a hop that is no address ends the
+ * walk at the proxy that vouched for it. Linear in the header's length.
  */
 export function clientAddress(
   peer: string | undefined,

@@ -1,7 +1,6 @@
 /**
  * What a request to make, edit or delete an automation of a dashboard factory comes to, decided on the factory as it
- * is: every rule of
- * automation files holds. contract §4, §8.
+ * is: every rule of automation files holds. contract §4, §8.
  */
 import type { AutomationCreate, AutomationPatch } from '#contracts';
 import {

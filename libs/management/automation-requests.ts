@@ -40,7 +40,7 @@ export function automationRequestErrors(body: unknown): RequestProblem[] {
   return memberErrorsOf(problems, toAutomationMember);
 }
 
-/** At the place of what is no trigger stands one that is in order: the others keep their pointers. */
+/** Unreadable triggers are replaced by a valid placeholder, so that the JSON pointers of the others stay right. */
 function readableTriggers(triggers: unknown): object[] {
   const readable = listOf(triggers)
     .slice(0, TRIGGERS_MAX)

@@ -35,8 +35,7 @@ const STATES: ReadonlySet<string> = new Set(['webhook-quota', 'secret-unset']);
 
 /**
  * The refusal that these problems amount to, or undefined when they are warnings only: a 400 that names each member,
- * else a 422 for a
- * full factory, else a 409.
+ * else a 422 for a full factory, else a 409.
  */
 export function problemRefusal(
   problems: readonly ValueProblem[],

@@ -64,8 +64,7 @@ export function createdWebhook(
 
 /**
  * Members that are absent stay; a name is a label. Whether the secret is in order is asked only when the change
- * concerns it: a webhook
- * can always be disabled.
+ * concerns it: a webhook can always be disabled.
  */
 export function changedWebhook(
   factory: FactoryRecord,

@@ -136,8 +136,7 @@ interface CachedSnapshot {
 
 /**
  * The latest snapshot of each definition, for as long as the definition is in memory: a busy automation starts the same
- * run again and
- * again. The result depends on the arguments alone.
+ * run again and again. The result depends on the arguments alone.
  */
 const SNAPSHOTS = new WeakMap<AutomationDefinition, CachedSnapshot>();
 

@@ -44,9 +44,8 @@ const CONNECT_AGAIN_MS = 20;
 
 /**
  * Sends the load and answers what came back. At a pace, a request that had to wait for a free socket counts from when
- * it was due;
- * one whose socket was free counts from when it was written, so that the generator's own timers are nobody's latency.
- * Rejects when nobody listens.
+ * it was due; one whose socket was free counts from when it was written, so that the generator's own timers are
+ * nobody's latency. Rejects when nobody listens.
  */
 export async function generate(load: Load): Promise<LoadResult> {
   const course = new Course(load);

@@ -32,9 +32,8 @@ export interface SeededWebhook {
 
 /**
  * Writes `factories` factories of a name of their own each, with `webhooksEach` token webhooks and one automation a
- * webhook, which has a
- * filter and a prompt of 1.8 KiB. Answers the webhooks. `sourceOf` a slug: where the factory comes from; the dashboard,
- * if not said.
+ * webhook, which has a filter and a prompt of 1.8 KiB. Answers the webhooks. `sourceOf` a slug: where the factory comes
+ * from; the dashboard, if not said.
  */
 export async function seedWebhooks(
   database: Database,

@@ -327,7 +327,7 @@ describe('a schedule', () => {
     const [run, ...more] = await runsOf('source=SCHEDULED_AGENT');
     expect([run?.['state'], more]).toEqual(['QUEUED', []]);
     expect(await scheduleOf(uid)).toMatchObject({ missed: 0, last_fired_at: '2031-03-04T10:00:00.000Z' });
-    expect(mill.logged.filter((line) => line.includes('group is busy'))).toHaveLength(1);
+    expect(mill.logged.filter((line) => line.includes('concurrency group busy'))).toHaveLength(1);
     await mill.api('POST', `/agent/runs/${String(run?.['run_id'])}/cancel`);
     await at('10:02:01');
     expect(await runsOf('source=SCHEDULED_AGENT')).toHaveLength(2);

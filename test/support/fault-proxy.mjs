@@ -1,8 +1,7 @@
 /**
  * A proxy on loopback that fails as it is told: `node fault-proxy.mjs http://127.0.0.1:8080`. Plain Node, no packages,
- * so that tests of
- * every language can start it. It prints {"proxy", "control"}, the two addresses, as one line, and ends with its
- * standard input.
+ * so that tests of every language can start it. It prints {"proxy", "control"}, the two addresses, as one line, and
+ * ends with its standard input.
  *
  *   POST   control/faults    a list of faults; each is taken by the next request that it fits, in order
  *   GET    control/requests  what has come in: [{method, path, headers, fault?, status?}]; status: what was sent back

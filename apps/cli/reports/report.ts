@@ -60,8 +60,7 @@ const UNPRINTABLE =
 
 /**
  * Text from a repository as it may be printed: what could move a terminal's cursor or reorder a line is written as
- * \u{…}, and a
- * leading `::` (or `##[`) is broken, because build servers take it for a command.
+ * \u{…}, and a leading `::` (or `##[`) is broken, because build servers take it for a command.
  */
 export function printable(text: string): string {
   const escaped = text.replace(UNPRINTABLE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);

@@ -41,8 +41,7 @@ export async function printEvents({ api, output, io }: Calling, runId: string): 
 
 /**
  * Prints events until the run has ended; answers the exit code of its end. In text the run's output goes to stdout and
- * its
- * changes to stderr; in JSON all of it goes to stderr and the ended run to stdout.
+ * its changes to stderr; in JSON all of it goes to stderr and the ended run to stdout.
  */
 export async function follow({ api, output, io }: Calling, runId: string): Promise<number> {
   const printer = new LogPrinter(output.format === 'json' ? io.stderr : io.stdout, io.stderr, io, runId);

@@ -55,8 +55,8 @@ export interface ExecutionRef {
 
 /**
  * A place where executions run. `local/`, processes on this machine, is the only one today; the interface exists
- * because another one
- * (containers elsewhere) is on the list, and it is then one folder next to `local/` that nothing else has to know.
+ * because another one (containers elsewhere) is on the list, and it is then one folder next to `local/` that nothing
+ * else has to know.
  */
 export interface Executor {
   /** How runs are isolated here; found once. */

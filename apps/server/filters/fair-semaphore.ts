@@ -41,8 +41,8 @@ export class FairSemaphore {
 
   /**
    * Acts in turn, at once where nobody is in the way. Throws, at once too, 429 where the key, and 503 where everybody
-   * together has as many
-   * waiting as may. Rejects with the reason of the signal as soon as nobody waits, and then is in nobody's way.
+   * together has as many waiting as may. Rejects with the reason of the signal as soon as nobody waits, and then is in
+   * nobody's way.
    */
   acquire<Result>(asker: Acquirer, act: () => Promise<Result>): Promise<Result> {
     asker.signal?.throwIfAborted();

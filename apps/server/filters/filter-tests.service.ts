@@ -39,8 +39,7 @@ export class FilterTestService {
 
   /**
    * Tells which of the two checks passes, and where the filter fails; never a value of the payload. Throws 429 or 503
-   * where too many ask,
-   * and the reason of the signal once nobody waits.
+   * where too many ask, and the reason of the signal once nobody waits.
    */
   async test(uid: string, request: FilterTestRequest, access: Access, signal: AbortSignal): Promise<FilterTestResult> {
     await visibleFactory(this.factories, uid, access);

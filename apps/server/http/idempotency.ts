@@ -53,9 +53,8 @@ export class IdempotentRequest {
 
   /**
    * Statements that store the answer in the transaction of what it tells of: without them a process that dies between
-   * the two leaves the
-   * work done and the key free. `body` is the very value that the route answers. Throws ClaimLostError when another
-   * request has taken over.
+   * the two leaves the work done and the key free. `body` is the very value that the route answers. Throws
+   * ClaimLostError when another request has taken over.
    */
   *store(status: number, body: unknown): Transaction<void> {
     yield* storeAnswer(
@@ -185,8 +184,8 @@ export class Idempotency {
 
 /**
  * The scope is method and path, however that is spelt; query, body and what the API key may do make the request: an
- * answer is repeated only to a key of the same
- * principal that has the rights of the first one. Bodies are compared byte by byte, as they came.
+ * answer is repeated only to a key of the same principal that has the rights of the first one. Bodies are compared byte
+ * by byte, as they came.
  */
 function toKeyedRequest(request: FastifyRequest, key: string, { principal, role, factories }: Access): KeyedRequest {
   const { bodyHash } = recordOf(request.raw);

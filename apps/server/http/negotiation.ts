@@ -41,8 +41,7 @@ interface Range {
 
 /**
  * The best of `types` (no parameters; first is preferred among equals) for an Accept header; undefined: it excludes all
- * of them. No
- * header, or one that cannot be read, accepts everything.
+ * of them. No header, or one that cannot be read, accepts everything.
  */
 export function acceptedType(accept: string | undefined, types: readonly string[]): string | undefined {
   const ranges = (accept ?? '').split(',').flatMap(parseRange);

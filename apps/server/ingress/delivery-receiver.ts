@@ -73,7 +73,7 @@ export const NO_HEADERS: IngressReply['headers'] = {};
 /** The sender has gone away: nobody to answer. */
 export const CLIENT_GONE = Symbol('nobody');
 
-/** What is known of one request while it walks the checks. */
+/** What is known of one request while its checks are made. */
 interface DeliveryContext {
   request: IngressRequest;
   headers: Headers;
@@ -130,7 +130,7 @@ export class DeliveryReceiver {
       if (found === undefined) return refuse('not-found');
       const { webhook, route } = found;
       const receivedAtMs = this.clock.nowMs();
-      const walk: DeliveryContext = {
+      const context: DeliveryContext = {
         request: { ...request, readBody: read },
         headers: headersFromRaw(request.rawHeaders),
         webhook,
@@ -138,7 +138,7 @@ export class DeliveryReceiver {
         bodySizeBytes: 0,
         receivedAtMs,
       };
-      const settled = await this.walk(walk);
+      const settled = await this.runChecks(context);
       if (settled !== 'stale') return settled;
       await this.serving.refresh();
     }
@@ -158,9 +158,9 @@ export class DeliveryReceiver {
     return webhook?.enabled && route?.ok ? { webhook, route } : undefined;
   }
 
-  private async walk(walk: DeliveryContext): Promise<ReceiveResult> {
-    for (const check of CHECKS[walk.webhook.authMode]) {
-      const checked = this.check(check, walk);
+  private async runChecks(context: DeliveryContext): Promise<ReceiveResult> {
+    for (const check of CHECKS[context.webhook.authMode]) {
+      const checked = this.check(check, context);
       const settled = checked instanceof Promise ? await checked : checked; // most checks have nothing to wait for
       if (settled !== undefined) return settled;
     }
@@ -169,72 +169,74 @@ export class DeliveryReceiver {
 
   private check(
     name: CheckName,
-    walk: DeliveryContext,
+    context: DeliveryContext,
   ): Promise<ReceiveResult | undefined> | ReceiveResult | undefined {
     switch (name) {
       case 'credential':
         return this.checkVerdict(
           name,
-          walk,
-          walk.webhook.authMode === 'token'
-            ? verifyBearer(walk.headers, walk.webhook.tokenDigest)
-            : verifyUrlToken(walk.token, walk.webhook.tokenDigest),
+          context,
+          context.webhook.authMode === 'token'
+            ? verifyBearer(context.headers, context.webhook.tokenDigest)
+            : verifyUrlToken(context.token, context.webhook.tokenDigest),
         );
       case 'size':
-        return this.checkSize(walk);
+        return this.checkSize(context);
       case 'signature':
-        return this.checkVerdict(name, walk, this.signatureVerdict(walk));
+        return this.checkVerdict(name, context, this.signatureVerdict(context));
       case 'rate':
-        return this.checkRate(walk);
+        return this.checkRate(context);
       case 'json':
         return undefined; // settled together with slot and identity, in one transaction
       case 'identity':
-        return this.settle(walk);
+        return this.accept(context);
     }
   }
 
-  private signatureVerdict(walk: DeliveryContext): AuthenticationResult {
-    const { scheme, signingKey } = walk.webhook;
+  private signatureVerdict(context: DeliveryContext): AuthenticationResult {
+    const { scheme, signingKey } = context.webhook;
     return scheme === undefined
       ? { ok: false, reason: 'secret-unset' }
-      : verifySignature(scheme, signingKey, toSigned(walk));
+      : verifySignature(scheme, signingKey, toSigned(context));
   }
 
   private checkVerdict(
     check: 'credential' | 'signature',
-    walk: DeliveryContext,
+    context: DeliveryContext,
     verdict: AuthenticationResult,
   ): Promise<ReceiveResult> | undefined {
-    if (!verdict.ok) return this.refuseVerdict(check, walk, verdict);
-    walk.verdict = verdict;
+    if (!verdict.ok) return this.refuseVerdict(check, context, verdict);
+    context.verdict = verdict;
     return undefined;
   }
 
   private async refuseVerdict(
     check: 'credential' | 'signature',
-    walk: DeliveryContext,
+    context: DeliveryContext,
     verdict: Extract<AuthenticationResult, { ok: false }>,
   ): Promise<ReceiveResult> {
     // A rotation may have happened that memory does not know yet.
     if (!this.serving.isConfirmed()) {
       await this.serving.confirm();
-      if (this.serving.webhook(walk.webhook.uid) !== walk.webhook) return 'stale';
+      if (this.serving.webhook(context.webhook.uid) !== context.webhook) return 'stale';
     }
-    return this.fail(walk, 'unauthenticated', verdict.reason, () => refusalDetails(check, verdict, mistakeOf(walk)));
+    return this.fail(context, 'unauthenticated', verdict.reason, () =>
+      refusalDetails(check, verdict, mistakeOf(context)),
+    );
   }
 
-  private async checkSize(walk: DeliveryContext): Promise<ReceiveResult | undefined> {
-    const body = await walk.request.readBody();
+  private async checkSize(context: DeliveryContext): Promise<ReceiveResult | undefined> {
+    const body = await context.request.readBody();
     switch (body.kind) {
       case 'whole':
-        walk.body = body.bytes;
-        walk.bodySizeBytes = body.bytes.length;
+        context.body = body.bytes;
+        context.bodySizeBytes = body.bytes.length;
         return undefined;
       case 'too-large':
-        walk.bodySizeBytes = body.sizeBytes;
-        return walk.verdict === undefined
-          ? this.fail(walk, 'too-large-unauthenticated', 'too-large', () => TOO_LARGE)
-          : this.settleTooLarge(walk);
+        context.bodySizeBytes = body.sizeBytes;
+        return context.verdict === undefined
+          ? this.fail(context, 'too-large-unauthenticated', 'too-large', () => TOO_LARGE)
+          : this.settleTooLarge(context);
       case 'timeout':
         return { status: 408, body: '{"error": "the body took too long"}', headers: {} };
       case 'aborted':
@@ -247,37 +249,37 @@ export class DeliveryReceiver {
    * logged.
    */
   private async fail(
-    walk: DeliveryContext,
+    context: DeliveryContext,
     refusal: 'unauthenticated' | 'too-large-unauthenticated',
     reason: string,
     details: () => RefusalDetails,
   ): Promise<IngressReply> {
-    const { webhook, request } = walk;
+    const { webhook, request } = context;
     const key = failureKey(webhook.uid, addressKeyOf(request.clientAddress));
     const spent = spendFailure(this.budgets, key, this.clock.nowMs(), { maxKeys: BUDGET_KEYS_MAX });
     if (!spent.withinBudget) {
       const instead = REFUSALS[refusal].overBudget ?? refusal;
       return refuse(instead, spent.retryAfterSeconds);
     }
-    await this.logRefused(walk, refusal, reason, details);
+    await this.logRefused(context, refusal, reason, details);
     return refuse(refusal);
   }
 
   /** An entry without a slot; past 60 a minute and webhook they are counted in one. */
   private async logRefused(
-    walk: DeliveryContext,
+    context: DeliveryContext,
     refusal: IngressRefusal,
     reason: string,
     details: () => RefusalDetails,
   ): Promise<void> {
     if (this.disk.isLow()) return; // nobody fills the rest of the disk by being refused
-    const { webhook, request, headers, body, bodySizeBytes, receivedAtMs } = walk;
+    const { webhook, request, headers, body, bodySizeBytes, receivedAtMs } = context;
     return this.refusedLog.write(
       {
         entryId: this.ids.newId(),
         webhookUid: webhook.uid,
         factoryUid: webhook.factory.uid,
-        deliveryId: refusedName(walk) ?? '',
+        deliveryId: refusedName(context) ?? '',
         outcome: REFUSALS[refusal].outcome ?? 'rejectedAuth',
         sizeBytes: body?.length ?? (bodySizeBytes || declaredSize(headers)),
         sizeExact: body !== undefined,
@@ -295,31 +297,31 @@ export class DeliveryReceiver {
     return waitSeconds === undefined ? undefined : refuse('over-rate', waitSeconds);
   }
 
-  private async settleTooLarge(walk: DeliveryContext): Promise<ReceiveResult> {
+  private async settleTooLarge(context: DeliveryContext): Promise<ReceiveResult> {
     if (this.disk.isLow()) return refuse('unavailable', RETRY_AFTER_SECONDS);
-    const taken = await this.acceptor.refuseDelivery(toIncoming(walk), {
-      deliveryId: refusedName(walk),
+    const taken = await this.acceptor.refuseDelivery(toIncoming(context), {
+      deliveryId: refusedName(context),
       outcome: 'rejectedTooLarge',
       reason: 'too-large',
       details: TOO_LARGE,
     });
     if (taken.kind === 'stale') return 'stale';
     // Too large is answered before the rate is looked at: without a free slot it is logged like any refusal.
-    if (taken.kind === 'throttled') await this.logRefused(walk, 'too-large', 'too-large', () => TOO_LARGE);
+    if (taken.kind === 'throttled') await this.logRefused(context, 'too-large', 'too-large', () => TOO_LARGE);
     return refuse('too-large');
   }
 
-  /** Steps 4 to 6: slot, JSON, identity, runs. */
-  private async settle(walk: DeliveryContext): Promise<ReceiveResult> {
-    const { headers, webhook, verdict } = walk;
+  /** Parses the JSON and names the delivery, then takes slot, identity and runs in one transaction (steps 4 to 6). */
+  private async accept(context: DeliveryContext): Promise<ReceiveResult> {
+    const { headers, webhook, verdict } = context;
     const { acceptor } = this;
-    const body = walk.body as Uint8Array;
+    const body = context.body as Uint8Array;
     // also before a 400, which would be stored
     if (this.disk.isLow()) return refuse('unavailable', RETRY_AFTER_SECONDS);
     const parsed = parseJsonBody(body);
     if (!parsed.ok) {
-      const taken = await acceptor.refuseDelivery(toIncoming(walk), {
-        deliveryId: refusedName(walk),
+      const taken = await acceptor.refuseDelivery(toIncoming(context), {
+        deliveryId: refusedName(context),
         outcome: 'rejectedInvalidJson',
         reason: 'invalid-json',
         details: { check: 'json' },
@@ -330,7 +332,7 @@ export class DeliveryReceiver {
     const second = verdict?.signedMessageDigest;
     const identities = second === undefined ? [identity.hash] : [identity.hash, signedMessageIdentity(second)];
     const taken = await acceptor.deliver(
-      toIncoming(walk),
+      toIncoming(context),
       { bytes: body, value: parsed.value },
       { deliveryId: identity.value, identities },
     );
@@ -386,9 +388,9 @@ function toSigned({ headers, body, receivedAtMs }: DeliveryContext): SignedReque
  * Looked for whatever the reason of the refusal is: the answer takes as long for a wrong key as for a stale timestamp
  * or for a secret without a value.
  */
-function mistakeOf(walk: DeliveryContext): LikelyMistake | undefined {
-  const { scheme, signingKey } = walk.webhook;
-  return scheme === undefined ? undefined : likelyMistake(scheme, signingKey, toSigned(walk));
+function mistakeOf(context: DeliveryContext): LikelyMistake | undefined {
+  const { scheme, signingKey } = context.webhook;
+  return scheme === undefined ? undefined : likelyMistake(scheme, signingKey, toSigned(context));
 }
 
 function refusedName({ headers, webhook }: DeliveryContext): string | undefined {

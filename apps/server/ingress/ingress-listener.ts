@@ -44,8 +44,8 @@ export class IngressListener implements RawRoutes {
         }),
     });
     if (reply === CLIENT_GONE) return void response.destroy();
-    // Node tells of the end of a body that came together with its head only behind what its bytes set going: a refusal
-    // that read nothing would take it for unfinished.
+    // Node sets `request.complete` only a tick later when head and body arrive in one packet: a refusal that read
+    // nothing would close a connection whose request is finished.
     if (!request.complete) await new Promise(setImmediate);
     send(request, response, reply);
   }

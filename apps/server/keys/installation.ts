@@ -47,8 +47,7 @@ export class Installation {
 
   /**
    * Makes the first admin key on an empty database. `file` is where it lies; `key` only when it was made now. The file
-   * comes
-   * first, so that a key that the database knows can always be read; one that lies there from before is taken.
+   * comes first, so that a key that the database knows can always be read; one that lies there from before is taken.
    */
   async firstAdminKey(): Promise<{ file?: string; key?: string }> {
     const { adminKey, dataDir } = this.config;

@@ -42,10 +42,9 @@ export class PlanService {
 
   /**
    * Reads, checks, plans and guards a tree as a pass over it would now, and counts what it touches. Writes nothing. A
-   * closed sync window
-   * only delays: the ending is that of the pass which comes when it is open, and the message says that, and when that
-   * is.
-   * Throws 429 or 503 where too many ask, and the reason of the signal once nobody waits for the plan.
+   * closed sync window only delays: the ending is that of the pass which comes when it is open, and the message says
+   * that, and when that is. Throws 429 or 503 where too many ask, and the reason of the signal once nobody waits for
+   * the plan.
    */
   async plan(uid: string, request: PlanRequest, access: Access, signal: AbortSignal): Promise<PlanItem> {
     const factory = await visibleFactory(this.factories, uid, access);

@@ -12,8 +12,7 @@ export interface DataFolderLock {
 
 /**
  * Creates the folder (0700) if needed and locks it. The lock is a transaction on a tiny database of its own: the
- * operating
- * system drops it with the process, however that ends.
+ * operating system drops it with the process, however that ends.
  */
 export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
   try {

@@ -11,7 +11,7 @@ import { artifactSweep, eventSweep } from '../store/retention/run-sweeps.ts';
 import { SweepStore, type Sweep } from '../store/retention/sweeps.ts';
 import { Sweeper } from './sweeper.ts';
 
-/** What one transaction may take: on SQLite deliveries wait as long, on PostgreSQL nobody does. */
+/** What one transaction may take: SQLite has one writer, so deliveries wait this long; PostgreSQL blocks nobody. */
 const STEP_MS = { sqlite: 8, postgres: 50 } as const;
 
 /** Sweeps of this process; the delivery log's always, the others where a time was set. */

@@ -10,7 +10,7 @@ import { toTime } from '../http/queries.ts';
 import { RunStore, type RunStatus } from '../store/runs/runs.ts';
 import { Clock, PollIntervals } from '../process/injection-tokens.ts';
 import { toRunEventItem, toStatusMessage } from './runs.items.ts';
-import { type Ear, RunNotifier } from './run-notifier.ts';
+import { type RunSubscription, RunNotifier } from './run-notifier.ts';
 
 /** Streams that one key has open at a time: a page of runs watched at once. */
 export const STREAMS_PER_KEY_MAX = 20;
@@ -72,13 +72,13 @@ export class EventStreams {
       });
     }
     this.open.set(keyId, count + 1);
-    const ear = this.notifier.listen(watcher.runId);
+    const subscription = this.notifier.listen(watcher.runId);
     // A generator that waits cannot be stopped from outside: it is told.
     watcher.onceGone(() => {
-      ear.close();
+      subscription.close();
       this.left(keyId);
     });
-    return Readable.from(this.told(watcher, ear), { objectMode: false });
+    return Readable.from(this.told(watcher, subscription), { objectMode: false });
   }
 
   /** Ends every stream at the next entry of its log, so that nobody holds up a service that stops. */
@@ -97,12 +97,12 @@ export class EventStreams {
    * The text of a stream. It ends without a final state where its client has to come again: the key, the database or
    * the service is gone.
    */
-  private async *told({ runId, after, isAllowed }: Watcher, ear: Ear): AsyncGenerator<string> {
+  private async *told({ runId, after, isAllowed }: Watcher, subscription: RunSubscription): AsyncGenerator<string> {
     yield STREAM_OPENING;
     let [place, state] = [after, ''];
     const silence = { sinceMs: this.clock.monotonicMs() };
     const isStillAllowed = this.asking(isAllowed);
-    for (; !this.stopped && !ear.isClosed(); await ear.wait(this.pollMs)) {
+    for (; !this.stopped && !subscription.isClosed(); await subscription.wait(this.pollMs)) {
       if (!(await isStillAllowed())) return;
       // The state first: what was written before the end is then told before we stop.
       const run = await quietly(() => this.runs.status(runId));
@@ -112,7 +112,7 @@ export class EventStreams {
       state = run.state;
       for (;;) {
         const page = await quietly(() => this.runs.events(runId, place, PAGE_SIZE));
-        if (page === undefined || this.stopped || ear.isClosed()) return;
+        if (page === undefined || this.stopped || subscription.isClosed()) return;
         if (page.length === 0) break;
         if (!(await isStillAllowed())) return; // a long log is read for as long as its reader takes
         yield this.spoken(

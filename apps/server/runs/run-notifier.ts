@@ -7,7 +7,7 @@ import { OutboxRelay } from '../execution/engine/outbox-relay.ts';
 import { Notices } from '../store/database/notices.ts';
 
 /** One watcher's ear. */
-export interface Ear {
+export interface RunSubscription {
   /** Resolves when something new was told since the last time, when it is closed, or after `ms`. */
   wait(ms: number): Promise<void>;
   close(): void;
@@ -51,7 +51,7 @@ export class RunNotifier {
   }
 
   /** Begins to listen: nothing that is told from now on is missed. */
-  listen(runId: string): Ear {
+  listen(runId: string): RunSubscription {
     let isNew = false;
     let isClosed = false;
     let resume: (() => void) | undefined;

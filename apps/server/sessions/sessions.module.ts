@@ -12,6 +12,6 @@ import { SessionService } from './sessions.service.ts';
 })
 export class SessionAuthenticationModule {}
 
-/** Who is signed in signs in at the page's own address, whoever answers the rest of the interface. */
+/** Sign-in is served by processes of the role `dashboard` too, so that the cookie has the origin of the page. */
 @Module({ controllers: [SessionController], providers: [SessionService] })
 export class SessionsModule {}

@@ -24,8 +24,7 @@ export function logOutages(database: Database, log: Log, monotonicMs: () => numb
 
 /**
  * The way on which the processes of one database tell each other of changes. With SQLite there are no others to tell.
- * Through a pooler nobody
- * listens: it may take LISTEN, and bring what was sent on the same of its connections alone.
+ * Through a pooler nobody listens: it may take LISTEN, and bring what was sent on the same of its connections alone.
  */
 export function openNotices(
   { databaseUrl, databaseDirectUrl }: Pick<Config, 'databaseUrl' | 'databaseDirectUrl'>,

@@ -64,8 +64,7 @@ export const TABLES: readonly EntitySchema[] = [
 
 /**
  * Opens and migrates. Throws SchemaTooNewError for a database that a newer program has migrated, VersionMismatchError
- * while another program
- * uses it, PostgresUnusableError or another StoreError when it cannot be used.
+ * while another program uses it, PostgresUnusableError or another StoreError when it cannot be used.
  */
 export function openDatabase(options: DatabaseOptions): Promise<Database> {
   return connectDatabase(options, TABLES);

@@ -116,8 +116,7 @@ export class TreeCache {
 
   /**
    * The tree of the accepted revision out of what the source has fetched before, for a process that has not read it
-   * itself. The source
-   * verifies it as any other: nothing is taken that the policy refuses now.
+   * itself. The source verifies it as any other: nothing is taken that the policy refuses now.
    */
   async cached(accepted: string): Promise<Tree | undefined> {
     const snapshot = await this.source.cached?.(accepted);

@@ -1,4 +1,7 @@
-/** Loops of factories: in every process the door to them, and those that are followed where one has the role. */
+/**
+ * `SyncLoops` is in every process: without the role `sync` it only passes requests on. `FactoryAssignments` follows
+ * factories, and is there with the role only.
+ */
 import { Global, Module } from '@nestjs/common';
 import type { Config } from '../config/config.ts';
 import {

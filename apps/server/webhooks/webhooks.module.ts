@@ -41,7 +41,7 @@ import { WebhookService } from './webhooks.service.ts';
 })
 export class ServingPublisherModule {}
 
-/** Deliveries are judged by it, also those that are delivered again: none in a process that judges no deliveries. */
+/** The state in memory that deliveries and resends are decided on; absent without the role `api` or `ingress`. */
 @Global()
 @Module({ providers: [Serving], exports: [Serving] })
 export class ServingModule {}

@@ -38,8 +38,7 @@ export class APIPromise<T> implements Promise<T> {
 
   /**
    * The response with its body unread, for streaming; the status has been checked. Time limits end with the headers,
-   * the
-   * signal of the call goes on to apply. Of a call whose answer is read already: that response.
+   * the signal of the call goes on to apply. Of a call whose answer is read already: that response.
    */
   asResponse(): Promise<Response> {
     if (this.#reading !== undefined) return this.#reading.then(({ response }) => response);

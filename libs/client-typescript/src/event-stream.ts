@@ -50,10 +50,8 @@ const CLOSED = Symbol('closed');
 
 /**
  * Iterates the entries of a run's log, each once and in order, until the run has ended. Can be iterated once; leaving
- * the
- * loop closes the connection. Iterating throws the last error when the service stays away, APIStatusError when it
- * refuses,
- * APIResponseValidationError for what is no entry, UserAbortError.
+ * the loop closes the connection. Iterating throws the last error when the service stays away, APIStatusError when it
+ * refuses, APIResponseValidationError for what is no entry, UserAbortError.
  */
 export class EventStream implements AsyncIterable<RunEvent> {
   readonly #source: StreamSource;

@@ -57,8 +57,7 @@ export interface DeliveryToVerify {
 
 /**
  * The headers (lower-case) that a delivery needs to be accepted. `url_token` needs none but the delivery's id: its
- * token
- * belongs to the URL. Throws MillwrightError for a secret, an id or a header that cannot serve.
+ * token belongs to the URL. Throws MillwrightError for a secret, an id or a header that cannot serve.
  */
 export async function signDelivery({
   authentication = 'token',

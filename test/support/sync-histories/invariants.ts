@@ -244,14 +244,10 @@ export function checkBindings({ after, usable }: Passed): void {
 
 /**
  * I5, I6: a process serves exactly what is committed. `revision_applied` is committed in the transaction of what it
- * applies, before this
- * process publishes that: for so long it names what is not served yet. That is safe, because nothing is decided by what
- * a process holds:
- * whoever accepts a delivery compares the serving version that it holds with the stored one in its own transaction, and
- * loads anew where
- * they differ; and a revision is told as `serving` only when every live replica has loaded that version. Looked at
- * after a pass, when all
- * of it has been published.
+ * applies, before this process publishes that: for so long it names what is not served yet. That is safe, because
+ * nothing is decided by what a process holds: whoever accepts a delivery compares the serving version that it holds
+ * with the stored one in its own transaction, and loads anew where they differ; and a revision is told as `serving`
+ * only when every live replica has loaded that version. Looked at after a pass, when all of it has been published.
  */
 export function checkServed(served: ServingFactory | undefined, { live, factory }: DatabaseSnapshot): void {
   const objects = [...live.values()].sort((a, b) => (a.uid < b.uid ? -1 : 1));

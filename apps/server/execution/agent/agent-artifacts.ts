@@ -10,8 +10,7 @@ const REPORTS_MAX = 5 * ARTIFACTS_MAX;
 
 /**
  * Reports of one execution. A call that was completed has them as `_meta.millwright.artifact`: that is the agent's own
- * word, which the
- * output of a tool is not.
+ * word, which the output of a tool is not.
  */
 export class AgentReports {
   private readonly reports = new Map<string, ReportedArtifact>();

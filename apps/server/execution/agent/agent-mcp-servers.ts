@@ -44,9 +44,9 @@ export async function mcpServersOf(
 
 /**
  * What values of variables and headers hold literally that are called like credentials or look like one, to be kept out
- * of logs and artifacts
- * like secrets. Others stay: `production` in a variable must not hide that word in a report. Of a header also what
- * follows its scheme, which is seldom repeated. Throws SetupError for one that is too long to be looked for.
+ * of logs and artifacts like secrets. Others stay: `production` in a variable must not hide that word in a report. Of a
+ * header also what follows its scheme, which is seldom repeated. Throws SetupError for one that is too long to be
+ * looked for.
  */
 export function literalSecretsOf({ mcp_servers: servers = {} }: AmbientAgentConfig): string[] {
   const found = Object.entries(servers).flatMap(([name, server]) => {

@@ -15,9 +15,8 @@ import { paced } from './agent-rate-limit.ts';
 
 /**
  * Bytes of one protocol message; a flood without a line break is no protocol. An image of 5 MB, as large as models take
- * them, fits twice: agents
- * send it as content and as raw output. That much text is parsed in 20 ms; what takes long are many values, which have
- * a bound of their own.
+ * them, fits twice: agents send it as content and as raw output. That much text is parsed in 20 ms; what takes long are
+ * many values, which have a bound of their own.
  */
 const MESSAGE_BYTES_MAX = 12 * 1_048_576;
 /** Bytes of our answers that an agent has not read yet. */
@@ -34,10 +33,9 @@ const ANSWER: ValueBounds = { nodes: 200_000, characters: 2 * 1_048_576 };
 
 /**
  * The stream over an agent's pipes. An answer to nobody is dropped here, and updates go to `onUpdate` without passing
- * through the library: what
- * it does not understand it prints, as often as it comes. What `onUpdate` throws over is no update. An agent that asks
- * and does not read the
- * answers ends the stream: the library's own queue of them has no bound.
+ * through the library: what it does not understand it prints, as often as it comes. What `onUpdate` throws over is no
+ * update. An agent that asks and does not read the answers ends the stream: the library's own queue of them has no
+ * bound.
  */
 export class AgentStream implements Stream {
   readonly readable: ReadableStream<AnyMessage>;

@@ -31,8 +31,7 @@ export async function loadSession(folder: string): Promise<RememberedSession | u
 
 /**
  * Memory of one execution. A prompt counts as received only when the agent has answered something to it: an agent that
- * was killed before gets
- * it again, which it can see, rather than being asked to go on with what it never received.
+ * was killed before gets it again, which it can see, rather than being asked to go on with what it never received.
  */
 export class SessionMemory {
   private readonly folder: string;

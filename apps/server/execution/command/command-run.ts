@@ -90,7 +90,7 @@ export class CommandRun implements RunningCommand {
   async kill(): Promise<void> {
     if (!this.hasExited) {
       this.stopCause ??= { kind: 'cancelled' };
-      // It does not hear of it: who is spoken with would take a cancel for somebody's request.
+      // Terminated before it is aborted: an agent that saw the abort would take it for a user's cancel.
       await this.terminate(0);
       this.cancelling.abort();
     }

@@ -51,9 +51,8 @@ export interface CommandSpec {
   prompt: string;
   /**
    * Speaks with the command over its pipes; only its standard error becomes events then. When it has resolved, the
-   * command is
-   * ended. Must not reject. Without it the prompt is the command's standard input, and all that it prints becomes
-   * events.
+   * command is ended. Must not reject. Without it the prompt is the command's standard input, and all that it prints
+   * becomes events.
    */
   converse?: (pipes: AgentPipes) => Promise<void>;
   /** Milliseconds of wall-clock time until the command is ended. */

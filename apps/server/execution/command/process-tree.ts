@@ -69,8 +69,8 @@ function statOf(pid: number): Entry | undefined {
 
 /**
  * Ends what an earlier life of the service left running of a run, never what only inherited the pid. Without an
- * identity (nobody came to
- * store it), or with that of another machine, only what carries the run's mark here. Answers how many were killed.
+ * identity (nobody came to store it), or with that of another machine, only what carries the run's mark here. Answers
+ * how many were killed.
  */
 export async function killLeftover(
   identity: ProcessHandle | undefined,
@@ -122,8 +122,7 @@ export async function terminateTree(root: ProcessHandle, search: TreeSearch & { 
 
 /**
  * Bytes of memory that only this tree holds: stacks, heaps, shared anonymous memory. Where the sum is over `enough`,
- * pages that several of
- * its processes share are counted once, which takes longer to find out.
+ * pages that several of its processes share are counted once, which takes longer to find out.
  */
 export async function memoryBytes(root: ProcessHandle, search: TreeSearch, enough: number): Promise<number> {
   const known = new Map([root, ...(search.also ?? [])].map((identity) => [identity.pid, identity.startTime]));

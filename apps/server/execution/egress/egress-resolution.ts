@@ -29,9 +29,8 @@ const QUESTION = { timeout: 3_000, tries: 2 };
 
 /**
  * Names that a list holds as every program of this machine resolves them, `/etc/hosts` included. Names that the run
- * chose by questions to the
- * name servers alone: the machine's way shares two threads with the service, and a run could keep both waiting for
- * names that never answer.
+ * chose by questions to the name servers alone: the machine's way shares two threads with the service, and a run could
+ * keep both waiting for names that never answer.
  */
 export function resolverFor(rules: EgressRules): Resolve {
   const servers = new Resolver(QUESTION);

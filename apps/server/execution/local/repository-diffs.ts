@@ -31,9 +31,8 @@ export interface RepositoryDiffsDeps {
 
 /**
  * Leaves a diff in the artifacts folder for each repository that differs from what the set-up checked out, its new
- * files included, ignored ones
- * not. Names of that kind are the service's: what the run itself put there is replaced. Changes nothing about the end
- * of the run; never rejects.
+ * files included, ignored ones not. Names of that kind are the service's: what the run itself put there is replaced.
+ * Changes nothing about the end of the run; never rejects.
  */
 export async function leaveDiffs({ end, signal, workspace, runId, run, say, log }: RepositoryDiffsDeps): Promise<void> {
   if (signal.aborted || (end.kind !== 'exited' && end.kind !== 'signalled' && end.kind !== 'deadline')) return;
@@ -86,8 +85,8 @@ function linesOf(repositories: readonly CheckedOut[], output: string, compared: 
 
 /**
  * The run's own index stays as it is: new files are noted in a copy. What is set here is what settings of the clone
- * could change of the form of
- * a diff; whatever else they make git do happens behind the run's own walls. Diffs are put in place whole.
+ * could change of the form of a diff; whatever else they make git do happens behind the run's own walls. Diffs are put
+ * in place whole.
  */
 const COMPARE = String.raw`
 cd "$1" || exit 1

@@ -114,8 +114,7 @@ async function existing(path: string): Promise<Mount | undefined> {
 
 /**
  * What a command line and the operator name: of a file its folder, for a script seldom comes alone; the file alone
- * where
- * that folder would show too much; nothing of what is hidden.
+ * where that folder would show too much; nothing of what is hidden.
  */
 async function namedMounts(words: readonly string[], hidden: readonly string[]): Promise<Mount[]> {
   const places = (await Promise.all(words.map(placesOf))).flat();

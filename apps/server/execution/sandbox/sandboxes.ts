@@ -20,9 +20,8 @@ export interface Confinement {
   readOnly: readonly string[];
   /**
    * Words of the command line that the operator wrote, and nobody else: what they name as an absolute path is visible
-   * too. Words that come
-   * from a request, a definition or a payload must never be among them, for each could show the run another file of the
-   * machine.
+   * too. Words that come from a request, a definition or a payload must never be among them, for each could show the
+   * run another file of the machine.
    */
   words: readonly string[];
   /** Files, sockets and folders of the service for this execution, read-only, also of what is hidden otherwise. */
@@ -73,8 +72,8 @@ const RUN_UIDS = 606;
 
 /**
  * The user of one run where runs have one of their own: the same for all of its executions. The kernel counts processes
- * by user, so that
- * a run that forks without end hinders only itself. Two runs may share one; they are still isolated in every other way.
+ * by user, so that a run that forks without end hinders only itself. Two runs may share one; they are still isolated in
+ * every other way.
  */
 export function ownerOf({ owner }: SandboxCandidate, runId: string): Owner | undefined {
   // The last digits of a run's ID are random.

@@ -34,8 +34,7 @@ interface Candidate {
 
 /**
  * What the agent has reported, the report at the workspace's top, then the files directly in its artifacts folder by
- * name: one in memory
- * at a time, and none twice. Nothing of the run may be alive.
+ * name: one in memory at a time, and none twice. Nothing of the run may be alive.
  */
 export async function* collectArtifacts(
   workspace: Workspace,

@@ -108,9 +108,8 @@ export async function workspaceAt({
 
 /**
  * Writes what a run is given, over what it had been given before. Prompt and payload only while nothing of the run is
- * alive; attachments at any
- * time: they go into a folder of the service, for whatever is in a run's own folders may be a link to anywhere the next
- * moment.
+ * alive; attachments at any time: they go into a folder of the service, for whatever is in a run's own folders may be a
+ * link to anywhere the next moment.
  */
 export async function putInputs(
   workspace: Workspace,
@@ -134,8 +133,7 @@ export interface ShownInput {
 
 /**
  * Makes the places at which a run sees its inputs, and answers what has to be mounted there, read-only. Where nothing
- * can be mounted
- * (`mounts` false) the attachments are a link. Only while nothing of the run is alive.
+ * can be mounted (`mounts` false) the attachments are a link. Only while nothing of the run is alive.
  */
 export async function inputsOf(
   { workspace, attachments, inputs, owner }: Workspace,

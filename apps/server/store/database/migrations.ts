@@ -42,9 +42,8 @@ export function refuseUnknown(applied: readonly { name: string }[]): void {
 
 /**
  * Migrates a PostgreSQL database over a connection of its own; another process that does the same is waited for.
- * `version`: this program,
- * where processes of others must not be on the database. Throws SchemaTooNewError and VersionMismatchError before
- * anything is touched.
+ * `version`: this program, where processes of others must not be on the database. Throws SchemaTooNewError and
+ * VersionMismatchError before anything is touched.
  */
 export async function migratePostgres(url: string, version?: string): Promise<void> {
   const source = new DataSource({

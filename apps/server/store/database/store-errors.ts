@@ -28,9 +28,8 @@ export class LostRaceError extends Error {}
 
 /**
  * What a code means for whoever asked: `retry`: the same again can succeed at once; `unavailable`: it can when the
- * database is back;
- * `full`: when somebody has made room. Everything else is `broken`: a bug. PostgreSQL, "Error Codes"; SQLite, "Result
- * Codes"; node:net, node:tls.
+ * database is back; `full`: when somebody has made room. Everything else is `broken`: a bug. PostgreSQL, "Error Codes";
+ * SQLite, "Result Codes"; node:net, node:tls.
  */
 const KINDS: Readonly<Record<string, StoreErrorKind>> = {
   '23505': 'conflict',

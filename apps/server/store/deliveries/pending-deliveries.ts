@@ -54,12 +54,10 @@ export interface StartDecision {
 }
 
 /**
- * What became of an arrival. `busy`: IDs of runs that it did not start, because their groups were. `replaced`: IDs of
- * open runs that
- * made place for its own. `entry`: of stored bytes that were delivered again, the new entry. `stale`: the serving state
- * has moved, or the
- * entry was named minutes ago; decide again. `throttled`: no slot was free and nothing was stored. `gone`: the entry
- * whose bytes were to be delivered again was removed.
+ * What became of a delivery. `busy`: IDs of runs that did not start, because another run of their concurrency group was
+ * open. `replaced`: IDs of open runs that made place for its own. `entry`: of stored bytes that were delivered again,
+ * the new entry. `stale`: the serving state has moved, or the entry was named minutes ago; decide again. `throttled`:
+ * no slot was free and nothing was stored. `gone`: the entry whose bytes were to be delivered again was removed.
  */
 export type DeliveryOutcome =
   | Accepted
@@ -85,8 +83,7 @@ export interface CommitResult {
 
 /**
  * Settles a batch in order of arrival, as if one after the other. The log's entries are the slots; `remembered` spares
- * looking
- * them up where this process is the only writer.
+ * looking them up where this process is the only writer.
  */
 export function* commitDeliveries(
   arrivals: readonly PendingDelivery[],

@@ -13,8 +13,7 @@ import { insertInto } from '../database/table.ts';
 
 /**
  * Where a factory's files come from. What else belongs to it, its kind knows (sync/sources); these members mean the
- * same
- * for every kind that has them.
+ * same for every kind that has them.
  */
 export interface FactorySource {
   kind: string;

@@ -67,10 +67,8 @@ function statements({ bytes, int, computed }: Types): string[] {
     `ALTER TABLE run ADD COLUMN settled_at ${int} GENERATED ALWAYS AS (CASE WHEN state IN ${ENDED} ` +
       `THEN updated_at END) ${computed}`,
     // Open runs are few and change often: one index that grows at its end is read through, and has what they are mostly
-    // asked for.
-    // Ended runs are many and change no more: they enter the indexes of the list when they end, so that neither an
-    // acceptance nor a
-    // change of state pays for them.
+    // asked for. Ended runs are many and change no more: they enter the indexes of the list when they end, so that
+    // neither an acceptance nor a change of state pays for them.
     'DROP INDEX run_updated',
     'CREATE INDEX run_open ON run (updated_at, run_id, factory_uid, state, created_at, config_name, ' +
       'creator_uid) WHERE settled_at IS NULL',

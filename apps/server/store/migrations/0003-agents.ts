@@ -41,8 +41,7 @@ function statements({ bytes, int, keyed, computed }: Types): string[] {
     `CREATE INDEX run_group ON run (concurrency_group, run_id) WHERE concurrency_group IS NOT NULL ` +
       `AND state IN ('QUEUED', 'CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED')`,
     // By factory, oldest first: the next run is found without looking at all that wait. Grows at the end of each
-    // factory, so that an
-    // acceptance writes few pages, however many automations there are.
+    // factory, so that an acceptance writes few pages, however many automations there are.
     'DROP INDEX run_queue',
     `CREATE INDEX run_queue ON run (COALESCE(factory_uid, ''), run_id, automation_uid, concurrency_group) ` +
       `WHERE state = 'QUEUED'`,

@@ -69,9 +69,8 @@ function statements({ int, keyed }: Types): string[] {
     'CREATE INDEX factory_event_factory ON factory_event (factory_uid, id)',
 
     // Commits (or directory revisions) that passes have accepted. Every acceptance of a tip has a number: the one that
-    // a revision came with,
-    // the last one whose tip it was, the one that lost it (0: none). A tip holds what came up to its number and was not
-    // lost by then.
+    // a revision came with, the last one whose tip it was, the one that lost it (0: none). A tip holds what came up to
+    // its number and was not lost by then.
     `CREATE TABLE revision (
       factory_uid TEXT NOT NULL, revision TEXT NOT NULL, ordinal ${int} NOT NULL, seen_at ${int} NOT NULL, lost ${int}
       NOT NULL, tip ${int} NOT NULL, pass_id TEXT,

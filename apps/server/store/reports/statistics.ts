@@ -182,10 +182,8 @@ function* homeOf({ factoryUids, webhookUid, automationUid }: RunScope): Transact
 
 /**
  * Open runs stand in one index and ended ones in others. Both are read in one statement, so that a run that ends
- * meanwhile is counted once.
- * Ended runs of a factory stand in the order of their creation, those of an automation or a webhook in the order of
- * their last change: what
- * was created in the span may have changed at any time since.
+ * meanwhile is counted once. Ended runs of a factory stand in the order of their creation, those of an automation or a
+ * webhook in the order of their last change: what was created in the span may have changed at any time since.
  */
 function runStatements(scope: RunScope, buckets: TimeBuckets, dialect: Database['dialect']): Bounded[] {
   const whole: Span = { fromMs: buckets.fromMs, untilMs: buckets.fromMs + buckets.count * buckets.lengthMs };

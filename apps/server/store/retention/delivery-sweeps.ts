@@ -10,7 +10,7 @@ import {
   type OutcomeKind,
   type RetentionClass,
 } from '#deliveries';
-import { firstUuidv7 } from '#runs';
+import { firstUuidv7, isEnded, RUN_STATES } from '#runs';
 import { ENTRY_TIME_SLACK_MS } from '../deliveries/delivery.entities.ts';
 import { change, inSlices, placeholders, rows, type Transaction } from '../database/transactions.ts';
 import type { SweepBatch, Sweep, WeightedTarget } from './sweeps.ts';
@@ -25,7 +25,8 @@ const ENTRIES_PER_SCAN = 2_000;
 const BYTES_PER_WEIGHT = 16_384;
 const DELIVERY_ROUND_MS = 600_000;
 
-const LIVE = "('QUEUED', 'CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED')";
+/** States of runs that may still need their payload. */
+const OPEN_STATES = `('${RUN_STATES.filter((state) => !isEnded(state)).join("', '")}')`;
 
 /** The log, webhook after webhook; deleted ones too. */
 export function deliverySweep(): Sweep<string> {
@@ -132,7 +133,7 @@ function* removeDeliveries(entryIds: readonly string[]): Transaction<number> {
   for (const some of inSlices(entryIds)) {
     removed += yield* change(
       `DELETE FROM delivery WHERE entry_id IN (${placeholders(some.length)}) AND NOT EXISTS (SELECT 1 ` +
-        `FROM run r WHERE r.entry_id = delivery.entry_id AND r.state IN ${LIVE})`,
+        `FROM run r WHERE r.entry_id = delivery.entry_id AND r.state IN ${OPEN_STATES})`,
       ...some,
     );
   }

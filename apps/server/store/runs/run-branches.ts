@@ -1,9 +1,7 @@
 /**
  * Which indexes a list of runs is read through. Open runs are few and stand in one index; ended runs are many and stand
- * in one for each
- * filter that matters. A list is what several branches find, merged: each goes through an index in the order of the
- * list, or through few
- * runs. contract §3.7 (page 50,000 costs what page 1 costs).
+ * in one for each filter that matters. A list is what several branches find, merged: each goes through an index in the
+ * order of the list, or through few runs. contract §3.7 (page 50,000 costs what page 1 costs).
  */
 import {
   filterConditions,

@@ -139,8 +139,8 @@ export function* storeFollowup(
 
 /**
  * A message to a BLOCKED run answers the oldest question where it names one of its answers. Any other message refuses
- * what is
- * asked, and waits: it is the next thing that the agent is told. So does one with files, which no answer takes along.
+ * what is asked, and waits: it is the next thing that the agent is told. So does one with files, which no answer takes
+ * along.
  */
 function* answerByMessage(
   { run_id: runId, execution_id: executionId }: RunRow,

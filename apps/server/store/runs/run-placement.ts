@@ -46,8 +46,7 @@ export function* hostsServed({ host }: Placement): Transaction<string[]> {
 
 /**
  * Which runs of a factory have an environment that is served: a run names its environment as its author wrote it, by
- * name or UID, and so does the
- * operator. What of a lane is of other environments is passed over in the index alone.
+ * name or UID, and so does the operator. What of a lane is of other environments is passed over in the index alone.
  */
 export function* environmentsServed({ environments }: Placement): Transaction<(factory: string) => PlacementCondition> {
   if (environments.length === 0) return () => EVERYTHING;
@@ -98,8 +97,7 @@ const NO_WORKER = 'waits for a worker: no process that works on runs is running 
 
 /**
  * Says it of runs that have nothing else to say. `mayLack`: whether any run may say that there is no worker at all;
- * answers whether one may
- * from now on. Without it a long queue would be looked through each time, to find nothing.
+ * answers whether one may from now on. Without it a long queue would be looked through each time, to find nothing.
  */
 
 export function* markUnplacedRuns(mayLack: boolean): Transaction<boolean> {

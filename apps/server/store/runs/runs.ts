@@ -78,8 +78,7 @@ export class RunStore {
 
   /**
    * Stores a new run with its files. Answers how many other runs wait, looking at no more than WAITING_COUNTED_MAX;
-   * undefined when its
-   * factory was deleted meanwhile.
+   * undefined when its factory was deleted meanwhile.
    */
   create(run: NewRun, options: CreateRunOptions = {}): Promise<{ waiting: number } | undefined> {
     return this.database.run(() => createRun(run, options));
@@ -242,8 +241,7 @@ export class RunStore {
 
   /**
    * Appends to the run's log in order, and stores what it has used meanwhile; a stale epoch writes nothing. Answers the
-   * last sequence
-   * number, undefined when the claim was lost.
+   * last sequence number, undefined when the claim was lost.
    */
   append(claim: Claim, events: readonly RunEvent[], used?: Meter): Promise<number | undefined> {
     return this.database.run(function* () {
@@ -283,8 +281,8 @@ export class RunStore {
 
   /**
    * Live runs that nobody works on: their lease has run out, or, where this process is the only one (`alone`), they
-   * belong to
-   * another process, which therefore no longer exists. With what is left of their process; at most ABANDONED_MAX.
+   * belong to another process, which therefore no longer exists. With what is left of their process; at most
+   * ABANDONED_MAX.
    */
   abandoned(owner: string, alone: boolean): Promise<AbandonedRun[]> {
     return this.database.read(() => abandonedRuns(owner, alone));
@@ -297,8 +295,8 @@ export class RunStore {
 
   /**
    * Gives a run back whose execution its own service has ended: queued again at once, for whoever claims it, and not
-   * counted as
-   * lost. `decide` on the state of this moment. A cancel that was accepted ends it. False when the claim was lost.
+   * counted as lost. `decide` on the state of this moment. A cancel that was accepted ends it. False when the claim was
+   * lost.
    */
   release(claim: Claim, decide: (state: LeasedState) => ReclaimDecision): Promise<boolean> {
     return this.database.run(() => releaseRun(claim, decide));

@@ -35,7 +35,7 @@ export function sourceRegistry(rows: readonly SourceKind[]): SourceRegistry {
       const kind = kinds.get(members['kind']);
       // Whether local sources are allowed, the operator says.
       if (kind !== undefined) return kind.requestErrors(members, true);
-      // Beside a kind that is none, a path may be that of any.
+      // Unknown kind: what any kind would refuse, but for the path, whose rules differ by kind.
       return rows.flatMap((row) => row.requestErrors({ ...members, path: undefined }, true));
     },
     toItem: (source) => kindOf(source).toItem(source),

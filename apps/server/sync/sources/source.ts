@@ -32,8 +32,7 @@ export interface SourceFailure {
 
 /**
  * How a revision follows on the one that was accepted before. Of git only. Absent when nothing follows: the accepted
- * revision is read
- * again. Where none was accepted, or one of another branch, it begins with the first commit.
+ * revision is read again. Where none was accepted, or one of another branch, it begins with the first commit.
  */
 export interface History {
   /**

@@ -1,7 +1,7 @@
 /**
  * JSON text as a flat list of its values and where each stands in the text. Nothing is converted: numbers beyond a
- * double, keys that come
- * twice and keys like `__proto__` stay what was sent. Works in one loop, so that no nesting is too deep.
+ * double, keys that come twice and keys like `__proto__` stay what was sent. Works in one loop, so that no nesting is
+ * too deep.
  */
 
 /**

@@ -60,8 +60,7 @@ export async function isWhole(folder: string): Promise<boolean> {
 
 /**
  * Removes what a killed git process left behind: lock files, half-written packs and objects. Only called while no git
- * process
- * of ours works on the cache, so every lock is a dead one.
+ * process of ours works on the cache, so every lock is a dead one.
  */
 export async function sweep(folder: string): Promise<void> {
   for (const entry of await entriesBelow(folder)) {

@@ -51,9 +51,8 @@ async function isHeld(session: GitSession, { gitDir, commit }: Branching, before
 
 /**
  * The accepted commit is not there any more. The tip does not descend from it if the cache has all that the tip
- * descends from: a walk
- * to the first commit shows that, or fails, upon which the cache is fetched anew. A hole in a cache is never taken for
- * a rewrite.
+ * descends from: a walk to the first commit shows that, or fails, upon which the cache is fetched anew. A hole in a
+ * cache is never taken for a rewrite.
  */
 async function withoutTrace(
   session: GitSession,

@@ -44,10 +44,8 @@ export const PROCESS_MEMORY_BYTES_MAX = 1024 * 1024 * 1024;
 
 /**
  * Git has no limits of its own on what a server sends: the operating system's are set, then the shell becomes git. A
- * limit that the
- * system does not know, or has set lower already, is left as it is. The signal of a file that is too large is ignored,
- * so that git says
- * what happened. No core files: they would hold the credential.
+ * limit that the system does not know, or has set lower already, is left as it is. The signal of a file that is too
+ * large is ignored, so that git says what happened. No core files: they would hold the credential.
  */
 const LIMITED_GIT =
   `{ trap '' XFSZ || trap '' 25; ulimit -c 0; ulimit -f "$1"; ulimit -v "$2"; } 2>/dev/null; shift 2; exec git ` +
@@ -61,10 +59,9 @@ const STDERR_BYTES_MAX = 64 * 1024;
 
 /**
  * simple-git refuses settings and variables that a careless caller could be tricked into. Arguments and variables come
- * from the files
- * beside this one: `git-environment.ts` has the settings and variables, and what a `GitSession` is asked for is written
- * out where it is
- * asked. So its guards are opted out of, each by name, where they stand in the way of hardening.
+ * from the files beside this one: `git-environment.ts` has the settings and variables, and what a `GitSession` is asked
+ * for is written out where it is asked. So its guards are opted out of, each by name, where they stand in the way of
+ * hardening.
  */
 const OWN_ARGUMENTS: SimpleGitOptions['unsafe'] = {
   allowUnsafeConfigPaths: true, // GIT_CONFIG_GLOBAL=/dev/null
@@ -78,8 +75,8 @@ const OWN_ARGUMENTS: SimpleGitOptions['unsafe'] = {
 
 /**
  * Runs git on the cache alone, for an answer in text, through simple-git. Not for the network: simple-git ends only the
- * process that
- * it started, and a transport helper that waits for its host would stay behind. Resolves whatever the exit code is.
+ * process that it started, and a transport helper that waits for its host would stay behind. Resolves whatever the exit
+ * code is.
  */
 export async function runLocalGit(command: GitCommand): Promise<GitOutput<string>> {
   const deadline = startDeadline(command);
@@ -114,8 +111,7 @@ export async function runLocalGit(command: GitCommand): Promise<GitOutput<string
 
 /**
  * Runs git for an answer in bytes (names and contents are no text), feeding `input` to it. It leads a process group of
- * its own, so that
- * its transport helpers end with it. Resolves whatever the exit code is.
+ * its own, so that its transport helpers end with it. Resolves whatever the exit code is.
  */
 export async function runGit(command: GitCommand): Promise<GitOutput<Buffer>> {
   const deadline = startDeadline(command);

@@ -47,11 +47,9 @@ export interface CommitVerifier {
 
 /**
  * A commit counts as verified when a key of the policy made its one signature and is good now. An OpenPGP key that has
- * expired or was
- * revoked verifies nothing any more, also not what it signed before: the time in a signature is whatever the signer
- * wrote. A tip is
- * verified when it is first seen and again after a restart; that its key expires meanwhile takes nothing away from what
- * is applied.
+ * expired or was revoked verifies nothing any more, also not what it signed before: the time in a signature is whatever
+ * the signer wrote. A tip is verified when it is first seen and again after a restart; that its key expires meanwhile
+ * takes nothing away from what is applied.
  */
 export function createCommitVerifier(keys: readonly CommitKey[]): CommitVerifier {
   let verified: string | undefined;

@@ -52,8 +52,7 @@ export interface WaitLimits {
 /**
  * Asks until the run is in one of the states, at once for the first time, and again when the service was away. Throws
  * WaitTimeoutError with the run as it was seen last, WaitEndedError with a run that has ended otherwise,
- * MillwrightError for
- * states and times that are none, UserAbortError, and what asking throws.
+ * MillwrightError for states and times that are none, UserAbortError, and what asking throws.
  */
 export async function waitForRun(
   retrieve: Looking,

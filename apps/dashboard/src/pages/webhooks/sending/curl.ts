@@ -40,8 +40,7 @@ function isSignedInShell({ timestamp }: ServedScheme): boolean {
 /**
  * How the scheme signs, as lines of a POSIX shell in which `$SECRET`, `$AT` (Unix time), `$ID` and `$BODY` are set. One
  * command in brackets: a shell that it is pasted into reads it whole, so that none of its lines is taken for the
- * secret,
- * and forgets the secret with it.
+ * secret, and forgets the secret with it.
  */
 function signedCommand(url: string, scheme: ServedScheme): string {
   const mac = `openssl dgst -${scheme.algorithm} ${scheme.key === 'whsec' ? BYTES_KEY : TEXT_KEY}`;
