@@ -18,7 +18,7 @@ import { HealthModule } from './health/health.module.ts';
 import { HttpModule } from './http/http.module.ts';
 import { DisabledIngressModule, IngressModule } from './ingress/ingress.module.ts';
 import { KeysModule, KeyUsesModule } from './keys/keys.module.ts';
-import { ServiceDeps } from './lifecycle.ts';
+import { ServiceComponents } from './lifecycle.ts';
 import { PushNoticesModule } from './push-notices/push-notices.module.ts';
 import { RetentionModule } from './retention/retention.module.ts';
 import { RunNoticesModule, RunsModule } from './runs/runs.module.ts';
@@ -30,7 +30,7 @@ import { StatisticsModule } from './statistics/statistics.module.ts';
 import { SyncLoopsModule, SyncModule } from './sync/sync.module.ts';
 import { ServingModule, ServingPublisherModule, WebhooksModule } from './webhooks/webhooks.module.ts';
 
-/** Of every process. They are global: what all have, each feature may ask for. */
+/** Of every process. All but HealthModule are global: what every process has, each feature may ask for. */
 const BASE: readonly Type[] = [
   HttpModule,
   KeyUsesModule,
@@ -80,7 +80,7 @@ export class AppModule {
     return {
       module: AppModule,
       imports: [ScheduleModule.forRoot(), ...given, ...chosen],
-      providers: [ScheduledJobs, ServiceDeps],
+      providers: [ScheduledJobs, ServiceComponents],
     };
   }
 }

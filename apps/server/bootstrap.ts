@@ -15,7 +15,7 @@ import { BUILT_IN_AGENT, type BuiltInAgent } from './execution/agent/agents.ts';
 import { readProfiles } from './execution/agent/profile-file.ts';
 import { RunAgents } from './execution/preparation/run-agents.ts';
 import { createHttp, TlsError } from './http/server.ts';
-import { ServiceDeps, startService, stopService } from './lifecycle.ts';
+import { ServiceComponents, startService, stopService } from './lifecycle.ts';
 import { lockDataFolder, type DataFolderLock, DataFolderError } from './process/data-folder.ts';
 import { logOutages, openNotices } from './store/database-log.ts';
 import {
@@ -49,7 +49,7 @@ import { SOURCES } from './sync/sources/registry.ts';
 
 /** Everything that runs, for `start`, tests and benchmarks. A part that this process has no role for is absent. */
 export interface Service extends Pick<
-  ServiceDeps,
+  ServiceComponents,
   | 'config'
   | 'database'
   | 'installation'
@@ -133,7 +133,7 @@ async function openService(given: Given, lock: DataFolderLock): Promise<Service>
       StoreModule.over(database, openNotices(config, database.isPooled, log), hasCommits),
     ]);
     const app = await createHttp({ config, log, module });
-    const parts = app.get(ServiceDeps);
+    const parts = app.get(ServiceComponents);
     const deps = { parts, app, lock };
     return { ...parts, app, start: () => startService(deps), stop: () => stopService(deps) };
   } catch (error) {

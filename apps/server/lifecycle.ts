@@ -36,7 +36,7 @@ import { Serving } from './webhooks/serving-state.ts';
  * is absent.
  */
 @Injectable()
-export class ServiceDeps {
+export class ServiceComponents {
   constructor(
     @Inject(CONFIG) readonly config: Config,
     @Inject(DATABASE) readonly database: Database,
@@ -68,7 +68,7 @@ export class ServiceDeps {
 
 /** The parts, and what was opened around them. */
 export interface LifecycleDeps {
-  parts: ServiceDeps;
+  parts: ServiceComponents;
   app: NestFastifyApplication;
   lock: DataFolderLock;
 }
@@ -120,7 +120,7 @@ export async function stopService(deps: LifecycleDeps): Promise<void> {
 }
 
 /** With a database of its own nobody else can hold a factory, an idempotency key or a place among the replicas. */
-async function releaseAll({ config, factories, answers, replicas }: ServiceDeps): Promise<void> {
+async function releaseAll({ config, factories, answers, replicas }: ServiceComponents): Promise<void> {
   if (config.databaseUrl === undefined)
     await Promise.all([factories.releaseAll(), answers.releaseAll(), replicas.forgetAll()]);
 }

@@ -1,6 +1,6 @@
 /** The work on runs: who tells of it, in every process; the engine, where one works on runs. */
 import { createHmac } from 'node:crypto';
-import { Global, Module } from '@nestjs/common';
+import { Global, Inject, Injectable, Module } from '@nestjs/common';
 import type { Config } from '../config/config.ts';
 import { DiskWatch } from '../process/disk-watch.ts';
 import { Clock, CONFIG, IdSource, ProcessIdentity } from '../process/injection-tokens.ts';
@@ -35,6 +35,9 @@ const FAULT_MS = 60_000;
 
 /** Token of the `Dispatch`: by tables or by a queue, as the operator chose. */
 const DISPATCH = Symbol('Dispatch');
+
+/** Token of the `Executor`: where executions run. */
+const EXECUTOR = Symbol('Executor');
 
 /**
  * The queue of the engine `bullmq`, in the database or in Redis where the operator names one; undefined where processes
@@ -73,6 +76,68 @@ function openQueue(config: Config, { uidKey }: Installation, clock: Clock, log: 
 })
 export class DispatchModule {}
 
+/** What environments and skills of runs are prepared with. */
+@Injectable()
+class PreparationDeps {
+  constructor(
+    @Inject(CONFIG) readonly config: Config,
+    readonly factories: FactoryStore,
+    readonly secrets: SecretReader,
+    readonly resources: ResourceStore,
+    readonly repositories: Repositories,
+  ) {}
+}
+
+/**
+ * Makes the engine of what is injected. The engine itself takes one object, so that tests give it an executor, a clock
+ * and a dispatch of their own.
+ */
+@Injectable()
+class EngineFactory {
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly identity: ProcessIdentity,
+    @Inject(EXECUTOR) private readonly executor: Executor,
+    private readonly agents: RunAgents,
+    private readonly environments: Environments,
+    private readonly skills: Skills,
+    private readonly repositories: Repositories,
+    @Inject(DISPATCH) private readonly dispatch: Dispatch,
+    private readonly notifier: RunNotifier,
+    private readonly notices: Notices,
+    private readonly disk: DiskWatch,
+    private readonly secrets: SecretReader,
+    private readonly runs: RunStore,
+    private readonly deliveries: DeliveryStore,
+    private readonly attachments: AttachmentStore,
+    private readonly artifacts: ArtifactStore,
+    private readonly permissions: PermissionStore,
+    private readonly histories: RunHistoryStore,
+    private readonly clock: Clock,
+    private readonly ids: IdSource,
+    private readonly log: Log,
+  ) {}
+
+  create(): Engine {
+    const { config, executor, environments, skills, dispatch, secrets, log } = this;
+    const { runs, deliveries, attachments, artifacts, permissions, histories } = this;
+    const engine = new Engine({
+      ...{ config, executor, environments, skills, dispatch, secrets, log },
+      ...{ runs, deliveries, attachments, artifacts, permissions, histories },
+      owner: this.identity.owner,
+      builtInAgent: this.agents.builtIn,
+      profiles: this.agents.profiles,
+      isDiskLow: () => this.disk.isLow(),
+      freeRepositorySpace: () => this.repositories.relieve(),
+      nowMs: () => this.clock.nowMs(),
+      newId: () => this.ids.newId(),
+      publish: (runId) => this.notifier.publish(runId),
+    });
+    this.notices.subscribe('runs', () => engine.wake());
+    return engine;
+  }
+}
+
 /** The engine of this process, and what it prepares runs with. */
 @Global()
 @Module({
@@ -104,100 +169,25 @@ export class DispatchModule {}
       inject: [CONFIG, Clock, DiskWatch],
     },
     {
-      provide: LocalExecutor,
-      useFactory: (config: Config, repositories: Repositories, { builtIn: builtInAgent }: RunAgents, log: Log) =>
-        new LocalExecutor({ config, repositories, builtInAgent, log }),
-      inject: [CONFIG, Repositories, RunAgents, Log],
-    },
-    ...[Environments, Skills].map((Preparation) => ({
-      provide: Preparation,
+      provide: EXECUTOR,
       useFactory: (
         config: Config,
-        factories: FactoryStore,
-        secrets: SecretReader,
-        resources: ResourceStore,
         repositories: Repositories,
-      ) => new Preparation({ config, factories, secrets, resources, repositories }),
-      inject: [CONFIG, FactoryStore, SecretReader, ResourceStore, Repositories],
-    })),
-    {
-      provide: Engine,
-      useFactory: engineOf,
-      inject: [
-        CONFIG,
-        ProcessIdentity,
-        LocalExecutor,
-        RunAgents,
-        Environments,
-        Skills,
-        Repositories,
-        DISPATCH,
-        RunNotifier,
-        Notices,
-        DiskWatch,
-        SecretReader,
-        RunStore,
-        DeliveryStore,
-        AttachmentStore,
-        ArtifactStore,
-        PermissionStore,
-        RunHistoryStore,
-        Clock,
-        IdSource,
-        Log,
-      ],
+        { builtIn: builtInAgent }: RunAgents,
+        log: Log,
+      ): Executor => new LocalExecutor({ config, repositories, builtInAgent, log }),
+      inject: [CONFIG, Repositories, RunAgents, Log],
     },
+    {
+      provide: Environments,
+      useFactory: (deps: PreparationDeps) => new Environments(deps),
+      inject: [PreparationDeps],
+    },
+    { provide: Skills, useFactory: (deps: PreparationDeps) => new Skills(deps), inject: [PreparationDeps] },
+    PreparationDeps,
+    EngineFactory,
+    { provide: Engine, useFactory: (factory: EngineFactory) => factory.create(), inject: [EngineFactory] },
   ],
   exports: [Engine, Repositories],
 })
 export class ExecutionModule {}
-
-function engineOf(
-  config: Config,
-  { owner }: ProcessIdentity,
-  executor: Executor,
-  agents: RunAgents,
-  environments: Environments,
-  skills: Skills,
-  repositories: Repositories,
-  dispatch: Dispatch,
-  notifier: RunNotifier,
-  notices: Notices,
-  disk: DiskWatch,
-  secrets: SecretReader,
-  runs: RunStore,
-  deliveries: DeliveryStore,
-  attachments: AttachmentStore,
-  artifacts: ArtifactStore,
-  permissions: PermissionStore,
-  histories: RunHistoryStore,
-  clock: Clock,
-  ids: IdSource,
-  log: Log,
-): Engine {
-  const engine = new Engine({
-    config,
-    owner,
-    executor,
-    builtInAgent: agents.builtIn,
-    profiles: agents.profiles,
-    environments,
-    skills,
-    isDiskLow: () => disk.isLow(),
-    freeRepositorySpace: () => repositories.relieve(),
-    runs,
-    deliveries,
-    attachments,
-    artifacts,
-    permissions,
-    histories,
-    secrets,
-    nowMs: () => clock.nowMs(),
-    newId: () => ids.newId(),
-    log,
-    publish: (runId) => notifier.publish(runId),
-    dispatch,
-  });
-  notices.subscribe('runs', () => engine.wake());
-  return engine;
-}

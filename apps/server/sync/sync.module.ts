@@ -122,7 +122,7 @@ export class SyncLoopsModule {}
           notices,
           forgetSource: (uid) =>
             SOURCES.forget(dataDir, uid).catch((fault: unknown) =>
-              log.fault('git cache deletion failed', fault, { factory: uid }),
+              log.fault('source cache deletion failed', fault, { factory: uid }),
             ),
           report: (fault) => log.fault('factory assignment poll failed', fault),
           pollMs: databaseUrl === undefined ? undefined : (factoriesMs ?? 'usual'),
