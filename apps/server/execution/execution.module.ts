@@ -122,8 +122,19 @@ class EngineFactory {
     const { config, executor, environments, skills, dispatch, secrets, log } = this;
     const { runs, deliveries, attachments, artifacts, permissions, histories } = this;
     const engine = new Engine({
-      ...{ config, executor, environments, skills, dispatch, secrets, log },
-      ...{ runs, deliveries, attachments, artifacts, permissions, histories },
+      config,
+      executor,
+      environments,
+      skills,
+      dispatch,
+      secrets,
+      log,
+      runs,
+      deliveries,
+      attachments,
+      artifacts,
+      permissions,
+      histories,
       owner: this.identity.owner,
       builtInAgent: this.agents.builtIn,
       profiles: this.agents.profiles,
