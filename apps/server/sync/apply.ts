@@ -1,6 +1,6 @@
 /**
- * From a plan to what is written of a managed factory, as values; `DefinitionStore.apply` writes them in one transaction.
- * contract §9.
+ * From a plan to what is written of a managed factory, as values; `DefinitionStore.apply` writes them in one
+ * transaction. contract §9.
  */
 import type { Definitions, Reading } from '#definitions';
 import type { Actual, AppliedObject, Change, Plan } from '#reconcile';
