@@ -1,6 +1,14 @@
 /** What the grammar of payload filters refuses and warns of, and where. contract §7. */
-import { compileFilter, DEPTH_MAX, LEAVES_MAX, MATCH_EVERYTHING, SET_VALUES_MAX, UNREADABLE_FILTER } from './index.ts';
-import type { FilterProblem, JsonValue } from './index.ts';
+import {
+  compileFilter,
+  DEPTH_MAX,
+  LEAVES_MAX,
+  MATCH_EVERYTHING,
+  SET_VALUES_MAX,
+  UNREADABLE_FILTER,
+  type FilterProblem,
+  type JsonValue,
+} from './index.ts';
 
 const SECRET = 'pa55-phrase'; // stands in every value; must appear in no message
 

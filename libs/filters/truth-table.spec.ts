@@ -2,8 +2,7 @@
  * The truth table of contract §7. Filters and payloads are JSON texts, so that `__proto__` arrives as it does from the
  * wire.
  */
-import { compileFilter } from './index.ts';
-import type { CompiledFilter, FilterVerdict, JsonValue } from './index.ts';
+import { compileFilter, type CompiledFilter, type FilterVerdict, type JsonValue } from './index.ts';
 
 const PASSES = 'passes';
 

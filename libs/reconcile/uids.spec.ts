@@ -1,6 +1,5 @@
 /** UIDs against vectors computed by another implementation of contract §1, and what must make them differ. */
-import { deriveUid, UID_KEY_BYTES_MIN } from './index.ts';
-import type { ObjectKind } from './index.ts';
+import { deriveUid, UID_KEY_BYTES_MIN, type ObjectKind } from './index.ts';
 
 const KEY = Uint8Array.from({ length: 32 }, (_, i) => i);
 const OTHER_KEY = new Uint8Array(32).fill(0xff);

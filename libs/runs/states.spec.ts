@@ -1,6 +1,5 @@
 /** Every move between two run states is allowed or refused as the contract has it. */
-import { canMove, isEnded, RUN_STATES, TRANSITIONS } from './index.ts';
-import type { RunState } from './index.ts';
+import { canMove, isEnded, RUN_STATES, TRANSITIONS, type RunState } from './index.ts';
 
 describe('moves between states', () => {
   const rows: { from: RunState; to: RunState; allowed: boolean; why: string }[] = [

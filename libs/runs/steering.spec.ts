@@ -6,8 +6,9 @@ import {
   RUN_ATTACHMENTS_MAX,
   RUN_STATES,
   TASK_BYTES_MAX,
+  type FollowupOutcome,
+  type RunState,
 } from './index.ts';
-import type { FollowupOutcome, RunState } from './index.ts';
 
 const NO_FILES = { count: 0, bytes: 0 };
 

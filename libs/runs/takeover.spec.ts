@@ -1,6 +1,5 @@
 /** Whether a lost execution is started again, resumed or ended. */
-import { afterHandOver, afterLeaseExpiry, mayRunOn } from './index.ts';
-import type { LeaseExpiryDecision, LostExecution } from './index.ts';
+import { afterHandOver, afterLeaseExpiry, mayRunOn, type LeaseExpiryDecision, type LostExecution } from './index.ts';
 
 const LOST: LostExecution = {
   state: 'INPROGRESS',

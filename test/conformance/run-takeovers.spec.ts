@@ -2,8 +2,7 @@
  * Executions that are over before their work is, on every database: handed back, lost, cancelled meanwhile; and the end
  * that is told once. contract §3.6 (States).
  */
-import { followupOutcome, isEnded, type RunState } from '#runs';
-import type { RunEnd } from '#runs';
+import { followupOutcome, isEnded, type RunState, type RunEnd } from '#runs';
 import type { Claim } from '../../apps/server/store/runs/runs.ts';
 import type { RunRow } from '../../apps/server/store/runs/run.entities.ts';
 import { select, meddle, onEachBackend, type Stores } from './backends.ts';

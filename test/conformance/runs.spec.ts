@@ -2,8 +2,7 @@
  * Runs on every database: conditional updates, claims, cancel against end, follow-ups, takeovers, lists. spec: States
  * and transitions; contract §3.
  */
-import { followupOutcome, isEnded, type RunState } from '#runs';
-import type { RunEnd } from '#runs';
+import { followupOutcome, isEnded, type RunState, type RunEnd } from '#runs';
 import type { Claim } from '../../apps/server/store/runs/runs.ts';
 import type { RunRow } from '../../apps/server/store/runs/run.entities.ts';
 import { select, meddle, onEachBackend, type Stores } from './backends.ts';

@@ -8,16 +8,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { client, methods, ndJsonStream, PROTOCOL_VERSION } from '@agentclientprotocol/sdk';
-import type {
-  ClientContext,
-  ContentBlock,
-  InitializeResponse,
-  McpServer,
-  NewSessionResponse,
-  PromptResponse,
-  RequestPermissionRequest,
-  SessionUpdate,
+import {
+  client,
+  methods,
+  ndJsonStream,
+  PROTOCOL_VERSION,
+  type ClientContext,
+  type ContentBlock,
+  type InitializeResponse,
+  type McpServer,
+  type NewSessionResponse,
+  type PromptResponse,
+  type RequestPermissionRequest,
+  type SessionUpdate,
 } from '@agentclientprotocol/sdk';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));

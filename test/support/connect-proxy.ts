@@ -1,7 +1,6 @@
 /** A proxy on loopback that knows CONNECT only, as the egress of a run is one. */
 import { createServer } from 'node:http';
-import { connect } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import { connect, type AddressInfo, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 export interface ConnectProxy {

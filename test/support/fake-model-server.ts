@@ -2,8 +2,7 @@
  * A model endpoint on loopback that answers by script: streams texts and tool calls, or misbehaves; records what it is
  * asked. One server speaks every protocol that is listed here.
  */
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { anthropicMessages } from './fake-model-anthropic.ts';

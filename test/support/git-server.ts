@@ -2,8 +2,7 @@
  * A real git server for tests: `git http-backend` behind https with a throw-away authority; counts what it is asked,
  * fails on demand.
  */
-import { execFile, execFileSync, spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -12,8 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
-import { createRepository, environment } from './git-repository.ts';
-import type { RepositoryOptions, TestRepository } from './git-repository.ts';
+import { createRepository, environment, type RepositoryOptions, type TestRepository } from './git-repository.ts';
 
 export { createRepository, hideRepository } from './git-repository.ts';
 export type { CommitOptions, CommittedEntry, RepositoryOptions, TestRepository } from './git-repository.ts';

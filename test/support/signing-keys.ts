@@ -6,8 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { environment } from './git-repository.ts';
-import type { TestRepository } from './git-repository.ts';
+import { environment, type TestRepository } from './git-repository.ts';
 
 export interface SigningKey {
   /** What a sync policy names. */

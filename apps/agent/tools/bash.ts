@@ -1,10 +1,8 @@
 /** The tool `bash`: a command line in the working folder. */
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
-import { runCommand } from './commands.ts';
-import type { CommandEnding } from './commands.ts';
-import { tool } from './types.ts';
-import type { Outcome } from './types.ts';
+import { runCommand, type CommandEnding } from './commands.ts';
+import { tool, type Outcome } from './types.ts';
 import { oneLine } from '../diagnostics.ts';
 
 /** Seconds: enough for most tests and builds, and the most that one call may ask for. */

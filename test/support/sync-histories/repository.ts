@@ -7,8 +7,7 @@ import {
   type KnownRevisions,
   type Snapshot,
 } from '../../../apps/server/sync/sources/source.ts';
-import type { Edit } from './steps.ts';
-import { SECRET_NAMES } from './steps.ts';
+import { type Edit, SECRET_NAMES } from './steps.ts';
 import {
   breakageOf,
   FACTORY_PATH,

@@ -1,8 +1,7 @@
 /** Real process trees: recognised by what was stored of them, asked to end, and killed with children and daemons. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { isAlive, killLeftover, killTree, processIdentity, terminateTree } from './process-tree.ts';
-import type { ProcessHandle } from './process-tree.ts';
+import { isAlive, killLeftover, killTree, processIdentity, terminateTree, type ProcessHandle } from './process-tree.ts';
 
 const RUN = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';
 const onLinux = process.platform === 'linux';

@@ -7,16 +7,16 @@ import {
   type CommandEnd,
   type LeasedState,
   type SupervisionState,
+  type RunEnd,
+  commandOutcome,
 } from '#runs';
 import type { Config } from '../../config/config.ts';
 import type { RunRow } from '../../store/runs/run.entities.ts';
 import type { ReclaimDecision } from '../../store/runs/run-executions.ts';
-import type { RunEnd } from '#runs';
 import type { ClaimedRun } from '../../store/runs/runs.ts';
 import type { TurnEnd } from '../agent/agent-conversation.ts';
 import { toRunOutcome } from '../agent/agents.ts';
 import { harnessOf, type ExecutionSpec } from '../preparation/execution-spec.ts';
-import { commandOutcome } from '#runs';
 import { withModelRemark } from './startup-warnings.ts';
 
 /** The service failed, and not the run. */

@@ -10,12 +10,12 @@ import {
   SUPERVISION_START,
   supervisionOutcome,
   type SupervisionEvent,
+  type RunEnd,
 } from '#runs';
 import type { Log } from '../../process/log.ts';
 import type { ArtifactStore, AttachmentStore } from '../../store/runs/run-files.ts';
 import type { PermissionStore } from '../../store/runs/permissions.ts';
 import type { RunHistoryStore } from '../../store/runs/run-history.ts';
-import type { RunEnd } from '#runs';
 import type { ClaimedRun, RunStore } from '../../store/runs/runs.ts';
 import { AgentReports } from '../agent/agent-artifacts.ts';
 import { runBounds, runUsage } from '#agents';

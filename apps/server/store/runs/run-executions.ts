@@ -2,12 +2,11 @@
  * Executions from preparation to end: begun, finished, reclaimed when lost, released by a service that stops. contract
  * §3.6 (States).
  */
-import type { LeasedState } from '#runs';
+import type { LeasedState, RunEnd } from '#runs';
 import { closeQuestions } from './permissions.ts';
 import { appendToLog } from './run-log.ts';
 import { requeueForFollowups } from './run-commands.ts';
 import { returnTask, type Task, takeTask } from './run-tasks.ts';
-import type { RunEnd } from '#runs';
 import type { Claim } from './runs.ts';
 import { change, databaseNow, row, rows, type Transaction } from '../database/transactions.ts';
 import { type RunRow, LIVE_STATES } from './run.entities.ts';

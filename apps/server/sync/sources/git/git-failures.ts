@@ -4,8 +4,7 @@
  */
 import { FETCH_BYTES_MAX, PROCESS_MEMORY_BYTES_MAX, type GitOutput } from './git-process.ts';
 import { maskUserinfo } from './git-urls.ts';
-import { SourceUnavailableError } from '../source.ts';
-import type { SourceFailureReason } from '../source.ts';
+import { SourceUnavailableError, type SourceFailureReason } from '../source.ts';
 
 /** Length of git's own words in a message, in characters: one line of a status page. */
 const DETAIL_CHARACTERS_MAX = 300;

@@ -3,8 +3,7 @@
  * child process.
  */
 import { spawn } from 'node:child_process';
-import { simpleGit } from 'simple-git';
-import type { SimpleGitOptions } from 'simple-git';
+import { simpleGit, type SimpleGitOptions } from 'simple-git';
 
 export interface GitCommand {
   args: readonly string[];
