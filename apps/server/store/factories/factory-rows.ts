@@ -10,6 +10,7 @@ import { PRINCIPAL } from '../access/access.entities.ts';
 import { FACTORY, type FactoryRow } from './factory.entities.ts';
 import { forgetRevisions } from './revisions.ts';
 import { insertInto } from '../database/table.ts';
+import { materializeFactory } from '../runs/waiting-runs.ts';
 
 /**
  * Where a factory's files come from. What else belongs to it, its kind knows (sync/sources); these members mean the
@@ -85,6 +86,7 @@ export function* deleteFactory(uid: string, by: ChangedBy | undefined): Transact
   for (const table of ['webhook', 'automation', 'resource']) {
     yield* change(`UPDATE ${table} SET deleted_at = ? WHERE factory_uid = ? AND deleted_at IS NULL`, nowMs, uid);
   }
+  yield* materializeFactory(uid);
   yield* change(
     "UPDATE run SET state = 'CANCELLED', status_message = 'the factory was deleted', cancel_requested_at = ?, " +
       "finished_at = ?, updated_at = ? WHERE factory_uid = ? AND state = 'QUEUED'",
