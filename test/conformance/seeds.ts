@@ -210,7 +210,7 @@ export function startedBy(served: Served, wish: StartOptions): NewWebhookRun[] {
   const automations = (wish.automations ?? [{ uid: served.automationUid }]).map(({ uid, definition }) => ({
     uid,
     name: `name of ${uid}`,
-    definition: { ...automationOf(uid, uid, [served.webhookUid]).definition, ...definition } as AutomationDefinition,
+    definition: { ...automationOf(uid, uid, [served.webhookUid]).definition, ...definition },
   }));
   return toNewRuns(
     new Map(automations.map(({ uid, definition }) => [uid, definition])),

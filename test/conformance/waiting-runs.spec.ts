@@ -10,11 +10,14 @@ import type { RunFilter } from '../../apps/server/store/runs/run-filters.ts';
 import { RunLists, type RunListKey } from '../../apps/server/store/runs/run-lists.ts';
 import { Outbox } from '../../apps/server/store/runs/outbox.ts';
 import { materializeRuns } from '../../apps/server/store/runs/waiting-runs.ts';
+import { StoreError } from '../../apps/server/store/database/store-errors.ts';
 import { RUN, type RunRow } from '../../apps/server/store/runs/run.entities.ts';
 import { StatisticsStore } from '../../apps/server/store/reports/statistics.ts';
 import { TrafficStore } from '../../apps/server/store/factories/traffic.ts';
+import { snapshotSweep } from '../../apps/server/store/retention/run-sweeps.ts';
 import { deliverySweep } from '../../apps/server/store/retention/delivery-sweeps.ts';
 import { count, meddle, onEachBackend, select, type Stores } from './backends.ts';
+import { sweepAll } from './sweep-runs.ts';
 import { arrivalAt, newId, runOf, seedServed, startedBy, unique, type Served, type StartOptions } from './seeds.ts';
 
 const DAY_MS = 86_400_000;
@@ -307,6 +310,32 @@ await onEachBackend('runs that wait as references', (world) => {
     });
   });
 
+  it('leave their snapshot behind, which goes when neither they nor their factory need it', async () => {
+    await empty();
+    const served = await seedServed(stores);
+    const left = async () =>
+      (
+        await select<{ revision: string }>(
+          stores,
+          'SELECT definition_revision AS revision FROM run_snapshot WHERE factory_uid = ? ORDER BY 1',
+          served.factoryUid,
+        )
+      ).map(({ revision }) => revision);
+    const [old] = await deliver(served, { revision: 'old' });
+    await deliver(served, { revision: 'new' });
+    await meddle(stores, "UPDATE factory SET revision_applied = 'new' WHERE uid = ?", served.factoryUid);
+    await sweepAll(stores, snapshotSweep());
+    expect(await left()).toEqual(['new', 'old']);
+    await materialize([old as NewWebhookRun]);
+    await empty();
+    await sweepAll(stores, snapshotSweep());
+    expect(await left()).toEqual(['new']);
+    await stores.factories.remove(served.factoryUid);
+    await sweepAll(stores, snapshotSweep());
+    expect(await left()).toEqual([]);
+    expect((await stores.runs.find(old?.runId ?? ''))?.prompt).toContain('look');
+  });
+
   it('a run of a group has a row from the beginning: groups are decided by rows', async () => {
     const served = await seedServed(stores);
     const [run] = await deliver(served, {
@@ -326,7 +355,7 @@ await onEachBackend('runs that wait as references', (world) => {
     // An entry of this ID is there already: the commit fails behind the snapshot.
     const [before] = await deliver(served, { revision: 'other' });
     const failing = stores.deliveries.acceptOnce({ ...arrival, entryId: before?.entryId ?? '' });
-    await expect(failing).rejects.toThrow();
+    await expect(failing).rejects.toThrow(StoreError);
     const [run] = await deliver(served);
     expect(await stores.runs.find(run?.runId ?? '')).toMatchObject({ state: 'QUEUED' });
   });
@@ -368,11 +397,11 @@ function filters(runs: readonly NewWebhookRun[], [one, two]: readonly [Served, S
       createdBeforeMs: maybe(time),
       updatedAfterMs: maybe(time),
       withoutEnvironment: maybe(fc.boolean()),
-    }) as fc.Arbitrary<RunFilter>,
+    }),
     order: fc.record({
-      by: fc.constantFrom('updated_at', 'created_at', 'title'),
-      direction: fc.constantFrom('asc', 'desc'),
-    }) as fc.Arbitrary<RunOrder>,
+      by: fc.constantFrom('updated_at' as const, 'created_at' as const, 'title' as const),
+      direction: fc.constantFrom('asc' as const, 'desc' as const),
+    }),
     limit: fc.integer({ min: 1, max: 5 }),
   });
 }

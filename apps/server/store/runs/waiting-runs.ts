@@ -178,6 +178,14 @@ export function* isAnyReferring(): Transaction<boolean> {
   return (yield* row('SELECT 1 AS waits FROM waiting_run LIMIT 1')) !== undefined;
 }
 
+/** Whether any run of an automation waits as a reference for this machine ('': for none). */
+export function* isAnyWaitingOf(factoryUid: string, automationUid: string, host: string): Transaction<boolean> {
+  return (
+    (yield* oldestWaiting({ factory: factoryUid, automation: automationUid }, host, { text: '', params: [] })) !==
+    undefined
+  );
+}
+
 /** Runs that wait by factory. */
 export function waitingByFactory(): Transaction<{ uid: string; waiting: number }[]> {
   // In the order of the queue.
