@@ -306,7 +306,8 @@ const server = await postgresServer();
         'all have ended',
         async () => {
           const [left] = await stored<{ n: number }>(
-            `SELECT count(*) AS n FROM every_run WHERE state <> 'SUCCEEDED' AND run_id IN (${ids.map(() => '?').join(', ')})`,
+            "SELECT count(*) AS n FROM every_run WHERE state <> 'SUCCEEDED' " +
+              `AND run_id IN (${ids.map(() => '?').join(', ')})`,
             ...ids,
           );
           return left?.n === 0 ? true : undefined;

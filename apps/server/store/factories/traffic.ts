@@ -110,9 +110,11 @@ function openRuns({ factoryUid, first }: Span, dialect: Database['dialect']): Tr
   const counted = (runs: Sql) => sql`SELECT webhook_uid, automation_uid, environment_id, skill_spec, state,
     count(*) AS n, max(run_id) AS last FROM ${runs} AND factory_uid = ${factoryUid} AND run_id >= ${first}
     GROUP BY webhook_uid, automation_uid, environment_id, skill_spec, state`;
-  return query<OpenRun>(
-    sql`${counted(sql`run${hint} WHERE settled_at IS NULL`)} UNION ALL ${counted(phrase('waiting_run_row WHERE true'))}`,
-  );
+  const [own, waiting] = [
+    counted(sql`run${hint} WHERE settled_at IS NULL`),
+    counted(phrase('waiting_run_row WHERE true')),
+  ];
+  return query<OpenRun>(sql`${own} UNION ALL ${waiting}`);
 }
 
 /** What was created since then ended since then, too: the index is in order of the ends. */

@@ -110,8 +110,8 @@ function statements({ bytes, int, keyed, binary, receivedAt }: Types): string[] 
   const names = COLUMNS.map(([name]) => name).join(', ');
   const waiting = COLUMNS.map(([name, value]) => `${value === '@prompt' ? prompt : value} AS ${name}`).join(', ');
   return [
-    `CREATE TABLE run_snapshot (digest ${bytes} PRIMARY KEY, title TEXT${binary} NOT NULL, prompt_head TEXT NOT NULL, ` +
-      'prompt_middle TEXT NOT NULL, prompt_tail TEXT NOT NULL, creator_uid TEXT NOT NULL, config_name TEXT, ' +
+    `CREATE TABLE run_snapshot (digest ${bytes} PRIMARY KEY, title TEXT${binary} NOT NULL, ` +
+      'prompt_head TEXT NOT NULL, prompt_middle TEXT NOT NULL, prompt_tail TEXT NOT NULL, creator_uid TEXT NOT NULL, config_name TEXT, ' +
       'agent_config TEXT NOT NULL, metadata TEXT NOT NULL, factory_uid TEXT NOT NULL, automation_uid TEXT NOT NULL, ' +
       'webhook_uid TEXT NOT NULL, definition_revision TEXT NOT NULL, model_id TEXT, environment_id TEXT, ' +
       'skill_spec TEXT, worker_host TEXT, limits TEXT, network TEXT)',
@@ -122,8 +122,8 @@ function statements({ bytes, int, keyed, binary, receivedAt }: Types): string[] 
     `CREATE TABLE waiting_queue (worker_host TEXT NOT NULL, factory_uid TEXT NOT NULL, run_id TEXT NOT NULL, ` +
       `automation_uid TEXT NOT NULL, environment_id TEXT, PRIMARY KEY (worker_host, factory_uid, run_id))${keyed}`,
     // A run that waits as the row of `run` that it becomes, column for column; and both as one.
-    `CREATE VIEW waiting_run_row AS SELECT ${waiting} FROM waiting_run w JOIN run_snapshot s ON s.digest = w.snapshot ` +
-      'LEFT JOIN delivery d ON d.entry_id = w.entry_id',
+    `CREATE VIEW waiting_run_row AS SELECT ${waiting} FROM waiting_run w ` +
+      'JOIN run_snapshot s ON s.digest = w.snapshot LEFT JOIN delivery d ON d.entry_id = w.entry_id',
     `CREATE VIEW every_run AS SELECT ${names} FROM run UNION ALL SELECT ${names} FROM waiting_run_row`,
   ];
 }

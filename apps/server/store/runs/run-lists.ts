@@ -103,7 +103,8 @@ export function listStatement(request: ListRequest): Sql {
   const parts = branches.map(
     (branch, at) => sql`SELECT * FROM (${branchStatement(branch, request)}) AS ${phrase(`branch_${at}`)}`,
   );
-  return sql`SELECT found.run_id, found.sort_key, found.hit, found.stop, COALESCE(${ROW_BYTES}, ${WAITING_BYTES}) AS bytes
+  return sql`SELECT found.run_id, found.sort_key, found.hit, found.stop,
+    COALESCE(${ROW_BYTES}, ${WAITING_BYTES}) AS bytes
     FROM (
       SELECT * FROM (${joinSql(parts, ' UNION ALL ')}) AS merged ORDER BY sort_key ${direction}, run_id ${direction}
       LIMIT ${limit}
