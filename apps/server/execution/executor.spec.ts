@@ -12,7 +12,7 @@ import { eventually } from '../../../test/support/service.ts';
 import type { Config } from '../config/config.ts';
 import { Log } from '../process/log.ts';
 import { openDatabase } from '../store/open-database.ts';
-import { TableDispatch } from './engine/dispatch-tables.ts';
+import { TableDispatch } from './engine/dispatch.ts';
 import { Engine, type EngineDeps } from './engine/engine.ts';
 import type {
   CollectedArtifact,
