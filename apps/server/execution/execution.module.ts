@@ -6,6 +6,7 @@ import { Installation } from '../keys/installation.ts';
 import { DiskWatch } from '../process/disk-watch.ts';
 import { Clock, CONFIG, IdSource, ProcessIdentity } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
+import { Metrics } from '../process/metrics.ts';
 import { RunNotifier } from '../runs/run-notifier.ts';
 import { SecretReader } from '../secrets/secret-reader.ts';
 import { Notices } from '../store/database/notices.ts';
@@ -116,10 +117,11 @@ class EngineFactory {
     private readonly clock: Clock,
     private readonly ids: IdSource,
     private readonly log: Log,
+    private readonly metrics: Metrics,
   ) {}
 
   create(): Engine {
-    const { config, executor, environments, skills, dispatch, secrets, log } = this;
+    const { config, executor, environments, skills, dispatch, secrets, log, metrics } = this;
     const { runs, deliveries, attachments, artifacts, permissions, histories } = this;
     const engine = new Engine({
       config,
@@ -129,6 +131,7 @@ class EngineFactory {
       dispatch,
       secrets,
       log,
+      metrics,
       runs,
       deliveries,
       attachments,
