@@ -1,4 +1,6 @@
-/** Figures for Prometheus: with a key at the service's own address, without one where the operator says. contract §1. */
+/**
+ * Figures for Prometheus: with a key at the service's own address, without one where the operator says. contract §1.
+ */
 import { readConfig } from '../../apps/server/config/config.ts';
 import { MetricsListener } from '../../apps/server/metrics/metrics-listener.ts';
 import { Log } from '../../apps/server/process/log.ts';

@@ -1,6 +1,6 @@
 /**
- * Factories as the API shows them, and where each stands: conditions, revisions, inventory, passes, events. Every member
- * is named here, snake_case, absent ones left out. contract §4, §4.1 (status).
+ * Factories as the API shows them, and where each stands: conditions, revisions, inventory, passes, events. Every
+ * member is named here, snake_case, absent ones left out. contract §4, §4.1 (status).
  */
 import { toAgentConfig } from '#agents';
 import type {
