@@ -1,6 +1,6 @@
 /** Factories as values of this program: out of a row, into one, and what goes with a deleted one. contract §4. */
 import type { FactoryDefinition } from '#definitions';
-import type { HowApplied, PassCondition, Rewrite, StoredConditions, SyncPolicy } from '#reconcile';
+import type { HowApplied, PassCondition, Rewrite, StoredConditions, SyncPolicy, SourceSettings } from '#reconcile';
 import { bumpServing, tickServingClock } from '../serving/serving.ts';
 import { deleteSecretsOf } from '../secrets/secret-changes.ts';
 import { deleteFilesOfFactory } from '../definitions/resource-files.ts';
@@ -12,23 +12,8 @@ import { forgetRevisions } from './revisions.ts';
 import { insertInto } from '../database/table.ts';
 import { materializeFactory } from '../runs/waiting-runs.ts';
 
-/**
- * Where a factory's files come from. What else belongs to it, its kind knows (sync/sources); these members mean the
- * same for every kind that has them.
- */
-export interface FactorySource {
-  kind: string;
-  /** Seconds between two readings. */
-  interval?: number;
-  /** Name of the managed secret, granted for the use `git`, that it is read with. */
-  credentialSecret?: string;
-  /** Name of the managed secret, granted for the use `forge`, that push notices are proven with. */
-  pushSecret?: string;
-  readonly [member: string]: unknown;
-}
-
 /** Whether a source has commits, of which a sync policy may ask something. */
-export type HasCommits = (source: FactorySource) => boolean;
+export type HasCommits = (source: SourceSettings) => boolean;
 /** Where a factory stands, as its last pass left it. */
 export type FactoryCondition = PassCondition;
 
@@ -37,7 +22,7 @@ export interface Factory {
   slug: string;
   name: string;
   description: string;
-  source: FactorySource;
+  source: SourceSettings;
   syncPolicy: SyncPolicy;
   /** The rewriting that was accepted last, while no tip has descended from it. */
   rewrite?: Rewrite;
@@ -65,7 +50,7 @@ export interface NewFactory {
   slug: string;
   name: string;
   description: string;
-  source: FactorySource;
+  source: SourceSettings;
   /** Asks nothing, if not said. */
   syncPolicy?: SyncPolicy;
   serviceAccountUid: string;
@@ -114,7 +99,7 @@ export function toFactory(found: FactoryRow): Factory {
     slug: found.slug,
     name: found.name,
     description: found.description,
-    source: JSON.parse(found.source) as FactorySource,
+    source: JSON.parse(found.source) as SourceSettings,
     syncPolicy: JSON.parse(found.sync_policy) as SyncPolicy,
     rewrite: found.rewrite === null ? undefined : (JSON.parse(found.rewrite) as Rewrite),
     howApplied: found.how_applied === null ? undefined : (JSON.parse(found.how_applied) as HowApplied),
