@@ -112,7 +112,8 @@ function statements({ bytes, int, keyed, binary, receivedAt }: Types): string[] 
   return [
     `CREATE TABLE run_snapshot (digest ${bytes} PRIMARY KEY, title TEXT${binary} NOT NULL, ` +
       'prompt_head TEXT NOT NULL, prompt_middle TEXT NOT NULL, prompt_tail TEXT NOT NULL, ' +
-      'creator_uid TEXT NOT NULL, config_name TEXT, agent_config TEXT NOT NULL, metadata TEXT NOT NULL, factory_uid TEXT NOT NULL, automation_uid TEXT NOT NULL, ' +
+      'creator_uid TEXT NOT NULL, config_name TEXT, agent_config TEXT NOT NULL, metadata TEXT NOT NULL, ' +
+      'factory_uid TEXT NOT NULL, automation_uid TEXT NOT NULL, ' +
       'webhook_uid TEXT NOT NULL, definition_revision TEXT NOT NULL, model_id TEXT, environment_id TEXT, ' +
       'skill_spec TEXT, worker_host TEXT, limits TEXT, network TEXT)',
     "CREATE INDEX run_snapshot_factory ON run_snapshot (factory_uid, COALESCE(worker_host, ''))",
