@@ -2,10 +2,18 @@
  * What PostgreSQL is sent: one statement and few parameters however many rows there are, of the types that its columns
  * have.
  */
+import type { SqlValue } from '../transactions.ts';
+import { encodeColumn } from './postgres-arrays.ts';
 import { insertStatement, matchStatement, StatementNames } from './postgres-statements.ts';
 
 const insert = (rows: (string | number | null | Uint8Array)[][], ignoreConflicts = false) =>
   insertStatement({ kind: 'insert', table: 't', columns: ['a', 'b', 'c', 'd'], rows, ignoreConflicts });
+
+const arrayOf = (...values: SqlValue[]): Buffer =>
+  encodeColumn(
+    values.map((value) => [value]),
+    0,
+  ).bytes;
 
 describe('an insert', () => {
   it('of one row sends its values as they are', () => {
@@ -30,7 +38,7 @@ describe('an insert', () => {
       text:
         'INSERT INTO t (a, b, c, d) SELECT c0, c1, NULL, c3 ' +
         'FROM unnest($1::text[], $2::bigint[], $3::bytea[]) AS given(c0, c1, c3) ON CONFLICT DO NOTHING',
-      values: [['x', 'y'], [null, 2], bytes],
+      values: [arrayOf('x', 'y'), arrayOf(null, 2), arrayOf(...bytes)],
       repeats: true,
     });
   });
@@ -55,7 +63,7 @@ describe('a match', () => {
     });
     expect([text, values]).toEqual([
       'SELECT a, b FROM t WHERE a = ANY($1::text[]) AND b > $2 AND b < $3 ORDER BY a FOR SHARE',
-      [['x', 'y'], 1, 9],
+      [arrayOf('x', 'y'), 1, 9],
     ]);
   });
 
@@ -64,7 +72,7 @@ describe('a match', () => {
     const { text, values } = matchStatement({ ...of, keys: ['a', 'b'], tuples: [['x', hash]] });
     expect([text.trim(), values]).toEqual([
       'SELECT a, b FROM t WHERE (a, b) IN (SELECT * FROM unnest($1::text[], $2::bytea[]))',
-      [['x'], [hash]],
+      [arrayOf('x'), arrayOf(hash)],
     ]);
   });
 });

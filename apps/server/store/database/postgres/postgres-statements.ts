@@ -3,15 +3,15 @@
  * reads every text anew that it was not given a name for.
  */
 import type { SqlValue, Statement } from '../transactions.ts';
+import { encodeColumn } from './postgres-arrays.ts';
 
 type Inserting = Extract<Statement, { kind: 'insert' }>;
 type Matching = Extract<Statement, { kind: 'match' }>;
-type Parameter = string | number | null | Uint8Array | readonly SqlValue[];
 
 /** What pg takes. `repeats`: whether the same text comes again and again, so that it is worth a name. */
 export interface PostgresStatement {
   text: string;
-  values: readonly Parameter[];
+  values: readonly SqlValue[];
   repeats: boolean;
 }
 
@@ -29,21 +29,22 @@ export function insertStatement({ table, columns, rows, ignoreConflicts }: Inser
       values: first,
       repeats: true,
     };
-  const lists = columns.map((_, column) => rows.map((row) => row[column] ?? null));
-  const known = lists.flatMap((list, column) => (list.every((value) => value === null) ? [] : [{ list, column }]));
-  const named = new Set(known.map(({ column }) => column));
+  const given = columns.flatMap((_, column) =>
+    rows.some((row) => (row[column] ?? null) !== null) ? [{ column, array: encodeColumn(rows, column) }] : [],
+  );
+  const named = new Set(given.map(({ column }) => column));
   const chosen = columns.map((_, column) => (named.has(column) ? `c${column}` : 'NULL')).join(', ');
-  const arrays = known.map(({ list }, at) => `$${at + 1}::${arrayOf(list)}`).join(', ');
+  const arrays = given.map(({ array }, at) => `$${at + 1}::${array.type}`).join(', ');
   const text =
     `${into} SELECT ${chosen} FROM unnest(${arrays}) AS ` +
-    `given(${known.map(({ column }) => `c${column}`).join(', ')})${conflict}`;
-  return { text, values: known.map(({ list }) => list), repeats: true };
+    `given(${given.map(({ column }) => `c${column}`).join(', ')})${conflict}`;
+  return { text, values: given.map(({ array }) => array.bytes), repeats: true };
 }
 
 /** All keys in one statement. */
 export function matchStatement({ columns, table, keys, tuples, and, params, tail }: Matching): PostgresStatement {
-  const lists = keys.map((_, column) => tuples.map((tuple) => tuple[column] ?? null));
-  const arrays = lists.map((list, at) => `$${at + 1}::${arrayOf(list)}`);
+  const columnsOfKeys = keys.map((_, column) => encodeColumn(tuples, column));
+  const arrays = columnsOfKeys.map(({ type }, at) => `$${at + 1}::${type}`);
   const matches =
     keys.length === 1
       ? `${keys[0]} = ANY(${arrays[0]})`
@@ -52,16 +53,9 @@ export function matchStatement({ columns, table, keys, tuples, and, params, tail
   const rest = and.replace(/\?/g, () => `$${(position += 1)}`);
   return {
     text: `SELECT ${columns} FROM ${table} WHERE ${matches} ${rest} ${tail}`,
-    values: [...lists, ...params],
+    values: [...columnsOfKeys.map(({ bytes }) => bytes), ...params],
     repeats: true,
   };
-}
-
-/** The type of an array by what it holds: our columns are texts, whole numbers below 2^53, and bytes. */
-function arrayOf(list: readonly SqlValue[]): string {
-  const value = list.find((candidate) => candidate !== null);
-  if (typeof value === 'number') return 'bigint[]';
-  return value instanceof Uint8Array ? 'bytea[]' : 'text[]';
 }
 
 /** The database's clock in whole milliseconds. */
