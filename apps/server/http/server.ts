@@ -16,8 +16,8 @@ import type { Log } from '../process/log.ts';
 import { AccessGuard } from './access-guard.ts';
 import { parseJsonBodies, schemaPipe } from './body.ts';
 import { ClientAddresses, RawRoutes, beginRecord, recordOf } from './requests.ts';
-import { ClientErrors } from './client-errors.ts';
-import { answerAndClose, answerHalfOpen, endSilentOnClose, serializePipelined } from './connections.ts';
+import { ClientErrors, MISDIRECTED_DELIVERY } from './client-errors.ts';
+import { answerAndClose, Connections, sendAnswer, serializePipelined } from './connections.ts';
 import { addHooks } from './hooks.ts';
 import { hostsOf, hostVerdict, originForm } from './hosts.ts';
 import { Idempotency } from './idempotency.ts';
@@ -44,6 +44,7 @@ export interface HttpServerDeps {
 interface Front {
   addresses: ClientAddresses;
   rawRoutes: RawRoutes;
+  connections: Connections;
 }
 
 /** Builds the application, not yet listening. */
@@ -55,7 +56,8 @@ export async function createHttp({ config, log, module }: HttpServerDeps): Promi
     serverFactory: (handler: Handler): Server =>
       listening(config, clientErrors, front, routed({ config, log, clientErrors }, front, handler)),
     // The framework's own would destroy the socket behind ours.
-    clientErrorHandler: (error: Error, socket: Socket): void => clientErrors.answer(error, socket),
+    clientErrorHandler: (error: Error, socket: Socket): void =>
+      clientErrors.answer(error, socket, front.connections.latest(socket)),
     genReqId: (request: IncomingMessage) => recordOf(request).id,
     trustProxy: false,
     // What has come is answered, in our words.
@@ -95,6 +97,7 @@ function routed(
     if (!isRaw) begin(log, addresses, { request, response, isProbe });
     if (isProbe) return api(request, response); // probes name any host, or none
     const verdict = hostVerdict(request, isRaw ? ingressHosts : apiHosts);
+    if (isRaw && verdict === 'foreign') return sendAnswer(request, response, MISDIRECTED_DELIVERY);
     if (verdict !== 'ours')
       return answerAndClose(
         request,
@@ -133,20 +136,15 @@ function listening(config: Config, clientErrors: ClientErrors, front: Front, han
     connectionsCheckingInterval: 1_000,
     requireHostHeader: false,
   };
+  const server = config.tls === undefined ? createPlain(options) : secured(options, config.tls);
+  const connections = new Connections(server, config.tls !== undefined);
+  front.connections = connections;
   const answer: Handler = (request, response) => {
-    const before = clientErrors.note(request, response);
-    // A server that stops answers what has come and takes nothing more of the connection: else one busy sender would
-    // hold it up.
-    if (!server.listening) response.shouldKeepAlive = false;
-    response.once('finish', () => {
-      if (!server.listening && clientErrors.isLatest(request.socket, response)) request.socket.destroySoon();
-    });
+    const before = connections.begin(request, response, front.rawRoutes.owns(request.url ?? ''));
     serializePipelined(before, request, response, handler);
   };
-  const server = config.tls === undefined ? createPlain(options, answer) : secured(options, config.tls, answer);
   server.maxConnections = CONNECTIONS_MAX;
-  answerHalfOpen(server, ({ url }) => front.rawRoutes.owns(url ?? ''));
-  endSilentOnClose(server, config.tls === undefined ? 'connection' : 'secureConnection');
+  server.on('request', answer);
   server.on('checkContinue', answer); // answered when the body is wanted, not before
   server.on('checkExpectation', answer); // an unknown expectation is ignored, like any header we do not know
   server.on('connect', (request: IncomingMessage, socket: Socket) =>
@@ -158,9 +156,9 @@ function listening(config: Config, clientErrors: ClientErrors, front: Front, han
 /** Certificate and key cannot be used; the message names the variables and what is wrong, never what the files hold. */
 export class TlsError extends Error {}
 
-function secured(options: object, { certFile, keyFile }: NonNullable<Config['tls']>, answer: Handler): Server {
+function secured(options: object, { certFile, keyFile }: NonNullable<Config['tls']>): Server {
   try {
-    return createTls({ ...options, cert: readFileSync(certFile), key: readFileSync(keyFile) }, answer);
+    return createTls({ ...options, cert: readFileSync(certFile), key: readFileSync(keyFile) });
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
     throw new TlsError(
