@@ -8,6 +8,7 @@ import { types } from 'pg';
 import { DataSource, type EntitySchema } from 'typeorm';
 import { row, rows, type Transaction, type TransactionRunner } from './transactions.ts';
 import { toStoreError } from './store-errors.ts';
+import { Checkpoints } from './checkpoints.ts';
 import { longReads } from './long-reads.ts';
 import { migratePostgres, MIGRATIONS, refuseUnknown, SchemaTooNewError } from './migrations.ts';
 import { BoundedClient, CONNECT_MS_MAX, refuseReadOnly } from './postgres/postgres-connections.ts';
@@ -67,8 +68,6 @@ async function openSqlite({ dataDir, nowMs }: DatabaseOptions, tables: readonly 
       // 64 MiB: the index pages that a minute of deliveries touches stay in memory, and no transaction spills in its
       // middle.
       connection.pragma('cache_size = -65536');
-      // Pages that change in every commit are copied back once for many commits; bounds the log at about 40 MB.
-      connection.pragma('wal_autocheckpoint = 10000');
     },
     migrations: MIGRATIONS,
     entities: entitiesFor('sqlite', tables),
@@ -82,12 +81,18 @@ async function openSqlite({ dataDir, nowMs }: DatabaseOptions, tables: readonly 
     await refuseNewerSchema(runner);
     await source.runMigrations();
     const reads = longReads(file, nowMs);
+    const checkpoints = new Checkpoints(connection);
     return {
       ...runner,
+      run: (body, durability) => {
+        checkpoints.schedule();
+        return runner.run(body, durability);
+      },
       source,
       isPooled: false,
       longRead: (body) => reads.read(body),
-      close: () => reads.close().then(() => source.destroy()),
+      // The threads first: the connection that closes last leaves a file without a log.
+      close: () => Promise.all([reads.close(), checkpoints.close()]).then(() => source.destroy()),
     };
   } catch (error) {
     if (source.isInitialized) await source.destroy();
