@@ -7,7 +7,8 @@ import { commitDeliveries, type DeliveryOutcome, type PendingDelivery } from './
 import { RateWindowCache } from './rate-windows.ts';
 import { StoreError, withStoreErrors } from '../database/store-errors.ts';
 import type { Database } from '../database/database.ts';
-import { DELIVERY, type DeliveryRow, ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
+import { DELIVERY, DELIVERY_LOG, type DeliveryRow, ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
+import { catchUp } from '../database/deferred-index.ts';
 import { GroupCommit, ShardedGroupCommit } from '../database/group-commit.ts';
 import { insertInto } from '../database/table.ts';
 import { change, placeholders, row, rows, type SqlValue } from '../database/transactions.ts';
@@ -117,23 +118,26 @@ export class DeliveryStore {
   }
 
   /**
-   * Newest first, from before `before`. Matches are looked for along the index of the log, and away from acceptances: a
+   * Newest first, from before `before`. Matches are looked for along the log of the webhook, and away from acceptances: a
    * flood of refusals makes a long way.
    */
   async list(webhookUid: string, limit: number, before?: string, filter: DeliveryFilter = {}): Promise<DeliveryRow[]> {
     const conditions = conditionsOf(filter, before);
-    const text = [
-      `SELECT ${DELIVERY.columns.join(', ')} FROM delivery WHERE webhook_uid = ?`,
+    const matches = [
+      'SELECT entry_id FROM delivery_log WHERE webhook_uid = ?',
       ...conditions.map((condition) => condition.text),
     ].join(' AND ');
-    return this.database.longRead(() =>
-      rows<DeliveryRow>(
-        `${text} ORDER BY entry_id DESC LIMIT ?`,
+    const columns = DELIVERY.columns.map((column) => `d.${column}`).join(', ');
+    return this.database.longRead(function* () {
+      yield* catchUp(DELIVERY_LOG, [webhookUid]);
+      return yield* rows<DeliveryRow>(
+        `SELECT ${columns} FROM (${matches} ORDER BY entry_id DESC LIMIT ?) AS found ` +
+          'JOIN delivery d ON d.entry_id = found.entry_id ORDER BY d.entry_id DESC',
         webhookUid,
         ...conditions.flatMap(({ params }) => params),
         limit,
-      ),
-    );
+      );
+    });
   }
 
   async find(entryId: string): Promise<DeliveryRow | undefined> {
@@ -156,15 +160,16 @@ export class DeliveryStore {
   }
 
   /**
-   * IDs of the newest accepted entries of each of these webhooks, newest first. Along the index of the log, one step of
-   * it for each webhook.
+   * IDs of the newest accepted entries of each of these webhooks, newest first; one step of the log for each webhook.
    */
   newestAccepted(webhookUids: readonly string[], limit: number): Promise<{ entryId: string; webhookUid: string }[]> {
     return this.database.longRead(function* () {
+      yield* catchUp(DELIVERY_LOG, webhookUids);
       const newest: { entryId: string; webhookUid: string }[] = [];
       for (const webhookUid of webhookUids) {
         const found = yield* rows<{ entry_id: string }>(
-          "SELECT entry_id FROM delivery WHERE webhook_uid = ? AND outcome = 'accepted' ORDER BY entry_id DESC LIMIT ?",
+          "SELECT entry_id FROM delivery_log WHERE webhook_uid = ? AND outcome = 'accepted' " +
+            'ORDER BY entry_id DESC LIMIT ?',
           webhookUid,
           limit,
         );
