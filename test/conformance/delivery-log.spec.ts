@@ -1,6 +1,6 @@
 /**
- * The log by webhook, which SQLite fills later: random histories with failed commits and crashes at any statement, after
- * each of which every read says what a scan of all deliveries says. contract §5.9 (Log).
+ * The log by webhook, which SQLite fills later: random histories with failed commits and crashes at any statement,
+ * after each of which every read says what a scan of all deliveries says. contract §5.9 (Log).
  */
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -121,7 +121,7 @@ describe('the log by webhook', () => {
       clockMs += oneOf([0, 1, 50, 50, 50, 1_000, below(20) === 0 ? -60_000 : 5]);
       const made = Array.from({ length: 1 + below(7) }, () => entryAt(clockMs - below(30), oneOf(WEBHOOKS)));
       return process.runner.run(function* () {
-        if (below(5) === 0) yield* catchUp(DELIVERY_LOG, [oneOf(WEBHOOKS)]);
+        if (below(5) === 0) yield* catchUp('delivery_log', [oneOf(WEBHOOKS)]);
         yield* insertInto(DELIVERY, made.slice(0, 3));
         yield* insertInto(DELIVERY, made.slice(3));
         if (below(15) === 0) throw new Error('thought better of it');
@@ -187,7 +187,7 @@ describe('the log by webhook', () => {
     const whole = async (): Promise<void> => {
       const all = scan();
       const found = await process.runner.read(function* () {
-        yield* catchUp(DELIVERY_LOG);
+        yield* catchUp('delivery_log');
         return yield* rows<LogRow>('SELECT * FROM delivery_log ORDER BY webhook_uid, entry_id');
       });
       expect(found).toEqual(all);
@@ -223,7 +223,7 @@ describe('the log by webhook', () => {
     const order: string[] = [];
     const read = process.runner
       .read(function* () {
-        yield* catchUp(DELIVERY_LOG);
+        yield* catchUp('delivery_log');
         return yield* rows('SELECT entry_id FROM delivery_log');
       })
       .then((found) => order.push(`read ${found.length}`));

@@ -8,7 +8,7 @@ import type Sqlite from 'better-sqlite3';
 /** Between two checks of the log while there are commits: at 40 MB a second a pass still copies few. */
 const CHECK_MS = 100;
 
-/** Pages in the log that a pass is worth waking the thread for, 1 MiB: an idle service, which writes signs of life, sleeps. */
+/** Pages in the log that are worth a pass, 1 MiB: an idle service, which writes signs of life, wakes no thread. */
 const PAGES_MIN = 256;
 
 /**

@@ -19,8 +19,8 @@ import {
 /** Prepared statements kept at most; the program has far fewer, so this bounds a bug rather than a load. */
 const PREPARED_MAX = 2_000;
 
-/** Rows copied to a deferred table before others get their turn: a few milliseconds. */
-const CATCH_UP_ROWS = 500;
+/** Rows copied to a deferred table before others get their turn, each perhaps to a page of its own. */
+const CATCH_UP_ROWS = 200;
 
 type CatchUp = Extract<Statement, { kind: 'catchUp' }>;
 

@@ -4,7 +4,6 @@ import type { Database } from '../database/database.ts';
 import { catchUp } from '../database/deferred-index.ts';
 import { withStoreErrors } from '../database/store-errors.ts';
 import { row, type Transaction } from '../database/transactions.ts';
-import { DELIVERY_LOG } from '../deliveries/delivery.entities.ts';
 import { WEBHOOK, type WebhookRow } from './definition.entities.ts';
 
 export class WebhookStore {
@@ -48,7 +47,7 @@ export class WebhookStore {
  * step of the log each, however long the logs are.
  */
 export function* lastDeliveries(uids: readonly string[]): Transaction<Map<string, number>> {
-  yield* catchUp(DELIVERY_LOG, uids);
+  yield* catchUp('delivery_log', uids);
   const last = new Map<string, number>();
   for (const uid of uids) {
     const newest = yield* row<{ received_at: number }>(

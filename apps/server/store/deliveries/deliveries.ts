@@ -7,7 +7,7 @@ import { commitDeliveries, type DeliveryOutcome, type PendingDelivery } from './
 import { RateWindowCache } from './rate-windows.ts';
 import { StoreError, withStoreErrors } from '../database/store-errors.ts';
 import type { Database } from '../database/database.ts';
-import { DELIVERY, DELIVERY_LOG, type DeliveryRow, ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
+import { DELIVERY, type DeliveryRow, ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
 import { catchUp } from '../database/deferred-index.ts';
 import { GroupCommit, ShardedGroupCommit } from '../database/group-commit.ts';
 import { insertInto } from '../database/table.ts';
@@ -129,7 +129,7 @@ export class DeliveryStore {
     ].join(' AND ');
     const columns = DELIVERY.columns.map((column) => `d.${column}`).join(', ');
     return this.database.longRead(function* () {
-      yield* catchUp(DELIVERY_LOG, [webhookUid]);
+      yield* catchUp('delivery_log', [webhookUid]);
       return yield* rows<DeliveryRow>(
         `SELECT ${columns} FROM (${matches} ORDER BY entry_id DESC LIMIT ?) AS found ` +
           'JOIN delivery d ON d.entry_id = found.entry_id ORDER BY d.entry_id DESC',
@@ -164,7 +164,7 @@ export class DeliveryStore {
    */
   newestAccepted(webhookUids: readonly string[], limit: number): Promise<{ entryId: string; webhookUid: string }[]> {
     return this.database.longRead(function* () {
-      yield* catchUp(DELIVERY_LOG, webhookUids);
+      yield* catchUp('delivery_log', webhookUids);
       const newest: { entryId: string; webhookUid: string }[] = [];
       for (const webhookUid of webhookUids) {
         const found = yield* rows<{ entry_id: string }>(

@@ -5,7 +5,7 @@
 import { RATE_WINDOW_MS } from '#deliveries';
 import { firstUuidv7 } from '#runs';
 import type { PendingDelivery } from './pending-deliveries.ts';
-import { DELIVERY_LOG, ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
+import { ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
 import { catchUp } from '../database/deferred-index.ts';
 import { matching, type Transaction } from '../database/transactions.ts';
 
@@ -60,7 +60,7 @@ export function* slotWindows(
     tail: 'ORDER BY slot_at',
   };
   const unknown = unique([...windows.keys()].filter((uid) => !remembered.has(uid)));
-  if (unknown.length > 0) yield* catchUp(DELIVERY_LOG, unknown.flat());
+  if (unknown.length > 0) yield* catchUp('delivery_log', unknown.flat());
   const found = yield* matching<{ webhook_uid: string; slot_at: number }>(slots, unknown);
   for (const { webhook_uid: uid, slot_at: slotAt } of found) windows.set(uid, [...(windows.get(uid) ?? []), slotAt]);
   return windows;

@@ -5,7 +5,6 @@
 import type { AutomationDefinition } from '#definitions';
 import type { Database } from '../database/database.ts';
 import { catchUp } from '../database/deferred-index.ts';
-import { DELIVERY_LOG } from '../deliveries/delivery.entities.ts';
 import { placeholders, row, rows, type SqlValue } from '../database/transactions.ts';
 
 /** A webhook or automation as it is now; times in milliseconds. */
@@ -84,7 +83,7 @@ export class ExplanationStore {
       "AND l.outcome = 'accepted' AND d.entry_id = l.entry_id AND d.delivery_id = ? AND d.resent_from IS NULL " +
       'ORDER BY l.entry_id DESC LIMIT 1';
     return this.database.longRead(function* () {
-      yield* catchUp(DELIVERY_LOG, [webhookUid]);
+      yield* catchUp('delivery_log', [webhookUid]);
       return (yield* row<{ entry_id: string }>(text, ...params))?.entry_id;
     });
   }

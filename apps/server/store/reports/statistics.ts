@@ -9,7 +9,6 @@ import type { Database } from '../database/database.ts';
 import type { VisibleFactories } from '../runs/run-history.ts';
 import { allOf, oneOf, phrase, sql, type Sql } from '../database/sql.ts';
 import { catchUp } from '../database/deferred-index.ts';
-import { DELIVERY_LOG } from '../deliveries/delivery.entities.ts';
 import { row, rows, type Transaction } from '../database/transactions.ts';
 
 /** Rows that one question reads: one or two seconds of work for a database, in parts. */
@@ -86,7 +85,7 @@ export class StatisticsStore {
   async deliveries(scope: DeliveryScope, buckets: TimeBuckets): Promise<Counted<DeliveryCount>> {
     const slices = slicesOf(buckets, { olderMs: CLOCK_SLACK_MS, newerMs: CLOCK_SLACK_MS });
     await this.database.longRead(() =>
-      catchUp(DELIVERY_LOG, scope.webhookUid === undefined ? undefined : [scope.webhookUid]),
+      catchUp('delivery_log', scope.webhookUid === undefined ? undefined : [scope.webhookUid]),
     );
     const statements = slices.map(
       (slice): Bounded =>

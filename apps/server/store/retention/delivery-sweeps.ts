@@ -12,7 +12,7 @@ import {
 } from '#deliveries';
 import { firstUuidv7, isEnded, RUN_STATES } from '#runs';
 import { catchUp } from '../database/deferred-index.ts';
-import { DELIVERY_LOG, ENTRY_TIME_SLACK_MS } from '../deliveries/delivery.entities.ts';
+import { ENTRY_TIME_SLACK_MS } from '../deliveries/delivery.entities.ts';
 import { change, inSlices, placeholders, rows, type Transaction } from '../database/transactions.ts';
 import type { SweepBatch, Sweep, WeightedTarget } from './sweeps.ts';
 
@@ -49,7 +49,7 @@ interface LogCursor {
 }
 
 function* scanDeliveries(text: string, nowMs: number): Transaction<SweepBatch<string>> {
-  yield* catchUp(DELIVERY_LOG);
+  yield* catchUp('delivery_log');
   const place = parseCursor(text);
   const cutoffMs = retentionCutoffMs(nowMs);
   if (place.limits !== undefined) return yield* scanEntries(place, place.limits, cutoffMs);
