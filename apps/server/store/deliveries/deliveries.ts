@@ -118,8 +118,8 @@ export class DeliveryStore {
   }
 
   /**
-   * Newest first, from before `before`. Matches are looked for along the log of the webhook, and away from acceptances: a
-   * flood of refusals makes a long way.
+   * Newest first, from before `before`. Matches are looked for along the log of the webhook, and away from acceptances:
+   * a flood of refusals makes a long way.
    */
   async list(webhookUid: string, limit: number, before?: string, filter: DeliveryFilter = {}): Promise<DeliveryRow[]> {
     const conditions = conditionsOf(filter, before);
