@@ -48,7 +48,8 @@ async function columnsOf(stores: Stores): Promise<Column[]> {
         THEN 0 ELSE 1 END AS nullable
          FROM sqlite_master m JOIN pragma_table_xinfo(m.name) c WHERE m.type = 'table'`
       : "SELECT table_name, column_name, data_type, CASE is_nullable WHEN 'YES' THEN 1 ELSE 0 END AS nullable " +
-        "FROM information_schema.columns WHERE table_schema = 'public'";
+        'FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name) ' +
+        "WHERE table_schema = 'public' AND table_type = 'BASE TABLE'";
   const found = await select<{ table_name: string; column_name: string; data_type: string; nullable: number }>(
     stores,
     text,

@@ -121,7 +121,10 @@ await onEachBackend('traffic', (world) => {
           ).map(({ detail }) => detail),
         );
     const reads = plans.filter((line) => /^(SEARCH|SCAN)/.test(line));
-    const [open, ...others] = reads;
+    // Runs that wait as references are read in the order of their time, each with its snapshot.
+    const [open, ...others] = reads.filter(
+      (line) => !/^SEARCH (w USING PRIMARY KEY|s USING INDEX|d USING COVERING INDEX)/.test(line),
+    );
     expect(open).toBe('SCAN run USING INDEX run_open');
     expect(others.length).toBeGreaterThanOrEqual(6);
     // SQLite calls no index covering that holds a computed column, and yet reads what is in it from there.

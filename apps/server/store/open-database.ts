@@ -23,6 +23,9 @@ import {
   RUN,
   RUN_EVENT,
   RUN_METADATA,
+  RUN_SNAPSHOT,
+  WAITING_QUEUE,
+  WAITING_RUN,
 } from './runs/run.entities.ts';
 import { SECRET, SECRET_VALUE } from './secrets/secret.entities.ts';
 import { SERVING_CLOCK } from './serving/serving.ts';
@@ -54,6 +57,9 @@ export const TABLES: readonly EntitySchema[] = [
   IDENTITY,
   RUN,
   RUN_METADATA,
+  RUN_SNAPSHOT,
+  WAITING_RUN,
+  WAITING_QUEUE,
   EXECUTION,
   RUN_EVENT,
   FOLLOWUP,

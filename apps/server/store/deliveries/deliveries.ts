@@ -2,7 +2,7 @@
  * The delivery log and the door through which deliveries are accepted. spec: Webhook delivery (log entry); contract §5.
  */
 import type { OutcomeKind } from '#deliveries';
-import { firstUuidv7 } from '#runs';
+import { firstUuidv7, type WebhookRunSnapshot } from '#runs';
 import { commitDeliveries, type DeliveryOutcome, type PendingDelivery } from './pending-deliveries.ts';
 import { RateWindowCache } from './rate-windows.ts';
 import { StoreError, withStoreErrors } from '../database/store-errors.ts';
@@ -76,6 +76,7 @@ export class DeliveryStore {
   /** A flood of failures costs one update a commit, not one a failure. */
   private readonly counts: GroupCommit<string, void>;
   private readonly windows = new RateWindowCache();
+  private readonly snapshots = new WeakSet<WebhookRunSnapshot>();
 
   constructor(database: Database) {
     this.database = database;
@@ -182,10 +183,11 @@ export class DeliveryStore {
   private async commitBatch(batch: readonly PendingDelivery[]): Promise<DeliveryOutcome[]> {
     // Only the owner of an SQLite file may remember what it wrote: elsewhere other replicas write too.
     const alone = this.database.dialect === 'sqlite';
-    const { acceptances, windows } = await this.database.run(() =>
-      commitDeliveries(batch, alone ? this.windows.all() : undefined),
+    const { acceptances, windows, snapshots } = await this.database.run(() =>
+      commitDeliveries(batch, alone ? this.windows.all() : undefined, this.snapshots),
     );
     if (alone) this.windows.update(windows);
+    for (const snapshot of snapshots) this.snapshots.add(snapshot);
     return acceptances;
   }
 

@@ -108,10 +108,14 @@ type OpenRun = Omit<RunCount, 'named'> & Record<RunColumn, string | null>;
 
 function openRuns({ factoryUid, first }: Span, dialect: Database['dialect']): Transaction<OpenRun[]> {
   const hint = phrase(dialect === 'postgres' ? '' : ' INDEXED BY run_open');
-  return query<OpenRun>(sql`SELECT webhook_uid, automation_uid, environment_id, skill_spec, state, count(*) AS n,
-    max(run_id) AS last FROM run${hint}
-    WHERE settled_at IS NULL AND factory_uid = ${factoryUid} AND run_id >= ${first}
-    GROUP BY webhook_uid, automation_uid, environment_id, skill_spec, state`);
+  const counted = (runs: Sql) => sql`SELECT webhook_uid, automation_uid, environment_id, skill_spec, state,
+    count(*) AS n, max(run_id) AS last FROM ${runs} AND factory_uid = ${factoryUid} AND run_id >= ${first}
+    GROUP BY webhook_uid, automation_uid, environment_id, skill_spec, state`;
+  const [own, waiting] = [
+    counted(sql`run${hint} WHERE settled_at IS NULL`),
+    counted(phrase('waiting_run_row WHERE true')),
+  ];
+  return query<OpenRun>(sql`${own} UNION ALL ${waiting}`);
 }
 
 /** What was created since then ended since then, too: the index is in order of the ends. */

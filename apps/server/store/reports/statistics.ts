@@ -196,6 +196,7 @@ function runStatements(scope: RunScope, buckets: TimeBuckets, dialect: Database[
         runsOf(
           [
             openRuns(slice, scope, buckets, dialect),
+            waitingRuns(slice, scope, buckets),
             endedRuns(index, within('created_at', slice), scope, buckets, dialect),
           ],
           limit,
@@ -207,7 +208,7 @@ function runStatements(scope: RunScope, buckets: TimeBuckets, dialect: Database[
     (slice, at) => (limit) =>
       runsOf(
         [
-          ...(at === 0 ? [openRuns(whole, scope, buckets, dialect)] : []),
+          ...(at === 0 ? [openRuns(whole, scope, buckets, dialect), waitingRuns(whole, scope, buckets)] : []),
           endedRuns(index, within('settled_at', slice), scope, buckets, dialect),
         ],
         limit,
@@ -230,6 +231,15 @@ function openRuns(span: Span, scope: RunScope, buckets: TimeBuckets, dialect: Da
     ...conditionsOf(scope),
   ];
   return sql`SELECT ${countedColumns(buckets)} FROM run${hint('run_open', dialect)} WHERE ${allOf(conditions)}`;
+}
+
+/** Those that wait as references: their IDs name the times of their creation. */
+function waitingRuns(span: Span, scope: RunScope, buckets: TimeBuckets): Sql {
+  const conditions = [
+    sql`run_id >= ${firstUuidv7(span.fromMs)} AND run_id < ${firstUuidv7(span.untilMs)}`,
+    ...conditionsOf(scope),
+  ];
+  return sql`SELECT ${countedColumns(buckets)} FROM waiting_run_row WHERE ${allOf(conditions)}`;
 }
 
 function endedRuns(

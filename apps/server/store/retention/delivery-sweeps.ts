@@ -10,10 +10,11 @@ import {
   type OutcomeKind,
   type RetentionClass,
 } from '#deliveries';
-import { firstUuidv7, isEnded, RUN_STATES } from '#runs';
+import { firstUuidv7, isEnded, RUN_STATES, uuidv7TimeMs } from '#runs';
 import { catchUp } from '../database/deferred-index.ts';
 import { ENTRY_TIME_SLACK_MS } from '../deliveries/delivery.entities.ts';
 import { change, inSlices, placeholders, rows, type Transaction } from '../database/transactions.ts';
+import { materializeOldest } from '../runs/waiting-runs.ts';
 import type { SweepBatch, Sweep, WeightedTarget } from './sweeps.ts';
 
 /** Webhooks scanned in one statement: a log that is one flood of refusals takes a tenth of a second of it. */
@@ -131,7 +132,14 @@ function* scanEntries(
   };
 }
 
+/** Runs that a removal makes rows of at most, before the entries that they refer to may go. */
+const MATERIALIZED_MAX = 500;
+
 function* removeDeliveries(entryIds: readonly string[]): Transaction<number> {
+  // What still waits since then refers to these entries: its rows come first, and where they are too many at once the
+  // entries go in a later round.
+  const newestMs = Math.max(...entryIds.map(uuidv7TimeMs)) + ENTRY_TIME_SLACK_MS;
+  if ((yield* materializeOldest(MATERIALIZED_MAX, newestMs)) === MATERIALIZED_MAX) return 0;
   let removed = 0;
   for (const some of inSlices(entryIds)) {
     removed += yield* change(
