@@ -5,25 +5,26 @@
 import { createServer as createPlain, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTls } from 'node:https';
 import { readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import type { Socket } from 'node:net';
 import { HEADER_MS_MAX } from '#deliveries';
 import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../process/log.ts';
 import { Metrics } from '../process/metrics.ts';
 import { AccessGuard } from './access-guard.ts';
 import { parseJsonBodies, schemaPipe } from './body.ts';
-import { ClientAddresses, RawRoutes, beginRecord, recordOf } from './requests.ts';
+import { beginRecord, ClientAddresses, noteRoute, RawRoutes, recordOf, recordWhenOver } from './requests.ts';
 import { ClientErrors, MISDIRECTED_DELIVERY } from './client-errors.ts';
-import { answerAndClose, Connections, sendAnswer, serializePipelined } from './connections.ts';
-import { addHooks } from './hooks.ts';
+import { answerAndClose, Connections, isUnread, sendAnswer, serializePipelined } from './connections.ts';
 import { hostsOf, hostVerdict, originForm } from './hosts.ts';
-import { Idempotency } from './idempotency.ts';
-import { ProblemFilter } from './problem-filter.ts';
-import { recordWhenOver } from './request-log.ts';
+import { Idempotency, refuseBadKey } from './idempotency.ts';
+import { refuseUnacceptable } from './negotiation.ts';
+import { RefusalError } from './error-codes.ts';
+import { ProblemFilter, unknownResource } from './problem-filter.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -169,4 +170,48 @@ function secured(options: object, { certFile, keyFile }: NonNullable<Config['tls
         `its key (${code})`,
     );
   }
+}
+
+/**
+ * Adds the steps to the framework; the body is read between the first and the second. They are hooks of Fastify and not
+ * guards of Nest: a guard runs behind the reading of the body, so that who has no key could make the process read one;
+ * and never for a route that there is not, whose absence is told only to who has a key.
+ */
+function addHooks(fastify: FastifyInstance, guard: AccessGuard, idempotency: Idempotency): void {
+  fastify.addHook('onRequest', async (request, reply) => {
+    noteRoute(request);
+    await guard.admit(request, reply);
+    if (request.is404) throw unknownRoute(fastify, request.url);
+    refuseUnacceptable(request);
+    refuseBadKey(request);
+  });
+  fastify.addHook('preHandler', async (request, reply) => {
+    const isAnswered = await idempotency.begin(request, reply);
+    return isAnswered ? reply : undefined;
+  });
+  fastify.addHook('onSend', async (request, reply, payload) => {
+    await idempotency.end(request, reply, payload);
+    // A body that nobody asked for and that is still coming must not hold the socket.
+    if (isUnread(request.raw)) {
+      void reply.header('Connection', 'close');
+      reply.raw.shouldKeepAlive = false;
+    }
+    if (request.method !== 'HEAD' || !(payload instanceof Readable)) return payload;
+    payload.destroy(); // the framework would read it to its end, which may never come
+    return Readable.from([]);
+  });
+}
+
+/** Every method that a route of ours has. HEAD comes with GET. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/** The refusal for a target that the router did not find under its method. */
+function unknownRoute(fastify: FastifyInstance, target: string): RefusalError {
+  const [url = ''] = target.split(/[?#]/, 1);
+  const allowed = METHODS.filter((method) => fastify.findRoute({ method, url }) !== null);
+  if (allowed.length === 0) return unknownResource();
+  return new RefusalError('invalid_request', `the methods of this path are ${allowed.join(', ')}`, {
+    status: 405,
+    headers: { Allow: allowed.join(', ') },
+  });
 }
