@@ -4,6 +4,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { accept } from './accept.ts';
+import { acceptance } from './acceptance.ts';
 import { readOptions, usageOf, type Options } from './arguments.ts';
 import { Bench, type Stage } from './bench.ts';
 import { machine } from './figures.ts';
@@ -15,7 +16,7 @@ import { refused } from './refused.ts';
 import { replicas } from './replicas.ts';
 import { soak } from './soak.ts';
 
-const STAGES: readonly Stage[] = [accept, replicas, receivers, refused, many, million, soak];
+const STAGES: readonly Stage[] = [acceptance, accept, replicas, receivers, refused, many, million, soak];
 
 const EXIT_USAGE = 64;
 const EXIT_SIGNAL = 130;

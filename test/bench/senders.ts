@@ -9,8 +9,11 @@ import { BODY_BYTES_MAX } from '#deliveries';
 export const ACCEPTED_SENDERS = ['token', 'url_token', 'github', 'stripe', 'standard_webhooks'] as const;
 export type AcceptedSender = (typeof ACCEPTED_SENDERS)[number];
 
-/** Those whose token is wrong, and those who send more than may be sent. */
-export type Sender = AcceptedSender | 'wrong_token' | 'too_large';
+/** Those whose token is wrong, who send more than may be sent, and who ask another host. */
+export type Sender = AcceptedSender | 'wrong_token' | 'too_large' | 'wrong_host';
+
+/** RFC 2606: nobody has this name. */
+const FOREIGN_HOST = 'elsewhere.invalid';
 
 /** Where a delivery goes, and what its sender knows. */
 export interface Target {
@@ -41,8 +44,9 @@ export function requestOf(
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('');
   const target = sender === 'url_token' ? `${path}/${secret}` : path;
+  const host = sender === 'wrong_host' ? FOREIGN_HOST : `127.0.0.1:${port}`;
   return Buffer.from(
-    `POST ${target} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n${lines}` +
+    `POST ${target} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\n${lines}` +
       `Content-Length: ${body.length}\r\n\r\n${body}`,
   );
 }
@@ -57,6 +61,7 @@ function proofOf(sender: Sender, secret: string, id: string, body: Uint8Array, n
   switch (sender) {
     case 'token':
     case 'too_large':
+    case 'wrong_host':
       return { ...named, Authorization: `Bearer ${secret}` };
     case 'wrong_token':
       return { ...named, Authorization: `Bearer ${secret.replace(/.$/, '!')}` };
