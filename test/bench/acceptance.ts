@@ -62,7 +62,8 @@ async function run(bench: Bench): Promise<Report> {
   const backends: readonly Backend[] = bench.quick ? ['SQLite'] : ['SQLite', 'PostgreSQL'];
   const parts: Part[] = [];
   for (const backend of backends) {
-    parts.push(await onOne(bench, backend));
+    // What one database does not give is no reason to lose the other's figures.
+    parts.push(await onOne(bench, backend).catch((error: unknown) => failed(backend, error)));
     await bench.endStage();
   }
   if (!bench.quick) parts.push(await ofMany(bench));
@@ -74,6 +75,12 @@ async function run(bench: Bench): Promise<Report> {
     aims: parts.flatMap(({ aims }) => aims),
     remarks: [...EXPLANATION, ...parts.flatMap(({ remarks }) => remarks)],
   };
+}
+
+/** No figure, and a bound that is not met. */
+function failed(backend: Backend, error: unknown): Part {
+  const aim: Aim = { what: `${backend}: measured at all`, wanted: { atLeast: 1 }, value: 0 };
+  return { rows: [], aims: [aim], remarks: [`${backend} FAILED: ${(error as Error).message}`] };
 }
 
 const COLUMNS = [

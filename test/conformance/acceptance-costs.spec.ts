@@ -121,7 +121,9 @@ async function writtenBy(world: World, work: () => Promise<void>): Promise<{ pag
     const log = readFileSync(`${file}-wal`);
     const frameBytes = FRAME_HEADER_BYTES + log.readUInt32BE(8);
     const pages = (log.length - WAL_HEADER_BYTES) / frameBytes;
-    const numbers = Array.from({ length: pages }, (_, frame) => log.readUInt32BE(WAL_HEADER_BYTES + frame * frameBytes));
+    const numbers = Array.from({ length: pages }, (_, frame) =>
+      log.readUInt32BE(WAL_HEADER_BYTES + frame * frameBytes),
+    );
     const names = database.prepare('SELECT DISTINCT name FROM dbstat WHERE pageno IN (SELECT value FROM json_each(?))');
     return { pages, btrees: names.pluck().all(JSON.stringify(numbers)) as string[] };
   } finally {
