@@ -10,7 +10,7 @@ import { natsPublication } from './nats.ts';
 export const ACCEPTED_SENDERS = ['token', 'url_token', 'github', 'stripe', 'standard_webhooks'] as const;
 export type AcceptedSender = (typeof ACCEPTED_SENDERS)[number];
 
-/** Those whose token is wrong, who send more than may be sent, who ask another host, and who publish to NATS. */
+/** Those whose token is wrong, who send too much, who ask another host, and who publish to NATS. */
 export type Sender = AcceptedSender | 'wrong_token' | 'too_large' | 'wrong_host' | 'nats';
 
 /** RFC 2606: nobody has this name. */
