@@ -3,7 +3,7 @@
  * spec: Delivery identity; contract §5.
  */
 import { type SkippedAutomation, takeSlot } from '#deliveries';
-import { type Admission, contestedGroups, firstUuidv7 } from '#runs';
+import { type Admission, contestedGroups, firstUuidv7, type NewWebhookRun, type WebhookRunSnapshot } from '#runs';
 import { DELIVERY, type DeliveryRow, ENTRY_TIME_SLACK_MS, IDENTITY } from './delivery.entities.ts';
 import { insertInto } from '../database/table.ts';
 import { LostRaceError } from '../database/store-errors.ts';
@@ -19,6 +19,7 @@ import {
 } from './delivery-entries.ts';
 import { decideAdmission, type NewRun, storeAdmission } from '../runs/new-run.ts';
 import { databaseNow, matching, type Transaction } from '../database/transactions.ts';
+import type { StoredSnapshots } from '../runs/waiting-runs.ts';
 import { lockWebhooks, type RateWindows, slotWindows, unique } from './rate-windows.ts';
 
 /** A delivery that passed authentication, decided against one version of the serving state. */
@@ -49,7 +50,7 @@ interface StoredPayload {
 
 /** What a delivery starts. `decision`: JSON of the log's `started` and `skipped`. */
 export interface StartDecision {
-  runs: readonly NewRun[];
+  runs: readonly (NewRun | NewWebhookRun)[];
   decision: string;
 }
 
@@ -79,6 +80,8 @@ export interface CommitResult {
   acceptances: DeliveryOutcome[];
   /** Windows after this batch, of the webhooks in it: true once it has committed. */
   windows: RateWindows;
+  /** Snapshots that it has stored, once it has committed. */
+  snapshots: readonly WebhookRunSnapshot[];
 }
 
 /**
@@ -88,6 +91,7 @@ export interface CommitResult {
 export function* commitDeliveries(
   arrivals: readonly PendingDelivery[],
   remembered?: RateWindows,
+  stored?: StoredSnapshots,
 ): Transaction<CommitResult> {
   const current = yield* currentVersions(arrivals);
   if (remembered === undefined) yield* lockWebhooks(arrivals);
@@ -114,8 +118,8 @@ export function* commitDeliveries(
   const isTimely = ({ factoryUid, servingVersion, entryId }: PendingDelivery): boolean =>
     current.get(factoryUid) === servingVersion && entryId >= oldestId;
   const acceptances = arrivals.map((arrival) => (isTimely(arrival) ? commitDelivery(arrival, batch) : STALE));
-  yield* writeBatch(batch);
-  return { acceptances, windows };
+  const snapshots = yield* writeBatch(batch, stored);
+  return { acceptances, windows, snapshots };
 }
 
 const STALE: DeliveryOutcome = { kind: 'stale' };
@@ -133,7 +137,7 @@ interface Batch {
   /** Entries whose runs may find their group busy, and what is answered for them: written when that is known. */
   contested: Contested[];
   resent: AcceptedResend[];
-  runs: NewRun[];
+  runs: (NewRun | NewWebhookRun)[];
 }
 
 interface Contested extends StartDecision {
@@ -217,7 +221,7 @@ function startAll({ runs, decision }: StartDecision, batch: Batch, log: Conteste
   return acceptance;
 }
 
-function* writeBatch(batch: Batch): Transaction<void> {
+function* writeBatch(batch: Batch, stored?: StoredSnapshots): Transaction<WebhookRunSnapshot[]> {
   // Sorted, so that two replicas lock in the same order.
   const identities = batch.identities
     .sort((a, b) => compare(a.key, b.key))
@@ -229,16 +233,20 @@ function* writeBatch(batch: Batch): Transaction<void> {
   const admission = yield* decideAdmission(batch.runs);
   for (const contested of batch.contested) batch.deliveries.push(entryAfter(contested, admission));
   yield* insertInto(DELIVERY, batch.deliveries);
-  const toNotify = yield* storeAdmission(admission, batch.nowMs);
+  const { replaced, snapshots } = yield* storeAdmission(admission, batch.nowMs, stored);
   // Whoever answers one of the deliveries notifies the supervisors of all of these runs.
   const [first] = batch.contested;
-  if (first !== undefined && toNotify.length > 0) first.acceptance.replaced = toNotify;
+  if (first !== undefined && replaced.length > 0) first.acceptance.replaced = replaced;
   for (const resent of batch.resent) yield* noteResend(resent);
+  return snapshots;
 }
 
 /** The log entry of a delivery whose runs wanted a group for themselves: what found it busy is a skipped automation. */
-function entryAfter({ runs, decision, acceptance, log }: Contested, { busy }: Admission<NewRun>): EntryRow {
-  const busyRuns = new Set(busy);
+function entryAfter(
+  { runs, decision, acceptance, log }: Contested,
+  { busy }: Admission<NewRun | NewWebhookRun>,
+): EntryRow {
+  const busyRuns = new Set<NewRun | NewWebhookRun>(busy);
   const skipped = runs.filter((run) => busyRuns.has(run));
   if (skipped.length === 0) return log(decision);
   acceptance.busy = skipped.map(({ runId }) => runId);
@@ -251,7 +259,7 @@ interface Decision {
   skipped: { automation_id: string; reason: string }[];
 }
 
-function withoutBusy({ started, skipped }: Decision, busy: readonly NewRun[]): Decision {
+function withoutBusy({ started, skipped }: Decision, busy: readonly (NewRun | NewWebhookRun)[]): Decision {
   const runIds = new Set(busy.map(({ runId }) => runId));
   return {
     started: started.filter(({ run_id: runId }) => !runIds.has(runId)),
