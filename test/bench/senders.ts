@@ -30,7 +30,10 @@ export const BODY_BYTES = 1_024;
 /** What a delivery tells; the automations of the benchmark start a run for `failed`. */
 export type BuildStatus = 'failed' | 'passed';
 
-/** One whole request; to NATS, what follows its subjects. `id` names the delivery: another one is another delivery. `nowMs`: when it is signed. */
+/**
+ * One whole request; to NATS, what follows its subjects. `id` names the delivery: another one is another delivery.
+ * `nowMs`: when it is signed.
+ */
 export function requestOf(
   sender: Sender,
   { path, secret, members }: Target,
