@@ -105,9 +105,19 @@ export class DeferredIndex {
     yield* this.copy(this.inserted.filter(({ order }) => order < this.marker));
     if (this.pass.length === 0 && this.waiting.length >= this.passRows) this.startPass();
     if (this.pass.length === 0) return;
-    const left = this.pass.slice(this.position).filter(({ isCopied }) => !isCopied);
-    yield* this.copy(left.slice(0, this.sliceRows));
-    if (left.length <= this.sliceRows) yield* this.moveMarker();
+    const slice = this.nextOfPass(this.sliceRows + 1);
+    yield* this.copy(slice.slice(0, this.sliceRows));
+    if (slice.length <= this.sliceRows) yield* this.moveMarker();
+  }
+
+  /** The next rows of the pass that are still to be copied. */
+  private nextOfPass(max: number): Uncopied[] {
+    const next: Uncopied[] = [];
+    for (let at = this.position; at < this.pass.length && next.length < max; at += 1) {
+      const one = this.pass[at] as Uncopied;
+      if (!one.isCopied) next.push(one);
+    }
+    return next;
   }
 
   /** Copies some of what waits; a part of it where `max` is given. */
