@@ -31,7 +31,7 @@ export {
 export { takeSlot } from './slots.ts';
 export { drawRequest, type Draw } from './buckets.ts';
 export type { RateLimitResult } from './windows.ts';
-export { failureKey, spendFailure, type FailureBudgets, type FailureVerdict } from './failure-budgets.ts';
+export { FailureBudgets, failureKey, type FailureBudgetOptions, type FailureVerdict } from './failure-budgets.ts';
 export {
   formatAddress,
   isWithin as isAddressWithin,
@@ -41,7 +41,7 @@ export {
   type IpAddress,
 } from './addresses.ts';
 export { addressKeyOf, clientAddress } from './client-addresses.ts';
-export { NOTHING_REFUSED, refusedLogDecision, type RefusedLogAction, type RefusedLogState } from './refused-log.ts';
+export { RefusedLogPolicy, type RefusedLogAction } from './refused-log.ts';
 export { refusalDetails, type RefusalDetails } from './refusals.ts';
 export { retentionClass, retentionCutoffMs, type RetentionClass } from './retention.ts';
 export { decideRuns, type SkippedAutomation, type Starts, type WebhookSubscription } from './starts.ts';

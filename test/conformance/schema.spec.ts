@@ -25,6 +25,9 @@ const TYPES: Readonly<Record<string, Column['type']>> = {
   bytea: 'bytes',
 };
 
+/** Without an entity: the migrations' own, and what on SQLite is a table that is filled later, elsewhere a view. */
+const DERIVED = ['migrations', 'deferred', 'delivery_log'];
+
 /** What entities call the same. */
 const ENTITY_TYPES: Readonly<Record<string, Column['type']>> = {
   text: 'text',
@@ -52,7 +55,7 @@ async function columnsOf(stores: Stores): Promise<Column[]> {
     text,
   );
   return found
-    .filter(({ table_name: table }) => table !== 'migrations' && !table.startsWith('sqlite_'))
+    .filter(({ table_name: table }) => !DERIVED.includes(table) && !table.startsWith('sqlite_'))
     .map((one) => ({
       table: one.table_name,
       column: one.column_name,

@@ -11,7 +11,7 @@ import {
 import { connectDatabase, type Database, type DatabaseOptions } from './database/database.ts';
 import { REPLICA } from './database/replicas.ts';
 import { AUTOMATION, RESOURCE, RESOURCE_FILE, SCHEDULE, WEBHOOK } from './definitions/definition.entities.ts';
-import { DELIVERY, IDENTITY } from './deliveries/delivery.entities.ts';
+import { DELIVERY, DELIVERY_LOG, IDENTITY } from './deliveries/delivery.entities.ts';
 import { APPROVAL, FACTORY, FACTORY_EVENT, PASS, REVISION } from './factories/factory.entities.ts';
 import { SWEEP } from './retention/sweeps.ts';
 import {
@@ -68,10 +68,13 @@ export const TABLES: readonly EntitySchema[] = [
   ARTIFACT,
 ];
 
+/** Those that are filled later on SQLite. */
+const DEFERRED = [DELIVERY_LOG];
+
 /**
  * Opens and migrates. Throws SchemaTooNewError for a database that a newer program has migrated, VersionMismatchError
  * while another program uses it, PostgresUnusableError or another StoreError when it cannot be used.
  */
 export function openDatabase(options: DatabaseOptions): Promise<Database> {
-  return connectDatabase(options, TABLES);
+  return connectDatabase(options, { tables: TABLES, deferred: DEFERRED });
 }

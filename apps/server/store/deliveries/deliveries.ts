@@ -8,6 +8,7 @@ import { RateWindowCache } from './rate-windows.ts';
 import { StoreError, withStoreErrors } from '../database/store-errors.ts';
 import type { Database } from '../database/database.ts';
 import { DELIVERY, type DeliveryRow, ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
+import { catchUp } from '../database/deferred-index.ts';
 import { GroupCommit, ShardedGroupCommit } from '../database/group-commit.ts';
 import { insertInto } from '../database/table.ts';
 import { change, placeholders, row, rows, type SqlValue } from '../database/transactions.ts';
@@ -72,8 +73,6 @@ export class DeliveryStore {
   private readonly database: Database;
   private readonly arrivals: ShardedGroupCommit<PendingDelivery, DeliveryOutcome>;
   private readonly refusals: GroupCommit<RefusedEntry, void>;
-  /** A flood of failures costs one update a commit, not one a failure. */
-  private readonly counts: GroupCommit<string, void>;
   private readonly windows = new RateWindowCache();
   private readonly snapshots = new WeakSet<WebhookRunSnapshot>();
 
@@ -92,11 +91,6 @@ export class DeliveryStore {
       () => 0,
       concernsAll,
     );
-    this.counts = new GroupCommit(
-      (batch) => this.raiseCounts(batch),
-      () => 0,
-      concernsAll,
-    );
   }
 
   /**
@@ -112,29 +106,36 @@ export class DeliveryStore {
     return this.refusals.add(entry);
   }
 
-  /** Counts one more refusal into an existing counted entry. */
-  countRefused(entryId: string): Promise<void> {
-    return this.counts.add(entryId);
+  /** Counts further refusals into existing counted entries, by their IDs. Throws StoreError when none was. */
+  async countRefused(raised: ReadonlyMap<string, number>): Promise<void> {
+    await this.database.run(function* () {
+      // Sorted, so that two replicas lock in the same order.
+      for (const [entryId, by] of [...raised].sort(([a], [b]) => (a < b ? -1 : 1)))
+        yield* change('UPDATE delivery SET entries = entries + ? WHERE entry_id = ?', by, entryId);
+    });
   }
 
   /**
-   * Newest first, from before `before`. Matches are looked for along the index of the log, and away from acceptances: a
-   * flood of refusals makes a long way.
+   * Newest first, from before `before`. Matches are looked for along the log of the webhook, and away from acceptances:
+   * a flood of refusals makes a long way.
    */
   async list(webhookUid: string, limit: number, before?: string, filter: DeliveryFilter = {}): Promise<DeliveryRow[]> {
     const conditions = conditionsOf(filter, before);
-    const text = [
-      `SELECT ${DELIVERY.columns.join(', ')} FROM delivery WHERE webhook_uid = ?`,
+    const matches = [
+      'SELECT entry_id FROM delivery_log WHERE webhook_uid = ?',
       ...conditions.map((condition) => condition.text),
     ].join(' AND ');
-    return this.database.longRead(() =>
-      rows<DeliveryRow>(
-        `${text} ORDER BY entry_id DESC LIMIT ?`,
+    const columns = DELIVERY.columns.map((column) => `d.${column}`).join(', ');
+    return this.database.longRead(function* () {
+      yield* catchUp('delivery_log', [webhookUid]);
+      return yield* rows<DeliveryRow>(
+        `SELECT ${columns} FROM (${matches} ORDER BY entry_id DESC LIMIT ?) AS found ` +
+          'JOIN delivery d ON d.entry_id = found.entry_id ORDER BY d.entry_id DESC',
         webhookUid,
         ...conditions.flatMap(({ params }) => params),
         limit,
-      ),
-    );
+      );
+    });
   }
 
   async find(entryId: string): Promise<DeliveryRow | undefined> {
@@ -157,15 +158,16 @@ export class DeliveryStore {
   }
 
   /**
-   * IDs of the newest accepted entries of each of these webhooks, newest first. Along the index of the log, one step of
-   * it for each webhook.
+   * IDs of the newest accepted entries of each of these webhooks, newest first; one step of the log for each webhook.
    */
   newestAccepted(webhookUids: readonly string[], limit: number): Promise<{ entryId: string; webhookUid: string }[]> {
     return this.database.longRead(function* () {
+      yield* catchUp('delivery_log', webhookUids);
       const newest: { entryId: string; webhookUid: string }[] = [];
       for (const webhookUid of webhookUids) {
         const found = yield* rows<{ entry_id: string }>(
-          "SELECT entry_id FROM delivery WHERE webhook_uid = ? AND outcome = 'accepted' ORDER BY entry_id DESC LIMIT ?",
+          "SELECT entry_id FROM delivery_log WHERE webhook_uid = ? AND outcome = 'accepted' " +
+            'ORDER BY entry_id DESC LIMIT ?',
           webhookUid,
           limit,
         );
@@ -184,16 +186,6 @@ export class DeliveryStore {
     if (alone) this.windows.update(windows);
     for (const snapshot of snapshots) this.snapshots.add(snapshot);
     return acceptances;
-  }
-
-  private async raiseCounts(batch: readonly string[]): Promise<void[]> {
-    const raised = new Map<string, number>();
-    for (const entryId of batch) raised.set(entryId, (raised.get(entryId) ?? 0) + 1);
-    await this.database.run(function* () {
-      for (const [entryId, by] of [...raised].sort(([a], [b]) => (a < b ? -1 : 1)))
-        yield* change('UPDATE delivery SET entries = entries + ? WHERE entry_id = ?', by, entryId);
-    });
-    return batch.map(() => undefined);
   }
 
   private async insertRefused(batch: readonly RefusedEntry[]): Promise<void[]> {

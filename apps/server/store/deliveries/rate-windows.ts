@@ -6,6 +6,7 @@ import { RATE_WINDOW_MS } from '#deliveries';
 import { firstUuidv7 } from '#runs';
 import type { PendingDelivery } from './pending-deliveries.ts';
 import { ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
+import { catchUp } from '../database/deferred-index.ts';
 import { matching, type Transaction } from '../database/transactions.ts';
 
 /** Beyond this many webhooks, those without a slot in the last minute are forgotten. */
@@ -51,17 +52,16 @@ export function* slotWindows(
   for (const { webhookUid } of arrivals) windows.set(webhookUid, remembered.get(webhookUid) ?? []);
   const oldestEntry = firstUuidv7(nowMs - RATE_WINDOW_MS - ENTRY_TIME_SLACK_MS);
   const slots = {
-    columns: 'webhook_uid, slot_at',
-    table: 'delivery',
-    keys: ['webhook_uid'],
-    and: 'AND entry_id >= ? AND slot_at > ?',
+    columns: 'l.webhook_uid, d.slot_at',
+    table: 'delivery_log l CROSS JOIN delivery d',
+    keys: ['l.webhook_uid'],
+    and: 'AND l.entry_id >= ? AND d.entry_id = l.entry_id AND d.slot_at > ?',
     params: [oldestEntry, nowMs - RATE_WINDOW_MS],
     tail: 'ORDER BY slot_at',
   };
-  const found = yield* matching<{ webhook_uid: string; slot_at: number }>(
-    slots,
-    unique([...windows.keys()].filter((uid) => !remembered.has(uid))),
-  );
+  const unknown = unique([...windows.keys()].filter((uid) => !remembered.has(uid)));
+  if (unknown.length > 0) yield* catchUp('delivery_log', unknown.flat());
+  const found = yield* matching<{ webhook_uid: string; slot_at: number }>(slots, unknown);
   for (const { webhook_uid: uid, slot_at: slotAt } of found) windows.set(uid, [...(windows.get(uid) ?? []), slotAt]);
   return windows;
 }

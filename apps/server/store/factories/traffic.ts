@@ -4,6 +4,7 @@
  */
 import { firstUuidv7 } from '#runs';
 import type { Database } from '../database/database.ts';
+import { catchUp } from '../database/deferred-index.ts';
 import { oneOf, phrase, sql, type Sql } from '../database/sql.ts';
 import { rows, type Transaction } from '../database/transactions.ts';
 
@@ -149,8 +150,9 @@ function* runsOfFactory(
 
 function* deliveriesOf(webhookUids: readonly string[], first: string): Transaction<Map<string, DeliveryTraffic>> {
   if (webhookUids.length === 0) return new Map();
+  yield* catchUp('delivery_log', webhookUids);
   const found = yield* query<{ uid: string; outcome: string; n: number; last: string }>(
-    sql`SELECT webhook_uid AS uid, outcome, count(*) AS n, max(entry_id) AS last FROM delivery
+    sql`SELECT webhook_uid AS uid, outcome, count(*) AS n, max(entry_id) AS last FROM delivery_log
       WHERE ${oneOf('webhook_uid', webhookUids)} AND entry_id >= ${first} GROUP BY webhook_uid, outcome`,
   );
   const traffic = new Map<string, DeliveryTraffic>();

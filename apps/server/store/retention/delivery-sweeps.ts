@@ -11,6 +11,7 @@ import {
   type RetentionClass,
 } from '#deliveries';
 import { firstUuidv7, isEnded, RUN_STATES, uuidv7TimeMs } from '#runs';
+import { catchUp } from '../database/deferred-index.ts';
 import { ENTRY_TIME_SLACK_MS } from '../deliveries/delivery.entities.ts';
 import { change, inSlices, placeholders, rows, type Transaction } from '../database/transactions.ts';
 import { materializeOldest } from '../runs/waiting-runs.ts';
@@ -49,6 +50,7 @@ interface LogCursor {
 }
 
 function* scanDeliveries(text: string, nowMs: number): Transaction<SweepBatch<string>> {
+  yield* catchUp('delivery_log');
   const place = parseCursor(text);
   const cutoffMs = retentionCutoffMs(nowMs);
   if (place.limits !== undefined) return yield* scanEntries(place, place.limits, cutoffMs);
@@ -72,15 +74,15 @@ interface LogPosition {
 }
 
 /**
- * The next webhooks, with the oldest entry of each class and the oldest that must be kept. Along the index of the log,
- * all in one statement.
+ * The next webhooks, with the oldest entry of each class and the oldest that must be kept. Along the log, all in
+ * one statement.
  */
 function logPositions(after: string): Transaction<LogPosition[]> {
   const oldest = (kept: RetentionClass) =>
-    '(SELECT d.entry_id FROM delivery d WHERE d.webhook_uid = w.uid ' +
+    '(SELECT d.entry_id FROM delivery_log d WHERE d.webhook_uid = w.uid ' +
     `AND d.outcome IN (${OUTCOMES_OF[kept]}) ORDER BY d.entry_id LIMIT 1) AS ${kept}_oldest`;
   const limit = (kept: RetentionClass) =>
-    '(SELECT d.entry_id FROM delivery d WHERE d.webhook_uid = w.uid ' +
+    '(SELECT d.entry_id FROM delivery_log d WHERE d.webhook_uid = w.uid ' +
     `AND d.outcome IN (${OUTCOMES_OF[kept]}) ORDER BY d.entry_id DESC ` +
     `LIMIT 1 OFFSET ${RETAINED_ENTRIES_MIN - 1}) AS ${kept}_limit`;
   return rows<LogPosition>(
@@ -106,8 +108,9 @@ function* scanEntries(
 ): Transaction<SweepBatch<string>> {
   const until = [limits.accepted, limits.rejected, ''].reduce((a, b) => (a > b ? a : b));
   const found = yield* rows<{ entry_id: string; outcome: OutcomeKind; size: number }>(
-    'SELECT entry_id, outcome, size FROM delivery WHERE webhook_uid = ? AND entry_id > ? AND entry_id < ? ' +
-      'AND entry_id < ? AND received_at < ? ORDER BY entry_id LIMIT ?',
+    'SELECT l.entry_id, l.outcome, d.size FROM delivery_log l CROSS JOIN delivery d WHERE l.webhook_uid = ? ' +
+      'AND l.entry_id > ? AND l.entry_id < ? AND l.entry_id < ? AND l.received_at < ? AND d.entry_id = l.entry_id ' +
+      'ORDER BY l.entry_id LIMIT ?',
     webhookUid,
     entryId,
     until,
