@@ -130,6 +130,7 @@ async function openPostgres(
       onConnect: refuseReadOnly,
       connectionTimeoutMillis: CONNECT_MS_MAX,
       keepAlive: true,
+      pipeline: true, // statements that were sent together do not wait for each other's answers
       ...wire.startup,
     },
     poolErrorHandler: () => undefined, // an idle connection that breaks is replaced; the next statement tells

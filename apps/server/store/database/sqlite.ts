@@ -58,6 +58,8 @@ export function sqliteRunner(
         return NOTHING; // there is one writer
       case 'catchUp':
         return catchUpHere(statement);
+      case 'together':
+        return { ...NOTHING, each: statement.statements.map(execute) };
       case 'insert':
         return { rows: [], changes: insertRows(statement) };
       case 'match':

@@ -38,12 +38,16 @@ export type Statement =
   | { kind: 'catchUp'; table: string; leading: readonly SqlValue[] | undefined }
   | { kind: 'now' }
   /** Held until the transaction ends; where transactions follow each other anyway, nothing. */
-  | { kind: 'lock'; name: string };
+  | { kind: 'lock'; name: string }
+  /** One after the other, without waiting for an outcome between them. */
+  | { kind: 'together'; statements: readonly Statement[] };
 
 export interface Outcome {
   rows: Row[];
   /** Rows inserted, updated or deleted. */
   changes: number;
+  /** Of statements together: one for each, in order. */
+  each?: readonly Outcome[];
 }
 
 /**
@@ -113,6 +117,30 @@ export function* databaseNow(): Transaction<number> {
  */
 export function* lock(name: string): Transaction<void> {
   yield { kind: 'lock', name };
+}
+
+type Results<Bodies extends readonly Transaction<unknown>[]> = {
+  -readonly [At in keyof Bodies]: Bodies[At] extends Transaction<infer Result> ? Result : never;
+};
+
+/**
+ * Runs bodies that do not need each other's results side by side: the next statements of all of them, in their order,
+ * are one round trip to a server. Each is a statement of its own nevertheless, and sees what those before it waited
+ * for. A fault ends all of them; they cannot catch it.
+ */
+export function* together<const Bodies extends readonly Transaction<unknown>[]>(
+  ...bodies: Bodies
+): Transaction<Results<Bodies>> {
+  const steps = bodies.map((body) => ({ body, step: body.next() }));
+  for (;;) {
+    const open = steps.filter(({ step }) => step.done !== true);
+    if (open.length === 0) return steps.map(({ step }) => step.value) as Results<Bodies>;
+    const statements = open.map(({ step }) => step.value as Statement);
+    const [only] = statements;
+    const outcome: Outcome = yield only !== undefined && open.length === 1 ? only : { kind: 'together', statements };
+    const outcomes = open.length === 1 ? [outcome] : (outcome.each ?? []);
+    open.forEach((one, at) => (one.step = one.body.next(outcomes[at] as Outcome)));
+  }
 }
 
 /** `?, ?, ?` for a list of `count` values. */

@@ -18,7 +18,7 @@ import {
   toDeliveryRow,
 } from './delivery-entries.ts';
 import { decideAdmission, type NewRun, storeAdmission } from '../runs/new-run.ts';
-import { databaseNow, matching, type Transaction } from '../database/transactions.ts';
+import { databaseNow, matching, together, type Transaction } from '../database/transactions.ts';
 import type { StoredSnapshots } from '../runs/waiting-runs.ts';
 import { lockWebhooks, type RateWindows, slotWindows, unique } from './rate-windows.ts';
 
@@ -93,13 +93,15 @@ export function* commitDeliveries(
   remembered?: RateWindows,
   stored?: StoredSnapshots,
 ): Transaction<CommitResult> {
-  const current = yield* currentVersions(arrivals);
-  if (remembered === undefined) yield* lockWebhooks(arrivals);
-  const nowMs = yield* databaseNow();
-  const windows = yield* slotWindows(arrivals, remembered ?? new Map(), nowMs);
-  const known = yield* knownIdentities(arrivals);
-  const resends = yield* nextResends(
-    arrivals.flatMap(({ verdict }) => (verdict.kind === 'resend' ? [verdict.of] : [])),
+  const [current, , nowMs] = yield* together(
+    currentVersions(arrivals),
+    lockWebhooks(remembered === undefined ? arrivals : []),
+    databaseNow(),
+  );
+  const [windows, known, resends] = yield* together(
+    slotWindows(arrivals, remembered ?? new Map(), nowMs),
+    knownIdentities(arrivals),
+    nextResends(arrivals.flatMap(({ verdict }) => (verdict.kind === 'resend' ? [verdict.of] : []))),
   );
   const batch: Batch = {
     windows,
@@ -222,6 +224,22 @@ function startAll({ runs, decision }: StartDecision, batch: Batch, log: Conteste
 }
 
 function* writeBatch(batch: Batch, stored?: StoredSnapshots): Transaction<WebhookRunSnapshot[]> {
+  // Groups are locked behind the identities, which others may wait for: nobody who holds a group waits for one. Where
+  // no group is wanted nothing is decided between, and all is written in one go.
+  const isContested = batch.contested.length > 0;
+  if (isContested) yield* storeIdentities(batch);
+  const admission = yield* decideAdmission(batch.runs);
+  for (const contested of batch.contested) batch.deliveries.push(entryAfter(contested, admission));
+  const write = together(insertInto(DELIVERY, batch.deliveries), storeAdmission(admission, batch.nowMs, stored));
+  const [, { replaced, snapshots }] = isContested ? yield* write : (yield* together(storeIdentities(batch), write))[1];
+  // Whoever answers one of the deliveries notifies the supervisors of all of these runs.
+  const [first] = batch.contested;
+  if (first !== undefined && replaced.length > 0) first.acceptance.replaced = replaced;
+  for (const resent of batch.resent) yield* noteResend(resent);
+  return snapshots;
+}
+
+function* storeIdentities(batch: Batch): Transaction<void> {
   // Sorted, so that two replicas lock in the same order.
   const identities = batch.identities
     .sort((a, b) => compare(a.key, b.key))
@@ -229,16 +247,6 @@ function* writeBatch(batch: Batch, stored?: StoredSnapshots): Transaction<Webhoo
   const won = yield* insertInto(IDENTITY, identities, { ignoreConflicts: true });
   // Another replica committed one of them since we looked: look again.
   if (won !== identities.length) throw new LostRaceError('an identity was accepted elsewhere');
-  // Behind the identities, which others may wait for: nobody who holds a group waits for one.
-  const admission = yield* decideAdmission(batch.runs);
-  for (const contested of batch.contested) batch.deliveries.push(entryAfter(contested, admission));
-  yield* insertInto(DELIVERY, batch.deliveries);
-  const { replaced, snapshots } = yield* storeAdmission(admission, batch.nowMs, stored);
-  // Whoever answers one of the deliveries notifies the supervisors of all of these runs.
-  const [first] = batch.contested;
-  if (first !== undefined && replaced.length > 0) first.acceptance.replaced = replaced;
-  for (const resent of batch.resent) yield* noteResend(resent);
-  return snapshots;
 }
 
 /** The log entry of a delivery whose runs wanted a group for themselves: what found it busy is a skipped automation. */

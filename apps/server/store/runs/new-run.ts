@@ -11,7 +11,16 @@ import {
   type WebhookRunSnapshot,
   type WhenBusy,
 } from '#runs';
-import { change, lock, placeholders, row, rows, type SqlValue, type Transaction } from '../database/transactions.ts';
+import {
+  change,
+  lock,
+  placeholders,
+  row,
+  rows,
+  type SqlValue,
+  together,
+  type Transaction,
+} from '../database/transactions.ts';
 import { insertInto } from '../database/table.ts';
 import { RUN, RUN_METADATA, type RunRow, OPEN_STATES } from './run.entities.ts';
 import { audit } from '../access/audit.ts';
@@ -159,8 +168,10 @@ export function* storeAdmission(
   stored = NO_SNAPSHOTS,
 ): Transaction<StoredAdmission> {
   const full = made.filter((run) => !isReferring(run)).map((run) => ('snapshot' in run ? toFullRun(run) : run));
-  yield* insertInto(RUN, full.map(toRunRow));
-  const snapshots = yield* storeWaitingRuns(made.filter(isReferring), stored);
+  const [, snapshots] = yield* together(
+    insertInto(RUN, full.map(toRunRow)),
+    storeWaitingRuns(made.filter(isReferring), stored),
+  );
   const cancelled: string[] = [];
   for (let start = 0; start < replaced.length; start += CANCELLED_AT_ONCE)
     cancelled.push(...(yield* cancelReplaced(replaced.slice(start, start + CANCELLED_AT_ONCE), nowMs)));

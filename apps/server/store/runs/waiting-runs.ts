@@ -14,6 +14,7 @@ import {
   row,
   rows,
   type SqlValue,
+  together,
   type Transaction,
 } from '../database/transactions.ts';
 import type { NewRun } from './new-run.ts';
@@ -35,9 +36,11 @@ export function* storeWaitingRuns(
   const snapshots = [...new Set(runs.map(({ snapshot }) => snapshot))].filter((snapshot) => !stored.has(snapshot));
   // Sorted, so that two processes wait for each other in the same order.
   const sorted = snapshots.toSorted((a, b) => Buffer.compare(a.digest, b.digest));
-  yield* insertInto(RUN_SNAPSHOT, sorted.map(toSnapshotRow), { ignoreConflicts: true });
-  yield* insertInto(WAITING_RUN, runs.map(toWaitingRow));
-  yield* insertInto(WAITING_QUEUE, runs.map(toQueueRow));
+  yield* together(
+    insertInto(RUN_SNAPSHOT, sorted.map(toSnapshotRow), { ignoreConflicts: true }),
+    insertInto(WAITING_RUN, runs.map(toWaitingRow)),
+    insertInto(WAITING_QUEUE, runs.map(toQueueRow)),
+  );
   return snapshots;
 }
 

@@ -62,7 +62,7 @@ export const POOLED_WIRE: Wire = {
 
 /** What of pg's connection is told to whoever asks for it, but not typed. */
 interface Messages {
-  stream: { setTimeout(ms: number, callback?: () => void): unknown; destroy(): void };
+  stream: { setTimeout(ms: number, callback?: () => void): unknown; destroy(): void; cork(): void; uncork(): void };
   on(event: 'connect' | 'sslconnect', listener: () => void): void;
   on(event: 'parameterStatus', listener: (message: { parameterName: string; parameterValue: string }) => void): void;
   on(event: 'errorMessage', listener: (message: { code?: string }) => void): void;
@@ -104,6 +104,17 @@ export class BoundedClient extends Client {
     connection.on('errorMessage', ({ code }) => {
       if (code === READ_ONLY) letGo();
     });
+  }
+
+  /** What `send` asks of this connection travels in one piece. */
+  inOnePiece<T>(send: () => T): T {
+    const { stream } = (this as unknown as { connection: Messages }).connection;
+    stream.cork();
+    try {
+      return send();
+    } finally {
+      stream.uncork();
+    }
   }
 
   /**

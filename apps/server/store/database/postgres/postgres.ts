@@ -10,7 +10,7 @@ import {
   type Transaction,
   type TransactionRunner,
 } from '../transactions.ts';
-import type { Wire } from './postgres-connections.ts';
+import type { BoundedClient, Wire } from './postgres-connections.ts';
 import {
   insertStatement,
   lockStatement,
@@ -66,10 +66,13 @@ function isWorthRetrying(error: unknown): boolean {
   return error instanceof LostRaceError || (error instanceof StoreError && error.kind === 'retry');
 }
 
-async function withClient<T>(source: DataSource, use: (client: PoolClient) => Promise<T>): Promise<T> {
+/** What the pool makes. */
+type Connection = PoolClient & BoundedClient;
+
+async function withClient<T>(source: DataSource, use: (client: Connection) => Promise<T>): Promise<T> {
   const runner = source.createQueryRunner();
   try {
-    return await use((await runner.connect()) as PoolClient);
+    return await use((await runner.connect()) as Connection);
   } catch (error) {
     throw toStoreError(error);
   } finally {
@@ -78,36 +81,67 @@ async function withClient<T>(source: DataSource, use: (client: PoolClient) => Pr
 }
 
 async function inTransaction<T>(
-  client: PoolClient,
+  client: Connection,
   begin: string,
   body: () => Transaction<T>,
   names?: StatementNames,
 ): Promise<T> {
-  await client.query(begin);
+  let begun: Promise<unknown> | undefined;
+  const executeInside = async (statement: Statement): Promise<Outcome> => {
+    if (begun === undefined && isHarmless(statement)) {
+      const [, outcome] = await allOf(
+        client.inOnePiece(() => [(begun = client.query(begin)), execute(client, statement, names)] as const),
+      );
+      return outcome;
+    }
+    await (begun ??= client.query(begin));
+    return execute(client, statement, names);
+  };
   try {
-    const result = await walk(client, body(), names);
+    const result = await runSteps(body(), executeInside);
+    await begun;
     // Of a transaction in which a statement failed PostgreSQL makes a ROLLBACK, and says so without an error.
-    if ((await client.query('COMMIT')).command !== 'COMMIT') throw new StoreError('broken', '25P02');
+    if (begun !== undefined && (await client.query('COMMIT')).command !== 'COMMIT')
+      throw new StoreError('broken', '25P02');
     return result;
   } catch (error) {
-    await client.query('ROLLBACK').catch(() => undefined); // the connection may be the thing that failed
+    if (begun !== undefined) await client.query('ROLLBACK').catch(() => undefined); // the connection may have failed
     throw error;
   }
 }
 
-function walk<T>(client: PoolClient, work: Transaction<T>, names?: StatementNames): Promise<T> {
+/** Whether it may follow a BEGIN that is not yet answered: were that refused, it would be a transaction by itself. */
+function isHarmless(statement: Statement): boolean {
+  if (statement.kind === 'together') return statement.statements.every(isHarmless);
+  return statement.kind === 'match' || statement.kind === 'now' || statement.kind === 'lock';
+}
+
+/** The results of what was sent together; throws the first fault: those behind it are its consequences. */
+async function allOf<const Sent extends readonly Promise<unknown>[]>(
+  sent: Sent,
+): Promise<{ -readonly [At in keyof Sent]: Awaited<Sent[At]> }> {
+  await Promise.allSettled(sent); // all of them, before anything else is sent
+  return Promise.all(sent);
+}
+
+function walk<T>(client: Connection, work: Transaction<T>, names?: StatementNames): Promise<T> {
   return runSteps(work, (statement) => execute(client, statement, names));
 }
 
-async function execute(client: PoolClient, statement: Statement, names: StatementNames | undefined): Promise<Outcome> {
+async function execute(client: Connection, statement: Statement, names: StatementNames | undefined): Promise<Outcome> {
   if (statement.kind === 'catchUp') return { rows: [], changes: 0 }; // a view is never behind
+  if (statement.kind === 'together') {
+    const { statements } = statement;
+    const each = await allOf(client.inOnePiece(() => statements.map((one) => execute(client, one, names))));
+    return { rows: [], changes: 0, each };
+  }
   const { text, values, repeats } = sent(statement);
   const parameters = values.map(toParameter);
   const found = await client.query<Row>({ text, values: parameters, name: repeats ? names?.of(text) : undefined });
   return { rows: found.rows, changes: found.rowCount ?? 0 };
 }
 
-function sent(statement: Exclude<Statement, { kind: 'catchUp' }>): PostgresStatement {
+function sent(statement: Exclude<Statement, { kind: 'catchUp' | 'together' }>): PostgresStatement {
   switch (statement.kind) {
     case 'now':
       return NOW;
