@@ -26,7 +26,7 @@ const TYPES: Readonly<Record<string, Column['type']>> = {
 };
 
 /** Without an entity: the migrations' own, and what on SQLite is a table that is filled later, elsewhere a view. */
-const DERIVED = ['migrations', 'deferred', 'delivery_log'];
+const DERIVED = ['migrations', 'deferred', 'delivery_log', 'waiting_queue'];
 
 /** What entities call the same. */
 const ENTITY_TYPES: Readonly<Record<string, Column['type']>> = {

@@ -59,7 +59,6 @@ export const TABLES: readonly EntitySchema[] = [
   RUN_METADATA,
   RUN_SNAPSHOT,
   WAITING_RUN,
-  WAITING_QUEUE,
   EXECUTION,
   RUN_EVENT,
   FOLLOWUP,
@@ -69,7 +68,7 @@ export const TABLES: readonly EntitySchema[] = [
 ];
 
 /** Those that are filled later on SQLite. */
-const DEFERRED = [DELIVERY_LOG];
+const DEFERRED = [DELIVERY_LOG, WAITING_QUEUE];
 
 /**
  * Opens and migrates. Throws SchemaTooNewError for a database that a newer program has migrated, VersionMismatchError
