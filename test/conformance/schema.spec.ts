@@ -64,7 +64,7 @@ async function columnsOf(stores: Stores): Promise<Column[]> {
 await onEachBackend('schema', (world) => {
   it('has an entity for every migrated table, with all of its columns and its primary key', async () => {
     const declared: Column[] = [];
-    for (const table of TABLES) {
+    for (const table of TABLES.filter(({ only = world.dialect }) => only === world.dialect)) {
       const { tableName, columns, primaryColumns } = world.stores.database.source.getMetadata(table);
       for (const one of columns)
         declared.push({
@@ -84,7 +84,10 @@ await onEachBackend('schema', (world) => {
   it('is the same on both databases', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'millwright-schema-'));
     const database = await openDatabase({ dataDir, nowMs: Date.now });
-    expect(await columnsOf(world.stores)).toEqual(await columnsOf(storesOf(database)));
+    const common = new Set(TABLES.filter(({ only }) => only === undefined).map(({ options }) => options.name));
+    const commonOf = async (stores: Stores): Promise<Column[]> =>
+      (await columnsOf(stores)).filter(({ table }) => common.has(table));
+    expect(await commonOf(world.stores)).toEqual(await commonOf(storesOf(database)));
     await database.close();
     await rm(dataDir, { recursive: true });
   });

@@ -8,6 +8,7 @@ import { Agents1700000000003 } from '../migrations/0003-agents.ts';
 import { Reconciling1700000000004 } from '../migrations/0004-reconciling.ts';
 import { Dashboard1700000000005 } from '../migrations/0005-dashboard.ts';
 import { ManyMachines1700000000006 } from '../migrations/0006-many-machines.ts';
+import { IdentityRuns1700000000008 } from '../migrations/0008-identity-runs.ts';
 
 export const MIGRATIONS = [
   FirstSchema1700000000001,
@@ -16,6 +17,7 @@ export const MIGRATIONS = [
   Reconciling1700000000004,
   Dashboard1700000000005,
   ManyMachines1700000000006,
+  IdentityRuns1700000000008,
 ];
 
 /** Their names, oldest first. */

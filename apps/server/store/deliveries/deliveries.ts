@@ -3,8 +3,8 @@
  */
 import type { OutcomeKind } from '#deliveries';
 import { firstUuidv7 } from '#runs';
+import { AcceptanceMemory, sharedAcceptance } from './acceptance.ts';
 import { commitDeliveries, type DeliveryOutcome, type PendingDelivery } from './pending-deliveries.ts';
-import { RateWindowCache } from './rate-windows.ts';
 import { StoreError, withStoreErrors } from '../database/store-errors.ts';
 import type { Database } from '../database/database.ts';
 import { DELIVERY, type DeliveryRow, ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
@@ -74,10 +74,12 @@ export class DeliveryStore {
   private readonly refusals: GroupCommit<RefusedEntry, void>;
   /** A flood of failures costs one update a commit, not one a failure. */
   private readonly counts: GroupCommit<string, void>;
-  private readonly windows = new RateWindowCache();
+  /** Only the owner of an SQLite file may remember what it wrote: elsewhere other replicas write too. */
+  private readonly memory: AcceptanceMemory | undefined;
 
   constructor(database: Database) {
     this.database = database;
+    this.memory = database.dialect === 'sqlite' ? new AcceptanceMemory(database) : undefined;
     const concernsAll = (error: unknown) =>
       error instanceof StoreError && error.kind !== 'conflict' && error.kind !== 'broken';
     const lanes = database.dialect === 'sqlite' ? 1 : SHARDS; // an SQLite file has one writer
@@ -96,6 +98,11 @@ export class DeliveryStore {
       () => 0,
       concernsAll,
     );
+  }
+
+  /** Reads what is remembered of the database, so that the first delivery does not wait for it. */
+  async start(): Promise<void> {
+    await this.memory?.start();
   }
 
   /**
@@ -175,13 +182,11 @@ export class DeliveryStore {
   }
 
   private async commitBatch(batch: readonly PendingDelivery[]): Promise<DeliveryOutcome[]> {
-    // Only the owner of an SQLite file may remember what it wrote: elsewhere other replicas write too.
-    const alone = this.database.dialect === 'sqlite';
-    const { acceptances, windows } = await this.database.run(() =>
-      commitDeliveries(batch, alone ? this.windows.all() : undefined),
-    );
-    if (alone) this.windows.update(windows);
-    return acceptances;
+    const { memory } = this;
+    if (memory !== undefined) return memory.run(batch, (acceptance) => commitDeliveries(batch, acceptance));
+    return this.database.run(function* () {
+      return yield* commitDeliveries(batch, yield* sharedAcceptance(batch));
+    });
   }
 
   private async raiseCounts(batch: readonly string[]): Promise<void[]> {
