@@ -2,7 +2,7 @@
  * What deliveries are decided against: serving versions, rate windows and accepted identities. Where processes share a
  * database it is asked for them under locks; the only writer of one remembers them. contract §5.8 (Transaction).
  */
-import { RATE_WINDOW_MS, SlotRing, type SlotResult } from '#deliveries';
+import { type MergePolicy, RATE_WINDOW_MS, SlotRing, type SlotResult } from '#deliveries';
 import { firstUuidv7 } from '#runs';
 import { ENTRY_TIME_SLACK_MS, IDENTITY } from './delivery.entities.ts';
 import { IdentityRuns } from './identity-runs.ts';
@@ -69,9 +69,10 @@ export class AcceptanceMemory {
   /** Whether it says what the database says: not while a transaction decides, nor before the first. */
   private isTrue = false;
 
-  constructor(database: Database, identities = new IdentityRuns(database)) {
+  /** `policy`: how runs of identities grow. */
+  constructor(database: Database, policy?: MergePolicy) {
     this.database = database;
-    this.identities = identities;
+    this.identities = new IdentityRuns(database, policy);
   }
 
   /** Does at a start what the first transaction would do. */

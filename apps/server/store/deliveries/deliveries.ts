@@ -1,7 +1,7 @@
 /**
  * The delivery log and the door through which deliveries are accepted. spec: Webhook delivery (log entry); contract §5.
  */
-import type { OutcomeKind } from '#deliveries';
+import type { MergePolicy, OutcomeKind } from '#deliveries';
 import { firstUuidv7 } from '#runs';
 import { AcceptanceMemory, sharedAcceptance } from './acceptance.ts';
 import { commitDeliveries, type DeliveryOutcome, type PendingDelivery } from './pending-deliveries.ts';
@@ -77,9 +77,10 @@ export class DeliveryStore {
   /** Only the owner of an SQLite file may remember what it wrote: elsewhere other replicas write too. */
   private readonly memory: AcceptanceMemory | undefined;
 
-  constructor(database: Database) {
+  /** `policy`: how runs of identities grow, where this process is the only writer. */
+  constructor(database: Database, policy?: MergePolicy) {
     this.database = database;
-    this.memory = database.dialect === 'sqlite' ? new AcceptanceMemory(database) : undefined;
+    this.memory = database.dialect === 'sqlite' ? new AcceptanceMemory(database, policy) : undefined;
     const concernsAll = (error: unknown) =>
       error instanceof StoreError && error.kind !== 'conflict' && error.kind !== 'broken';
     const lanes = database.dialect === 'sqlite' ? 1 : SHARDS; // an SQLite file has one writer
