@@ -19,6 +19,7 @@ import { HttpModule } from './http/http.module.ts';
 import { DisabledIngressModule, IngressModule } from './ingress/ingress.module.ts';
 import { KeysModule, KeyUsesModule } from './keys/keys.module.ts';
 import { ServiceComponents } from './lifecycle.ts';
+import { MetricsModule } from './metrics/metrics.module.ts';
 import { PushNoticesModule } from './push-notices/push-notices.module.ts';
 import { RetentionModule } from './retention/retention.module.ts';
 import { RunNoticesModule, RunsModule } from './runs/runs.module.ts';
@@ -30,7 +31,7 @@ import { StatisticsModule } from './statistics/statistics.module.ts';
 import { SyncLoopsModule, SyncModule } from './sync/sync.module.ts';
 import { ServingModule, ServingPublisherModule, WebhooksModule } from './webhooks/webhooks.module.ts';
 
-/** Of every process. All but HealthModule are global: what every process has, each feature may ask for. */
+/** Of every process. All but the last two are global: what every process has, each feature may ask for. */
 const BASE: readonly Type[] = [
   HttpModule,
   KeyUsesModule,
@@ -41,6 +42,7 @@ const BASE: readonly Type[] = [
   DispatchModule,
   RunNoticesModule,
   HealthModule,
+  MetricsModule,
 ];
 
 const MODULES: Readonly<Record<ProcessRole, readonly Type[]>> = {

@@ -29,6 +29,7 @@ import {
 } from './process/injection-tokens.ts';
 import { Installation, WrongKeyError } from './keys/installation.ts';
 import { Log } from './process/log.ts';
+import { Metrics } from './process/metrics.ts';
 import { ProcessModule } from './process/process.module.ts';
 import { programVersion } from './store/program-version.ts';
 import { readKeyFiles, KeyFileError } from './process/key-files.ts';
@@ -182,6 +183,7 @@ async function processValues(given: Given, database: Database, keys: Keys): Prom
   return new Map<InjectionToken, unknown>([
     [CONFIG, config],
     [Log, log],
+    [Metrics, new Metrics()],
     [Clock, { nowMs, monotonicMs } satisfies Clock],
     [IdSource, ids],
     [ProcessIdentity, { owner: `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}` }],

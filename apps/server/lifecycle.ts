@@ -9,6 +9,7 @@ import { Engine } from './execution/engine/engine.ts';
 import { OutboxRelay } from './execution/engine/outbox-relay.ts';
 import { Readiness } from './health/health.controller.ts';
 import { KeyUses } from './keys/keys.service.ts';
+import { MetricsListener } from './metrics/metrics-listener.ts';
 import type { DataFolderLock } from './process/data-folder.ts';
 import { DiskWatch } from './process/disk-watch.ts';
 import { CONFIG, DATABASE } from './process/injection-tokens.ts';
@@ -56,6 +57,7 @@ export class ServiceComponents {
     readonly readiness: Readiness,
     readonly heartbeat: Heartbeat,
     readonly notices: Notices,
+    readonly metricsListener: MetricsListener,
     /** The loops of this process, or the door to those of others. */
     readonly loops: SyncLoops,
     @Optional() readonly assignments?: FactoryAssignments,
@@ -86,6 +88,7 @@ const START: readonly Step[] = [
   ({ parts }) => parts.heartbeat.start(),
   ({ parts }) => parts.engine?.recover(),
   ({ parts: { config }, app }) => app.listen({ port: config.port, host: config.host, backlog: 4_096 }),
+  ({ parts }) => parts.metricsListener.start(),
   ({ parts }) => parts.assignments?.start(),
   ({ parts }) => parts.relay?.start(),
   ({ parts }) => parts.engine?.start(),
@@ -107,6 +110,7 @@ const STOP: readonly Step[] = [
   ({ parts }) => parts.relay?.stop(),
   ({ parts }) => parts.heartbeat.stop(),
   ({ parts }) => parts.notices.stop(),
+  ({ parts }) => parts.metricsListener.stop(),
   ({ parts }) => parts.disk.stop(),
   ({ parts }) => parts.database.close(),
   ({ lock }) => lock.release(),

@@ -11,6 +11,7 @@ export {
   UNSHIPPED_SCHEMES,
   UNSHIPPED_SCHEME_HEADERS,
 } from './schemes.ts';
+export { hashOfKey, hintOfKey, KEY_BYTES, keyFromRandom } from './api-keys.ts';
 export { headersFromRaw } from './headers.ts';
 export { digestSecret, verifyBearer, verifyUrlToken } from './tokens.ts';
 export { prepareSigningKey, type SigningKey } from './signing-keys.ts';

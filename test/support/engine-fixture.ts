@@ -1,14 +1,14 @@
 /** Workers inside a test: real tables, queue and notices; a run lasts until the test releases it. */
+import type { LiveBounds } from '#runs';
 import { QueueDispatch } from '../../apps/server/execution/engine/dispatch-queue.ts';
-import { TableDispatch } from '../../apps/server/execution/engine/dispatch-tables.ts';
 import type { Dispatch, Places } from '../../apps/server/execution/engine/dispatch.ts';
+import { TableDispatch } from '../../apps/server/execution/engine/dispatch.ts';
 import { OutboxRelay } from '../../apps/server/execution/engine/outbox-relay.ts';
-import { RunQueue, type Serve, type ReceivedToken } from '../../apps/server/execution/engine/run-queue.ts';
+import { RunQueue, type ReceivedToken, type Serve } from '../../apps/server/execution/engine/run-queue.ts';
 import { Log } from '../../apps/server/process/log.ts';
 import { Outbox } from '../../apps/server/store/runs/outbox.ts';
 import type { Placement } from '../../apps/server/store/runs/run-placement.ts';
 import type { ClaimedRun } from '../../apps/server/store/runs/runs.ts';
-import type { LiveBounds } from '#runs';
 import type { Stores } from '../conformance/backends.ts';
 import { newId, unique } from '../conformance/seeds.ts';
 

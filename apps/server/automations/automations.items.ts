@@ -1,12 +1,12 @@
-/** Automations as the API shows them. contract §4. */
+/** Automations as the API shows them, with how far their schedules got. contract §4, §12.3. */
 import { toAgentConfig, withoutAbsent } from '#agents';
-import type { Automation as AutomationItem, AutomationAgent, AutomationTrigger } from '#contracts';
+import type { AutomationAgent, Automation as AutomationItem, AutomationTrigger } from '#contracts';
 import type { AutomationDefinition, Trigger } from '#definitions';
-import type { Schedule } from '../store/definitions/schedules.ts';
+import { nextDue, schedulesOf } from '#definitions';
+import { toTime } from '../http/queries.ts';
 import type { RecentRuns } from '../store/definitions/automations.ts';
 import type { AutomationRow } from '../store/definitions/definition.entities.ts';
-import { toScheduleItems } from '../schedules/schedules.items.ts';
-import { toTime } from '../http/queries.ts';
+import type { Schedule } from '../store/definitions/schedules.ts';
 
 /** What an automation's item needs beside its row. */
 export interface AutomationView {
@@ -68,4 +68,39 @@ function toTriggerItem(trigger: Trigger): AutomationTrigger {
     case 'inactive':
       return { provider: 'inactive', declared_provider: trigger.declaredProvider };
   }
+}
+
+/** State of an automation's schedules at a time. */
+export interface ScheduleView {
+  isEnabled: boolean;
+  /** Those that were looked at already. */
+  stored: readonly Schedule[];
+  nowMs: number;
+}
+
+/** In the order of the triggers; undefined for an automation without any. */
+export function toScheduleItems(
+  automationUid: string,
+  definition: AutomationDefinition,
+  { isEnabled, stored, nowMs }: ScheduleView,
+): AutomationItem['schedules'] {
+  const wanted = schedulesOf(automationUid, definition);
+  if (wanted.length === 0) return undefined;
+  return wanted.map(({ scheduleId, name, cron, fields }) => {
+    const state = stored.find((one) => one.scheduleId === scheduleId);
+    const next = isEnabled ? nextDue(fields, state?.handledUntilMs ?? nowMs, nowMs) : undefined;
+    return withoutAbsent({
+      schedule_id: scheduleId,
+      name,
+      cron,
+      next_at: timeOf(next),
+      last_fired_at: timeOf(state?.lastFiredMs),
+      missed: state?.missed ?? 0,
+      last_missed_at: timeOf(state?.lastMissedMs),
+    });
+  });
+}
+
+function timeOf(ms: number | undefined): string | null {
+  return ms === undefined ? null : toTime(ms);
 }

@@ -104,6 +104,16 @@ describe('good values', () => {
       read: { port: 65_535, publicUrl: 'http://127.0.0.1:65535' },
       why: 'the public URL follows the port',
     },
+    {
+      set: { MILLWRIGHT_METRICS_LISTEN: '9464' },
+      read: { metricsListen: { host: '127.0.0.1', port: 9464 } },
+      why: 'a port of this machine',
+    },
+    {
+      set: { MILLWRIGHT_METRICS_LISTEN: '[::1]:9464' },
+      read: { metricsListen: { host: '::1', port: 9464 } },
+      why: 'an address and a port',
+    },
     { set: { MILLWRIGHT_HOST: '::1' }, read: { host: '::1', publicUrl: 'http://[::1]:8080' }, why: 'an IPv6 host' },
     {
       set: { MILLWRIGHT_PUBLIC_URL: 'https://x.example/base/' },
@@ -226,6 +236,25 @@ describe('good values', () => {
 describe('bad values', () => {
   const cases: { variable: string; values: string[] }[] = [
     { variable: 'MILLWRIGHT_PORT', values: ['65536', '-1', '80.5', '0x50', ' 80', '8080 ', 'http', '1e3'] },
+    {
+      variable: 'MILLWRIGHT_HOST',
+      values: ['exa mple', 'a/b', 'h:80', '[::1]', 'http://h', '999.1.1.1', 'fe80::1%eth0', 'mill$wright'],
+    },
+    {
+      variable: 'MILLWRIGHT_METRICS_LISTEN',
+      values: [
+        'on',
+        '0',
+        '65536',
+        'h:',
+        ':9464',
+        'a b:1',
+        '::1:9464',
+        '[h]:9464',
+        'http://h:1',
+        '127.0.0.1:9464/metrics',
+      ],
+    },
     {
       variable: 'MILLWRIGHT_PUBLIC_URL',
       values: [

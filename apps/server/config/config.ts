@@ -3,6 +3,7 @@
  * value. contract §1.
  */
 import { hostname } from 'node:os';
+import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { parseCidrs, WAITING_RUNS_PER_FACTORY_MAX, type Cidr } from '#deliveries';
 import { AGENT_VARIABLES, KNOWN_VARIABLES } from './variables.ts';
@@ -20,6 +21,8 @@ export interface Config {
   /** Whether the operator named them; else they are the address of this process itself. */
   isPublicUrlGiven: boolean;
   isIngressUrlGiven: boolean;
+  /** Where the figures of the process are served without a key; undefined: nowhere. */
+  metricsListen?: { host: string; port: number };
   dataDir: string;
   databaseUrl?: string;
   /**
@@ -160,11 +163,11 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
 function collect(read: Reader, fault: (variable: string, rule: string) => void): Config {
   const integer = integers(read, fault);
   const flag = flags(read, fault);
-  const host = read('MILLWRIGHT_HOST') ?? '127.0.0.1';
+  const host = listenHost(read, fault);
   const port = integer('MILLWRIGHT_PORT', 8080, 0, 65_535);
   const tls = tlsFiles(read, fault);
   const allowHttp = flag('MILLWRIGHT_ALLOW_HTTP');
-  const origin = `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const origin = `${tls ? 'https' : 'http'}://${hostInUrl(host)}:${port}`;
   const publicUrl = baseUrl('MILLWRIGHT_PUBLIC_URL', read, origin, allowHttp, fault);
   if (publicUrl === origin && !allowHttp && tls === undefined && !isLoopback(new URL(origin).hostname)) {
     fault(
@@ -179,6 +182,7 @@ function collect(read: Reader, fault: (variable: string, rule: string) => void):
     ingressUrl: baseUrl('MILLWRIGHT_INGRESS_URL', read, publicUrl, allowHttp, fault),
     isPublicUrlGiven: read('MILLWRIGHT_PUBLIC_URL') !== undefined,
     isIngressUrlGiven: read('MILLWRIGHT_INGRESS_URL') !== undefined,
+    metricsListen: metricsListen(read, fault),
     dataDir: resolve(read('MILLWRIGHT_DATA_DIR') ?? '.millwright'),
     databaseUrl: databaseUrl('MILLWRIGHT_DATABASE_URL', read, fault),
     databaseDirectUrl: databaseUrl('MILLWRIGHT_DATABASE_DIRECT_URL', read, fault),
@@ -231,6 +235,39 @@ function collect(read: Reader, fault: (variable: string, rule: string) => void):
     auditRetentionDays: bound(integer('MILLWRIGHT_AUDIT_RETENTION_DAYS', 400, 0, 36_500)),
     diskReserveBytes: integer('MILLWRIGHT_DISK_RESERVE_MB', 256, 0, 1_000_000) * 1_048_576,
   };
+}
+
+function listenHost(read: Reader, fault: (variable: string, rule: string) => void): string {
+  const host = read('MILLWRIGHT_HOST') ?? LOOPBACK;
+  if (isHost(host)) return host;
+  fault('MILLWRIGHT_HOST', 'must be an address of this machine or a host name, without port, brackets or zone');
+  return LOOPBACK;
+}
+
+/** Address and port, or a port of this machine alone; an IPv6 address in brackets. */
+function metricsListen(read: Reader, fault: (variable: string, rule: string) => void): Config['metricsListen'] {
+  const text = read('MILLWRIGHT_METRICS_LISTEN');
+  if (text === undefined) return undefined;
+  const [, bracketed, plain, port = ''] = /^(?:(?:\[([^[\]]*)\]|([^:[\]]*)):)?(\d+)$/.exec(text) ?? [];
+  const host = bracketed ?? plain ?? LOOPBACK;
+  if (PORT.test(port) && isHost(host) && (bracketed === undefined || isIP(host) === 6))
+    return { host, port: Number(port) };
+  fault(
+    'MILLWRIGHT_METRICS_LISTEN',
+    'must be an address and port like 127.0.0.1:9464 or [::1]:9464, or a port from 1 to 65535',
+  );
+  return undefined;
+}
+
+const LOOPBACK = '127.0.0.1';
+
+/** A name or an address that can also stand in a URL. */
+function isHost(text: string): boolean {
+  return (isIP(text) !== 0 || /^[A-Za-z0-9._-]+$/.test(text)) && URL.canParse(`http://${hostInUrl(text)}`);
+}
+
+function hostInUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
 }
 
 function integers(read: Reader, fault: (variable: string, rule: string) => void) {

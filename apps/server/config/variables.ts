@@ -51,6 +51,7 @@ const SERVICE_VARIABLES = [
     byDefault: 'info',
     meaning: '`warn` and `error` leave out the line that each request of the API writes',
   },
+  { name: 'MILLWRIGHT_METRICS_LISTEN', byDefault: 'none', meaning: '`host:port` where `/metrics` needs no key' },
   {
     name: 'MILLWRIGHT_DATA_DIR',
     byDefault: './.millwright',

@@ -1,25 +1,26 @@
 /** The work on runs: who tells of it, in every process; the engine, where one works on runs. */
-import { createHmac } from 'node:crypto';
 import { Global, Inject, Injectable, Module } from '@nestjs/common';
+import { createHmac } from 'node:crypto';
 import type { Config } from '../config/config.ts';
+import { Installation } from '../keys/installation.ts';
 import { DiskWatch } from '../process/disk-watch.ts';
 import { Clock, CONFIG, IdSource, ProcessIdentity } from '../process/injection-tokens.ts';
-import { Installation } from '../keys/installation.ts';
 import { Log } from '../process/log.ts';
+import { Metrics } from '../process/metrics.ts';
 import { RunNotifier } from '../runs/run-notifier.ts';
 import { SecretReader } from '../secrets/secret-reader.ts';
 import { Notices } from '../store/database/notices.ts';
 import { ResourceStore } from '../store/definitions/resource-files.ts';
 import { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import { FactoryStore } from '../store/factories/factories.ts';
-import { ArtifactStore, AttachmentStore } from '../store/runs/run-files.ts';
 import { Outbox } from '../store/runs/outbox.ts';
 import { PermissionStore } from '../store/runs/permissions.ts';
+import { ArtifactStore, AttachmentStore } from '../store/runs/run-files.ts';
 import { RunHistoryStore } from '../store/runs/run-history.ts';
 import { RunStore } from '../store/runs/runs.ts';
 import { QueueDispatch } from './engine/dispatch-queue.ts';
-import { TableDispatch } from './engine/dispatch-tables.ts';
 import type { Dispatch } from './engine/dispatch.ts';
+import { TableDispatch } from './engine/dispatch.ts';
 import { Engine } from './engine/engine.ts';
 import { OutboxRelay } from './engine/outbox-relay.ts';
 import { RunQueue } from './engine/run-queue.ts';
@@ -116,10 +117,11 @@ class EngineFactory {
     private readonly clock: Clock,
     private readonly ids: IdSource,
     private readonly log: Log,
+    private readonly metrics: Metrics,
   ) {}
 
   create(): Engine {
-    const { config, executor, environments, skills, dispatch, secrets, log } = this;
+    const { config, executor, environments, skills, dispatch, secrets, log, metrics } = this;
     const { runs, deliveries, attachments, artifacts, permissions, histories } = this;
     const engine = new Engine({
       config,
@@ -129,6 +131,7 @@ class EngineFactory {
       dispatch,
       secrets,
       log,
+      metrics,
       runs,
       deliveries,
       attachments,

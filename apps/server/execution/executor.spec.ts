@@ -10,9 +10,10 @@ import { storesOf, type Stores } from '../../../test/conformance/backends.ts';
 import { claimRun, newId, runOf } from '../../../test/conformance/seeds.ts';
 import { eventually } from '../../../test/support/service.ts';
 import type { Config } from '../config/config.ts';
+import { Metrics } from '../process/metrics.ts';
 import { Log } from '../process/log.ts';
 import { openDatabase } from '../store/open-database.ts';
-import { TableDispatch } from './engine/dispatch-tables.ts';
+import { TableDispatch } from './engine/dispatch.ts';
 import { Engine, type EngineDeps } from './engine/engine.ts';
 import type {
   CollectedArtifact,
@@ -139,6 +140,7 @@ function engineOver(executor: Executor, more: Partial<EngineDeps> = {}): Engine 
     nowMs: Date.now,
     newId,
     log,
+    metrics: new Metrics(),
     ...more,
   } as unknown as EngineDeps);
   closings.push(() => engine.stop());

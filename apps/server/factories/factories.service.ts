@@ -2,40 +2,39 @@
  * Factories over the API: make, change, look at, sync, suspend, approve; their webhooks, automations and pass history.
  * spec: What the service does 5–6; contract §4.
  */
-import { Inject, Optional, Injectable } from '@nestjs/common';
 import type {
   Approval,
   Factory as FactoryItem,
   FactoryList,
-  FactorySource as WantedSource,
   FactoryStatus,
   RequestBody,
   Sync,
   SyncList,
+  FactorySource as WantedSource,
 } from '#contracts';
 import { deriveUid, policyProblem } from '#reconcile';
 import { queryDigest } from '#runs';
-import type { Access } from '../store/access/access.ts';
-import type { ChangedBy } from '../store/access/audit.ts';
-import { DefinitionStore } from '../store/definitions/definitions.ts';
-import type { Factory, FactorySource } from '../store/factories/factory-rows.ts';
-import { FactoryStore } from '../store/factories/factories.ts';
-import { InventoryStore } from '../store/definitions/catalogue.ts';
-import { EventStore } from '../store/factories/events.ts';
-import { changedBy, type Caller, visibleFactory } from '../http/access-guard.ts';
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import type { Config } from '../config/config.ts';
+import { changedBy, visibleFactory, type Caller } from '../http/access-guard.ts';
 import { invalidMembers, lastingConflict, notFound, RefusalError } from '../http/error-codes.ts';
-import { pageInfoOf, pageOf, pageKeyOf } from '../http/queries.ts';
-import { SOURCES } from '../sync/sources/registry.ts';
-import { SyncLoops } from '../sync/loops.ts';
-import { ReplicaStore } from '../store/database/replicas.ts';
-import { Notices } from '../store/database/notices.ts';
+import { pageInfoOf, pageKeyOf, pageOf } from '../http/queries.ts';
 import { Installation } from '../keys/installation.ts';
 import { CONFIG, IdSource } from '../process/injection-tokens.ts';
-import type { Config } from '../config/config.ts';
+import type { Access } from '../store/access/access.ts';
+import type { ChangedBy } from '../store/access/audit.ts';
+import { Notices } from '../store/database/notices.ts';
+import { ReplicaStore } from '../store/database/replicas.ts';
+import { InventoryStore } from '../store/definitions/catalogue.ts';
+import { DefinitionStore } from '../store/definitions/definitions.ts';
+import { EventStore } from '../store/factories/events.ts';
+import { FactoryStore } from '../store/factories/factories.ts';
+import type { Factory, FactorySource } from '../store/factories/factory-rows.ts';
 import { FactoryAssignments } from '../sync/factory-assignments.ts';
-import { toFactoryItem } from './factories.items.ts';
+import { SyncLoops } from '../sync/loops.ts';
+import { SOURCES } from '../sync/sources/registry.ts';
+import { toFactoryItem, toStatusItem, toSyncItem } from './factories.items.ts';
 import { factoryRequestErrors, syncPolicyErrors, toSyncPolicy } from './factories.requests.ts';
-import { toStatusItem, toSyncItem } from './factory-status.items.ts';
 
 /** A parsed list query. */
 export interface PageQuery {

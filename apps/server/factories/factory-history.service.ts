@@ -12,7 +12,7 @@ import type { Factory, FactoryCondition } from '../store/factories/factory-rows.
 import { ReplicaStore } from '../store/database/replicas.ts';
 import { RevisionStore } from '../store/factories/revisions.ts';
 import type { PageQuery } from './factories.service.ts';
-import { toSyncItem, toFactoryEventItem } from './factory-status.items.ts';
+import { toSyncItem, toFactoryEventItem } from './factories.items.ts';
 import { visibleFactory } from '../http/access-guard.ts';
 
 /** Fewer digits than git shows name too many commits. */

@@ -10,7 +10,7 @@ import {
   type SchemaDocumentName,
 } from '#contracts';
 import { checkReferences, hasErrors, toTree, withExcerpts, type KnownFacts, type SecretFacts } from '#definitions';
-import { toDiagnostic } from '../factories/factory-status.items.ts';
+import { toDiagnostic } from '../factories/factories.items.ts';
 import { notFound } from '../http/error-codes.ts';
 import { readDefinitionsYielding } from '../sync/reconcile-input.ts';
 import { entityTagOf } from '../http/conditional-requests.ts';

@@ -14,6 +14,7 @@ import { Engine } from '../execution/engine/engine.ts';
 import { OutboxRelay } from '../execution/engine/outbox-relay.ts';
 import { programVersion } from '../store/program-version.ts';
 import { CONFIG } from '../process/injection-tokens.ts';
+import { Metrics } from '../process/metrics.ts';
 import type { Config } from '../config/config.ts';
 
 const RETRY_AFTER_SECONDS = 5;
@@ -96,7 +97,12 @@ export class HealthController {
     private readonly store: AccessStore,
     private readonly guard: AccessGuard,
     private readonly readiness: Readiness,
-  ) {}
+    metrics: Metrics,
+  ) {
+    metrics.gauge('millwright_database_up', 'Whether the database answers.', async () =>
+      Number(await this.isReachable()),
+    );
+  }
 
   @Get('healthz')
   @HttpCode(200)
@@ -113,10 +119,7 @@ export class HealthController {
   @Get('readyz')
   @AllowEverybody()
   async ready(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const isReachable = await this.store.ping().then(
-      () => true,
-      () => false,
-    );
+    const isReachable = await this.isReachable();
     const reasons = [...(isReachable ? [] : ['database']), ...this.readiness.reasons()];
     const isReady = isReachable && !reasons.includes('stopping');
     const isKnown = await this.isKnown(request, isReachable);
@@ -125,6 +128,13 @@ export class HealthController {
       status: isReady ? 'ready' : 'not ready',
       ...(isKnown ? { reasons, ...(await this.readiness.standing(isReachable)) } : {}),
     });
+  }
+
+  private isReachable(): Promise<boolean> {
+    return this.store.ping().then(
+      () => true,
+      () => false,
+    );
   }
 
   private async isKnown(request: FastifyRequest, isReachable: boolean): Promise<boolean> {

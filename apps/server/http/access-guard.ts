@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Injectable } from '@nestjs/common';
-import { hashOfKey } from '../process/api-key-texts.ts';
+import { hashOfKey } from '#authentication';
 import type { Access, Role } from '../store/access/access.ts';
 import type { ChangedBy } from '../store/access/audit.ts';
 import { KeyStore } from '../store/access/keys.ts';

@@ -1,10 +1,11 @@
 /**
  * One wide log line for each request of the API, written when it is over: enough to say who did what and how it went,
- * never a query, a body or a key.
+ * never a query, a body or a key; and one more in the figures.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { Log } from '../process/log.ts';
+import type { Metrics } from '../process/metrics.ts';
 import { recordOf, type RequestRecord } from './requests.ts';
 
 const USER_AGENT_CHARACTERS_MAX = 120;
@@ -37,18 +38,31 @@ function idsOf(params: unknown): Record<string, string> {
   return Object.fromEntries(found);
 }
 
-/** Writes the line when the answer has gone out, or its client. */
-export function logWhenOver(log: Log, request: IncomingMessage, response: ServerResponse, record: RequestRecord): void {
+export interface RequestLogDeps {
+  log: Log;
+  metrics: Metrics;
+}
+
+/** Writes the line, and counts, when the answer has gone out, or its client. */
+export function recordWhenOver(
+  { log, metrics }: RequestLogDeps,
+  request: IncomingMessage,
+  response: ServerResponse,
+  record: RequestRecord,
+): void {
   const startedMs = performance.now();
   const bytesBefore = request.socket.bytesWritten;
   response.once('close', () => {
     const isAborted = !response.writableFinished && record.statusOnSocket === undefined;
+    const status = record.statusOnSocket ?? (isAborted ? ABORTED_STATUS : response.statusCode);
+    const labels = { resource: resourceOf(record.route), status: `${Math.floor(status / 100)}xx` };
+    metrics.count('millwright_http_requests_total', 'Requests of API and pages that are over.', labels);
     log.info('request', {
       request_id: record.id,
       method: request.method,
       route: record.route,
       ...record.ids,
-      status: record.statusOnSocket ?? (isAborted ? ABORTED_STATUS : response.statusCode),
+      status,
       aborted: isAborted || undefined,
       error: record.error,
       idempotent_replayed: record.replayed,
@@ -62,4 +76,10 @@ export function logWhenOver(log: Log, request: IncomingMessage, response: Server
       user_agent: request.headers['user-agent']?.slice(0, USER_AGENT_CHARACTERS_MAX),
     });
   });
+}
+
+/** What a pattern of routes is about: there are as many as the API has resources. */
+function resourceOf(route: string | undefined): string {
+  if (route === undefined) return 'none';
+  return /^\/api\/v1\/(?:agent\/)?([a-z-]+)/.exec(route)?.[1] ?? /^\/(docs|metrics)\b/.exec(route)?.[1] ?? 'page';
 }

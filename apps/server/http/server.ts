@@ -13,6 +13,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../process/log.ts';
+import { Metrics } from '../process/metrics.ts';
 import { AccessGuard } from './access-guard.ts';
 import { parseJsonBodies, schemaPipe } from './body.ts';
 import { ClientAddresses, RawRoutes, beginRecord, recordOf } from './requests.ts';
@@ -22,7 +23,7 @@ import { addHooks } from './hooks.ts';
 import { hostsOf, hostVerdict, originForm } from './hosts.ts';
 import { Idempotency } from './idempotency.ts';
 import { ProblemFilter } from './problem-filter.ts';
-import { logWhenOver } from './request-log.ts';
+import { recordWhenOver } from './request-log.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -44,6 +45,7 @@ export interface HttpServerDeps {
 interface Front {
   addresses: ClientAddresses;
   rawRoutes: RawRoutes;
+  metrics: Metrics;
 }
 
 /** Builds the application, not yet listening. */
@@ -72,6 +74,7 @@ export async function createHttp({ config, log, module }: HttpServerDeps): Promi
   });
   front.addresses = app.get(ClientAddresses);
   front.rawRoutes = app.get(RawRoutes);
+  front.metrics = app.get(Metrics);
   const fastify = app.getHttpAdapter().getInstance();
   addHooks(fastify, app.get(AccessGuard), app.get(Idempotency));
   parseJsonBodies(fastify);
@@ -88,11 +91,11 @@ function routed(
   const apiHosts = hostsOf([config.publicUrl]);
   const ingressHosts = hostsOf([config.ingressUrl]);
   return (request, response) => {
-    const { addresses, rawRoutes } = front;
+    const { rawRoutes } = front;
     const target = request.url ?? '';
     const isRaw = rawRoutes.owns(target);
     const isProbe = target === '/healthz' || target === '/readyz';
-    if (!isRaw) begin(log, addresses, { request, response, isProbe });
+    if (!isRaw) begin(log, front, { request, response, isProbe });
     if (isProbe) return api(request, response); // probes name any host, or none
     const verdict = hostVerdict(request, isRaw ? ingressHosts : apiHosts);
     if (verdict !== 'ours')
@@ -113,7 +116,7 @@ function routed(
  */
 function begin(
   log: Log,
-  addresses: ClientAddresses,
+  { addresses, metrics }: Front,
   { request, response, isProbe }: { request: IncomingMessage; response: ServerResponse; isProbe: boolean },
 ): void {
   const record = beginRecord(request, addresses.of(request));
@@ -121,7 +124,7 @@ function begin(
     .setHeader('X-Request-Id', record.id)
     .setHeader('X-Content-Type-Options', 'nosniff')
     .setHeader('Cache-Control', 'no-store');
-  if (!isProbe) logWhenOver(log, request, response, record);
+  if (!isProbe) recordWhenOver({ log, metrics }, request, response, record);
 }
 
 function listening(config: Config, clientErrors: ClientErrors, front: Front, handler: Handler): Server {

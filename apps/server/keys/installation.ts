@@ -11,7 +11,7 @@ import { keyProof, sameProof, type Vault } from '../secrets/vault.ts';
 import type { AccessStore } from '../store/access/access.ts';
 import { bySystem, type ChangedBy } from '../store/access/audit.ts';
 import type { KeyStore } from '../store/access/keys.ts';
-import { hashOfKey, hintOfKey, KEY_BYTES, keyFromRandom } from '../process/api-key-texts.ts';
+import { hashOfKey, hintOfKey, KEY_BYTES, keyFromRandom } from '#authentication';
 
 /** A key file is not the one that this database was made with. */
 export class WrongKeyError extends Error {}

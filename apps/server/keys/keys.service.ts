@@ -11,7 +11,7 @@ import { invalidMembers, lastingConflict, type MemberError, notFound, RefusalErr
 import { pageOf, pageKeyOf, fromTime } from '../http/queries.ts';
 import { type Access, AccessStore, type Principal } from '../store/access/access.ts';
 import { type KeyRefusal, KeyStore } from '../store/access/keys.ts';
-import { hashOfKey, hintOfKey, KEY_BYTES, keyFromRandom } from '../process/api-key-texts.ts';
+import { hashOfKey, hintOfKey, KEY_BYTES, keyFromRandom } from '#authentication';
 import { Clock, IdSource } from '../process/injection-tokens.ts';
 import { toApiKeyItem } from './keys.items.ts';
 import { keyRequestErrors } from './keys.requests.ts';

@@ -14,7 +14,7 @@ import {
 } from '#reconcile';
 import type { Factory } from '../store/factories/factory-rows.ts';
 import type { Impact } from './plan-impact.ts';
-import { toChangeItem, toDiagnostic } from '../factories/factory-status.items.ts';
+import { toChangeItem, toDiagnostic } from '../factories/factories.items.ts';
 
 /** A judgement, with its problems as they are shown. */
 export interface ShownJudgement extends Evaluation {

@@ -2,23 +2,23 @@
  * Managed secrets: set, rotate, grant, delete, and the metadata that people may see. Values go in and never come out.
  * contract §2.
  */
-import { Injectable } from '@nestjs/common';
 import { secretRequirement, secretUsability, secretUse } from '#authentication';
-import type { Secret as SecretItem, SecretList, SecretPut } from '#contracts';
+import type { Secret as SecretItem, SecretList, SecretPut, SecretUser as SecretUserItem } from '#contracts';
 import { queryDigest } from '#runs';
-import { changedBy, type Caller } from '../http/access-guard.ts';
+import { Injectable } from '@nestjs/common';
+import { type Caller, changedBy } from '../http/access-guard.ts';
 import { invalidMembers, lastingConflict, type MemberError, notFound, RefusalError } from '../http/error-codes.ts';
-import { pageOf, pageKeyOf } from '../http/queries.ts';
+import { pageKeyOf, pageOf, toTime } from '../http/queries.ts';
+import { IdSource } from '../process/injection-tokens.ts';
 import { AccessStore } from '../store/access/access.ts';
 import { bySystem, type ChangedBy } from '../store/access/audit.ts';
 import { DefinitionStore } from '../store/definitions/definitions.ts';
 import { UnusableSecretError } from '../store/secrets/secret-changes.ts';
+import type { SecretReference } from '../store/secrets/secret-references.ts';
 import { TEAM } from '../store/secrets/secret-rows.ts';
 import { type Grants, type NewValue, type Secret, SecretStore, type SecretUser } from '../store/secrets/secrets.ts';
-import { ServingPublisher } from '../webhooks/serving-publisher.ts';
 import { SyncLoops } from '../sync/loops.ts';
-import { IdSource } from '../process/injection-tokens.ts';
-import { toSecretItem, toSecretUserItem } from './secrets.items.ts';
+import { ServingPublisher } from '../webhooks/serving-publisher.ts';
 import { Vault } from './vault.ts';
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,127}$/;
@@ -190,4 +190,21 @@ function requirementOf({ authMode, signatureScheme }: SecretUser): string {
 
 function isItself(factories: Grants['factories'], owner: string): boolean {
   return factories !== '*' && factories.length === 1 && factories[0] === owner;
+}
+
+export function toSecretItem(secret: Secret, usedBy: readonly SecretReference[]): SecretItem {
+  return {
+    name: secret.name,
+    owner: secret.owner,
+    grants: { ...secret.grants },
+    version: secret.version,
+    set: secret.version > 0,
+    url_safe: secret.usableFor?.url_token ?? false,
+    updated_at: toTime(secret.updatedAtMs),
+    used_by: usedBy.map(toSecretUserItem),
+  };
+}
+
+export function toSecretUserItem({ kind, factoryUid, slug, webhookUid }: SecretReference): SecretUserItem {
+  return { kind, factory_uid: factoryUid, slug, ...(webhookUid === undefined ? {} : { webhook_uid: webhookUid }) };
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { storesOf, type Stores } from '../../../test/conformance/backends.ts';
 import { newId, seedFactory } from '../../../test/conformance/seeds.ts';
 import { eventually } from '../../../test/support/service.ts';
+import { Metrics } from '../process/metrics.ts';
 import { openDatabase } from '../store/open-database.ts';
 import type { Factory } from '../store/factories/factory-rows.ts';
 import { Notices } from '../store/database/notices.ts';
@@ -35,6 +36,7 @@ beforeEach(async () => {
   loops = new SyncLoops(
     {
       owner: 'this-process',
+      metrics: new Metrics(),
       uidKey: new Uint8Array(32),
       factories: stores.factories,
       definitions: stores.definitions,

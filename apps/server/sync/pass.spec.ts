@@ -13,6 +13,7 @@ import { type Factory } from '../store/factories/factory-rows.ts';
 import { FenceLostError } from '../store/database/store-errors.ts';
 import { FactoryHistory } from '../factories/factory-history.service.ts';
 import { ReplicaStore } from '../store/database/replicas.ts';
+import { Metrics } from '../process/metrics.ts';
 import { FactoryPass, PASS_LEASE_MS, type PassContext } from './pass.ts';
 import type { History, KnownRevisions, Snapshot, Source } from './sources/source.ts';
 
@@ -38,6 +39,7 @@ afterEach(async () => {
 
 const context = (): PassContext => ({
   owner: 'this-process',
+  metrics: new Metrics(),
   uidKey: new Uint8Array(32),
   factories: stores.factories,
   definitions: stores.definitions,

@@ -21,6 +21,7 @@ import {
   isManagedSource,
 } from '#reconcile';
 import { type Factory } from '../store/factories/factory-rows.ts';
+import type { Metrics } from '../process/metrics.ts';
 import { FenceLostError } from '../store/database/store-errors.ts';
 import { toApplication } from './apply.ts';
 import { loadReconcileInput, type ReconcileInputDeps, TreeCache, type Tree } from './reconcile-input.ts';
@@ -32,6 +33,7 @@ export const PASS_LEASE_MS = 30_000;
 
 export interface PassContext extends ReconcileInputDeps {
   owner: string;
+  metrics: Metrics;
   /** Makes what was committed the serving state of this process. */
   publish(): Promise<void>;
   nowMs(): number;
@@ -259,6 +261,9 @@ export class FactoryPass {
       fence,
       passOutcome(factory, { ...pass, finishedAtMs, webhooksWithoutSecret }, () => this.context.newId()),
     );
+    const seconds = (finishedAtMs - pass.startedAtMs) / 1_000;
+    const labels = { ending: ending.kind };
+    this.context.metrics.observe('millwright_sync_pass_duration_seconds', 'Passes by how they ended.', seconds, labels);
     return {
       ending,
       generationHandled: factory.generationRequested,

@@ -14,6 +14,7 @@ import {
 } from '../process/injection-tokens.ts';
 import { Installation } from '../keys/installation.ts';
 import { Log } from '../process/log.ts';
+import { Metrics } from '../process/metrics.ts';
 import { SecretReader } from '../secrets/secret-reader.ts';
 import { Notices } from '../store/database/notices.ts';
 import { DefinitionStore } from '../store/definitions/definitions.ts';
@@ -57,8 +58,10 @@ function followed(config: Config, trusted: TrustedFactories): (factory: Factory)
         clock: Clock,
         ids: IdSource,
         log: Log,
+        metrics: Metrics,
       ): PassContext => ({
         owner,
+        metrics,
         uidKey,
         factories,
         definitions,
@@ -78,6 +81,7 @@ function followed(config: Config, trusted: TrustedFactories): (factory: Factory)
         Clock,
         IdSource,
         Log,
+        Metrics,
       ],
     },
     {

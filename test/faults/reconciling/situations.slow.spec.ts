@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { FenceLostError } from '../../../apps/server/store/database/store-errors.ts';
 import { SecretStore } from '../../../apps/server/store/secrets/secrets.ts';
 import { row, rows } from '../../../apps/server/store/database/transactions.ts';
+import { Metrics } from '../../../apps/server/process/metrics.ts';
 import { FactoryPass } from '../../../apps/server/sync/pass.ts';
 import {
   automationFile,
@@ -519,8 +520,9 @@ describe('the situation:', () => {
     const secrets = new SecretStore(database);
     const source = { snapshot: () => Promise.reject(new Error('never read')), close: async () => undefined };
     const unused = { publish: async () => undefined, nowMs: Date.now, newId: () => 'unused', report: () => undefined };
+    const metrics = new Metrics();
     const other = new FactoryPass(
-      { owner: 'another-replica', uidKey: new Uint8Array(32), factories, definitions, secrets, ...unused },
+      { owner: 'another-replica', uidKey: new Uint8Array(32), factories, definitions, secrets, ...unused, metrics },
       source,
     );
     const fence = async (): Promise<number> =>

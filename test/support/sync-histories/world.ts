@@ -10,6 +10,7 @@ import type { SecretUsage } from '../../../apps/server/store/secrets/secrets.ts'
 import { ServingStore, type ServingFactory } from '../../../apps/server/store/serving/serving.ts';
 import { change } from '../../../apps/server/store/database/transactions.ts';
 import { loadReconcileInput } from '../../../apps/server/sync/reconcile-input.ts';
+import { Metrics } from '../../../apps/server/process/metrics.ts';
 import { FactoryPass, type PassContext, type PassResult } from '../../../apps/server/sync/pass.ts';
 import { emptied, snapshotOf, type DatabaseSnapshot } from './database-snapshot.ts';
 import { Fate, mortal } from './mortal-database.ts';
@@ -185,6 +186,7 @@ export class HistoryWorld {
     };
     return {
       owner,
+      metrics: new Metrics(),
       uidKey: UID_KEY,
       factories: stores.factories,
       definitions: stores.definitions,

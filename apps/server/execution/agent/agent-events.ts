@@ -3,10 +3,9 @@
  * (events), §10.
  */
 import type { SessionUpdate, ToolCallContent } from '@agentclientprotocol/sdk';
-import { isCurrency, outputSanitizer, usageIn, type OutputSanitizer, type TextExcerpt } from '#agents';
+import { HeadAndTail, isCurrency, outputSanitizer, usageIn, type OutputSanitizer, type TextExcerpt } from '#agents';
 import { redactor, type Redactor } from '#isolation';
 import type { RunEvent } from '../../store/runs/run-log.ts';
-import { HeadAndTail } from '../../process/head-and-tail.ts';
 
 /** Milliseconds in which pieces of one message become one event. */
 const COLLECT_MS = 100;

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sandboxHere } from '../../../../test/support/sandboxed-command.ts';
-import { ownDescriptors } from './command-descriptors.ts';
+import { ownDescriptors } from './command-preparation.ts';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 

@@ -5,7 +5,7 @@
 import type { Readable } from 'node:stream';
 import { redactor, type Redactor } from '#isolation';
 import type { ExecutionOutput } from '../executor.ts';
-import { HeadAndTail } from '../../process/head-and-tail.ts';
+import { HeadAndTail } from '#agents';
 
 type StreamKind = 'stdout' | 'stderr';
 

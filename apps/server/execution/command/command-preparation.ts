@@ -1,12 +1,17 @@
 /**
- * What has to be true and known before a command can start: its program, its environment, its limits. contract §3, §10.
+ * What has to be true and known before a command can start: its program, environment and limits, the files of /etc
+ * that are made for it, the descriptors it gets. contract §3, §10.
  */
-import { isAbsolute } from 'node:path';
 import { isInjectableEnvName } from '#isolation';
-import type { CommandSpec } from './command.ts';
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { chmod, writeFile } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
 import { findTools, isProgram, STANDARD_PATH } from '../../process/program.ts';
 import { isHidden } from '../sandbox/sandboxes-view.ts';
-import type { WrappedCommand } from '../sandbox/sandboxes.ts';
+import type { Confinement, WrappedCommand } from '../sandbox/sandboxes.ts';
+import { removeEntry } from '../workspace/folder-trees.ts';
+import type { Owner, Workspace } from '../workspace/workspaces.ts';
+import type { CommandSpec } from './command.ts';
 
 /** Bounds that the kernel enforces on each process of a run. */
 export interface CommandLimits {
@@ -113,4 +118,104 @@ function toVariables({ mode, interactive, conversationId, parentRunId }: Command
     MILLWRIGHT_CONVERSATION_ID: conversationId,
     ...(parentRunId === undefined ? {} : { MILLWRIGHT_PARENT_RUN_ID: parentRunId }),
   };
+}
+
+/**
+ * The files, and where the run sees them. Without the machine's network its names mean nothing; a user of its own is in
+ * none of its lists.
+ */
+export async function ownFiles(
+  workspace: Workspace,
+  network: Confinement['network'],
+): Promise<NonNullable<Confinement['shown']>> {
+  const { owner } = workspace;
+  const files = [
+    ...(network === 'none' ? [{ name: 'hosts', text: '127.0.0.1 localhost\n::1 localhost\n' }] : []),
+    ...(owner === undefined
+      ? []
+      : [
+          { name: 'passwd', text: usersOf(owner, workspace.home) },
+          { name: 'group', text: groupsOf(owner) },
+        ]),
+  ];
+  return Promise.all(
+    files.map(async ({ name, text }) => ({
+      from: await written(join(workspace.folder, name), text),
+      at: `/etc/${name}`,
+    })),
+  );
+}
+
+async function written(path: string, text: string): Promise<string> {
+  await removeEntry(path);
+  await writeFile(path, text);
+  // Whatever the service's own mask is.
+  await chmod(path, 0o444);
+  return path;
+}
+
+/** Programs ask for the name and home of their user, and some fall over one that has none. */
+function usersOf({ uid, gid }: Owner, home: string): string {
+  return (
+    `root:x:0:0:root:/root:/bin/sh\nrun:x:${uid}:${gid}:run:${home}` +
+    `:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/bin/false\n`
+  );
+}
+
+function groupsOf({ gid }: Owner): string {
+  return `root:x:0:\nrun:x:${gid}:\nnogroup:x:65534:\n`;
+}
+
+/** What `/proc/<pid>/fdinfo` says of a descriptor that no child inherits (O_CLOEXEC), octal. */
+const CLOSED_ON_EXEC = 0o2_000_000;
+
+/** Highest number that is looked after; whoever started the service did not open more. */
+const DESCRIPTOR_MAX = 65_535;
+
+/** A child's descriptors: pipes at first, then nothing. Call `started` when the child is, whatever came of it. */
+export interface Descriptors {
+  stdio: ('pipe' | 'ignore' | number)[];
+  started(): void;
+}
+
+/**
+ * `pipes` pipes from 0 on. Node marks only the lowest of what the service inherited; every other number that a child
+ * would inherit too leads nowhere in it.
+ */
+export function ownDescriptors(pipes: number): Descriptors {
+  const stdio: Descriptors['stdio'] = Array.from({ length: pipes }, () => 'pipe');
+  const inherited = inheritedDescriptors().filter((number) => number >= pipes);
+  if (inherited.length === 0) return { stdio, started: () => undefined };
+  const nowhere = openSync('/dev/null', 'r+');
+  for (const number of inherited) {
+    while (stdio.length < number) stdio.push('ignore');
+    stdio[number] = nowhere;
+  }
+  return { stdio, started: () => closeSync(nowhere) };
+}
+
+/** Numbers above the standard streams that a child would inherit, lowest first; none where there is no `/proc`. */
+function inheritedDescriptors(): number[] {
+  const numbers = namesOf('/proc/self/fd')
+    .map(Number)
+    .filter((number) => number > 2 && number <= DESCRIPTOR_MAX);
+  return numbers.filter(isInherited).sort((a, b) => a - b);
+}
+
+function isInherited(number: number): boolean {
+  try {
+    const flags = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${number}`, 'latin1'))?.[1];
+    return flags !== undefined && (Number.parseInt(flags, 8) & CLOSED_ON_EXEC) === 0;
+  } catch {
+    // Closed meanwhile: it was the one with which this list was read.
+    return false;
+  }
+}
+
+function namesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }

@@ -2,17 +2,23 @@
  * Runs the operator's command for one execution: prompt in, events out, an end only when nothing is left running.
  * contract §3, §10.
  */
-import { spawn } from 'node:child_process';
 import type { EgressRules } from '#isolation';
 import type { CommandEnd } from '#runs';
+import { spawn } from 'node:child_process';
 import type { AgentPipes, ExecutionOutput } from '../executor.ts';
 import type { Confinement, NetworkPolicy, Sandbox, WrappedCommand } from '../sandbox/sandboxes.ts';
 import { inputsOf, type Workspace } from '../workspace/workspaces.ts';
-import { ownDescriptors } from './command-descriptors.ts';
-import { ownFiles } from './command-files.ts';
 import { networkFor, type CommandNetwork } from './command-network.ts';
 import { OutputRelay } from './command-output.ts';
-import { environmentOf, limited, programOf, type CommandFacts, type CommandLimits } from './command-preparation.ts';
+import {
+  environmentOf,
+  limited,
+  ownDescriptors,
+  ownFiles,
+  programOf,
+  type CommandFacts,
+  type CommandLimits,
+} from './command-preparation.ts';
 import { CommandRun, type ProcessExit, type SpawnedCommand } from './command-run.ts';
 import type { UsageLimits } from './command-usage.ts';
 import { processIdentity, type ProcessHandle } from './process-tree.ts';

@@ -1,7 +1,8 @@
 /**
- * Who tells a process that runs wait: its own polls of the tables, or a queue. What waits, and who gets it, the tables
- * alone decide. explanation: Engine.
+ * Who tells a process that runs wait: its own polls of the tables, every second and when it knows of something (the
+ * engine `embedded`), or a queue. What waits, and who gets it, the tables alone decide. explanation: Engine.
  */
+import type { Log } from '../../process/log.ts';
 
 /** Where a process works on runs. */
 export interface Places {
@@ -28,4 +29,60 @@ export interface Dispatch {
   stop(): Promise<void>;
   /** After `stop`, when the last run of this process is over. Never throws. */
   close(): Promise<void>;
+}
+
+/** Runs made by another process are found this late at most. */
+const POLL_MS = 1_000;
+
+export class TableDispatch implements Dispatch {
+  private readonly log: Log;
+  private places: Places | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private claiming: Promise<void> | undefined;
+  private again = false;
+
+  constructor(log: Log) {
+    this.log = log;
+  }
+
+  start(places: Places): void {
+    if (places.count === 0) return;
+    this.places = places;
+    this.timer = setInterval(() => this.wake(), POLL_MS);
+    this.wake();
+  }
+
+  wake(): void {
+    const { places } = this;
+    if (places === undefined) return;
+    this.again = true;
+    this.claiming ??= this.claimFree(places).finally(() => {
+      this.claiming = undefined;
+    });
+  }
+
+  ended(): void {
+    this.wake();
+  }
+
+  async stop(): Promise<void> {
+    this.places = undefined;
+    clearInterval(this.timer);
+    await this.claiming;
+  }
+
+  async close(): Promise<void> {}
+
+  private async claimFree(places: Places): Promise<void> {
+    while (this.again && this.places !== undefined) {
+      this.again = false;
+      const free = places.free();
+      if (free <= 0) return;
+      try {
+        void Promise.all(await places.take(free));
+      } catch (error) {
+        this.log.fault('run claim failed', error); // the next poll tries again
+      }
+    }
+  }
 }

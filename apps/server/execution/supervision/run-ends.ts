@@ -69,8 +69,16 @@ export function budgetExceeded(message: string): RunEnd {
 }
 
 /** Milliseconds of wall-clock time of one execution; may be infinite. */
-export function deadlineMsOf(config: Config, run: ClaimedRun): number {
+function deadlineMsOf(config: Config, run: ClaimedRun): number {
   return (runBounds(config, run).minutes?.value ?? Number.POSITIVE_INFINITY) * 60_000;
+}
+
+/** Milliseconds that a timer can count. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+/** The same for a timer, which can count to 24 days only. */
+export function deadlineTimerMs(config: Config, run: ClaimedRun): number {
+  return Math.min(deadlineMsOf(config, run), TIMER_MS_MAX);
 }
 
 /** The end of an execution that was stopped before its work had begun. */

@@ -13,6 +13,7 @@ import {
   type RunEnd,
 } from '#runs';
 import type { Log } from '../../process/log.ts';
+import type { Metrics } from '../../process/metrics.ts';
 import type { ArtifactStore, AttachmentStore } from '../../store/runs/run-files.ts';
 import type { PermissionStore } from '../../store/runs/permissions.ts';
 import type { RunHistoryStore } from '../../store/runs/run-history.ts';
@@ -25,7 +26,7 @@ import { storeArtifacts } from './artifact-storage.ts';
 import { Lease } from './lease.ts';
 import {
   budgetExceeded,
-  deadlineMsOf,
+  deadlineTimerMs,
   endAfterWork,
   endBeforeWork,
   releaseDecision,
@@ -44,8 +45,6 @@ const RENEWAL_MS = 2_000;
 const RENEWALS_PER_LEASE = 6;
 /** Milliseconds between two batches of the log. */
 const LOG_MS = 200;
-/** Milliseconds that a timer can count. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
 
 const CLAIM_GONE = 'claim lost: its processes are killed, nothing more is written';
 const LEASE_OUT = 'lease ran out: its processes are killed, the run is left to be taken over';
@@ -66,6 +65,7 @@ export interface SupervisionDeps extends ExecutionSpecDeps {
   publish(runId: string): void;
   isDiskLow(): boolean;
   log: Log;
+  metrics: Metrics;
   run: ClaimedRun;
   leaseMs: number;
   /** Monotonic time at which the claim was asked for: the lease may count from then on. */
@@ -187,7 +187,7 @@ export class Supervision {
       () => {
         if (!this.stopping.signal.aborted) this.stop({ kind: 'stop', reason: 'deadline' });
       },
-      Math.min(deadlineMsOf(this.deps.config, this.deps.run), TIMER_MS_MAX),
+      deadlineTimerMs(this.deps.config, this.deps.run),
     );
   }
 
@@ -240,7 +240,7 @@ export class Supervision {
 
   /** Writes the end, or gives the run back. */
   private async conclude(end: RunEnd): Promise<void> {
-    const { run, runs, publish } = this.deps;
+    const { run, runs, publish, metrics } = this.deps;
     switch (supervisionOutcome(this.state, end.state)) {
       case 'discard':
         return;
@@ -250,6 +250,7 @@ export class Supervision {
       case 'finish':
         await this.log.drain();
         await this.log.persist(() => runs.finish(run, end));
+        metrics.count('millwright_runs_ended_total', 'Runs that ended here.', { state: end.state });
     }
     publish(run.runId);
   }
