@@ -60,7 +60,9 @@ export function sortKeys(keys: Buffer): Buffer {
 /** Copies the key at one position of bytes to a position of others. */
 export function copyKey(from: Buffer, position: number, to: Buffer, at: number): void {
   const start = position * IDENTITY_KEY_BYTES;
-  from.copy(to, at * IDENTITY_KEY_BYTES, start, start + IDENTITY_KEY_BYTES);
+  const target = at * IDENTITY_KEY_BYTES;
+  // Faster than a call of copy() for so few bytes.
+  for (let byte = 0; byte < IDENTITY_KEY_BYTES; byte += 1) to[target + byte] = from[start + byte] as number;
 }
 
 /** Below 0 where the key at `a` of `left` stands before the one at `b` of `right`. */

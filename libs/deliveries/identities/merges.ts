@@ -50,18 +50,32 @@ export interface MergeInput {
  * input has nothing left: only then may a key of that input's next chunk be the lowest. Answers the position reached.
  */
 export function mergeInto(output: Buffer, from: number, inputs: readonly MergeInput[]): number {
-  const end = output.length / IDENTITY_KEY_BYTES;
+  const end = keyCount(output);
+  // The first words of the keys that come next: nearly always they decide.
+  const heads = inputs.map(({ keys, position }) => keys.readUInt32BE(position * IDENTITY_KEY_BYTES));
   let position = from;
   while (position < end && inputs.length > 0) {
-    let lowest = inputs[0] as MergeInput;
-    for (let at = 1; at < inputs.length; at += 1) {
-      const input = inputs[at] as MergeInput;
-      if (compareAt(input.keys, input.position, lowest.keys, lowest.position) < 0) lowest = input;
-    }
+    const at = lowestOf(heads, inputs);
+    const lowest = inputs[at] as MergeInput;
     copyKey(lowest.keys, lowest.position, output, position);
     position += 1;
     lowest.position += 1;
     if (lowest.position === keyCount(lowest.keys)) return position;
+    heads[at] = lowest.keys.readUInt32BE(lowest.position * IDENTITY_KEY_BYTES);
   }
   return position;
+}
+
+/** Which input has the lowest key next. */
+function lowestOf(heads: readonly number[], inputs: readonly MergeInput[]): number {
+  let lowest = 0;
+  for (let at = 1; at < heads.length; at += 1) {
+    const difference = (heads[at] as number) - (heads[lowest] as number);
+    if (difference < 0 || (difference === 0 && isBelow(inputs[at], inputs[lowest]))) lowest = at;
+  }
+  return lowest;
+}
+
+function isBelow(a: MergeInput | undefined, b: MergeInput | undefined): boolean {
+  return a !== undefined && b !== undefined && compareAt(a.keys, a.position, b.keys, b.position) < 0;
 }

@@ -9,7 +9,6 @@ import {
   keyCount,
   type KeyRun,
   type KeyRunInfo,
-  levelOf,
   lowerBound,
   mergeInto,
   type MergeInput,
@@ -36,7 +35,7 @@ export interface Merge {
   output: KeyRun;
 }
 
-/** Stores sorted keys as a run, in the place of all batches up to this one. */
+/** Stores sorted keys as a run of the lowest level, in the place of all batches up to this one. */
 export function* storeRun(
   keys: Buffer,
   lastBatch: number,
@@ -48,7 +47,7 @@ export function* storeRun(
   );
   const size = keyCount(keys);
   // Without a batch all were old, and retention has removed them: it will do so once more.
-  const info = yield* addRun({ level: levelOf(size, policy), state: 'live', size, newestAt: newest?.at ?? 0 });
+  const info = yield* addRun({ level: 0, state: 'live', size, newestAt: newest?.at ?? 0 });
   const chunks = yield* appendChunks(info.run * CHUNKS_PER_RUN, keys, policy);
   // The last one remains without keys: numbers of batches only ever grow.
   yield* change('DELETE FROM identity_batch WHERE no < ?', lastBatch);
