@@ -1,2 +1,0 @@
-/** The same histories, many more of them. */
-import './acceptance-histories.spec.ts';
