@@ -2,6 +2,7 @@
  * Creates the service of a process: opens its data folder, keys and database, then builds the application; and says
  * what went wrong. contract §1, §11.
  */
+import type { SourceSettings } from '#reconcile';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -45,7 +46,6 @@ import { StoreError } from './store/database/store-errors.ts';
 import { SchemaTooNewError } from './store/database/migrations.ts';
 import { PostgresUnusableError } from './store/database/postgres/postgres-refusals.ts';
 import { VersionMismatchError } from './store/database/replicas.ts';
-import type { FactorySource } from './store/factories/factory-rows.ts';
 import { SOURCES } from './sync/sources/registry.ts';
 
 /** Everything that runs, for `start`, tests and benchmarks. A part that this process has no role for is absent. */
@@ -256,7 +256,7 @@ function databaseLine({ code }: StoreError): string {
 }
 
 /** The store knows no kind of source: what it has to know of one, the kinds say. */
-function hasCommits(source: FactorySource): boolean {
+function hasCommits(source: SourceSettings): boolean {
   return SOURCES.kindOf(source).hasCommits;
 }
 

@@ -1,5 +1,20 @@
 /** What the reconciler knows of a factory's source whatever its kind: whether there are files at all. contract §4.1. */
 
+/**
+ * Where a factory's files come from. What else belongs to it, its kind knows; these members mean the same for every
+ * kind that has them.
+ */
+export interface SourceSettings {
+  kind: string;
+  /** Seconds between two readings. */
+  interval?: number;
+  /** Name of the managed secret, granted for the use `git`, that it is read with. */
+  credentialSecret?: string;
+  /** Name of the managed secret, granted for the use `forge`, that push notices are proven with. */
+  pushSecret?: string;
+  readonly [member: string]: unknown;
+}
+
 /** Kind of a factory without files: its webhooks and automations are managed over the API. */
 export const NO_SOURCE = 'dashboard';
 

@@ -34,6 +34,11 @@ export function firstUuidv7(ms: number): string {
   return written(Math.min(Math.max(0, Math.floor(ms)), TIME_MS_MAX), 0, NO_RANDOM);
 }
 
+/** Milliseconds since the epoch that a UUIDv7 names. */
+export function uuidv7TimeMs(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}
+
 /**
  * A source of UUIDv7s that only grow, also when the clock steps back; its time runs ahead only when a millisecond is
  * full.

@@ -2,10 +2,12 @@
  * The runs that a delivery or a tick starts, as snapshots of automation, envelope and configuration.
  * spec: What a webhook-started run receives; contract §5, §10.
  */
+import { createHash } from 'node:crypto';
 import { resolveAgentConfig, toAgentConfig, type ServerAgent } from '#agents';
 import type { AgentDefaults, AutomationDefinition } from '#definitions';
 import type { JsonValue } from '#filters';
-import { envelope, webhookPrompt } from './envelope.ts';
+import { envelopeTemplate, quotedText, webhookPrompt } from './envelope.ts';
+import { uuidv7TimeMs } from './identifiers.ts';
 import { groupOf, type WhenBusy } from './scheduling/groups.ts';
 import { webhookTitle } from './titles.ts';
 
@@ -65,14 +67,35 @@ export interface RunSnapshot {
   whenBusy?: WhenBusy;
 }
 
-/** A run that a delivery starts. */
-export interface NewWebhookRun extends RunSnapshot {
-  runId: string;
-  source: 'CUSTOM_WEBHOOK';
+/**
+ * What every run takes that an automation starts for a webhook: its prompt lacks nothing but the delivery's quoted ID
+ * and the time of its receipt. Equal contents have equal digests, and nobody changes it: a run that refers to it is as
+ * independent of later edits as if it held a copy.
+ */
+export interface WebhookRunSnapshot extends Omit<RunSnapshot, 'prompt' | 'concurrencyGroup' | 'whenBusy'> {
+  /** The first 16 bytes of the SHA-256 of everything else. */
+  digest: Uint8Array;
   webhookUid: string;
+  /** The prompt up to the delivery's ID, between ID and time, and behind the time. */
+  promptHead: string;
+  promptMiddle: string;
+  promptTail: string;
+}
+
+/** A run that a delivery starts: what it shares with others of its automation, and what is its own. */
+export interface NewWebhookRun {
+  runId: string;
+  snapshot: WebhookRunSnapshot;
+  automationUid: string;
   entryId: string;
   deliveryId: string;
+  /** The sender's ID as the prompt says it. */
+  quotedDeliveryId: string;
+  receivedAtMs: number;
+  /** The time that its ID names: runs that wait are in the order of both. */
   createdAtMs: number;
+  concurrencyGroup: string | undefined;
+  whenBusy: WhenBusy | undefined;
 }
 
 /** What new runs get from the service: the agent of those that name none, and their IDs. */
@@ -85,74 +108,101 @@ export interface NewRunOptions {
 export function toNewRuns(
   definitions: ReadonlyMap<string, AutomationDefinition>,
   webhook: StartingWebhook,
-  delivery: StartingDelivery,
+  { entryId, deliveryId, receivedAtMs, payload }: StartingDelivery,
   { serverAgent, newId }: NewRunOptions,
 ): NewWebhookRun[] {
-  if (definitions.size === 0) return [];
-  const envelopeText = envelope({
-    webhookName: webhook.name,
-    webhookUid: webhook.uid,
-    deliveryId: delivery.deliveryId,
-    receivedAt: delivery.receivedAtMs,
-  });
-  return [...definitions].map(([uid, definition]) => {
-    const { name } = webhook.automations.find((candidate) => candidate.uid === uid) as { name: string };
-    return {
-      ...snapshotOf({ uid, name, definition }, webhook.factory, serverAgent, delivery.payload),
-      runId: newId(),
-      prompt: webhookPrompt(definition.prompt, envelopeText),
-      source: 'CUSTOM_WEBHOOK',
-      webhookUid: webhook.uid,
-      entryId: delivery.entryId,
-      deliveryId: delivery.deliveryId,
-      createdAtMs: delivery.receivedAtMs,
-    };
-  });
+  const runs: NewWebhookRun[] = [];
+  const factoryUid = webhook.factory.uid;
+  for (const [automationUid, definition] of definitions) {
+    const { concurrency } = definition;
+    const runId = newId();
+    runs.push({
+      runId,
+      snapshot: webhookSnapshotOf(automationUid, definition, webhook, serverAgent),
+      automationUid,
+      entryId,
+      deliveryId,
+      quotedDeliveryId: quotedText(deliveryId),
+      receivedAtMs,
+      createdAtMs: uuidv7TimeMs(runId),
+      concurrencyGroup: concurrency && groupOf(concurrency, { factoryUid, automationUid }, payload),
+      whenBusy: concurrency?.whenBusy,
+    });
+  }
+  return runs;
 }
 
-/** What every run of an automation takes from it, whatever starts it; `payload`: of the delivery that does. */
-export function snapshotOf(
-  automation: StartingAutomation,
-  factory: StartingFactory,
-  server: ServerAgent,
-  payload?: JsonValue,
-): RunSnapshot {
-  const resolved = cachedSnapshot(automation, factory, server);
+/** The prompt of a run that a delivery starts. contract §10. */
+export function promptOf({ snapshot, quotedDeliveryId: id, receivedAtMs }: NewWebhookRun): string {
+  const { promptHead, promptMiddle, promptTail } = snapshot;
+  return promptHead + id + promptMiddle + new Date(receivedAtMs).toISOString() + promptTail;
+}
+
+/** What every run of an automation takes from it that no delivery starts. */
+export function snapshotOf(automation: StartingAutomation, factory: StartingFactory, server: ServerAgent): RunSnapshot {
+  const snapshot = resolvedSnapshot(automation, factory, server);
   const { concurrency } = automation.definition;
-  if (concurrency === undefined) return resolved;
+  if (concurrency === undefined) return snapshot;
   return {
-    ...resolved,
-    concurrencyGroup: groupOf(concurrency, { factoryUid: factory.uid, automationUid: automation.uid }, payload),
+    ...snapshot,
+    concurrencyGroup: groupOf(concurrency, { factoryUid: factory.uid, automationUid: automation.uid }),
     whenBusy: concurrency.whenBusy,
   };
 }
 
 interface CachedSnapshot {
-  automation: StartingAutomation;
+  automationName: string;
+  webhookName: string;
   factory: StartingFactory;
   server: ServerAgent;
-  snapshot: RunSnapshot;
+  snapshot: WebhookRunSnapshot;
 }
 
 /**
- * The latest snapshot of each definition, for as long as the definition is in memory: a busy automation starts the same
- * run again and again. The result depends on the arguments alone.
+ * The latest snapshot of each definition by webhook, for as long as the definition is in memory: a busy automation
+ * starts the same run again and again. The result depends on the arguments alone.
  */
-const SNAPSHOTS = new WeakMap<AutomationDefinition, CachedSnapshot>();
+const SNAPSHOTS = new WeakMap<AutomationDefinition, Map<string, CachedSnapshot>>();
 
-function cachedSnapshot(automation: StartingAutomation, factory: StartingFactory, server: ServerAgent): RunSnapshot {
-  const cached = SNAPSHOTS.get(automation.definition);
+function webhookSnapshotOf(
+  automationUid: string,
+  definition: AutomationDefinition,
+  webhook: StartingWebhook,
+  server: ServerAgent,
+): WebhookRunSnapshot {
+  const { uid: webhookUid, name: webhookName, automations, factory } = webhook;
+  const { name } = automations.find(({ uid }) => uid === automationUid) as { name: string };
+  let cache = SNAPSHOTS.get(definition);
+  if (cache === undefined) SNAPSHOTS.set(definition, (cache = new Map()));
+  const cached = cache.get(webhookUid);
   if (
     cached !== undefined &&
     cached.factory === factory &&
     cached.server === server &&
-    cached.automation.uid === automation.uid &&
-    cached.automation.name === automation.name
+    cached.automationName === name &&
+    cached.webhookName === webhookName
   )
     return cached.snapshot;
-  const snapshot = resolvedSnapshot(automation, factory, server);
-  SNAPSHOTS.set(automation.definition, { automation, factory, server, snapshot });
+  const { prompt, ...shared } = resolvedSnapshot({ uid: automationUid, name, definition }, factory, server);
+  const { head, middle, tail } = envelopeTemplate({ webhookName, webhookUid });
+  const contents = {
+    ...shared,
+    webhookUid,
+    promptHead: webhookPrompt(prompt, head),
+    promptMiddle: middle,
+    promptTail: tail,
+  };
+  const snapshot = { ...contents, digest: digestOf(contents) };
+  cache.set(webhookUid, { automationName: name, webhookName, factory, server, snapshot });
   return snapshot;
+}
+
+/** Bytes of a digest that tell contents apart: beyond any accident. */
+const DIGEST_BYTES = 16;
+
+function digestOf(contents: Omit<WebhookRunSnapshot, 'digest'>): Uint8Array {
+  const members = Object.entries(contents).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return createHash('sha256').update(JSON.stringify(members)).digest().subarray(0, DIGEST_BYTES);
 }
 
 function resolvedSnapshot(

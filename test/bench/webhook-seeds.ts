@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { AutomationDefinition, WebhookDefinition } from '#definitions';
 import { Vault } from '../../apps/server/secrets/vault.ts';
 import type { Database } from '../../apps/server/store/database/database.ts';
-import type { FactorySource } from '../../apps/server/store/factories/factory-rows.ts';
+import type { SourceSettings } from '#reconcile';
 import { change, insert, type SqlValue } from '../../apps/server/store/database/transactions.ts';
 
 /** Factories of one transaction. */
@@ -21,7 +21,7 @@ const PROMPT = (
 export interface WebhookSeeds {
   factories: number;
   webhooksEach: number;
-  sourceOf?(slug: string): FactorySource;
+  sourceOf?(slug: string): SourceSettings;
 }
 
 /** What was written: enough to send deliveries. */

@@ -26,6 +26,9 @@ const TYPES: Readonly<Record<string, Column['type']>> = {
   bytea: 'bytes',
 };
 
+/** Without an entity: the migrations' own, and what on SQLite is a table that is filled later, elsewhere a view. */
+const DERIVED = ['migrations', 'deferred', 'delivery_log'];
+
 /** What entities call the same. */
 const ENTITY_TYPES: Readonly<Record<string, Column['type']>> = {
   text: 'text',
@@ -46,13 +49,14 @@ async function columnsOf(stores: Stores): Promise<Column[]> {
         THEN 0 ELSE 1 END AS nullable
          FROM sqlite_master m JOIN pragma_table_xinfo(m.name) c WHERE m.type = 'table'`
       : "SELECT table_name, column_name, data_type, CASE is_nullable WHEN 'YES' THEN 1 ELSE 0 END AS nullable " +
-        "FROM information_schema.columns WHERE table_schema = 'public'";
+        'FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name) ' +
+        "WHERE table_schema = 'public' AND table_type = 'BASE TABLE'";
   const found = await select<{ table_name: string; column_name: string; data_type: string; nullable: number }>(
     stores,
     text,
   );
   return found
-    .filter(({ table_name: table }) => table !== 'migrations' && !table.startsWith('sqlite_'))
+    .filter(({ table_name: table }) => !DERIVED.includes(table) && !table.startsWith('sqlite_'))
     .map((one) => ({
       table: one.table_name,
       column: one.column_name,

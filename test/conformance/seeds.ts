@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AutomationDefinition, WebhookDefinition } from '#definitions';
 import type { AppliedObject } from '#reconcile';
-import { uuidv7Sequence } from '#runs';
+import { type NewWebhookRun, toNewRuns, uuidv7Sequence } from '#runs';
 import type { PendingDelivery } from '../../apps/server/store/deliveries/pending-deliveries.ts';
 import type { PassLease } from '../../apps/server/store/factories/factories.ts';
 import type { NewRun } from '../../apps/server/store/runs/new-run.ts';
@@ -141,7 +141,7 @@ export interface DeliveryOptions {
   identity?: string;
   identities?: string[];
   body?: Uint8Array;
-  runs?: number | NewRun[];
+  runs?: number | (NewRun | NewWebhookRun)[];
   version?: number;
   refuse?: 'rejectedInvalidJson' | 'rejectedTooLarge';
   entryId?: string;
@@ -181,10 +181,47 @@ export function arrival(served: Served, wish: DeliveryOptions & { version: numbe
   };
 }
 
-function runsFor(served: Served, entryId: string, wanted: number | NewRun[]): NewRun[] {
+function runsFor(
+  served: Served,
+  entryId: string,
+  wanted: number | (NewRun | NewWebhookRun)[],
+): (NewRun | NewWebhookRun)[] {
   if (typeof wanted !== 'number') return wanted;
   return Array.from({ length: wanted }, (_, position) =>
     runOf(served, { entryId, automationUid: position === 0 ? served.automationUid : unique('auto_') }),
+  );
+}
+
+/** What a delivery starts and how it is told apart. */
+export interface StartOptions {
+  entryId: string;
+  deliveryId?: string;
+  receivedAtMs?: number;
+  webhookName?: string;
+  /** Of the factory's files. */
+  revision?: string;
+  /** One run for each; the served one, unless said. */
+  automations?: readonly { uid: string; definition?: Partial<AutomationDefinition> }[];
+}
+
+/** Runs of a delivery as the ingress makes them: references to snapshots. */
+export function startedBy(served: Served, wish: StartOptions): NewWebhookRun[] {
+  const { entryId, deliveryId = 'd-1', receivedAtMs = Date.now(), webhookName = 'orders', revision = 'r1' } = wish;
+  const automations = (wish.automations ?? [{ uid: served.automationUid }]).map(({ uid, definition }) => ({
+    uid,
+    name: `name of ${uid}`,
+    definition: { ...automationOf(uid, uid, [served.webhookUid]).definition, ...definition },
+  }));
+  return toNewRuns(
+    new Map(automations.map(({ uid, definition }) => [uid, definition])),
+    {
+      uid: served.webhookUid,
+      name: webhookName,
+      automations,
+      factory: { uid: served.factoryUid, revision, serviceAccountUid: `sa_${served.factoryUid}` },
+    },
+    { entryId, deliveryId, receivedAtMs, payload: null },
+    { serverAgent: { harness: 'builtin', builtInModel: 'demo' }, newId: () => newId() },
   );
 }
 

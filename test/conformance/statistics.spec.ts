@@ -343,7 +343,7 @@ await onEachBackend('statistics', (world) => {
       return plans.filter((line) => /^(SEARCH|SCAN) (d|run)\b/.test(line)).join('\n');
     };
     expect(await plansOf((one) => one.deliveries({ factoryUids: [ours.factoryUid] }, SPAN))).toMatch(
-      /^(SEARCH d USING COVERING INDEX delivery_webhook \(webhook_uid=\? AND entry_id>\? AND entry_id<\?\)\n?)+$/,
+      /^(SEARCH d USING PRIMARY KEY \(webhook_uid=\? AND entry_id>\? AND entry_id<\?\)\n?)+$/,
     );
     const open = /SEARCH run USING INDEX run_open \(updated_at>\?\)\n/;
     const settled = /SEARCH run USING INDEX run_settled_factory_uid_created /;

@@ -121,12 +121,15 @@ await onEachBackend('traffic', (world) => {
           ).map(({ detail }) => detail),
         );
     const reads = plans.filter((line) => /^(SEARCH|SCAN)/.test(line));
-    const [open, ...others] = reads;
+    // Runs that wait as references are read in the order of their time, each with its snapshot.
+    const [open, ...others] = reads.filter(
+      (line) => !/^SEARCH (w USING PRIMARY KEY|s USING INDEX|d USING COVERING INDEX)/.test(line),
+    );
     expect(open).toBe('SCAN run USING INDEX run_open');
     expect(others.length).toBeGreaterThanOrEqual(6);
     // SQLite calls no index covering that holds a computed column, and yet reads what is in it from there.
     for (const read of others)
-      expect(read).toMatch(/^SEARCH (run USING INDEX run_settled_|delivery USING COVERING INDEX delivery_webhook)/);
+      expect(read).toMatch(/^SEARCH (run USING INDEX run_settled_|delivery_log USING PRIMARY KEY)/);
     for (const column of ['webhook_uid', 'automation_uid', 'environment_id', 'skill_spec', 'factory_state'])
       expect(others.join(' ')).toContain(`run_settled_${column}`);
   });

@@ -77,7 +77,7 @@ it('kill -9 among 400 creates: repeated, each makes one run, and what was answer
   expect(after.size).toBe(CREATES);
   for (const [number, runId] of before) expect([number, after.get(number)]).toEqual([number, runId]);
   const database = new Sqlite(join(dataDir, 'millwright.sqlite'), { readonly: true });
-  const runs = database.prepare('SELECT run_id, prompt FROM run').all() as { run_id: string; prompt: string }[];
+  const runs = database.prepare('SELECT run_id, prompt FROM every_run').all() as { run_id: string; prompt: string }[];
   database.close();
   expect(runs).toHaveLength(CREATES);
   for (const { run_id: runId, prompt } of runs)

@@ -226,7 +226,7 @@ it(
           "WHERE outcome = 'rejectedAuth' GROUP BY webhook_uid",
       )
       .all() as { webhook_uid: string; lines: number; failures: number }[];
-    const runs = database.prepare('SELECT count(*) AS runs FROM run').get() as { runs: number };
+    const runs = database.prepare('SELECT count(*) AS runs FROM every_run').get() as { runs: number };
     const accepted = database.prepare("SELECT count(*) AS entries FROM delivery WHERE outcome = 'accepted'").get() as {
       entries: number;
     };

@@ -112,7 +112,7 @@ function stored(): Stored {
     entries.set(number, [...(entries.get(number) ?? []), { entryId: row.entry_id, outcome: row.outcome }]);
   }
   const runs: Stored['runs'] = new Map();
-  for (const row of database.prepare('SELECT entry_id, automation_uid FROM run').all() as {
+  for (const row of database.prepare('SELECT entry_id, automation_uid FROM every_run').all() as {
     entry_id: string;
     automation_uid: string;
   }[]) {

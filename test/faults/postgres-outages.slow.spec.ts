@@ -168,6 +168,7 @@ suite(`PostgreSQL outages${possible.ok ? '' : ` (SKIPPED: ${possible.reason})`}`
     const client = new Client(place);
     await client.connect();
     await client.query("UPDATE run SET state = 'CANCELLED', finished_at = updated_at WHERE state = 'QUEUED'");
+    await client.query('TRUNCATE waiting_run, waiting_queue');
     await client.end();
   }
 
@@ -274,7 +275,7 @@ suite(`PostgreSQL outages${possible.ok ? '' : ` (SKIPPED: ${possible.reason})`}`
     proxy.fate = undefined;
     expect(cuts).toBe(8);
     const stored = await server.ask<{ run_id: string; title: string }>(
-      "SELECT run_id, title FROM run WHERE title LIKE 'once-%'",
+      "SELECT run_id, title FROM every_run WHERE title LIKE 'once-%'",
       'mill',
     );
     expect(stored.map(({ title, run_id: runId }) => `${title} ${runId}`).sort()).toEqual(

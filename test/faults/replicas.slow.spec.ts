@@ -106,7 +106,7 @@ const server = await postgresServer();
       );
       expect(new Set(answers)).toEqual(new Set([202]));
       const entries = await stored<{ delivery_id: string; outcome: string; runs: number }>(
-        'SELECT delivery_id, outcome, (SELECT count(*) FROM run r WHERE r.entry_id = d.entry_id) AS runs ' +
+        'SELECT delivery_id, outcome, (SELECT count(*) FROM every_run r WHERE r.entry_id = d.entry_id) AS runs ' +
           'FROM delivery d WHERE webhook_uid = ?',
         webhook,
       );
@@ -273,7 +273,9 @@ const server = await postgresServer();
       );
       expect(made.map(({ size }) => size)).toEqual(keys.map(() => 1));
       expect(
-        await stored("SELECT title, count(*) AS runs FROM run WHERE title LIKE 'key-%' GROUP BY title ORDER BY title"),
+        await stored(
+          "SELECT title, count(*) AS runs FROM every_run WHERE title LIKE 'key-%' GROUP BY title ORDER BY title",
+        ),
       ).toEqual(keys.map((key) => ({ title: key, runs: 1 })));
     }, 120_000);
 
@@ -304,7 +306,8 @@ const server = await postgresServer();
         'all have ended',
         async () => {
           const [left] = await stored<{ n: number }>(
-            `SELECT count(*) AS n FROM run WHERE state <> 'SUCCEEDED' AND run_id IN (${ids.map(() => '?').join(', ')})`,
+            "SELECT count(*) AS n FROM every_run WHERE state <> 'SUCCEEDED' " +
+              `AND run_id IN (${ids.map(() => '?').join(', ')})`,
             ...ids,
           );
           return left?.n === 0 ? true : undefined;

@@ -54,7 +54,7 @@ async function ask(
 }
 
 async function runs(): Promise<number> {
-  const [{ n } = { n: 0 }] = (await mill.service.database.source.query('SELECT count(*) AS n FROM run')) as {
+  const [{ n } = { n: 0 }] = (await mill.service.database.source.query('SELECT count(*) AS n FROM every_run')) as {
     n: number;
   }[];
   return n;

@@ -155,7 +155,7 @@ function flows(prepare: () => Promise<Prepared>): void {
     deliveryId: string,
   ): Promise<{ run_id: string; prompt: string; source: string; creator_uid: string; entry_id: string }[]> =>
     service.service.database.read(() =>
-      rows('SELECT run_id, prompt, source, creator_uid, entry_id FROM run WHERE delivery_id = ?', deliveryId),
+      rows('SELECT run_id, prompt, source, creator_uid, entry_id FROM every_run WHERE delivery_id = ?', deliveryId),
     );
 
   /** Delivers, and answers the entry. */

@@ -1,5 +1,6 @@
 /** What charts show, over the API: spans, buckets, who sees what, and what is refused. contract §12.2 (Statistics). */
 import type { DeliveryStatistics, RunStatistics } from '#contracts';
+import { materializeOldest } from '../../apps/server/store/runs/waiting-runs.ts';
 import { change, insert } from '../../apps/server/store/database/transactions.ts';
 import { makeKey } from '../support/api-keys.ts';
 import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
@@ -47,6 +48,7 @@ beforeAll(async () => {
         "FROM delivery WHERE outcome = 'rejectedAuth')",
     ),
   );
+  await service.service.database.run(() => materializeOldest(100));
   await service.service.database.run(() =>
     change(
       "UPDATE run SET state = 'SUCCEEDED', started_at = created_at + 250 WHERE run_id = (SELECT min(run_id) " +

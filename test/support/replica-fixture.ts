@@ -137,7 +137,9 @@ export class Field {
   async quiet(timeMsMax: number): Promise<void> {
     const until = performance.now() + timeMsMax;
     for (;;) {
-      const open = await this.ask(`SELECT state, count(*) AS runs FROM run WHERE state IN ${OPEN} GROUP BY state`);
+      const open = await this.ask(
+        `SELECT state, count(*) AS runs FROM every_run WHERE state IN ${OPEN} GROUP BY state`,
+      );
       if (open.length === 0) return;
       if (performance.now() > until)
         throw new Error(`runs do not end: ${JSON.stringify(open)}; ${this.errors().slice(-2_000)}`);

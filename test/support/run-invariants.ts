@@ -61,7 +61,7 @@ export interface Records {
 }
 
 const QUERIES: Readonly<Record<keyof Records, string>> = {
-  runs: 'SELECT run_id, title, state, submitted_prompt, takeovers, epoch, lease_owner FROM run ORDER BY run_id',
+  runs: 'SELECT run_id, title, state, submitted_prompt, takeovers, epoch, lease_owner FROM every_run ORDER BY run_id',
   executions:
     'SELECT execution_id, run_id, epoch, claimed_at, finished_at, cancel_requested_at, outcome ' +
     'FROM execution ORDER BY run_id, epoch',
@@ -97,7 +97,7 @@ export async function recordsOf(place: Place): Promise<Records> {
 export function runStates(dataDir: string): { run_id: string; title: string; state: string }[] {
   const { all, close } = askedFile(dataDir);
   try {
-    return all('SELECT run_id, title, state FROM run') as { run_id: string; title: string; state: string }[];
+    return all('SELECT run_id, title, state FROM every_run') as { run_id: string; title: string; state: string }[];
   } finally {
     close();
   }

@@ -15,7 +15,7 @@ import { SOURCE_AGENT } from './source-agent.ts';
 import { watchAnswers } from './conforming.ts';
 import { freePort } from './ports.ts';
 import { Log } from '../../apps/server/process/log.ts';
-import type { FactorySource } from '../../apps/server/store/factories/factory-rows.ts';
+import type { SourceSettings } from '#reconcile';
 
 /** A service of all roles; one of some roles lacks the parts of the others. */
 export type WholeService = Service & Required<Pick<Service, 'serving' | 'engine' | 'scheduler'>>;
@@ -30,7 +30,7 @@ export interface TestService {
   /** Calls the API; answers status, headers and parsed body. */
   api(method: string, path: string, body?: unknown, key?: string): Promise<ApiAnswer>;
   /** Makes a factory with a trusted local source and waits for its first pass. */
-  factory(slug: string, source: FactorySource): Promise<string>;
+  factory(slug: string, source: SourceSettings): Promise<string>;
   /** Sets a team secret. */
   secret(name: string, value: string): Promise<void>;
   /** Asks for a pass and waits for its end; answers the factory's status. */

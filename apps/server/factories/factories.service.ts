@@ -12,7 +12,7 @@ import type {
   SyncList,
   FactorySource as WantedSource,
 } from '#contracts';
-import { deriveUid, policyProblem } from '#reconcile';
+import { deriveUid, policyProblem, type SourceSettings } from '#reconcile';
 import { queryDigest } from '#runs';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { Config } from '../config/config.ts';
@@ -29,7 +29,7 @@ import { InventoryStore } from '../store/definitions/catalogue.ts';
 import { DefinitionStore } from '../store/definitions/definitions.ts';
 import { EventStore } from '../store/factories/events.ts';
 import { FactoryStore } from '../store/factories/factories.ts';
-import type { Factory, FactorySource } from '../store/factories/factory-rows.ts';
+import type { Factory } from '../store/factories/factory-rows.ts';
 import { FactoryAssignments } from '../sync/factory-assignments.ts';
 import { SyncLoops } from '../sync/loops.ts';
 import { SOURCES } from '../sync/sources/registry.ts';
@@ -246,7 +246,7 @@ function policyNeedsGit(message: string): RefusalError {
 }
 
 /** Throws a 400 that names every member that the kind could not take. */
-function toSource(wanted: WantedSource, allowLocal: boolean): FactorySource {
+function toSource(wanted: WantedSource, allowLocal: boolean): SourceSettings {
   const kind = SOURCES.kindOf(wanted);
   if (kind.isLocal && !allowLocal)
     throw new RefusalError('invalid_request', `${kind.kind} sources are off`, {

@@ -7,19 +7,20 @@ import { Log } from '../process/log.ts';
 import type { Database } from '../store/database/database.ts';
 import { auditSweep, historySweep } from '../store/retention/history-sweeps.ts';
 import { deliverySweep, identitySweep } from '../store/retention/delivery-sweeps.ts';
-import { artifactSweep, eventSweep } from '../store/retention/run-sweeps.ts';
+import { artifactSweep, eventSweep, snapshotSweep } from '../store/retention/run-sweeps.ts';
 import { SweepStore, type Sweep } from '../store/retention/sweeps.ts';
 import { Sweeper } from './sweeper.ts';
 
 /** What one transaction may take: SQLite has one writer, so deliveries wait this long; PostgreSQL blocks nobody. */
 const STEP_MS = { sqlite: 8, postgres: 50 } as const;
 
-/** Sweeps of this process; the delivery log's always, the others where a time was set. */
+/** Sweeps of this process; those of the delivery log and of snapshots always, the others where a time was set. */
 function sweepsOf(config: Config, dialect: Database['dialect']): Sweep[] {
   const where = (days: number | undefined, sweep: (days: number) => Sweep): Sweep[] =>
     days === undefined ? [] : [sweep(days)];
   return [
     deliverySweep(),
+    snapshotSweep(),
     ...where(config.identityRetentionDays, (days) => identitySweep(days, dialect)),
     ...where(config.eventRetentionDays, (days) => eventSweep(days, dialect)),
     ...where(config.artifactRetentionDays, (days) => artifactSweep(days, dialect)),

@@ -11,7 +11,14 @@ import {
 import { connectDatabase, type Database, type DatabaseOptions } from './database/database.ts';
 import { REPLICA } from './database/replicas.ts';
 import { AUTOMATION, RESOURCE, RESOURCE_FILE, SCHEDULE, WEBHOOK } from './definitions/definition.entities.ts';
-import { DELIVERY, IDENTITY, IDENTITY_BATCH, IDENTITY_CHUNK, IDENTITY_RUN } from './deliveries/delivery.entities.ts';
+import {
+  DELIVERY,
+  DELIVERY_LOG,
+  IDENTITY,
+  IDENTITY_BATCH,
+  IDENTITY_CHUNK,
+  IDENTITY_RUN,
+} from './deliveries/delivery.entities.ts';
 import { APPROVAL, FACTORY, FACTORY_EVENT, PASS, REVISION } from './factories/factory.entities.ts';
 import type { Table } from './database/table.ts';
 import { SWEEP } from './retention/sweeps.ts';
@@ -24,6 +31,9 @@ import {
   RUN,
   RUN_EVENT,
   RUN_METADATA,
+  RUN_SNAPSHOT,
+  WAITING_QUEUE,
+  WAITING_RUN,
 } from './runs/run.entities.ts';
 import { SECRET, SECRET_VALUE } from './secrets/secret.entities.ts';
 import { SERVING_CLOCK } from './serving/serving.ts';
@@ -58,6 +68,9 @@ export const TABLES: readonly (EntitySchema & Pick<Table, 'only'>)[] = [
   IDENTITY_CHUNK,
   RUN,
   RUN_METADATA,
+  RUN_SNAPSHOT,
+  WAITING_RUN,
+  WAITING_QUEUE,
   EXECUTION,
   RUN_EVENT,
   FOLLOWUP,
@@ -66,10 +79,13 @@ export const TABLES: readonly (EntitySchema & Pick<Table, 'only'>)[] = [
   ARTIFACT,
 ];
 
+/** Those that are filled later on SQLite. */
+const DEFERRED = [DELIVERY_LOG];
+
 /**
  * Opens and migrates. Throws SchemaTooNewError for a database that a newer program has migrated, VersionMismatchError
  * while another program uses it, PostgresUnusableError or another StoreError when it cannot be used.
  */
 export function openDatabase(options: DatabaseOptions): Promise<Database> {
-  return connectDatabase(options, TABLES);
+  return connectDatabase(options, { tables: TABLES, deferred: DEFERRED });
 }

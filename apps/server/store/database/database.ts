@@ -8,6 +8,8 @@ import { types } from 'pg';
 import { DataSource, type EntitySchema } from 'typeorm';
 import { row, rows, type Transaction, type TransactionRunner } from './transactions.ts';
 import { toStoreError } from './store-errors.ts';
+import { Checkpoints } from './checkpoints.ts';
+import { DeferredIndex, type DeferredTable } from './deferred-index.ts';
 import { longReads } from './long-reads.ts';
 import { migratePostgres, MIGRATIONS, refuseUnknown, SchemaTooNewError } from './migrations.ts';
 import { BoundedClient, CONNECT_MS_MAX, refuseReadOnly } from './postgres/postgres-connections.ts';
@@ -45,14 +47,24 @@ export interface DatabaseOptions {
   nowMs: () => number;
 }
 
-/** Opens and migrates the database of these tables; see `openDatabase`. */
-export async function connectDatabase(options: DatabaseOptions, tables: readonly EntitySchema[]): Promise<Database> {
-  return options.url === undefined
-    ? openSqlite(options, tables)
-    : openPostgres({ url: options.url, directUrl: options.directUrl }, options.version, tables);
+/** What the migrations make. */
+export interface DatabaseSchema {
+  tables: readonly EntitySchema[];
+  /** On SQLite; elsewhere they are views. */
+  deferred: readonly DeferredTable[];
 }
 
-async function openSqlite({ dataDir, nowMs }: DatabaseOptions, tables: readonly EntitySchema[]): Promise<Database> {
+/** Opens and migrates the database of these tables; see `openDatabase`. */
+export async function connectDatabase(options: DatabaseOptions, schema: DatabaseSchema): Promise<Database> {
+  return options.url === undefined
+    ? openSqlite(options, schema)
+    : openPostgres({ url: options.url, directUrl: options.directUrl }, options.version, schema.tables);
+}
+
+async function openSqlite(
+  { dataDir, nowMs }: DatabaseOptions,
+  { tables, deferred }: DatabaseSchema,
+): Promise<Database> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const file = join(dataDir, 'millwright.sqlite');
   const source = new DataSource({
@@ -67,8 +79,6 @@ async function openSqlite({ dataDir, nowMs }: DatabaseOptions, tables: readonly 
       // 64 MiB: the index pages that a minute of deliveries touches stay in memory, and no transaction spills in its
       // middle.
       connection.pragma('cache_size = -65536');
-      // Pages that change in every commit are copied back once for many commits; bounds the log at about 40 MB.
-      connection.pragma('wal_autocheckpoint = 10000');
     },
     migrations: MIGRATIONS,
     entities: entitiesFor('sqlite', tables),
@@ -78,16 +88,23 @@ async function openSqlite({ dataDir, nowMs }: DatabaseOptions, tables: readonly 
   try {
     await source.initialize();
     const connection = (source.driver as unknown as { databaseConnection: Sqlite.Database }).databaseConnection;
-    const runner = sqliteRunner(connection, nowMs);
-    await refuseNewerSchema(runner);
+    await refuseNewerSchema(sqliteRunner(connection, nowMs));
     await source.runMigrations();
-    const reads = longReads(file, nowMs);
+    const indexes = deferred.map((table) => new DeferredIndex(table));
+    const runner = sqliteRunner(connection, nowMs, indexes);
+    const reads = longReads(file, { nowMs, catchUp: (statement) => runner.catchUp(statement) });
+    const checkpoints = new Checkpoints(connection);
     return {
       ...runner,
+      run: (body, durability) => {
+        checkpoints.schedule();
+        return runner.run(body, durability);
+      },
       source,
       isPooled: false,
       longRead: (body) => reads.read(body),
-      close: () => reads.close().then(() => source.destroy()),
+      // The threads first: the connection that closes last leaves a file without a log.
+      close: () => Promise.all([reads.close(), checkpoints.close()]).then(() => source.destroy()),
     };
   } catch (error) {
     if (source.isInitialized) await source.destroy();

@@ -22,7 +22,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'millwright-long-reads-'));
   file = join(folder, 'store.sqlite');
   writer = opened();
-  reads = longReads(file, () => 42);
+  reads = longReads(file, { nowMs: () => 42, catchUp: () => Promise.resolve() });
 });
 
 afterEach(async () => {
@@ -115,7 +115,7 @@ it('lets a body catch the fault of a statement', async () => {
 });
 
 it('gives up a statement that takes too long; what waits behind it is read by another thread', async () => {
-  const impatient = longReads(file, () => 0, 700);
+  const impatient = longReads(file, { nowMs: () => 0, catchUp: () => Promise.resolve() }, 700);
   const given = faultOf(impatient.read(() => row(LONG)));
   const behind = impatient.read(() => row('SELECT 1 AS one'));
   expect(await given).toMatchObject({ kind: 'unavailable' });

@@ -13,6 +13,7 @@ import { StoreError, toStoreError } from './store-errors.ts';
 const STATEMENT_MS_MAX = 10_000;
 
 type Query = Extract<Statement, { kind: 'query' }>;
+type CatchUp = Extract<Statement, { kind: 'catchUp' }>;
 type Answer = { rows: Row[] } | { code: string };
 
 interface Waiting {
@@ -29,11 +30,21 @@ export interface LongReads {
   close(): Promise<void>;
 }
 
+export interface LongReadDeps {
+  nowMs(): number;
+  /** Has the connection that writes fill a deferred table. */
+  catchUp(statement: CatchUp): Promise<void>;
+}
+
 /**
  * The thread starts with the first read, and again after it was lost. `statementMsMax`: how long one statement may
  * take.
  */
-export function longReads(file: string, nowMs: () => number, statementMsMax = STATEMENT_MS_MAX): LongReads {
+export function longReads(
+  file: string,
+  { nowMs, catchUp }: LongReadDeps,
+  statementMsMax = STATEMENT_MS_MAX,
+): LongReads {
   const waiting: Waiting[] = [];
   const ending = new Set<Promise<unknown>>();
   let worker: Worker | undefined;
@@ -84,6 +95,7 @@ export function longReads(file: string, nowMs: () => number, statementMsMax = ST
 
   async function execute(statement: Statement): Promise<Outcome> {
     if (statement.kind === 'now') return { rows: [{ now: nowMs() }], changes: 0 };
+    if (statement.kind === 'catchUp') return { rows: await catchUp(statement).then(() => []), changes: 0 };
     if (statement.kind !== 'query') throw new StoreError('broken', 'a long read wrote');
     if (closed) throw new StoreError('unavailable', 'closed');
     const rows = await new Promise<Row[]>((resolve, reject) => {

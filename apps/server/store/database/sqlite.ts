@@ -3,6 +3,7 @@
  * inside it; and the free space within its file.
  */
 import type Database from 'better-sqlite3';
+import type { DeferredIndex } from './deferred-index.ts';
 import { LostRaceError, StoreError, toStoreError } from './store-errors.ts';
 import {
   inSlices,
@@ -18,8 +19,26 @@ import {
 /** Prepared statements kept at most; the program has far fewer, so this bounds a bug rather than a load. */
 const PREPARED_MAX = 2_000;
 
-export function sqliteRunner(connection: Database.Database, nowMs: () => number): TransactionRunner {
+/** Rows copied to a deferred table before others get their turn, each perhaps to a page of its own. */
+const CATCH_UP_ROWS = 200;
+
+type CatchUp = Extract<Statement, { kind: 'catchUp' }>;
+
+const NOTHING: Outcome = { rows: [], changes: 0 };
+
+export interface SqliteRunner extends TransactionRunner {
+  /** Fills a deferred table with what was committed by now, in parts; others get their turn between them. */
+  catchUp(statement: CatchUp): Promise<void>;
+}
+
+/** `deferred`: what is inserted into the sources of these is copied later. They are recovered here. */
+export function sqliteRunner(
+  connection: Database.Database,
+  nowMs: () => number,
+  deferred: readonly DeferredIndex[] = [],
+): SqliteRunner {
   const prepared = new Map<string, Database.Statement>();
+  for (const index of deferred) walk(index.recover());
 
   function prepare(text: string): Database.Statement {
     let statement = prepared.get(text);
@@ -36,7 +55,9 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
       case 'now':
         return { rows: [{ now: nowMs() }], changes: 0 };
       case 'lock':
-        return { rows: [], changes: 0 }; // there is one writer
+        return NOTHING; // there is one writer
+      case 'catchUp':
+        return catchUpHere(statement);
       case 'insert':
         return { rows: [], changes: insertRows(statement) };
       case 'match':
@@ -59,6 +80,7 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
     );
     let inserted = 0;
     for (const row of rows) inserted += compiled.run(...(row as SqlValue[])).changes;
+    for (const index of deferred) if (index.table.source === table) index.note(columns, rows);
     return inserted;
   }
 
@@ -83,9 +105,25 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
     return { rows: found, changes: found.length };
   }
 
-  function walk<T>(work: Transaction<T>): T {
-    let step = work.next();
-    while (!step.done) {
+  function indexOf({ table }: CatchUp): DeferredIndex | undefined {
+    return deferred.find((index) => index.table.name === table);
+  }
+
+  /** Within the open transaction. */
+  function catchUpHere(statement: CatchUp): Outcome {
+    const index = indexOf(statement);
+    if (index !== undefined) walk(index.catchUp(leadingOf(statement)));
+    return NOTHING;
+  }
+
+  /** Steps on to the end, or to where a deferred table is asked for, which outside a transaction takes one. */
+  function advance<T>(
+    work: Transaction<T>,
+    first: IteratorResult<Statement, T>,
+  ): IteratorReturnResult<T> | IteratorYieldResult<CatchUp> {
+    let step = first;
+    while (step.done !== true) {
+      if (step.value.kind === 'catchUp' && !connection.inTransaction) return { done: false, value: step.value };
       let outcome: Outcome;
       try {
         outcome = execute(step.value);
@@ -95,7 +133,23 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
       }
       step = work.next(outcome);
     }
-    return step.value;
+    return step;
+  }
+
+  function walk<T>(work: Transaction<T>): T {
+    const end = advance(work, work.next());
+    if (end.done !== true) throw new StoreError('broken', 'catch-up outside a transaction');
+    return end.value;
+  }
+
+  async function catchUp(statement: CatchUp): Promise<void> {
+    const [index, leading] = [indexOf(statement), leadingOf(statement)];
+    if (index === undefined) return;
+    while (index.pending(leading).length > 0) {
+      // What a power cut takes back is still behind the marker.
+      lazily(() => attempt(() => index.catchUp(leading, CATCH_UP_ROWS)));
+      if (index.pending(leading).length > 0) await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 
   function attempt<T>(body: () => Transaction<T>): T {
@@ -104,9 +158,12 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
     connection.exec('BEGIN IMMEDIATE');
     try {
       const result = walk(body());
+      for (const index of deferred) walk(index.finish());
       connection.exec('COMMIT');
+      for (const index of deferred) index.committed();
       return result;
     } catch (error) {
+      for (const index of deferred) index.forget();
       if (connection.inTransaction) connection.exec('ROLLBACK');
       throw toStoreError(error);
     }
@@ -136,12 +193,23 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
     },
     async read(body) {
       try {
-        return walk(body());
+        const work = body();
+        let step = advance(work, work.next());
+        while (step.done !== true) {
+          await catchUp(step.value);
+          step = advance(work, work.next(NOTHING));
+        }
+        return step.value;
       } catch (error) {
         throw toStoreError(error);
       }
     },
+    catchUp,
   };
+}
+
+function leadingOf({ leading }: CatchUp): ReadonlySet<SqlValue> | undefined {
+  return leading && new Set(leading);
 }
 
 export class DatabaseFreeSpace {

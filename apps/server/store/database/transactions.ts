@@ -34,6 +34,8 @@ export type Statement =
       rows: readonly (readonly SqlValue[])[];
       ignoreConflicts: boolean;
     }
+  /** What may not be in a deferred table yet is copied to it first; of these leading values alone. */
+  | { kind: 'catchUp'; table: string; leading: readonly SqlValue[] | undefined }
   | { kind: 'now' }
   /** Held until the transaction ends; where transactions follow each other anyway, nothing. */
   | { kind: 'lock'; name: string };

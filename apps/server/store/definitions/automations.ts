@@ -103,7 +103,13 @@ export class AutomationStore {
           'AND factory_uid = ? AND automation_uid IS NOT NULL GROUP BY automation_uid',
         factoryUid,
       );
-      const last = new Map(open.map(({ uid, at }) => [uid, at]));
+      const waiting = yield* rows<{ uid: string; at: number }>(
+        'SELECT automation_uid AS uid, max(created_at) AS at FROM waiting_run_row WHERE factory_uid = ? ' +
+          'GROUP BY automation_uid',
+        factoryUid,
+      );
+      const last = new Map<string, number>();
+      for (const { uid, at } of [...open, ...waiting]) last.set(uid, Math.max(at, last.get(uid) ?? 0));
       const fired = new Map<string, number>();
       for (const uid of automationUids) {
         const at = Math.max(last.get(uid) ?? 0, (yield* lastEnded(uid)) ?? 0);
@@ -170,9 +176,11 @@ export function* recentRunsOf(
 
 function openRuns(factoryUid: string, first: string, dialect: Database['dialect']): Sql {
   const hint = phrase(dialect === 'postgres' ? '' : ' INDEXED BY run_open');
-  return sql`SELECT automation_uid AS uid, state, count(*) AS n FROM run${hint}
-    WHERE settled_at IS NULL AND factory_uid = ${factoryUid} AND automation_uid IS NOT NULL AND run_id >= ${first}
-    GROUP BY automation_uid, state ORDER BY automation_uid, state`;
+  const counted = (runs: Sql) => sql`SELECT automation_uid AS uid, state, count(*) AS n FROM ${runs}
+    AND factory_uid = ${factoryUid} AND automation_uid IS NOT NULL AND run_id >= ${first}
+    GROUP BY automation_uid, state`;
+  return sql`${counted(sql`run${hint} WHERE settled_at IS NULL`)}
+    UNION ALL ${counted(phrase('waiting_run_row WHERE true'))} ORDER BY uid, state`;
 }
 
 /** What was created since then ended since then, too: the index is in order of the ends, and holds the states. */

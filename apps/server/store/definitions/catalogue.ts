@@ -3,9 +3,8 @@
  * (agent, environments, models), §4.1 (status).
  */
 import type { EnvironmentDefinition, FactoryDefinition, SkillDefinition } from '#definitions';
-import type { AppliedObject } from '#reconcile';
+import type { AppliedObject, SourceSettings } from '#reconcile';
 import type { Database } from '../database/database.ts';
-import type { FactorySource } from '../factories/factory-rows.ts';
 import type { VisibleFactories } from '../runs/run-history.ts';
 import { placeholders, row, rows, type Transaction } from '../database/transactions.ts';
 
@@ -23,7 +22,7 @@ export interface AppliedResource<Definition> {
   path: string;
   definition: Definition;
   updatedAtMs: number;
-  factory: { uid: string; slug: string; source: FactorySource };
+  factory: { uid: string; slug: string; source: SourceSettings };
 }
 
 /** The run of a factory that used something last. */
@@ -144,7 +143,7 @@ function* appliedOf<Definition>(kind: string, visible: VisibleFactories): Transa
       path,
       updatedAtMs,
       definition: JSON.parse(definition) as Definition,
-      factory: { uid: factoryUid, slug: factorySlug, source: JSON.parse(source) as FactorySource },
+      factory: { uid: factoryUid, slug: factorySlug, source: JSON.parse(source) as SourceSettings },
     }),
   );
 }

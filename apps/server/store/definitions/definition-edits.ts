@@ -2,11 +2,10 @@
  * Edits of dashboard factories, each one transaction: decided on what is committed, written, bound, audited and served.
  * contract §2, §4, §5.8 (Transaction).
  */
-import { isManagedSource, type AppliedObject } from '#reconcile';
+import { isManagedSource, type AppliedObject, type SourceSettings } from '#reconcile';
 import { audit, type AuditChange, type ChangedBy } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
 import { bindWebhooks, deleteObject, writeObject } from './definition-writes.ts';
-import type { FactorySource } from '../factories/factory-rows.ts';
 import { deleteUnboundValues, putSecret } from '../secrets/secret-changes.ts';
 import { visibleSecrets } from '../secrets/secret-rows.ts';
 import type { Secret, WantedSecret } from '../secrets/secrets.ts';
@@ -110,7 +109,7 @@ export class DefinitionEditStore {
         factoryUid,
       );
       if (found === undefined) return { kind: 'gone' };
-      if (isManagedSource(JSON.parse(found.source) as FactorySource)) return { kind: 'managed' };
+      if (isManagedSource(JSON.parse(found.source) as SourceSettings)) return { kind: 'managed' };
       const decided = decide(yield* editable(factoryUid, found.slug, context.automationUid));
       if (!decided.ok) return { kind: 'refused', reason: decided.reason };
       if (decided.change !== undefined) yield* write(factoryUid, decided, decided.change, context);

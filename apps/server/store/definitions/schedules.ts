@@ -199,7 +199,7 @@ function* handleTick({ schedule, atMs, start, missed, lastMissedMs }: Tick, nowM
   );
   if (before !== undefined) return { kind: 'lost' };
   const admission = yield* decideAdmission([start.run]);
-  const replaced = yield* storeAdmission(admission, nowMs);
+  const { replaced } = yield* storeAdmission(admission, nowMs);
   if (admission.made.length === 0) return { kind: 'busy' };
   yield* change('UPDATE schedule SET last_fired_at = ? WHERE schedule_id = ?', atMs, schedule.scheduleId);
   return { kind: 'started', replaced };

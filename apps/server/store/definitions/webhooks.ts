@@ -1,6 +1,7 @@
 /** Reads of webhooks. spec: Webhook (factory resource). */
 import { IsNull } from 'typeorm';
 import type { Database } from '../database/database.ts';
+import { catchUp } from '../database/deferred-index.ts';
 import { withStoreErrors } from '../database/store-errors.ts';
 import { row, type Transaction } from '../database/transactions.ts';
 import { WEBHOOK, type WebhookRow } from './definition.entities.ts';
@@ -43,13 +44,14 @@ export class WebhookStore {
 
 /**
  * When the newest log entry of each of these webhooks was received, in milliseconds; those without any are absent. One
- * step of an index each, however long the logs are.
+ * step of the log each, however long the logs are.
  */
 export function* lastDeliveries(uids: readonly string[]): Transaction<Map<string, number>> {
+  yield* catchUp('delivery_log', uids);
   const last = new Map<string, number>();
   for (const uid of uids) {
     const newest = yield* row<{ received_at: number }>(
-      'SELECT received_at FROM delivery WHERE webhook_uid = ? ORDER BY entry_id DESC LIMIT 1',
+      'SELECT received_at FROM delivery_log WHERE webhook_uid = ? ORDER BY entry_id DESC LIMIT 1',
       uid,
     );
     if (newest !== undefined) last.set(uid, newest.received_at);

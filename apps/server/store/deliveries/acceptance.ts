@@ -8,6 +8,7 @@ import { ENTRY_TIME_SLACK_MS, IDENTITY } from './delivery.entities.ts';
 import { IdentityRuns } from './identity-runs.ts';
 import type { PendingDelivery } from './pending-deliveries.ts';
 import type { Database } from '../database/database.ts';
+import { catchUp } from '../database/deferred-index.ts';
 import { LostRaceError } from '../database/store-errors.ts';
 import { insertInto } from '../database/table.ts';
 import { databaseNow, type Match, matching, row, type Transaction } from '../database/transactions.ts';
@@ -220,12 +221,14 @@ export class RateWindows {
   /** Reads the windows of these webhooks from the log, unless they are known. */
   *load(webhookUids: readonly string[], nowMs: number): Transaction<void> {
     const missing = unique(webhookUids.filter((uid) => !this.rings.has(uid)));
+    if (missing.length === 0) return;
+    yield* catchUp('delivery_log', missing.flat());
     const found = yield* matching<{ webhook_uid: string; slot_at: number }>(
       {
-        columns: 'webhook_uid, slot_at',
-        table: 'delivery',
-        keys: ['webhook_uid'],
-        and: 'AND entry_id >= ? AND slot_at > ?',
+        columns: 'l.webhook_uid, d.slot_at',
+        table: 'delivery_log l CROSS JOIN delivery d',
+        keys: ['l.webhook_uid'],
+        and: 'AND l.entry_id >= ? AND d.entry_id = l.entry_id AND d.slot_at > ?',
         params: [firstUuidv7(nowMs - RATE_WINDOW_MS - ENTRY_TIME_SLACK_MS), nowMs - RATE_WINDOW_MS],
       },
       missing,

@@ -2,12 +2,13 @@
  * The delivery log and the door through which deliveries are accepted. spec: Webhook delivery (log entry); contract §5.
  */
 import type { MergePolicy, OutcomeKind } from '#deliveries';
-import { firstUuidv7 } from '#runs';
-import { AcceptanceMemory, sharedAcceptance } from './acceptance.ts';
+import { firstUuidv7, type WebhookRunSnapshot } from '#runs';
+import { type Acceptance, AcceptanceMemory, sharedAcceptance } from './acceptance.ts';
 import { commitDeliveries, type DeliveryOutcome, type PendingDelivery } from './pending-deliveries.ts';
 import { StoreError, withStoreErrors } from '../database/store-errors.ts';
 import type { Database } from '../database/database.ts';
 import { DELIVERY, type DeliveryRow, ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
+import { catchUp } from '../database/deferred-index.ts';
 import { GroupCommit, ShardedGroupCommit } from '../database/group-commit.ts';
 import { insertInto } from '../database/table.ts';
 import { change, placeholders, row, rows, type SqlValue } from '../database/transactions.ts';
@@ -76,6 +77,7 @@ export class DeliveryStore {
   private readonly counts: GroupCommit<string, void>;
   /** Only the owner of an SQLite file may remember what it wrote: elsewhere other replicas write too. */
   private readonly memory: AcceptanceMemory | undefined;
+  private readonly snapshots = new WeakSet<WebhookRunSnapshot>();
 
   /** `policy`: how runs of identities grow, where this process is the only writer. */
   constructor(database: Database, policy?: MergePolicy) {
@@ -125,23 +127,26 @@ export class DeliveryStore {
   }
 
   /**
-   * Newest first, from before `before`. Matches are looked for along the index of the log, and away from acceptances: a
-   * flood of refusals makes a long way.
+   * Newest first, from before `before`. Matches are looked for along the log of the webhook, and away from acceptances:
+   * a flood of refusals makes a long way.
    */
   async list(webhookUid: string, limit: number, before?: string, filter: DeliveryFilter = {}): Promise<DeliveryRow[]> {
     const conditions = conditionsOf(filter, before);
-    const text = [
-      `SELECT ${DELIVERY.columns.join(', ')} FROM delivery WHERE webhook_uid = ?`,
+    const matches = [
+      'SELECT entry_id FROM delivery_log WHERE webhook_uid = ?',
       ...conditions.map((condition) => condition.text),
     ].join(' AND ');
-    return this.database.longRead(() =>
-      rows<DeliveryRow>(
-        `${text} ORDER BY entry_id DESC LIMIT ?`,
+    const columns = DELIVERY.columns.map((column) => `d.${column}`).join(', ');
+    return this.database.longRead(function* () {
+      yield* catchUp('delivery_log', [webhookUid]);
+      return yield* rows<DeliveryRow>(
+        `SELECT ${columns} FROM (${matches} ORDER BY entry_id DESC LIMIT ?) AS found ` +
+          'JOIN delivery d ON d.entry_id = found.entry_id ORDER BY d.entry_id DESC',
         webhookUid,
         ...conditions.flatMap(({ params }) => params),
         limit,
-      ),
-    );
+      );
+    });
   }
 
   async find(entryId: string): Promise<DeliveryRow | undefined> {
@@ -164,15 +169,16 @@ export class DeliveryStore {
   }
 
   /**
-   * IDs of the newest accepted entries of each of these webhooks, newest first. Along the index of the log, one step of
-   * it for each webhook.
+   * IDs of the newest accepted entries of each of these webhooks, newest first; one step of the log for each webhook.
    */
   newestAccepted(webhookUids: readonly string[], limit: number): Promise<{ entryId: string; webhookUid: string }[]> {
     return this.database.longRead(function* () {
+      yield* catchUp('delivery_log', webhookUids);
       const newest: { entryId: string; webhookUid: string }[] = [];
       for (const webhookUid of webhookUids) {
         const found = yield* rows<{ entry_id: string }>(
-          "SELECT entry_id FROM delivery WHERE webhook_uid = ? AND outcome = 'accepted' ORDER BY entry_id DESC LIMIT ?",
+          "SELECT entry_id FROM delivery_log WHERE webhook_uid = ? AND outcome = 'accepted' " +
+            'ORDER BY entry_id DESC LIMIT ?',
           webhookUid,
           limit,
         );
@@ -183,11 +189,15 @@ export class DeliveryStore {
   }
 
   private async commitBatch(batch: readonly PendingDelivery[]): Promise<DeliveryOutcome[]> {
-    const { memory } = this;
-    if (memory !== undefined) return memory.run(batch, (acceptance) => commitDeliveries(batch, acceptance));
-    return this.database.run(function* () {
-      return yield* commitDeliveries(batch, yield* sharedAcceptance(batch));
-    });
+    const { memory, snapshots: present } = this;
+    const commit = (acceptance: Acceptance) => commitDeliveries(batch, acceptance, present);
+    const { outcomes, snapshots } = await (memory === undefined
+      ? this.database.run(function* () {
+          return yield* commit(yield* sharedAcceptance(batch));
+        })
+      : memory.run(batch, commit));
+    for (const snapshot of snapshots) present.add(snapshot);
+    return outcomes;
   }
 
   private async raiseCounts(batch: readonly string[]): Promise<void[]> {

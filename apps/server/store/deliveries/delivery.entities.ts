@@ -2,6 +2,7 @@
  * Tables of deliveries: the log, and the identities that were accepted; and what the ID of a log entry says of its
  * time.
  */
+import type { DeferredTable } from '../database/deferred-index.ts';
 import { defineTable, onlyOn, type RowOf, type StoredRowOf } from '../database/table.ts';
 
 /** The log. Internal columns: the payload, the slot of the rate limit, and how often the bytes were delivered again. */
@@ -34,6 +35,15 @@ export type DeliveryRow = RowOf<typeof DELIVERY>;
 
 /** The same with everything that is stored. */
 export type StoredDeliveryRow = StoredRowOf<typeof DELIVERY>;
+
+/** The log by webhook, with what lists and charts ask for. Read it behind `catchUp`. */
+export const DELIVERY_LOG: DeferredTable = {
+  name: 'delivery_log',
+  source: 'delivery',
+  columns: ['webhook_uid', 'entry_id', 'outcome', 'received_at', 'entries'],
+  leading: 'webhook_uid',
+  order: 'entry_id',
+};
 
 /** What was accepted once is never accepted again; outlives the log. Its primary key arbitrates between processes. */
 export const IDENTITY = onlyOn(
@@ -69,6 +79,6 @@ export const IDENTITY_CHUNK = onlyOn('sqlite', defineTable('identity_chunk', { i
 /**
  * An ID is made after the body was read, by a clock that may have stepped or differ from the database's: it names the
  * time of receipt, and that of the slot, to this many milliseconds. Entries of a span are found by their IDs, along the
- * index of the log.
+ * log of their webhook.
  */
 export const ENTRY_TIME_SLACK_MS = 300_000;

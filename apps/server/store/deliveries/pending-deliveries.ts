@@ -3,7 +3,7 @@
  * spec: Delivery identity; contract §5.
  */
 import type { SkippedAutomation } from '#deliveries';
-import { type Admission, contestedGroups } from '#runs';
+import { type Admission, contestedGroups, type NewWebhookRun, type WebhookRunSnapshot } from '#runs';
 import type { Acceptance, DeliveryIdentity } from './acceptance.ts';
 import { DELIVERY, type DeliveryRow } from './delivery.entities.ts';
 import { insertInto } from '../database/table.ts';
@@ -19,6 +19,7 @@ import {
 } from './delivery-entries.ts';
 import { decideAdmission, type NewRun, storeAdmission } from '../runs/new-run.ts';
 import type { Transaction } from '../database/transactions.ts';
+import type { StoredSnapshots } from '../runs/waiting-runs.ts';
 
 /** A delivery that passed authentication, decided against one version of the serving state. */
 export interface PendingDelivery {
@@ -48,7 +49,7 @@ interface StoredPayload {
 
 /** What a delivery starts. `decision`: JSON of the log's `started` and `skipped`. */
 export interface StartDecision {
-  runs: readonly NewRun[];
+  runs: readonly (NewRun | NewWebhookRun)[];
   decision: string;
 }
 
@@ -73,11 +74,19 @@ export interface Accepted {
   entry?: DeliveryRow;
 }
 
-/** Settles a batch in order of arrival, as if one after the other. The log's entries are the slots. Answers each. */
+export interface CommitResult {
+  /** One for each arrival, in order. */
+  outcomes: DeliveryOutcome[];
+  /** Snapshots that it has stored, once it has committed. */
+  snapshots: readonly WebhookRunSnapshot[];
+}
+
+/** Settles a batch in order of arrival, as if one after the other. The log's entries are the slots. */
 export function* commitDeliveries(
   arrivals: readonly PendingDelivery[],
   acceptance: Acceptance,
-): Transaction<DeliveryOutcome[]> {
+  stored?: StoredSnapshots,
+): Transaction<CommitResult> {
   const { identities, nowMs, oldestEntryId, versions } = acceptance;
   const named = arrivals.map((arrival) => identitiesOf(arrival, acceptance));
   const batch: Batch = {
@@ -96,8 +105,7 @@ export function* commitDeliveries(
   const outcomes = arrivals.map((arrival, at) =>
     isTimely(arrival) ? commitDelivery(arrival, named[at] as DeliveryIdentity[], batch) : STALE,
   );
-  yield* writeBatch(batch);
-  return outcomes;
+  return { outcomes, snapshots: yield* writeBatch(batch, stored) };
 }
 
 function identitiesOf(
@@ -123,7 +131,7 @@ interface Batch {
   /** Entries whose runs may find their group busy, and what is answered for them: written when that is known. */
   contested: Contested[];
   resent: AcceptedResend[];
-  runs: NewRun[];
+  runs: (NewRun | NewWebhookRun)[];
 }
 
 interface Contested extends StartDecision {
@@ -210,22 +218,26 @@ function startAll({ runs, decision }: StartDecision, batch: Batch, log: Conteste
   return acceptance;
 }
 
-function* writeBatch(batch: Batch): Transaction<void> {
+function* writeBatch(batch: Batch, stored?: StoredSnapshots): Transaction<WebhookRunSnapshot[]> {
   yield* batch.acceptance.identities.store(batch.identities, batch.nowMs);
   // Behind the identities, which others may wait for: nobody who holds a group waits for one.
   const admission = yield* decideAdmission(batch.runs);
   for (const contested of batch.contested) batch.deliveries.push(entryAfter(contested, admission));
   yield* insertInto(DELIVERY, batch.deliveries);
-  const toNotify = yield* storeAdmission(admission, batch.nowMs);
+  const { replaced, snapshots } = yield* storeAdmission(admission, batch.nowMs, stored);
   // Whoever answers one of the deliveries notifies the supervisors of all of these runs.
   const [first] = batch.contested;
-  if (first !== undefined && toNotify.length > 0) first.acceptance.replaced = toNotify;
+  if (first !== undefined && replaced.length > 0) first.acceptance.replaced = replaced;
   for (const resent of batch.resent) yield* noteResend(resent);
+  return snapshots;
 }
 
 /** The log entry of a delivery whose runs wanted a group for themselves: what found it busy is a skipped automation. */
-function entryAfter({ runs, decision, acceptance, log }: Contested, { busy }: Admission<NewRun>): EntryRow {
-  const busyRuns = new Set(busy);
+function entryAfter(
+  { runs, decision, acceptance, log }: Contested,
+  { busy }: Admission<NewRun | NewWebhookRun>,
+): EntryRow {
+  const busyRuns = new Set<NewRun | NewWebhookRun>(busy);
   const skipped = runs.filter((run) => busyRuns.has(run));
   if (skipped.length === 0) return log(decision);
   acceptance.busy = skipped.map(({ runId }) => runId);
@@ -238,7 +250,7 @@ interface Decision {
   skipped: { automation_id: string; reason: string }[];
 }
 
-function withoutBusy({ started, skipped }: Decision, busy: readonly NewRun[]): Decision {
+function withoutBusy({ started, skipped }: Decision, busy: readonly (NewRun | NewWebhookRun)[]): Decision {
   const runIds = new Set(busy.map(({ runId }) => runId));
   return {
     started: started.filter(({ run_id: runId }) => !runIds.has(runId)),

@@ -1,16 +1,16 @@
 /** What people change of a factory over the API: its label, its source, its sync policy. contract §4, §9. */
 import type { FactoryDefinition } from '#definitions';
-import { isManagedSource, policyProblem, type FactoryEvent, type SyncPolicy } from '#reconcile';
+import { isManagedSource, policyProblem, type FactoryEvent, type SyncPolicy, type SourceSettings } from '#reconcile';
 import { audit, type ChangedBy } from '../access/audit.ts';
 import { recordRequestedEvent } from './events.ts';
-import type { FactorySource, HasCommits } from './factory-rows.ts';
+import type { HasCommits } from './factory-rows.ts';
 import { forgetRevisions } from './revisions.ts';
 import { change, databaseNow, row, type Transaction } from '../database/transactions.ts';
 
 /** What an edit changes; what is absent stays. */
 export interface FactoryChanges {
   name?: string;
-  source?: FactorySource;
+  source?: SourceSettings;
   syncPolicy?: SyncPolicy;
 }
 
@@ -34,7 +34,7 @@ export function* editFactory(
   if (before === undefined) return 'gone';
   const { name, source, syncPolicy, changed } = differences(before, changes);
   const policyBefore = JSON.parse(before.sync_policy) as SyncPolicy;
-  const newSource = source ?? (JSON.parse(before.source) as FactorySource);
+  const newSource = source ?? (JSON.parse(before.source) as SourceSettings);
   if (
     name !== undefined &&
     isManagedSource(newSource) &&
@@ -48,7 +48,7 @@ export function* editFactory(
   if (changed.length === 0) return 'done';
   const nowMs = yield* databaseNow();
   if (name !== undefined) yield* change('UPDATE factory SET name = ?, updated_at = ? WHERE uid = ?', name, nowMs, uid);
-  if (source !== undefined) yield* changeSource(uid, JSON.parse(before.source) as FactorySource, source);
+  if (source !== undefined) yield* changeSource(uid, JSON.parse(before.source) as SourceSettings, source);
   if (syncPolicy !== undefined)
     yield* change('UPDATE factory SET sync_policy = ? WHERE uid = ?', JSON.stringify(syncPolicy), uid);
   // A pass that is under way with the old source or policy writes nothing any more.
@@ -99,7 +99,7 @@ function differences(
 }
 
 /** Another place has another history: nothing that was accepted before says anything of it. */
-function* changeSource(uid: string, before: FactorySource, source: FactorySource): Transaction<void> {
+function* changeSource(uid: string, before: SourceSettings, source: SourceSettings): Transaction<void> {
   yield* change('UPDATE factory SET source = ?, revision_seen = NULL WHERE uid = ?', JSON.stringify(source), uid);
   if (placeOf(before) === placeOf(source)) return;
   yield* change('UPDATE factory SET revision_attempted = NULL, rewrite = NULL WHERE uid = ?', uid);
@@ -107,7 +107,7 @@ function* changeSource(uid: string, before: FactorySource, source: FactorySource
 }
 
 /** Where a source is read, whatever with and how often. */
-function placeOf({ credentialSecret: _read, pushSecret: _proven, interval: _often, ...place }: FactorySource): string {
+function placeOf({ credentialSecret: _read, pushSecret: _proven, interval: _often, ...place }: SourceSettings): string {
   return JSON.stringify(
     Object.entries(place)
       .filter(([, value]) => value !== undefined)
@@ -116,7 +116,7 @@ function placeOf({ credentialSecret: _read, pushSecret: _proven, interval: _ofte
 }
 
 function changeEvent(
-  source: FactorySource | undefined,
+  source: SourceSettings | undefined,
   policyBefore: SyncPolicy,
   syncPolicy: SyncPolicy | undefined,
 ): FactoryEvent {

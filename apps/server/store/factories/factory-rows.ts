@@ -1,6 +1,6 @@
 /** Factories as values of this program: out of a row, into one, and what goes with a deleted one. contract §4. */
 import type { FactoryDefinition } from '#definitions';
-import type { HowApplied, PassCondition, Rewrite, StoredConditions, SyncPolicy } from '#reconcile';
+import type { HowApplied, PassCondition, Rewrite, StoredConditions, SyncPolicy, SourceSettings } from '#reconcile';
 import { bumpServing, tickServingClock } from '../serving/serving.ts';
 import { deleteSecretsOf } from '../secrets/secret-changes.ts';
 import { deleteFilesOfFactory } from '../definitions/resource-files.ts';
@@ -10,24 +10,10 @@ import { PRINCIPAL } from '../access/access.entities.ts';
 import { FACTORY, type FactoryRow } from './factory.entities.ts';
 import { forgetRevisions } from './revisions.ts';
 import { insertInto } from '../database/table.ts';
-
-/**
- * Where a factory's files come from. What else belongs to it, its kind knows (sync/sources); these members mean the
- * same for every kind that has them.
- */
-export interface FactorySource {
-  kind: string;
-  /** Seconds between two readings. */
-  interval?: number;
-  /** Name of the managed secret, granted for the use `git`, that it is read with. */
-  credentialSecret?: string;
-  /** Name of the managed secret, granted for the use `forge`, that push notices are proven with. */
-  pushSecret?: string;
-  readonly [member: string]: unknown;
-}
+import { materializeFactory } from '../runs/waiting-runs.ts';
 
 /** Whether a source has commits, of which a sync policy may ask something. */
-export type HasCommits = (source: FactorySource) => boolean;
+export type HasCommits = (source: SourceSettings) => boolean;
 /** Where a factory stands, as its last pass left it. */
 export type FactoryCondition = PassCondition;
 
@@ -36,7 +22,7 @@ export interface Factory {
   slug: string;
   name: string;
   description: string;
-  source: FactorySource;
+  source: SourceSettings;
   syncPolicy: SyncPolicy;
   /** The rewriting that was accepted last, while no tip has descended from it. */
   rewrite?: Rewrite;
@@ -64,7 +50,7 @@ export interface NewFactory {
   slug: string;
   name: string;
   description: string;
-  source: FactorySource;
+  source: SourceSettings;
   /** Asks nothing, if not said. */
   syncPolicy?: SyncPolicy;
   serviceAccountUid: string;
@@ -85,6 +71,7 @@ export function* deleteFactory(uid: string, by: ChangedBy | undefined): Transact
   for (const table of ['webhook', 'automation', 'resource']) {
     yield* change(`UPDATE ${table} SET deleted_at = ? WHERE factory_uid = ? AND deleted_at IS NULL`, nowMs, uid);
   }
+  yield* materializeFactory(uid);
   yield* change(
     "UPDATE run SET state = 'CANCELLED', status_message = 'the factory was deleted', cancel_requested_at = ?, " +
       "finished_at = ?, updated_at = ? WHERE factory_uid = ? AND state = 'QUEUED'",
@@ -112,7 +99,7 @@ export function toFactory(found: FactoryRow): Factory {
     slug: found.slug,
     name: found.name,
     description: found.description,
-    source: JSON.parse(found.source) as FactorySource,
+    source: JSON.parse(found.source) as SourceSettings,
     syncPolicy: JSON.parse(found.sync_policy) as SyncPolicy,
     rewrite: found.rewrite === null ? undefined : (JSON.parse(found.rewrite) as Rewrite),
     howApplied: found.how_applied === null ? undefined : (JSON.parse(found.how_applied) as HowApplied),

@@ -4,6 +4,7 @@
  */
 import { firstUuidv7 } from '#runs';
 import type { Database } from '../database/database.ts';
+import { catchUp } from '../database/deferred-index.ts';
 import { oneOf, phrase, sql, type Sql } from '../database/sql.ts';
 import { rows, type Transaction } from '../database/transactions.ts';
 
@@ -107,10 +108,14 @@ type OpenRun = Omit<RunCount, 'named'> & Record<RunColumn, string | null>;
 
 function openRuns({ factoryUid, first }: Span, dialect: Database['dialect']): Transaction<OpenRun[]> {
   const hint = phrase(dialect === 'postgres' ? '' : ' INDEXED BY run_open');
-  return query<OpenRun>(sql`SELECT webhook_uid, automation_uid, environment_id, skill_spec, state, count(*) AS n,
-    max(run_id) AS last FROM run${hint}
-    WHERE settled_at IS NULL AND factory_uid = ${factoryUid} AND run_id >= ${first}
-    GROUP BY webhook_uid, automation_uid, environment_id, skill_spec, state`);
+  const counted = (runs: Sql) => sql`SELECT webhook_uid, automation_uid, environment_id, skill_spec, state,
+    count(*) AS n, max(run_id) AS last FROM ${runs} AND factory_uid = ${factoryUid} AND run_id >= ${first}
+    GROUP BY webhook_uid, automation_uid, environment_id, skill_spec, state`;
+  const [own, waiting] = [
+    counted(sql`run${hint} WHERE settled_at IS NULL`),
+    counted(phrase('waiting_run_row WHERE true')),
+  ];
+  return query<OpenRun>(sql`${own} UNION ALL ${waiting}`);
 }
 
 /** What was created since then ended since then, too: the index is in order of the ends. */
@@ -145,8 +150,9 @@ function* runsOfFactory(
 
 function* deliveriesOf(webhookUids: readonly string[], first: string): Transaction<Map<string, DeliveryTraffic>> {
   if (webhookUids.length === 0) return new Map();
+  yield* catchUp('delivery_log', webhookUids);
   const found = yield* query<{ uid: string; outcome: string; n: number; last: string }>(
-    sql`SELECT webhook_uid AS uid, outcome, count(*) AS n, max(entry_id) AS last FROM delivery
+    sql`SELECT webhook_uid AS uid, outcome, count(*) AS n, max(entry_id) AS last FROM delivery_log
       WHERE ${oneOf('webhook_uid', webhookUids)} AND entry_id >= ${first} GROUP BY webhook_uid, outcome`,
   );
   const traffic = new Map<string, DeliveryTraffic>();

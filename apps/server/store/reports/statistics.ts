@@ -8,6 +8,7 @@ import { firstUuidv7, readLatencies, type RunState, type TimeBuckets } from '#ru
 import type { Database } from '../database/database.ts';
 import type { VisibleFactories } from '../runs/run-history.ts';
 import { allOf, oneOf, phrase, sql, type Sql } from '../database/sql.ts';
+import { catchUp } from '../database/deferred-index.ts';
 import { row, rows, type Transaction } from '../database/transactions.ts';
 
 /** Rows that one question reads: one or two seconds of work for a database, in parts. */
@@ -83,11 +84,13 @@ export class StatisticsStore {
   /** Deliveries by the time of their receipt; a counted entry is as many as it counts. */
   async deliveries(scope: DeliveryScope, buckets: TimeBuckets): Promise<Counted<DeliveryCount>> {
     const slices = slicesOf(buckets, { olderMs: CLOCK_SLACK_MS, newerMs: CLOCK_SLACK_MS });
-    const { dialect } = this.database;
+    await this.database.longRead(() =>
+      catchUp('delivery_log', scope.webhookUid === undefined ? undefined : [scope.webhookUid]),
+    );
     const statements = slices.map(
       (slice): Bounded =>
         (limit) =>
-          deliveriesIn(slice, scope, buckets, dialect, limit),
+          deliveriesIn(slice, scope, buckets, limit),
     );
     return this.look<Found & DeliveryCount, DeliveryCount>(statements, ({ bucket, outcome, deliveries }) => ({
       bucket,
@@ -149,7 +152,6 @@ function deliveriesIn(
   { fromMs, untilMs }: Span,
   { factoryUids, webhookUid }: DeliveryScope,
   buckets: TimeBuckets,
-  dialect: Database['dialect'],
   limit: number,
 ): Sql {
   const ofWhom = [
@@ -158,7 +160,7 @@ function deliveriesIn(
   ];
   return sql`SELECT bucket, outcome, CAST(sum(entries) AS BIGINT) AS deliveries, count(*) AS looked FROM (
       SELECT ${bucketOf('d.received_at', buckets)} AS bucket, d.outcome, d.entries FROM webhook w CROSS
-      JOIN delivery d${hint('delivery_webhook', dialect)}
+      JOIN delivery_log d
       WHERE ${allOf(ofWhom)} AND d.webhook_uid = w.uid AND d.entry_id >= ${firstUuidv7(fromMs)}
       AND d.entry_id < ${firstUuidv7(untilMs)} LIMIT ${limit}
     ) AS entry GROUP BY bucket, outcome`;
@@ -194,6 +196,7 @@ function runStatements(scope: RunScope, buckets: TimeBuckets, dialect: Database[
         runsOf(
           [
             openRuns(slice, scope, buckets, dialect),
+            waitingRuns(slice, scope, buckets),
             endedRuns(index, within('created_at', slice), scope, buckets, dialect),
           ],
           limit,
@@ -205,7 +208,7 @@ function runStatements(scope: RunScope, buckets: TimeBuckets, dialect: Database[
     (slice, at) => (limit) =>
       runsOf(
         [
-          ...(at === 0 ? [openRuns(whole, scope, buckets, dialect)] : []),
+          ...(at === 0 ? [openRuns(whole, scope, buckets, dialect), waitingRuns(whole, scope, buckets)] : []),
           endedRuns(index, within('settled_at', slice), scope, buckets, dialect),
         ],
         limit,
@@ -228,6 +231,15 @@ function openRuns(span: Span, scope: RunScope, buckets: TimeBuckets, dialect: Da
     ...conditionsOf(scope),
   ];
   return sql`SELECT ${countedColumns(buckets)} FROM run${hint('run_open', dialect)} WHERE ${allOf(conditions)}`;
+}
+
+/** Those that wait as references: their IDs name the times of their creation. */
+function waitingRuns(span: Span, scope: RunScope, buckets: TimeBuckets): Sql {
+  const conditions = [
+    sql`run_id >= ${firstUuidv7(span.fromMs)} AND run_id < ${firstUuidv7(span.untilMs)}`,
+    ...conditionsOf(scope),
+  ];
+  return sql`SELECT ${countedColumns(buckets)} FROM waiting_run_row WHERE ${allOf(conditions)}`;
 }
 
 function endedRuns(

@@ -11,10 +11,12 @@ import {
   type OutcomeKind,
   type RetentionClass,
 } from '#deliveries';
-import { firstUuidv7, isEnded, RUN_STATES } from '#runs';
+import { firstUuidv7, isEnded, RUN_STATES, uuidv7TimeMs } from '#runs';
+import { catchUp } from '../database/deferred-index.ts';
 import { ENTRY_TIME_SLACK_MS } from '../deliveries/delivery.entities.ts';
 import type { Database } from '../database/database.ts';
 import { change, inSlices, placeholders, rows, type Transaction } from '../database/transactions.ts';
+import { materializeOldest } from '../runs/waiting-runs.ts';
 import type { SweepBatch, Sweep, WeightedTarget } from './sweeps.ts';
 
 /** Webhooks scanned in one statement: a log that is one flood of refusals takes a tenth of a second of it. */
@@ -50,6 +52,7 @@ interface LogCursor {
 }
 
 function* scanDeliveries(text: string, nowMs: number): Transaction<SweepBatch<string>> {
+  yield* catchUp('delivery_log');
   const place = parseCursor(text);
   const cutoffMs = retentionCutoffMs(nowMs);
   if (place.limits !== undefined) return yield* scanEntries(place, place.limits, cutoffMs);
@@ -73,15 +76,15 @@ interface LogPosition {
 }
 
 /**
- * The next webhooks, with the oldest entry of each class and the oldest that must be kept. Along the index of the log,
- * all in one statement.
+ * The next webhooks, with the oldest entry of each class and the oldest that must be kept. Along the log, all in
+ * one statement.
  */
 function logPositions(after: string): Transaction<LogPosition[]> {
   const oldest = (kept: RetentionClass) =>
-    '(SELECT d.entry_id FROM delivery d WHERE d.webhook_uid = w.uid ' +
+    '(SELECT d.entry_id FROM delivery_log d WHERE d.webhook_uid = w.uid ' +
     `AND d.outcome IN (${OUTCOMES_OF[kept]}) ORDER BY d.entry_id LIMIT 1) AS ${kept}_oldest`;
   const limit = (kept: RetentionClass) =>
-    '(SELECT d.entry_id FROM delivery d WHERE d.webhook_uid = w.uid ' +
+    '(SELECT d.entry_id FROM delivery_log d WHERE d.webhook_uid = w.uid ' +
     `AND d.outcome IN (${OUTCOMES_OF[kept]}) ORDER BY d.entry_id DESC ` +
     `LIMIT 1 OFFSET ${RETAINED_ENTRIES_MIN - 1}) AS ${kept}_limit`;
   return rows<LogPosition>(
@@ -107,8 +110,9 @@ function* scanEntries(
 ): Transaction<SweepBatch<string>> {
   const until = [limits.accepted, limits.rejected, ''].reduce((a, b) => (a > b ? a : b));
   const found = yield* rows<{ entry_id: string; outcome: OutcomeKind; size: number }>(
-    'SELECT entry_id, outcome, size FROM delivery WHERE webhook_uid = ? AND entry_id > ? AND entry_id < ? ' +
-      'AND entry_id < ? AND received_at < ? ORDER BY entry_id LIMIT ?',
+    'SELECT l.entry_id, l.outcome, d.size FROM delivery_log l CROSS JOIN delivery d WHERE l.webhook_uid = ? ' +
+      'AND l.entry_id > ? AND l.entry_id < ? AND l.entry_id < ? AND l.received_at < ? AND d.entry_id = l.entry_id ' +
+      'ORDER BY l.entry_id LIMIT ?',
     webhookUid,
     entryId,
     until,
@@ -130,7 +134,14 @@ function* scanEntries(
   };
 }
 
+/** Runs that a removal makes rows of at most, before the entries that they refer to may go. */
+const MATERIALIZED_MAX = 500;
+
 function* removeDeliveries(entryIds: readonly string[]): Transaction<number> {
+  // What still waits since then refers to these entries: its rows come first, and where they are too many at once the
+  // entries go in a later round.
+  const newestMs = Math.max(...entryIds.map(uuidv7TimeMs)) + ENTRY_TIME_SLACK_MS;
+  if ((yield* materializeOldest(MATERIALIZED_MAX, newestMs)) === MATERIALIZED_MAX) return 0;
   let removed = 0;
   for (const some of inSlices(entryIds)) {
     removed += yield* change(

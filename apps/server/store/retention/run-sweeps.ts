@@ -1,10 +1,11 @@
 /**
  * What goes of runs that ended long ago: their events and answered questions, and the files that they made or were
- * given. The run itself stays. contract §3.1 (events, artifacts).
+ * given; the run itself stays. And what no run that waits refers to. contract §3.1 (events, artifacts).
  */
 import { retentionCutoffMs } from '#deliveries';
 import type { Database } from '../database/database.ts';
 import { change, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
+import { isAnyWaitingOf } from '../runs/waiting-runs.ts';
 import type { SweepBatch, Sweep, WeightedTarget } from './sweeps.ts';
 
 /** Ended runs scanned in one statement. */
@@ -51,6 +52,63 @@ export function artifactSweep(days: number, dialect: Database['dialect']): Sweep
     scan: (place, nowMs) => scanRuns(place, retentionCutoffMs(nowMs, days), dialect, oldFiles),
     remove: (targets, nowMs) => removeFiles(targets, retentionCutoffMs(nowMs, days)),
   };
+}
+
+const SNAPSHOT_ROUND_MS = 21_600_000;
+const SNAPSHOTS_PER_SCAN = 200;
+
+/** A snapshot and whose it is. */
+interface OldSnapshot {
+  digest: Uint8Array;
+  factory_uid: string;
+  automation_uid: string;
+  worker_host: string | null;
+  definition_revision: string;
+}
+
+/**
+ * Snapshots of revisions that their factory serves no longer, once no run of their automation waits. What a factory
+ * serves stays, also unused: whoever starts a run remembers that it is stored.
+ */
+export function snapshotSweep(): Sweep<OldSnapshot> {
+  return { name: 'run snapshots', everyMs: SNAPSHOT_ROUND_MS, scan: scanSnapshots, remove: removeSnapshots };
+}
+
+function* scanSnapshots(place: string): Transaction<SweepBatch<OldSnapshot>> {
+  const found = yield* rows<OldSnapshot>(
+    'SELECT digest, factory_uid, automation_uid, worker_host, definition_revision FROM run_snapshot ' +
+      'WHERE digest > ? ORDER BY digest LIMIT ?',
+    Buffer.from(place, 'hex'),
+    SNAPSHOTS_PER_SCAN,
+  );
+  const targets: WeightedTarget<OldSnapshot>[] = [];
+  for (const target of found) if (yield* isUnneeded(target, '')) targets.push({ target, weight: 1 });
+  const last = found.length === SNAPSHOTS_PER_SCAN ? found.at(-1) : undefined;
+  return {
+    targets,
+    place: last === undefined ? '' : Buffer.from(last.digest).toString('hex'),
+    isOver: last === undefined,
+  };
+}
+
+function* removeSnapshots(targets: readonly OldSnapshot[]): Transaction<number> {
+  let removed = 0;
+  for (const target of targets) {
+    // Shared: a pass that serves the old revision again waits for us, and whoever starts runs of it stores it again.
+    if (!(yield* isUnneeded(target, ' FOR SHARE'))) continue;
+    removed += yield* change('DELETE FROM run_snapshot WHERE digest = ?', target.digest);
+  }
+  return removed;
+}
+
+function* isUnneeded(snapshot: OldSnapshot, tail: '' | ' FOR SHARE'): Transaction<boolean> {
+  const { factory_uid: factoryUid, automation_uid: automationUid, worker_host: host } = snapshot;
+  const factory = yield* row<{ revision_applied: string | null; deleted_at: number | null }>(
+    `SELECT revision_applied, deleted_at FROM factory WHERE uid = ?${tail}`,
+    factoryUid,
+  );
+  if (factory?.deleted_at === null && factory.revision_applied === snapshot.definition_revision) return false;
+  return !(yield* isAnyWaitingOf(factoryUid, automationUid, host ?? ''));
 }
 
 interface EndedRun {

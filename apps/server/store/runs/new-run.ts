@@ -2,13 +2,22 @@
  * New runs: what each is made of, its row, and the admission of runs that share a group. spec: Agent run; contract §8.3
  * (concurrency).
  */
-import { type Admission, admitRuns, contestedGroups, type RunSource, type WhenBusy } from '#runs';
+import {
+  type Admission,
+  admitRuns,
+  contestedGroups,
+  type NewWebhookRun,
+  type RunSource,
+  type WebhookRunSnapshot,
+  type WhenBusy,
+} from '#runs';
 import { change, lock, placeholders, row, rows, type SqlValue, type Transaction } from '../database/transactions.ts';
 import { insertInto } from '../database/table.ts';
 import { RUN, RUN_METADATA, type RunRow, OPEN_STATES } from './run.entities.ts';
 import { audit } from '../access/audit.ts';
 import type { TransactionHook } from './run-commands.ts';
 import { attach, type NewAttachment } from './run-files.ts';
+import { isReferring, type StoredSnapshots, storeWaitingRuns, toFullRun } from './waiting-runs.ts';
 
 /** Everything that is decided when a run is created; snapshots, so that later edits and deletions cannot reach it. */
 export interface NewRun {
@@ -118,7 +127,9 @@ const CANCELLED_AT_ONCE = 200;
  * Decides which of these new runs there are. Groups stay locked until the transaction ends; runs that only wait for
  * their turn cost nothing here.
  */
-export function* decideAdmission(runs: readonly NewRun[]): Transaction<Admission<NewRun>> {
+export function* decideAdmission<Run extends NewRun | NewWebhookRun>(
+  runs: readonly Run[],
+): Transaction<Admission<Run>> {
   const groups = contestedGroups(runs);
   if (groups.length === 0) return { made: [...runs], busy: [], replaced: [] };
   const replaces = new Set(
@@ -130,15 +141,30 @@ export function* decideAdmission(runs: readonly NewRun[]): Transaction<Admission
   return admitRuns(runs, open);
 }
 
-/**
- * Stores the runs that there are and ends those that they replace; answers the IDs of those that have to be told of it.
- */
-export function* storeAdmission({ made, replaced }: Admission<NewRun>, nowMs: number): Transaction<string[]> {
-  yield* insertInto(RUN, made.map(toRunRow));
+/** What storing new runs has done, once it has committed. */
+export interface StoredAdmission {
+  /** Runs that made place: their supervisors are notified. */
+  replaced: string[];
+  /** Snapshots that are stored from now on. */
+  snapshots: WebhookRunSnapshot[];
+}
+
+/** Nothing is known to be stored. */
+const NO_SNAPSHOTS: StoredSnapshots = new WeakSet();
+
+/** Stores the runs that there are and ends those that they replace. */
+export function* storeAdmission(
+  { made, replaced }: Admission<NewRun | NewWebhookRun>,
+  nowMs: number,
+  stored = NO_SNAPSHOTS,
+): Transaction<StoredAdmission> {
+  const full = made.filter((run) => !isReferring(run)).map((run) => ('snapshot' in run ? toFullRun(run) : run));
+  yield* insertInto(RUN, full.map(toRunRow));
+  const snapshots = yield* storeWaitingRuns(made.filter(isReferring), stored);
   const cancelled: string[] = [];
   for (let start = 0; start < replaced.length; start += CANCELLED_AT_ONCE)
     cancelled.push(...(yield* cancelReplaced(replaced.slice(start, start + CANCELLED_AT_ONCE), nowMs)));
-  return cancelled;
+  return { replaced: cancelled, snapshots };
 }
 
 /** That there is one is all that matters where nothing is replaced. */
@@ -229,7 +255,8 @@ export function* createRun(
   yield* attach(run.runId, '', attachments);
   yield* audit(by, { action: 'run.create', subject: run.runId, factoryUid: run.factoryUid });
   const counted = yield* row<{ waiting: number }>(
-    "SELECT count(*) AS waiting FROM (SELECT 1 FROM run WHERE state = 'QUEUED' AND run_id <> ? LIMIT ?) AS queue",
+    "SELECT count(*) AS waiting FROM (SELECT 1 FROM run WHERE state = 'QUEUED' AND run_id <> ? " +
+      'UNION ALL SELECT 1 FROM waiting_run LIMIT ?) AS queue',
     run.runId,
     WAITING_COUNTED_MAX,
   );

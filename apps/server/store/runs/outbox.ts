@@ -6,6 +6,7 @@ import type { Database } from '../database/database.ts';
 import { CLAIMS_LOCK } from './run-claims.ts';
 import { waitsForOthers, type Placement } from './run-placement.ts';
 import { change, databaseNow, lock, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
+import { isAnyReferring, materializeOldest } from './waiting-runs.ts';
 
 /**
  * A run that waits to be claimed; each time that it waits it has a higher epoch than the last time that it was claimed.
@@ -22,7 +23,9 @@ export class Outbox {
   }
 
   /** Waiting runs that were not published yet, oldest first. */
-  unpublished(limit: number): Promise<WaitingRun[]> {
+  async unpublished(limit: number): Promise<WaitingRun[]> {
+    // What was published is noted in rows of `run`.
+    if (await this.database.read(isAnyReferring)) await this.database.run(() => materializeOldest(limit));
     return this.database.read(() =>
       waiting('AND (told_epoch IS NULL OR told_epoch < epoch) ORDER BY run_id LIMIT ?', limit),
     );
@@ -56,6 +59,7 @@ export class Outbox {
   /** Whether any run waits. */
   async isAnyWaiting(): Promise<boolean> {
     return (
+      (await this.database.read(isAnyReferring)) ||
       (await this.database.read(() => row("SELECT 1 AS waits FROM run WHERE state = 'QUEUED' LIMIT 1"))) !== undefined
     );
   }

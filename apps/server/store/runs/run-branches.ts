@@ -22,8 +22,8 @@ export interface RunOrder {
 
 /** Part of a list that one index finds. */
 export interface Branch {
-  /** The table that its index is on. */
-  table: 'run' | 'run_metadata';
+  /** The table that its index is on; runs that wait as references stand in the order of their creation. */
+  table: 'run' | 'run_metadata' | 'waiting_run_row';
   /**
    * Which index; undefined: the primary key. SQLite is told, because it knows too little of the rows to choose;
    * PostgreSQL chooses.
@@ -132,9 +132,18 @@ export function branchesOf(
     few === undefined
       ? endedEntries(filter, order, bounds).map((entry) => branch(placeOf(entry, run, order), entry))
       : [few];
+  const waiting = branch(
+    { table: 'waiting_run_row', key: `run.${order.by}`, id: 'run.run_id' },
+    { where: [], covers: [] },
+  );
   const hasOpen = statesOf(filter, 'open')?.length !== 0 && narrow?.hasOpen !== true;
+  const hasWaiting =
+    (filter.states?.includes('QUEUED') ?? true) &&
+    (filter.sources?.includes('CUSTOM_WEBHOOK') ?? true) &&
+    filter.ancestorRunId === undefined &&
+    filter.artifactType === undefined;
   const hasEnded = statesOf(filter, 'ended')?.length !== 0 || narrow?.hasOpen === true;
-  return [...(hasOpen ? [open] : []), ...(hasEnded ? ended : [])];
+  return [...(hasOpen ? [open] : []), ...(hasWaiting ? [waiting] : []), ...(hasEnded ? ended : [])];
 }
 
 /** Ended runs are sorted by the copy of their time that their index has. */

@@ -24,6 +24,7 @@ import {
   type Transaction,
 } from '../database/transactions.ts';
 import { EXECUTION, type RunRow, LIVE_STATES } from './run.entities.ts';
+import { materializeRuns, oldestWaiting } from './waiting-runs.ts';
 
 /** A process that has places for runs. */
 export interface Claimant {
@@ -156,9 +157,16 @@ function paged(
 
 /** The next factories behind one, each found from the one before by one seek, whatever waits in it. */
 function* factoryNames(host: string, after: string | undefined): Transaction<string[]> {
+  const [own, referring] = [
+    yield* seekNames(FACTORY, `run WHERE state = 'QUEUED' AND ${HOST} = ?`, host, after),
+    yield* seekNames('factory_uid', 'waiting_queue WHERE worker_host = ?', host, after),
+  ];
+  return [...new Set([...own, ...referring])].sort().slice(0, NAMES_AT_ONCE);
+}
+
+function* seekNames(name: string, queue: string, host: string, after: string | undefined): Transaction<string[]> {
   const seek = (comparison: string) =>
-    `(SELECT ${FACTORY} FROM run WHERE state = 'QUEUED' AND ${HOST} = ? AND ${FACTORY} ${comparison} ` +
-    `ORDER BY ${FACTORY} LIMIT 1)`;
+    `(SELECT ${name} FROM ${queue} AND ${name} ${comparison} ORDER BY ${name} LIMIT 1)`;
   const found = yield* rows<{ name: string }>(
     `WITH RECURSIVE found (name, position) AS (SELECT ${seek(after === undefined ? '>= ?' : '> ?')}, 1 UNION ALL
       SELECT ${seek('> found.name')}, position + 1 FROM found WHERE found.name IS NOT NULL
@@ -173,9 +181,13 @@ function* factoryNames(host: string, after: string | undefined): Transaction<str
 
 /** The automations of a factory's oldest waiting runs, sorted; '' where runs of none are among them. */
 function* automationNames(host: string, factory: string): Transaction<string[]> {
+  const oldestOf = (queue: string) =>
+    `SELECT automation_uid FROM (SELECT automation_uid FROM ${queue} ORDER BY run_id LIMIT ${OLDEST_SCANNED_MAX}) AS o`;
   const found = yield* rows<{ automation_uid: string | null }>(
-    `SELECT DISTINCT automation_uid FROM (SELECT automation_uid FROM run WHERE state = 'QUEUED' ` +
-      `AND ${HOST} = ? AND ${FACTORY} = ? ORDER BY run_id LIMIT ${OLDEST_SCANNED_MAX}) AS oldest`,
+    `${oldestOf(`run WHERE state = 'QUEUED' AND ${HOST} = ? AND ${FACTORY} = ?`)} UNION ` +
+      oldestOf('waiting_queue WHERE worker_host = ? AND factory_uid = ?'),
+    host,
+    factory,
     host,
     factory,
   );
@@ -194,7 +206,10 @@ function* claimOldest(
   { executionId, owner, leaseMs }: ClaimSlot,
 ): Transaction<ClaimedRun | undefined> {
   let run: RunRow | undefined;
-  for (const host of hosts) run = older(run, yield* oldest(lane, host, environments));
+  for (const host of hosts) {
+    run = older(run, yield* oldest(lane, host, environments));
+    run = older(run, yield* oldestReferring(lane, host, environments, run?.run_id));
+  }
   if (run === undefined) return undefined;
   // Not before it was found: who left it to the queue may have done so a moment ago, and the next execution begins
   // after that.
@@ -217,6 +232,20 @@ function* claimOldest(
 
 function older(one: RunRow | undefined, other: RunRow | undefined): RunRow | undefined {
   return one === undefined || (other !== undefined && other.run_id < one.run_id) ? other : one;
+}
+
+/** The oldest run of a lane that waits as a reference, made a row, if it is older than `than`. */
+function* oldestReferring(
+  lane: Lane,
+  host: string,
+  environments: PlacementCondition,
+  than: string | undefined,
+): Transaction<RunRow | undefined> {
+  const runId = yield* oldestWaiting(lane, host, environments);
+  if (runId === undefined || (than !== undefined && than < runId)) return undefined;
+  const [made] = yield* materializeRuns([runId], { skipLocked: true });
+  if (made === undefined) return undefined;
+  return yield* row<RunRow>(`SELECT ${CLAIMED_COLUMNS} FROM run WHERE run_id = ?`, made);
 }
 
 function* oldest(

@@ -11,6 +11,7 @@ import { permissionAnswerOf, openQuestions, answerPermission } from './permissio
 import { appendToLog, nextSeq } from './run-log.ts';
 import { insertInto } from '../database/table.ts';
 import { change, databaseNow, row, type Transaction } from '../database/transactions.ts';
+import { materializeRuns } from './waiting-runs.ts';
 import { FOLLOWUP, type RunRow, ENDED_STATES } from './run.entities.ts';
 
 /** A message to a run. */
@@ -52,6 +53,7 @@ const CANCELLED_BEFORE_START = { state: 'CANCELLED', message: 'cancelled before 
 /** Stores the wish to cancel; see RunStore.cancel. */
 export function* cancelRun(runId: string, { by, also }: TransactionHook<CancelOutcome>): Transaction<CancelOutcome> {
   const nowMs = yield* databaseNow();
+  yield* materializeRuns([runId]);
   const run = yield* row<RunRow>(
     'SELECT run_id, state, cancel_requested_at, execution_id, factory_uid FROM run WHERE run_id = ? FOR UPDATE',
     runId,
@@ -97,9 +99,10 @@ export function* storeFollowup(
   // The factory before the run, as its deletion locks them: a deletion that commits before us is seen, one that comes
   // later waits for us.
   const factory = yield* row<{ deleted_at: number | null }>(
-    'SELECT deleted_at FROM factory WHERE uid = (SELECT factory_uid FROM run WHERE run_id = ?) FOR SHARE',
+    'SELECT deleted_at FROM factory WHERE uid = (SELECT factory_uid FROM every_run WHERE run_id = ?) FOR SHARE',
     runId,
   );
+  yield* materializeRuns([runId]);
   const run = yield* row<RunRow>('SELECT * FROM run WHERE run_id = ? FOR UPDATE', runId);
   if (run === undefined) return undefined;
   const taskBytes = (yield* waitingBytes(run)) + Buffer.byteLength(message);

@@ -32,7 +32,7 @@ export class RunHistoryStore {
   history(runId: string): Promise<RunHistory | undefined> {
     return this.database.read(function* () {
       const run = yield* row<{ source: string; created_at: number; state: RunState; finished_at: number | null }>(
-        'SELECT source, created_at, state, finished_at FROM run WHERE run_id = ?',
+        'SELECT source, created_at, state, finished_at FROM every_run WHERE run_id = ?',
         runId,
       );
       if (run === undefined) return undefined;
@@ -82,7 +82,7 @@ export class RunHistoryStore {
       const isFromStart = fromRunId === undefined || fromRunId === conversationId;
       const root = isFromStart
         ? yield* rows<{ run_id: string }>(
-            `SELECT run_id FROM run WHERE run_id = ? AND conversation_id IS NULL${seen}`,
+            `SELECT run_id FROM every_run WHERE run_id = ? AND conversation_id IS NULL${seen}`,
             conversationId,
             ...own,
           )
@@ -105,7 +105,7 @@ export class RunHistoryStore {
   spoken(runId: string): Promise<SpokenRun | undefined> {
     return this.database.read(function* () {
       const run = yield* row<{ prompt: string; created_at: number; prompt_taken_at: number | null }>(
-        'SELECT prompt, created_at, prompt_taken_at FROM run WHERE run_id = ?',
+        'SELECT prompt, created_at, prompt_taken_at FROM every_run WHERE run_id = ?',
         runId,
       );
       if (run === undefined) return undefined;

@@ -9,6 +9,7 @@ import { filterConditions, type RunFilter } from './run-filters.ts';
 import { allOf, joinSql, oneOf, phrase, sql, type Sql } from '../database/sql.ts';
 import { row, rows, type Transaction } from '../database/transactions.ts';
 import { RUN, type RunRow } from './run.entities.ts';
+import { waitingBehind } from './waiting-runs.ts';
 
 /** Place in a list: behind this run. */
 export interface RunListKey {
@@ -102,10 +103,14 @@ export function listStatement(request: ListRequest): Sql {
   const parts = branches.map(
     (branch, at) => sql`SELECT * FROM (${branchStatement(branch, request)}) AS ${phrase(`branch_${at}`)}`,
   );
-  return sql`SELECT found.run_id, found.sort_key, found.hit, found.stop, ${ROW_BYTES} AS bytes FROM (
+  return sql`SELECT found.run_id, found.sort_key, found.hit, found.stop,
+    COALESCE(${ROW_BYTES}, ${WAITING_BYTES}) AS bytes
+    FROM (
       SELECT * FROM (${joinSql(parts, ' UNION ALL ')}) AS merged ORDER BY sort_key ${direction}, run_id ${direction}
       LIMIT ${limit}
-    ) AS found JOIN run ON run.run_id = found.run_id ORDER BY found.sort_key ${direction}, found.run_id ${direction}`;
+    ) AS found LEFT JOIN run ON run.run_id = found.run_id LEFT JOIN waiting_run w ON w.run_id = found.run_id
+    LEFT JOIN run_snapshot s ON s.digest = w.snapshot
+    ORDER BY found.sort_key ${direction}, found.run_id ${direction}`;
 }
 
 /** What a row takes in memory, as far as people decide it; both databases know it without reading the text. */
@@ -114,16 +119,18 @@ const ROW_BYTES = phrase(
     'octet_length(run.agent_config)',
 );
 
+/** The same of a run that waits as a reference; what its prompt has beside the head is short. */
+const WAITING_BYTES = phrase('2 * octet_length(s.prompt_head) + octet_length(s.agent_config)');
+
 function branchStatement(
   branch: Branch,
-  { order: { direction }, dialect, candidates, limit, after }: ListRequest,
+  { order: { by, direction }, dialect, candidates, limit, after }: ListRequest,
 ): Sql {
   const { where, key, id, rest } = branch;
-  const comparison = phrase(direction === 'desc' ? '<' : '>');
-  const behind =
-    after === undefined ? [] : [sql`(${phrase(key)}, ${phrase(id)}) ${comparison} (${after.value}, ${after.runId})`];
-  const tail = sql`FROM ${tablesOf(branch, dialect)} WHERE ${allOf([...where, ...behind])}
-    ORDER BY ${phrase(`${key} ${direction}, ${id} ${direction}`)}`;
+  const isInOrderOfIds = branch.table === 'waiting_run_row' && by !== 'title';
+  const behind = after === undefined ? [] : [behindKey(branch, direction, after, isInOrderOfIds)];
+  const sorted = isInOrderOfIds ? `${id} ${direction}` : `${key} ${direction}, ${id} ${direction}`;
+  const tail = sql`FROM ${tablesOf(branch, dialect)} WHERE ${allOf([...where, ...behind])} ORDER BY ${phrase(sorted)}`;
   if (rest.length === 0)
     return sql`SELECT ${phrase(`${id} AS run_id, ${key} AS sort_key, 1 AS hit, 0 AS stop`)} ${tail} LIMIT ${limit}`;
   const columns = [...new Set(rest.flatMap((condition) => condition.columns))];
@@ -140,9 +147,29 @@ function branchStatement(
     ) AS looked WHERE hit OR stop LIMIT ${limit}`;
 }
 
+function behindKey(
+  { key, id }: Branch,
+  direction: RunOrder['direction'],
+  { value, runId }: RunListKey,
+  isInOrderOfIds: boolean,
+): Sql {
+  if (isInOrderOfIds && typeof value === 'number') {
+    const behind = waitingBehind(direction, { value, runId });
+    return sql`${phrase(`${id} ${behind.comparison}`)} ${behind.runId}`;
+  }
+  return sql`(${phrase(key)}, ${phrase(id)}) ${phrase(direction === 'desc' ? '<' : '>')} (${value}, ${runId})`;
+}
+
 function tablesOf({ table, index }: Branch, dialect: ListRequest['dialect']): Sql {
   const indexed = index === undefined || dialect === 'postgres' ? '' : ` INDEXED BY ${index}`;
-  return phrase(table === 'run' ? `run${indexed}` : `run_metadata m${indexed} JOIN run ON run.run_id = m.run_id`);
+  switch (table) {
+    case 'run':
+      return phrase(`run${indexed}`);
+    case 'waiting_run_row':
+      return phrase('waiting_run_row AS run');
+    case 'run_metadata':
+      return phrase(`run_metadata m${indexed} JOIN run ON run.run_id = m.run_id`);
+  }
 }
 
 /** How much was looked at so far: runs, and pieces of their prompts, where these are read. */
@@ -176,7 +203,7 @@ function* findMatches(
 function* readRows(shown: readonly Found[], matches: Sql): Transaction<RunRow[]> {
   if (shown.length === 0) return [];
   const ids = shown.map(({ run_id: runId }) => runId);
-  const { text, params } = sql`SELECT ${ROW_COLUMNS} FROM run c WHERE ${oneOf('c.run_id', ids)} AND ${matches}`;
+  const { text, params } = sql`SELECT ${ROW_COLUMNS} FROM every_run c WHERE ${oneOf('c.run_id', ids)} AND ${matches}`;
   const found = new Map((yield* rows<RunRow>(text, ...params)).map((run) => [run.run_id, run]));
   return ids.flatMap((runId) => found.get(runId) ?? []);
 }

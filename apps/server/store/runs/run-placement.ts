@@ -13,6 +13,8 @@ import {
   type Transaction,
 } from '../database/transactions.ts';
 
+import { materializeOlder } from './waiting-runs.ts';
+
 /** What a process that has places says of itself. */
 export interface Placement {
   /** What its machine is called; undefined: it takes no run that asks for a machine. */
@@ -40,8 +42,18 @@ export const HOST = "COALESCE(worker_host, '')";
  */
 export function* hostsServed({ host }: Placement): Transaction<string[]> {
   if (host === undefined) return [''];
-  const asked = yield* row(`SELECT 1 AS waits FROM run WHERE state = 'QUEUED' AND ${HOST} = ? LIMIT 1`, host);
-  return asked === undefined ? [''] : ['', host];
+  return (yield* isAnyQueued((column) => `${column} = ?`, host)) ? ['', host] : [''];
+}
+
+/** Whether any run waits that asks for such a machine ('' for none). */
+function* isAnyQueued(condition: (host: string) => string, ...params: SqlValue[]): Transaction<boolean> {
+  const found = yield* row(
+    `SELECT 1 AS waits WHERE EXISTS (SELECT 1 FROM run WHERE state = 'QUEUED' AND ${condition(HOST)}) ` +
+      `OR EXISTS (SELECT 1 FROM waiting_queue WHERE ${condition('worker_host')})`,
+    ...params,
+    ...params,
+  );
+  return found !== undefined;
 }
 
 /**
@@ -68,20 +80,12 @@ export function* environmentsServed({ environments }: Placement): Transaction<(f
 
 /** Whether anything waits that a process of this placement may not take, and another one may. */
 export function* waitsForOthers({ host, environments }: Placement): Transaction<boolean> {
-  const others: PlacementCondition[] =
-    host === undefined
-      ? [{ text: `${HOST} > ''`, params: [] }]
-      : [
-          { text: `${HOST} > '' AND ${HOST} < ?`, params: [host] },
-          { text: `${HOST} > ?`, params: [host] },
-        ];
-  for (const { text, params } of environments.length === 0
-    ? others
-    : [...others, { text: `${HOST} = ''`, params: [] }]) {
-    if ((yield* row(`SELECT 1 AS waits FROM run WHERE state = 'QUEUED' AND ${text} LIMIT 1`, ...params)) !== undefined)
-      return true;
-  }
-  return false;
+  if (environments.length > 0 && (yield* isAnyQueued((column) => `${column} = ''`))) return true;
+  if (host === undefined) return yield* isAnyQueued((column) => `${column} > ''`);
+  return (
+    (yield* isAnyQueued((column) => `${column} > '' AND ${column} < ?`, host)) ||
+    (yield* isAnyQueued((column) => `${column} > ?`, host))
+  );
 }
 
 /** A machine that was not heard of for this long works on nothing. */
@@ -108,7 +112,8 @@ export function* markUnplacedRuns(mayLack: boolean): Transaction<boolean> {
     nowMs - WORKER_LIVE_MS,
   );
   const asked = yield* rows<{ host: string }>(
-    `SELECT DISTINCT worker_host AS host FROM run WHERE state = 'QUEUED' AND ${HOST} > '' LIMIT ${HOSTS_MAX}`,
+    `SELECT DISTINCT worker_host AS host FROM run WHERE state = 'QUEUED' AND ${HOST} > '' ` +
+      `UNION SELECT DISTINCT worker_host FROM waiting_queue WHERE worker_host > '' LIMIT ${HOSTS_MAX}`,
   );
   const served = new Set(living.map(({ host }) => host));
   for (const { host } of asked)
@@ -125,6 +130,7 @@ export function* markUnplacedRuns(mayLack: boolean): Transaction<boolean> {
 
 /** Says it of runs that ask for this machine ('': for none), or takes it back; answers of how many. */
 function* setStatusMessage(host: string, isServed: boolean, message: string, nowMs: number): Transaction<number> {
+  if (!isServed) yield* materializeOlder(nowMs - MARKED_AFTER_MS, { host, limit: RUNS_MARKED_MAX });
   const [from, to] = isServed ? [message, null] : [null, message];
   const before = from === null ? 'status_message IS NULL' : 'status_message = ?';
   return yield* change(

@@ -78,6 +78,50 @@ export type RunRow = RowOf<typeof RUN>;
 /** The same with everything that is stored. */
 export type StoredRunRow = StoredRowOf<typeof RUN>;
 
+/** What runs of one automation and webhook share, named by its contents; see WebhookRunSnapshot. Never changed. */
+export const RUN_SNAPSHOT = defineTable('run_snapshot', {
+  digest: 'bytes key',
+  title: 'text',
+  prompt_head: 'text',
+  prompt_middle: 'text',
+  prompt_tail: 'text',
+  creator_uid: 'text',
+  config_name: 'text?',
+  agent_config: 'text',
+  metadata: 'text',
+  factory_uid: 'text',
+  automation_uid: 'text',
+  webhook_uid: 'text',
+  definition_revision: 'text',
+  model_id: 'text?',
+  environment_id: 'text?',
+  skill_spec: 'text?',
+  worker_host: 'text?',
+  limits: 'text?',
+  network: 'text?',
+});
+
+/**
+ * Runs of deliveries that nobody has touched yet: everything else about one stands in its snapshot and in the log entry
+ * of its delivery. `quoted_delivery_id`: as the prompt says it, where that is more than the ID in quotes.
+ */
+export const WAITING_RUN = defineTable('waiting_run', {
+  run_id: 'key',
+  entry_id: 'text',
+  snapshot: 'bytes',
+  created_at: 'int',
+  quoted_delivery_id: 'text?',
+});
+
+/** The same runs in the order in which they are claimed. */
+export const WAITING_QUEUE = defineTable('waiting_queue', {
+  worker_host: 'key',
+  factory_uid: 'key',
+  run_id: 'key',
+  automation_uid: 'text',
+  environment_id: 'text?',
+});
+
 /** States as statements list them: worked on, over, and everything that is not over. */
 export const LIVE_STATES = "('CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED')";
 export const ENDED_STATES = "('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED')";

@@ -13,7 +13,6 @@ import {
   type Served,
 } from '#runs';
 import type { Database } from '../database/database.ts';
-import { withStoreErrors } from '../database/store-errors.ts';
 import {
   type AbandonedRun,
   abandonedRuns,
@@ -37,6 +36,7 @@ import {
   type TransactionHook,
 } from './run-commands.ts';
 import { takeLaterFollowups, type Task } from './run-tasks.ts';
+import { waitingByFactory } from './waiting-runs.ts';
 import { change, databaseNow, placeholders, row, rows } from '../database/transactions.ts';
 import { RUN, type RunRow, LIVE_STATES, ENDED_STATES } from './run.entities.ts';
 
@@ -85,15 +85,17 @@ export class RunStore {
   }
 
   async find(runId: string): Promise<RunRow | undefined> {
-    return (await withStoreErrors(this.database.source.getRepository(RUN).findOneBy({ run_id: runId }))) ?? undefined;
+    return this.database.read(() =>
+      row<RunRow>(`SELECT ${RUN.columns.join(', ')} FROM every_run WHERE run_id = ?`, runId),
+    );
   }
 
   /** The status of a run, without its texts; undefined when there is none. */
   status(runId: string): Promise<RunStatus | undefined> {
     return this.database.read(() =>
       row<RunStatus>(
-        'SELECT run_id, factory_uid, state, status_message, error_code, retryable, updated_at FROM run ' +
-          'WHERE run_id = ?',
+        'SELECT run_id, factory_uid, state, status_message, error_code, retryable, updated_at ' +
+          'FROM every_run WHERE run_id = ?',
         runId,
       ),
     );
@@ -104,7 +106,7 @@ export class RunStore {
     if (runIds.length === 0 || factoryUids.length === 0) return new Set();
     const found = await this.database.read(() =>
       rows<{ run_id: string }>(
-        `SELECT run_id FROM run WHERE run_id IN (${placeholders(runIds.length)}) ` +
+        `SELECT run_id FROM every_run WHERE run_id IN (${placeholders(runIds.length)}) ` +
           `AND factory_uid IN (${placeholders(factoryUids.length)})`,
         ...runIds,
         ...factoryUids,
@@ -115,13 +117,14 @@ export class RunStore {
 
   /** How many runs wait in each factory that has any; those of no factory under ''. */
   async waiting(): Promise<Map<string, number>> {
-    const found = await this.database.read(() =>
+    const found = await this.database.read(function* () {
       // In the order of the index.
-      rows<{ uid: string; waiting: number }>(
+      const own = yield* rows<{ uid: string; waiting: number }>(
         "SELECT COALESCE(factory_uid, '') AS uid, count(*) AS waiting FROM run WHERE state = 'QUEUED' " +
           "GROUP BY COALESCE(worker_host, ''), COALESCE(factory_uid, '')",
-      ),
-    );
+      );
+      return [...own, ...(yield* waitingByFactory())];
+    });
     const counts = new Map<string, number>();
     for (const { uid, waiting } of found) counts.set(uid, (counts.get(uid) ?? 0) + waiting);
     return counts;
@@ -307,7 +310,7 @@ export class RunStore {
     if (runIds.length === 0) return [];
     const found = await this.database.read(() =>
       rows<{ run_id: string }>(
-        `SELECT run_id FROM run WHERE run_id IN (${placeholders(runIds.length)}) ` +
+        `SELECT run_id FROM every_run WHERE run_id IN (${placeholders(runIds.length)}) ` +
           `AND NOT (state IN ${ENDED_STATES} AND finished_at < ?)`,
         ...runIds,
         beforeMs,

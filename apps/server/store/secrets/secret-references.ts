@@ -2,8 +2,8 @@
  * What would break without a managed secret: webhooks that are bound to it, sources that are read with it, runs that
  * would be given it. contract §2.2 (Deleting one in use).
  */
+import type { SourceSettings } from '#reconcile';
 import type { AutomationDefinition, EnvironmentDefinition, FactoryDefinition } from '#definitions';
-import type { FactorySource } from '../factories/factory-rows.ts';
 import type { Secret, SecretUsage } from './secrets.ts';
 import { placeholders, rows, type Transaction } from '../database/transactions.ts';
 
@@ -71,7 +71,7 @@ function* namings(secrets: readonly Secret[]): Transaction<Naming[]> {
   const ofFactories = factories.flatMap(({ uid, slug, source, definition }) => {
     const reference = { kind: 'factory', factoryUid: uid, slug } as const;
     return [
-      ...sourceNamings(JSON.parse(source) as FactorySource, reference),
+      ...sourceNamings(JSON.parse(source) as SourceSettings, reference),
       ...runNamings((JSON.parse(definition) as FactoryDefinition).agentDefaults, reference),
     ];
   });
@@ -113,7 +113,7 @@ function* listing(
   }));
 }
 
-function sourceNamings(source: FactorySource, reference: SecretReference): Naming[] {
+function sourceNamings(source: SourceSettings, reference: SecretReference): Naming[] {
   const wanted: [name: string | undefined, use: SecretUsage][] = [
     [source.credentialSecret, 'git'],
     [source.pushSecret, 'forge'],

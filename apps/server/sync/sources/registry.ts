@@ -1,7 +1,7 @@
 /** Every kind of source: one more is one more folder beside this file and its row here. */
+import type { SourceSettings } from '#reconcile';
 import { type FactorySource as SourceItem, membersOf } from '#contracts';
 import type { MemberError } from '../../http/error-codes.ts';
-import type { FactorySource } from '../../store/factories/factory-rows.ts';
 import { dashboardKind } from './dashboard/dashboard-kind.ts';
 import { directoryKind } from './directory/directory-kind.ts';
 import { gitKind } from './git/git-kind.ts';
@@ -13,8 +13,8 @@ export interface SourceRegistry {
   kindOf(source: { kind: string }): SourceKind;
   /** What no server would take of the source of a request, each by its pointer into the body. It may be anything. */
   requestErrors(source: unknown): MemberError[];
-  toItem(source: FactorySource): SourceItem;
-  repositoryOf(source: FactorySource): SourceRepository | undefined;
+  toItem(source: SourceSettings): SourceItem;
+  repositoryOf(source: SourceSettings): SourceRepository | undefined;
   opener(deps: SourceDeps): SourceOpener;
   /** Deletes what sources of any kind keep on disk of a factory. */
   forget(dataDir: string, factoryUid: string): Promise<void>;

@@ -2,11 +2,12 @@
  * What one kind of source has to say for itself: how it is asked for, stored, shown, read and forgotten. contract §4.1
  * (source), §9.
  */
+import type { SourceSettings } from '#reconcile';
 import type { FactorySource as SourceItem } from '#contracts';
 import type { Config } from '../../config/config.ts';
 import type { MemberError } from '../../http/error-codes.ts';
 import type { SecretReader } from '../../secrets/secret-reader.ts';
-import type { Factory, FactorySource } from '../../store/factories/factory-rows.ts';
+import type { Factory } from '../../store/factories/factory-rows.ts';
 import type { Source } from './source.ts';
 
 /** What a service has for all of its sources. */
@@ -31,7 +32,7 @@ export interface SourceRepository {
  * One kind of source. Members of a stored source that mean the same for every kind are read without asking the kind:
  * `interval`, and the names of secrets, `credentialSecret` (use git) and `pushSecret` (use forge).
  */
-export interface SourceKind<Stored extends FactorySource = FactorySource> {
+export interface SourceKind<Stored extends SourceSettings = SourceSettings> {
   readonly kind: Stored['kind'];
   /** Whether it has commits, which can be signed and descend from each other: what a sync policy may ask for. */
   readonly hasCommits: boolean;

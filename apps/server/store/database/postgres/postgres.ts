@@ -100,13 +100,14 @@ function walk<T>(client: PoolClient, work: Transaction<T>, names?: StatementName
 }
 
 async function execute(client: PoolClient, statement: Statement, names: StatementNames | undefined): Promise<Outcome> {
+  if (statement.kind === 'catchUp') return { rows: [], changes: 0 }; // a view is never behind
   const { text, values, repeats } = sent(statement);
   const parameters = values.map(toParameter);
   const found = await client.query<Row>({ text, values: parameters, name: repeats ? names?.of(text) : undefined });
   return { rows: found.rows, changes: found.rowCount ?? 0 };
 }
 
-function sent(statement: Statement): PostgresStatement {
+function sent(statement: Exclude<Statement, { kind: 'catchUp' }>): PostgresStatement {
   switch (statement.kind) {
     case 'now':
       return NOW;
