@@ -8,6 +8,7 @@ import type { Config } from './config/config.ts';
 import { Engine } from './execution/engine/engine.ts';
 import { OutboxRelay } from './execution/engine/outbox-relay.ts';
 import { Readiness } from './health/health.controller.ts';
+import { RefusedLog } from './ingress/refused-delivery-log.ts';
 import { KeyUses } from './keys/keys.service.ts';
 import { MetricsListener } from './metrics/metrics-listener.ts';
 import type { DataFolderLock } from './process/data-folder.ts';
@@ -62,6 +63,7 @@ export class ServiceComponents {
     readonly loops: SyncLoops,
     @Optional() readonly assignments?: FactoryAssignments,
     @Optional() readonly serving?: Serving,
+    @Optional() readonly refusedLog?: RefusedLog,
     @Optional() readonly relay?: OutboxRelay,
     @Optional() readonly engine?: Engine,
     @Optional() readonly scheduler?: Scheduler,
@@ -102,6 +104,7 @@ const STOP: readonly Step[] = [
   ({ parts }) => parts.readiness.stop(),
   ({ parts }) => parts.eventStreams?.end(),
   ({ app }) => app.close(),
+  ({ parts }) => parts.refusedLog?.stop(),
   ({ parts }) => parts.heartbeat.retire(),
   ({ parts: { keyUses, log } }) => keyUses.write().catch((fault: unknown) => log.fault('key use write failed', fault)),
   ({ parts: { assignments, loops, scheduler, sweeper } }) =>

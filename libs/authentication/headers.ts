@@ -1,21 +1,47 @@
 /**
- * How request headers are held: lower-case names, every value kept, so that a repeated header can be seen and refused.
+ * How request headers are asked for: by lower-case name, every value kept, so that a repeated header can be seen and
+ * refused.
  */
 import type { Headers } from './types.ts';
 
 /**
- * Node's `rawHeaders` (name, value, name, value, …) as a map. Node's own `headers` object is no source: it joins or
- * drops repeated headers. Values are as node hands them over: one UTF-16 unit per byte (latin1). contract §5.5.
+ * Node's `rawHeaders` (name, value, name, value, …), looked through when a name is asked for: a request is asked for
+ * two or three of its headers. Node's own `headers` object is no source: it joins or drops repeated headers. Values are
+ * as node hands them over: one UTF-16 unit per byte (latin1). contract §5.5.
  */
 export function headersFromRaw(rawHeaders: readonly string[]): Headers {
-  const headers = new Map<string, string[]>();
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const name = (rawHeaders[at] ?? '').toLowerCase();
-    const values = headers.get(name);
-    if (values === undefined) headers.set(name, [rawHeaders[at + 1] ?? '']);
-    else values.push(rawHeaders[at + 1] ?? '');
+  return new RawHeaders(rawHeaders);
+}
+
+class RawHeaders implements Headers {
+  private readonly raw: readonly string[];
+
+  constructor(raw: readonly string[]) {
+    this.raw = raw;
   }
-  return headers;
+
+  get(name: string): readonly string[] | undefined {
+    let values: string[] | undefined;
+    for (let at = this.next(name, 0); at >= 0; at = this.next(name, at + 2)) {
+      if (values === undefined) values = [this.raw[at + 1] as string];
+      else values.push(this.raw[at + 1] as string);
+    }
+    return values;
+  }
+
+  has(name: string): boolean {
+    return this.next(name, 0) >= 0;
+  }
+
+  /** Where the next header of this name stands from `from` on; −1: nowhere. */
+  private next(name: string, from: number): number {
+    const { raw } = this;
+    for (let at = from; at + 1 < raw.length; at += 2) {
+      const candidate = raw[at] as string;
+      if (candidate.length === name.length && (candidate === name || candidate.toLowerCase() === name)) return at;
+    }
+    return -1;
+  }
 }
 
 /** The value of a header sent exactly once and not empty; undefined otherwise. */

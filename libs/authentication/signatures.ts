@@ -108,8 +108,8 @@ export function readHeaders(scheme: SignatureScheme, headers: Headers): ReadHead
  * A repeated header of any family is refused, so that nobody can hide a second value behind the family that is read.
  */
 function unfitHeader(scheme: SignatureScheme, headers: Headers): Refusal | undefined {
-  const header = familiesOf(scheme)
-    .flatMap((family) => requiredHeaders(scheme, family))
+  const header = familyHeaders(scheme)
+    .flatMap(({ required }) => required)
     .find((name) => isRepeated(headers, name));
   return header === undefined ? undefined : { ok: false, reason: 'header-repeated', header };
 }
@@ -119,21 +119,38 @@ function unfitHeader(scheme: SignatureScheme, headers: Headers): Refusal | undef
  * to.
  */
 function completeFamily(scheme: SignatureScheme, headers: Headers): string | Refusal {
-  const families = familiesOf(scheme);
+  const families = familyHeaders(scheme);
   const isThere = (name: string): boolean => onlyValue(headers, name) !== undefined;
-  const family = families.find((candidate) => requiredHeaders(scheme, candidate).every(isThere));
-  if (family === undefined) {
-    const nearest = families.find((candidate) => requiredHeaders(scheme, candidate).some(isThere)) ?? families[0] ?? '';
-    return {
-      ok: false,
-      reason: 'header-missing',
-      header: requiredHeaders(scheme, nearest).find((name) => !isThere(name)),
-    };
+  const found = families.find(({ required }) => required.every(isThere));
+  if (found === undefined) {
+    const nearest = families.find(({ required }) => required.some(isThere)) ?? families[0];
+    return { ok: false, reason: 'header-missing', header: nearest?.required.find((name) => !isThere(name)) };
   }
-  const odd = headersInTemplate(inFamily(scheme.signed, family)).find(
-    (name) => !VISIBLE_ASCII.test(onlyValue(headers, name) ?? ''),
-  );
-  return odd === undefined ? family : { ok: false, reason: 'header-malformed', header: odd };
+  const odd = found.signed.find((name) => !VISIBLE_ASCII.test(onlyValue(headers, name) ?? ''));
+  return odd === undefined ? found.family : { ok: false, reason: 'header-malformed', header: odd };
+}
+
+/** Which headers one family of a scheme has to have, and which of them are themselves signed. */
+interface FamilyHeaders {
+  family: string;
+  required: readonly string[];
+  signed: readonly string[];
+}
+
+/** Made once a scheme: templates are not read again for every request. */
+const FAMILY_HEADERS = new WeakMap<SignatureScheme, readonly FamilyHeaders[]>();
+
+function familyHeaders(scheme: SignatureScheme): readonly FamilyHeaders[] {
+  let families = FAMILY_HEADERS.get(scheme);
+  if (families === undefined) {
+    families = familiesOf(scheme).map((family) => ({
+      family,
+      required: requiredHeaders(scheme, family),
+      signed: headersInTemplate(inFamily(scheme.signed, family)),
+    }));
+    FAMILY_HEADERS.set(scheme, families);
+  }
+  return families;
 }
 
 /**

@@ -3,13 +3,21 @@
 /** `{body}`, `{timestamp}` or `{header:name}`; everything between them is literal text. */
 const PLACEHOLDER = /(\{body\}|\{timestamp\}|\{header:[^}]+\})/;
 
+/** Templates in their parts: there are as many as schemes have families. */
+const PARTS = new Map<string, readonly string[]>();
+
+function partsOf(template: string): readonly string[] {
+  let parts = PARTS.get(template);
+  if (parts === undefined) PARTS.set(template, (parts = template.split(PLACEHOLDER).filter((part) => part !== '')));
+  return parts;
+}
+
 /**
  * Headers a template refers to: `{header:webhook-id}.{timestamp}.{body}` → `webhook-id`. The family is already
  * resolved.
  */
 export function headersInTemplate(template: string): string[] {
-  return template
-    .split(PLACEHOLDER)
+  return partsOf(template)
     .filter((part) => part.startsWith('{header:'))
     .map(headerName);
 }
@@ -24,14 +32,11 @@ export function signedMessage(
   timestamp: string | undefined,
   header: (name: string) => string,
 ): Uint8Array[] {
-  return template
-    .split(PLACEHOLDER)
-    .filter((part) => part !== '')
-    .map((part) => {
-      if (part === '{body}') return body;
-      if (part === '{timestamp}') return Buffer.from(timestamp ?? '', 'latin1');
-      return Buffer.from(part.startsWith('{header:') ? header(headerName(part)) : part, 'latin1');
-    });
+  return partsOf(template).map((part) => {
+    if (part === '{body}') return body;
+    if (part === '{timestamp}') return Buffer.from(timestamp ?? '', 'latin1');
+    return Buffer.from(part.startsWith('{header:') ? header(headerName(part)) : part, 'latin1');
+  });
 }
 
 function headerName(placeholder: string): string {

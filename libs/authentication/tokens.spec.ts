@@ -102,12 +102,15 @@ describe('verifyUrlToken', () => {
 });
 
 describe('headersFromRaw', () => {
-  it('keeps every value, lower-cases names and is no prototype trap', () => {
-    const headers = headersFromRaw(['A', '1', 'a', '2', '__proto__', 'x', 'constructor', 'y', 'odd']);
-    expect([...headers]).toEqual([
-      ['a', ['1', '2']],
-      ['__proto__', ['x']],
-      ['constructor', ['y']],
-    ]);
+  const headers = headersFromRaw(['A', '1', 'b', 'a', 'a', '2', '__proto__', 'x', 'X-Name', 'y', 'odd']);
+  it.each([
+    { name: 'a', values: ['1', '2'], why: 'every value, in any case of the name' },
+    { name: 'x-name', values: ['y'], why: 'asked for in lower case' },
+    { name: '__proto__', values: ['x'], why: 'no prototype trap' },
+    { name: 'constructor', values: undefined, why: 'not sent' },
+    { name: 'x', values: undefined, why: 'a value is no name' },
+    { name: 'odd', values: undefined, why: 'a name without a value is none' },
+  ])('$name: $why', ({ name, values }) => {
+    expect([headers.get(name), headers.has(name)]).toEqual([values, values !== undefined]);
   });
 });

@@ -1,7 +1,7 @@
 /** The vocabulary of request authentication. spec: Authentication of deliveries; contract §5.5 (Credentials) and §6. */
 
 /** Header name (lower-case) → every value it was sent with, in order. */
-export type Headers = ReadonlyMap<string, readonly string[]>;
+export type Headers = Pick<ReadonlyMap<string, readonly string[]>, 'get' | 'has'>;
 
 /** A provider's signature scheme as data, interpreted by one engine. */
 export interface SignatureScheme {

@@ -34,6 +34,7 @@ export function clientAddress(
  * result of `clientAddress`.
  */
 export function addressKeyOf(address: string): string {
+  if (!address.includes(':')) return address; // IPv4 as it is always written, or unknown
   const bytes = parseAddress(address);
   if (bytes === undefined) return UNKNOWN_ADDRESS;
   if (bytes.length === 4) return formatAddress(bytes);

@@ -51,7 +51,7 @@ export {
 } from './paths.ts';
 export { SlotRing, type SlotResult } from './slots.ts';
 export { drawRequest, type Draw } from './buckets.ts';
-export { failureKey, spendFailure, type FailureBudgets, type FailureVerdict } from './failure-budgets.ts';
+export { FailureBudgets, failureKey, type FailureBudgetOptions, type FailureVerdict } from './failure-budgets.ts';
 export {
   formatAddress,
   isWithin as isAddressWithin,
@@ -61,7 +61,7 @@ export {
   type IpAddress,
 } from './addresses.ts';
 export { addressKeyOf, clientAddress } from './client-addresses.ts';
-export { NOTHING_REFUSED, refusedLogDecision, type RefusedLogAction, type RefusedLogState } from './refused-log.ts';
+export { RefusedLogPolicy, type RefusedLogAction } from './refused-log.ts';
 export { refusalDetails, type RefusalDetails } from './refusals.ts';
 export { retentionClass, retentionCutoffMs, type RetentionClass } from './retention.ts';
 export { decideRuns, type SkippedAutomation, type Starts, type WebhookSubscription } from './starts.ts';

@@ -32,15 +32,18 @@ export type IngressPath =
  */
 export function splitIngressPath(rawUrl: string): IngressPath {
   const path = withoutQuery(rawUrl.startsWith('/') ? rawUrl : rawUrl.replace(ABSOLUTE_FORM, ''));
-  if (!path.startsWith(INGRESS_PATH_PREFIX)) return { kind: 'not-found' };
-  const segments = path.slice(INGRESS_PATH_PREFIX.length).split('/');
-  if (segments.length > 1 && segments.at(-1) === '') segments.pop();
-  const [uidSegment = '', tokenSegment] = segments;
-  const uid = decodeSegment(uidSegment);
-  if (uid === undefined || uid === '') return { kind: 'not-found' };
-  const token = tokenSegment === undefined ? {} : { token: { decoded: decodeSegment(tokenSegment) } };
-  return { kind: 'webhook', uid, ...token, deeper: segments.length > 2 };
+  if (!path.startsWith(INGRESS_PATH_PREFIX)) return NOT_FOUND;
+  const slash = path.indexOf('/', INGRESS_PATH_PREFIX.length);
+  const uid = decodeSegment(path.slice(INGRESS_PATH_PREFIX.length, slash < 0 ? undefined : slash));
+  if (uid === undefined || uid === '') return NOT_FOUND;
+  if (slash < 0 || slash === path.length - 1) return { kind: 'webhook', uid, token: undefined, deeper: false };
+  const end = path.endsWith('/') ? path.length - 1 : path.length;
+  const next = path.slice(0, end).indexOf('/', slash + 1);
+  const token = { decoded: decodeSegment(path.slice(slash + 1, next < 0 ? end : next)) };
+  return { kind: 'webhook', uid, token, deeper: next >= 0 };
 }
+
+const NOT_FOUND: IngressPath = { kind: 'not-found' };
 
 export type IngressRoute = { ok: true; token?: string } | { ok: false; reason: 'not-found' };
 

@@ -1,13 +1,8 @@
 /** Slots, failure budgets and the refused log: everything that is counted over the last minute. */
 import * as fc from 'fast-check';
-import {
-  failureKey,
-  NOTHING_REFUSED,
-  refusedLogDecision,
-  spendFailure,
-  SlotRing,
-  type FailureBudgets,
-} from './index.ts';
+import { FailureBudgets, failureKey, RefusedLogPolicy, SlotRing, type FailureVerdict } from './index.ts';
+import { tryAcquire } from './windows.ts';
+import { examples } from '../../test/support/tier.ts';
 
 const NOW = 1_700_000_000_000;
 const full = (oldest: number): number[] => Array.from({ length: 60 }, (_, index) => oldest + index);
@@ -87,72 +82,103 @@ describe('SlotRing', () => {
   });
 });
 
-describe('spendFailure', () => {
-  const spend = (budgets: FailureBudgets, key: string, nowMs: number, maxKeys = 100): ReturnType<typeof spendFailure> =>
-    spendFailure(budgets, key, nowMs, { maxKeys });
-
+describe('FailureBudgets', () => {
   it('lets 20 a minute pass, then announces a wait that stays true under more failures', () => {
-    const budgets: FailureBudgets = new Map();
+    const budgets = new FailureBudgets({ maxKeys: 100 });
     for (let count = 0; count < 20; count += 1)
-      expect(spend(budgets, 'k', NOW + count * 1000)).toEqual({ withinBudget: true });
-    expect(spend(budgets, 'k', NOW + 20_000)).toEqual({ withinBudget: false, retryAfterSeconds: 40 });
-    expect(spend(budgets, 'k', NOW + 59_999)).toEqual({ withinBudget: false, retryAfterSeconds: 1 });
-    expect(spend(budgets, 'k', NOW + 60_000)).toEqual({ withinBudget: true });
+      expect(budgets.spend('k', NOW + count * 1000)).toEqual({ withinBudget: true });
+    expect(budgets.spend('k', NOW + 20_000)).toEqual({ withinBudget: false, retryAfterSeconds: 40 });
+    expect(budgets.spend('k', NOW + 59_999)).toEqual({ withinBudget: false, retryAfterSeconds: 1 });
+    expect(budgets.spend('k', NOW + 60_000)).toEqual({ withinBudget: true });
   });
 
   it('counts each webhook and client apart', () => {
-    const budgets: FailureBudgets = new Map();
-    for (let count = 0; count < 21; count += 1) spend(budgets, failureKey('wh_a', '192.0.2.1'), NOW);
-    expect(spend(budgets, failureKey('wh_a', '192.0.2.1'), NOW)).toMatchObject({ withinBudget: false });
-    expect(spend(budgets, failureKey('wh_a', '192.0.2.2'), NOW)).toEqual({ withinBudget: true });
-    expect(spend(budgets, failureKey('wh_b', '192.0.2.1'), NOW)).toEqual({ withinBudget: true });
+    const budgets = new FailureBudgets({ maxKeys: 100 });
+    for (let count = 0; count < 21; count += 1) budgets.spend(failureKey('wh_a', '192.0.2.1'), NOW);
+    expect(budgets.spend(failureKey('wh_a', '192.0.2.1'), NOW)).toMatchObject({ withinBudget: false });
+    expect(budgets.spend(failureKey('wh_a', '192.0.2.2'), NOW)).toEqual({ withinBudget: true });
+    expect(budgets.spend(failureKey('wh_b', '192.0.2.1'), NOW)).toEqual({ withinBudget: true });
   });
 
   it('holds at most maxKeys, and forgets those first that failed least recently', () => {
-    const budgets: FailureBudgets = new Map();
-    for (let count = 0; count < 21; count += 1) spend(budgets, 'loud', NOW, 10);
+    const budgets = new FailureBudgets({ maxKeys: 10 });
+    for (let count = 0; count < 21; count += 1) budgets.spend('loud', NOW);
     for (let count = 0; count < 1000; count += 1) {
-      spend(budgets, `other-${count}`, NOW, 10);
-      if (count % 5 === 0) spend(budgets, 'loud', NOW, 10);
+      budgets.spend(`other-${count}`, NOW);
+      if (count % 5 === 0) budgets.spend('loud', NOW);
     }
     expect(budgets.size).toBe(10);
-    expect(spend(budgets, 'loud', NOW, 10)).toMatchObject({ withinBudget: false });
-    expect(budgets.has('other-0')).toBe(false);
+    expect(budgets.spend('loud', NOW)).toMatchObject({ withinBudget: false });
+    expect(budgets.spend('other-0', NOW)).toEqual({ withinBudget: true });
+  });
+
+  it('says of any history what a list of times for each key says, in order of their failures', () => {
+    const failure = fc.record({ key: fc.integer({ min: 0, max: 7 }), afterMs: fc.integer({ min: 0, max: 9_000 }) });
+    const jump = fc.record({ key: fc.constant(0), afterMs: fc.integer({ min: -200_000, max: 200_000 }) });
+    const history = fc.array(fc.oneof({ weight: 40, arbitrary: failure }, { weight: 1, arbitrary: jump }), {
+      minLength: 100,
+      maxLength: 400,
+    });
+    fc.assert(
+      fc.property(history, fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 20 }), (steps, maxKeys, max) => {
+        const budgets = new FailureBudgets({ maxKeys, perMinute: max });
+        const windows = new Map<string, readonly number[]>();
+        let now = NOW;
+        for (const { key, afterMs } of steps) {
+          now += afterMs;
+          expect(budgets.spend(`k${key}`, now)).toEqual(spendByList(windows, `k${key}`, now, { maxKeys, max }));
+          expect(budgets.size).toBe(windows.size);
+        }
+      }),
+      { numRuns: examples(100) },
+    );
   });
 });
 
-describe('refusedLogDecision', () => {
-  const refuse = (
-    times: number,
-    from = NOTHING_REFUSED,
-    nowMs = NOW,
-  ): { actions: string[]; state: typeof NOTHING_REFUSED } => {
-    let state = from;
-    const actions: string[] = [];
-    for (let count = 0; count < times; count += 1) {
-      const decision = refusedLogDecision(state, nowMs);
-      actions.push(decision.action);
-      state = decision.state;
-    }
-    return { actions, state };
-  };
+/** Failure times by key, least recently failing first: the plain way that the budgets must agree with. */
+function spendByList(
+  windows: Map<string, readonly number[]>,
+  key: string,
+  nowMs: number,
+  { maxKeys, max }: { maxKeys: number; max: number },
+): FailureVerdict {
+  const window = windows.get(key) ?? [];
+  const acquired = tryAcquire(window, nowMs, max);
+  windows.delete(key);
+  windows.set(key, acquired.ok ? acquired.window : window);
+  const [oldest] = windows.keys();
+  if (windows.size > maxKeys && oldest !== undefined) windows.delete(oldest);
+  return acquired.ok ? { withinBudget: true } : { withinBudget: false, retryAfterSeconds: acquired.retryAfterSeconds };
+}
+
+describe('RefusedLogPolicy', () => {
+  const refuse = (times: number, policy = new RefusedLogPolicy(), nowMs = NOW): string[] =>
+    Array.from({ length: times }, () => policy.next(nowMs));
 
   it('writes 60 one by one and counts the rest in one entry', () => {
-    const { actions } = refuse(1000);
+    const actions = refuse(1000);
     expect(actions.slice(0, 60)).toEqual(Array.from({ length: 60 }, () => 'entry'));
     expect(actions[60]).toBe('begin-count');
     expect(new Set(actions.slice(61))).toEqual(new Set(['add-to-count']));
   });
 
   it('writes one by one again when the minute is over, and begins a new count then', () => {
-    const { state } = refuse(100);
-    const later = refuse(61, state, NOW + 60_000);
-    expect(later.actions[0]).toBe('entry');
-    expect(later.actions[60]).toBe('begin-count');
+    const policy = new RefusedLogPolicy();
+    refuse(100, policy);
+    const later = refuse(61, policy, NOW + 60_000);
+    expect([later[0], later[60]]).toEqual(['entry', 'begin-count']);
+  });
+
+  it('begins another count where the one before could not be written', () => {
+    const policy = new RefusedLogPolicy();
+    refuse(61, policy);
+    policy.endCount();
+    expect(refuse(2, policy)).toEqual(['begin-count', 'add-to-count']);
   });
 
   it('a clock that went far back does not silence the log', () => {
-    const { state } = refuse(100);
-    expect(refuse(1, state, NOW - 3_600_000).actions).toEqual(['entry']);
+    const policy = new RefusedLogPolicy();
+    refuse(100, policy);
+    expect(refuse(1, policy, NOW - 3_600_000)).toEqual(['entry']);
   });
 });

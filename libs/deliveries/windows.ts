@@ -24,7 +24,7 @@ export function tryAcquire(window: readonly number[], nowMs: number, max: number
   // With more than `max` counted (a lowered limit), a place is free only when all but max − 1 have left.
   const leaving = ascending(counted)[counted.length - max] ?? nowMs;
   const waitMs = leaving + RATE_WINDOW_MS - nowMs;
-  return { ok: false, waitMs, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) };
+  return { ok: false, waitMs, retryAfterSeconds: retryAfterSeconds(waitMs) };
 }
 
 /** Nearly always they are already. */
@@ -32,4 +32,33 @@ function ascending(times: number[]): number[] {
   return times.every((at, index) => index === 0 || (times[index - 1] ?? 0) <= at)
     ? times
     : times.toSorted((a, b) => a - b);
+}
+
+/** The same window in place, for what is asked at every request: nothing is copied, nothing is made anew. */
+export class SlidingWindow {
+  /** Ascending, at most `max`. */
+  private readonly times: number[] = [];
+  private readonly max: number;
+
+  constructor(max: number) {
+    this.max = max;
+  }
+
+  /** Takes a place at `nowMs` and answers 0; where there is none, milliseconds until one is free. As `tryAcquire`. */
+  acquire(nowMs: number): number {
+    const { times } = this;
+    while (times.length > 0 && (times[0] as number) <= nowMs - RATE_WINDOW_MS) times.shift();
+    // Times that a clock which went backwards has left far ahead.
+    while (times.length > 0 && (times.at(-1) as number) > nowMs + RATE_WINDOW_MS) times.pop();
+    if (times.length >= this.max) return (times[0] as number) + RATE_WINDOW_MS - nowMs;
+    times.push(nowMs);
+    for (let at = times.length - 1; at > 0 && (times[at - 1] as number) > nowMs; at -= 1)
+      [times[at - 1], times[at]] = [nowMs, times[at - 1] as number];
+    return 0;
+  }
+}
+
+/** A wait as Retry-After announces it: whole seconds, at least one. */
+export function retryAfterSeconds(waitMs: number): number {
+  return Math.max(1, Math.ceil(waitMs / 1000));
 }

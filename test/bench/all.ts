@@ -1,9 +1,10 @@
 /**
  * All measurements that others can repeat, in one run on one machine: `npm run bench [-- --quick] [--only accept,soak]
- * [--soak MINUTES] [--json FILE]`.
+ * [--soak MINUTES] [--soak-rate N] [--json FILE]`.
  */
 import { writeFile } from 'node:fs/promises';
 import { accept } from './accept.ts';
+import { acceptance } from './acceptance.ts';
 import { readOptions, usageOf, type Options } from './arguments.ts';
 import { Bench, type Stage } from './bench.ts';
 import { machine } from './figures.ts';
@@ -15,13 +16,13 @@ import { refused } from './refused.ts';
 import { replicas } from './replicas.ts';
 import { soak } from './soak.ts';
 
-const STAGES: readonly Stage[] = [accept, replicas, receivers, refused, many, million, soak];
+const STAGES: readonly Stage[] = [acceptance, accept, replicas, receivers, refused, many, million, soak];
 
 const EXIT_USAGE = 64;
 const EXIT_SIGNAL = 130;
 
 const options = optionsOf(process.argv.slice(2));
-const bench = await Bench.begin({ quick: options.quick, soakMinutes: options.soakMinutes });
+const bench = await Bench.begin({ ...options, soakRate: options.soakRate });
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void bench.end().finally(() => process.exit(EXIT_SIGNAL)));
 try {

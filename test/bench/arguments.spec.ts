@@ -6,10 +6,10 @@ const STAGES = ['accept', 'soak'];
 
 describe('the command line', () => {
   it.each([
-    { argv: [], options: { quick: false, only: undefined, soakMinutes: 0, json: undefined } },
+    { argv: [], options: { quick: false, only: undefined, soakMinutes: 0, soakRate: undefined, json: undefined } },
     {
-      argv: ['--quick', '--only', 'soak,accept', '--soak', '0.5', '--json', 'a.json'],
-      options: { quick: true, only: ['soak', 'accept'], soakMinutes: 0.5, json: 'a.json' },
+      argv: ['--quick', '--only', 'soak,accept', '--soak', '0.5', '--soak-rate', '3000', '--json', 'a.json'],
+      options: { quick: true, only: ['soak', 'accept'], soakMinutes: 0.5, soakRate: 3_000, json: 'a.json' },
     },
     { argv: ['--help'], options: undefined },
     { argv: ['-h', '--only', 'nothing'], options: undefined },
@@ -19,11 +19,13 @@ describe('the command line', () => {
     { argv: ['--only', 'accept,sokk'], says: /^--only: there is no stage sokk; there are accept, soak$/ },
     { argv: ['--soak', '1441'], says: /^--soak: must be minutes from 0 to 1440$/ },
     { argv: ['--soak', 'long'], says: /^--soak/ },
+    { argv: ['--soak-rate', '0'], says: /^--soak-rate: must be deliveries a second from 1 to 100000$/ },
     { argv: ['--slow'], says: /--slow/ },
   ])('$argv is refused', ({ argv, says }) => expect(() => readOptions(argv, STAGES)).toThrow(says));
 
   it('is described with every option and stage', () => {
     const usage = usageOf(STAGES);
-    for (const word of ['--quick', '--only', '--soak', '--json', '--help', ...STAGES]) expect(usage).toContain(word);
+    for (const word of ['--quick', '--only', '--soak', '--soak-rate', '--json', '--help', ...STAGES])
+      expect(usage).toContain(word);
   });
 });

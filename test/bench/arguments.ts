@@ -3,6 +3,8 @@ import { parseArgs } from 'node:util';
 
 /** A day. */
 const SOAK_MINUTES_MAX = 1_440;
+/** Above what any one process takes. */
+const SOAK_RATE_MAX = 100_000;
 
 export interface Options {
   quick: boolean;
@@ -10,6 +12,8 @@ export interface Options {
   only?: readonly string[];
   /** 0: none. */
   soakMinutes: number;
+  /** Deliveries a second of the soak; undefined: a share of what the machine takes. */
+  soakRate?: number;
   /** File for the report. */
   json?: string;
 }
@@ -21,6 +25,7 @@ export function readOptions(argv: readonly string[], stages: readonly string[]):
     quick = false,
     only,
     soak = '0',
+    'soak-rate': rate,
     json,
   } = parseArgs({
     args: [...argv],
@@ -29,6 +34,7 @@ export function readOptions(argv: readonly string[], stages: readonly string[]):
       quick: { type: 'boolean' },
       only: { type: 'string' },
       soak: { type: 'string' },
+      'soak-rate': { type: 'string' },
       json: { type: 'string' },
     },
   }).values;
@@ -40,14 +46,18 @@ export function readOptions(argv: readonly string[], stages: readonly string[]):
   const soakMinutes = Number(soak);
   if (!(soakMinutes >= 0 && soakMinutes <= SOAK_MINUTES_MAX))
     throw new TypeError(`--soak: must be minutes from 0 to ${SOAK_MINUTES_MAX}`);
-  return { quick, only: names, soakMinutes, json };
+  const soakRate = rate === undefined ? undefined : Number(rate);
+  if (soakRate !== undefined && !(soakRate >= 1 && soakRate <= SOAK_RATE_MAX))
+    throw new TypeError(`--soak-rate: must be deliveries a second from 1 to ${SOAK_RATE_MAX}`);
+  return { quick, only: names, soakMinutes, soakRate, json };
 }
 
 export function usageOf(stages: readonly string[]): string {
   return `usage: npm run bench [-- OPTION …]
   --quick           few and short rounds: shows that everything works, its figures are rough
   --only STAGE,…    of ${stages.join(', ')}; else all, soak only with --soak
-  --soak MINUTES    how long the soak takes (0 to ${SOAK_MINUTES_MAX})
+  --soak MINUTES    how long the soak takes on each database (0 to ${SOAK_MINUTES_MAX})
+  --soak-rate N     its deliveries a second (1 to ${SOAK_RATE_MAX}); else a share of what the machine takes
   --json FILE       writes figures and aims there too
   --help            this
 `;

@@ -43,23 +43,29 @@ const POSTGRES_SETTINGS = [
 /** Writes that a disk is tried with. */
 const SYNCED_WRITES = 100;
 
+/** How much is measured; see the members of Bench. */
+type Extent = Pick<Bench, 'quick' | 'soakMinutes' | 'soakRate'>;
+
 export class Bench {
   /** Fewer rounds, shorter ones, fewer rows. */
   readonly quick: boolean;
   /** How long the soak lasts, minutes. */
   readonly soakMinutes: number;
+  /** Its deliveries a second; undefined: a share of what the machine takes. */
+  readonly soakRate: number | undefined;
   readonly box: string;
   private readonly ends: (() => Promise<void>)[] = [];
   private server: Promise<PostgresServer> | undefined;
 
-  private constructor(box: string, quick: boolean, soakMinutes: number) {
+  private constructor(box: string, { quick, soakMinutes, soakRate }: Extent) {
     this.box = box;
     this.quick = quick;
     this.soakMinutes = soakMinutes;
+    this.soakRate = soakRate;
   }
 
-  static async begin({ quick, soakMinutes }: { quick: boolean; soakMinutes: number }): Promise<Bench> {
-    return new Bench(await mkdtemp(join(tmpdir(), 'millwright-bench-')), quick, soakMinutes);
+  static async begin(extent: Extent): Promise<Bench> {
+    return new Bench(await mkdtemp(join(tmpdir(), 'millwright-bench-')), extent);
   }
 
   /** Done when the stage is over, the last one first. */

@@ -21,6 +21,24 @@ export interface Load {
   addresses: number;
   /** Bytes of the n-th request. */
   request(n: number): Buffer;
+  /** HTTP, if not said. */
+  protocol?: Protocol;
+}
+
+/** What is said on a connection besides the requests, and how their answers look. */
+export interface Protocol {
+  /** Sent once, before the first request. */
+  greeting(connection: number): Buffer;
+  /** A request as this connection sends it. */
+  request(bytes: Buffer, connection: number): Buffer;
+  /** The answer in what came since the request was sent; undefined until it is complete. */
+  answerIn(bytes: Buffer): Answer | undefined;
+}
+
+export interface Answer {
+  status: string;
+  /** The server closes the connection behind it. */
+  closes: boolean;
 }
 
 export interface LoadResult {
@@ -34,6 +52,8 @@ export interface LoadResult {
   /** Answers by status; `broken`: connections that ended before their answer. */
   statuses: Record<string, number>;
 }
+
+const HTTP: Protocol = { greeting: () => Buffer.alloc(0), request: (bytes) => bytes, answerIn: httpAnswerIn };
 
 /** 127.0.0.1 is the servers'. */
 const FIRST_ADDRESS = 2;
@@ -108,6 +128,8 @@ class Connection {
   private readonly load: Load;
   private readonly course: Course;
   private readonly localAddress: string | undefined;
+  private readonly index: number;
+  private readonly protocol: Protocol;
   private socket: Socket | undefined;
   /** Taken, and not yet written. */
   private waiting: number | undefined;
@@ -119,6 +141,8 @@ class Connection {
   constructor(load: Load, course: Course, index: number) {
     this.load = load;
     this.course = course;
+    this.index = index;
+    this.protocol = load.protocol ?? HTTP;
     this.localAddress = load.addresses > 1 ? `127.0.0.${FIRST_ADDRESS + (index % load.addresses)}` : undefined;
   }
 
@@ -135,6 +159,8 @@ class Connection {
     socket.setNoDelay(true);
     socket.once('connect', () => {
       this.failedConnects = 0;
+      const greeting = this.protocol.greeting(this.index);
+      if (greeting.length > 0) socket.write(greeting);
       this.send();
     });
     socket.on('data', (chunk) => this.read(chunk));
@@ -155,13 +181,13 @@ class Connection {
   private write(countsFromMs: number): void {
     if (this.waiting === undefined || this.socket?.writable !== true || this.socket.connecting) return;
     this.countsFromMs = countsFromMs;
-    this.socket.write(this.load.request(this.waiting));
+    this.socket.write(this.protocol.request(this.load.request(this.waiting), this.index));
     this.waiting = undefined;
   }
 
   private read(chunk: Buffer): void {
     this.received = this.received === undefined ? chunk : Buffer.concat([this.received, chunk]);
-    const answer = answerIn(this.received);
+    const answer = this.protocol.answerIn(this.received);
     if (answer === undefined || this.countsFromMs === undefined) return;
     this.course.answered(answer.status, performance.now() - this.countsFromMs);
     this.received = undefined;
@@ -190,14 +216,8 @@ class Connection {
   }
 }
 
-interface Answer {
-  status: string;
-  /** The server closes the connection behind it. */
-  closes: boolean;
-}
-
 /** The answer, once it is complete; every server measured here says how long its answers are. */
-function answerIn(bytes: Buffer): Answer | undefined {
+function httpAnswerIn(bytes: Buffer): Answer | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return undefined;
   const head = bytes.toString('latin1', 0, end + 2);

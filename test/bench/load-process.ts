@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { generate } from './load-generator.ts';
 import type { LoadOrder } from './loads.ts';
+import { natsProtocol } from './nats.ts';
 import { requestOf } from './senders.ts';
 
 process.on('message', (order: LoadOrder) => {
@@ -22,7 +23,11 @@ async function carryOut(order: LoadOrder): Promise<unknown> {
     return requestOf(sender, target, `bench-${tag}-${String(n).padStart(9, '0')}`, port, nowMs, reportOf);
   });
   const before = process.cpuUsage();
-  const result = await generate({ ...order, request: (n) => requests[n % requests.length] as Buffer });
+  const result = await generate({
+    ...order,
+    request: (n) => requests[n % requests.length] as Buffer,
+    protocol: sender === 'nats' ? natsProtocol(targets[0]?.secret ?? '') : undefined,
+  });
   const used = process.cpuUsage(before);
   return { ...result, generatorBusy: (used.user + used.system) / 1e6 / result.seconds };
 }

@@ -16,7 +16,7 @@ const WEBHOOKS = 20;
  * The smallest takes at most 100 deliveries a second because of the rate limit: rates are compared with the one in the
  * middle.
  */
-const FACTORIES = { few: 5, some: 50, many: 4_000 };
+export const FACTORIES = { few: 5, some: 50, many: 4_000 };
 /** Of the middle one's webhooks; below 60 in a minute over all rounds. */
 const EACH_ROUND_MAX = 8;
 /** Garbage of the start is collected by then. */
@@ -36,7 +36,7 @@ interface Started {
 
 async function run(bench: Bench): Promise<Report> {
   const all: Started[] = [];
-  for (const factories of Object.values(FACTORIES)) all.push(await start(bench, factories));
+  for (const factories of Object.values(FACTORIES)) all.push(await startWithWebhooks(bench, factories));
   const [, some, most] = all as [Started, Started, Started];
   const drive = driver(bench, some.seeded.targets.token.length * EACH_ROUND_MAX);
   for (const one of [some, most]) await drive(one, 0); // warms them up
@@ -115,7 +115,8 @@ async function run(bench: Bench): Promise<Report> {
   };
 }
 
-async function start(bench: Bench, factories: number): Promise<Started> {
+/** A service with so many factories of 20 webhooks, and what it took of memory once it had started. */
+export async function startWithWebhooks(bench: Bench, factories: number): Promise<Started> {
   const seeded = await seeding(bench, factories);
   const service = await seeded.start();
   await new Promise((resolve) => setTimeout(resolve, WARM_UP_MS));
@@ -168,6 +169,7 @@ function driver(bench: Bench, count: number): (one: Started, round: number, perS
   };
 }
 
-function mib({ pid }: RunningService): number {
+/** Resident now. */
+export function mib({ pid }: RunningService): number {
   return memoryOf(pid).residentBytes / 1_048_576;
 }

@@ -1,5 +1,9 @@
-/** Millwright beside programs that people receive webhooks with: Debian's `webhook`, and Node-RED. */
+/**
+ * Millwright beside programs that people receive webhooks with: Debian's `webhook`, Node-RED, and NATS JetStream as the
+ * durable queue that others put behind a receiver of their own.
+ */
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { answers, type Bench, type Server, type Stage } from './bench.ts';
@@ -13,6 +17,7 @@ import {
   type LoadOrder,
   type Measured,
 } from './loads.ts';
+import { createStream } from './nats.ts';
 import type { Cell, Report } from './report.ts';
 import { seededService, type SeededService } from './seeded-service.ts';
 import type { Target } from './senders.ts';
@@ -39,10 +44,14 @@ const AIM = 3;
 interface Receiver {
   name: string;
   server: Server;
-  targets: Readonly<Record<Proof, readonly Target[]>>;
+  targets: Readonly<Partial<Record<Proof, readonly Target[]>>>;
+  /** What a good answer is called; `202` if not said. */
+  accepted?: string;
   requestsMax: number;
   /** It answers before what it starts has ended. */
   goesOn: boolean;
+  /** What is on the disk when it answers. */
+  durable: string;
   /** What it does with a delivery, and what not. */
   does: string;
 }
@@ -57,11 +66,16 @@ async function run(bench: Bench): Promise<Report> {
     webhooks: WEBHOOKS,
   });
   if ('reason' in seeded) throw new Error(seeded.reason);
-  const found = [await ours(seeded), ...(await debianWebhook(bench, seeded)), ...(await nodeRed(bench, seeded))];
+  const found = [
+    await ours(seeded),
+    ...(await debianWebhook(bench, seeded)),
+    ...(await nodeRed(bench, seeded)),
+    await nats(bench),
+  ];
   const running = found.filter((one) => typeof one !== 'string');
   const generator = bench.generator();
   const contestants = running.flatMap((receiver) =>
-    PROOFS.map((proof): Contestant => ({
+    proofsOf(receiver).map((proof): Contestant => ({
       name: keyOf(receiver, proof),
       measure: () => drive(bench, generator, receiver, proof),
     })),
@@ -74,11 +88,12 @@ async function run(bench: Bench): Promise<Report> {
   return {
     name: 'receivers',
     title: 'beside other programs that receive webhooks, SQLite',
-    columns: ['receiver', 'sender', '/s', 'Millwright ×', 'CPU µs', 'p50 ms', 'p99 ms'],
+    columns: ['receiver', 'sender', '/s', 'Millwright ×', 'CPU µs', 'p50 ms', 'p99 ms', 'on disk when answered'],
     rows: running.flatMap((receiver) =>
-      PROOFS.map((proof): Cell[] => {
-        const at = middle(measured.get(keyOf(receiver, proof)));
-        return [receiver.name, proof, at.perSecond, ratio(receiver, proof), at.cpuMicros, at.p50Ms, at.p99Ms];
+      proofsOf(receiver).map((proof): Cell[] => {
+        const { perSecond, cpuMicros, p50Ms, p99Ms } = middle(measured.get(keyOf(receiver, proof)));
+        const { name, durable } = receiver;
+        return [name, proof, perSecond, ratio(receiver, proof), cpuMicros, p50Ms, p99Ms, durable];
       }),
     ),
     aims: running
@@ -96,27 +111,29 @@ async function run(bench: Bench): Promise<Report> {
       ...running.map(({ name, does }) => `${name}: ${does}`),
       ...found.filter((one) => typeof one === 'string'),
       ...[...measured].flatMap(([name, rounds]) => {
-        const others = unwanted(rounds, '202');
+        const accepted = running.find((receiver) => name.startsWith(`${receiver.name}, `))?.accepted ?? '202';
+        const others = unwanted(rounds, accepted);
         return others === undefined ? [] : [`${name}: NOT ACCEPTED ${others}`];
       }),
     ],
   };
 }
 
+const proofsOf = ({ targets }: Receiver): Proof[] => PROOFS.filter((proof) => targets[proof] !== undefined);
 const keyOf = ({ name }: Receiver, proof: Proof): string => `${name}, ${proof}`;
 
 /** A load, and then the time until what it started has ended. */
 async function drive(
   bench: Bench,
   generator: LoadGenerator,
-  { server, targets, requestsMax, goesOn }: Receiver,
+  { server, targets, accepted, requestsMax, goesOn }: Receiver,
   proof: Proof,
 ): Promise<Measured> {
   const before = secondsOf([server.pid]);
   const order: LoadOrder = {
     port: server.port,
-    sender: proof,
-    targets: targets[proof],
+    sender: accepted === STORED ? 'nats' : proof,
+    targets: targets[proof] ?? [],
     from: 0,
     connections: CONNECTIONS,
     count: requestsMax,
@@ -156,6 +173,7 @@ async function ours(seeded: SeededService): Promise<Receiver> {
     targets: seeded.targets,
     requestsMax,
     goesOn: false,
+    durable: 'delivery, identity, run',
     does:
       'answers when delivery, identity and run are on disk; duplicates, the rate and the log are looked after; ' +
       'who works on the run is not measured here',
@@ -169,10 +187,7 @@ const DEBIAN = "Debian's webhook";
  * not installed.
  */
 async function debianWebhook(bench: Bench, { targets }: SeededService): Promise<(Receiver | string)[]> {
-  const program = (process.env['PATH'] ?? '')
-    .split(delimiter)
-    .map((folder) => join(folder, 'webhook'))
-    .find(existsSync);
+  const program = onPath('webhook');
   if (program === undefined)
     return [`${DEBIAN} SKIPPED: there is no program webhook on the PATH (apt-get install webhook)`];
   const version = spawnSync(program, ['-version'], { encoding: 'utf8' }).stdout.trim();
@@ -215,6 +230,7 @@ async function debianWebhook(bench: Bench, { targets }: SeededService): Promise<
       targets: to(false),
       requestsMax: STARTING_REQUESTS_MAX,
       goesOn: true,
+      durable: 'nothing',
       does:
         `${version}, as it is by default: answers, and starts a process (here /bin/true) behind the ` +
         `answer; ${keeps}`,
@@ -225,6 +241,7 @@ async function debianWebhook(bench: Bench, { targets }: SeededService): Promise<
       targets: to(true),
       requestsMax: STARTING_REQUESTS_MAX,
       goesOn: false,
+      durable: 'nothing',
       does: 'the same, answering when its command has ended (include-command-output-in-response)',
     },
   ];
@@ -268,11 +285,62 @@ async function nodeRed(bench: Bench, { targets }: SeededService): Promise<(Recei
       targets: { token: to('token'), github: to('github') },
       requestsMax: REQUESTS_MAX,
       goesOn: false,
+      durable: 'nothing',
       does:
         `${NODE_RED}: http in, a function that compares the token or the HMAC, http response; keeps nothing and ` +
         'starts nothing',
     },
   ];
+}
+
+/** How an acknowledged publication is called. */
+const STORED = 'stored';
+const NATS_SETTINGS = (port: number, folder: string, token: string): string =>
+  `listen: "127.0.0.1:${port}"\nauthorization { token: "${token}" }\n` +
+  `jetstream { store_dir: "${folder}", sync_interval: always }\n`;
+
+/** A stream in files. BENCH_NATS: the program, if it is not the one on the PATH; a reason where there is none. */
+async function nats(bench: Bench): Promise<Receiver | string> {
+  const program = process.env['BENCH_NATS'] ?? onPath('nats-server');
+  if (program === undefined) return 'NATS SKIPPED: there is no program nats-server on the PATH, and no BENCH_NATS';
+  const version = spawnSync(program, ['--version'], { encoding: 'utf8' }).stdout.trim();
+  const [folder, token] = [bench.folder('nats'), randomBytes(24).toString('hex')];
+  const file = join(folder, 'nats.conf');
+  writeFileSync(file, NATS_SETTINGS(0, folder, token));
+  if (spawnSync(program, ['-t', '-c', file]).status !== 0)
+    return `NATS SKIPPED: ${version} cannot sync every message (sync_interval: always comes with 2.10)`;
+  const server = await bench.program(
+    program,
+    (port) => {
+      writeFileSync(file, NATS_SETTINGS(port, folder, token));
+      return ['-c', file];
+    },
+    (port) =>
+      createStream(port, token).then(
+        () => true,
+        () => false,
+      ),
+  );
+  return {
+    name: 'NATS JetStream',
+    server,
+    targets: { token: [{ path: '/', secret: token }] },
+    accepted: STORED,
+    requestsMax: REQUESTS_MAX,
+    goesOn: false,
+    durable: 'message',
+    does:
+      `${version}, stream in files, sync_interval: always: one message of 1 KiB after the other on each connection, ` +
+      'acknowledged when it is synced; a connection proves itself once; remembers names for two minutes; no HTTP, no ' +
+      'signatures, no rate, no runs',
+  };
+}
+
+function onPath(name: string): string | undefined {
+  return (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, name))
+    .find(existsSync);
 }
 
 async function isThere(port: number, path: string): Promise<boolean> {

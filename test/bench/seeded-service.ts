@@ -27,6 +27,8 @@ export interface EmptyService {
   folder: string;
   /** Where SQLite is. */
   dataDir: string;
+  /** Where PostgreSQL is. */
+  databaseUrl: string | undefined;
   masterKey: Buffer;
   uidKey: Buffer;
   /** Starts it, or one more on the same PostgreSQL. It ends with the stage, or when it is told to. */
@@ -81,6 +83,7 @@ export async function emptyService(bench: Bench, backend: Backend): Promise<Empt
   return {
     backend,
     dataDir,
+    databaseUrl: database.url,
     folder,
     masterKey,
     uidKey,

@@ -59,6 +59,13 @@ describe('a request', () => {
     expect(verifyBearer(sent(sender, SECRETS.plain).headers, digestSecret(Buffer.from(SECRETS.plain))).ok).toBe(ok);
   });
 
+  it.each<{ sender: Sender; host: string }>([
+    { sender: 'token', host: '127.0.0.1:8080' },
+    { sender: 'wrong_host', host: 'elsewhere.invalid' },
+  ])('of $sender asks the host $host', ({ sender, host }) => {
+    expect(sent(sender, SECRETS.plain).headers.get('host')).toEqual([host]);
+  });
+
   it('of url_token has it in its path', () => {
     const path = splitIngressPath(sent('url_token', SECRETS.plain).path);
     expect(path).toMatchObject({ kind: 'webhook', uid: 'wh_1' });

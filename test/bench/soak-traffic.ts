@@ -2,10 +2,11 @@
  * What comes to a service all day at once: deliveries, refused ones, people who read and follow, runs that are worked
  * on, and changed files.
  */
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Millwright } from '#client';
 import { acceptOrder } from './accept.ts';
+import { databaseBytes } from './database-usage.ts';
 import { timed } from './figures.ts';
 import type { LoadGenerator, LoadOrder } from './loads.ts';
 import { memoryOf } from './process-memory.ts';
@@ -103,7 +104,7 @@ export class Traffic {
       atSeconds: (performance.now() - this.beganAtMs) / 1_000,
       residentBytes: memoryOf(this.service.pid).residentBytes,
       fileDescriptors: readdirSync(`/proc/${this.service.pid}/fd`).length,
-      databaseBytes: bytesBelow(this.seeded.dataDir),
+      databaseBytes: await databaseBytes(this.seeded),
       acceptP50Ms: p50Ms,
       acceptP99Ms: p99Ms,
       readMs: reads,
@@ -225,12 +226,6 @@ export class Traffic {
       throw new Error('a changed file was not applied');
     this.counts.passes += 1;
   }
-}
-
-function bytesBelow(folder: string): number {
-  return readdirSync(folder)
-    .filter((name) => name.startsWith('millwright.sqlite'))
-    .reduce((sum, name) => sum + statSync(join(folder, name), { throwIfNoEntry: false })!.size, 0);
 }
 
 function pause(ms: number): Promise<void> {

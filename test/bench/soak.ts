@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { acceptOrder } from './accept.ts';
-import type { Bench, Stage } from './bench.ts';
+import type { Backend, Bench, Stage } from './bench.ts';
 import { quantile, slopeAnHour, type Sample } from './figures.ts';
 import { middle } from './loads.ts';
 import type { Aim, Cell, Report } from './report.ts';
@@ -21,17 +21,35 @@ const EACH_A_MINUTE_MAX = 40;
 const MIB = 1_048_576;
 const AIMS = { residentMibAnHour: 20, heapMibAnHour: 10, descriptorsAnHour: 10, databaseGrowth: 1.2 };
 
-export const soak: Stage = { name: 'soak', run: async (bench) => [await run(bench)] };
+export const soak: Stage = {
+  name: 'soak',
+  async run(bench) {
+    const reports: Report[] = [];
+    for (const backend of ['SQLite', 'PostgreSQL'] as const) {
+      reports.push(await onOne(bench, backend));
+      await bench.endStage();
+    }
+    return reports;
+  },
+};
 
-async function run(bench: Bench): Promise<Report> {
+async function onOne(bench: Bench, backend: Backend): Promise<Report> {
   const minutes = bench.soakMinutes || MINUTES;
   const seeded = await seededService(bench, {
-    backend: 'SQLite',
+    backend,
     senders: ['token'],
     factories: FACTORIES,
     webhooks: WEBHOOKS,
   });
-  if ('reason' in seeded) throw new Error(seeded.reason);
+  if ('reason' in seeded)
+    return {
+      name: 'soak',
+      title: backend,
+      columns: [],
+      rows: [],
+      aims: [],
+      remarks: [`SKIPPED: ${seeded.reason}`],
+    };
   const samplesFile = join(bench.folder('soak'), 'samples');
   const sampler = `--import=${new URL('soak-sampler.js', import.meta.url).href}`;
   const service = await seeded.start({
@@ -50,12 +68,12 @@ async function run(bench: Bench): Promise<Report> {
   ).perSecond;
   const perSecond = Math.max(
     1,
-    Math.floor(Math.min(maximum * SHARE, (seeded.targets.token.length * EACH_A_MINUTE_MAX) / 60)),
+    Math.floor(Math.min(bench.soakRate ?? maximum * SHARE, (seeded.targets.token.length * EACH_A_MINUTE_MAX) / 60)),
   );
   const beganAtMs = Date.now();
   const traffic = new Traffic(service, seeded, perSecond, minutes);
   await traffic.flow({ accepted, starting, refused });
-  return told(traffic, insideOf(samplesFile, beganAtMs), { minutes, maximum, perSecond });
+  return told(traffic, insideOf(samplesFile, beganAtMs), { backend, minutes, maximum, perSecond });
 }
 
 async function rounds<T>(count: number, work: () => Promise<T>): Promise<T[]> {
@@ -76,7 +94,7 @@ function insideOf(file: string, beganAtMs: number): MemorySample[] {
 function told(
   traffic: Traffic,
   inside: readonly MemorySample[],
-  { minutes, maximum, perSecond }: { minutes: number; maximum: number; perSecond: number },
+  { backend, minutes, maximum, perSecond }: { backend: Backend; minutes: number; maximum: number; perSecond: number },
 ): Report {
   const { samples, counts, errors } = traffic;
   const outside = (value: (sample: (typeof samples)[number]) => number): Sample[] =>
@@ -149,7 +167,7 @@ function told(
   ];
   return {
     name: 'soak',
-    title: `${minutes} minutes of constant load, one process, SQLite`,
+    title: `${minutes} minutes of constant load, one process, ${backend}`,
     columns: ['figure', 'at first', 'half way', 'at last', 'more an hour'],
     rows: Object.values(drifts).map(({ what, first, half, last, anHour }): Cell[] => [what, first, half, last, anHour]),
     aims,

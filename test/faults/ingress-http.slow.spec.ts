@@ -197,8 +197,11 @@ describe('Host', () => {
   ])('$why: 421, for webhooks and API alike, each in its own form', async ({ host: named }) => {
     const at = (where: string): Promise<RawAnswer> =>
       exchange(mill.url, { target: where, headers: bearer, body: '{}', host: named() });
-    for (const where of [target, '/webhooks/w/nobody'])
-      expectConstant(await at(where), 421, '{"error": "this server does not answer for that host"}');
+    for (const where of [target, '/webhooks/w/nobody']) {
+      const { status, body, headers } = await at(where);
+      expect([status, body]).toEqual([421, '{"error": "this server does not answer for that host"}']);
+      expect(headers.get('connection')).toBe('keep-alive');
+    }
     for (const where of ['/api/v1/factory', '/']) {
       const answer = await at(where);
       expect([answer.status, answer.headers.get('content-type'), answer.headers.get('connection')]).toEqual([
@@ -207,6 +210,16 @@ describe('Host', () => {
         'close',
       ]);
     }
+  });
+
+  it('a delivery for another name leaves its connection to one for ours', async () => {
+    const connection = await connectRaw(mill.url);
+    connection.send(requestHead(mill.url, { target, headers: bearer, host: 'evil.example', declared: 2 }) + '{}');
+    expect((await connection.answer()).status).toBe(421);
+    const body = `{"n": ${(unique += 1)}}`;
+    connection.send(requestHead(mill.url, { target, headers: bearer, declared: body.length }) + body);
+    expect((await connection.answer()).status).toBe(202);
+    connection.destroy();
   });
 
   it('a target in absolute form names the host too', async () => {

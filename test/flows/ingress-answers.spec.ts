@@ -341,7 +341,28 @@ describe('3: more than 262,144 bytes is 413', () => {
   ])('$why', async ({ target, headers, status }) => {
     const declared = await send(target(), headers, big);
     expectRefusal(declared, status);
-    expect(declared.headers.get('connection')).toBe('close');
+    expect(declared.headers.get('connection')).toBe(status === 413 ? 'keep-alive' : 'close');
+  });
+
+  it.each([
+    {
+      why: 'up to 64 KiB more are skipped, and the connection takes the next one',
+      more: 65_536,
+      connection: 'keep-alive',
+    },
+    { why: 'more than that ends the connection', more: 65_537, connection: 'close' },
+  ])('$why', async ({ more, connection: then }) => {
+    const connection = await connectRaw(mill.url);
+    const [tooMuch, body] = ['x'.repeat(BODY_BYTES_MAX + more), fresh()];
+    connection.send(requestHead(mill.url, { target: path('plain'), headers: bearer(), declared: tooMuch.length }));
+    connection.send(tooMuch);
+    const answer = await connection.answer();
+    expectRefusal(answer, 413);
+    expect(answer.headers.get('connection')).toBe(then);
+    if (then === 'close') return connection.closed.then(() => connection.destroy());
+    connection.send(requestHead(mill.url, { target: path('plain'), headers: bearer(), declared: body.length }) + body);
+    expect((await connection.answer()).status).toBe(202);
+    connection.destroy();
   });
 
   it('is known from the declaration alone: nothing of the body need be sent', async () => {

@@ -3,13 +3,13 @@
  * offending member is named. contract §3.
  */
 import { createHash } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import { StandardSchemaValidationPipe } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { findJsonFault } from '#contracts';
 import { addressKeyOf, BODY_MS_MAX } from '#deliveries';
 import { needsOf } from './access-guard.ts';
 import { invalidMembers, RefusalError } from './error-codes.ts';
+import { declaredLength, readRawBody, waitsForContinue, type RawBody } from './raw-bodies.ts';
 import { recordOf } from './requests.ts';
 
 /** contract §3: larger ones hold up everybody else. */
@@ -37,13 +37,8 @@ export function parseJsonBodies(fastify: FastifyInstance, bodyMsMax = BODY_MS_MA
 
 /** The sender holds its body back until it is asked for: only now is it known that it is wanted. */
 async function continueWhenAsked(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<never> {
-  if (!needsOf(request).readsBodyItself && waitsForContinue(request)) reply.raw.writeContinue();
+  if (!needsOf(request).readsBodyItself && waitsForContinue(request.raw)) reply.raw.writeContinue();
   return payload as never;
-}
-
-/** Whether the sender holds its body back until it is asked for. HTTP/1.0 knows no interim answers. */
-export function waitsForContinue({ headers, raw }: FastifyRequest): boolean {
-  return /(?:^|\W)100-continue(?:$|\W)/i.test(headers.expect ?? '') && raw.httpVersion === '1.1';
 }
 
 async function readJson(request: FastifyRequest, bodyMsMax: number, budget: BodyBudget): Promise<unknown> {
@@ -222,62 +217,4 @@ export class BodyBudget {
   private refusal(status: number, detail: string): RefusalError {
     return new RefusalError('resource_unavailable', detail, { status, retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
-}
-
-export type RawBody =
-  | { kind: 'whole'; bytes: Buffer }
-  /** More than the limit: declared by Content-Length, or counted until it was passed. */
-  | { kind: 'too-large'; sizeBytes: number }
-  | { kind: 'timeout' }
-  /** The sender went away: there is nobody to answer. */
-  | { kind: 'aborted' };
-
-/**
- * Reads at most `bytesMax` bytes within `timeoutMs`. A declared length above the limit is refused unread; `begin` is
- * called before anything is read.
- */
-export function readRawBody(
-  request: IncomingMessage,
-  bytesMax: number,
-  timeoutMs: number,
-  begin: () => void = () => undefined,
-): Promise<RawBody> {
-  const declared = declaredLength(request);
-  if (declared !== undefined && declared > bytesMax) return Promise.resolve({ kind: 'too-large', sizeBytes: declared });
-  begin();
-  return collect(request, bytesMax, timeoutMs);
-}
-
-/** Content-Length as a number; node has refused malformed and repeated ones before. */
-export function declaredLength(request: IncomingMessage): number | undefined {
-  const text = request.headers['content-length'];
-  return text === undefined ? undefined : Number(text);
-}
-
-function collect(request: IncomingMessage, bytesMax: number, timeoutMs: number): Promise<RawBody> {
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    let isSettled = false;
-    const settle = (body: RawBody): void => {
-      if (isSettled) return;
-      isSettled = true;
-      clearTimeout(timer);
-      resolve(body);
-    };
-    const onGone = (): void => settle({ kind: 'aborted' });
-    const timer = setTimeout(() => settle({ kind: 'timeout' }), timeoutMs);
-    // Listeners stay: taking them off again costs more than their silence.
-    request.on('data', (chunk: Buffer) => {
-      if (isSettled) return; // somebody reads the rest only to be rid of it
-      size += chunk.length;
-      if (size <= bytesMax) return void chunks.push(chunk);
-      request.pause();
-      settle({ kind: 'too-large', sizeBytes: size });
-    });
-    request.on('end', () =>
-      settle({ kind: 'whole', bytes: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size) }),
-    );
-    request.on('aborted', onGone).on('error', onGone).on('close', onGone);
-  });
 }

@@ -2,14 +2,7 @@
  * How much one API key may ask and one client address may fail. Counted in each process by itself: of several that
  * answer the API, each allows as much. contract §3.10 (429).
  */
-import {
-  addressKeyOf,
-  drawRequest,
-  spendFailure,
-  type Draw,
-  type FailureBudgets,
-  type FailureVerdict,
-} from '#deliveries';
+import { addressKeyOf, drawRequest, FailureBudgets, type Draw, type FailureVerdict } from '#deliveries';
 
 /** Keys whose requests are counted at once; the least recently used ones are forgotten first, and begin anew. */
 const KEYS_MAX = 10_000;
@@ -27,11 +20,12 @@ export class Budgets {
   private readonly rates: Rates;
   private readonly nowMs: () => number;
   private readonly fullAtMs = new Map<string, number>();
-  private readonly failures: FailureBudgets = new Map();
+  private readonly failures: FailureBudgets;
 
   constructor(rates: Rates, nowMs: () => number) {
     this.rates = rates;
     this.nowMs = nowMs;
+    this.failures = new FailureBudgets({ maxKeys: ADDRESSES_MAX, perMinute: rates.failuresPerMinute });
   }
 
   /** Takes one request of a key; undefined where requests are not limited. */
@@ -48,11 +42,7 @@ export class Budgets {
 
   /** Counts a failed authentication. To be asked after a failure only: nobody's failures refuse a valid key. */
   spendFailure(clientAddress: string): FailureVerdict {
-    const { failuresPerMinute: perMinute } = this.rates;
-    if (perMinute === 0) return { withinBudget: true };
-    return spendFailure(this.failures, addressKeyOf(clientAddress), this.nowMs(), {
-      maxKeys: ADDRESSES_MAX,
-      perMinute,
-    });
+    if (this.rates.failuresPerMinute === 0) return { withinBudget: true };
+    return this.failures.spend(addressKeyOf(clientAddress), this.nowMs());
   }
 }

@@ -3,11 +3,11 @@
  * was meant for the API. contract §3.10 (Errors), §5.
  */
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { INGRESS_ANSWERS } from '#deliveries';
 import { problemAnswer, RefusalError } from './error-codes.ts';
-import { closeSocket, type ClosingAnswer } from './connections.ts';
+import { closeSocket, RawAnswer, type ClosingAnswer } from './connections.ts';
 import { findRecord, type RequestRecord } from './requests.ts';
 
 interface ParserError extends Error {
@@ -27,6 +27,9 @@ const TOO_LARGE: Fault = { status: 431, detail: 'the request headers are too lar
 const TOO_SLOW: Fault = { status: 408, detail: 'the request took too long' };
 const FOREIGN_HOST: Fault = { status: 421, detail: 'this server does not answer for that host' };
 
+/** A delivery that names another host: its connection may bring others. */
+export const MISDIRECTED_DELIVERY = new RawAnswer(FOREIGN_HOST.status, `{"error": "${FOREIGN_HOST.detail}"}`);
+
 const REASONS: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   405: 'Method Not Allowed',
@@ -41,32 +44,19 @@ const REASONS: Readonly<Record<number, string>> = {
 const REQUEST_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}) (?:[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?# ]*)?(\/[^ \r\n]*)/;
 const REQUEST_LINE_LOOKED_AT_BYTES = 1_024;
 
-/** Remembers what each socket is being answered, and answers what the parser refuses. */
+/** Answers what the parser refuses. */
 export class ClientErrors {
-  private readonly answering = new WeakMap<Socket, ServerResponse>();
   private readonly ended = new WeakSet<Socket>();
   private readonly publicUrl: string;
   constructor(publicUrl: string) {
     this.publicUrl = publicUrl;
   }
 
-  /** To be called with every request; answers what the one before on its connection is or was answered with. */
-  note({ socket }: IncomingMessage, response: ServerResponse): ServerResponse | undefined {
-    const before = this.answering.get(socket);
-    this.answering.set(socket, response);
-    return before;
-  }
-
-  /** Whether no later request has come on the socket. */
-  isLatest(socket: Socket, response: ServerResponse): boolean {
-    return this.answering.get(socket) === response;
-  }
-
-  answer(error: ParserError, socket: Socket): void {
+  /** `owed`: what is or was answered last on the socket. */
+  answer(error: ParserError, socket: Socket, owed: ServerResponse | undefined): void {
     if (this.ended.has(socket)) return; // the parser repeats itself with every further packet
     this.ended.add(socket);
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-    const owed = this.answering.get(socket);
     if (owed === undefined || owed.writableFinished) return this.close(socket, this.answerTo(error));
     // What we write while an earlier request of this connection is being decided would be taken for its answer.
     if (owed.req.complete) return endBehind(owed, socket);

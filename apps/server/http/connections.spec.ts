@@ -1,21 +1,22 @@
 /**
  * A server that stops does not wait for connections that browsers opened ahead, and does for requests that have begun.
  */
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { endSilentOnClose } from './connections.ts';
+import { Connections } from './connections.ts';
 
 describe('closing a server', () => {
   let server: Server;
   let port: number;
 
   beforeEach(async () => {
-    server = createServer(
-      { headersTimeout: 3_600_000, requestTimeout: 0 },
-      (request, response) => void response.end(request.url),
-    );
-    endSilentOnClose(server, 'connection');
+    server = createServer({ headersTimeout: 3_600_000, requestTimeout: 0 });
+    const connections = new Connections(server, false);
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      connections.begin(request, response, true);
+      response.end(request.url);
+    });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     ({ port } = server.address() as AddressInfo);

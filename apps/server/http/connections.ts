@@ -5,8 +5,9 @@
 import type { IncomingMessage, ServerResponse, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
-import { DRAIN_BYTES_MAX, DRAIN_MS_MAX } from '#deliveries';
+import { BODY_MS_MAX, DRAIN_BYTES_MAX, DRAIN_MS_MAX } from '#deliveries';
 import { RefusalError } from './error-codes.ts';
+import { declaredLength, skipRest, waitsForContinue } from './raw-bodies.ts';
 
 export interface ClosingAnswer {
   status: number;
@@ -33,6 +34,89 @@ export function answerAndClose(
   response.write(body);
   // Node closes the socket with the end of the answer; bytes that come in after that would make the kernel reset it.
   void drained(request).then(() => response.end());
+}
+
+/** A constant answer that is written without a framework. */
+export class RawAnswer {
+  readonly status: number;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** All header lines that are sent, name and value in turn. */
+  readonly lines: string[];
+  /**
+   * How much a body may declare so that what was not read of it is skipped and the connection can be used again,
+   * bytes.
+   */
+  readonly skippedBytesMax: number;
+
+  /** `body`: ASCII. `headers`: names in lower case, beside those of every answer. */
+  constructor(
+    status: number,
+    body: string,
+    headers: Readonly<Record<string, string>> = NO_HEADERS,
+    skippedBytesMax = DRAIN_BYTES_MAX,
+  ) {
+    this.status = status;
+    this.body = body;
+    this.headers = headers;
+    this.skippedBytesMax = skippedBytesMax;
+    this.lines = ['x-content-type-options', 'nosniff', 'content-type', 'application/json'];
+    this.lines.push('content-length', String(body.length));
+    if (headers !== NO_HEADERS) this.lines.push(...Object.entries(headers).flat());
+  }
+}
+
+const NO_HEADERS: Readonly<Record<string, string>> = {};
+
+interface Unsent {
+  request: IncomingMessage;
+  response: ServerResponse;
+  answer: RawAnswer;
+}
+
+/** Answers that wait for the end of the event loop's turn. */
+let unsent: Unsent[] = [];
+
+/**
+ * Sends an answer whether or not the request's body was read. Node says that a body is complete only when it has read
+ * the whole packet that brought it, so that an answer to what does not look complete waits for the end of the turn.
+ */
+export function sendAnswer(request: IncomingMessage, response: ServerResponse, answer: RawAnswer): void {
+  if (request.complete) return write(response, answer);
+  if (unsent.push({ request, response, answer }) === 1) setImmediate(sendUnsent);
+}
+
+function sendUnsent(): void {
+  const sending = unsent;
+  unsent = [];
+  for (const { request, response, answer } of sending) {
+    try {
+      if (request.complete) write(response, answer);
+      else if (isSkippable(request, answer)) skipBehind(request, response, answer);
+      else {
+        const headers = { 'x-content-type-options': 'nosniff', ...answer.headers };
+        answerAndClose(request, response, { status: answer.status, headers, body: answer.body });
+      }
+    } catch {
+      response.destroy(); // there is no answer left to give
+    }
+  }
+}
+
+function write(response: ServerResponse, { status, lines, body }: RawAnswer): void {
+  response.writeHead(status, lines);
+  response.end(body, 'latin1');
+}
+
+/** Whether so little of the body can be still to come that it is read and thrown away. */
+function isSkippable(request: IncomingMessage, { skippedBytesMax }: RawAnswer): boolean {
+  const declared = declaredLength(request);
+  return declared !== undefined && declared <= skippedBytesMax && !waitsForContinue(request);
+}
+
+function skipBehind(request: IncomingMessage, response: ServerResponse, answer: RawAnswer): void {
+  skipRest(request, BODY_MS_MAX);
+  write(response, answer);
 }
 
 /** Whether a request has a body of which something is still to come. */
@@ -74,35 +158,83 @@ export function closeSocket(socket: Socket, reason: string, { status, headers = 
   setTimeout(() => socket.destroy(), DRAIN_MS_MAX).unref();
 }
 
-/**
- * Lets a connection that its sender has half closed live until its last answer is out. `isDelivery`: whether a request
- * is one of theirs; for all others the connection ends with the client's half, so that nobody streams to who is gone.
- */
-export function answerHalfOpen(server: Server, isDelivery: (request: IncomingMessage) => boolean): void {
-  Object.assign(server, { httpAllowHalfOpen: true }); // known to node's server, not to its types
-  const ofReaders = new WeakSet<Socket>();
-  server.prependListener('request', (request: IncomingMessage) => {
-    const { socket } = request;
-    if (ofReaders.has(socket) || isDelivery(request)) return;
-    ofReaders.add(socket);
-    socket.once('end', () => socket.end());
-  });
+/** What is known of one open socket. */
+interface Connection {
+  /** What its latest request is or was answered with; undefined: nothing was asked yet. */
+  latest: ServerResponse | undefined;
+  /** Whether it ends with the client's half. */
+  isReaders: boolean;
 }
 
-/** Makes the server end them when it is closed. `opened`: the event by which it tells of a connection. */
-export function endSilentOnClose(server: Server, opened: 'connection' | 'secureConnection'): void {
-  const silent = new Set<Socket>();
-  server.on(opened, (socket: Socket) => {
-    silent.add(socket);
-    socket.once('close', () => silent.delete(socket));
-  });
-  server.prependListener('request', ({ socket }: IncomingMessage) => silent.delete(socket));
-  const close = server.close.bind(server);
-  server.close = (done) => {
-    // A head that has begun to come is waited for. Of encrypted ones nobody can tell.
-    for (const socket of silent) if (opened === 'secureConnection' || socket.bytesRead === 0) socket.destroy();
-    return close(done);
-  };
+/** The open connections of one server: what each is being answered, and which of them end when the server stops. */
+export class Connections {
+  private readonly open = new Map<Socket, Connection>();
+  private readonly server: Server;
+  private readonly isEncrypted: boolean;
+
+  constructor(server: Server, isEncrypted: boolean) {
+    this.server = server;
+    this.isEncrypted = isEncrypted;
+    // Known to node's server, not to its types: a connection that its sender has half closed lives until its last
+    // answer is out.
+    Object.assign(server, { httpAllowHalfOpen: true });
+    server.on(isEncrypted ? 'secureConnection' : 'connection', (socket: Socket) => this.connectionOf(socket));
+    const close = server.close.bind(server);
+    server.close = (done) => {
+      for (const [socket, connection] of this.open) this.endSoon(socket, connection);
+      return close(done);
+    };
+  }
+
+  /**
+   * Notes a request, and answers what the one before it on its connection is or was answered with. `isDelivery`: all
+   * other connections end with the client's half, so that nobody streams to who is gone.
+   */
+  begin({ socket }: IncomingMessage, response: ServerResponse, isDelivery: boolean): ServerResponse | undefined {
+    const connection = this.connectionOf(socket);
+    const before = connection.latest;
+    connection.latest = response;
+    if (!isDelivery && !connection.isReaders) {
+      connection.isReaders = true;
+      socket.once('end', () => socket.end());
+    }
+    // A server that stops answers what has come and takes nothing more of the connection: else one busy sender would
+    // hold it up.
+    if (!this.server.listening) {
+      response.shouldKeepAlive = false;
+      this.endBehind(socket, response);
+    }
+    return before;
+  }
+
+  /** What is or was answered last on a socket. */
+  latest(socket: Socket): ServerResponse | undefined {
+    return this.open.get(socket)?.latest;
+  }
+
+  private connectionOf(socket: Socket): Connection {
+    let connection = this.open.get(socket);
+    if (connection === undefined) {
+      connection = { latest: undefined, isReaders: false };
+      this.open.set(socket, connection);
+      socket.once('close', () => this.open.delete(socket));
+    }
+    return connection;
+  }
+
+  /** When the server is closed. A head that has begun to come is waited for; of encrypted ones nobody can tell. */
+  private endSoon(socket: Socket, { latest }: Connection): void {
+    if (latest === undefined) {
+      if (this.isEncrypted || socket.bytesRead === 0) socket.destroy();
+    } else if (!latest.writableFinished) this.endBehind(socket, latest);
+    else if (!latest.req.complete) socket.destroySoon(); // the rest of a body that was answered
+  }
+
+  private endBehind(socket: Socket, response: ServerResponse): void {
+    response.once('finish', () => {
+      if (this.latest(socket) === response) socket.destroySoon();
+    });
+  }
 }
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { drained } from './connections.ts';
-import { readRawBody } from './body.ts';
+import { readRawBody, skipRest } from './raw-bodies.ts';
 
 /** A stream that looks like a request as far as these functions look. */
 function request(declared?: string): PassThrough & IncomingMessage {
@@ -60,12 +60,19 @@ describe('a body', () => {
     expect(await readRawBody(incoming, 10, 20)).toEqual({ kind: 'timeout' });
   });
 
-  it.each(['close', 'error', 'aborted'])('whose sender is gone (%s) is nothing', async (event) => {
+  it('of many that do not come in time each is given up, and those that came are not', async () => {
+    const late = [request(), request()];
+    const whole = request();
+    const reading = Promise.all([...late, whole].map((incoming) => readRawBody(incoming, 10, 20)));
+    whole.end('{}');
+    expect((await reading).map(({ kind }) => kind)).toEqual(['timeout', 'timeout', 'whole']);
+  });
+
+  it('whose sender is gone is nothing', async () => {
     const incoming = request();
-    incoming.on('error', () => undefined);
     const reading = readRawBody(incoming, 10, 1_000);
     incoming.write('{}');
-    incoming.emit(event, new Error('gone'));
+    incoming.destroy();
     expect(await reading).toEqual({ kind: 'aborted' });
   });
 });
@@ -102,5 +109,33 @@ describe('the rest of a refused body', () => {
     const done = drained(incoming);
     incoming.destroy();
     await done;
+  });
+});
+
+describe('what is skipped of a body that was answered', () => {
+  /** A request whose socket tells when it is cut off. */
+  function skipped(): { incoming: PassThrough & IncomingMessage; cutOff: Promise<string> } {
+    const incoming = request();
+    const cutOff = new Promise<string>((resolve) => {
+      Object.assign(incoming, { socket: { destroy: () => resolve('cut off') } });
+    });
+    return { incoming, cutOff };
+  }
+
+  it('is read to its end, and its connection stays', async () => {
+    const { incoming, cutOff } = skipped();
+    skipRest(incoming, 20);
+    incoming.end('x'.repeat(60_000));
+    const late = request();
+    const givenUp = new Promise((resolve) => incoming.once('close', resolve)).then(() => readRawBody(late, 10, 20));
+    // Who is looked at in the same round is given up; what has come is not among them.
+    expect(await Promise.race([cutOff, givenUp])).toEqual({ kind: 'timeout' });
+  });
+
+  it('is waited for only so long', async () => {
+    const { incoming, cutOff } = skipped();
+    skipRest(incoming, 20);
+    incoming.write('x');
+    expect(await cutOff).toBe('cut off');
   });
 });

@@ -5,25 +5,26 @@
 import { createServer as createPlain, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTls } from 'node:https';
 import { readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import type { Socket } from 'node:net';
 import { HEADER_MS_MAX } from '#deliveries';
 import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../process/log.ts';
 import { Metrics } from '../process/metrics.ts';
 import { AccessGuard } from './access-guard.ts';
 import { parseJsonBodies, schemaPipe } from './body.ts';
-import { ClientAddresses, RawRoutes, beginRecord, recordOf } from './requests.ts';
-import { ClientErrors } from './client-errors.ts';
-import { answerAndClose, answerHalfOpen, endSilentOnClose, serializePipelined } from './connections.ts';
-import { addHooks } from './hooks.ts';
+import { beginRecord, ClientAddresses, noteRoute, RawRoutes, recordOf, recordWhenOver } from './requests.ts';
+import { ClientErrors, MISDIRECTED_DELIVERY } from './client-errors.ts';
+import { answerAndClose, Connections, isUnread, sendAnswer, serializePipelined } from './connections.ts';
 import { hostsOf, hostVerdict, originForm } from './hosts.ts';
-import { Idempotency } from './idempotency.ts';
-import { ProblemFilter } from './problem-filter.ts';
-import { recordWhenOver } from './request-log.ts';
+import { Idempotency, refuseBadKey } from './idempotency.ts';
+import { refuseUnacceptable } from './negotiation.ts';
+import { RefusalError } from './error-codes.ts';
+import { ProblemFilter, unknownResource } from './problem-filter.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -46,6 +47,7 @@ interface Front {
   addresses: ClientAddresses;
   rawRoutes: RawRoutes;
   metrics: Metrics;
+  connections: Connections;
 }
 
 /** Builds the application, not yet listening. */
@@ -57,7 +59,8 @@ export async function createHttp({ config, log, module }: HttpServerDeps): Promi
     serverFactory: (handler: Handler): Server =>
       listening(config, clientErrors, front, routed({ config, log, clientErrors }, front, handler)),
     // The framework's own would destroy the socket behind ours.
-    clientErrorHandler: (error: Error, socket: Socket): void => clientErrors.answer(error, socket),
+    clientErrorHandler: (error: Error, socket: Socket): void =>
+      clientErrors.answer(error, socket, front.connections.latest(socket)),
     genReqId: (request: IncomingMessage) => recordOf(request).id,
     trustProxy: false,
     // What has come is answered, in our words.
@@ -98,6 +101,7 @@ function routed(
     if (!isRaw) begin(log, front, { request, response, isProbe });
     if (isProbe) return api(request, response); // probes name any host, or none
     const verdict = hostVerdict(request, isRaw ? ingressHosts : apiHosts);
+    if (isRaw && verdict === 'foreign') return sendAnswer(request, response, MISDIRECTED_DELIVERY);
     if (verdict !== 'ours')
       return answerAndClose(
         request,
@@ -136,20 +140,15 @@ function listening(config: Config, clientErrors: ClientErrors, front: Front, han
     connectionsCheckingInterval: 1_000,
     requireHostHeader: false,
   };
+  const server = config.tls === undefined ? createPlain(options) : secured(options, config.tls);
+  const connections = new Connections(server, config.tls !== undefined);
+  front.connections = connections;
   const answer: Handler = (request, response) => {
-    const before = clientErrors.note(request, response);
-    // A server that stops answers what has come and takes nothing more of the connection: else one busy sender would
-    // hold it up.
-    if (!server.listening) response.shouldKeepAlive = false;
-    response.once('finish', () => {
-      if (!server.listening && clientErrors.isLatest(request.socket, response)) request.socket.destroySoon();
-    });
+    const before = connections.begin(request, response, front.rawRoutes.owns(request.url ?? ''));
     serializePipelined(before, request, response, handler);
   };
-  const server = config.tls === undefined ? createPlain(options, answer) : secured(options, config.tls, answer);
   server.maxConnections = CONNECTIONS_MAX;
-  answerHalfOpen(server, ({ url }) => front.rawRoutes.owns(url ?? ''));
-  endSilentOnClose(server, config.tls === undefined ? 'connection' : 'secureConnection');
+  server.on('request', answer);
   server.on('checkContinue', answer); // answered when the body is wanted, not before
   server.on('checkExpectation', answer); // an unknown expectation is ignored, like any header we do not know
   server.on('connect', (request: IncomingMessage, socket: Socket) =>
@@ -161,9 +160,9 @@ function listening(config: Config, clientErrors: ClientErrors, front: Front, han
 /** Certificate and key cannot be used; the message names the variables and what is wrong, never what the files hold. */
 export class TlsError extends Error {}
 
-function secured(options: object, { certFile, keyFile }: NonNullable<Config['tls']>, answer: Handler): Server {
+function secured(options: object, { certFile, keyFile }: NonNullable<Config['tls']>): Server {
   try {
-    return createTls({ ...options, cert: readFileSync(certFile), key: readFileSync(keyFile) }, answer);
+    return createTls({ ...options, cert: readFileSync(certFile), key: readFileSync(keyFile) });
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
     throw new TlsError(
@@ -171,4 +170,48 @@ function secured(options: object, { certFile, keyFile }: NonNullable<Config['tls
         `its key (${code})`,
     );
   }
+}
+
+/**
+ * Adds the steps to the framework; the body is read between the first and the second. They are hooks of Fastify and not
+ * guards of Nest: a guard runs behind the reading of the body, so that who has no key could make the process read one;
+ * and never for a route that there is not, whose absence is told only to who has a key.
+ */
+function addHooks(fastify: FastifyInstance, guard: AccessGuard, idempotency: Idempotency): void {
+  fastify.addHook('onRequest', async (request, reply) => {
+    noteRoute(request);
+    await guard.admit(request, reply);
+    if (request.is404) throw unknownRoute(fastify, request.url);
+    refuseUnacceptable(request);
+    refuseBadKey(request);
+  });
+  fastify.addHook('preHandler', async (request, reply) => {
+    const isAnswered = await idempotency.begin(request, reply);
+    return isAnswered ? reply : undefined;
+  });
+  fastify.addHook('onSend', async (request, reply, payload) => {
+    await idempotency.end(request, reply, payload);
+    // A body that nobody asked for and that is still coming must not hold the socket.
+    if (isUnread(request.raw)) {
+      void reply.header('Connection', 'close');
+      reply.raw.shouldKeepAlive = false;
+    }
+    if (request.method !== 'HEAD' || !(payload instanceof Readable)) return payload;
+    payload.destroy(); // the framework would read it to its end, which may never come
+    return Readable.from([]);
+  });
+}
+
+/** Every method that a route of ours has. HEAD comes with GET. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/** The refusal for a target that the router did not find under its method. */
+function unknownRoute(fastify: FastifyInstance, target: string): RefusalError {
+  const [url = ''] = target.split(/[?#]/, 1);
+  const allowed = METHODS.filter((method) => fastify.findRoute({ method, url }) !== null);
+  if (allowed.length === 0) return unknownResource();
+  return new RefusalError('invalid_request', `the methods of this path are ${allowed.join(', ')}`, {
+    status: 405,
+    headers: { Allow: allowed.join(', ') },
+  });
 }

@@ -1,21 +1,13 @@
 /**
- * What becomes of every delivery, whoever brings it: accepted in one transaction with what it starts, or refused and
- * logged within bounds. spec: Webhook ingress; contract §5.2 (steps 4 to 6).
+ * What becomes of every delivery that is allowed to come in, whoever brings it: one transaction with what it starts.
+ * spec: Webhook ingress; contract §5.2 (steps 4 to 6).
  */
 import { Injectable } from '@nestjs/common';
-import {
-  decideRuns,
-  resendIdentity,
-  type RefusalDetails,
-  type SkippedAutomation,
-  NOTHING_REFUSED,
-  refusedLogDecision,
-  type RefusedLogState,
-} from '#deliveries';
+import { decideRuns, resendIdentity, type RefusalDetails, type SkippedAutomation, type Starts } from '#deliveries';
 import type { JsonValue } from '#filters';
 import { toNewRuns } from '#runs';
 import type { DeliveryOutcome, PendingDelivery, StartDecision } from '../store/deliveries/pending-deliveries.ts';
-import { DeliveryStore, type RefusedEntry } from '../store/deliveries/deliveries.ts';
+import { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import { encodePayload } from '../store/deliveries/payload-bytes.ts';
 import type { ResendRequest } from '../store/deliveries/delivery-entries.ts';
 import { type ServedWebhook, Serving } from '../webhooks/serving-state.ts';
@@ -123,101 +115,101 @@ export class DeliveryAcceptor {
     );
   }
 
-  private async start(
-    incoming: Incoming,
-    { bytes, value }: IncomingBody,
-    arrive: (
-      stored: ReturnType<typeof encodePayload>,
-      startingAs: (deliveryId: string) => StartDecision,
-    ) => Pick<PendingDelivery, 'deliveryId' | 'verdict'>,
+  /** Nothing is waited for where the queue was counted and the definitions are in memory. */
+  private start(incoming: Incoming, body: IncomingBody, arrive: Arrive): Promise<AcceptResult> {
+    const { webhook } = incoming;
+    const starts = decideRuns(webhook.automations, webhook.uid, body.value);
+    const isFull = starts.starts.length > 0 && this.waitingRuns.isFull(webhook.factory.uid);
+    if (isFull === true) return FULL;
+    const definitions = this.serving.definitionsOf(webhook, starts.starts);
+    if (isFull instanceof Promise || definitions instanceof Promise)
+      return this.startWhenKnown({ incoming, body, arrive, starts }, isFull, definitions);
+    return this.commit({ incoming, body, arrive, starts }, definitions);
+  }
+
+  private async startWhenKnown(
+    starting: Starting,
+    isFull: boolean | Promise<boolean>,
+    definitions: Definitions | Promise<Definitions>,
   ): Promise<AcceptResult> {
+    const [full, known] = await Promise.all([isFull, definitions]);
+    return full ? FULL : this.commit(starting, known);
+  }
+
+  private commit({ incoming, body, arrive, starts }: Starting, definitions: Definitions): Promise<AcceptResult> {
+    if (definitions === undefined) return STALE;
     const { webhook, receivedAtMs } = incoming;
-    const decided = decideRuns(webhook.automations, webhook.uid, value);
-    if (decided.starts.length > 0 && (await this.waitingRuns.isFull(webhook.factory.uid))) return { kind: 'full' };
-    const definitions = await this.serving.definitionsOf(webhook, decided.starts);
-    if (definitions === undefined) return { kind: 'stale' };
     const entryId = this.ids.newId();
     const startingAs = (deliveryId: string): StartDecision => {
       const runs = toNewRuns(
         definitions,
         webhook,
-        { entryId, deliveryId, receivedAtMs, payload: value },
+        { entryId, deliveryId, receivedAtMs, payload: body.value },
         { serverAgent: this.agents.server, newId: () => this.ids.newId() },
       );
       const started = runs.map(({ automationUid, runId }) => ({ automation_id: automationUid, run_id: runId }));
-      return { runs, decision: JSON.stringify({ started, skipped: decided.skipped.map(toSkipped) }) };
+      return { runs, decision: JSON.stringify({ started, skipped: starts.skipped.map(toSkipped) }) };
     };
-    return this.accept(incoming, { entryId, ...arrive(encodePayload(bytes), startingAs) }, decided.starts.length);
+    const { deliveryId, verdict } = arrive(encodePayload(body.bytes), startingAs);
+    return this.accept(incoming, { entryId, deliveryId, verdict }, starts.starts.length);
   }
 
   /** Hands the delivery to its transaction, and says to everybody whom it concerns what was stored. */
-  private async accept(
-    { webhook, ...incoming }: Incoming,
-    arrival: Pick<PendingDelivery, 'entryId' | 'deliveryId' | 'verdict'>,
+  private accept(
+    { webhook, receivedAtMs, clientAddress, sizeBytes, sizeExact }: Incoming,
+    { entryId, deliveryId, verdict }: Pick<PendingDelivery, 'entryId' | 'deliveryId' | 'verdict'>,
     starts: number,
   ): Promise<DeliveryOutcome> {
     const { uid: factoryUid, version: servingVersion, revision } = webhook.factory;
-    const acceptance = await this.deliveries.acceptOnce({
-      ...incoming,
-      ...arrival,
+    const committed = this.deliveries.acceptOnce({
+      entryId,
       webhookUid: webhook.uid,
       factoryUid,
       servingVersion,
+      receivedAtMs,
+      sizeBytes,
+      sizeExact,
+      clientAddress,
       revision,
+      deliveryId,
+      verdict,
     });
-    if (acceptance.kind === 'throttled') this.throttledUntilMs.set(webhook.uid, this.clock.nowMs() + acceptance.waitMs);
-    if (acceptance.kind !== 'accepted') return acceptance;
-    this.waitingRuns.added(factoryUid, starts - (acceptance.busy?.length ?? 0));
-    for (const runId of acceptance.replaced ?? []) this.notifier.publish(runId);
+    return committed.then((outcome) => this.publish(webhook, outcome, starts));
+  }
+
+  private publish(webhook: ServedWebhook, outcome: DeliveryOutcome, starts: number): DeliveryOutcome {
+    if (outcome.kind === 'throttled') this.throttledUntilMs.set(webhook.uid, this.clock.nowMs() + outcome.waitMs);
+    if (outcome.kind !== 'accepted') return outcome;
+    this.waitingRuns.added(webhook.factory.uid, starts - (outcome.busy?.length ?? 0));
+    for (const runId of outcome.replaced ?? []) this.notifier.publish(runId);
     if (starts > 0) this.notifier.wake();
-    return acceptance;
+    return outcome;
   }
 }
+
+const FULL: Promise<AcceptResult> = Promise.resolve({ kind: 'full' });
+const STALE: Promise<AcceptResult> = Promise.resolve({ kind: 'stale' });
+
+/** How a delivery is named and stored, once it is known what it starts. */
+type Arrive = (
+  stored: ReturnType<typeof encodePayload>,
+  startingAs: (deliveryId: string) => StartDecision,
+) => Pick<PendingDelivery, 'deliveryId' | 'verdict'>;
+
+/** A delivery of which it is decided what it starts. */
+interface Starting {
+  incoming: Incoming;
+  body: IncomingBody;
+  arrive: Arrive;
+  starts: Starts;
+}
+
+/** Undefined: the factory has moved on. */
+type Definitions = Awaited<ReturnType<Serving['definitionsOf']>>;
 
 /** A skipped automation as the log shows it: never a value of the payload. */
 function toSkipped(skipped: SkippedAutomation): Record<string, string> {
   const { id, reason } = skipped;
   if (skipped.reason !== 'filter') return { automation_id: id, reason };
   return { automation_id: id, reason, failed_pointer: skipped.failedPointer, operator: skipped.operator };
-}
-
-interface Kept {
-  state: RefusedLogState;
-  /**
-   * The counted entry that is open. `written` settles when it is stored: counting before that would count into nothing.
-   */
-  counted?: { entryId: string; written: Promise<void> };
-}
-
-@Injectable()
-export class RefusedLog {
-  private readonly kept = new Map<string, Kept>();
-  constructor(
-    private readonly deliveries: DeliveryStore,
-    private readonly clock: Clock,
-  ) {}
-
-  /**
-   * `details` are asked for only where the entry is its own: finding them out may take work, and a flood shall not
-   * cause it.
-   */
-  async write(entry: RefusedEntry, details: () => RefusalDetails): Promise<void> {
-    const before = this.kept.get(entry.webhookUid) ?? { state: NOTHING_REFUSED };
-    const { action, state } = refusedLogDecision(before.state, this.clock.nowMs());
-    const named = { ...entry, deliveryId: entry.deliveryId === '' ? entry.entryId : entry.deliveryId };
-    switch (action) {
-      case 'entry':
-        this.kept.set(entry.webhookUid, { ...before, state });
-        return this.deliveries.logRefused({ ...named, refusal: JSON.stringify(details()) });
-      case 'begin-count': {
-        const written = this.deliveries.logRefused({ ...named, reason: 'counted' });
-        this.kept.set(entry.webhookUid, { state, counted: { entryId: entry.entryId, written } });
-        return written;
-      }
-      case 'add-to-count':
-        if (before.counted === undefined) return;
-        await before.counted.written; // when it failed, this one fails with it: 503, not a refusal that was not counted
-        return this.deliveries.countRefused(before.counted.entryId);
-    }
-  }
 }

@@ -5,7 +5,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { digestSecret } from '#authentication';
 import { MATCH_EVERYTHING } from '#filters';
-import type { RawBody } from '../http/body.ts';
+import type { RawBody } from '../http/raw-bodies.ts';
 import type { DeliveryOutcome, PendingDelivery } from '../store/deliveries/pending-deliveries.ts';
 import type { ServedWebhook, Serving } from '../webhooks/serving-state.ts';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
@@ -13,9 +13,11 @@ import type { RunAgents } from '../execution/preparation/run-agents.ts';
 import type { RunNotifier } from '../runs/run-notifier.ts';
 import type { DiskWatch } from '../process/disk-watch.ts';
 import type { Log } from '../process/log.ts';
-import { DeliveryAcceptor, type RefusedLog } from './delivery-acceptor.ts';
+import { DeliveryAcceptor } from './delivery-acceptor.ts';
+import type { RefusedLog } from './refused-delivery-log.ts';
 import { CLIENT_GONE, DeliveryReceiver, type IngressReply, type IngressRequest } from './delivery-receiver.ts';
 import type { WaitingRuns } from '../runs/run-admission.ts';
+import type { RawAnswer } from '../http/connections.ts';
 import { StoreError } from '../store/database/store-errors.ts';
 
 const TOKEN = 'token-of-the-tests';
@@ -63,7 +65,12 @@ interface World {
   whenAsked?: () => void;
 }
 
-function world(more: Partial<World> = {}): { it: World; receiver: DeliveryReceiver } {
+/** A receiver whose answer can be waited for. */
+interface Receiver {
+  receive(request: Asked): Promise<IngressReply>;
+}
+
+function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
   const it: World = {
     served: webhook(1),
     fresh: webhook(1),
@@ -115,29 +122,35 @@ function world(more: Partial<World> = {}): { it: World; receiver: DeliveryReceiv
   const receiver = new DeliveryReceiver(
     serving as unknown as Serving,
     acceptor,
-    { write: async () => void (it.refused += 1) } as unknown as RefusedLog,
+    { write: () => void (it.refused += 1) } as unknown as RefusedLog,
     { isLow: () => it.diskLow } as unknown as DiskWatch,
     clock,
     { newId },
     { fault: (_message: string, fault: unknown) => void it.reported.push(fault) } as unknown as Log,
   );
-  return { it, receiver };
+  return {
+    it,
+    receiver: {
+      receive: (asked) => new Promise((resolve) => receiver.receive({ ...asked, answer: resolve })),
+    },
+  };
 }
 
-function request(more: Partial<IngressRequest> & { token?: string; body?: RawBody } = {}): IngressRequest {
+type Asked = Omit<IngressRequest, 'answer'>;
+
+function request(more: Partial<Asked> & { token?: string; body?: RawBody } = {}): Asked {
   const { token = TOKEN, body = { kind: 'whole', bytes: Buffer.from('{}') }, ...rest } = more;
   return {
     method: 'POST',
     target: '/webhooks/w/wh_1',
     rawHeaders: ['Authorization', `Bearer ${token}`],
     clientAddress: '192.0.2.1',
-    readBody: async () => body,
+    readBody: (done) => done(body),
     ...rest,
   };
 }
 
-const statusOf = (reply: IngressReply | typeof CLIENT_GONE): number | 'nobody' =>
-  reply === CLIENT_GONE ? 'nobody' : reply.status;
+const statusOf = (reply: IngressReply): number | 'nobody' => (reply === CLIENT_GONE ? 'nobody' : reply.status);
 
 describe('a guard that was lost', () => {
   it.each<{ why: string; losses: number; fresh: ServedWebhook | undefined; status: number; attempts: number }>([
@@ -167,9 +180,9 @@ describe('a guard that was lost', () => {
     const { it, receiver } = world({ fresh, accept: () => ({ kind: (left -= 1) >= 0 ? 'stale' : 'accepted' }) });
     const reply = await receiver.receive(
       request({
-        readBody: async () => {
+        readBody: (done) => {
           reads += 1;
-          return { kind: 'whole', bytes: Buffer.from('{"a": 1}') };
+          done({ kind: 'whole', bytes: Buffer.from('{"a": 1}') });
         },
       }),
     );
@@ -295,9 +308,9 @@ describe('bodies', () => {
     await receiver.receive(
       request({
         ...more,
-        readBody: async () => {
+        readBody: (done) => {
           reads += 1;
-          return { kind: 'aborted' };
+          done({ kind: 'aborted' });
         },
       }),
     );
@@ -337,7 +350,7 @@ describe('a full window', () => {
   it('is remembered: no transaction until its oldest slot is a minute old; Retry-After counts down', async () => {
     const { it, receiver } = world({ accept: () => ({ kind: 'throttled', waitMs: 29_500, retryAfterSeconds: 30 }) });
     const retryAfter = async (): Promise<string | undefined> =>
-      ((await receiver.receive(request())) as IngressReply).headers['retry-after'];
+      ((await receiver.receive(request())) as RawAnswer).headers['retry-after'];
     expect([await retryAfter(), await retryAfter()]).toEqual(['30', '30']);
     it.nowMs += 600;
     expect(await retryAfter()).toBe('29');
@@ -363,7 +376,7 @@ describe('an accepted delivery', () => {
     const { it, receiver } = world();
     const reply = (await receiver.receive(
       request({ rawHeaders: ['Authorization', `Bearer ${TOKEN}`, 'X-Millwright-Delivery-Id', 'one'] }),
-    )) as IngressReply;
+    )) as RawAnswer;
     expect([reply.status, reply.body]).toEqual([202, '{"delivery_id": "one"}']);
     const [arrival] = it.arrivals;
     expect(arrival).toMatchObject({

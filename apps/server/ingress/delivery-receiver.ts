@@ -1,6 +1,6 @@
 /**
- * Delivery → answer: the ordered checks of the webhook's mode, then one transaction. spec: Webhook ingress; contract
- * §5.
+ * Delivery → answer: the ordered checks of the webhook's mode, then one transaction. What nothing waits for is decided
+ * without a promise or a timer. spec: Webhook ingress; contract §5.
  */
 import { Injectable } from '@nestjs/common';
 import {
@@ -18,7 +18,10 @@ import {
 import {
   acceptedBody,
   addressKeyOf,
+  BODY_BYTES_MAX,
   CHECKS,
+  DRAIN_BYTES_MAX,
+  FailureBudgets,
   failureKey,
   GUARD_ATTEMPTS_MAX,
   identify,
@@ -29,73 +32,112 @@ import {
   refusedDeliveryId,
   routeFor,
   signedMessageIdentity,
-  spendFailure,
   splitIngressPath,
   type CheckName,
-  type FailureBudgets,
   type IngressPath,
   type IngressRefusal,
-  type IngressRoute,
-  type IngressStatus,
   type RefusalDetails,
 } from '#deliveries';
 import { type ServedWebhook, Serving } from '../webhooks/serving-state.ts';
 import { StoreError } from '../store/database/store-errors.ts';
-import type { RawBody } from '../http/body.ts';
+import { RawAnswer } from '../http/connections.ts';
+import type { RawBody } from '../http/raw-bodies.ts';
 import { DiskWatch } from '../process/disk-watch.ts';
 import { Clock, IdSource } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
-import { type Incoming, DeliveryAcceptor, type AcceptResult, RefusedLog } from './delivery-acceptor.ts';
+import { type Incoming, DeliveryAcceptor, type AcceptResult } from './delivery-acceptor.ts';
+import { RefusedLog } from './refused-delivery-log.ts';
+import type { RefusedEntry } from '../store/deliveries/deliveries.ts';
 
-/** One request, as little of it as the checks need. */
+/** One request, as little of it as the checks need, and where its answer goes. */
 export interface IngressRequest {
-  method: string;
+  readonly method: string;
   /** Request target as sent. */
-  target: string;
-  rawHeaders: readonly string[];
-  clientAddress: string;
-  readBody(): Promise<RawBody>;
+  readonly target: string;
+  readonly rawHeaders: readonly string[];
+  readonly clientAddress: string;
+  /** Reads the body and calls `done` once, at once or later. To be called once. */
+  readBody(done: (body: RawBody) => void): void;
+  /** To be called once. Throws nothing. */
+  answer(reply: IngressReply): void;
 }
-
-export interface IngressReply {
-  status: IngressStatus | 408;
-  body: string;
-  headers: Readonly<Record<string, string>>;
-}
-
-/** Client addresses whose failures are remembered at most; the least recently failing are forgotten first. */
-const BUDGET_KEYS_MAX = 100_000;
-const RETRY_AFTER_SECONDS = 5;
-
-/** Of a reply that has none of its own. */
-export const NO_HEADERS: IngressReply['headers'] = {};
 
 /** The sender has gone away: nobody to answer. */
 export const CLIENT_GONE = Symbol('nobody');
 
+export type IngressReply = RawAnswer | typeof CLIENT_GONE;
+
+/** Webhooks and client addresses whose failures are remembered at most. */
+const BUDGET_KEYS_MAX = 100_000;
+const RETRY_AFTER_SECONDS = 5;
+
+/** Decided on a state that has moved: to be decided again. */
+const STALE = Symbol('stale');
+/** Nothing is decided yet: the checks go on where they are when the body is there. */
+const READING = Symbol('reading');
+
+type ReceiveResult = IngressReply | typeof STALE;
+/** Undefined: passed. A promise: of what has to be waited for. */
+type CheckResult = ReceiveResult | Promise<ReceiveResult> | typeof READING | undefined;
+
 /** What is known of one request while its checks are made. */
-interface DeliveryContext {
-  request: IngressRequest;
-  headers: Headers;
+class DeliveryContext {
+  readonly request: IngressRequest;
+  readonly path: Extract<IngressPath, { kind: 'webhook' }>;
+  readonly headers: Headers;
+  /** Evaluations that turned out to be of a state that had moved. */
+  staleCount = 0;
+  /** Undefined until it was read. A decision on fresh state needs the same bytes again. */
+  body: RawBody | undefined = undefined;
   webhook: ServedWebhook;
-  token?: string;
-  /** Undefined until it was read. */
-  body?: Uint8Array;
-  bodySizeBytes: number;
-  verdict?: Extract<AuthenticationResult, { ok: true }>;
-  receivedAtMs: number;
+  token: string | undefined = undefined;
+  receivedAtMs = 0;
+  /** Of the checks of the webhook's mode, those that were passed. */
+  passed = 0;
+  verdict: Extract<AuthenticationResult, { ok: true }> | undefined = undefined;
+
+  constructor(request: IngressRequest, path: Extract<IngressPath, { kind: 'webhook' }>) {
+    this.request = request;
+    this.path = path;
+    this.headers = headersFromRaw(request.rawHeaders);
+    this.webhook = NO_WEBHOOK;
+  }
+
+  /** Begins an evaluation. */
+  begin(webhook: ServedWebhook, token: string | undefined, nowMs: number): void {
+    this.webhook = webhook;
+    this.token = token;
+    this.receivedAtMs = nowMs;
+    this.passed = 0;
+    this.verdict = undefined;
+  }
+
+  /** The body's bytes; undefined where it was not read to its end. */
+  get bytes(): Buffer | undefined {
+    return this.body?.kind === 'whole' ? this.body.bytes : undefined;
+  }
+
+  /** Of the body: counted, or declared where it was not read. */
+  get sizeBytes(): number {
+    if (this.body?.kind === 'whole') return this.body.bytes.length;
+    return this.body?.kind === 'too-large' ? this.body.sizeBytes : declaredSize(this.headers);
+  }
 }
 
-interface Found {
-  webhook: ServedWebhook;
-  route: Extract<IngressRoute, { ok: true }>;
-}
-
-type ReceiveResult = IngressReply | typeof CLIENT_GONE | 'stale';
+/** Before the first evaluation. */
+const NO_WEBHOOK: ServedWebhook = {
+  uid: '',
+  slug: '',
+  name: '',
+  enabled: false,
+  authMode: 'token',
+  automations: [],
+  factory: { uid: '', slug: '', version: 0, revision: '', serviceAccountUid: '' },
+};
 
 @Injectable()
 export class DeliveryReceiver {
-  private readonly budgets: FailureBudgets = new Map();
+  private readonly budgets = new FailureBudgets({ maxKeys: BUDGET_KEYS_MAX });
 
   constructor(
     private readonly serving: Serving,
@@ -108,69 +150,78 @@ export class DeliveryReceiver {
   ) {}
 
   /** Answers one request. A 202 is only given after delivery, identity and runs are committed. */
-  async receive(request: IngressRequest): Promise<IngressReply | typeof CLIENT_GONE> {
-    if (request.method !== 'POST') return refuse('not-post');
+  receive(request: IngressRequest): void {
+    if (request.method !== 'POST') return request.answer(refuse('not-post'));
     const path = splitIngressPath(request.target);
-    if (path.kind === 'not-found') return refuse('not-found');
-    try {
-      return await this.receiveAt(request, path);
-    } catch (error) {
-      if (!(error instanceof StoreError)) this.log.fault('delivery failed', error);
-      return refuse('unavailable', RETRY_AFTER_SECONDS);
-    }
+    if (path.kind === 'not-found') return request.answer(refuse('not-found'));
+    this.evaluate(new DeliveryContext(request, path));
   }
 
-  private async receiveAt(
-    request: IngressRequest,
-    path: Extract<IngressPath, { kind: 'webhook' }>,
-  ): Promise<IngressReply | typeof CLIENT_GONE> {
-    const read = once(() => request.readBody()); // a decision on fresh state needs the same bytes again
-    for (let attempt = 0; attempt < GUARD_ATTEMPTS_MAX; attempt += 1) {
-      const found = this.look(path) ?? (await this.findConfirmed(path));
-      if (found === undefined) return refuse('not-found');
-      const { webhook, route } = found;
-      const receivedAtMs = this.clock.nowMs();
-      const context: DeliveryContext = {
-        request: { ...request, readBody: read },
-        headers: headersFromRaw(request.rawHeaders),
-        webhook,
-        token: route.token,
-        bodySizeBytes: 0,
-        receivedAtMs,
-      };
-      const settled = await this.runChecks(context);
-      if (settled !== 'stale') return settled;
-      await this.serving.refresh();
-    }
-    return refuse('unavailable', RETRY_AFTER_SECONDS);
-  }
-
-  /** Looks once more, because absence is believed only of memory that was confirmed within the last second. */
-  private async findConfirmed(path: Extract<IngressPath, { kind: 'webhook' }>): Promise<Found | undefined> {
-    await this.serving.confirm();
-    return this.look(path);
-  }
-
-  /** A live, enabled webhook that this path fits. */
-  private look(path: Extract<IngressPath, { kind: 'webhook' }>): Found | undefined {
+  /** Finds the webhook and makes its checks. */
+  private evaluate(context: DeliveryContext): void {
+    const { path } = context;
     const webhook = this.serving.webhook(path.uid);
-    const route = webhook && routeFor(webhook.authMode, path);
-    return webhook?.enabled && route?.ok ? { webhook, route } : undefined;
+    const route = webhook?.enabled === true ? routeFor(webhook.authMode, path) : undefined;
+    if (webhook !== undefined && route?.ok === true) {
+      context.begin(webhook, route.token, this.clock.nowMs());
+      this.proceed(context);
+    } else if (this.serving.isConfirmed()) context.request.answer(refuse('not-found'));
+    else this.evaluateConfirmed(context);
   }
 
-  private async runChecks(context: DeliveryContext): Promise<ReceiveResult> {
-    for (const check of CHECKS[context.webhook.authMode]) {
-      const checked = this.check(check, context);
-      const settled = checked instanceof Promise ? await checked : checked; // most checks have nothing to wait for
-      if (settled !== undefined) return settled;
+  /** The checks that are left, in order, until one decides or has to be waited for. */
+  private proceed(context: DeliveryContext): void {
+    try {
+      const checks = CHECKS[context.webhook.authMode];
+      for (; context.passed < checks.length; context.passed += 1) {
+        const result = this.check(checks[context.passed] as CheckName, context);
+        if (result === READING) return;
+        if (result instanceof Promise) return this.concludeLater(context, result);
+        if (result !== undefined) return this.conclude(context, result);
+      }
+      throw new Error('the last check decides every delivery');
+    } catch (error) {
+      this.fail(context, error);
     }
-    throw new Error('the last check settles every delivery');
   }
 
-  private check(
-    name: CheckName,
-    context: DeliveryContext,
-  ): Promise<ReceiveResult | undefined> | ReceiveResult | undefined {
+  private conclude(context: DeliveryContext, result: ReceiveResult): void {
+    if (result === STALE) this.evaluateAgain(context);
+    else context.request.answer(result);
+  }
+
+  private concludeLater(context: DeliveryContext, result: Promise<ReceiveResult>): void {
+    result.then(
+      (decided) => this.conclude(context, decided),
+      (error: unknown) => this.fail(context, error),
+    );
+  }
+
+  /** Absence is believed only of memory that was confirmed within the last second. */
+  private evaluateConfirmed(context: DeliveryContext): void {
+    this.serving
+      .confirm()
+      .then(() => this.evaluate(context))
+      .catch((error: unknown) => this.fail(context, error));
+  }
+
+  private evaluateAgain(context: DeliveryContext): void {
+    context.staleCount += 1;
+    this.serving
+      .refresh()
+      .then(() => {
+        if (context.staleCount < GUARD_ATTEMPTS_MAX) this.evaluate(context);
+        else context.request.answer(refuse('unavailable', RETRY_AFTER_SECONDS));
+      })
+      .catch((error: unknown) => this.fail(context, error));
+  }
+
+  private fail({ request }: DeliveryContext, error: unknown): void {
+    if (!(error instanceof StoreError)) this.log.fault('delivery failed', error);
+    request.answer(refuse('unavailable', RETRY_AFTER_SECONDS));
+  }
+
+  private check(name: CheckName, context: DeliveryContext): CheckResult {
     switch (name) {
       case 'credential':
         return this.checkVerdict(
@@ -183,62 +234,67 @@ export class DeliveryReceiver {
       case 'size':
         return this.checkSize(context);
       case 'signature':
-        return this.checkVerdict(name, context, this.signatureVerdict(context));
+        return this.checkVerdict(name, context, signatureVerdict(context));
       case 'rate':
         return this.checkRate(context);
       case 'json':
-        return undefined; // settled together with slot and identity, in one transaction
+        return undefined; // decided together with slot and identity, in one transaction
       case 'identity':
         return this.accept(context);
     }
-  }
-
-  private signatureVerdict(context: DeliveryContext): AuthenticationResult {
-    const { scheme, signingKey } = context.webhook;
-    return scheme === undefined
-      ? { ok: false, reason: 'secret-unset' }
-      : verifySignature(scheme, signingKey, toSigned(context));
   }
 
   private checkVerdict(
     check: 'credential' | 'signature',
     context: DeliveryContext,
     verdict: AuthenticationResult,
-  ): Promise<ReceiveResult> | undefined {
-    if (!verdict.ok) return this.refuseVerdict(check, context, verdict);
+  ): CheckResult {
+    if (!verdict.ok) {
+      // A rotation may have happened that memory does not know yet.
+      return this.serving.isConfirmed()
+        ? this.refuseVerdict(check, context, verdict)
+        : this.refuseConfirmed(check, context, verdict);
+    }
     context.verdict = verdict;
     return undefined;
   }
 
-  private async refuseVerdict(
+  private async refuseConfirmed(
     check: 'credential' | 'signature',
     context: DeliveryContext,
     verdict: Extract<AuthenticationResult, { ok: false }>,
   ): Promise<ReceiveResult> {
-    // A rotation may have happened that memory does not know yet.
-    if (!this.serving.isConfirmed()) {
-      await this.serving.confirm();
-      if (this.serving.webhook(context.webhook.uid) !== context.webhook) return 'stale';
-    }
-    return this.fail(context, 'unauthenticated', verdict.reason, () =>
+    await this.serving.confirm();
+    if (this.serving.webhook(context.webhook.uid) !== context.webhook) return STALE;
+    return this.refuseVerdict(check, context, verdict);
+  }
+
+  private refuseVerdict(
+    check: 'credential' | 'signature',
+    context: DeliveryContext,
+    verdict: Extract<AuthenticationResult, { ok: false }>,
+  ): IngressReply | Promise<IngressReply> {
+    return this.refuseLogged(context, 'unauthenticated', verdict.reason, () =>
       refusalDetails(check, verdict, mistakeOf(context)),
     );
   }
 
-  private async checkSize(context: DeliveryContext): Promise<ReceiveResult | undefined> {
-    const body = await context.request.readBody();
-    switch (body.kind) {
+  private checkSize(context: DeliveryContext): CheckResult {
+    switch (context.body?.kind) {
+      case undefined:
+        context.request.readBody((body) => {
+          context.body = body;
+          this.proceed(context);
+        });
+        return READING;
       case 'whole':
-        context.body = body.bytes;
-        context.bodySizeBytes = body.bytes.length;
         return undefined;
       case 'too-large':
-        context.bodySizeBytes = body.sizeBytes;
         return context.verdict === undefined
-          ? this.fail(context, 'too-large-unauthenticated', 'too-large', () => TOO_LARGE)
-          : this.settleTooLarge(context);
+          ? this.refuseLogged(context, 'too-large-unauthenticated', 'too-large', () => TOO_LARGE)
+          : this.refuseTooLarge(context);
       case 'timeout':
-        return { status: 408, body: '{"error": "the body took too long"}', headers: {} };
+        return BODY_TOO_SLOW;
       case 'aborted':
         return CLIENT_GONE;
     }
@@ -248,140 +304,164 @@ export class DeliveryReceiver {
    * Spends the failure budget, logs within bounds, and answers; a failure over the budget is told to wait and not
    * logged.
    */
-  private async fail(
+  private refuseLogged(
     context: DeliveryContext,
     refusal: 'unauthenticated' | 'too-large-unauthenticated',
     reason: string,
     details: () => RefusalDetails,
-  ): Promise<IngressReply> {
-    const { webhook, request } = context;
-    const key = failureKey(webhook.uid, addressKeyOf(request.clientAddress));
-    const spent = spendFailure(this.budgets, key, this.clock.nowMs(), { maxKeys: BUDGET_KEYS_MAX });
-    if (!spent.withinBudget) {
-      const instead = REFUSALS[refusal].overBudget ?? refusal;
-      return refuse(instead, spent.retryAfterSeconds);
-    }
-    await this.logRefused(context, refusal, reason, details);
-    return refuse(refusal);
+  ): IngressReply | Promise<IngressReply> {
+    const key = failureKey(context.webhook.uid, addressKeyOf(context.request.clientAddress));
+    const spent = this.budgets.spend(key, this.clock.nowMs());
+    if (!spent.withinBudget) return refuse(REFUSALS[refusal].overBudget ?? refusal, spent.retryAfterSeconds);
+    return this.logThenRefuse(context, refusal, reason, details);
   }
 
-  /** An entry without a slot; past 60 a minute and webhook they are counted in one. */
-  private async logRefused(
+  /** An entry without a slot; past 60 a minute and webhook they are counted in one, and nothing is waited for. */
+  private logThenRefuse(
     context: DeliveryContext,
     refusal: IngressRefusal,
     reason: string,
     details: () => RefusalDetails,
-  ): Promise<void> {
-    if (this.disk.isLow()) return; // nobody fills the rest of the disk by being refused
-    const { webhook, request, headers, body, bodySizeBytes, receivedAtMs } = context;
-    return this.refusedLog.write(
-      {
-        entryId: this.ids.newId(),
-        webhookUid: webhook.uid,
-        factoryUid: webhook.factory.uid,
-        deliveryId: refusedName(context) ?? '',
-        outcome: REFUSALS[refusal].outcome ?? 'rejectedAuth',
-        sizeBytes: body?.length ?? (bodySizeBytes || declaredSize(headers)),
-        sizeExact: body !== undefined,
-        receivedAtMs,
-        clientAddress: request.clientAddress,
-        revision: webhook.factory.revision,
-        reason,
-      },
-      details,
-    );
+  ): IngressReply | Promise<IngressReply> {
+    if (this.disk.isLow()) return refuse(refusal); // nobody fills the rest of the disk by being refused
+    const { webhook } = context;
+    const entry = (): RefusedEntry => ({
+      entryId: this.ids.newId(),
+      webhookUid: webhook.uid,
+      factoryUid: webhook.factory.uid,
+      deliveryId: refusedName(context) ?? '',
+      outcome: REFUSALS[refusal].outcome ?? 'rejectedAuth',
+      sizeBytes: context.sizeBytes,
+      sizeExact: context.bytes !== undefined,
+      receivedAtMs: context.receivedAtMs,
+      clientAddress: context.request.clientAddress,
+      revision: webhook.factory.revision,
+      reason,
+    });
+    const written = this.refusedLog.write(webhook.uid, entry, details);
+    return written === undefined ? refuse(refusal) : written.then(() => refuse(refusal));
   }
 
-  private checkRate({ webhook, receivedAtMs }: DeliveryContext): ReceiveResult | undefined {
+  private checkRate({ webhook, receivedAtMs }: DeliveryContext): CheckResult {
     const waitSeconds = this.acceptor.waitSeconds(webhook.uid, receivedAtMs);
     return waitSeconds === undefined ? undefined : refuse('over-rate', waitSeconds);
   }
 
-  private async settleTooLarge(context: DeliveryContext): Promise<ReceiveResult> {
+  /** Too large is answered before the rate is looked at: without a free slot it is logged like any refusal. */
+  private refuseTooLarge(context: DeliveryContext): IngressReply | Promise<ReceiveResult> {
     if (this.disk.isLow()) return refuse('unavailable', RETRY_AFTER_SECONDS);
-    const taken = await this.acceptor.refuseDelivery(toIncoming(context), {
+    if (this.acceptor.waitSeconds(context.webhook.uid, context.receivedAtMs) !== undefined)
+      return this.logThenRefuse(context, 'too-large', 'too-large', () => TOO_LARGE);
+    return this.commitTooLarge(context);
+  }
+
+  private async commitTooLarge(context: DeliveryContext): Promise<ReceiveResult> {
+    const outcome = await this.acceptor.refuseDelivery(toIncoming(context), {
       deliveryId: refusedName(context),
       outcome: 'rejectedTooLarge',
       reason: 'too-large',
       details: TOO_LARGE,
     });
-    if (taken.kind === 'stale') return 'stale';
-    // Too large is answered before the rate is looked at: without a free slot it is logged like any refusal.
-    if (taken.kind === 'throttled') await this.logRefused(context, 'too-large', 'too-large', () => TOO_LARGE);
-    return refuse('too-large');
+    if (outcome.kind === 'stale') return STALE;
+    if (outcome.kind !== 'throttled') return refuse('too-large');
+    return this.logThenRefuse(context, 'too-large', 'too-large', () => TOO_LARGE);
   }
 
   /** Parses the JSON and names the delivery, then takes slot, identity and runs in one transaction (steps 4 to 6). */
-  private async accept(context: DeliveryContext): Promise<ReceiveResult> {
+  private accept(context: DeliveryContext): IngressReply | Promise<ReceiveResult> {
     const { headers, webhook, verdict } = context;
-    const { acceptor } = this;
-    const body = context.body as Uint8Array;
+    const bytes = context.bytes as Buffer;
     // also before a 400, which would be stored
     if (this.disk.isLow()) return refuse('unavailable', RETRY_AFTER_SECONDS);
-    const parsed = parseJsonBody(body);
-    if (!parsed.ok) {
-      const taken = await acceptor.refuseDelivery(toIncoming(context), {
-        deliveryId: refusedName(context),
-        outcome: 'rejectedInvalidJson',
-        reason: 'invalid-json',
-        details: { check: 'json' },
-      });
-      return toReceiveResult(taken, refuse('invalid-json'));
-    }
-    const identity = identify({ headers, body }, webhook, verdict?.deliveryHeader);
+    const parsed = parseJsonBody(bytes);
+    if (!parsed.ok) return this.commitInvalidJson(context);
+    const identity = identify({ headers, body: bytes }, webhook, verdict?.deliveryHeader);
     const second = verdict?.signedMessageDigest;
-    const identities = second === undefined ? [identity.hash] : [identity.hash, signedMessageIdentity(second)];
-    const taken = await acceptor.deliver(
-      toIncoming(context),
-      { bytes: body, value: parsed.value },
-      { deliveryId: identity.value, identities },
-    );
-    return toReceiveResult(taken, { status: 202, body: acceptedBody(identity.value), headers: NO_HEADERS });
+    return this.acceptor
+      .deliver(
+        toIncoming(context),
+        { bytes, value: parsed.value },
+        {
+          deliveryId: identity.value,
+          identities: second === undefined ? [identity.hash] : [identity.hash, signedMessageIdentity(second)],
+        },
+      )
+      .then((outcome) => replyOf(outcome) ?? new RawAnswer(202, acceptedBody(identity.value)));
+  }
+
+  private async commitInvalidJson(context: DeliveryContext): Promise<ReceiveResult> {
+    const outcome = await this.acceptor.refuseDelivery(toIncoming(context), {
+      deliveryId: refusedName(context),
+      outcome: 'rejectedInvalidJson',
+      reason: 'invalid-json',
+      details: { check: 'json' },
+    });
+    return replyOf(outcome) ?? refuse('invalid-json');
   }
 }
 
-/** What is answered for a delivery that was handed on; `stored`: where it is in the log now, whatever its outcome. */
-function toReceiveResult(taken: AcceptResult, stored: IngressReply): ReceiveResult {
-  switch (taken.kind) {
+/** What is answered where a delivery was not stored; undefined: it is in the log now, whatever its outcome. */
+function replyOf(outcome: AcceptResult): ReceiveResult | undefined {
+  switch (outcome.kind) {
     case 'stale':
-      return 'stale';
+      return STALE;
     case 'throttled':
-      return refuse('over-rate', taken.retryAfterSeconds);
+      return refuse('over-rate', outcome.retryAfterSeconds);
     case 'full':
     case 'gone':
       return refuse('unavailable', RETRY_AFTER_SECONDS);
     case 'accepted':
     case 'duplicate':
     case 'refused':
-      return stored;
+      return undefined;
   }
 }
 
+const BODY_TOO_SLOW = new RawAnswer(408, '{"error": "the body took too long"}');
+
+/** The constant answers, by what is refused and the seconds of Retry-After: a minute or two of them at most. */
+const REPLIES = new Map<IngressRefusal, RawAnswer[]>();
+
 /** The constant answer of a refusal. */
-export function refuse(refusal: IngressRefusal, retryAfterSeconds?: number): IngressReply {
+export function refuse(refusal: IngressRefusal, retryAfterSeconds = 1): RawAnswer {
+  let replies = REPLIES.get(refusal);
+  if (replies === undefined) REPLIES.set(refusal, (replies = []));
+  return (replies[retryAfterSeconds] ??= replyTo(refusal, retryAfterSeconds));
+}
+
+function replyTo(refusal: IngressRefusal, retryAfterSeconds: number): RawAnswer {
   const { status, retryAfter } = REFUSALS[refusal];
   const { body, headers } = INGRESS_ANSWERS[status];
-  return {
+  return new RawAnswer(
     status,
     body,
-    headers: retryAfter ? { ...headers, 'retry-after': String(retryAfterSeconds ?? 1) } : headers,
-  };
+    retryAfter ? { ...headers, 'retry-after': String(retryAfterSeconds) } : headers,
+    // A body that is a little too large leaves its connection as usable as one that is not.
+    status === 413 ? BODY_BYTES_MAX + DRAIN_BYTES_MAX : DRAIN_BYTES_MAX,
+  );
 }
 
 const TOO_LARGE: RefusalDetails = { check: 'size' };
 
-function toIncoming({ webhook, request, body, bodySizeBytes, receivedAtMs }: DeliveryContext): Incoming {
+function toIncoming(context: DeliveryContext): Incoming {
   return {
-    webhook,
-    receivedAtMs,
-    clientAddress: request.clientAddress,
-    sizeBytes: bodySizeBytes,
-    sizeExact: body !== undefined,
+    webhook: context.webhook,
+    receivedAtMs: context.receivedAtMs,
+    clientAddress: context.request.clientAddress,
+    sizeBytes: context.sizeBytes,
+    sizeExact: context.bytes !== undefined,
   };
 }
 
-function toSigned({ headers, body, receivedAtMs }: DeliveryContext): SignedRequest {
-  return { headers, body: body ?? new Uint8Array(0), nowMs: receivedAtMs };
+function signatureVerdict(context: DeliveryContext): AuthenticationResult {
+  const { scheme, signingKey } = context.webhook;
+  return scheme === undefined
+    ? { ok: false, reason: 'secret-unset' }
+    : verifySignature(scheme, signingKey, toSigned(context));
+}
+
+function toSigned({ headers, bytes, receivedAtMs }: DeliveryContext): SignedRequest {
+  return { headers, body: bytes ?? new Uint8Array(0), nowMs: receivedAtMs };
 }
 
 /**
@@ -400,9 +480,4 @@ function refusedName({ headers, webhook }: DeliveryContext): string | undefined 
 function declaredSize(headers: Headers): number {
   const text = headers.get('content-length')?.[0];
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : 0;
-}
-
-function once<T>(produce: () => Promise<T>): () => Promise<T> {
-  let produced: Promise<T> | undefined;
-  return () => (produced ??= produce());
 }

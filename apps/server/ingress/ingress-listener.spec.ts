@@ -4,7 +4,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ClientAddresses } from '../http/requests.ts';
 import { IngressListener, isIngressTarget } from './ingress-listener.ts';
-import { refuse, type DeliveryReceiver } from './delivery-receiver.ts';
+import { refuse, type DeliveryReceiver, type IngressRequest } from './delivery-receiver.ts';
 
 describe('the ingress answers for', () => {
   it.each([
@@ -27,23 +27,36 @@ describe('the ingress answers for', () => {
   });
 });
 
+const request = (declared: number, body: string, headers = ''): string =>
+  `POST /webhooks/w/x HTTP/1.1\r\nHost: x\r\n${headers}Content-Length: ${declared}\r\n\r\n${body}`;
+const CHUNKED = 'POST /webhooks/w/x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n';
+
 describe('a refusal that read nothing', () => {
   let server: Server | undefined;
   afterEach(() => new Promise((resolve) => (server === undefined ? resolve(undefined) : server.close(resolve))));
 
-  /** What comes back on one connection until it is closed, or until it holds `answers` answers. */
-  async function exchange(sent: string, answers: number): Promise<string> {
-    const refusing = { receive: async () => refuse('not-found') } as unknown as DeliveryReceiver;
+  /**
+   * What comes back on one connection until it is closed, or until it holds `answers` answers; `later` is sent behind
+   * them and answered once more.
+   */
+  async function exchange(sent: string, answers: number, later = ''): Promise<string> {
+    const refusing = {
+      receive: (request: IngressRequest) => request.answer(refuse('not-found')),
+    } as unknown as DeliveryReceiver;
     const listener = new IngressListener(refusing, new ClientAddresses([]));
     const listening = createServer((request, response) => listener.answer(request, response));
     server = listening;
     await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
     const socket = connect((listening.address() as AddressInfo).port, '127.0.0.1');
     let came = '';
+    let wanted = answers;
     await new Promise<void>((resolve) => {
       socket.on('data', (chunk: Buffer) => {
         came += chunk.toString();
-        if (came.split('{"error"').length > answers) resolve();
+        if (came.split('{"error"').length <= wanted) return;
+        if (later === '' || wanted > answers) return resolve();
+        wanted += 1;
+        socket.write(later);
       });
       socket.once('close', () => resolve());
       socket.write(sent);
@@ -52,16 +65,29 @@ describe('a refusal that read nothing', () => {
     return came;
   }
 
-  const request = (declared: number, body: string) =>
-    `POST /webhooks/w/x HTTP/1.1\r\nHost: x\r\nContent-Length: ${declared}\r\n\r\n${body}`;
-
   it('leaves the connection to the next request when the whole body has come with its head', async () => {
     const came = await exchange(request(2, '{}') + request(2, '{}'), 2);
     expect(came.match(/HTTP\/1\.1 404 /g)).toHaveLength(2);
     expect(came).not.toMatch(/^connection: close/im);
   });
 
-  it('ends the connection when some of the body has not', async () => {
-    expect(await exchange(request(3, '{}'), 1)).toMatch(/^connection: close/im);
+  it('leaves it to the next request as well when some of a short body has not: it is skipped', async () => {
+    const came = await exchange(request(65_536, '{}'), 1, 'x'.repeat(65_534) + request(2, '{}'));
+    expect(came.match(/HTTP\/1\.1 404 /g)).toHaveLength(2);
+    expect(came).not.toMatch(/^connection: close/im);
+  });
+
+  it('takes nothing that is skipped for a request', async () => {
+    const inner = request(2, '{}');
+    const came = await exchange(request(inner.length + 2, '{}'), 1, inner + request(2, '{}'));
+    expect(came.match(/HTTP\/1\.1 404 /g)).toHaveLength(2);
+  });
+
+  it.each([
+    { why: 'more may come than is skipped', sent: request(65_537, '{}') },
+    { why: 'nothing says how much will come', sent: CHUNKED },
+    { why: 'the sender waits to be asked for it', sent: request(2, '', 'Expect: 100-continue\r\n') },
+  ])('ends the connection when $why', async ({ sent }) => {
+    expect(await exchange(sent, 1)).toMatch(/^connection: close/im);
   });
 });

@@ -1,9 +1,10 @@
 /** Deliveries: how one is accepted, whoever brings it; who takes them from the network, where one has the role. */
 import { Module } from '@nestjs/common';
 import { RawRoutes } from '../http/requests.ts';
-import { DeliveryAcceptor, RefusedLog } from './delivery-acceptor.ts';
+import { DeliveryAcceptor } from './delivery-acceptor.ts';
 import { DeliveryReceiver } from './delivery-receiver.ts';
 import { DisabledIngress, IngressListener } from './ingress-listener.ts';
+import { RefusedLog } from './refused-delivery-log.ts';
 
 @Module({ providers: [DeliveryAcceptor], exports: [DeliveryAcceptor] })
 export class DeliveryAcceptorModule {}
@@ -11,6 +12,7 @@ export class DeliveryAcceptorModule {}
 @Module({
   imports: [DeliveryAcceptorModule],
   providers: [DeliveryReceiver, RefusedLog, { provide: RawRoutes, useClass: IngressListener }],
+  exports: [RefusedLog],
 })
 export class IngressModule {}
 

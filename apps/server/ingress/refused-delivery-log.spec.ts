@@ -1,15 +1,18 @@
 /** A flood of refusals: sixty entries a minute and webhook, then one that counts, none lost. contract §5.4. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import type { RefusalDetails } from '#deliveries';
 import type { DeliveryStore, RefusedEntry } from '../store/deliveries/deliveries.ts';
 import type { Clock } from '../process/injection-tokens.ts';
-import { RefusedLog } from './delivery-acceptor.ts';
+import type { Log } from '../process/log.ts';
+import { RefusedLog } from './refused-delivery-log.ts';
 
 /** Stores entries only when told to, as a commit does. */
 function slowStore() {
   const waiting: (() => void)[] = [];
   const entries = new Map<string, { entry: RefusedEntry; count: number }>();
   const lost: string[] = [];
+  /** Entries that each write of counts has raised. */
+  const updates: number[] = [];
   const store = {
     logRefused: (entry: RefusedEntry) =>
       new Promise<void>((resolve) =>
@@ -18,13 +21,16 @@ function slowStore() {
           resolve();
         }),
       ),
-    countRefused: async (entryId: string) => {
-      const found = entries.get(entryId);
-      if (found === undefined) lost.push(entryId);
-      else found.count += 1;
+    countRefused: async (raised: ReadonlyMap<string, number>) => {
+      updates.push(raised.size);
+      for (const [entryId, by] of raised) {
+        const found = entries.get(entryId);
+        if (found === undefined) lost.push(entryId);
+        else found.count += by;
+      }
     },
   } as unknown as DeliveryStore;
-  return { store, entries, lost, commit: () => waiting.splice(0).forEach((settle) => settle()) };
+  return { store, entries, lost, updates, commit: () => waiting.splice(0).forEach((settle) => settle()) };
 }
 
 const entry = (number: number, webhookUid = 'wh_a'): RefusedEntry => ({
@@ -46,13 +52,11 @@ const details = (): RefusalDetails => ({ check: 'credential' });
 describe('refused deliveries', () => {
   it('all at once: sixty entries, and one that counts the rest although not yet committed when they come', async () => {
     const { store, entries, lost, commit } = slowStore();
-    const log = new RefusedLog(
-      store,
-      clockOf(() => 0),
-    );
-    const written = Promise.all(Array.from({ length: 200 }, (_, number) => log.write(entry(number), details)));
+    const log = logOf(store, () => 0);
+    const written = Promise.all(Array.from({ length: 200 }, (_, number) => write(log, entry(number))));
     commit();
     await written;
+    await log.stop();
     expect(entries.size).toBe(61);
     expect(entries.get('e60')).toMatchObject({ count: 140, entry: { reason: 'counted' } });
     expect(lost).toEqual([]);
@@ -61,31 +65,59 @@ describe('refused deliveries', () => {
   it('a counted entry stands for one minute at most', async () => {
     const { store, entries, commit } = slowStore();
     let nowMs = 0;
-    const log = new RefusedLog(
-      store,
-      clockOf(() => nowMs),
-    );
-    const write = async (number: number): Promise<void> => {
-      const done = log.write(entry(number), details);
+    const log = logOf(store, () => nowMs);
+    const refuse = async (number: number): Promise<void> => {
+      const done = write(log, entry(number));
       commit();
       await done;
     };
-    for (let number = 0; number < 62; number += 1) await write(number);
+    for (let number = 0; number < 62; number += 1) await refuse(number);
     nowMs = 60_000;
-    for (let number = 100; number < 162; number += 1) await write(number);
+    for (let number = 100; number < 162; number += 1) await refuse(number);
+    await log.stop();
     expect(
       [...entries.values()].filter(({ entry: { reason } }) => reason === 'counted').map(({ count }) => count),
     ).toEqual([2, 2]);
   });
 
+  it('what is counted is stored together, at the latest when the process stops; nothing waits for it', async () => {
+    const { store, entries, updates, commit } = slowStore();
+    const log = logOf(store, () => 0);
+    const begun = ['wh_a', 'wh_b'].flatMap((webhookUid, webhook) =>
+      Array.from({ length: 61 }, (_, number) => write(log, entry(webhook * 1_000 + number, webhookUid))),
+    );
+    commit();
+    await Promise.all(begun);
+    const counted = ['wh_b', ...Array.from({ length: 1_000 }, () => 'wh_a')];
+    const waited = counted.map((webhookUid, number) => log.write(webhookUid, () => entry(number, webhookUid), details));
+    expect(new Set(waited)).toEqual(new Set([undefined]));
+    expect([updates, entries.get('e60')?.count]).toEqual([[], 1]);
+    await log.stop();
+    expect([updates, entries.get('e60')?.count, entries.get('e1060')?.count]).toEqual([[2], 1_001, 2]);
+  });
+
+  it('a count that could not be stored is stored the next time', async () => {
+    const { store, entries, commit } = slowStore();
+    const faults: unknown[] = [];
+    const away = jest.fn(() => Promise.reject(new Error('away')));
+    const flaky = { ...store, countRefused: away } as unknown as DeliveryStore;
+    const log = logOf(flaky, () => 0, faults);
+    const begun = Array.from({ length: 61 }, (_, number) => write(log, entry(number)));
+    commit();
+    await Promise.all(begun);
+    await write(log, entry(61));
+    await log.stop();
+    expect([away.mock.calls.length, faults.length, entries.get('e60')?.count]).toEqual([1, 1, 1]);
+    Object.assign(flaky, { countRefused: store.countRefused });
+    await log.stop();
+    expect(entries.get('e60')?.count).toBe(2);
+  });
+
   it('webhooks are apart', async () => {
     const { store, entries, commit } = slowStore();
-    const log = new RefusedLog(
-      store,
-      clockOf(() => 0),
-    );
+    const log = logOf(store, () => 0);
     const written = Promise.all(
-      Array.from({ length: 80 }, (_, number) => log.write(entry(number, number % 2 === 0 ? 'wh_a' : 'wh_b'), details)),
+      Array.from({ length: 80 }, (_, number) => write(log, entry(number, number % 2 === 0 ? 'wh_a' : 'wh_b'))),
     );
     commit();
     await written;
@@ -94,11 +126,8 @@ describe('refused deliveries', () => {
 
   it('one without an identity header is named by its entry', async () => {
     const { store, entries, commit } = slowStore();
-    const log = new RefusedLog(
-      store,
-      clockOf(() => 0),
-    );
-    const written = [log.write(entry(1), details), log.write({ ...entry(2), deliveryId: 'sent' }, details)];
+    const log = logOf(store, () => 0);
+    const written = [write(log, entry(1)), write(log, { ...entry(2), deliveryId: 'sent' })];
     commit();
     await Promise.all(written);
     expect([entries.get('e1')?.entry.deliveryId, entries.get('e2')?.entry.deliveryId]).toEqual(['e1', 'sent']);
@@ -109,27 +138,19 @@ describe('refused deliveries', () => {
       logRefused: () => Promise.reject(new Error('away')),
       countRefused: () => Promise.resolve(),
     } as unknown as DeliveryStore;
-    const log = new RefusedLog(
-      store,
-      clockOf(() => 0),
-    );
-    const results = await Promise.allSettled(
-      Array.from({ length: 63 }, (_, number) => log.write(entry(number), details)),
-    );
+    const log = logOf(store, () => 0);
+    const results = await Promise.allSettled(Array.from({ length: 63 }, (_, number) => write(log, entry(number))));
     expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['rejected']));
   });
 });
 
 it('details are found out for entries of their own only: sixty times a minute, whatever comes', async () => {
   const { store, entries, commit } = slowStore();
-  const log = new RefusedLog(
-    store,
-    clockOf(() => 0),
-  );
+  const log = logOf(store, () => 0);
   let asked = 0;
   const written = Promise.all(
     Array.from({ length: 100 }, (_, number) =>
-      log.write(entry(number), () => {
+      write(log, entry(number), () => {
         asked += 1;
         return { check: 'signature', hint: 'key-encoding' };
       }),
@@ -142,6 +163,13 @@ it('details are found out for entries of their own only: sixty times a minute, w
   expect(entries.get('e60')?.entry).not.toHaveProperty('refusal');
 });
 
-function clockOf(nowMs: () => number): Clock {
-  return { nowMs, monotonicMs: nowMs };
+async function write(log: RefusedLog, refused: RefusedEntry, found = details): Promise<void> {
+  await log.write(refused.webhookUid, () => refused, found);
+}
+
+function logOf(store: DeliveryStore, nowMs: () => number, faults: unknown[] = []): RefusedLog {
+  const clock: Clock = { nowMs, monotonicMs: nowMs };
+  return new RefusedLog(store, clock, {
+    fault: (_message: string, fault: unknown) => void faults.push(fault),
+  } as unknown as Log);
 }

@@ -7,7 +7,8 @@ import type { PushNoticeAnswer } from '#contracts';
 import { addressKeyOf, BODY_MS_MAX } from '#deliveries';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AllowEverybody } from '../http/access-guard.ts';
-import { waitsForContinue, wholeBody, BodyBudget, declaredLength, readRawBody } from '../http/body.ts';
+import { BodyBudget, wholeBody } from '../http/body.ts';
+import { declaredLength, readRawBody, waitsForContinue } from '../http/raw-bodies.ts';
 import { recordOf } from '../http/requests.ts';
 import { PushNoticeService } from './push-notices.service.ts';
 
@@ -39,7 +40,7 @@ export class PushController {
     const bytes = Math.min(declaredLength(request.raw) ?? PUSH_BODY_BYTES_MAX, PUSH_BODY_BYTES_MAX);
     const giveBack = this.budget.take(addressKeyOf(clientAddress), bytes);
     const body = await readRawBody(request.raw, PUSH_BODY_BYTES_MAX, BODY_MS_MAX, () => {
-      if (waitsForContinue(request)) reply.raw.writeContinue();
+      if (waitsForContinue(request.raw)) reply.raw.writeContinue();
     }).finally(giveBack);
     const whole = wholeBody(body, PUSH_BODY_BYTES_MAX);
     recordOf(request.raw).bodyBytes = whole.length;

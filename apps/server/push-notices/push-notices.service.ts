@@ -5,7 +5,7 @@
 import { Injectable } from '@nestjs/common';
 import { headersFromRaw, isPushSecret, mayProvePush, verifyPushNotice, type Headers } from '#authentication';
 import type { PushNoticeAnswer } from '#contracts';
-import { addressKeyOf, failureKey, spendFailure, type FailureBudgets } from '#deliveries';
+import { addressKeyOf, FailureBudgets, failureKey } from '#deliveries';
 import { judgePush, PUSH_EVENT_HEADERS } from '#reconcile';
 import { SecretReader } from '../secrets/secret-reader.ts';
 import type { Factory } from '../store/factories/factory-rows.ts';
@@ -33,7 +33,7 @@ export interface PushNotice {
 
 @Injectable()
 export class PushNoticeService {
-  private readonly failures: FailureBudgets = new Map();
+  private readonly failures = new FailureBudgets({ maxKeys: BUDGET_KEYS_MAX });
   private readonly toldAtMs = new Map<string, number>();
 
   constructor(
@@ -97,9 +97,7 @@ export class PushNoticeService {
 
   /** Spends the budget of this factory and client; over it the sender is told to wait. */
   private failed(uid: string, clientAddress: string, refusal = unproven()): RefusalError {
-    const spent = spendFailure(this.failures, failureKey(uid, addressKeyOf(clientAddress)), this.clock.nowMs(), {
-      maxKeys: BUDGET_KEYS_MAX,
-    });
+    const spent = this.failures.spend(failureKey(uid, addressKeyOf(clientAddress)), this.clock.nowMs());
     if (spent.withinBudget) return refusal;
     const { retryAfterSeconds } = spent;
     return new RefusalError('resource_unavailable', 'too many push notices that prove nothing', {

@@ -25,9 +25,13 @@ export class WaitingRuns {
     this.monotonicMs = monotonicMs;
   }
 
-  /** Whether the factory's queue is full. */
-  async isFull(factoryUid: string): Promise<boolean> {
-    if (this.monotonicMs() >= this.countAgainAtMs) await this.refresh();
+  /** Whether the factory's queue is full. To be waited for only when it has to be counted again. */
+  isFull(factoryUid: string): boolean | Promise<boolean> {
+    if (this.monotonicMs() < this.countAgainAtMs) return this.wasFull(factoryUid);
+    return this.refresh().then(() => this.wasFull(factoryUid));
+  }
+
+  private wasFull(factoryUid: string): boolean {
     return (this.counts.get(factoryUid) ?? 0) >= this.max;
   }
 

@@ -9,6 +9,14 @@ import type { ServingStore } from '../store/serving/serving.ts';
 /** Characters of definitions kept: a few thousand automations with a page of prompt each. */
 const CHARACTERS_MAX = 16_777_216;
 
+type Definitions = ReadonlyMap<string, AutomationDefinition>;
+
+/** A factory as it is served. */
+interface Served {
+  uid: string;
+  version: number;
+}
+
 export class DefinitionCache {
   private readonly store: Pick<ServingStore, 'definitions'>;
   private readonly kept = new LruCache<string, { version: number; definition: AutomationDefinition }>(CHARACTERS_MAX);
@@ -19,21 +27,30 @@ export class DefinitionCache {
 
   /**
    * Definitions of these automations of one factory, by UID; undefined where the factory has moved on since that
-   * version. Throws StoreError.
+   * version. To be waited for only where one is not in memory. Throws StoreError.
    */
-  async of(
-    { uid: factoryUid, version }: { uid: string; version: number },
+  of(factory: Served, uids: readonly string[]): Definitions | undefined | Promise<Definitions | undefined> {
+    const kept = new Map<string, AutomationDefinition>();
+    for (const uid of uids) {
+      const definition = this.keptOf(uid, factory.version);
+      if (definition !== undefined) kept.set(uid, definition);
+    }
+    return kept.size === uids.length ? kept : this.read(factory, uids, kept);
+  }
+
+  private async read(
+    { uid: factoryUid, version }: Served,
     uids: readonly string[],
-  ): Promise<ReadonlyMap<string, AutomationDefinition> | undefined> {
-    const kept = new Map(uids.map((uid) => [uid, this.keptOf(uid, version)]));
-    const texts = await this.textsOf(
+    kept: ReadonlyMap<string, AutomationDefinition>,
+  ): Promise<Definitions | undefined> {
+    const texts = await this.store.definitions(
       factoryUid,
       version,
-      uids.filter((uid) => kept.get(uid) === undefined),
+      uids.filter((uid) => !kept.has(uid)),
     );
     const found = new Map<string, AutomationDefinition>();
     for (const uid of uids) {
-      const definition = kept.get(uid) ?? this.read(uid, version, texts.get(uid));
+      const definition = kept.get(uid) ?? this.parse(uid, version, texts.get(uid));
       if (definition === undefined) return undefined;
       found.set(uid, definition);
     }
@@ -45,22 +62,12 @@ export class DefinitionCache {
     return kept?.version === version ? kept.definition : undefined;
   }
 
-  private async textsOf(
-    factoryUid: string,
-    version: number,
-    uids: readonly string[],
-  ): Promise<ReadonlyMap<string, string>> {
-    return uids.length === 0 ? NO_TEXTS : this.store.definitions(factoryUid, version, uids);
-  }
-
-  private read(uid: string, version: number, text: string | undefined): AutomationDefinition | undefined {
+  private parse(uid: string, version: number, text: string | undefined): AutomationDefinition | undefined {
     if (text === undefined) return undefined;
     const definition = JSON.parse(text) as AutomationDefinition;
     return this.kept.keep(uid, { version, definition }, text.length).definition;
   }
 }
-
-const NO_TEXTS: ReadonlyMap<string, string> = new Map();
 
 /**
  * Forgotten at once: the first key of a map is only found behind the places of all that were deleted before it, so that

@@ -5,7 +5,7 @@
 import { Injectable } from '@nestjs/common';
 import { digestSecret, prepareSigningKey, SIGNATURE_SCHEMES, type SignatureScheme } from '#authentication';
 import { SERVING_VERSION_FRESH_MS } from '#deliveries';
-import type { AgentDefaults, AuthMode, AutomationDefinition } from '#definitions';
+import type { AgentDefaults, AuthMode } from '#definitions';
 import type { CompiledFilter } from '#filters';
 import { Vault } from '../secrets/vault.ts';
 import { type ServingFactory, ServingStore, type ServingWebhook } from '../store/serving/serving.ts';
@@ -91,13 +91,10 @@ export class Serving {
   }
 
   /**
-   * What these of its automations say, by UID; undefined where the factory has moved on: decide again. Throws
-   * StoreError.
+   * What these of its automations say, by UID; undefined where the factory has moved on: decide again. To be waited
+   * for only where it is not in memory. Throws StoreError.
    */
-  definitionsOf(
-    { factory }: ServedWebhook,
-    automationUids: readonly string[],
-  ): Promise<ReadonlyMap<string, AutomationDefinition> | undefined> {
+  definitionsOf({ factory }: ServedWebhook, automationUids: readonly string[]): ReturnType<DefinitionCache['of']> {
     return this.definitions.of(factory, automationUids);
   }
 

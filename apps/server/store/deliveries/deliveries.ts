@@ -73,8 +73,6 @@ export class DeliveryStore {
   private readonly database: Database;
   private readonly arrivals: ShardedGroupCommit<PendingDelivery, DeliveryOutcome>;
   private readonly refusals: GroupCommit<RefusedEntry, void>;
-  /** A flood of failures costs one update a commit, not one a failure. */
-  private readonly counts: GroupCommit<string, void>;
   /** Only the owner of an SQLite file may remember what it wrote: elsewhere other replicas write too. */
   private readonly memory: AcceptanceMemory | undefined;
   private readonly snapshots = new WeakSet<WebhookRunSnapshot>();
@@ -93,11 +91,6 @@ export class DeliveryStore {
     );
     this.refusals = new GroupCommit(
       (batch) => this.insertRefused(batch),
-      () => 0,
-      concernsAll,
-    );
-    this.counts = new GroupCommit(
-      (batch) => this.raiseCounts(batch),
       () => 0,
       concernsAll,
     );
@@ -121,9 +114,13 @@ export class DeliveryStore {
     return this.refusals.add(entry);
   }
 
-  /** Counts one more refusal into an existing counted entry. */
-  countRefused(entryId: string): Promise<void> {
-    return this.counts.add(entryId);
+  /** Counts further refusals into existing counted entries, by their IDs. Throws StoreError when none was. */
+  async countRefused(raised: ReadonlyMap<string, number>): Promise<void> {
+    await this.database.run(function* () {
+      // Sorted, so that two replicas lock in the same order.
+      for (const [entryId, by] of [...raised].sort(([a], [b]) => (a < b ? -1 : 1)))
+        yield* change('UPDATE delivery SET entries = entries + ? WHERE entry_id = ?', by, entryId);
+    });
   }
 
   /**
@@ -198,16 +195,6 @@ export class DeliveryStore {
       : memory.run(batch, commit));
     for (const snapshot of snapshots) present.add(snapshot);
     return outcomes;
-  }
-
-  private async raiseCounts(batch: readonly string[]): Promise<void[]> {
-    const raised = new Map<string, number>();
-    for (const entryId of batch) raised.set(entryId, (raised.get(entryId) ?? 0) + 1);
-    await this.database.run(function* () {
-      for (const [entryId, by] of [...raised].sort(([a], [b]) => (a < b ? -1 : 1)))
-        yield* change('UPDATE delivery SET entries = entries + ? WHERE entry_id = ?', by, entryId);
-    });
-    return batch.map(() => undefined);
   }
 
   private async insertRefused(batch: readonly RefusedEntry[]): Promise<void[]> {
