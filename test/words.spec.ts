@@ -6,6 +6,7 @@ import { codeOf, exportedNames, sourcesOf, type ExportedName } from './support/h
 const REASON_IS_DATA: readonly string[] = [
   'apps/server/execution/local/environment-setup.ts: { ok: false; ended: CommandEnd }',
   'libs/deliveries/addresses.ts: { ok: false; badPositions: number[] }',
+  'libs/deliveries/slots.ts: { ok: false; waitMs: number; retryAfterSeconds: number }',
   'libs/deliveries/windows.ts: { ok: false; waitMs: number; retryAfterSeconds: number }',
   'libs/reconcile/revisions/rewrites.ts: { ok: false; from: string; ending: PassEnding }',
 ];

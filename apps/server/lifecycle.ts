@@ -25,6 +25,7 @@ import type { Database } from './store/database/database.ts';
 import { Notices } from './store/database/notices.ts';
 import { ReplicaStore } from './store/database/replicas.ts';
 import { DefinitionStore } from './store/definitions/definitions.ts';
+import { DeliveryStore } from './store/deliveries/deliveries.ts';
 import { WebhookStore } from './store/definitions/webhooks.ts';
 import { FactoryStore } from './store/factories/factories.ts';
 import { RunStore } from './store/runs/runs.ts';
@@ -47,6 +48,7 @@ export class ServiceComponents {
     readonly factories: FactoryStore,
     readonly definitions: DefinitionStore,
     readonly webhooks: WebhookStore,
+    readonly deliveries: DeliveryStore,
     readonly runs: RunStore,
     readonly answers: IdempotencyStore,
     readonly replicas: ReplicaStore,
@@ -84,6 +86,7 @@ const START: readonly Step[] = [
   ({ parts }) => parts.disk.start(),
   ({ parts }) => releaseAll(parts),
   ({ parts }) => parts.serving?.refresh(),
+  ({ parts }) => parts.serving && parts.deliveries.start(),
   ({ parts }) => parts.heartbeat.start(),
   ({ parts }) => parts.engine?.recover(),
   ({ parts: { config }, app }) => app.listen({ port: config.port, host: config.host, backlog: 4_096 }),

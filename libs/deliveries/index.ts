@@ -18,7 +18,28 @@ export {
   SERVICE_DELIVERY_HEADER,
   signedMessageIdentity,
   type IdentifiedWebhook,
-} from './identities.ts';
+} from './identities/identify.ts';
+export { IdentityIndex } from './identities/identity-index.ts';
+export { CHUNKS_PER_RUN, KeyRun, type KeyRunInfo } from './identities/key-run.ts';
+export {
+  hasKey,
+  IDENTITY_KEY_BYTES,
+  identityKey,
+  keyAt,
+  keyCount,
+  lowerBound,
+  packKeys,
+  sortKeys,
+  SORTED_KEYS_MAX,
+} from './identities/keys.ts';
+export {
+  levelOf,
+  MERGE_POLICY,
+  mergeInto,
+  runsToMerge,
+  type MergeInput,
+  type MergePolicy,
+} from './identities/merges.ts';
 export {
   INGRESS_PATH_PREFIX,
   ingressUrlOf,
@@ -28,9 +49,8 @@ export {
   type IngressRoute,
   type TokenSegment,
 } from './paths.ts';
-export { takeSlot } from './slots.ts';
+export { SlotRing, type SlotResult } from './slots.ts';
 export { drawRequest, type Draw } from './buckets.ts';
-export type { RateLimitResult } from './windows.ts';
 export { FailureBudgets, failureKey, type FailureBudgetOptions, type FailureVerdict } from './failure-budgets.ts';
 export {
   formatAddress,

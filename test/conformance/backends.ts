@@ -5,6 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CHUNKS_PER_RUN, IDENTITY_KEY_BYTES } from '#deliveries';
 import { AccessStore } from '../../apps/server/store/access/access.ts';
 import { ArtifactStore, AttachmentStore } from '../../apps/server/store/runs/run-files.ts';
 import { AutomationStore } from '../../apps/server/store/definitions/automations.ts';
@@ -175,6 +176,17 @@ export function select<R = Row>({ database }: Stores, text: string, ...params: S
 /** How many rows a query counts. */
 export async function count({ database }: Stores, from: string, ...params: SqlValue[]): Promise<number> {
   return Number((await database.read(() => row<{ n: number }>(`SELECT count(*) AS n FROM ${from}`, ...params)))?.n);
+}
+
+/** How many identities the database holds as accepted: rows, or keys of 16 bytes in batches and in runs. */
+export async function identityCount(stores: Stores): Promise<number> {
+  if (stores.database.dialect === 'postgres') return count(stores, 'identity');
+  const [found] = await select<{ bytes: number }>(
+    stores,
+    `SELECT (SELECT COALESCE(sum(length(keys)), 0) FROM identity_batch) + (SELECT COALESCE(sum(length(c.keys)), 0)
+       FROM identity_run r JOIN identity_chunk c ON c.id / ${CHUNKS_PER_RUN} = r.run WHERE r.state = 'live') AS bytes`,
+  );
+  return Number(found?.bytes) / IDENTITY_KEY_BYTES;
 }
 
 /** Changes rows past every store: what a test needs to move time or to break something. */

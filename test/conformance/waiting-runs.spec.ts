@@ -11,7 +11,8 @@ import { RunLists, type RunListKey } from '../../apps/server/store/runs/run-list
 import { Outbox } from '../../apps/server/store/runs/outbox.ts';
 import { materializeRuns } from '../../apps/server/store/runs/waiting-runs.ts';
 import { StoreError } from '../../apps/server/store/database/store-errors.ts';
-import { RUN, type RunRow } from '../../apps/server/store/runs/run.entities.ts';
+import { RUN, type RunRow, WAITING_RUN } from '../../apps/server/store/runs/run.entities.ts';
+import { insertInto } from '../../apps/server/store/database/table.ts';
 import { StatisticsStore } from '../../apps/server/store/reports/statistics.ts';
 import { TrafficStore } from '../../apps/server/store/factories/traffic.ts';
 import { snapshotSweep } from '../../apps/server/store/retention/run-sweeps.ts';
@@ -229,21 +230,16 @@ await onEachBackend('runs that wait as references', (world) => {
       for (const { runId, entryId, snapshot, automationUid } of runs) {
         if ((await rowsOfRun(runId)) === 0) continue;
         await meddle(stores, 'DELETE FROM run WHERE run_id = ?', runId);
-        await meddle(
-          stores,
-          'INSERT INTO waiting_run (run_id, entry_id, snapshot, created_at) VALUES (?, ?, ?, ?)',
-          runId,
-          entryId,
-          snapshot.digest,
-          uuidv7TimeMs(runId),
-        );
-        await meddle(
-          stores,
-          "INSERT INTO waiting_queue (worker_host, factory_uid, run_id, automation_uid) VALUES ('', ?, ?, ?)",
-          snapshot.factoryUid,
-          runId,
-          automationUid,
-        );
+        const waitingRow = {
+          run_id: runId,
+          entry_id: entryId,
+          snapshot: snapshot.digest,
+          created_at: uuidv7TimeMs(runId),
+          worker_host: '',
+          factory_uid: snapshot.factoryUid,
+          automation_uid: automationUid,
+        };
+        await stores.database.run(() => insertInto(WAITING_RUN, [waitingRow]));
       }
       return order;
     }
@@ -303,7 +299,6 @@ await onEachBackend('runs that wait as references', (world) => {
       // Its ID is of the day of its entry.
       const runId = newId(old + 1);
       await meddle(stores, 'UPDATE waiting_run SET run_id = ? WHERE run_id = ?', runId, runs[0]?.runId ?? '');
-      await meddle(stores, 'UPDATE waiting_queue SET run_id = ? WHERE run_id = ?', runId, runs[0]?.runId ?? '');
       await stores.database.run(() => deliverySweep().remove([entryId], Date.now()));
       expect(await rowsOfRun(runId)).toBe(1);
       expect(await count(stores, 'delivery WHERE entry_id = ?', entryId)).toBe(1);
@@ -362,7 +357,6 @@ await onEachBackend('runs that wait as references', (world) => {
 
   async function empty(): Promise<void> {
     await meddle(stores, "UPDATE run SET state = 'CANCELLED', lease_until = NULL WHERE finished_at IS NULL");
-    await meddle(stores, 'DELETE FROM waiting_queue');
     await meddle(stores, 'DELETE FROM waiting_run');
   }
 });

@@ -21,7 +21,7 @@ function sweepsOf(config: Config, dialect: Database['dialect']): Sweep[] {
   return [
     deliverySweep(),
     snapshotSweep(),
-    ...where(config.identityRetentionDays, identitySweep),
+    ...where(config.identityRetentionDays, (days) => identitySweep(days, dialect)),
     ...where(config.eventRetentionDays, (days) => eventSweep(days, dialect)),
     ...where(config.artifactRetentionDays, (days) => artifactSweep(days, dialect)),
     ...where(config.historyRetentionDays, historySweep),

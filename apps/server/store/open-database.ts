@@ -11,8 +11,16 @@ import {
 import { connectDatabase, type Database, type DatabaseOptions } from './database/database.ts';
 import { REPLICA } from './database/replicas.ts';
 import { AUTOMATION, RESOURCE, RESOURCE_FILE, SCHEDULE, WEBHOOK } from './definitions/definition.entities.ts';
-import { DELIVERY, DELIVERY_LOG, IDENTITY } from './deliveries/delivery.entities.ts';
+import {
+  DELIVERY,
+  DELIVERY_LOG,
+  IDENTITY,
+  IDENTITY_BATCH,
+  IDENTITY_CHUNK,
+  IDENTITY_RUN,
+} from './deliveries/delivery.entities.ts';
 import { APPROVAL, FACTORY, FACTORY_EVENT, PASS, REVISION } from './factories/factory.entities.ts';
+import type { Table } from './database/table.ts';
 import { SWEEP } from './retention/sweeps.ts';
 import {
   ARTIFACT,
@@ -31,7 +39,7 @@ import { SECRET, SECRET_VALUE } from './secrets/secret.entities.ts';
 import { SERVING_CLOCK } from './serving/serving.ts';
 
 /** Every table; the migrations make them, a test compares the two. */
-export const TABLES: readonly EntitySchema[] = [
+export const TABLES: readonly (EntitySchema & Pick<Table, 'only'>)[] = [
   INSTALLATION,
   PRINCIPAL,
   API_KEY,
@@ -55,11 +63,13 @@ export const TABLES: readonly EntitySchema[] = [
   SCHEDULE,
   DELIVERY,
   IDENTITY,
+  IDENTITY_BATCH,
+  IDENTITY_RUN,
+  IDENTITY_CHUNK,
   RUN,
   RUN_METADATA,
   RUN_SNAPSHOT,
   WAITING_RUN,
-  WAITING_QUEUE,
   EXECUTION,
   RUN_EVENT,
   FOLLOWUP,
@@ -69,7 +79,7 @@ export const TABLES: readonly EntitySchema[] = [
 ];
 
 /** Those that are filled later on SQLite. */
-const DEFERRED = [DELIVERY_LOG];
+const DEFERRED = [DELIVERY_LOG, WAITING_QUEUE];
 
 /**
  * Opens and migrates. Throws SchemaTooNewError for a database that a newer program has migrated, VersionMismatchError

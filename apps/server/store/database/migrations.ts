@@ -9,6 +9,7 @@ import { Reconciling1700000000004 } from '../migrations/0004-reconciling.ts';
 import { Dashboard1700000000005 } from '../migrations/0005-dashboard.ts';
 import { ManyMachines1700000000006 } from '../migrations/0006-many-machines.ts';
 import { WaitingRuns1700000000007 } from '../migrations/0007-waiting-runs.ts';
+import { IdentityRuns1700000000008 } from '../migrations/0008-identity-runs.ts';
 import { DeliveryLog1700000000009 } from '../migrations/0009-delivery-log.ts';
 
 export const MIGRATIONS = [
@@ -19,6 +20,7 @@ export const MIGRATIONS = [
   Dashboard1700000000005,
   ManyMachines1700000000006,
   WaitingRuns1700000000007,
+  IdentityRuns1700000000008,
   DeliveryLog1700000000009,
 ];
 

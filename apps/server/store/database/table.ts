@@ -30,6 +30,8 @@ export interface Table<Row extends object = object, Stored extends object = obje
   readonly columns: readonly (keyof Row & string)[];
   /** Never set: it carries the type. */
   readonly stored?: Stored;
+  /** Where it exists; undefined: on both databases. */
+  readonly only?: Dialect;
 }
 
 /** The row that repositories read from a table. */
@@ -58,12 +60,20 @@ export function defineTable<C extends Columns>(name: string, columns: C, interna
   return Object.assign(schema, { columns: Object.keys(columns) });
 }
 
+/** The same table, on one of the databases alone. */
+export function onlyOn<T extends { readonly only?: Dialect }>(only: Dialect, table: T): T {
+  return Object.assign(table, { only });
+}
+
 const BYTES = { sqlite: 'blob', postgres: 'bytea' } as const;
 
-/** The tables as entities of one database. */
-export function entitiesFor(dialect: keyof typeof BYTES, tables: readonly EntitySchema[]): EntitySchema[] {
-  if (dialect === 'sqlite') return [...tables];
-  return tables.map(({ options }) => {
+type Dialect = keyof typeof BYTES;
+
+/** The tables as entities of one database: those that exist there. */
+export function entitiesFor(dialect: Dialect, tables: readonly Pick<Table, 'only' | 'options'>[]): EntitySchema[] {
+  const present = tables.filter(({ only }) => only === undefined || only === dialect) as EntitySchema[];
+  if (dialect === 'sqlite') return present;
+  return present.map(({ options }) => {
     const columns = Object.entries(options.columns as Record<string, EntitySchemaColumnOptions>).map(
       ([name, column]) => [name, column.type === BYTES.sqlite ? { ...column, type: BYTES[dialect] } : column],
     );

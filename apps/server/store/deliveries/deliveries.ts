@@ -1,10 +1,10 @@
 /**
  * The delivery log and the door through which deliveries are accepted. spec: Webhook delivery (log entry); contract §5.
  */
-import type { OutcomeKind } from '#deliveries';
+import type { MergePolicy, OutcomeKind } from '#deliveries';
 import { firstUuidv7, type WebhookRunSnapshot } from '#runs';
+import { type Acceptance, AcceptanceMemory, sharedAcceptance } from './acceptance.ts';
 import { commitDeliveries, type DeliveryOutcome, type PendingDelivery } from './pending-deliveries.ts';
-import { RateWindowCache } from './rate-windows.ts';
 import { StoreError, withStoreErrors } from '../database/store-errors.ts';
 import type { Database } from '../database/database.ts';
 import { DELIVERY, type DeliveryRow, ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
@@ -73,11 +73,14 @@ export class DeliveryStore {
   private readonly database: Database;
   private readonly arrivals: ShardedGroupCommit<PendingDelivery, DeliveryOutcome>;
   private readonly refusals: GroupCommit<RefusedEntry, void>;
-  private readonly windows = new RateWindowCache();
+  /** Only the owner of an SQLite file may remember what it wrote: elsewhere other replicas write too. */
+  private readonly memory: AcceptanceMemory | undefined;
   private readonly snapshots = new WeakSet<WebhookRunSnapshot>();
 
-  constructor(database: Database) {
+  /** `policy`: how runs of identities grow, where this process is the only writer. */
+  constructor(database: Database, policy?: MergePolicy) {
     this.database = database;
+    this.memory = database.dialect === 'sqlite' ? new AcceptanceMemory(database, policy) : undefined;
     const concernsAll = (error: unknown) =>
       error instanceof StoreError && error.kind !== 'conflict' && error.kind !== 'broken';
     const lanes = database.dialect === 'sqlite' ? 1 : SHARDS; // an SQLite file has one writer
@@ -91,6 +94,11 @@ export class DeliveryStore {
       () => 0,
       concernsAll,
     );
+  }
+
+  /** Reads what is remembered of the database, so that the first delivery does not wait for it. */
+  async start(): Promise<void> {
+    await this.memory?.start();
   }
 
   /**
@@ -178,14 +186,15 @@ export class DeliveryStore {
   }
 
   private async commitBatch(batch: readonly PendingDelivery[]): Promise<DeliveryOutcome[]> {
-    // Only the owner of an SQLite file may remember what it wrote: elsewhere other replicas write too.
-    const alone = this.database.dialect === 'sqlite';
-    const { acceptances, windows, snapshots } = await this.database.run(() =>
-      commitDeliveries(batch, alone ? this.windows.all() : undefined, this.snapshots),
-    );
-    if (alone) this.windows.update(windows);
-    for (const snapshot of snapshots) this.snapshots.add(snapshot);
-    return acceptances;
+    const { memory, snapshots: present } = this;
+    const commit = (acceptance: Acceptance) => commitDeliveries(batch, acceptance, present);
+    const { outcomes, snapshots } = await (memory === undefined
+      ? this.database.run(function* () {
+          return yield* commit(yield* sharedAcceptance(batch));
+        })
+      : memory.run(batch, commit));
+    for (const snapshot of snapshots) present.add(snapshot);
+    return outcomes;
   }
 
   private async insertRefused(batch: readonly RefusedEntry[]): Promise<void[]> {

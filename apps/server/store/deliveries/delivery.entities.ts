@@ -3,7 +3,7 @@
  * time.
  */
 import type { DeferredTable } from '../database/deferred-index.ts';
-import { defineTable, type RowOf, type StoredRowOf } from '../database/table.ts';
+import { defineTable, onlyOn, type RowOf, type StoredRowOf } from '../database/table.ts';
 
 /** The log. Internal columns: the payload, the slot of the rate limit, and how often the bytes were delivered again. */
 export const DELIVERY = defineTable(
@@ -45,12 +45,36 @@ export const DELIVERY_LOG: DeferredTable = {
   order: 'entry_id',
 };
 
-/** What was accepted once is never accepted again; outlives the log. */
-export const IDENTITY = defineTable('identity', {
-  webhook_uid: 'key',
-  hash: 'bytes key',
-  accepted_at: 'int',
-});
+/** What was accepted once is never accepted again; outlives the log. Its primary key arbitrates between processes. */
+export const IDENTITY = onlyOn(
+  'postgres',
+  defineTable('identity', { webhook_uid: 'key', hash: 'bytes key', accepted_at: 'int' }),
+);
+
+/** The same where there is one process: keys of the batches since the last run was written, oldest first. */
+export const IDENTITY_BATCH = onlyOn(
+  'sqlite',
+  defineTable('identity_batch', { no: 'int key', keys: 'bytes', accepted_at: 'int' }),
+);
+
+/**
+ * And all older keys, in sorted runs. `state`: a `merging` run is written of the live ones of the level below it, up
+ * to `last_input`; a `merged` one is in another by now. `newest_at`: none of its keys was accepted later.
+ */
+export const IDENTITY_RUN = onlyOn(
+  'sqlite',
+  defineTable('identity_run', {
+    run: 'int key',
+    level: 'int',
+    state: 'text',
+    size: 'int',
+    last_input: 'int?',
+    newest_at: 'int',
+  }),
+);
+
+/** Parts of a run, in the order of their keys: `id` is the run's number × CHUNKS_PER_RUN + the place in it. */
+export const IDENTITY_CHUNK = onlyOn('sqlite', defineTable('identity_chunk', { id: 'int key', keys: 'bytes' }));
 
 /**
  * An ID is made after the body was read, by a clock that may have stepped or differ from the database's: it names the

@@ -13,7 +13,11 @@ interface Types {
   binary: string;
   /** The time of receipt as a prompt says it. */
   receivedAt: string;
+  /** The order in which waiting runs are claimed. */
+  queue: readonly string[];
 }
+
+const QUEUE_COLUMNS = 'worker_host, factory_uid, run_id, automation_uid, environment_id';
 
 const SQLITE: Types = {
   bytes: 'BLOB',
@@ -22,6 +26,13 @@ const SQLITE: Types = {
   binary: '',
   receivedAt:
     "strftime('%Y-%m-%dT%H:%M:%S', d.received_at / 1000, 'unixepoch') || printf('.%03dZ', d.received_at % 1000)",
+  queue: [
+    // Filled later: its place for a factory's run is a page that no other delivery of the moment touches.
+    'CREATE TABLE waiting_queue (worker_host TEXT NOT NULL, factory_uid TEXT NOT NULL, run_id TEXT NOT NULL, ' +
+      'automation_uid TEXT NOT NULL, environment_id TEXT, PRIMARY KEY (worker_host, factory_uid, run_id)) WITHOUT ROWID',
+    'CREATE TRIGGER waiting_queue_delete AFTER DELETE ON waiting_run BEGIN DELETE FROM waiting_queue ' +
+      'WHERE worker_host = old.worker_host AND factory_uid = old.factory_uid AND run_id = old.run_id; END',
+  ],
 };
 const POSTGRES: Types = {
   bytes: 'BYTEA',
@@ -31,6 +42,10 @@ const POSTGRES: Types = {
   receivedAt:
     `to_char(to_timestamp(d.received_at / 1000) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS') || '.' || ` +
     `lpad(CAST(d.received_at % 1000 AS TEXT), 3, '0') || 'Z'`,
+  queue: [
+    `CREATE INDEX waiting_run_queue ON waiting_run (${QUEUE_COLUMNS})`,
+    `CREATE VIEW waiting_queue AS SELECT ${QUEUE_COLUMNS} FROM waiting_run`,
+  ],
 };
 
 export class WaitingRuns1700000000007 implements MigrationInterface {
@@ -103,7 +118,7 @@ function nothing(names: readonly string[], type: (value: string) => string): (re
   return names.map((name) => [name, type('NULL')] as const);
 }
 
-function statements({ bytes, int, keyed, binary, receivedAt }: Types): string[] {
+function statements({ bytes, int, keyed, binary, receivedAt, queue }: Types): string[] {
   const prompt =
     `s.prompt_head || COALESCE(w.quoted_delivery_id, '"' || d.delivery_id || '"') || s.prompt_middle || ` +
     `${receivedAt} || s.prompt_tail`;
@@ -119,9 +134,9 @@ function statements({ bytes, int, keyed, binary, receivedAt }: Types): string[] 
     "CREATE INDEX run_snapshot_factory ON run_snapshot (factory_uid, COALESCE(worker_host, ''))",
     // Only ever appended to: its IDs grow.
     `CREATE TABLE waiting_run (run_id TEXT PRIMARY KEY, entry_id TEXT NOT NULL, snapshot ${bytes} NOT NULL, ` +
-      `created_at ${int} NOT NULL, quoted_delivery_id TEXT)${keyed}`,
-    `CREATE TABLE waiting_queue (worker_host TEXT NOT NULL, factory_uid TEXT NOT NULL, run_id TEXT NOT NULL, ` +
-      `automation_uid TEXT NOT NULL, environment_id TEXT, PRIMARY KEY (worker_host, factory_uid, run_id))${keyed}`,
+      `created_at ${int} NOT NULL, quoted_delivery_id TEXT, worker_host TEXT NOT NULL, factory_uid TEXT NOT NULL, ` +
+      `automation_uid TEXT NOT NULL, environment_id TEXT)${keyed}`,
+    ...queue,
     // A run that waits as the row of `run` that it becomes, column for column; and both as one.
     `CREATE VIEW waiting_run_row AS SELECT ${waiting} FROM waiting_run w ` +
       'JOIN run_snapshot s ON s.digest = w.snapshot LEFT JOIN delivery d ON d.entry_id = w.entry_id',

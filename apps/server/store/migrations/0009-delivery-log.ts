@@ -29,6 +29,7 @@ const SQLITE = [
     'received_at INTEGER NOT NULL, entries INTEGER NOT NULL, PRIMARY KEY (webhook_uid, entry_id)) WITHOUT ROWID',
   `INSERT INTO delivery_log SELECT ${COLUMNS} FROM delivery INDEXED BY delivery_webhook ORDER BY webhook_uid, entry_id`,
   "INSERT INTO deferred SELECT 'delivery_log', coalesce(max(entry_id), '') FROM delivery",
+  "INSERT INTO deferred VALUES ('waiting_queue', '')",
   'DROP INDEX delivery_webhook',
   // What is copied stays equal, whoever changes it.
   'CREATE TRIGGER delivery_log_update AFTER UPDATE OF outcome, received_at, entries ON delivery BEGIN ' +

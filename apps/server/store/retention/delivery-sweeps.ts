@@ -3,6 +3,7 @@
  * live run; and which accepted identities. spec: Limits (Delivery log retention); contract §5.9 (Log).
  */
 import {
+  CHUNKS_PER_RUN,
   OUTCOMES,
   RETAINED_ENTRIES_MIN,
   retentionClass,
@@ -13,6 +14,7 @@ import {
 import { firstUuidv7, isEnded, RUN_STATES, uuidv7TimeMs } from '#runs';
 import { catchUp } from '../database/deferred-index.ts';
 import { ENTRY_TIME_SLACK_MS } from '../deliveries/delivery.entities.ts';
+import type { Database } from '../database/database.ts';
 import { change, inSlices, placeholders, rows, type Transaction } from '../database/transactions.ts';
 import { materializeOldest } from '../runs/waiting-runs.ts';
 import type { SweepBatch, Sweep, WeightedTarget } from './sweeps.ts';
@@ -185,7 +187,11 @@ interface OldIdentity {
 }
 
 /** Identities that were accepted longer ago than this many days. */
-export function identitySweep(days: number): Sweep<OldIdentity> {
+export function identitySweep(days: number, dialect: Database['dialect']): Sweep {
+  return dialect === 'sqlite' ? identityRunSweep(days) : identityTableSweep(days);
+}
+
+function identityTableSweep(days: number): Sweep<OldIdentity> {
   return {
     name: 'identities',
     everyMs: IDENTITY_ROUND_MS,
@@ -193,6 +199,72 @@ export function identitySweep(days: number): Sweep<OldIdentity> {
     remove: removeIdentities,
   };
 }
+
+/** A batch of keys, or a chunk of a sorted run. */
+interface OldKeys {
+  table: 'identity_batch' | 'identity_chunk';
+  id: number;
+}
+
+/** Keys found in one look: as batches, or as chunks. */
+const BATCHES_PER_SCAN = 5_000;
+const CHUNKS_PER_SCAN = 500;
+
+/** What removing a chunk costs, in small rows: it is 16 KiB. */
+const CHUNK_WEIGHT = 4;
+
+/**
+ * Batches, and runs whose newest key is old. Keys of a run go together, so that one goes later than its days, at about
+ * twice of them at most: a run is made of runs that were all needed still.
+ */
+function identityRunSweep(days: number): Sweep<OldKeys> {
+  return {
+    name: 'identities',
+    everyMs: IDENTITY_ROUND_MS,
+    scan: (_place, nowMs) => scanKeys(retentionCutoffMs(nowMs, days)),
+    remove: (targets, nowMs) => removeKeys(targets, retentionCutoffMs(nowMs, days)),
+  };
+}
+
+function* scanKeys(cutoffMs: number): Transaction<SweepBatch<OldKeys>> {
+  const batches = yield* rows<{ id: number }>(
+    `SELECT no AS id FROM identity_batch WHERE accepted_at < ? ORDER BY no LIMIT ${BATCHES_PER_SCAN}`,
+    cutoffMs,
+  );
+  const chunks = yield* rows<{ id: number }>(
+    'SELECT c.id FROM identity_run r JOIN identity_chunk c ' +
+      `ON c.id >= r.run * ${CHUNKS_PER_RUN} AND c.id < (r.run + 1) * ${CHUNKS_PER_RUN} ` +
+      `WHERE r.newest_at < ? LIMIT ${CHUNKS_PER_SCAN}`,
+    cutoffMs,
+  );
+  return {
+    targets: [
+      ...batches.map(({ id }) => ({ target: { table: 'identity_batch', id } as const, weight: 1 })),
+      ...chunks.map(({ id }) => ({ target: { table: 'identity_chunk', id } as const, weight: CHUNK_WEIGHT })),
+    ],
+    place: '',
+    isOver: batches.length < BATCHES_PER_SCAN && chunks.length < CHUNKS_PER_SCAN,
+  };
+}
+
+/** Memory is not told: it finds a chunk that is gone without any key. */
+function* removeKeys(targets: readonly OldKeys[], cutoffMs: number): Transaction<number> {
+  let removed = 0;
+  for (const { table, id } of targets)
+    removed += yield* change(
+      table === 'identity_batch'
+        ? 'DELETE FROM identity_batch WHERE no = ?'
+        : 'DELETE FROM identity_chunk WHERE id = ?',
+      id,
+    );
+  yield* change(
+    'DELETE FROM identity_run WHERE newest_at < ? AND NOT EXISTS (SELECT 1 FROM identity_chunk c ' +
+      `WHERE c.id >= run * ${CHUNKS_PER_RUN} AND c.id < (run + 1) * ${CHUNKS_PER_RUN})`,
+    cutoffMs,
+  );
+  return removed;
+}
+
 function* scanIdentities(place: string, cutoffMs: number): Transaction<SweepBatch<OldIdentity>> {
   const [uid = '', hash = ''] = place.split(' ');
   const found = yield* rows<OldIdentity & { accepted_at: number }>(

@@ -24,7 +24,7 @@ import {
   type Transaction,
 } from '../database/transactions.ts';
 import { EXECUTION, type RunRow, LIVE_STATES } from './run.entities.ts';
-import { materializeRuns, oldestWaiting } from './waiting-runs.ts';
+import { catchUpQueue, materializeRuns, oldestWaiting } from './waiting-runs.ts';
 
 /** A process that has places for runs. */
 export interface Claimant {
@@ -64,6 +64,7 @@ export function* claimRuns(
 ): Transaction<{ claimed: ClaimedRun[]; served: Served }> {
   // One process after the other: what is live is counted exactly, and of a group only one starts.
   yield* lock(CLAIMS_LOCK);
+  yield* catchUpQueue();
   const live = new LiveRuns(yield* liveRuns());
   const claimed: ClaimedRun[] = [];
   const served = { hosts: yield* hostsServed(placement), environments: yield* environmentsServed(placement) };

@@ -13,7 +13,7 @@ import {
   type Transaction,
 } from '../database/transactions.ts';
 
-import { materializeOlder } from './waiting-runs.ts';
+import { catchUpQueue, materializeOlder } from './waiting-runs.ts';
 
 /** What a process that has places says of itself. */
 export interface Placement {
@@ -47,6 +47,7 @@ export function* hostsServed({ host }: Placement): Transaction<string[]> {
 
 /** Whether any run waits that asks for such a machine ('' for none). */
 function* isAnyQueued(condition: (host: string) => string, ...params: SqlValue[]): Transaction<boolean> {
+  yield* catchUpQueue();
   const found = yield* row(
     `SELECT 1 AS waits WHERE EXISTS (SELECT 1 FROM run WHERE state = 'QUEUED' AND ${condition(HOST)}) ` +
       `OR EXISTS (SELECT 1 FROM waiting_queue WHERE ${condition('worker_host')})`,
@@ -111,6 +112,7 @@ export function* markUnplacedRuns(mayLack: boolean): Transaction<boolean> {
     "SELECT DISTINCT host FROM replica WHERE seen_at > ? AND ',' || roles || ',' LIKE '%,worker,%'",
     nowMs - WORKER_LIVE_MS,
   );
+  yield* catchUpQueue();
   const asked = yield* rows<{ host: string }>(
     `SELECT DISTINCT worker_host AS host FROM run WHERE state = 'QUEUED' AND ${HOST} > '' ` +
       `UNION SELECT DISTINCT worker_host FROM waiting_queue WHERE worker_host > '' LIMIT ${HOSTS_MAX}`,

@@ -1,4 +1,5 @@
 /** Tables of runs: the run itself, and what belongs to it (metadata, executions, log, follow-ups, questions, files). */
+import type { DeferredTable } from '../database/deferred-index.ts';
 import { defineTable, type RowOf, type StoredRowOf } from '../database/table.ts';
 
 /** Runs. `settled_at`: computed, the time of the last change once a run has ended. */
@@ -111,16 +112,20 @@ export const WAITING_RUN = defineTable('waiting_run', {
   snapshot: 'bytes',
   created_at: 'int',
   quoted_delivery_id: 'text?',
-});
-
-/** The same runs in the order in which they are claimed. */
-export const WAITING_QUEUE = defineTable('waiting_queue', {
-  worker_host: 'key',
-  factory_uid: 'key',
-  run_id: 'key',
+  worker_host: 'text',
+  factory_uid: 'text',
   automation_uid: 'text',
   environment_id: 'text?',
 });
+
+/** The same runs in the order in which they are claimed. Read it behind `catchUp`. */
+export const WAITING_QUEUE: DeferredTable = {
+  name: 'waiting_queue',
+  source: 'waiting_run',
+  columns: ['worker_host', 'factory_uid', 'run_id', 'automation_uid', 'environment_id'],
+  leading: 'factory_uid',
+  order: 'run_id',
+};
 
 /** States as statements list them: worked on, over, and everything that is not over. */
 export const LIVE_STATES = "('CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED')";

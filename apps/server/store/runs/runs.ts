@@ -36,7 +36,7 @@ import {
   type TransactionHook,
 } from './run-commands.ts';
 import { takeLaterFollowups, type Task } from './run-tasks.ts';
-import { waitingByFactory } from './waiting-runs.ts';
+import { catchUpQueue, waitingByFactory } from './waiting-runs.ts';
 import { change, databaseNow, placeholders, row, rows } from '../database/transactions.ts';
 import { RUN, type RunRow, LIVE_STATES, ENDED_STATES } from './run.entities.ts';
 
@@ -142,6 +142,8 @@ export class RunStore {
     bounds: LiveBounds = {},
     placement: Placement = ANYWHERE,
   ): Promise<ClaimedRun[]> {
+    // Outside the transaction others have their turn meanwhile.
+    await this.database.read(() => catchUpQueue());
     const { claimed, served } = await this.database.run(() =>
       claimRuns({ owner, leaseMs, executionIds: executionIds.slice(0, count), bounds, placement }, this.served),
     );

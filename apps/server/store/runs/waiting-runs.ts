@@ -6,6 +6,7 @@
  * (Transaction).
  */
 import { firstUuidv7, type NewWebhookRun, promptOf, uuidv7TimeMs, type WebhookRunSnapshot } from '#runs';
+import { catchUp } from '../database/deferred-index.ts';
 import { insertInto } from '../database/table.ts';
 import {
   change,
@@ -39,7 +40,6 @@ export function* storeWaitingRuns(
   yield* together(
     insertInto(RUN_SNAPSHOT, sorted.map(toSnapshotRow), { ignoreConflicts: true }),
     insertInto(WAITING_RUN, runs.map(toWaitingRow)),
-    insertInto(WAITING_QUEUE, runs.map(toQueueRow)),
   );
   return snapshots;
 }
@@ -75,15 +75,9 @@ function toWaitingRow({ runId, entryId, snapshot, createdAtMs, deliveryId, quote
     snapshot: snapshot.digest,
     created_at: createdAtMs,
     quoted_delivery_id: quotedDeliveryId === `"${deliveryId}"` ? null : quotedDeliveryId,
-  };
-}
-
-function toQueueRow({ runId, automationUid, snapshot }: NewWebhookRun) {
-  return {
     worker_host: snapshot.workerHost ?? '',
     factory_uid: snapshot.factoryUid,
-    run_id: runId,
-    automation_uid: automationUid,
+    automation_uid: snapshot.automationUid,
     environment_id: snapshot.environmentId ?? null,
   };
 }
@@ -127,11 +121,6 @@ export function* materializeRuns(
   for (const some of inSlices(made)) {
     const these = `IN (${placeholders(some.length)})`;
     yield* change(`INSERT INTO run (${COLUMNS}) SELECT ${COLUMNS} FROM waiting_run_row WHERE run_id ${these}`, ...some);
-    yield* change(
-      `DELETE FROM waiting_queue WHERE (worker_host, factory_uid, run_id) IN (SELECT COALESCE(r.worker_host, ''),
-       r.factory_uid, r.run_id FROM run r WHERE r.run_id ${these})`,
-      ...some,
-    );
     yield* change(`DELETE FROM waiting_run WHERE run_id ${these}`, ...some);
   }
   return made;
@@ -141,6 +130,7 @@ const COLUMNS = RUN.columns.join(', ');
 
 /** Makes rows of `run` of a factory's runs that wait: all of them end with it. */
 export function* materializeFactory(factoryUid: string): Transaction<void> {
+  yield* catchUpQueue([factoryUid]);
   const waiting = yield* rows<{ run_id: string }>(
     `SELECT q.run_id FROM (SELECT DISTINCT COALESCE(worker_host, '') AS host FROM run_snapshot WHERE factory_uid = ?) s
       JOIN waiting_queue q ON q.worker_host = s.host AND q.factory_uid = ?`,
@@ -155,6 +145,7 @@ export function* materializeFactory(factoryUid: string): Transaction<void> {
  * no order.
  */
 export function* materializeOlder(beforeMs: number, { host, limit }: { host: string; limit: number }) {
+  yield* catchUpQueue();
   return yield* materializeFound(
     'waiting_queue WHERE worker_host = ? AND run_id < ? LIMIT ?',
     host,
@@ -189,10 +180,14 @@ export function* isAnyWaitingOf(factoryUid: string, automationUid: string, host:
   );
 }
 
-/** Runs that wait by factory. */
+/** Runs that wait by factory. Looks at each of them, and waits for no queue to be filled. */
 export function waitingByFactory(): Transaction<{ uid: string; waiting: number }[]> {
-  // In the order of the queue.
-  return rows('SELECT factory_uid AS uid, count(*) AS waiting FROM waiting_queue GROUP BY worker_host, factory_uid');
+  return rows('SELECT factory_uid AS uid, count(*) AS waiting FROM waiting_run GROUP BY factory_uid');
+}
+
+/** The queue can be read in the next statement; of these factories alone. */
+export function catchUpQueue(factoryUids?: readonly string[]): Transaction<void> {
+  return catchUp(WAITING_QUEUE.name, factoryUids);
 }
 
 /** The oldest run that waits in a lane, for this machine and where its environment may be worked on. */
@@ -201,6 +196,7 @@ export function* oldestWaiting(
   host: string,
   environments: { text: string; params: readonly SqlValue[] },
 ): Transaction<string | undefined> {
+  yield* catchUpQueue([factory]);
   const found = yield* row<{ run_id: string }>(
     'SELECT run_id FROM waiting_queue WHERE worker_host = ? AND factory_uid = ? AND automation_uid = ?' +
       `${environments.text} ORDER BY run_id LIMIT 1`,

@@ -1,7 +1,7 @@
 /** Which part of a request names the delivery, and which names are the same. */
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
-import { identify, refusedDeliveryId, signedMessageIdentity } from './index.ts';
+import { identify, refusedDeliveryId, signedMessageIdentity } from '../index.ts';
 
 const BODY = Buffer.from('{"a":1}');
 const BODY_HASH = `sha256:${createHash('sha256').update(BODY).digest('hex')}`;

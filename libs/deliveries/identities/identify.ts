@@ -1,8 +1,8 @@
 /** What makes two deliveries of one webhook the same. spec: Delivery identity; contract §5.7 (Identity). */
 import { hash } from 'node:crypto';
 import type { Headers } from '#authentication';
-import { IDENTITY_LENGTH_MAX } from './limits.ts';
-import type { Identity, IdentityKind } from './types.ts';
+import { IDENTITY_LENGTH_MAX } from '../limits.ts';
+import type { Identity, IdentityKind } from '../types.ts';
 
 /** contract §1: the header any sender may set. */
 export const SERVICE_DELIVERY_HEADER = 'x-millwright-delivery-id';

@@ -1,0 +1,2 @@
+/** The same histories, many more of them. */
+import './identity-runs.spec.ts';

@@ -1,0 +1,75 @@
+/** What memory knows of all accepted identities. contract §5.7 (Identity). */
+import { KeyRun } from './key-run.ts';
+import { wordsOfKey } from './key-filter.ts';
+import { packKeys, sortKeys } from './keys.ts';
+
+/**
+ * Accepted keys: the recent ones themselves, and of all older ones the runs that store them.
+ *
+ * Exact for ever: every accepted key is recent or in a chunk of a run of this index. A recent key is found in a set. A
+ * key of a run is found because a filter never denies what was added to it, the chunk that is named is the only one
+ * whose range covers the key, and the caller searches that chunk as it is stored. A filter that is wrong, a run that is
+ * merged by now and a chunk that retention has removed cost one read that finds nothing. While a run is written or
+ * merged, the keys it is made of remain where they were until its last statement has committed: a question asked
+ * between any two statements meets the old place, the new one, or both.
+ */
+export class IdentityIndex {
+  private recent = new Set<string>();
+  /** Recent ones that a run is being made of. */
+  private flushing: ReadonlySet<string> = new Set();
+  private liveRuns: readonly KeyRun[] = [];
+
+  get runs(): readonly KeyRun[] {
+    return this.liveRuns;
+  }
+
+  /** How many keys wait to become a run. */
+  get recentCount(): number {
+    return this.recent.size;
+  }
+
+  isRecent(key: string): boolean {
+    return this.recent.has(key) || this.flushing.has(key);
+  }
+
+  /** Chunks of which one holds the key, if it is older than the recent ones and was accepted. */
+  chunksFor(key: string): number[] {
+    const words = wordsOfKey(key);
+    const found: number[] = [];
+    for (const run of this.liveRuns) {
+      const chunk = run.chunkFor(key, words);
+      if (chunk !== undefined) found.push(chunk);
+    }
+    return found;
+  }
+
+  /** Keys that were committed. */
+  accept(keys: Iterable<string>): void {
+    for (const key of keys) this.recent.add(key);
+  }
+
+  /** Starts over with these keys, as the database has them since its last run. */
+  restart(recent: Iterable<string>): void {
+    this.recent = new Set(recent);
+    this.flushing = new Set();
+  }
+
+  /** The recent keys, sorted, to be stored as a run; until `endFlush` they count as recent. */
+  beginFlush(): Buffer {
+    this.flushing = this.recent;
+    this.recent = new Set();
+    return sortKeys(packKeys([...this.flushing]));
+  }
+
+  /** The run that was stored of them; undefined: nothing was stored, they are recent still. */
+  endFlush(run?: KeyRun): void {
+    if (run === undefined) this.accept(this.flushing);
+    else this.liveRuns = [...this.liveRuns, run];
+    this.flushing = new Set();
+  }
+
+  /** The runs that the database has, each whole. */
+  setRuns(runs: readonly KeyRun[]): void {
+    this.liveRuns = runs;
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * A split-block Bloom filter over keys: "certainly not among them", or "look". 16 bits a key, so that about one in a
+ * thousand strangers is looked for in vain.
+ */
+
+const BITS_PER_KEY = 16;
+const WORDS_PER_BLOCK = 8;
+const BITS_PER_BLOCK = WORDS_PER_BLOCK * 32;
+
+/** A key as the filter sees it: three words of 32 bits, which are random, because a key is a hash. */
+export interface KeyWords {
+  block: number;
+  low: number;
+  high: number;
+}
+
+/** Of a key as 16 characters of one byte each. */
+export function wordsOfKey(key: string): KeyWords {
+  return { block: wordOf(key, 0), low: wordOf(key, 4), high: wordOf(key, 8) };
+}
+
+function wordOf(key: string, from: number): number {
+  return (
+    ((key.charCodeAt(from) << 24) |
+      (key.charCodeAt(from + 1) << 16) |
+      (key.charCodeAt(from + 2) << 8) |
+      key.charCodeAt(from + 3)) >>>
+    0
+  );
+}
+
+/** One bit in each of the eight words of one block says that a key is there: one cache line a question. */
+export class KeyFilter {
+  private readonly words: Uint32Array;
+  private readonly blocks: number;
+
+  /** For so many keys; more only make it say "look" more often. */
+  constructor(keysMax: number) {
+    this.blocks = Math.max(1, Math.ceil((keysMax * BITS_PER_KEY) / BITS_PER_BLOCK));
+    this.words = new Uint32Array(this.blocks * WORDS_PER_BLOCK);
+  }
+
+  /** Bytes of memory. */
+  get bytes(): number {
+    return this.words.byteLength;
+  }
+
+  add(block: number, low: number, high: number): void {
+    const base = this.baseOf(block);
+    for (let word = 0; word < WORDS_PER_BLOCK; word += 1)
+      this.words[base + word] = (this.words[base + word] as number) | bitOf(word, low, high);
+  }
+
+  /** False: certainly none of those that were added. */
+  mayHave({ block, low, high }: KeyWords): boolean {
+    const base = this.baseOf(block);
+    for (let word = 0; word < WORDS_PER_BLOCK; word += 1)
+      if (((this.words[base + word] as number) & bitOf(word, low, high)) === 0) return false;
+    return true;
+  }
+
+  /** Blocks follow the order of keys, so that a sorted run fills its filter from front to back. */
+  private baseOf(block: number): number {
+    return Math.floor((block * this.blocks) / 2 ** 32) * WORDS_PER_BLOCK;
+  }
+}
+
+/** Five bits of the key for each word: four times of one of its words, four times of the other. */
+function bitOf(word: number, low: number, high: number): number {
+  return 1 << ((((word & 1) === 0 ? low : high) >>> ((word >>> 1) * 5)) & 31);
+}
