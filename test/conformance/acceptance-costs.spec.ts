@@ -19,6 +19,8 @@ import { arrival, newId, runOf, seedServed, servingVersion, type Served } from '
 const STATEMENTS_ALONE_MAX: Readonly<Record<World['dialect'], number>> = { sqlite: 8, postgres: 10 };
 /** The same for each of `BATCH` that come at once. */
 const STATEMENTS_EACH_MAX: Readonly<Record<World['dialect'], number>> = { sqlite: 3.1, postgres: 0.1 };
+/** How often that transaction waits for PostgreSQL: at its locks, at what it reads under them, its rows, its commit. */
+const ROUND_TRIPS_MAX = 4;
 /** B-trees of SQLite that the transaction of one delivery with a run writes into. */
 const BTREES_MAX = 8;
 /** Pages that each of `BATCH` deliveries that come at once adds to the write-ahead log of SQLite. */
@@ -66,6 +68,13 @@ await onEachBackend('the cost of accepting', (world) => {
     expect(each).toBeLessThanOrEqual(STATEMENTS_EACH_MAX[world.dialect]);
   });
 
+  if (world.dialect === 'postgres')
+    it('is bounded in round trips', async () => {
+      const alone = await roundTripsOf(() => accept(1));
+      expect(alone).toBeGreaterThan(1);
+      expect(alone).toBeLessThanOrEqual(ROUND_TRIPS_MAX);
+    });
+
   it('is bounded in bytes that stay', async () => {
     const where = { dataDir: world.options.dataDir, databaseUrl: world.url };
     const before = await databaseBytes(where);
@@ -102,6 +111,25 @@ async function statementsOf(dialect: World['dialect'], work: () => Promise<void>
     return spies.reduce((sum, spy) => sum + spy.mock.calls.length, 0);
   } finally {
     for (const spy of spies) spy.mockRestore();
+  }
+}
+
+/** How often PostgreSQL is asked for something meanwhile when nobody waits for an answer yet. */
+async function roundTripsOf(work: () => Promise<void>): Promise<number> {
+  const query = Reflect.get(Client.prototype, 'query') as (...args: unknown[]) => Promise<unknown>;
+  let waiting = 0;
+  let count = 0;
+  const spy = jest.spyOn(Client.prototype, 'query') as unknown as jest.SpiedFunction<typeof query>;
+  spy.mockImplementation(function (this: Client, ...args) {
+    if (waiting === 0) count += 1;
+    waiting += 1;
+    return Reflect.apply(query, this, args).finally(() => (waiting -= 1));
+  });
+  try {
+    await work();
+    return count;
+  } finally {
+    spy.mockRestore();
   }
 }
 
