@@ -2,7 +2,7 @@
 import { Client, types } from 'pg';
 import { postgresServer } from '../../../../../test/support/postgres.ts';
 import type { SqlValue } from '../transactions.ts';
-import { encodeColumn } from './postgres-arrays.ts';
+import { encodeColumn } from './postgres-statements.ts';
 
 const found = await postgresServer();
 const onServer = found.ok ? describe : describe.skip;

@@ -1,6 +1,6 @@
 /** Arrays as PostgreSQL receives them in binary, byte by byte; the server's own word on them is in the slow tier. */
 import type { SqlValue } from '../transactions.ts';
-import { encodeColumn } from './postgres-arrays.ts';
+import { encodeColumn } from './postgres-statements.ts';
 
 const encode = (...values: SqlValue[]) =>
   encodeColumn(

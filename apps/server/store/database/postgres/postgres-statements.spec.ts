@@ -3,8 +3,7 @@
  * have.
  */
 import type { SqlValue } from '../transactions.ts';
-import { encodeColumn } from './postgres-arrays.ts';
-import { insertStatement, matchStatement, StatementNames } from './postgres-statements.ts';
+import { encodeColumn, insertStatement, matchStatement, StatementNames } from './postgres-statements.ts';
 
 const insert = (rows: (string | number | null | Uint8Array)[][], ignoreConflicts = false) =>
   insertStatement({ kind: 'insert', table: 't', columns: ['a', 'b', 'c', 'd'], rows, ignoreConflicts });
