@@ -2,7 +2,7 @@
 import type { Log } from '../../process/log.ts';
 import type { ArtifactStore } from '../../store/runs/run-files.ts';
 import type { Claim } from '../../store/runs/runs.ts';
-import type { AgentReports } from '../agent/agent-artifacts.ts';
+import type { AgentReports } from '../agent/agent-events.ts';
 import type { Executor } from '../executor.ts';
 import type { SupervisionLog } from './supervision-log.ts';
 

@@ -6,7 +6,7 @@ import { IDLE_MINUTES } from '#agents';
 import { isConfining } from '#isolation';
 import type { AttachmentStore } from '../../store/runs/run-files.ts';
 import type { Task } from '../../store/runs/run-tasks.ts';
-import type { AgentReports } from '../agent/agent-artifacts.ts';
+import type { AgentReports } from '../agent/agent-events.ts';
 import { AgentSession } from '../agent/agent-session.ts';
 import { conversationDigest } from '../agent/conversation-digest.ts';
 import { PermissionBroker } from '../agent/permission-broker.ts';

@@ -3,7 +3,7 @@
  */
 import type { Task } from '../../store/runs/run-tasks.ts';
 import type { RunEnd } from '#runs';
-import type { AgentReports } from '../agent/agent-artifacts.ts';
+import type { AgentReports } from '../agent/agent-events.ts';
 import type { AgentSession } from '../agent/agent-session.ts';
 import type {
   AgentLaunch,

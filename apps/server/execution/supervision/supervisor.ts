@@ -18,7 +18,7 @@ import type { ArtifactStore, AttachmentStore } from '../../store/runs/run-files.
 import type { PermissionStore } from '../../store/runs/permissions.ts';
 import type { RunHistoryStore } from '../../store/runs/run-history.ts';
 import type { ClaimedRun, RunStore } from '../../store/runs/runs.ts';
-import { AgentReports } from '../agent/agent-artifacts.ts';
+import { AgentReports } from '../agent/agent-events.ts';
 import { runBounds, runUsage } from '#agents';
 import { SetupError, type Executor } from '../executor.ts';
 import { resolveExecution, type ExecutionSpec, type ExecutionSpecDeps } from '../preparation/execution-spec.ts';

@@ -1,7 +1,7 @@
 /** A factory without files, as a kind of source: what is managed over the API has nothing to read. contract §4.1. */
 import { NO_SOURCE } from '#reconcile';
+import type { SourceKind } from '../source.ts';
 import { failure, type Source } from '../source.ts';
-import type { SourceKind } from '../source-kind.ts';
 
 /** What is stored of it. */
 export type DashboardSource = { kind: typeof NO_SOURCE };
