@@ -233,8 +233,7 @@ const REPORTS_MAX = 5 * ARTIFACTS_MAX;
 
 /**
  * Artifacts that one agent reports; they are stored when its execution has ended. A call that was completed has them as
- * `_meta.millwright.artifact`: that is the agent's own
- * word, which the output of a tool is not.
+ * `_meta.millwright.artifact`: that is the agent's own word, which the output of a tool is not.
  */
 export class AgentReports {
   private readonly reports = new Map<string, ReportedArtifact>();
