@@ -68,11 +68,11 @@ export interface Executor {
    */
   start(request: ExecutionRequest): Promise<ExecutionResult>;
   /**
-   * Ends what an earlier life of the service left running of an execution that nobody supervises; afterwards its run
-   * may begin anew.
+   * Ends the processes that an earlier life of the service left running of an execution that nobody supervises;
+   * afterwards its run may begin anew.
    * `process` as `ExecutionRequest.onProcess` had it; undefined: nobody came to store it.
    */
-  adopt(lost: ExecutionRef, process: string | undefined): Promise<void>;
+  killOrphan(orphan: ExecutionRef, process: string | undefined): Promise<void>;
   /**
    * Ends what runs of an execution; nothing where nothing does. May be repeated, and hurried. Resolves when nothing is
    * left.
@@ -170,7 +170,7 @@ export interface ExecutionOutput {
 
 /** What runs of an execution. */
 export interface StartedProcess {
-  /** By which `Executor.adopt` finds it; undefined where nothing was started, or it cannot be found. */
+  /** By which `Executor.killOrphan` finds it; undefined where nothing was started, or it cannot be found. */
   process: string | undefined;
   /** Kind of what is around it. */
   sandbox: string;

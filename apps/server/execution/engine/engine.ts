@@ -95,7 +95,7 @@ export class Engine {
 
   private async reclaim({ run, process }: AbandonedRun): Promise<void> {
     const { runs, config, log, publish, executor } = this.deps;
-    await executor.adopt({ runId: run.run_id, epoch: run.epoch }, process);
+    await executor.killOrphan({ runId: run.run_id, epoch: run.epoch }, process);
     const { next, decision } = reclaimDecision(run, config);
     if (!(await runs.reclaim(run.run_id, run.epoch, decision))) return;
     log.warn('lost execution taken over', { run_id: run.run_id, epoch: run.epoch, next });
