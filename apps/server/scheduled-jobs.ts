@@ -11,8 +11,8 @@ import { RunStore } from './store/runs/runs.ts';
 import { SessionStore } from './store/access/sessions.ts';
 import { Sweeper } from './retention/sweeper.ts';
 
-/** Lost executions, and runs for which nobody is there, are looked for this often. explanation: Engine. */
-const RECONCILE_RUNS_MS = 15_000;
+/** Abandoned executions, and runs for which nobody is there, are looked for this often. explanation: Engine. */
+const RECOVER_RUNS_MS = 15_000;
 const PRUNE_MS = 60_000;
 /** contract §2: when a key was last used is known to the minute. */
 const KEY_USES_MS = 60_000;
@@ -35,13 +35,13 @@ export class ScheduledJobs {
     @Optional() private readonly sweeper?: Sweeper,
   ) {}
 
-  @Interval(RECONCILE_RUNS_MS)
-  reconcileRuns(): void {
+  @Interval(RECOVER_RUNS_MS)
+  recoverAbandonedRuns(): void {
     this.engine?.recover().catch(this.told('execution reclaim failed'));
   }
 
   /** In every process: where no worker lives, the others say so. */
-  @Interval(RECONCILE_RUNS_MS)
+  @Interval(RECOVER_RUNS_MS)
   noteUnplacedRuns(): void {
     this.runs.markUnplaced().catch(this.told('unplaced run update failed'));
   }
