@@ -12,11 +12,11 @@ import { conversationDigest } from '../agent/conversation-digest.ts';
 import { PermissionBroker } from '../agent/permission-broker.ts';
 import type { AttachmentFile, ExecutionPlace } from '../executor.ts';
 import type { ExecutionSpec } from '../preparation/execution-spec.ts';
-import type { SupervisionLog } from './supervision-log.ts';
+import type { RunEventWriter } from './run-event-writer.ts';
 import type { SupervisionDeps } from './supervisor.ts';
 
 export interface SupervisedAgentDeps extends SupervisionDeps {
-  events: SupervisionLog;
+  events: RunEventWriter;
   reports: AgentReports;
   spec: ExecutionSpec;
   place: ExecutionPlace;
