@@ -68,7 +68,7 @@ class MemoryExecutor implements Executor {
     yield { ok: false, reason: 'nothing is kept' };
   }
 
-  async places(): Promise<string[]> {
+  async workspaces(): Promise<string[]> {
     return [...this.ends.keys()];
   }
 
@@ -241,8 +241,8 @@ describe('an executor', () => {
     await startedOn(executor, runId);
     executor.end(runId, { kind: 'exited', code: 0 });
     await becomes(runId, 'SUCCEEDED');
-    await eventually('its place is free', async () => (engine.freePlaces() === 2 ? true : undefined));
+    await eventually('its place is free', async () => (engine.freeSlots() === 2 ? true : undefined));
     expect(await engine.sweepWorkspaces()).toBe(1);
-    expect(await executor.places()).toEqual([]);
+    expect(await executor.workspaces()).toEqual([]);
   });
 });

@@ -90,6 +90,6 @@ export class RunAdmission {
 
   /** Runs that this server could start at once. */
   freePlaces(): number {
-    return this.engine?.freePlaces() ?? PLACES_ELSEWHERE;
+    return this.engine?.freeSlots() ?? PLACES_ELSEWHERE;
   }
 }

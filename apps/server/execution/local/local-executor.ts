@@ -88,7 +88,7 @@ export class LocalExecutor implements Executor {
     yield* collectArtifacts(await workspaceAt({ root: this.root(), ...execution }), secretValues, reports);
   }
 
-  async places(): Promise<string[]> {
+  async workspaces(): Promise<string[]> {
     return (await readdir(this.root()).catch(() => [])).filter(isUuid);
   }
 
