@@ -83,7 +83,7 @@ export interface ServiceOptions {
   profiles?: readonly LaunchProfile[];
   /** Folder of the built web page; where the build puts it, if not said. */
   pageFolder?: string;
-  /** How long the process looks away, should nobody tell; the usual times, if not said. */
+  /** Poll intervals when notifications are missing; the usual times, if not said. */
   pollIntervals?: PollIntervals;
   nowMs?: () => number;
 }

@@ -181,8 +181,8 @@ export class DeliveryAcceptor {
     if (outcome.kind === 'throttled') this.throttledUntilMs.set(webhook.uid, this.clock.nowMs() + outcome.waitMs);
     if (outcome.kind !== 'accepted') return outcome;
     this.waitingRuns.added(webhook.factory.uid, starts - (outcome.busy?.length ?? 0));
-    for (const runId of outcome.replaced ?? []) this.notifier.publish(runId);
-    if (starts > 0) this.notifier.wake();
+    for (const runId of outcome.replaced ?? []) this.notifier.notifyWatchers(runId);
+    if (starts > 0) this.notifier.notifyEngines();
     return outcome;
   }
 }

@@ -110,7 +110,10 @@ export function failure(reason: SourceFailureReason, message: string): SourceFai
   return { ok: false, reason, message, retry: 'backoff' };
 }
 
-/** Carries a failure out of the middle of a reading; every source turns it back into a value at its own door. */
+/**
+ * Carries a failure out of the middle of a reading. Each source turns it back into a value at its public boundary:
+ * failures are returned, only bugs are thrown.
+ */
 export class SourceUnavailableError extends Error {
   readonly failure: SourceFailure;
 
