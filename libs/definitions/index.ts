@@ -20,7 +20,7 @@ export { firesOn, nextTick, ticksBetween } from './schedules/cron-ticks.ts';
 export { dueTick, nextDue, schedulesOf, TICK_LATE_MAX_MS } from './schedules/schedules.ts';
 export type { Missed, TickDecision, WantedSchedule } from './schedules/schedules.ts';
 export { nearest, didYouMean } from './suggest.ts';
-export { refuseDeliveryIdHeader, SIGNATURE_HEADERS } from './delivery-id-header.ts';
+export { refuseDeliveryIdHeader } from './delivery-id-header.ts';
 export { isReservedVariable } from './run-secrets.ts';
 export { checkAutomationValue, checkWebhookValue } from './definition-values.ts';
 export type { AutomationNeighbours, CheckedValue, FileKeys, ValueProblem } from './definition-values.ts';
