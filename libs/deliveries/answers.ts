@@ -1,6 +1,6 @@
 /**
- * What each refusal means (status, outcome, failure budget) and the constant text of every answer. spec: Errors; contract
- * §5.
+ * What each refusal means (status, outcome, failure budget), and the constant text of every answer. spec: Errors;
+ * contract §5.
  */
 import type { IngressStatus, OutcomeKind } from './types.ts';
 

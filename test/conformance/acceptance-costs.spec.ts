@@ -10,46 +10,51 @@ import { Client } from 'pg';
 import type { PendingDelivery } from '../../apps/server/store/deliveries/pending-deliveries.ts';
 import { databaseBytes } from '../bench/database-usage.ts';
 import { onEachBackend, type World } from './backends.ts';
-import { arrival, newId, runOf, seedServed, servingVersion, type Served } from './seeds.ts';
+import { arrival, newId, seedServed, servingVersion, starterOf, type Served } from './seeds.ts';
 
 // The bounds are what is needed today, rounded up. Lower one with the change that makes it possible; raising one is a
 // decision, and says why.
 
 /** Statements that the driver is asked to execute for one delivery with a run; BEGIN and COMMIT are two of them. */
-const STATEMENTS_ALONE_MAX: Readonly<Record<World['dialect'], number>> = { sqlite: 8, postgres: 10 };
+const STATEMENTS_ALONE_MAX: Readonly<Record<World['dialect'], number>> = { sqlite: 7, postgres: 10 };
 /** The same for each of `BATCH` that come at once. */
-const STATEMENTS_EACH_MAX: Readonly<Record<World['dialect'], number>> = { sqlite: 3.1, postgres: 0.1 };
-/** B-trees of SQLite that the transaction of one delivery with a run writes into. */
-const BTREES_MAX = 8;
+const STATEMENTS_EACH_MAX: Readonly<Record<World['dialect'], number>> = { sqlite: 2.1, postgres: 0.1 };
+/** B-trees of SQLite that the transaction of one delivery with a run writes into; all of them grow at their end. */
+const BTREES_MAX = 4;
 /** Pages that each of `BATCH` deliveries that come at once adds to the write-ahead log of SQLite. */
-const PAGES_EACH_MAX = 1.7;
-/** Bytes that the database grows by for each of `STORED` deliveries of 1 KiB with a run. */
-const BYTES_KEPT_MAX: Readonly<Record<World['dialect'], number>> = { sqlite: 4_000, postgres: 4_600 };
+const PAGES_EACH_MAX = 0.6;
+/**
+ * Bytes that the database grows by for each of `STORED` deliveries of 1 KiB with a run; on SQLite without what is
+ * filled in later, some 200.
+ */
+const BYTES_KEPT_MAX: Readonly<Record<World['dialect'], number>> = { sqlite: 1_700, postgres: 4_600 };
 
 const WEBHOOKS = 64;
 /** All tests together stay below the 60 of a minute that each webhook takes. */
 const BATCH = 256;
 const STORED = 2_560;
 const BODY = Buffer.from(`{"filler":"${'x'.repeat(1_011)}"}`);
-/** What a run is told: the automation's prompt, and the delivery. */
-const PROMPT = `${'Look at what happened, and find the cause. '.repeat(8)}${BODY.toString()}`;
+/** What the automation says. */
+const PROMPT = 'Look at what happened, and find the cause. '.repeat(8);
 
 await onEachBackend('the cost of accepting', (world) => {
-  const served: { webhook: Served; version: number }[] = [];
+  const served: { webhook: Served; version: number; start: ReturnType<typeof starterOf> }[] = [];
   let next = 0;
   beforeAll(async () => {
     for (let n = 0; n < WEBHOOKS; n += 1) {
       const webhook = await seedServed(world.stores);
-      served.push({ webhook, version: await servingVersion(world.stores, webhook.factoryUid) });
+      const version = await servingVersion(world.stores, webhook.factoryUid);
+      const automations = [{ uid: webhook.automationUid, definition: { prompt: PROMPT } }];
+      served.push({ webhook, version, start: starterOf(webhook, { automations }) });
     }
     await accept(BATCH); // statements are prepared, windows are known
   });
 
   function newArrival(): PendingDelivery {
-    const { webhook, version } = served[next++ % WEBHOOKS] as (typeof served)[number];
+    const { webhook, version, start } = served[next++ % WEBHOOKS] as (typeof served)[number];
     const entryId = newId();
-    const run = runOf(webhook, { entryId, automationUid: webhook.automationUid, prompt: PROMPT });
-    return arrival(webhook, { version, body: BODY, entryId, runs: [run] });
+    const runs = start(entryId, entryId);
+    return { ...arrival(webhook, { version, body: BODY, entryId, runs }), deliveryId: entryId };
   }
 
   async function accept(count: number): Promise<void> {

@@ -205,24 +205,30 @@ export interface StartOptions {
 }
 
 /** Runs of a delivery as the ingress makes them: references to snapshots. */
-export function startedBy(served: Served, wish: StartOptions): NewWebhookRun[] {
-  const { entryId, deliveryId = 'd-1', receivedAtMs = Date.now(), webhookName = 'orders', revision = 'r1' } = wish;
+export function startedBy(
+  served: Served,
+  { entryId, deliveryId, receivedAtMs, ...wish }: StartOptions,
+): NewWebhookRun[] {
+  return starterOf(served, wish)(entryId, deliveryId, receivedAtMs);
+}
+
+/** The same for one delivery after the other, of what a process has in memory: their runs share their snapshots. */
+export function starterOf(
+  served: Served,
+  wish: Pick<StartOptions, 'webhookName' | 'revision' | 'automations'> = {},
+): (entryId: string, deliveryId?: string, receivedAtMs?: number) => NewWebhookRun[] {
+  const { webhookName = 'orders', revision = 'r1' } = wish;
   const automations = (wish.automations ?? [{ uid: served.automationUid }]).map(({ uid, definition }) => ({
     uid,
     name: `name of ${uid}`,
     definition: { ...automationOf(uid, uid, [served.webhookUid]).definition, ...definition },
   }));
-  return toNewRuns(
-    new Map(automations.map(({ uid, definition }) => [uid, definition])),
-    {
-      uid: served.webhookUid,
-      name: webhookName,
-      automations,
-      factory: { uid: served.factoryUid, revision, serviceAccountUid: `sa_${served.factoryUid}` },
-    },
-    { entryId, deliveryId, receivedAtMs, payload: null },
-    { serverAgent: { harness: 'builtin', builtInModel: 'demo' }, newId: () => newId() },
-  );
+  const definitions = new Map(automations.map(({ uid, definition }) => [uid, definition]));
+  const factory = { uid: served.factoryUid, revision, serviceAccountUid: `sa_${served.factoryUid}` };
+  const webhook = { uid: served.webhookUid, name: webhookName, automations, factory };
+  const options = { serverAgent: { harness: 'builtin', builtInModel: 'demo' }, newId: () => newId() };
+  return (entryId, deliveryId = 'd-1', receivedAtMs = Date.now()) =>
+    toNewRuns(definitions, webhook, { entryId, deliveryId, receivedAtMs, payload: null }, options);
 }
 
 export function runOf(served: Partial<Served>, more: Partial<NewRun> = {}): NewRun {
