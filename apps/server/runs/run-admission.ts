@@ -89,7 +89,7 @@ export class RunAdmission {
   }
 
   /** Runs that this server could start at once. */
-  freePlaces(): number {
+  freeSlots(): number {
     return this.engine?.freeSlots() ?? PLACES_ELSEWHERE;
   }
 }

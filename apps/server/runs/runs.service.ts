@@ -181,7 +181,7 @@ export class RunService {
       creatorUid: access.principal.uid,
       createdAtMs: this.clock.nowMs(),
     };
-    const free = this.admission.freePlaces();
+    const free = this.admission.freeSlots();
     const answerOf = ({ waiting }: { waiting: number }): Answer =>
       toAnswer({ run_id: run.runId, task_id: run.runId, state: 'QUEUED', at_capacity: waiting >= free });
     const made = await this.runs.create(run, {
