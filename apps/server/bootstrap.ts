@@ -2,23 +2,23 @@
  * Creates the service of a process: opens its data folder, keys and database, then builds the application; and says
  * what went wrong. contract §1, §11.
  */
+import type { LaunchProfile } from '#agents';
 import type { SourceSettings } from '#reconcile';
+import { uuidv7Sequence } from '#runs';
+import type { InjectionToken } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { InjectionToken } from '@nestjs/common';
-import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { LaunchProfile } from '#agents';
-import { uuidv7Sequence } from '#runs';
 import { AppModule } from './app.module.ts';
 import { ConfigError, QUEUE_NEEDS_DIRECT_URL, type Config } from './config/config.ts';
 import { BUILT_IN_AGENT, type BuiltInAgent } from './execution/agent/agents.ts';
 import { readProfiles } from './execution/agent/profile-file.ts';
 import { RunAgents } from './execution/preparation/run-agents.ts';
 import { createHttp, TlsError } from './http/server.ts';
+import { Installation, WrongKeyError } from './keys/installation.ts';
 import { ServiceComponents, startService, stopService } from './lifecycle.ts';
-import { lockDataFolder, type DataFolderLock, DataFolderError } from './process/data-folder.ts';
-import { logOutages, openNotices } from './store/database-log.ts';
+import { DataFolderError, lockDataFolder, type DataFolderLock } from './process/data-folder.ts';
 import {
   Clock,
   CONFIG,
@@ -28,24 +28,24 @@ import {
   ProcessIdentity,
   TrustedFactories,
 } from './process/injection-tokens.ts';
-import { Installation, WrongKeyError } from './keys/installation.ts';
+import { KeyFileError, readKeyFiles } from './process/key-files.ts';
 import { Log } from './process/log.ts';
 import { Metrics } from './process/metrics.ts';
 import { ProcessModule } from './process/process.module.ts';
-import { programVersion } from './store/program-version.ts';
-import { readKeyFiles, KeyFileError } from './process/key-files.ts';
 import { Vault } from './secrets/vault.ts';
 import { AccessStore } from './store/access/access.ts';
 import { KeyStore } from './store/access/keys.ts';
+import { logOutages } from './store/database/outages.ts';
+import { openNotices } from './store/database/postgres/notices-postgres.ts';
 import { DatabaseClock } from './store/database/database-clock.ts';
 import type { Database } from './store/database/database.ts';
+import { programVersion, SchemaTooNewError } from './store/database/migrations.ts';
+import { PostgresUnusableError } from './store/database/postgres/postgres-refusals.ts';
+import { VersionMismatchError } from './store/database/replicas.ts';
+import { StoreError } from './store/database/store-errors.ts';
 import { openDatabase } from './store/open-database.ts';
 import { StoreModule } from './store/store.module.ts';
 import { FactoryArgumentError } from './sync/sources/parse-source.ts';
-import { StoreError } from './store/database/store-errors.ts';
-import { SchemaTooNewError } from './store/database/migrations.ts';
-import { PostgresUnusableError } from './store/database/postgres/postgres-refusals.ts';
-import { VersionMismatchError } from './store/database/replicas.ts';
 import { SOURCES } from './sync/sources/registry.ts';
 
 /** Everything that runs, for `start`, tests and benchmarks. A part that this process has no role for is absent. */
@@ -83,7 +83,7 @@ export interface ServiceOptions {
   profiles?: readonly LaunchProfile[];
   /** Folder of the built web page; where the build puts it, if not said. */
   pageFolder?: string;
-  /** How long the process looks away, should nobody tell; the usual times, if not said. */
+  /** Poll intervals when notifications are missing; the usual times, if not said. */
   pollIntervals?: PollIntervals;
   nowMs?: () => number;
 }

@@ -10,7 +10,7 @@ import { OutboxRelay } from './execution/engine/outbox-relay.ts';
 import { Readiness } from './health/health.controller.ts';
 import { RefusedLog } from './ingress/refused-delivery-log.ts';
 import { KeyUses } from './keys/keys.service.ts';
-import { MetricsListener } from './metrics/metrics-listener.ts';
+import { MetricsListener } from './metrics/metrics.controller.ts';
 import type { DataFolderLock } from './process/data-folder.ts';
 import { DiskWatch } from './process/disk-watch.ts';
 import { CONFIG, DATABASE } from './process/injection-tokens.ts';

@@ -11,8 +11,8 @@ import { RunStore } from './store/runs/runs.ts';
 import { SessionStore } from './store/access/sessions.ts';
 import { Sweeper } from './retention/sweeper.ts';
 
-/** Lost executions, and runs for which nobody is there, are looked for this often. explanation: Engine. */
-const RECONCILE_RUNS_MS = 15_000;
+/** Abandoned executions, and runs for which nobody is there, are looked for this often. explanation: Engine. */
+const RECOVER_RUNS_MS = 15_000;
 const PRUNE_MS = 60_000;
 /** contract §2: when a key was last used is known to the minute. */
 const KEY_USES_MS = 60_000;
@@ -35,15 +35,15 @@ export class ScheduledJobs {
     @Optional() private readonly sweeper?: Sweeper,
   ) {}
 
-  @Interval(RECONCILE_RUNS_MS)
-  reconcileRuns(): void {
-    this.engine?.recover().catch(this.told('execution reclaim failed'));
+  @Interval(RECOVER_RUNS_MS)
+  recoverAbandonedRuns(): void {
+    this.engine?.recover().catch(this.logFailure('execution reclaim failed'));
   }
 
   /** In every process: where no worker lives, the others say so. */
-  @Interval(RECONCILE_RUNS_MS)
+  @Interval(RECOVER_RUNS_MS)
   noteUnplacedRuns(): void {
-    this.runs.markUnplaced().catch(this.told('unplaced run update failed'));
+    this.runs.markUnplaced().catch(this.logFailure('unplaced run update failed'));
   }
 
   @Interval(PRUNE_MS)
@@ -53,12 +53,12 @@ export class ScheduledJobs {
 
   @Interval(PRUNE_MS)
   pruneAnswers(): void {
-    if (this.sweeper !== undefined) this.answers.prune().catch(this.told('idempotency key pruning failed'));
+    if (this.sweeper !== undefined) this.answers.prune().catch(this.logFailure('idempotency key pruning failed'));
   }
 
   @Interval(PRUNE_MS)
   pruneSessions(): void {
-    if (this.sweeper !== undefined) this.sessions.prune().catch(this.told('session pruning failed'));
+    if (this.sweeper !== undefined) this.sessions.prune().catch(this.logFailure('session pruning failed'));
   }
 
   @Interval(SCHEDULES_MS)
@@ -68,20 +68,20 @@ export class ScheduledJobs {
 
   @Interval(KEY_USES_MS)
   noteKeyUses(): void {
-    this.keyUses.write().catch(this.told('key use write failed'));
+    this.keyUses.write().catch(this.logFailure('key use write failed'));
   }
 
   @Interval(SWEEP_MS)
   sweepWorkspaces(): void {
-    this.engine?.sweepWorkspaces().catch(this.told('workspace sweep failed'));
+    this.engine?.sweepWorkspaces().catch(this.logFailure('workspace sweep failed'));
   }
 
   @Interval(SWEEP_MS)
   sweepRepositories(): void {
-    this.repositories?.sweep().catch(this.told('repository cache sweep failed'));
+    this.repositories?.sweep().catch(this.logFailure('repository cache sweep failed'));
   }
 
-  private told(otherwise: string): (error: unknown) => void {
+  private logFailure(otherwise: string): (error: unknown) => void {
     return (error) => this.log.fault(otherwise, error);
   }
 }

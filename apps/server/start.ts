@@ -82,7 +82,7 @@ async function begin(service: Service, { factory, example }: Arguments, io: Star
   // Asked for before the loops begin: the words below then tell of a pass of this start, not of the last one.
   const generation = main === undefined ? 0 : await service.factories.requestSync(main.uid);
   await service.start();
-  if (main !== undefined) await service.loops.settled(main.uid, generation, FIRST_PASS_MS);
+  if (main !== undefined) await service.loops.waitForGeneration(main.uid, generation, FIRST_PASS_MS);
   for (const line of await bannerLines(service, { admin, factoryUid: main?.uid }, io))
     io.stdout.write(`${line}
 `);

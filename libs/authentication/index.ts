@@ -32,4 +32,3 @@ export {
   secretUse,
   unusableReason,
 } from './secret-values.ts';
-export { deliveryHeaderProblem, isForbiddenDeliveryHeader, type DeliveryHeaderProblem } from './delivery-headers.ts';

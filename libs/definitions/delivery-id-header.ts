@@ -95,17 +95,15 @@ const CONSTANT = [
   'x-event-key',
   'sentry-hook-resource',
 ];
-/** Signature and timestamp headers of the schemes that are served; lower-case. */
-export const SIGNATURE_HEADERS: readonly string[] = [...schemeHeaders()];
-
 /**
- * Those of schemes that are known and not served are as little an identity. Sentry's signature does not cover its time.
+ * Signature and timestamp headers, also of schemes that are known and not served. Sentry's signature does not cover its
+ * time.
  */
-const OTHER_SIGNATURES = [...UNSHIPPED_SCHEME_HEADERS, 'sentry-hook-timestamp'];
+const SIGNATURES = [...schemeHeaders(), ...UNSHIPPED_SCHEME_HEADERS, 'sentry-hook-timestamp'];
 
 /** The last reason counts: a fixed secret is rather a credential than a signature. */
 const REASONS: ReadonlyMap<string, string> = new Map([
-  ...[...SIGNATURE_HEADERS, ...OTHER_SIGNATURES].map(
+  ...SIGNATURES.map(
     (name) => [name, 'it carries a signature or its timestamp, which change when a delivery is sent again'] as const,
   ),
   ...CREDENTIALS.map((name) => [name, 'it carries a credential'] as const),

@@ -6,7 +6,7 @@ import { readAutomation } from './automations.ts';
 import { readContents, refuseEntry, refuseLink } from './trees/contents.ts';
 import { DEFAULT_FACTORY, readEnvironment, readFactory } from './factories.ts';
 import type { FileReading } from './file-reading.ts';
-import { positionOf, type SourcePosition } from './source-positions.ts';
+import { classifyPath, type PathKind } from './definition-paths.ts';
 import {
   addProblem,
   byCodeUnits,
@@ -130,17 +130,17 @@ function nothingRead(): ReadSoFar {
 /** Files that are placed at a stretch: a tree can have a hundred thousand. */
 const PLACED_AT_ONCE = 2_000;
 
-function* placedFiles(files: readonly TreeFile[]): Generator<void, { file: TreeFile; place: SourcePosition }[], void> {
-  const placed: { file: TreeFile; place: SourcePosition }[] = [];
+function* placedFiles(files: readonly TreeFile[]): Generator<void, { file: TreeFile; place: PathKind }[], void> {
+  const placed: { file: TreeFile; place: PathKind }[] = [];
   for (const [index, file] of files.entries()) {
     if (index % PLACED_AT_ONCE === PLACED_AT_ONCE - 1) yield;
-    const place = positionOf(file.path);
+    const place = classifyPath(file.path);
     if (place.kind !== 'ignored') placed.push({ file, place });
   }
   return placed.sort((left, right) => byCodeUnits(left.file.path, right.file.path));
 }
 
-function readFile(tree: Tree, file: TreeFile, place: SourcePosition): void {
+function readFile(tree: Tree, file: TreeFile, place: PathKind): void {
   switch (place.kind) {
     case 'ignored':
       return;
@@ -161,10 +161,7 @@ function readFile(tree: Tree, file: TreeFile, place: SourcePosition): void {
   }
 }
 
-type DefinitionPlace = Extract<
-  SourcePosition,
-  { kind: 'factory' | 'webhook' | 'automation' | 'environment' | 'skill' }
->;
+type DefinitionPlace = Extract<PathKind, { kind: 'factory' | 'webhook' | 'automation' | 'environment' | 'skill' }>;
 
 function readDefinition(tree: Tree, file: TreeFile, place: DefinitionPlace): void {
   const contents = readContents(file);

@@ -1,6 +1,6 @@
 /** Slugs of objects that no file names. contract §1.3 (Identifiers), §8. */
 import * as fc from 'fast-check';
-import { isValidName } from './source-positions.ts';
+import { isValidName } from './definition-paths.ts';
 import { slugOf } from './slugs.ts';
 
 describe('a slug', () => {

@@ -1,7 +1,7 @@
 /**
  * How the name that somebody chose becomes a slug: on dashboard factories no file name says it. contract §1.3, §8.1.
  */
-import { isValidName } from './source-positions.ts';
+import { isValidName } from './definition-paths.ts';
 
 /** Characters of a slug: what a file name of a definition may have. */
 const SLUG_LENGTH_MAX = 63;

@@ -1,6 +1,6 @@
 /**
- * What each refusal means (status, outcome, slot, budget) and the constant text of every answer. spec: Errors; contract
- * §5.
+ * What each refusal means (status, outcome, failure budget), and the constant text of every answer. spec: Errors;
+ * contract §5.
  */
 import type { IngressStatus, OutcomeKind } from './types.ts';
 
@@ -23,14 +23,7 @@ export interface RefusalRule {
   status: Exclude<IngressStatus, 202>;
   /** Log outcome; absent: not logged. */
   outcome?: OutcomeKind;
-  /**
-   * The delivery had passed authentication and takes (or keeps) a rate slot although it is refused; without a free slot
-   * the answer is the same.
-   */
-  takesSlot?: true;
-  /** Spends the failure budget of (webhook, client address). */
-  spendsBudget?: true;
-  /** What the refusal becomes when that budget is spent. */
+  /** What the refusal becomes when the failure budget of (webhook, client address) is spent; absent: it stays. */
   overBudget?: IngressRefusal;
   /** The answer needs a Retry-After header. */
   retryAfter?: true;
@@ -39,12 +32,12 @@ export interface RefusalRule {
 export const REFUSALS: Readonly<Record<IngressRefusal, RefusalRule>> = {
   'not-post': { status: 405 },
   'not-found': { status: 404 },
-  unauthenticated: { status: 401, outcome: 'rejectedAuth', spendsBudget: true, overBudget: 'failures-over-budget' },
+  unauthenticated: { status: 401, outcome: 'rejectedAuth', overBudget: 'failures-over-budget' },
   'failures-over-budget': { status: 429, retryAfter: true },
-  'too-large': { status: 413, outcome: 'rejectedTooLarge', takesSlot: true },
-  'too-large-unauthenticated': { status: 413, outcome: 'rejectedTooLarge', spendsBudget: true },
+  'too-large': { status: 413, outcome: 'rejectedTooLarge' },
+  'too-large-unauthenticated': { status: 413, outcome: 'rejectedTooLarge' },
   'over-rate': { status: 429, retryAfter: true },
-  'invalid-json': { status: 400, outcome: 'rejectedInvalidJson', takesSlot: true },
+  'invalid-json': { status: 400, outcome: 'rejectedInvalidJson' },
   unavailable: { status: 503, retryAfter: true },
 };
 

@@ -1,4 +1,4 @@
-/** Whether a run may start with the walls that its machine has. contract §10. */
+/** Whether a run may start with the isolation available on its machine. contract §10. */
 import type { Tier } from './egress.ts';
 
 export interface ConfinementRequest {

@@ -15,7 +15,7 @@ export * from './passes/factory-state.ts';
 export * from './passes/pass-outcome.ts';
 export * from './plan/held.ts';
 export * from './passes/endings.ts';
-export { isManagedSource, NO_SOURCE, type SourceSettings } from './sources.ts';
+export { isManagedSource, DASHBOARD_KIND, type SourceSettings } from './sources.ts';
 export * from './judge.ts';
 export * from './revisions/sync-policy.ts';
 export * from './revisions/windows.ts';

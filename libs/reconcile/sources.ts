@@ -16,9 +16,9 @@ export interface SourceSettings {
 }
 
 /** Kind of a factory without files: its webhooks and automations are managed over the API. */
-export const NO_SOURCE = 'dashboard';
+export const DASHBOARD_KIND = 'dashboard';
 
 /** Whether files decide a factory's webhooks and automations. */
 export function isManagedSource({ kind }: { kind: string }): boolean {
-  return kind !== NO_SOURCE;
+  return kind !== DASHBOARD_KIND;
 }

@@ -1,5 +1,11 @@
 /** Whether a lost execution is started again, resumed or ended. */
-import { afterHandOver, afterLeaseExpiry, mayRunOn, type LeaseExpiryDecision, type LostExecution } from './index.ts';
+import {
+  afterHandOver,
+  afterLeaseExpiry,
+  isWithinLeaseMargin,
+  type LeaseExpiryDecision,
+  type LostExecution,
+} from './index.ts';
 
 const LOST: LostExecution = {
   state: 'INPROGRESS',
@@ -83,6 +89,6 @@ it.each([
 ])(
   '$sinceMs ms after it last renewed a lease of $leaseMs ms, a supervisor may let its processes run on: $may',
   ({ sinceMs, leaseMs, may }) => {
-    expect(mayRunOn(sinceMs, leaseMs)).toBe(may);
+    expect(isWithinLeaseMargin(sinceMs, leaseMs)).toBe(may);
   },
 );

@@ -46,7 +46,7 @@ export function afterHandOver(ended: Omit<LostExecution, 'takeovers'>): HandOver
  * How long a supervisor that cannot renew its lease may let its processes run on: before another one may begin, they
  * are gone. explanation: Engine.
  */
-export function mayRunOn(sinceRenewalMs: number, leaseMs: number): boolean {
+export function isWithinLeaseMargin(sinceRenewalMs: number, leaseMs: number): boolean {
   return sinceRenewalMs * 3 < leaseMs * 2;
 }
 

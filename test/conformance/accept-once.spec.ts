@@ -7,7 +7,7 @@ import { DELIVERIES_PER_MINUTE_MAX } from '#deliveries';
 import { uuidv7, UUID_RANDOM_BYTES } from '#runs';
 import type { DeliveryOutcome, PendingDelivery } from '../../apps/server/store/deliveries/pending-deliveries.ts';
 import type { DeliveryFilter } from '../../apps/server/store/deliveries/deliveries.ts';
-import { decodePayload } from '../../apps/server/store/deliveries/payload-bytes.ts';
+import { decodePayload } from '../../apps/server/store/deliveries/delivery-entries.ts';
 import { count, identityCount, select, onEachBackend, storesOf, type Stores } from './backends.ts';
 import {
   ageSlots,

@@ -26,8 +26,8 @@ const BTREES_MAX = 4;
 /** Pages that each of `BATCH` deliveries that come at once adds to the write-ahead log of SQLite. */
 const PAGES_EACH_MAX = 0.6;
 /**
- * Bytes that the database grows by for each of `STORED` deliveries of 1 KiB with a run; on SQLite without what is filled
- * in later, some 200.
+ * Bytes that the database grows by for each of `STORED` deliveries of 1 KiB with a run; on SQLite without what is
+ * filled in later, some 200.
  */
 const BYTES_KEPT_MAX: Readonly<Record<World['dialect'], number>> = { sqlite: 1_700, postgres: 4_600 };
 

@@ -9,7 +9,7 @@ import { type NewWebhookRun, toNewRuns, uuidv7Sequence } from '#runs';
 import type { PendingDelivery } from '../../apps/server/store/deliveries/pending-deliveries.ts';
 import type { PassLease } from '../../apps/server/store/factories/factories.ts';
 import type { NewRun } from '../../apps/server/store/runs/new-run.ts';
-import { encodePayload } from '../../apps/server/store/deliveries/payload-bytes.ts';
+import { encodePayload } from '../../apps/server/store/deliveries/delivery-entries.ts';
 import type { Claim, ClaimedRun } from '../../apps/server/store/runs/runs.ts';
 import type { NewValue } from '../../apps/server/store/secrets/secrets.ts';
 import { select, meddle, storesOf, type Stores } from './backends.ts';

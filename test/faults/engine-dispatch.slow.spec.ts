@@ -408,7 +408,7 @@ function suite(world: World, engine: Engine): void {
       await over([runId]);
       return tokens(worker) > had ? true : undefined;
     });
-    expect(field.logged.filter((line) => line.includes('run queue reached again')).length).toBeGreaterThanOrEqual(1);
+    expect(field.logged.filter((line) => line.includes('run queue reconnected')).length).toBeGreaterThanOrEqual(1);
   });
 
   it('stops in time while the queue is gone', async () => {

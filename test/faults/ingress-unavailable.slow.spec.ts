@@ -105,7 +105,7 @@ describe('the database is gone', () => {
     await mill.service.database.run(function* () {
       yield {
         kind: 'query',
-        text: "CREATE TRIGGER no_runs BEFORE INSERT ON run BEGIN SELECT RAISE(ABORT, 'out of order'); END",
+        text: "CREATE TRIGGER no_runs BEFORE INSERT ON waiting_run BEGIN SELECT RAISE(ABORT, 'out of order'); END",
         params: [],
       };
     });

@@ -181,7 +181,10 @@ it('a run that takes longer than its automation allows is over its budget', asyn
   const database = new Sqlite(join(service.dataDir, 'millwright.sqlite'));
   expect(
     database
-      .prepare('UPDATE run SET limits = \'{"minutes":0.03}\' WHERE run_id = ? AND limits = \'{"minutes":30}\'')
+      .prepare(
+        'UPDATE run_snapshot SET limits = \'{"minutes":0.03}\' WHERE limits = \'{"minutes":30}\' ' +
+          'AND digest = (SELECT snapshot FROM waiting_run WHERE run_id = ?)',
+      )
       .run(runId).changes,
   ).toBe(1);
   database.close();

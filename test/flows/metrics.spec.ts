@@ -2,7 +2,7 @@
  * Figures for Prometheus: with a key at the service's own address, without one where the operator says. contract §1.
  */
 import { readConfig } from '../../apps/server/config/config.ts';
-import { MetricsListener } from '../../apps/server/metrics/metrics-listener.ts';
+import { MetricsListener } from '../../apps/server/metrics/metrics.controller.ts';
 import { Log } from '../../apps/server/process/log.ts';
 import { Metrics } from '../../apps/server/process/metrics.ts';
 import { makeKey } from '../support/api-keys.ts';

@@ -1,7 +1,7 @@
 /** Workers inside a test: real tables, queue and notices; a run lasts until the test releases it. */
 import type { LiveBounds } from '#runs';
 import { QueueDispatch } from '../../apps/server/execution/engine/dispatch-queue.ts';
-import type { Dispatch, Places } from '../../apps/server/execution/engine/dispatch.ts';
+import type { Dispatch, WorkerSlots } from '../../apps/server/execution/engine/dispatch.ts';
 import { TableDispatch } from '../../apps/server/execution/engine/dispatch.ts';
 import { OutboxRelay } from '../../apps/server/execution/engine/outbox-relay.ts';
 import { RunQueue, type ReceivedToken, type Serve } from '../../apps/server/execution/engine/run-queue.ts';
@@ -31,8 +31,8 @@ export interface WorkerOptions {
 /** A queue that records the received tokens. */
 class WatchedQueue extends RunQueue {
   readonly taken: ReceivedToken[] = [];
-  override work(places: number, serve: Serve, onEmpty: () => void): void {
-    super.work(places, (token) => (this.taken.push(token), serve(token)), onEmpty);
+  override work(concurrency: number, serve: Serve, onEmpty: () => void): void {
+    super.work(concurrency, (token) => (this.taken.push(token), serve(token)), onEmpty);
   }
 }
 
@@ -117,7 +117,7 @@ export function engineFixture({ queue: place, bounds = {} }: EngineFixtureOption
         held.delete(run.runId);
         dispatch.ended(run);
       };
-      const places: Places = {
+      const slots: WorkerSlots = {
         count,
         free: () => Math.max(0, count - held.size - claiming),
         async take(wanted) {
@@ -138,7 +138,7 @@ export function engineFixture({ queue: place, bounds = {} }: EngineFixtureOption
         },
       };
       parts?.relay.start();
-      dispatch.start(places);
+      dispatch.start(slots);
       return {
         name: workerName,
         dispatch,

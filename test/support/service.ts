@@ -139,7 +139,7 @@ export async function bootService(options: BootOptions = {}): Promise<TestServic
       const made = await service.factories.find(uid);
       if (made === undefined) throw new Error('the factory was not made');
       await service.loops.add(made);
-      await service.loops.settled(uid, 1, 60_000);
+      await service.loops.waitForGeneration(uid, 1, 60_000);
       return uid;
     },
     async secret(name, value) {

@@ -9,14 +9,14 @@ import { plan, planEntries } from '../tools/plan.ts';
 /**
  * The updates that a client would have seen, without those in between. Texts come whole; of tool calls, how they ended.
  */
-export async function* history({ messages, tools, places }: Session): AsyncGenerator<SessionUpdate> {
+export async function* history({ messages, tools, allowedPaths }: Session): AsyncGenerator<SessionUpdate> {
   for (const [index, message] of messages.entries()) {
     const messageId = `m${index}`;
     yield* said(message, messageId);
     for (const call of callsOf(message)) {
       const id = `${messageId}.${call.toolCallId}`;
       const tool = tools.find(({ name }) => name === call.toolName);
-      yield announced({ id, toolName: call.toolName, input: call.input }, tool, places);
+      yield announced({ id, toolName: call.toolName, input: call.input }, tool, allowedPaths);
       yield ended(id, outcomeOf(answerTo(call.toolCallId, messages[index + 1])));
       if (call.toolName === plan.name) yield { sessionUpdate: 'plan', entries: planEntries(call.input) };
     }

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { instructionsFor, SKILLS_FOLDER } from './instructions.ts';
-import { placesOf } from '../tools/workspace-paths.ts';
+import { allowedPathsOf } from '../tools/workspace-paths.ts';
 
 let root: string;
 beforeEach(async () => {
@@ -15,8 +15,15 @@ afterEach(() => rm(root, { recursive: true, force: true }));
 
 const told = async (instructions?: string): Promise<string> => {
   const [cwd, home] = [join(root, 'work'), join(root, 'home')];
-  const places = await placesOf({ cwd, tmp: join(root, 'tmp'), readOnly: [join(home, SKILLS_FOLDER)] });
-  return instructionsFor({ places, home, instructions, remarks: ['A remark.'], modelId: 'm-1', today: '2026-01-02' });
+  const allowedPaths = await allowedPathsOf({ cwd, tmp: join(root, 'tmp'), readOnly: [join(home, SKILLS_FOLDER)] });
+  return instructionsFor({
+    allowedPaths,
+    home,
+    instructions,
+    remarks: ['A remark.'],
+    modelId: 'm-1',
+    today: '2026-01-02',
+  });
 };
 
 it("has the agent's own words, the client's, and facts", async () => {

@@ -5,7 +5,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { oneLine } from '../diagnostics.ts';
-import type { Places } from '../tools/workspace-paths.ts';
+import type { AllowedPaths } from '../tools/workspace-paths.ts';
 import { readText } from '../tools/text-files.ts';
 
 const OWN = [
@@ -33,7 +33,7 @@ export const SKILLS_FOLDER = join('.agents', 'skills');
 
 export interface InstructionsFor {
   /** Of the session: what lies outside, by a link that a repository brought, is no instruction. */
-  places: Places;
+  allowedPaths: AllowedPaths;
   home: string;
   /** Of the client. */
   instructions?: string;
@@ -46,24 +46,24 @@ export interface InstructionsFor {
 
 /** The whole text. What does not exist or cannot be read is left out. */
 export async function instructionsFor({
-  places,
+  allowedPaths,
   home,
   instructions = '',
   remarks,
   modelId,
   today,
 }: InstructionsFor): Promise<string> {
-  const { cwd } = places;
+  const { cwd } = allowedPaths;
   const facts = `Working folder: ${cwd}\nOperating system: ${process.platform}\nDay: ${today}\nModel: ${modelId}`;
   const [agents, skills] = await Promise.all([
-    agentsFile(places),
-    skillsIn([join(cwd, SKILLS_FOLDER), join(home, SKILLS_FOLDER)], places),
+    agentsFile(allowedPaths),
+    skillsIn([join(cwd, SKILLS_FOLDER), join(home, SKILLS_FOLDER)], allowedPaths),
   ]);
   return [OWN, instructions, facts, remarks.join('\n'), agents, skills].filter((part) => part !== '').join('\n\n');
 }
 
-async function agentsFile(places: Places): Promise<string> {
-  const text = (await textAt('AGENTS.md', places)) ?? '';
+async function agentsFile(allowedPaths: AllowedPaths): Promise<string> {
+  const text = (await textAt('AGENTS.md', allowedPaths)) ?? '';
   if (text.trim() === '') return '';
   const shown =
     text.length <= AGENTS_FILE_LENGTH_MAX
@@ -72,16 +72,16 @@ async function agentsFile(places: Places): Promise<string> {
   return `Conventions of this workspace, from AGENTS.md:\n\n${shown.trim()}`;
 }
 
-async function textAt(path: string, places: Places): Promise<string | undefined> {
-  const file = await places
+async function textAt(path: string, allowedPaths: AllowedPaths): Promise<string | undefined> {
+  const file = await allowedPaths
     .readable(path)
     .then(readText)
     .catch(() => undefined);
   return file?.ok === true ? file.text : undefined;
 }
 
-async function skillsIn(folders: readonly string[], places: Places): Promise<string> {
-  const found = (await Promise.all(folders.map((folder) => skillsOf(folder, places)))).flat();
+async function skillsIn(folders: readonly string[], allowedPaths: AllowedPaths): Promise<string> {
+  const found = (await Promise.all(folders.map((folder) => skillsOf(folder, allowedPaths)))).flat();
   if (found.length === 0) return '';
   const lines = found
     .slice(0, SKILLS_MAX)
@@ -92,12 +92,12 @@ async function skillsIn(folders: readonly string[], places: Places): Promise<str
   );
 }
 
-async function skillsOf(folder: string, places: Places): Promise<{ path: string; description: string }[]> {
+async function skillsOf(folder: string, allowedPaths: AllowedPaths): Promise<{ path: string; description: string }[]> {
   const names = await readdir(folder).catch(() => []);
   const found = await Promise.all(
     names.sort().map(async (name) => {
       const path = join(folder, name, 'SKILL.md');
-      const text = await textAt(path, places);
+      const text = await textAt(path, allowedPaths);
       return text === undefined ? [] : [{ path, description: descriptionOf(text) }];
     }),
   );

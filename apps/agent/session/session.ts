@@ -6,14 +6,14 @@ import { closed } from './conversation.ts';
 import { failure } from '../errors.ts';
 import type { McpConnections, McpServerState } from '../mcp/mcp-servers.ts';
 import { BUILT_IN_TOOLS } from '../tools/catalogue.ts';
-import type { Places } from '../tools/workspace-paths.ts';
+import type { AllowedPaths } from '../tools/workspace-paths.ts';
 import type { AgentTool } from '../tools/types.ts';
 import { DamagedTranscriptError, type Entry, type Settings, type Transcript } from './transcript.ts';
 import { added, costOf, type Usage } from '../turn/usage.ts';
 
 export interface Session {
   readonly id: string;
-  readonly places: Places;
+  readonly allowedPaths: AllowedPaths;
   readonly settings: Readonly<Settings>;
   /** The conversation; every tool call in it has an answer. */
   readonly messages: readonly ModelMessage[];
@@ -48,7 +48,7 @@ export interface StoredSession {
 /** A session with its stored state. */
 export function sessionOf(
   id: string,
-  places: Places,
+  allowedPaths: AllowedPaths,
   connections: McpConnections,
   { transcript, ...kept }: StoredSession,
   { contextTokens, prices }: AgentConfig,
@@ -59,7 +59,7 @@ export function sessionOf(
   const append = (entries: readonly Entry[]): Promise<void> => onDisk(() => transcript.append(entries));
   return {
     id,
-    places,
+    allowedPaths,
     tools: [...BUILT_IN_TOOLS, ...connections.tools],
     remarks: connections.remarks,
     servers: connections.servers,

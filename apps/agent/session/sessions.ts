@@ -9,7 +9,7 @@ import { connectServers } from '../mcp/mcp-servers.ts';
 import { configuredModelId } from '../model/model.ts';
 import type { Fetch } from '../model/fetch.ts';
 import { onDisk, type Session, sessionOf, type StoredSession } from './session.ts';
-import { type Places, placesOf } from '../tools/workspace-paths.ts';
+import { type AllowedPaths, allowedPathsOf } from '../tools/workspace-paths.ts';
 import { createTranscript, type Entry, openTranscript, type Settings, type Transcript } from './transcript.ts';
 import { NO_USAGE } from '../turn/usage.ts';
 
@@ -47,19 +47,19 @@ export function sessionsOf(config: AgentConfig, fetch: Fetch): Sessions {
     await session?.close();
   };
   const opened = async (id: string, options: OpenOptions, stored: StoredSession): Promise<Session> => {
-    const places = await placesFor(options.cwd, config);
+    const allowedPaths = await allowedPathsFor(options.cwd, config);
     const connections = await connectServers(options.servers, {
-      cwd: places.cwd,
+      cwd: allowedPaths.cwd,
       environment: config.toolEnvironment,
       fetch,
     });
-    const session = sessionOf(id, places, connections, stored, config);
+    const session = sessionOf(id, allowedPaths, connections, stored, config);
     open.set(id, session);
     return session;
   };
   return {
     create: async (options) => {
-      await placesFor(options.cwd, config);
+      await allowedPathsFor(options.cwd, config);
       const id = randomUUID();
       const settings: Settings = {
         mode: 'ask',
@@ -70,7 +70,7 @@ export function sessionsOf(config: AgentConfig, fetch: Fetch): Sessions {
       return opened(id, options, { transcript, settings, messages: [], usage: NO_USAGE });
     },
     reopen: async (id, options) => {
-      await placesFor(options.cwd, config);
+      await allowedPathsFor(options.cwd, config);
       await close(id);
       const found = SESSION_ID.test(id) ? await onDisk(() => openTranscript(config.home, id)) : undefined;
       if (found === undefined) throw RequestError.sessionNotFound(id);
@@ -92,7 +92,7 @@ export function sessionsOf(config: AgentConfig, fetch: Fetch): Sessions {
   };
 }
 
-async function placesFor(cwd: string, { tmp, home }: AgentConfig): Promise<Places> {
+async function allowedPathsFor(cwd: string, { tmp, home }: AgentConfig): Promise<AllowedPaths> {
   const isFolder =
     isAbsolute(cwd) &&
     (await stat(cwd).then(
@@ -100,7 +100,7 @@ async function placesFor(cwd: string, { tmp, home }: AgentConfig): Promise<Place
       () => false,
     ));
   if (!isFolder) throw RequestError.invalidParams(undefined, 'cwd must be the absolute path of a folder that exists');
-  return placesOf({ cwd, tmp, readOnly: [join(home, SKILLS_FOLDER)] });
+  return allowedPathsOf({ cwd, tmp, readOnly: [join(home, SKILLS_FOLDER)] });
 }
 
 function storedSessionOf(transcript: Transcript, entries: readonly Entry[], config: AgentConfig): StoredSession {

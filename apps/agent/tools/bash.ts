@@ -40,10 +40,13 @@ export const bash = tool({
   kind: 'execute',
   asks: true,
   describe: ({ command }) => ({ title: oneLine(command, TITLE_LENGTH_MAX) }),
-  run: async ({ command, timeout_seconds: seconds = TIMEOUT_SECONDS_DEFAULT }, { places, environment, signal }) => {
+  run: async (
+    { command, timeout_seconds: seconds = TIMEOUT_SECONDS_DEFAULT },
+    { allowedPaths, environment, signal },
+  ) => {
     const { ending, output } = await runCommand({
       argv: [SHELL, '-c', command],
-      cwd: places.cwd,
+      cwd: allowedPaths.cwd,
       environment,
       timeoutMs: seconds * 1_000,
       signal,

@@ -21,13 +21,13 @@ export const edit = tool({
   input,
   kind: 'edit',
   asks: true,
-  describe: ({ path }, places) => ({
-    title: `Edit ${places.shown(path)}`,
-    locations: [{ path: places.absolute(path) }],
+  describe: ({ path }, allowedPaths) => ({
+    title: `Edit ${allowedPaths.shown(path)}`,
+    locations: [{ path: allowedPaths.absolute(path) }],
   }),
-  run: ({ path, old_text: piece, new_text: replacement, replace_all: all = false }, { places }) =>
+  run: ({ path, old_text: piece, new_text: replacement, replace_all: all = false }, { allowedPaths }) =>
     onFiles(path, async () => {
-      const real = await places.writable(path);
+      const real = await allowedPaths.writable(path);
       const file = await readText(real);
       if (!file.ok) return failed(`${JSON.stringify(path)} ${file.reason}`);
       const parts = file.text.split(piece);
@@ -39,7 +39,7 @@ export const edit = tool({
       const after = parts.join(replacement);
       await writeText(real, after);
       const shown = shownChange(real, file.text, after);
-      const text = `replaced ${found} ${found === 1 ? 'occurrence' : 'occurrences'} in ${places.shown(path)}`;
+      const text = `replaced ${found} ${found === 1 ? 'occurrence' : 'occurrences'} in ${allowedPaths.shown(path)}`;
       return { text, rawOutput: { replaced: found }, ...(shown === undefined ? {} : { content: shown }) };
     }),
 });

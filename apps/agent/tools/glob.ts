@@ -31,19 +31,19 @@ export const glob = tool({
   input,
   kind: 'search',
   asks: false,
-  describe: ({ pattern, path }, places) => ({
-    title: `Find ${pattern}${path === undefined ? '' : ` in ${places.shown(path)}`}`,
-    locations: [{ path: places.absolute(path ?? '.') }],
+  describe: ({ pattern, path }, allowedPaths) => ({
+    title: `Find ${pattern}${path === undefined ? '' : ` in ${allowedPaths.shown(path)}`}`,
+    locations: [{ path: allowedPaths.absolute(path ?? '.') }],
   }),
-  run: ({ pattern, path = '.' }, { places, signal }) =>
+  run: ({ pattern, path = '.' }, { allowedPaths, signal }) =>
     onFiles(path, async () => {
       const matches = pathTest(pattern);
       if (matches === undefined)
         return failed('the pattern is not well formed (a bracket or brace does not close) or has too many stars');
-      const root = await places.readable(path);
+      const root = await allowedPaths.readable(path);
       const skipped = SKIPPED_FOLDERS.filter((name) => !pattern.includes(name));
       const { files, isWhole } = await search(root, matches, { skipped, signal });
-      const shown = files.sort().map((file) => places.shown(join(root, file)));
+      const shown = files.sort().map((file) => allowedPaths.shown(join(root, file)));
       const more = isWhole ? '' : '\n(there may be more: the search was ended)';
       return {
         text: (shown.length === 0 ? '(no file matches)' : shown.join('\n')) + more,

@@ -31,22 +31,22 @@ export const grep = tool({
   input,
   kind: 'search',
   asks: false,
-  describe: ({ pattern, path }, places) => ({
-    title: `Search ${pattern}${path === undefined ? '' : ` in ${places.shown(path)}`}`,
-    locations: [{ path: places.absolute(path ?? '.') }],
+  describe: ({ pattern, path }, allowedPaths) => ({
+    title: `Search ${pattern}${path === undefined ? '' : ` in ${allowedPaths.shown(path)}`}`,
+    locations: [{ path: allowedPaths.absolute(path ?? '.') }],
   }),
-  run: (asked, { places, environment, signal }) =>
+  run: (asked, { allowedPaths, environment, signal }) =>
     onFiles(asked.path ?? '.', async () => {
-      const real = await places.readable(asked.path ?? '.');
+      const real = await allowedPaths.readable(asked.path ?? '.');
       const { ending, output } = await runCommand({
         argv: ['grep', ...options(asked), '-e', asked.pattern, '--', real],
-        cwd: places.cwd,
+        cwd: allowedPaths.cwd,
         environment,
         timeoutMs: TIMEOUT_MS,
         signal,
         outputBytesMax: OUTPUT_BYTES_MAX,
       });
-      const shown = output.replaceAll(`${places.cwd}/`, '').replace(/\n$/, '');
+      const shown = output.replaceAll(`${allowedPaths.cwd}/`, '').replace(/\n$/, '');
       if (ending.kind === 'timed-out') return failed(`the search took more than ${TIMEOUT_MS / 1_000} s; search less`);
       if (ending.kind === 'not-started') return failed('grep is not installed here; use bash');
       return ending.kind === 'exited' ? found(ending.code, shown) : failed('the search was ended');

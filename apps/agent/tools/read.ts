@@ -30,13 +30,13 @@ export const read = tool({
   input,
   kind: 'read',
   asks: false,
-  describe: ({ path, offset }, places) => ({
-    title: `Read ${places.shown(path)}`,
-    locations: [{ path: places.absolute(path), ...(offset === undefined ? {} : { line: offset }) }],
+  describe: ({ path, offset }, allowedPaths) => ({
+    title: `Read ${allowedPaths.shown(path)}`,
+    locations: [{ path: allowedPaths.absolute(path), ...(offset === undefined ? {} : { line: offset }) }],
   }),
-  run: ({ path, offset, limit }, { places }) =>
+  run: ({ path, offset, limit }, { allowedPaths }) =>
     onFiles(path, async () => {
-      const real = await places.readable(path);
+      const real = await allowedPaths.readable(path);
       if ((await stat(real)).isDirectory()) return names(real);
       const file = await readText(real);
       return file.ok

@@ -39,9 +39,9 @@ export const reportArtifact = tool({
   input,
   kind: 'other',
   asks: false,
-  describe: ({ path, url, type }, places) => ({
-    title: `Report ${path === undefined ? (url ?? type) : places.shown(path)}`,
-    ...(path === undefined ? {} : { locations: [{ path: places.absolute(path) }] }),
+  describe: ({ path, url, type }, allowedPaths) => ({
+    title: `Report ${path === undefined ? (url ?? type) : allowedPaths.shown(path)}`,
+    ...(path === undefined ? {} : { locations: [{ path: allowedPaths.absolute(path) }] }),
   }),
   run: ({ type, path, url, branch, title }, context) =>
     type === 'PULL_REQUEST' ? pullRequest(url, branch, title) : file(type, path, title, context),
@@ -51,11 +51,11 @@ async function file(
   type: 'FILE' | 'PLAN',
   path: string | undefined,
   title: string | undefined,
-  { places }: ToolContext,
+  { allowedPaths }: ToolContext,
 ): Promise<Outcome> {
   if (path === undefined) return failed(`an artifact of type ${type} needs a path`);
   return onFiles(path, async () => {
-    const real = await places.readable(path);
+    const real = await allowedPaths.readable(path);
     const status = await stat(real);
     if (!status.isFile()) return failed(`${JSON.stringify(path)} is not a regular file`);
     return reported({ type, title: title ?? basename(real), path: real, size_bytes: status.size });

@@ -3,11 +3,11 @@ import type { PlanEntry, ToolCallContent, ToolCallLocation, ToolKind } from '@ag
 import type { Schema } from 'ai';
 import type { z } from 'zod';
 import type { Artifact } from './report-artifact.ts';
-import type { Places } from './workspace-paths.ts';
+import type { AllowedPaths } from './workspace-paths.ts';
 
 /** What a tool may use of the session that calls it. */
 export interface ToolContext {
-  places: Places;
+  allowedPaths: AllowedPaths;
   /** Environment of child processes; holds no credential of the model. */
   environment: Readonly<Record<string, string>>;
   /** Aborted when the turn is cancelled. */
@@ -48,7 +48,7 @@ export interface AgentTool {
   /** The client is asked for permission before each call, unless the session's mode is `auto`. */
   asks: boolean;
   /** `input` satisfies the schema. */
-  describe(input: unknown, places: Places): CallDescription;
+  describe(input: unknown, allowedPaths: AllowedPaths): CallDescription;
   /**
    * `input` satisfies the schema. What a person or the model can do something about is an outcome with `isError`, not
    * an exception.
@@ -58,7 +58,7 @@ export interface AgentTool {
 
 interface ToolOf<Schema extends z.ZodType> extends Omit<AgentTool, 'describe' | 'run'> {
   input: Schema;
-  describe(input: z.output<Schema>, places: Places): CallDescription;
+  describe(input: z.output<Schema>, allowedPaths: AllowedPaths): CallDescription;
   run(input: z.output<Schema>, context: ToolContext): Promise<Outcome>;
 }
 

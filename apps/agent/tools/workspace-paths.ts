@@ -5,7 +5,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 /** A path that a tool must not use, in words for the model. */
 export class OutsideWorkspaceError extends Error {}
 
-export interface Places {
+export interface AllowedPaths {
   /** Absolute path of the working folder, links resolved. */
   readonly cwd: string;
   /** Absolute form of a path that the model named; says nothing about whether it may be used. */
@@ -21,7 +21,11 @@ export interface Places {
 }
 
 /** `readOnly`: folders that may be read beside the two; those that do not exist are left out. */
-export async function placesOf(folders: { cwd: string; tmp: string; readOnly?: readonly string[] }): Promise<Places> {
+export async function allowedPathsOf(folders: {
+  cwd: string;
+  tmp: string;
+  readOnly?: readonly string[];
+}): Promise<AllowedPaths> {
   const cwd = await realpath(folders.cwd);
   const roots = [cwd, ...(await existing([folders.tmp]))];
   const readable = [...roots, ...(await existing(folders.readOnly ?? []))];

@@ -18,20 +18,20 @@ export const write = tool({
   input,
   kind: 'edit',
   asks: true,
-  describe: ({ path }, places) => ({
-    title: `Write ${places.shown(path)}`,
-    locations: [{ path: places.absolute(path) }],
+  describe: ({ path }, allowedPaths) => ({
+    title: `Write ${allowedPaths.shown(path)}`,
+    locations: [{ path: allowedPaths.absolute(path) }],
   }),
-  run: ({ path, content }, { places }) =>
+  run: ({ path, content }, { allowedPaths }) =>
     onFiles(path, async () => {
-      const real = await places.writable(path);
+      const real = await allowedPaths.writable(path);
       const before = await readText(real).catch(() => undefined);
       await writeText(real, content);
       const bytes = Buffer.byteLength(content);
       // Of a binary file there is nothing to compare with.
       const shown = before?.ok === false ? undefined : shownChange(real, before?.text, content);
       return {
-        text: `wrote ${bytes} bytes to ${places.shown(path)}`,
+        text: `wrote ${bytes} bytes to ${allowedPaths.shown(path)}`,
         rawOutput: { bytes },
         ...(shown === undefined ? {} : { content: shown }),
       };

@@ -60,7 +60,7 @@ export function turnRelay(options: TurnRelayOptions): TurnRelay {
     const announcement = await announced(
       { id: callId(step, part.toolCallId), toolName: part.toolName, input: part.input },
       tool,
-      session.places,
+      session.allowedPaths,
     );
     await send(announcement);
     if (part.invalid !== true) calls.announced(part.toolCallId, announcement);

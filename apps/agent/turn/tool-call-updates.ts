@@ -3,7 +3,7 @@ import type { SessionUpdate, ToolCallContent } from '@agentclientprotocol/sdk';
 import { asSchema } from 'ai';
 import { oneLine } from '../diagnostics.ts';
 import { bounded, shownValue } from '../tools/bounded-text.ts';
-import type { Places } from '../tools/workspace-paths.ts';
+import type { AllowedPaths } from '../tools/workspace-paths.ts';
 import type { AgentTool, CallDescription, Outcome } from '../tools/types.ts';
 
 /** A call as the protocol knows it. */
@@ -26,9 +26,9 @@ type ToolCallAnnouncement = Extract<SessionUpdate, { sessionUpdate: 'tool_call' 
 export async function announced(
   call: Call,
   tool: AgentTool | undefined,
-  places: Places,
+  allowedPaths: AllowedPaths,
 ): Promise<ToolCallAnnouncement> {
-  const description = await described(call, tool, places);
+  const description = await described(call, tool, allowedPaths);
   return {
     sessionUpdate: 'tool_call',
     toolCallId: call.id,
@@ -45,12 +45,12 @@ export async function announced(
 async function described(
   { toolName, input }: Call,
   tool: AgentTool | undefined,
-  places: Places,
+  allowedPaths: AllowedPaths,
 ): Promise<CallDescription> {
   if (tool === undefined) return { title: toolName };
   const checked = await asSchema(tool.input).validate?.(input);
   if (checked?.success === false) return { title: toolName };
-  return tool.describe(checked === undefined ? input : checked.value, places);
+  return tool.describe(checked === undefined ? input : checked.value, allowedPaths);
 }
 
 /** The call's end. */

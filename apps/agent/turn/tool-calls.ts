@@ -96,7 +96,7 @@ async function carriedOut(
   async function run(): Promise<Outcome> {
     await send({ sessionUpdate: 'tool_call_update', toolCallId: id, status: 'in_progress' });
     const context: ToolContext = {
-      places: session.places,
+      allowedPaths: session.allowedPaths,
       environment: options.environment,
       signal,
       showPlan: (entries) => send({ sessionUpdate: 'plan', entries: [...entries] }),

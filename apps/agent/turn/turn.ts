@@ -75,7 +75,7 @@ async function loop(
   const { session, config, today } = options;
   const { modelId, instructions } = session.settings;
   const text = await instructionsFor({
-    places: session.places,
+    allowedPaths: session.allowedPaths,
     home: config.home,
     instructions,
     remarks: session.remarks,

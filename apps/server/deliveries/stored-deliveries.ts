@@ -9,7 +9,7 @@ import { WebhookStore } from '../store/definitions/webhooks.ts';
 import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
 import { visibleFactory } from '../http/access-guard.ts';
 import { notFound } from '../http/error-codes.ts';
-import { decodePayload } from '../store/deliveries/payload-bytes.ts';
+import { decodePayload } from '../store/deliveries/delivery-entries.ts';
 
 /** Which log, or which entry of it. */
 export interface LogPlace {

@@ -1,12 +1,53 @@
-/** Routes of the documents: the API, its reference, and the page of each problem. contract §3.10 (Errors). */
-import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+/** The documents and their routes: the API, its reference, and the page of each problem. contract §3.10 (Errors). */
+import { openApiDocument } from '#contracts';
+import { Controller, Get, Inject, Injectable, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { readFileSync } from 'node:fs';
+import type { Config } from '../config/config.ts';
 import { AllowEverybody } from '../http/access-guard.ts';
-import { notFound, ERROR_CODES, kebabCode, type ErrorCode } from '../http/error-codes.ts';
-import { isKnownToClient } from '../http/conditional-requests.ts';
+import { entityTagOf, isKnownToClient } from '../http/conditional-requests.ts';
+import { ERROR_CODES, kebabCode, notFound, type ErrorCode } from '../http/error-codes.ts';
 import { acceptedType } from '../http/negotiation.ts';
 import { unknownResource } from '../http/problem-filter.ts';
-import { Pages, type Page } from './docs-files.ts';
+import { CONFIG } from '../process/injection-tokens.ts';
+
+interface Page {
+  type: string;
+  text: string;
+  tag: string;
+}
+
+const FILES = ['page.html', 'page.css', 'page.js', 'elements.js', 'examples.js', 'schema-view.js'] as const;
+
+const FILE_TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+};
+
+/** Every page by its name, and the API document of this service; read once, when the service is built. */
+@Injectable()
+export class Pages {
+  readonly document: Page;
+  private readonly files: ReadonlyMap<string, Page>;
+  constructor(@Inject(CONFIG) { publicUrl }: Config) {
+    this.document = toPage('application/json; charset=utf-8', JSON.stringify(openApiDocument(publicUrl)));
+    this.files = new Map(
+      FILES.map((name) => [
+        name,
+        toPage(FILE_TYPES[name.split('.')[1] ?? ''] ?? '', readFileSync(new URL(name, import.meta.url), 'utf8')),
+      ]),
+    );
+  }
+
+  file(name: string): Page | undefined {
+    return this.files.get(name);
+  }
+}
+
+function toPage(type: string, text: string): Page {
+  return { type, text, tag: entityTagOf(text) };
+}
 
 /** The page loads its own files and the document, and nothing else; nobody frames it. */
 const CONTENT_POLICY =

@@ -1,8 +1,7 @@
 /** Pages for people: the guide, the reference of the interface, and what a problem means. */
 import { Module } from '@nestjs/common';
-import { DocsController, ErrorPageController } from './docs.controller.ts';
 import { BuiltGuide } from './built-guide.ts';
-import { Pages } from './docs-files.ts';
+import { DocsController, ErrorPageController, Pages } from './docs.controller.ts';
 import { GuideController } from './guide.controller.ts';
 
 @Module({ controllers: [GuideController, DocsController], providers: [BuiltGuide, Pages] })

@@ -145,7 +145,7 @@ class EngineFactory {
       freeRepositorySpace: () => this.repositories.relieve(),
       nowMs: () => this.clock.nowMs(),
       newId: () => this.ids.newId(),
-      publish: (runId) => this.notifier.publish(runId),
+      publish: (runId) => this.notifier.notifyWatchers(runId),
     });
     this.notices.subscribe('runs', () => engine.wake());
     return engine;

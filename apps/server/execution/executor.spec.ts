@@ -54,8 +54,8 @@ class MemoryExecutor implements Executor {
     return { kind: 'ended', end };
   }
 
-  async adopt({ epoch }: ExecutionRef, process: string | undefined): Promise<void> {
-    this.calls.push(`adopt ${process} of epoch ${epoch}`);
+  async killOrphan({ epoch }: ExecutionRef, process: string | undefined): Promise<void> {
+    this.calls.push(`kill orphan ${process} of epoch ${epoch}`);
   }
 
   async kill({ runId }: ExecutionRef, { atOnce = false, why }: KillOptions = {}): Promise<void> {
@@ -68,7 +68,7 @@ class MemoryExecutor implements Executor {
     yield { ok: false, reason: 'nothing is kept' };
   }
 
-  async places(): Promise<string[]> {
+  async workspaces(): Promise<string[]> {
     return [...this.ends.keys()];
   }
 
@@ -212,7 +212,7 @@ describe('an executor', () => {
     await stores.runs.noteProcess(claim, 'what was left', 'memory');
     const engine = engineOver(executor);
     await engine.recover();
-    expect(executor.calls).toEqual(['adopt what was left of epoch 1']);
+    expect(executor.calls).toEqual(['kill orphan what was left of epoch 1']);
     expect(await stores.runs.find(runId)).toMatchObject({ state: 'QUEUED', takeovers: 1 });
     engine.start();
     await startedOn(executor, runId);
@@ -241,8 +241,8 @@ describe('an executor', () => {
     await startedOn(executor, runId);
     executor.end(runId, { kind: 'exited', code: 0 });
     await becomes(runId, 'SUCCEEDED');
-    await eventually('its place is free', async () => (engine.freePlaces() === 2 ? true : undefined));
+    await eventually('its place is free', async () => (engine.freeSlots() === 2 ? true : undefined));
     expect(await engine.sweepWorkspaces()).toBe(1);
-    expect(await executor.places()).toEqual([]);
+    expect(await executor.workspaces()).toEqual([]);
   });
 });

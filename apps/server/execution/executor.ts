@@ -68,11 +68,11 @@ export interface Executor {
    */
   start(request: ExecutionRequest): Promise<ExecutionResult>;
   /**
-   * Ends what an earlier life of the service left running of an execution that nobody supervises; afterwards its run
-   * may begin anew.
+   * Ends the processes that an earlier life of the service left running of an execution that nobody supervises;
+   * afterwards its run may begin anew.
    * `process` as `ExecutionRequest.onProcess` had it; undefined: nobody came to store it.
    */
-  adopt(lost: ExecutionRef, process: string | undefined): Promise<void>;
+  killOrphan(orphan: ExecutionRef, process: string | undefined): Promise<void>;
   /**
    * Ends what runs of an execution; nothing where nothing does. May be repeated, and hurried. Resolves when nothing is
    * left.
@@ -80,11 +80,11 @@ export interface Executor {
   kill(execution: ExecutionRef, options?: KillOptions): Promise<void>;
   /** What an execution leaves to be stored, or why it is not stored. Nothing of it may run. */
   collect(execution: ExecutionRef, options: CollectOptions): AsyncIterable<CollectedArtifact>;
-  /** IDs of the runs that have a place here. */
-  places(): Promise<string[]>;
-  /** Bytes that the place of a run takes. */
+  /** IDs of the runs that have a workspace here. */
+  workspaces(): Promise<string[]>;
+  /** Bytes that the workspace of a run takes. */
   bytesUsed(runId: string): Promise<number>;
-  /** Removes the place of a run of which nothing is needed any more. */
+  /** Removes the workspace of a run of which nothing is needed any more. */
   remove(runId: string): Promise<void>;
 }
 
@@ -101,7 +101,7 @@ export interface ExecutionRequest extends ExecutionRef {
   onProcess(started: StartedProcess): Promise<void>;
   /** What ran has ended. */
   onProcessEnd(): void;
-  /** The place is ready: what is to be done; undefined: nothing any more. */
+  /** Called when the workspace is prepared; returns the task, or undefined if it was withdrawn. */
   begin(): Promise<ExecutionTask | undefined>;
   /**
    * The task lies in its place, and the work begins now. Undefined: no agent, but the operator's command works on it.
@@ -170,7 +170,7 @@ export interface ExecutionOutput {
 
 /** What runs of an execution. */
 export interface StartedProcess {
-  /** By which `Executor.adopt` finds it; undefined where nothing was started, or it cannot be found. */
+  /** By which `Executor.killOrphan` finds it; undefined where nothing was started, or it cannot be found. */
   process: string | undefined;
   /** Kind of what is around it. */
   sandbox: string;

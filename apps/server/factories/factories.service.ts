@@ -214,7 +214,7 @@ export class FactoryService {
   }
 
   private async settled(uid: string, generation: number, access: Access): Promise<void> {
-    if ((await this.loops.settled(uid, generation, WAIT_MS_MAX)) !== undefined) return;
+    if ((await this.loops.waitForGeneration(uid, generation, WAIT_MS_MAX)) !== undefined) return;
     await this.visible(uid, access); // deleted meanwhile?
     throw new RefusalError('resource_unavailable', 'the pass is not over yet; ask for the status later', {
       retryAfterSeconds: 5,

@@ -7,7 +7,7 @@ import type { Access } from '../store/access/access.ts';
 import type { DefinitionStore } from '../store/definitions/definitions.ts';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import type { FactoryStore } from '../store/factories/factories.ts';
-import { encodePayload } from '../store/deliveries/payload-bytes.ts';
+import { encodePayload } from '../store/deliveries/delivery-entries.ts';
 import { questionSemaphore, type WorkBounds } from './bounded-work.ts';
 import { FilterReplayService } from './filter-replays.service.ts';
 import { FilterSuggestionService } from './filter-suggestions.service.ts';

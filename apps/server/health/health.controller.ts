@@ -12,7 +12,7 @@ import { DiskWatch } from '../process/disk-watch.ts';
 import { RunAgents } from '../execution/preparation/run-agents.ts';
 import { Engine } from '../execution/engine/engine.ts';
 import { OutboxRelay } from '../execution/engine/outbox-relay.ts';
-import { programVersion } from '../store/program-version.ts';
+import { programVersion } from '../store/database/migrations.ts';
 import { CONFIG } from '../process/injection-tokens.ts';
 import { Metrics } from '../process/metrics.ts';
 import type { Config } from '../config/config.ts';

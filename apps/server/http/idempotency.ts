@@ -175,7 +175,7 @@ export class Idempotency {
       if ((left -= 1) < 0) return clearInterval(renewal);
       this.store
         .renew(request.claim, LEASE_MS)
-        .catch((error: unknown) => this.log.fault('idempotency answer write failed', error));
+        .catch((error: unknown) => this.log.fault('idempotency lease renewal failed', error));
     }, RENEW_EVERY_MS);
     renewal.unref();
     this.renewals.set(request, renewal);

@@ -57,7 +57,7 @@ export async function createHttp({ config, log, module }: HttpServerDeps): Promi
   const front = {} as Front;
   const adapter = new FastifyAdapter({
     serverFactory: (handler: Handler): Server =>
-      listening(config, clientErrors, front, routed({ config, log, clientErrors }, front, handler)),
+      createServerFor(config, clientErrors, front, createRequestHandler({ config, log, clientErrors }, front, handler)),
     // The framework's own would destroy the socket behind ours.
     clientErrorHandler: (error: Error, socket: Socket): void =>
       clientErrors.answer(error, socket, front.connections.latest(socket)),
@@ -86,7 +86,7 @@ export async function createHttp({ config, log, module }: HttpServerDeps): Promi
   return app;
 }
 
-function routed(
+function createRequestHandler(
   { config, log, clientErrors }: { config: Config; log: Log; clientErrors: ClientErrors },
   front: Front,
   api: Handler,
@@ -131,7 +131,7 @@ function begin(
   if (!isProbe) recordWhenOver({ log, metrics }, request, response, record);
 }
 
-function listening(config: Config, clientErrors: ClientErrors, front: Front, handler: Handler): Server {
+function createServerFor(config: Config, clientErrors: ClientErrors, front: Front, handler: Handler): Server {
   // Host is looked at by us: node answers a missing one without a body.
   const options = {
     headersTimeout: HEADER_MS_MAX,

@@ -2,19 +2,19 @@
  * What becomes of every delivery that is allowed to come in, whoever brings it: one transaction with what it starts.
  * spec: Webhook ingress; contract §5.2 (steps 4 to 6).
  */
-import { Injectable } from '@nestjs/common';
 import { decideRuns, resendIdentity, type RefusalDetails, type SkippedAutomation, type Starts } from '#deliveries';
 import type { JsonValue } from '#filters';
 import { toNewRuns } from '#runs';
-import type { DeliveryOutcome, PendingDelivery, StartDecision } from '../store/deliveries/pending-deliveries.ts';
-import { DeliveryStore } from '../store/deliveries/deliveries.ts';
-import { encodePayload } from '../store/deliveries/payload-bytes.ts';
-import type { ResendRequest } from '../store/deliveries/delivery-entries.ts';
-import { type ServedWebhook, Serving } from '../webhooks/serving-state.ts';
+import { Injectable } from '@nestjs/common';
 import { RunAgents } from '../execution/preparation/run-agents.ts';
-import { RunNotifier } from '../runs/run-notifier.ts';
 import { Clock, IdSource } from '../process/injection-tokens.ts';
 import { WaitingRuns } from '../runs/run-admission.ts';
+import { RunNotifier } from '../runs/run-notifier.ts';
+import { DeliveryStore } from '../store/deliveries/deliveries.ts';
+import type { ResendRequest } from '../store/deliveries/delivery-entries.ts';
+import { encodePayload } from '../store/deliveries/delivery-entries.ts';
+import type { DeliveryOutcome, PendingDelivery, StartDecision } from '../store/deliveries/pending-deliveries.ts';
+import { Serving, type ServedWebhook } from '../webhooks/serving-state.ts';
 
 /** A delivery that is allowed to come in, to a webhook as it was served. */
 export interface Incoming {
@@ -181,8 +181,8 @@ export class DeliveryAcceptor {
     if (outcome.kind === 'throttled') this.throttledUntilMs.set(webhook.uid, this.clock.nowMs() + outcome.waitMs);
     if (outcome.kind !== 'accepted') return outcome;
     this.waitingRuns.added(webhook.factory.uid, starts - (outcome.busy?.length ?? 0));
-    for (const runId of outcome.replaced ?? []) this.notifier.publish(runId);
-    if (starts > 0) this.notifier.wake();
+    for (const runId of outcome.replaced ?? []) this.notifier.notifyWatchers(runId);
+    if (starts > 0) this.notifier.notifyEngines();
     return outcome;
   }
 }

@@ -115,7 +115,7 @@ function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
     serving as unknown as Serving,
     { isFull: async () => it.full, added: () => undefined } as unknown as WaitingRuns,
     { server: { harness: 'builtin', builtInModel: 'demo' } } as unknown as RunAgents,
-    { publish: () => undefined, wake: () => void (it.woken += 1) } as unknown as RunNotifier,
+    { notifyWatchers: () => undefined, notifyEngines: () => void (it.woken += 1) } as unknown as RunNotifier,
     clock,
     { newId },
   );

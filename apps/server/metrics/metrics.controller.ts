@@ -1,7 +1,14 @@
-/** Figures of this process, to whoever has a key. contract §1.1 (/metrics). */
-import { Controller, Get, Res } from '@nestjs/common';
+/**
+ * Figures of this process: to whoever has a key, and without one at an address of their own that the operator names.
+ * contract §1.1 (/metrics, MILLWRIGHT_METRICS_LISTEN).
+ */
+import { Controller, Get, Inject, Injectable, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { ConfigError, type Config } from '../config/config.ts';
 import { Allow } from '../http/access-guard.ts';
+import { CONFIG } from '../process/injection-tokens.ts';
+import { Log } from '../process/log.ts';
 import { Metrics } from '../process/metrics.ts';
 
 @Controller()
@@ -13,4 +20,67 @@ export class MetricsController {
   async figures(@Res() reply: FastifyReply): Promise<void> {
     await reply.header('Content-Type', this.metrics.contentType).send(await this.metrics.text());
   }
+}
+
+/** Nobody but a few collectors asks. */
+const CONNECTIONS_MAX = 50;
+/** Milliseconds for a request to arrive. */
+const REQUEST_MS_MAX = 10_000;
+
+/** The same figures without a key, for a Prometheus beside the service. */
+@Injectable()
+export class MetricsListener {
+  private server: Server | undefined;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly metrics: Metrics,
+    private readonly log: Log,
+  ) {}
+
+  /** Listens where the operator named an address. Throws ConfigError where nobody can listen there. */
+  async start(): Promise<void> {
+    const { metricsListen } = this.config;
+    if (metricsListen === undefined) return;
+    const limits = { headersTimeout: REQUEST_MS_MAX, requestTimeout: REQUEST_MS_MAX };
+    const server = createServer(limits, (request, response) => void this.answer(request, response));
+    server.maxConnections = CONNECTIONS_MAX;
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(error.code)));
+      server.listen(metricsListen, resolve);
+    });
+    this.server = server;
+  }
+
+  async stop(): Promise<void> {
+    const { server } = this;
+    if (server === undefined) return;
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  }
+
+  /** Never rejects. */
+  private async answer({ method, url = '' }: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [path] = url.split('?', 1);
+    if (path !== '/metrics') return void response.writeHead(404).end();
+    if (method !== 'GET' && method !== 'HEAD') return void response.writeHead(405, { Allow: 'GET, HEAD' }).end();
+    try {
+      const text = await this.metrics.text();
+      response.writeHead(200, { 'Content-Type': this.metrics.contentType, 'Cache-Control': 'no-store' }).end(text);
+    } catch (error) {
+      this.log.fault('metrics collection failed', error);
+      response.writeHead(500).end();
+    }
+  }
+}
+
+function cannotListen(code = 'unknown'): ConfigError {
+  return new ConfigError([
+    {
+      variable: 'MILLWRIGHT_METRICS_LISTEN',
+      rule: `must be an address and port of this machine that are free (${code})`,
+    },
+  ]);
 }

@@ -2,7 +2,7 @@
 import type { Definitions } from '#definitions';
 import { plan, replaySubjects, type Actual, type Replay } from '#reconcile';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
-import { encodePayload } from '../store/deliveries/payload-bytes.ts';
+import { encodePayload } from '../store/deliveries/delivery-entries.ts';
 import { questionSemaphore, type WorkBounds } from '../filters/bounded-work.ts';
 import { Replays } from './delivery-replays.ts';
 

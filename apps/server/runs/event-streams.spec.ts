@@ -54,7 +54,7 @@ function streaming(
     read,
     asked,
     streams,
-    tell: () => news.publish('run'),
+    tell: () => news.notifyWatchers('run'),
     goneAway: () => goneCallback(),
     pass: (ms: number) => (nowMs += ms),
   };
@@ -156,9 +156,9 @@ describe('a stream ends without a last word', () => {
 it('an ear misses nothing that is told while nobody waits, and hears nothing of other runs', async () => {
   const news = new RunNotifier(new Notices(() => undefined));
   const ear = news.listen('run');
-  news.publish('run');
+  news.notifyWatchers('run');
   await ear.wait(60_000); // told already
-  news.publish('other');
+  news.notifyWatchers('other');
   let isDone = false;
   const waiting = ear.wait(60_000).then(() => (isDone = true));
   await new Promise((resolve) => setTimeout(resolve, 10));

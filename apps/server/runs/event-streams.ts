@@ -84,7 +84,7 @@ export class EventStreams {
   /** Ends every stream at the next entry of its log, so that nobody holds up a service that stops. */
   end(): void {
     this.stopped = true;
-    this.notifier.publishAll();
+    this.notifier.wakeWatchers();
   }
 
   private left(keyId: string): void {

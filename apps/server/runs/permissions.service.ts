@@ -49,7 +49,7 @@ export class PermissionService {
     if (found === undefined) throw notFound('the permission request');
     const { decision, permission } = found;
     if (!decision.ok) throw refusalOf(decision.reason, permission);
-    this.notifier.changed(runId);
+    this.notifier.notifyAll(runId);
     return toItem(permission);
   }
 }

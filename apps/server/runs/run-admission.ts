@@ -89,7 +89,7 @@ export class RunAdmission {
   }
 
   /** Runs that this server could start at once. */
-  freePlaces(): number {
-    return this.engine?.freePlaces() ?? PLACES_ELSEWHERE;
+  freeSlots(): number {
+    return this.engine?.freeSlots() ?? PLACES_ELSEWHERE;
   }
 }

@@ -6,7 +6,7 @@ import { Injectable, Optional } from '@nestjs/common';
 import { OutboxRelay } from '../execution/engine/outbox-relay.ts';
 import { Notices } from '../store/database/notices.ts';
 
-/** One watcher's ear. */
+/** A subscription to changes of one run. */
 export interface RunSubscription {
   /** Resolves when something new was told since the last time, when it is closed, or after `ms`. */
   wait(ms: number): Promise<void>;
@@ -16,38 +16,38 @@ export interface RunSubscription {
 
 @Injectable()
 export class RunNotifier {
-  private readonly ears = new Map<string, Set<() => void>>();
+  private readonly listeners = new Map<string, Set<() => void>>();
   constructor(
     private readonly notices: Notices,
     @Optional() private readonly relay?: OutboxRelay,
   ) {
-    notices.subscribe('run', (runId) => (runId === undefined ? this.publishAll() : this.publishHere(runId)));
+    notices.subscribe('run', (runId) => (runId === undefined ? this.wakeWatchers() : this.notifyWatchersHere(runId)));
   }
 
   /** Something new is stored of a run: who watches it looks, here and elsewhere. */
-  publish(runId: string): void {
+  notifyWatchers(runId: string): void {
     this.notices.publish('run', runId);
   }
 
   /** Something waits, or is wanted of a run: every engine looks. */
-  wake(): void {
+  notifyEngines(): void {
     this.relay?.wake();
     this.notices.publish('runs');
   }
 
   /** Both: what was stored of a run concerns its engine and who watches it. */
-  changed(runId: string): void {
-    this.wake();
-    this.publish(runId);
+  notifyAll(runId: string): void {
+    this.notifyEngines();
+    this.notifyWatchers(runId);
   }
 
   /** Everybody here is to look, whatever they watch: the service stops. */
-  publishAll(): void {
-    for (const runId of this.ears.keys()) this.publishHere(runId);
+  wakeWatchers(): void {
+    for (const runId of this.listeners.keys()) this.notifyWatchersHere(runId);
   }
 
-  private publishHere(runId: string): void {
-    for (const hear of this.ears.get(runId) ?? []) hear();
+  private notifyWatchersHere(runId: string): void {
+    for (const onNotice of this.listeners.get(runId) ?? []) onNotice();
   }
 
   /** Begins to listen: nothing that is told from now on is missed. */
@@ -55,12 +55,12 @@ export class RunNotifier {
     let isNew = false;
     let isClosed = false;
     let resume: (() => void) | undefined;
-    const hear = (): void => {
+    const onNotice = (): void => {
       isNew = true;
       resume?.();
     };
-    const ears = this.ears.get(runId) ?? new Set();
-    this.ears.set(runId, ears.add(hear));
+    const listeners = this.listeners.get(runId) ?? new Set();
+    this.listeners.set(runId, listeners.add(onNotice));
     return {
       wait: async (ms) => {
         if (!isNew) {
@@ -76,9 +76,9 @@ export class RunNotifier {
       isClosed: () => isClosed,
       close: () => {
         isClosed = true;
-        hear();
-        ears.delete(hear);
-        if (ears.size === 0 && this.ears.get(runId) === ears) this.ears.delete(runId);
+        onNotice();
+        listeners.delete(onNotice);
+        if (listeners.size === 0 && this.listeners.get(runId) === listeners) this.listeners.delete(runId);
       },
     };
   }

@@ -131,7 +131,7 @@ export class RunService {
     );
     if (decided === undefined) throw notFound('the run');
     if (!decided.ok) throw followupRefusal(decided.reason);
-    this.notifier.changed(runId);
+    this.notifier.notifyAll(runId);
     return toAnswer(decided.outcome);
   }
 
@@ -144,7 +144,7 @@ export class RunService {
     );
     if (outcome === 'unknown') throw notFound('the run');
     if (outcome === 'ended') throw new RefusalError('invalid_request', 'the run has ended already');
-    this.notifier.changed(runId);
+    this.notifier.notifyAll(runId);
     return runId;
   }
 
@@ -181,7 +181,7 @@ export class RunService {
       creatorUid: access.principal.uid,
       createdAtMs: this.clock.nowMs(),
     };
-    const free = this.admission.freePlaces();
+    const free = this.admission.freeSlots();
     const answerOf = ({ waiting }: { waiting: number }): Answer =>
       toAnswer({ run_id: run.runId, task_id: run.runId, state: 'QUEUED', at_capacity: waiting >= free });
     const made = await this.runs.create(run, {
@@ -190,7 +190,7 @@ export class RunService {
     });
     if (made === undefined) throw notFound('the factory');
     this.admission.added(factoryUid);
-    this.notifier.wake();
+    this.notifier.notifyEngines();
     return answerOf(made);
   }
 

@@ -70,7 +70,7 @@ function world(crons: readonly string[] = ['0 * * * *']) {
     { server: { harness: 'builtin', builtInModel: 'demo' } } as unknown as RunAgents,
     { isFull: async () => it.full, added: () => undefined } as unknown as WaitingRuns,
     { isLow: () => it.diskLow } as unknown as DiskWatch,
-    { wake: () => void (it.woken += 1), publish: () => undefined } as unknown as RunNotifier,
+    { notifyEngines: () => void (it.woken += 1), notifyWatchers: () => undefined } as unknown as RunNotifier,
     { nowMs: () => it.nowMs, monotonicMs: () => it.nowMs },
     { newId: () => 'run-1' },
     { info: write('info'), warn: write('warn'), fault: write('fault') } as unknown as Log,

@@ -16,8 +16,8 @@ type Due = Exclude<TickDecision, { kind: 'nothing' }>;
 
 @Injectable()
 export class ScheduleService {
-  /** What automations say, read again when their version moves. */
-  private said = new Map<string, { version: number; schedules: readonly WantedSchedule[] }>();
+  /** Schedules of automations, by UID; read again when their version moves. */
+  private cachedSchedules = new Map<string, { version: number; schedules: readonly WantedSchedule[] }>();
   /** The first tick behind what is handled: most looks find that it is not yet due. */
   private readonly next = new Map<string, { behindMs: number; atMs: number }>();
 
@@ -59,18 +59,18 @@ export class ScheduleService {
     Map<string, { schedule: WantedSchedule; owner: { automationUid: string; factoryUid: string } }>
   > {
     const automations = await this.store.scheduled();
-    const changed = automations.filter(({ uid, version }) => this.said.get(uid)?.version !== version);
+    const changed = automations.filter(({ uid, version }) => this.cachedSchedules.get(uid)?.version !== version);
     for (const { uid, version, definition } of await this.store.definitions(changed.map(({ uid }) => uid)))
-      this.said.set(uid, { version, schedules: schedulesOf(uid, definition) });
-    this.said = new Map(
+      this.cachedSchedules.set(uid, { version, schedules: schedulesOf(uid, definition) });
+    this.cachedSchedules = new Map(
       automations.flatMap(({ uid }) => {
-        const said = this.said.get(uid);
-        return said === undefined ? [] : [[uid, said]];
+        const cached = this.cachedSchedules.get(uid);
+        return cached === undefined ? [] : [[uid, cached]];
       }),
     );
     return new Map(
       automations.flatMap(({ uid, factoryUid }) =>
-        (this.said.get(uid)?.schedules ?? []).map(
+        (this.cachedSchedules.get(uid)?.schedules ?? []).map(
           (schedule) => [schedule.scheduleId, { schedule, owner: { automationUid: uid, factoryUid } }] as const,
         ),
       ),
@@ -134,8 +134,8 @@ export class ScheduleService {
     if (outcome.kind === 'busy') log.info('schedule tick skipped: concurrency group busy', which);
     if (outcome.kind !== 'started') return;
     waitingRuns.added(factoryUid, 1);
-    for (const runId of outcome.replaced) notifier.publish(runId);
-    notifier.wake();
+    for (const runId of outcome.replaced) notifier.notifyWatchers(runId);
+    notifier.notifyEngines();
   }
 }
 

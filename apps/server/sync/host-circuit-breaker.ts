@@ -125,7 +125,7 @@ export class HostCircuitBreaker {
         probing: host.probing,
         atOnce,
         failed: hasFailed(host, member),
-        witnesses: witnessesOf(host),
+        distinctFailures: distinctFailuresOf(host),
         nowMs: this.clock.monotonicMs(),
       });
       return verdict === 'wait'
@@ -223,7 +223,7 @@ function hasFailed({ failed }: Host, member: Member): boolean {
 }
 
 /** Repositories whose failure speaks against the host: not those that failed while it answered others. */
-function witnessesOf({ failed }: Host): number {
+function distinctFailuresOf({ failed }: Host): number {
   return new Set([...failed].flatMap(({ url, isDoubted }) => (isDoubted ? [] : [url]))).size;
 }
 

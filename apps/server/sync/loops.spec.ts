@@ -85,7 +85,7 @@ async function added(): Promise<Factory> {
   await stores.factories.releaseLease(uid, fence);
   const factory = (await stores.factories.find(uid)) as Factory;
   await loops.add(factory);
-  await loops.settled(uid, 1, 10_000);
+  await loops.waitForGeneration(uid, 1, 10_000);
   return factory;
 }
 
@@ -112,7 +112,9 @@ describe('a loop', () => {
     expect(Math.max(...later)).toBe(first + 10);
     during = async () => undefined;
     go();
-    expect(await loops.settled(uid, Math.max(...later), 10_000)).toMatchObject({ generationHandled: first + 10 });
+    expect(await loops.waitForGeneration(uid, Math.max(...later), 10_000)).toMatchObject({
+      generationHandled: first + 10,
+    });
     expect(readings).toBe(3); // the first one, the one asked for, one for the ten
     expect(readingMost).toBe(1);
   });
@@ -120,7 +122,7 @@ describe('a loop', () => {
   it('takes a hint of its watcher for a question', async () => {
     const { uid } = await added();
     hint();
-    await expect(loops.settled(uid, 2, 10_000)).resolves.toMatchObject({ generationHandled: 2 });
+    await expect(loops.waitForGeneration(uid, 2, 10_000)).resolves.toMatchObject({ generationHandled: 2 });
   });
 
   it('reports a hint that it cannot take, and goes on', async () => {
@@ -145,8 +147,8 @@ describe('a loop', () => {
     };
     await loops.ask(slow.uid, 'api');
     await underWay();
-    expect(await loops.settled(other.uid, await loops.ask(other.uid, 'api'), 10_000)).toBeDefined();
-    expect(await loops.settled(slow.uid, 2, 50)).toBeUndefined(); // it says so instead of waiting for ever
+    expect(await loops.waitForGeneration(other.uid, await loops.ask(other.uid, 'api'), 10_000)).toBeDefined();
+    expect(await loops.waitForGeneration(slow.uid, 2, 50)).toBeUndefined(); // it says so instead of waiting for ever
   });
 
   it('is content with what another process has just found, where nothing but time has passed', async () => {
@@ -232,7 +234,7 @@ describe('a loop', () => {
   });
 
   it('asked about a factory that is gone says so', async () => {
-    expect(await loops.settled('fac_none', 1, 10_000)).toBeUndefined();
+    expect(await loops.waitForGeneration('fac_none', 1, 10_000)).toBeUndefined();
     expect(await loops.ask('fac_none', 'api')).toBe(0);
   });
 });

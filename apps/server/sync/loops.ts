@@ -1,6 +1,6 @@
 /**
- * One loop per factory that this process reconciles: triggers ask, at most one pass runs and at most one waits. Where
- * others reconcile, the door to their loops. contract §9.
+ * One loop per factory that this process reconciles: triggers ask, at most one pass runs and at most one waits. Without
+ * the sync role, only forwards requests to processes that have it. contract §9.
  */
 import { setMaxListeners } from 'node:events';
 import { nextIntervalMs } from '#reconcile';
@@ -150,7 +150,7 @@ export class SyncLoops {
     if (loop === undefined || this.stopping.signal.aborted) return;
     loop.asked.add(trigger);
     if (trigger !== 'start') this.firstPasses.hurry(uid);
-    loop.running ??= this.turn(loop).finally(() => {
+    loop.running ??= this.runPending(loop).finally(() => {
       loop.running = undefined;
       if (loop.asked.size > 0) this.wake(uid, 'timer');
     });
@@ -167,7 +167,7 @@ export class SyncLoops {
   }
 
   /** Resolves when the factory has handled a generation, or with undefined when the time is over or it is gone. */
-  async settled(uid: string, generation: number, timeoutMs: number): Promise<Factory | undefined> {
+  async waitForGeneration(uid: string, generation: number, timeoutMs: number): Promise<Factory | undefined> {
     const deadline = performance.now() + timeoutMs;
     for (;;) {
       const factory = await this.factories.find(uid);
@@ -198,14 +198,14 @@ export class SyncLoops {
     this.wake(uid, 'watcher');
   }
 
-  private async turn(loop: Loop): Promise<void> {
+  private async runPending(loop: Loop): Promise<void> {
     clearTimeout(loop.timer);
     let delayMs = POLL_AGAIN_MS;
     while (loop.asked.size > 0 && this.isCurrent(loop)) {
       const triggers = [...loop.asked];
       loop.asked.clear();
       if (triggers.some((trigger) => AT_ONCE.has(trigger))) loop.source.tryAtOnce?.();
-      delayMs = (await this.spared(loop, triggers)) ?? (await this.inTurn(loop, triggers));
+      delayMs = (await this.delayIfRecentlyChecked(loop, triggers)) ?? (await this.runWithStartupLimit(loop, triggers));
       for (const look of this.waiters) look();
     }
     if (!this.isCurrent(loop)) return;
@@ -219,17 +219,17 @@ export class SyncLoops {
   }
 
   /** At a start most factories wait for others; one that the operator named, or that somebody asks for, does not. */
-  private inTurn(loop: Loop, triggers: readonly SyncTrigger[]): Promise<number> {
+  private runWithStartupLimit(loop: Loop, triggers: readonly SyncTrigger[]): Promise<number> {
     const waits = !loop.isTrusted && triggers.every((trigger) => trigger === 'start');
     return waits
       ? this.firstPasses.inTurn(loop.uid, async () =>
-          this.isCurrent(loop) ? this.passed(loop, triggers) : POLL_AGAIN_MS,
+          this.isCurrent(loop) ? this.runPassAndSchedule(loop, triggers) : POLL_AGAIN_MS,
         )
-      : this.passed(loop, triggers);
+      : this.runPassAndSchedule(loop, triggers);
   }
 
   /** One pass; answers the milliseconds until the next one. */
-  private async passed(loop: Loop, triggers: readonly SyncTrigger[]): Promise<number> {
+  private async runPassAndSchedule(loop: Loop, triggers: readonly SyncTrigger[]): Promise<number> {
     loop.begunAtMs = performance.now();
     const result = await this.pass(loop, triggers);
     loop.isPatient =
@@ -244,7 +244,7 @@ export class SyncLoops {
    * Milliseconds until the next pass, where only the time has come and another process has just looked: several of them
    * ask a git host no more often than one.
    */
-  private async spared(loop: Loop, triggers: readonly SyncTrigger[]): Promise<number | undefined> {
+  private async delayIfRecentlyChecked(loop: Loop, triggers: readonly SyncTrigger[]): Promise<number | undefined> {
     if (!loop.isPatient || triggers.some((trigger) => trigger !== 'timer')) return undefined;
     const factory = await this.factories.find(loop.uid).catch(() => undefined);
     if (

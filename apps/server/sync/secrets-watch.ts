@@ -5,9 +5,7 @@
 import type { Rebinding } from '#reconcile';
 import { FenceLostError } from '../store/database/store-errors.ts';
 
-/**
- * How often a long pass looks after secrets again: a leaked one must not outlive the outage of a git host that hangs.
- */
+/** Poll interval, milliseconds: a rotated secret takes effect even while a git fetch hangs. */
 const AGAIN_MS = 1_000;
 
 export interface SecretsWatchSteps {
@@ -71,7 +69,7 @@ export class SecretsWatch {
     }
   }
 
-  /** Once a pass: a backend that is away is away every second. */
+  /** Reported once per pass, or an outage would log every second. */
   private tell(fault: unknown): void {
     if (!this.isReported) this.steps.report(fault);
     this.isReported = true;

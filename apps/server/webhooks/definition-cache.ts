@@ -69,10 +69,7 @@ export class DefinitionCache {
   }
 }
 
-/**
- * Forgotten at once: the first key of a map is only found behind the places of all that were deleted before it, so that
- * it is looked for seldom.
- */
+/** Evicted in batches: finding a Map's first key is linear in the entries deleted before it. */
 const SHARE_FORGOTTEN = 1 / 16;
 
 export class LruCache<Key, Value> {

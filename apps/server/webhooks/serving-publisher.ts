@@ -36,9 +36,9 @@ export class ServingPublisher {
 
 /** Whether what serves has changed is looked for this often, should nobody tell. */
 const POLL_MS = 2_000;
-/** Whether something is to be said is looked at this often. */
-const SAY_MS = 2_000;
-/** What has not changed is said again after this time; a third of what makes a process count as gone. */
+/** Whether a heartbeat is due is checked this often. */
+const SEND_CHECK_MS = 2_000;
+/** An unchanged version is sent again after this time; a third of what makes a process count as gone. */
 const BEAT_MS = 5_000;
 
 export interface HeartbeatDeps {
@@ -59,8 +59,8 @@ export class Heartbeat {
   private writing: Promise<void> = Promise.resolve();
   /** A write that has not begun. */
   private waiting: Promise<void> | undefined;
-  private said: number | undefined;
-  private saidAtMs = 0;
+  private lastSentVersion: number | undefined;
+  private lastSentAtMs = 0;
 
   constructor(parts: HeartbeatDeps) {
     this.deps = parts;
@@ -72,8 +72,11 @@ export class Heartbeat {
     const { replicas, serving, pollMs = POLL_MS } = this.deps;
     await replicas.join(this.me);
     await this.beat();
-    if (serving !== undefined) serving.whenLoaded = () => void this.say();
-    this.timers = [setInterval(() => void this.look(), pollMs), setInterval(() => void this.say(), SAY_MS)];
+    if (serving !== undefined) serving.whenLoaded = () => void this.sendIfDue();
+    this.timers = [
+      setInterval(() => void this.look(), pollMs),
+      setInterval(() => void this.sendIfDue(), SEND_CHECK_MS),
+    ];
     for (const timer of this.timers) timer.unref();
   }
 
@@ -97,14 +100,14 @@ export class Heartbeat {
 
   private async look(): Promise<void> {
     await this.deps.serving?.refresh().catch(this.deps.report);
-    await this.say();
+    await this.sendIfDue();
   }
 
-  /** One write at a time, one that waits for it, and none that would say what was just said. */
-  private say(): Promise<void> {
+  /** One write at a time, one that waits for it, and none that would repeat what was just sent. */
+  private sendIfDue(): Promise<void> {
     this.waiting ??= this.writing = this.writing.then(async () => {
       this.waiting = undefined;
-      const isNews = this.loaded() !== this.said || this.deps.monotonicMs() - this.saidAtMs >= BEAT_MS;
+      const isNews = this.loaded() !== this.lastSentVersion || this.deps.monotonicMs() - this.lastSentAtMs >= BEAT_MS;
       if (isNews && this.timers.length > 0) await this.beat().catch(this.deps.report);
     });
     return this.waiting;
@@ -113,7 +116,7 @@ export class Heartbeat {
   private async beat(): Promise<void> {
     const version = this.loaded();
     await this.deps.replicas.beat(this.me, version);
-    [this.said, this.saidAtMs] = [version, this.deps.monotonicMs()];
+    [this.lastSentVersion, this.lastSentAtMs] = [version, this.deps.monotonicMs()];
   }
 
   private loaded(): number {

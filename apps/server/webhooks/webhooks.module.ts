@@ -3,7 +3,7 @@ import { Global, Module } from '@nestjs/common';
 import type { Config } from '../config/config.ts';
 import { Clock, CONFIG, PollIntervals, ProcessIdentity } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
-import { programVersion } from '../store/program-version.ts';
+import { programVersion } from '../store/database/migrations.ts';
 import { ReplicaStore } from '../store/database/replicas.ts';
 import { Heartbeat, ServingPublisher } from './serving-publisher.ts';
 import { Serving } from './serving-state.ts';

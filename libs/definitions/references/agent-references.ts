@@ -2,7 +2,7 @@
  * Whether the environment, the skill and the secrets that a run is to have exist. contract §3.4, §8.
  */
 import { holdWith, report, type Check } from './check.ts';
-import { isValidName } from '../source-positions.ts';
+import { isValidName } from '../definition-paths.ts';
 import { isReservedVariable } from '../run-secrets.ts';
 import { didYouMean } from '../suggest.ts';
 import type { AgentDefaults } from '../types.ts';

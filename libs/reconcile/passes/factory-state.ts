@@ -28,8 +28,8 @@ export interface PassCondition {
   /** Set where something that waited was judged although the source could not be read: why it could not. */
   unread?: Unread;
   /**
-   * Print of the keys that the tip was verified against, whatever came of that; absent where it was not, or nobody saw
-   * the tip.
+   * Fingerprint of the keys the head commit was verified with, whatever came of that; absent if it was not, or was not
+   * fetched.
    */
   verifiedUnder?: string;
   /** Since when secrets cannot be looked after; absent while they can. */
@@ -126,7 +126,7 @@ export function factoryStateOf(
     unread,
     secretsAwaySinceMs,
     verifies: syncPolicy.verifyCommits !== undefined,
-    verifiedNow: verifiedUnder === printOfKeys(syncPolicy),
+    verifiedNow: verifiedUnder === keysFingerprint(syncPolicy),
     rewrite,
     webhooksWithoutSecret,
     stored: conditions,
@@ -149,7 +149,7 @@ export function conditionAfter(
     errorCount: errorCountOf(ending.problems),
     heldDigest: ending.digest,
     unread,
-    verifiedUnder: tipSeen ? printOfKeys(syncPolicy) : undefined,
+    verifiedUnder: tipSeen ? keysFingerprint(syncPolicy) : undefined,
     secretsAwaySinceMs,
     checkedMs: finishedAtMs,
     fingerprint: print,
@@ -198,6 +198,6 @@ export function isToBeRetried({
 }
 
 /** Equal for policies that ask the same of a commit; undefined where they ask nothing. */
-function printOfKeys({ verifyCommits }: SyncPolicy): string | undefined {
+function keysFingerprint({ verifyCommits }: SyncPolicy): string | undefined {
   return verifyCommits && createHash('sha256').update(canonicalText(verifyCommits.keys.toSorted())).digest('base64url');
 }

@@ -31,7 +31,7 @@ describe('retryDelayMs', () => {
 
 describe('a host that does not answer', () => {
   const outage: HostOutage = { failures: 3, failedAtMs: 1_000, askAgainAtMs: 5_000 };
-  const question = { probing: false, atOnce: false, failed: false, witnesses: 2, nowMs: 4_999 };
+  const question = { probing: false, atOnce: false, failed: false, distinctFailures: 2, nowMs: 4_999 };
   it.each<[HostOutage | undefined, object, string, string]>([
     [undefined, {}, 'ask', 'nothing is wrong'],
     [outage, {}, 'wait', 'its time has not come'],
@@ -39,9 +39,9 @@ describe('a host that does not answer', () => {
     [outage, { nowMs: 5_000, probing: true }, 'wait', 'and only one'],
     [outage, { atOnce: true }, 'ask', 'people need not wait'],
     [outage, { atOnce: true, probing: true }, 'ask', 'not for a probe either'],
-    [outage, { witnesses: 1 }, 'probe', 'it may be the fault of the one repository that failed'],
-    [outage, { witnesses: 1, failed: true }, 'wait', 'the one that failed knows'],
-    [outage, { witnesses: 1, probing: true }, 'wait', 'somebody is finding out'],
+    [outage, { distinctFailures: 1 }, 'probe', 'it may be the fault of the one repository that failed'],
+    [outage, { distinctFailures: 1, failed: true }, 'wait', 'the one that failed knows'],
+    [outage, { distinctFailures: 1, probing: true }, 'wait', 'somebody is finding out'],
   ])('%j, asked %j: %p (%s)', (standing, asked, expected) => {
     expect(mayAskHost(standing, { ...question, ...asked })).toBe(expected);
   });

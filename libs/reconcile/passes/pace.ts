@@ -32,16 +32,16 @@ export interface HostOutage {
 /** What a factory may do: ask its host, ask it as the one that finds out whether it is back, or leave it alone. */
 export type HostVerdict = 'ask' | 'probe' | 'wait';
 
-/** What a factory's leave to ask depends on. */
+/** Input of the circuit-breaker decision. */
 export interface HostQuestion {
-  /** Another one is finding out. */
+  /** A half-open probe is in flight. */
   probing: boolean;
   /** People, or a push, want to know. */
   atOnce: boolean;
   /** It failed itself in this outage, or the last time while its host answered others. */
   failed: boolean;
   /** Repositories that failed in this outage, without those that fail while their host answers others. */
-  witnesses: number;
+  distinctFailures: number;
   nowMs: number;
 }
 
@@ -49,16 +49,16 @@ export interface HostQuestion {
  * Repositories that must have failed before the others believe that it is the host: one alone may be one that its host
  * cannot serve.
  */
-const WITNESSES_MIN = 2;
+const DISTINCT_FAILURES_MIN = 2;
 
 /** Whether a factory may ask its host now. contract §9.1 (back-off per host) */
 export function mayAskHost(
   outage: HostOutage | undefined,
-  { probing, atOnce, failed, witnesses, nowMs }: HostQuestion,
+  { probing, atOnce, failed, distinctFailures, nowMs }: HostQuestion,
 ): HostVerdict {
   if (outage === undefined || atOnce) return 'ask';
   if (probing) return 'wait';
-  const isDoubtful = !failed && witnesses < WITNESSES_MIN;
+  const isDoubtful = !failed && distinctFailures < DISTINCT_FAILURES_MIN;
   return isDoubtful || nowMs >= outage.askAgainAtMs ? 'probe' : 'wait';
 }
 

@@ -38,7 +38,7 @@ export class LiveRuns {
   }
 }
 
-/** Who was served last: turns go on behind it. Unchanging. */
+/** Round-robin cursor: the last lane served. Immutable. */
 export interface Served {
   factory?: string;
   /** By factory. */

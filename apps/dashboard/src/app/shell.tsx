@@ -64,7 +64,7 @@ export function Shell({ children }: { children: ReactNode }) {
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label="Main">
-        <Places />
+        <MainNavigation />
       </AppShell.Navbar>
       <AppShell.Main ref={main} tabIndex={-1} id="main">
         <Unreachable />
@@ -90,10 +90,10 @@ function useFocusOnArrival(main: RefObject<HTMLElement | null>, pathname: string
   }, [main, pathname, isBack]);
 }
 
-function Places() {
+function MainNavigation() {
   const { pathname } = useLocation();
   const isAdmin = useMay('admin');
-  const places = [
+  const links = [
     { to: '/factories', label: 'Factories' },
     { to: '/runs', label: 'Runs' },
     { to: '/charts', label: 'Charts' },
@@ -107,7 +107,7 @@ function Places() {
   ];
   return (
     <>
-      {places.map(({ to, label }) => {
+      {links.map(({ to, label }) => {
         const isHere = pathname === to || pathname.startsWith(`${to}/`);
         return (
           <NavLink

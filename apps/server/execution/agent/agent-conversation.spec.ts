@@ -16,7 +16,7 @@ import {
   type SessionModeState,
 } from '@agentclientprotocol/sdk';
 import { BUILT_IN_HARNESS, type LaunchProfile } from '#agents';
-import { failedServers, httpRefused } from './agent-mcp-remarks.ts';
+import { failedServers, httpRefused } from './agent-mcp-servers.ts';
 import { AgentConversation, type AgentConversationDeps, type AgentTask } from './agent-conversation.ts';
 
 const PROFILE: LaunchProfile = {

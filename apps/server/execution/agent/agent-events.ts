@@ -1,10 +1,11 @@
 /**
- * What an agent tells while it works, as events of its run: joined, bounded and without secrets. contract §3.1
- * (events), §10.
+ * What an agent tells while it works: events of its run, joined, bounded and without secrets; and the artifacts that it
+ * reports. contract §3.1 (events, artifacts), §10.
  */
-import type { SessionUpdate, ToolCallContent } from '@agentclientprotocol/sdk';
 import { HeadAndTail, isCurrency, outputSanitizer, usageIn, type OutputSanitizer, type TextExcerpt } from '#agents';
 import { redactor, type Redactor } from '#isolation';
+import { ARTIFACTS_MAX, readReport, type ReportedArtifact } from '#runs';
+import type { SessionUpdate, ToolCallContent } from '@agentclientprotocol/sdk';
 import type { RunEvent } from '../../store/runs/run-log.ts';
 
 /** Milliseconds in which pieces of one message become one event. */
@@ -225,4 +226,31 @@ class SpeechCollector {
 /** The place, or the one before it where it would be inside a character. */
 function wholeUpTo(text: string, place: number): number {
   return /[\ud800-\udbff]/.test(text.charAt(place - 1)) ? place - 1 : place;
+}
+
+/** Reports noted of one execution: more than are stored, for some of them may turn out not to be there. */
+const REPORTS_MAX = 5 * ARTIFACTS_MAX;
+
+/**
+ * Artifacts that one agent reports; they are stored when its execution has ended. A call that was completed has them as
+ * `_meta.millwright.artifact`: that is the agent's own word, which the output of a tool is not.
+ */
+export class AgentReports {
+  private readonly reports = new Map<string, ReportedArtifact>();
+
+  take(update: SessionUpdate): void {
+    if (update.sessionUpdate !== 'tool_call_update' || update.status !== 'completed') return;
+    const { _meta: more } = update;
+    const { millwright } = (more ?? {}) as { millwright?: { artifact?: unknown } | null };
+    const report = readReport(millwright?.artifact);
+    if (report === undefined) return;
+    const name = report.type === 'PULL_REQUEST' ? `link ${report.url}` : `file ${report.path}`;
+    // A copy: a piece of a long text would hold all of it in memory.
+    if (this.reports.has(name) || this.reports.size < REPORTS_MAX) this.reports.set(name, structuredClone(report));
+  }
+
+  /** In order of their first report; of what was reported again, the latest word. */
+  all(): readonly ReportedArtifact[] {
+    return [...this.reports.values()];
+  }
 }

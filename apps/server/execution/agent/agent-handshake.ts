@@ -14,7 +14,7 @@ import {
 import type { LaunchProfile } from '#agents';
 import type { AgentTask, SessionOrigin } from './agent-conversation.ts';
 import { TimeoutError, UnauthenticatedError, UnconfigurableError } from './agent-failures.ts';
-import { acceptable } from './agent-mcp-remarks.ts';
+import { acceptable } from './agent-mcp-servers.ts';
 
 /** Milliseconds an agent may take to introduce itself: some load a megabyte of JavaScript on a cold disk. */
 const START_MS_MAX = 60_000;

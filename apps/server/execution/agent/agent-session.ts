@@ -2,8 +2,6 @@
  * What is said between one execution and its agent: the task, follow-ups as they come, what the session remembers of
  * both. contract §3.8 (Follow-up).
  */
-import { Readable, Writable } from 'node:stream';
-import type { McpServer, PromptResponse, SessionUpdate } from '@agentclientprotocol/sdk';
 import {
   BUILT_IN_HARNESS,
   filesSaid,
@@ -18,13 +16,15 @@ import {
 } from '#agents';
 import { redact } from '#isolation';
 import { ATTACHMENTS_FOLDER } from '#runs';
+import type { McpServer, PromptResponse, SessionUpdate } from '@agentclientprotocol/sdk';
+import { Readable, Writable } from 'node:stream';
 import type { RunEvent } from '../../store/runs/run-log.ts';
 import type { Task } from '../../store/runs/run-tasks.ts';
 import type { AgentLaunch, AgentPipes, ExecutionPlace } from '../executor.ts';
-import type { AgentReports } from './agent-artifacts.ts';
 import { AgentConversation, type Message, type SessionOrigin, type TurnEnd } from './agent-conversation.ts';
+import type { AgentReports } from './agent-events.ts';
 import { AgentEvents } from './agent-events.ts';
-import { failedServers, httpRefused } from './agent-mcp-remarks.ts';
+import { failedServers, httpRefused } from './agent-mcp-servers.ts';
 import type { PermissionBroker } from './permission-broker.ts';
 import { loadSession, SessionMemory, type RememberedSession } from './session-memory.ts';
 

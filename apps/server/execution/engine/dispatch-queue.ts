@@ -5,18 +5,18 @@
 import type { Log } from '../../process/log.ts';
 import type { Outbox } from '../../store/runs/outbox.ts';
 import type { Placement } from '../../store/runs/run-placement.ts';
-import type { Dispatch, Places } from './dispatch.ts';
+import type { Dispatch, WorkerSlots } from './dispatch.ts';
 import type { OutboxRelay } from './outbox-relay.ts';
 import type { RunQueue, ReceivedToken } from './run-queue.ts';
 
 /** What the queue does not tell of, because it is away or because others had the token, is found this late at most. */
 const POLL_MS = 2_000;
 /**
- * How long a token rests that others may need, each time that this process had no use for it; then the others' own
- * polls find what waits.
+ * Requeue delays for a token this worker could not use, milliseconds, by how often it came; then the others' own polls
+ * find what waits.
  */
-const RESTS_MS = [100, 400, 1_600];
-/** A token that came when no place was free, or the tables could not be read. */
+const REQUEUE_DELAYS_MS = [100, 400, 1_600];
+/** A token that came when no slot was free, or the tables could not be read. */
 const BUSY_MS = 1_000;
 
 export interface QueueDispatchDeps {
@@ -29,7 +29,7 @@ export interface QueueDispatchDeps {
 
 export class QueueDispatch implements Dispatch {
   private readonly deps: QueueDispatchDeps;
-  private places: Places | undefined;
+  private slots: WorkerSlots | undefined;
   private timer: NodeJS.Timeout | undefined;
   private polling: Promise<void> | undefined;
   private again = false;
@@ -42,12 +42,12 @@ export class QueueDispatch implements Dispatch {
     this.deps = deps;
   }
 
-  start(places: Places): void {
-    if (places.count === 0) return;
-    this.places = places;
+  start(slots: WorkerSlots): void {
+    if (slots.count === 0) return;
+    this.slots = slots;
     this.timer = setInterval(() => this.poll(), POLL_MS);
     this.deps.queue.work(
-      places.count,
+      slots.count,
       (token) => this.serve(token),
       () => this.poll(),
     );
@@ -63,7 +63,7 @@ export class QueueDispatch implements Dispatch {
   }
 
   async stop(): Promise<void> {
-    this.places = undefined;
+    this.slots = undefined;
     clearInterval(this.timer);
     this.deps.queue.stop();
     await this.polling;
@@ -76,28 +76,28 @@ export class QueueDispatch implements Dispatch {
 
   /** Works on one run for a token. */
   private async serve({ times }: ReceivedToken): Promise<number | undefined> {
-    const { places } = this;
-    if (places === undefined || places.free() <= 0) return BUSY_MS;
+    const { slots } = this;
+    if (slots === undefined || slots.free() <= 0) return BUSY_MS;
     this.claims += 1;
-    const runs = await this.claim(places, 1).finally(() => {
+    const runs = await this.claim(slots, 1).finally(() => {
       this.claims -= 1;
       if (this.claims === 0) this.claimed?.();
     });
     if (runs === undefined) return BUSY_MS;
     await Promise.all(runs);
-    return runs.length > 0 ? undefined : await this.restFor(times);
+    return runs.length > 0 ? undefined : await this.requeueDelayMs(times);
   }
 
-  /** What others may take, they may need a token for. */
-  private async restFor(times: number): Promise<number | undefined> {
-    const restMs = RESTS_MS[times - 1];
+  /** Delay before the token is requeued, if another worker could claim a waiting run. */
+  private async requeueDelayMs(times: number): Promise<number | undefined> {
+    const delayMs = REQUEUE_DELAYS_MS[times - 1];
     const { outbox, placement } = this.deps;
-    return restMs !== undefined && (await outbox.isAnyForOthers(placement).catch(() => true)) ? restMs : undefined;
+    return delayMs !== undefined && (await outbox.isAnyForOthers(placement).catch(() => true)) ? delayMs : undefined;
   }
 
   /** Takes what waits without a token. */
   private poll(): void {
-    if (this.places === undefined) return;
+    if (this.slots === undefined) return;
     this.again = true;
     this.polling ??= this.claimFree().finally(() => {
       this.polling = undefined;
@@ -105,15 +105,15 @@ export class QueueDispatch implements Dispatch {
   }
 
   private async claimFree(): Promise<void> {
-    while (this.again && this.places !== undefined) {
+    while (this.again && this.slots !== undefined) {
       this.again = false;
-      const free = this.places.free();
+      const free = this.slots.free();
       if (free <= 0) return;
-      for (const run of (await this.claim(this.places, free)) ?? []) this.follow(run);
+      for (const run of (await this.claim(this.slots, free)) ?? []) this.follow(run);
     }
   }
 
-  /** A run without a token takes a place that tokens have then no use for. */
+  /** Runs claimed by polling reduce the queue consumer's concurrency. */
   private follow(run: Promise<void>): void {
     this.count(1);
     void run.finally(() => {
@@ -124,12 +124,12 @@ export class QueueDispatch implements Dispatch {
 
   private count(change: number): void {
     this.found += change;
-    if (this.places !== undefined) this.deps.queue.setPlaces(this.places.count - this.found);
+    if (this.slots !== undefined) this.deps.queue.setConcurrency(this.slots.count - this.found);
   }
 
-  private async claim(places: Places, count: number): Promise<Promise<void>[] | undefined> {
+  private async claim(slots: WorkerSlots, count: number): Promise<Promise<void>[] | undefined> {
     try {
-      return await places.take(count);
+      return await slots.take(count);
     } catch (error) {
       this.deps.log.fault('run claim failed', error); // the next poll tries again
       return undefined;

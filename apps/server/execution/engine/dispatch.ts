@@ -4,8 +4,8 @@
  */
 import type { Log } from '../../process/log.ts';
 
-/** Where a process works on runs. */
-export interface Places {
+/** Where a process works on runs: one run in each. */
+export interface WorkerSlots {
   /** All there are; 0 where this process works on none. */
   readonly count: number;
   /** Those where nothing is worked on, and nothing is being claimed for. */
@@ -20,10 +20,10 @@ export interface Places {
 /** One for each engine. */
 export interface Dispatch {
   /** Begins to poll for what waits. Called once. */
-  start(places: Places): void;
+  start(slots: WorkerSlots): void;
   /** Something may wait since a moment ago. */
   wake(): void;
-  /** A run of this process is over: its place is free, and others may begin that waited for a bound or a group. */
+  /** A run of this process is over: its slot is free, and others may begin that waited for a bound or a group. */
   ended(run: { runId: string; epoch: number }): void;
   /** Takes nothing more; resolves, without ever throwing, when nothing is being claimed. */
   stop(): Promise<void>;
@@ -36,7 +36,7 @@ const POLL_MS = 1_000;
 
 export class TableDispatch implements Dispatch {
   private readonly log: Log;
-  private places: Places | undefined;
+  private slots: WorkerSlots | undefined;
   private timer: NodeJS.Timeout | undefined;
   private claiming: Promise<void> | undefined;
   private again = false;
@@ -45,18 +45,18 @@ export class TableDispatch implements Dispatch {
     this.log = log;
   }
 
-  start(places: Places): void {
-    if (places.count === 0) return;
-    this.places = places;
+  start(slots: WorkerSlots): void {
+    if (slots.count === 0) return;
+    this.slots = slots;
     this.timer = setInterval(() => this.wake(), POLL_MS);
     this.wake();
   }
 
   wake(): void {
-    const { places } = this;
-    if (places === undefined) return;
+    const { slots } = this;
+    if (slots === undefined) return;
     this.again = true;
-    this.claiming ??= this.claimFree(places).finally(() => {
+    this.claiming ??= this.claimFree(slots).finally(() => {
       this.claiming = undefined;
     });
   }
@@ -66,20 +66,20 @@ export class TableDispatch implements Dispatch {
   }
 
   async stop(): Promise<void> {
-    this.places = undefined;
+    this.slots = undefined;
     clearInterval(this.timer);
     await this.claiming;
   }
 
   async close(): Promise<void> {}
 
-  private async claimFree(places: Places): Promise<void> {
-    while (this.again && this.places !== undefined) {
+  private async claimFree(slots: WorkerSlots): Promise<void> {
+    while (this.again && this.slots !== undefined) {
       this.again = false;
-      const free = places.free();
+      const free = slots.free();
       if (free <= 0) return;
       try {
-        void Promise.all(await places.take(free));
+        void Promise.all(await slots.take(free));
       } catch (error) {
         this.log.fault('run claim failed', error); // the next poll tries again
       }

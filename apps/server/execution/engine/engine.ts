@@ -15,7 +15,7 @@ import { Supervision, type SupervisionDeps } from '../supervision/supervisor.ts'
 export const EXECUTION_LEASE_MS = 30_000;
 /** A disk that fills up is noticed this late at most. */
 const DISK_MS = 1_000;
-/** Places checked in one sweep; names sort by age. */
+/** Workspaces checked in one sweep; names sort by age. */
 const SWEPT_MAX = 500;
 const DAY_MS = 86_400_000;
 /** A run that takes less than this is not what fills a disk. */
@@ -38,7 +38,7 @@ export interface EngineDeps extends Omit<SupervisionDeps, 'run' | 'leaseMs' | 'c
 export class Engine {
   private readonly deps: EngineDeps;
   private readonly supervised = new Map<string, Supervision>();
-  /** Places that runs are being claimed for. */
+  /** Slots that runs are being claimed for. */
   private claiming = 0;
   private recovering: Promise<void> | undefined;
   private readonly hurried = new AbortController();
@@ -55,7 +55,7 @@ export class Engine {
       () => void this.relieveDisk().catch((error: unknown) => this.deps.log.fault('disk relief failed', error)),
       DISK_MS,
     );
-    this.deps.dispatch.start({ count: this.places(), free: () => this.free(), take: (count) => this.take(count) });
+    this.deps.dispatch.start({ count: this.slots(), free: () => this.free(), take: (count) => this.take(count) });
   }
 
   /** Something waits, or somebody wants a run cancelled: poll now. */
@@ -65,8 +65,8 @@ export class Engine {
   }
 
   /** Runs that could be started at once; where other processes do the work, one: nobody here knows of more. */
-  freePlaces(): number {
-    if (this.places() === 0 && this.deps.config.databaseUrl !== undefined) return 1;
+  freeSlots(): number {
+    if (this.slots() === 0 && this.deps.config.databaseUrl !== undefined) return 1;
     return this.free();
   }
 
@@ -95,17 +95,17 @@ export class Engine {
 
   private async reclaim({ run, process }: AbandonedRun): Promise<void> {
     const { runs, config, log, publish, executor } = this.deps;
-    await executor.adopt({ runId: run.run_id, epoch: run.epoch }, process);
+    await executor.killOrphan({ runId: run.run_id, epoch: run.epoch }, process);
     const { next, decision } = reclaimDecision(run, config);
     if (!(await runs.reclaim(run.run_id, run.epoch, decision))) return;
-    log.warn('lost execution taken over', { run_id: run.run_id, epoch: run.epoch, next });
+    log.warn('abandoned execution reclaimed', { run_id: run.run_id, epoch: run.epoch, next });
     publish(run.run_id);
   }
 
   /** Removes the folders of runs that ended long ago; a bounded number at a time, the next ones the next time. */
   async sweepWorkspaces(): Promise<number> {
     const { runs, config, nowMs, log, executor } = this.deps;
-    const present = (await executor.places()).filter((runId) => !this.supervised.has(runId)).sort();
+    const present = (await executor.workspaces()).filter((runId) => !this.supervised.has(runId)).sort();
     const some = present.filter((runId) => runId > this.sweptUpTo).slice(0, SWEPT_MAX);
     this.sweptUpTo = some.length === SWEPT_MAX ? (some.at(-1) ?? '') : '';
     const over = await runs.expired(some, nowMs() - config.workspaceRetentionDays * DAY_MS);
@@ -161,13 +161,13 @@ export class Engine {
     if (this.stopped) for (const supervision of this.supervised.values()) supervision.handOver(true);
   }
 
-  private places(): number {
+  private slots(): number {
     const { roles, runConcurrency } = this.deps.config;
     return roles.has('worker') ? runConcurrency : 0;
   }
 
   private free(): number {
-    return Math.max(0, this.places() - this.supervised.size - this.claiming);
+    return Math.max(0, this.slots() - this.supervised.size - this.claiming);
   }
 
   /** Claims what may begin, `count` runs at most, and works on it. Answers for each when it is over. */

@@ -127,7 +127,7 @@ export class OutboxRelay {
   private async attempt(work: () => Promise<void>): Promise<void> {
     try {
       await work();
-      if (this.isQueueAway) this.deps.log.info('run queue reached again');
+      if (this.isQueueAway) this.deps.log.info('run queue reconnected');
       this.isQueueAway = false;
     } catch (error) {
       if (!this.isQueueAway)

@@ -70,7 +70,7 @@ export class RunQueue {
   private served: Promise<void> | undefined;
   private readonly connections = new RedisConnections();
   private isStopped = false;
-  private places = 1;
+  private concurrency = 1;
 
   constructor(options: RunQueueOptions) {
     this.options = options;
@@ -95,9 +95,9 @@ export class RunQueue {
     return waiting + delayed;
   }
 
-  /** Begins to take tokens, `places` at once at most. `onEmpty`: there was no other one. Called once. */
-  work(places: number, serve: Serve, onEmpty: () => void): void {
-    this.setPlaces(places);
+  /** Begins to take tokens, `concurrency` at once at most. `onEmpty`: there was no other one. Called once. */
+  work(concurrency: number, serve: Serve, onEmpty: () => void): void {
+    this.setConcurrency(concurrency);
     const begin = async (): Promise<void> => {
       const packages = await loaded();
       while (!this.isStopped) {
@@ -118,9 +118,9 @@ export class RunQueue {
   }
 
   /** How many tokens are taken at once from now on; at least one. */
-  setPlaces(places: number): void {
-    this.places = Math.max(1, places);
-    if (this.worker !== undefined) this.worker.concurrency = this.places;
+  setConcurrency(concurrency: number): void {
+    this.concurrency = Math.max(1, concurrency);
+    if (this.worker !== undefined) this.worker.concurrency = this.concurrency;
   }
 
   /** Takes no more tokens. */
@@ -191,7 +191,7 @@ export class RunQueue {
     };
     const more: Partial<WorkerOptions> = {
       prefix: PREFIX,
-      concurrency: this.places,
+      concurrency: this.concurrency,
       lockDuration: LOCK_MS,
       stalledInterval: LOCK_MS,
       runRetryDelay: RECONNECT_MS,

@@ -73,7 +73,7 @@ export class LocalExecutor implements Executor {
     }
   }
 
-  async adopt({ runId, epoch }: ExecutionRef, process: string | undefined): Promise<void> {
+  async killOrphan({ runId, epoch }: ExecutionRef, process: string | undefined): Promise<void> {
     await killLeftover(process === undefined ? undefined : (JSON.parse(process) as ProcessHandle), runId, epoch);
   }
 
@@ -88,7 +88,7 @@ export class LocalExecutor implements Executor {
     yield* collectArtifacts(await workspaceAt({ root: this.root(), ...execution }), secretValues, reports);
   }
 
-  async places(): Promise<string[]> {
+  async workspaces(): Promise<string[]> {
     return (await readdir(this.root()).catch(() => [])).filter(isUuid);
   }
 

@@ -25,7 +25,7 @@ import {
 import type { Config } from '../../config/config.ts';
 import type { SecretReader } from '../../secrets/secret-reader.ts';
 import type { DeliveryStore } from '../../store/deliveries/deliveries.ts';
-import { decodePayload } from '../../store/deliveries/payload-bytes.ts';
+import { decodePayload } from '../../store/deliveries/delivery-entries.ts';
 import type { ClaimedRun } from '../../store/runs/runs.ts';
 import { literalSecretsOf, mcpServersOf } from '../agent/agent-mcp-servers.ts';
 import { profileOf, type BuiltInAgent } from '../agent/agents.ts';

@@ -2,9 +2,9 @@
 import type { Log } from '../../process/log.ts';
 import type { ArtifactStore } from '../../store/runs/run-files.ts';
 import type { Claim } from '../../store/runs/runs.ts';
-import type { AgentReports } from '../agent/agent-artifacts.ts';
+import type { AgentReports } from '../agent/agent-events.ts';
 import type { Executor } from '../executor.ts';
-import type { SupervisionLog } from './supervision-log.ts';
+import type { RunEventWriter } from './run-event-writer.ts';
 
 export interface ArtifactStorageDeps {
   run: Claim;
@@ -12,7 +12,7 @@ export interface ArtifactStorageDeps {
   executor: Pick<Executor, 'collect'>;
   secretValues: readonly string[];
   reports: AgentReports;
-  events: SupervisionLog;
+  events: RunEventWriter;
   newId(): string;
   isDiskLow(): boolean;
   log: Log;

@@ -1,7 +1,7 @@
 /**
  * The lease of one execution: renewed while it is ours, and given up in time where it cannot be. explanation: Engine.
  */
-import { mayRunOn, type SupervisionState } from '#runs';
+import { isWithinLeaseMargin, type SupervisionState } from '#runs';
 import type { Log } from '../../process/log.ts';
 import type { Claim, RunStore } from '../../store/runs/runs.ts';
 
@@ -34,16 +34,18 @@ export class Lease {
    * find nothing.
    */
   isSafe(): boolean {
-    return mayRunOn(performance.now() - this.renewedAtMs, this.deps.leaseMs);
+    return isWithinLeaseMargin(performance.now() - this.renewedAtMs, this.deps.leaseMs);
   }
 
   /**
    * A service that stops waits for its database as long as the run is safely its own; then whoever takes the run over
    * decides.
    */
-  isTooLate({ draining }: SupervisionState): boolean {
+  hasDrainTimedOut({ draining }: SupervisionState): boolean {
     if (draining === undefined) return false;
-    return draining.urgent || !mayRunOn(performance.now() - draining.sinceMs, this.deps.leaseMs) || !this.isSafe();
+    return (
+      draining.urgent || !isWithinLeaseMargin(performance.now() - draining.sinceMs, this.deps.leaseMs) || !this.isSafe()
+    );
   }
 
   /** Renews it, unless a renewal is under way. */

@@ -6,17 +6,17 @@ import { IDLE_MINUTES } from '#agents';
 import { isConfining } from '#isolation';
 import type { AttachmentStore } from '../../store/runs/run-files.ts';
 import type { Task } from '../../store/runs/run-tasks.ts';
-import type { AgentReports } from '../agent/agent-artifacts.ts';
+import type { AgentReports } from '../agent/agent-events.ts';
 import { AgentSession } from '../agent/agent-session.ts';
 import { conversationDigest } from '../agent/conversation-digest.ts';
 import { PermissionBroker } from '../agent/permission-broker.ts';
 import type { AttachmentFile, ExecutionPlace } from '../executor.ts';
 import type { ExecutionSpec } from '../preparation/execution-spec.ts';
-import type { SupervisionLog } from './supervision-log.ts';
+import type { RunEventWriter } from './run-event-writer.ts';
 import type { SupervisionDeps } from './supervisor.ts';
 
 export interface SupervisedAgentDeps extends SupervisionDeps {
-  events: SupervisionLog;
+  events: RunEventWriter;
   reports: AgentReports;
   spec: ExecutionSpec;
   place: ExecutionPlace;

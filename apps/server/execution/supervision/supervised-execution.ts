@@ -3,7 +3,7 @@
  */
 import type { Task } from '../../store/runs/run-tasks.ts';
 import type { RunEnd } from '#runs';
-import type { AgentReports } from '../agent/agent-artifacts.ts';
+import type { AgentReports } from '../agent/agent-events.ts';
 import type { AgentSession } from '../agent/agent-session.ts';
 import type {
   AgentLaunch,
@@ -16,7 +16,7 @@ import type {
 } from '../executor.ts';
 import type { ExecutionSpec } from '../preparation/execution-spec.ts';
 import { attachmentFiles, supervisedAgent } from './supervised-agent.ts';
-import type { SupervisionLog } from './supervision-log.ts';
+import type { RunEventWriter } from './run-event-writer.ts';
 import type { SupervisionDeps } from './supervisor.ts';
 
 /** The task that an execution begins with, or the end of one that does not begin. */
@@ -25,7 +25,7 @@ export type Beginning = { task: Task; end?: undefined } | { task?: undefined; en
 export interface SupervisedExecutionDeps extends SupervisionDeps {
   spec: ExecutionSpec;
   signal: AbortSignal;
-  events: SupervisionLog;
+  events: RunEventWriter;
   reports: AgentReports;
   /** Takes what is to be done. */
   takeTask(): Promise<Beginning>;

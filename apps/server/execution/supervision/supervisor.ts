@@ -18,7 +18,7 @@ import type { ArtifactStore, AttachmentStore } from '../../store/runs/run-files.
 import type { PermissionStore } from '../../store/runs/permissions.ts';
 import type { RunHistoryStore } from '../../store/runs/run-history.ts';
 import type { ClaimedRun, RunStore } from '../../store/runs/runs.ts';
-import { AgentReports } from '../agent/agent-artifacts.ts';
+import { AgentReports } from '../agent/agent-events.ts';
 import { runBounds, runUsage } from '#agents';
 import { SetupError, type Executor } from '../executor.ts';
 import { resolveExecution, type ExecutionSpec, type ExecutionSpecDeps } from '../preparation/execution-spec.ts';
@@ -37,7 +37,7 @@ import {
 } from './run-ends.ts';
 import { startupWarnings } from './startup-warnings.ts';
 import { SupervisedExecution, type Beginning } from './supervised-execution.ts';
-import { SupervisionLog } from './supervision-log.ts';
+import { RunEventWriter } from './run-event-writer.ts';
 
 /** Milliseconds between two renewals of the lease; the answers say whether somebody wants the run cancelled. */
 const RENEWAL_MS = 2_000;
@@ -75,7 +75,7 @@ export interface SupervisionDeps extends ExecutionSpecDeps {
 export class Supervision {
   private readonly deps: SupervisionDeps;
   private readonly lease: Lease;
-  private readonly log: SupervisionLog;
+  private readonly events: RunEventWriter;
   private readonly reports = new AgentReports();
   /** Aborted when the execution is stopped: what the service itself does for it ends, too. */
   private readonly stopping = new AbortController();
@@ -92,12 +92,12 @@ export class Supervision {
       onLost: () => this.loseClaim(CLAIM_GONE),
       onCancelRequested: () => this.stop({ kind: 'stop', reason: 'cancelled' }),
     });
-    this.log = new SupervisionLog({
+    this.events = new RunEventWriter({
       ...deps,
       isLost: () => this.state.stop === 'lost',
       isStopped: () => this.stopping.signal.aborted,
       onLost: () => this.loseClaim(CLAIM_GONE),
-      isTooLate: () => this.lease.isTooLate(this.state),
+      hasDrainTimedOut: () => this.lease.hasDrainTimedOut(this.state),
     });
   }
 
@@ -106,7 +106,7 @@ export class Supervision {
     return (this.running ??= this.execute());
   }
 
-  /** Reads now whether the run is still ours and still wanted, and whether somebody has said something to it. */
+  /** Renews the lease and checks for cancellation and follow-ups. */
   poll(): void {
     this.execution?.agent?.poll();
     this.enforceLease(); // also while a renewal hangs
@@ -121,7 +121,7 @@ export class Supervision {
   /** The service stops: ends what runs, `atOnce` without a grace, and gives the run back to whoever claims it next. */
   handOver(atOnce = false): void {
     if (this.state.draining === undefined && this.execution?.agent !== undefined && mayHaveProcesses(this.state))
-      this.log.say({ text: STOPPING });
+      this.events.say({ text: STOPPING });
     this.stop({ kind: 'stop', reason: 'draining', atMs: performance.now(), urgent: atOnce });
   }
 
@@ -129,12 +129,12 @@ export class Supervision {
     const { run, leaseMs, log } = this.deps;
     const timers = [
       setInterval(() => this.poll(), Math.min(RENEWAL_MS, leaseMs / RENEWALS_PER_LEASE)),
-      setInterval(() => void this.log.flush(), LOG_MS),
+      setInterval(() => void this.events.flush(), LOG_MS),
     ];
     try {
       const end = await this.attempt();
       this.advance({ kind: 'over' });
-      await this.log.flush();
+      await this.events.flush();
       if (end !== CLAIM_LOST) await this.conclude(end);
     } catch (error) {
       log.fault('execution end write failed', error, { run_id: run.runId });
@@ -154,7 +154,7 @@ export class Supervision {
       if (error instanceof SetupError) return setupFailed(error.message);
       if (this.stopping.signal.aborted && error instanceof Error && error.name === 'AbortError')
         return this.unbegunEnd();
-      log.fault('execution failed inside the service', error, { run_id: run.runId });
+      log.fault('execution failed: internal error', error, { run_id: run.runId });
       return SERVICE_FAULT;
     }
   }
@@ -162,14 +162,14 @@ export class Supervision {
   /** Preparation, task, work, and what it leaves. */
   private async carryOut(): Promise<RunEnd | typeof CLAIM_LOST> {
     const { run, runs, config, executor } = this.deps;
-    const prepared = await this.log.retryWhileOwned(() => runs.prepare(run));
+    const prepared = await this.events.retryWhileOwned(() => runs.prepare(run));
     if (prepared?.answer === false && !prepared.isRepeated) return CLAIM_LOST;
     if (prepared?.answer !== true) return this.unbegunEnd(prepared?.isRepeated);
     this.startDeadline();
-    const resolved = await this.log.retryWhileOwned(() => resolveExecution(this.deps, run, this.stopping.signal));
+    const resolved = await this.events.retryWhileOwned(() => resolveExecution(this.deps, run, this.stopping.signal));
     if (resolved === undefined) return this.unbegunEnd();
     const spec = resolved.answer;
-    for (const text of startupWarnings(spec, config)) this.log.say({ text });
+    for (const text of startupWarnings(spec, config)) this.events.say({ text });
     const refusal = await this.startUsage();
     // what was asked is answered by this end
     if (refusal !== undefined) return (await this.begin()).end ?? budgetExceeded(refusal);
@@ -194,13 +194,13 @@ export class Supervision {
   /** Begins to count; answers why the run may not go on, because of what it has used before. */
   private async startUsage(): Promise<string | undefined> {
     const { run, runs, config } = this.deps;
-    const stored = await this.log.retryWhileOwned(() => runs.usage(run.runId));
-    this.log.usage = runUsage({
+    const stored = await this.events.retryWhileOwned(() => runs.usage(run.runId));
+    this.events.usage = runUsage({
       stored: stored?.answer,
       bounds: runBounds(config, run),
       onOver: (message) => this.endFor(message, BUDGET_EXCEEDED),
     });
-    return this.log.usage.refusal();
+    return this.events.usage.refusal();
   }
 
   private executionOf(spec: ExecutionSpec): SupervisedExecution {
@@ -208,7 +208,7 @@ export class Supervision {
       ...this.deps,
       spec,
       signal: this.stopping.signal,
-      events: this.log,
+      events: this.events,
       reports: this.reports,
       takeTask: () => this.takeTask(),
       onWork: () => this.advance({ kind: 'work-began' }),
@@ -226,16 +226,16 @@ export class Supervision {
 
   private async begin(): Promise<Beginning> {
     const { run, runs } = this.deps;
-    const begun = await this.log.retryWhileOwned(() => runs.begin(run));
+    const begun = await this.events.retryWhileOwned(() => runs.begin(run));
     return begun?.answer === undefined ? { end: this.unbegunEnd(begun?.isRepeated) } : { task: begun.answer };
   }
 
   /** Nothing of the execution runs any more: stores what is to outlive it. */
   private async collect({ secretValues }: ExecutionSpec): Promise<void> {
-    const { log, reports } = this;
+    const { events, reports } = this;
     this.advance({ kind: 'work-ended' });
-    await log.flush(); // whoever watches sees the last words before we look for files
-    if (this.state.stop !== 'lost') await storeArtifacts({ ...this.deps, events: log, reports, secretValues });
+    await events.flush(); // whoever watches sees the last words before we look for files
+    if (this.state.stop !== 'lost') await storeArtifacts({ ...this.deps, events, reports, secretValues });
   }
 
   /** Writes the end, or gives the run back. */
@@ -248,8 +248,8 @@ export class Supervision {
         await this.release();
         break;
       case 'finish':
-        await this.log.drain();
-        await this.log.persist(() => runs.finish(run, end));
+        await this.events.drain();
+        await this.events.persist(() => runs.finish(run, end));
         metrics.count('millwright_runs_ended_total', 'Runs that ended here.', { state: end.state });
     }
     publish(run.runId);
@@ -258,9 +258,9 @@ export class Supervision {
   /** Nothing of the execution runs any more: the next one may begin at once. */
   private async release(): Promise<void> {
     const { run, runs, config, log } = this.deps;
-    await this.log.persist(async () => {
+    await this.events.persist(async () => {
       const isReleased = await runs.release(run, (state) => releaseDecision(this.state, state, config, run));
-      if (isReleased) log.info('execution handed over', { run_id: run.runId, epoch: run.epoch });
+      if (isReleased) log.info('execution released', { run_id: run.runId, epoch: run.epoch });
     });
   }
 
@@ -281,7 +281,7 @@ export class Supervision {
     if (this.state.stop === 'lost') return;
     const { run, log } = this.deps;
     this.stop({ kind: 'stop', reason: 'lost' });
-    this.log.forget();
+    this.events.forget();
     if (mayHaveProcesses(this.state)) log.warn(why, { run_id: run.runId, epoch: run.epoch });
   }
 

@@ -76,8 +76,8 @@ async function openSqlite(
       connection.pragma('synchronous = FULL');
       connection.pragma('foreign_keys = ON');
       connection.pragma('busy_timeout = 5000');
-      // 24 MiB: deliveries are appended, so that few pages are touched again; and no transaction of theirs spills in its
-      // middle.
+      // 24 MiB: deliveries are appended, so that few pages are touched again; and no transaction of theirs spills in
+      // its middle.
       connection.pragma('cache_size = -24576');
     },
     migrations: MIGRATIONS,

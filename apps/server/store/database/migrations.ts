@@ -1,7 +1,9 @@
-/** What brings a database up to date, oldest first, and the lock under which one process does it. */
+/**
+ * What brings a database up to date, oldest first, the lock under which one process does it, and the version of the
+ * program that expects it. contract §1.
+ */
+import { existsSync, readFileSync } from 'node:fs';
 import { DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
-import { CONNECT_MS_MAX } from './postgres/postgres-connections.ts';
-import { refuseOtherVersions } from './replicas.ts';
 import { FirstSchema1700000000001 } from '../migrations/0001-first-schema.ts';
 import { Interface1700000000002 } from '../migrations/0002-interface.ts';
 import { Agents1700000000003 } from '../migrations/0003-agents.ts';
@@ -11,6 +13,8 @@ import { ManyMachines1700000000006 } from '../migrations/0006-many-machines.ts';
 import { WaitingRuns1700000000007 } from '../migrations/0007-waiting-runs.ts';
 import { IdentityRuns1700000000008 } from '../migrations/0008-identity-runs.ts';
 import { DeliveryLog1700000000009 } from '../migrations/0009-delivery-log.ts';
+import { CONNECT_MS_MAX } from './postgres/postgres-connections.ts';
+import { refuseOtherVersions } from './replicas.ts';
 
 export const MIGRATIONS = [
   FirstSchema1700000000001,
@@ -96,4 +100,18 @@ async function migrateAlone(source: DataSource, runner: QueryRunner, version: st
     await runner.rollbackTransaction().catch(() => undefined); // the connection may be the thing that failed
     throw error;
   }
+}
+
+/** The package's file lies four folders up in the source and five in the built program. */
+const PACKAGE_FILES = ['../../../../package.json', '../../../../../package.json'];
+
+/**
+ * Version of the package, and the last migration that it knows: two builds of one version may differ in what they
+ * expect of the database.
+ */
+export function programVersion(): string {
+  const file = PACKAGE_FILES.map((path) => new URL(path, import.meta.url)).find((url) => existsSync(url));
+  const { version } =
+    file === undefined ? { version: 'unknown' } : (JSON.parse(readFileSync(file, 'utf8')) as { version: string });
+  return `${version}/${MIGRATION_NAMES.at(-1) ?? ''}`;
 }

@@ -1,7 +1,7 @@
 /** An outage is one line at its beginning and one at its end, and no fault of another kind is taken for one. */
 import { Log } from '../../process/log.ts';
-import { logOutages } from '../database-log.ts';
 import type { Database } from './database.ts';
+import { logOutages } from './outages.ts';
 import { StoreError } from './store-errors.ts';
 
 describe('outages of the database', () => {

@@ -2,6 +2,7 @@
  * Whether the database answers: reported once when it stops and once when it does again, however many attempts fail
  * meanwhile.
  */
+import type { Log } from '../../process/log.ts';
 import type { Database } from './database.ts';
 import { isOutage } from './store-errors.ts';
 
@@ -67,4 +68,17 @@ export function watchOutages(database: Database, outages: Outages): Database {
     read: (body) => watch(database.read(body)),
     longRead: (body) => watch(database.longRead(body)),
   };
+}
+
+/**
+ * The same database; from now on the log is told of its outages here, and leaves out what else fails because of them.
+ */
+export function logOutages(database: Database, log: Log, monotonicMs: () => number): Database {
+  const outages = new Outages({
+    monotonicMs,
+    lost: (reason) => log.error('database connection lost', { reason }),
+    regained: (awayMs) => log.warn('database connected again', { away_seconds: Math.round(awayMs / 1_000) }),
+  });
+  log.leaveOut((error) => outages.isOutage(error));
+  return watchOutages(database, outages);
 }

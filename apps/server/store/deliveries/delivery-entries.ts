@@ -1,10 +1,14 @@
-/** Entries of the delivery log as they are written; and stored bytes that are delivered again. contract §5.9 (Log). */
+/**
+ * Entries of the delivery log as they are written, their payloads compressed where that is worth its time; and stored
+ * bytes that are delivered again. contract §5.9 (Log).
+ */
 import type { OutcomeKind } from '#deliveries';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { audit } from '../access/audit.ts';
-import type { PendingDelivery, StartDecision } from './pending-deliveries.ts';
-import type { TransactionHook } from '../runs/run-commands.ts';
 import { change, placeholders, rows, type Transaction } from '../database/transactions.ts';
+import type { TransactionHook } from '../runs/run-commands.ts';
 import type { DeliveryRow, StoredDeliveryRow } from './delivery.entities.ts';
+import type { PendingDelivery, StartDecision } from './pending-deliveries.ts';
 
 /** A request to deliver the bytes of an accepted entry again. */
 export interface ResendRequest extends TransactionHook<DeliveryRow> {
@@ -93,4 +97,25 @@ export function entryOf(arrival: PendingDelivery, slotAt: number): EntryWriter {
 /** What was written, as it will be read. */
 export function toDeliveryRow({ payload: _payload, slot_at: _slot, ...entry }: EntryRow): DeliveryRow {
   return entry;
+}
+
+/**
+ * Below this, compressing costs more time at receipt than the disk it saves: one database page holds the row either
+ * way.
+ */
+const COMPRESSED_FROM_BYTES = 2_048;
+const FASTEST = 1;
+
+/** Bytes to store and the name of their encoding. */
+export function encodePayload(body: Uint8Array): { payload: Uint8Array; payloadEncoding: string } {
+  if (body.length < COMPRESSED_FROM_BYTES) return { payload: body, payloadEncoding: 'identity' };
+  const deflated = deflateRawSync(body, { level: FASTEST });
+  return deflated.length < body.length
+    ? { payload: deflated, payloadEncoding: 'deflate-raw' }
+    : { payload: body, payloadEncoding: 'identity' };
+}
+
+/** The exact bytes that were received. */
+export function decodePayload(stored: { bytes: Uint8Array; encoding: string }): Uint8Array {
+  return stored.encoding === 'deflate-raw' ? inflateRawSync(stored.bytes) : stored.bytes;
 }

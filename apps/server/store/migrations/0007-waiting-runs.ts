@@ -29,7 +29,8 @@ const SQLITE: Types = {
   queue: [
     // Filled later: its place for a factory's run is a page that no other delivery of the moment touches.
     'CREATE TABLE waiting_queue (worker_host TEXT NOT NULL, factory_uid TEXT NOT NULL, run_id TEXT NOT NULL, ' +
-      'automation_uid TEXT NOT NULL, environment_id TEXT, PRIMARY KEY (worker_host, factory_uid, run_id)) WITHOUT ROWID',
+      'automation_uid TEXT NOT NULL, environment_id TEXT, PRIMARY KEY (worker_host, factory_uid, run_id)) ' +
+      'WITHOUT ROWID',
     'CREATE TRIGGER waiting_queue_delete AFTER DELETE ON waiting_run BEGIN DELETE FROM waiting_queue ' +
       'WHERE worker_host = old.worker_host AND factory_uid = old.factory_uid AND run_id = old.run_id; END',
   ],

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { FactorySource as SourceItem } from '#contracts';
 import type { Factory } from '../../store/factories/factory-rows.ts';
 import { sourceRegistry, SOURCES } from './registry.ts';
-import type { SourceDeps, SourceKind } from './source-kind.ts';
+import type { SourceDeps, SourceKind } from './source.ts';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 

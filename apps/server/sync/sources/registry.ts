@@ -5,7 +5,7 @@ import type { MemberError } from '../../http/error-codes.ts';
 import { dashboardKind } from './dashboard/dashboard-kind.ts';
 import { directoryKind } from './directory/directory-kind.ts';
 import { gitKind } from './git/git-kind.ts';
-import type { SourceDeps, SourceKind, SourceOpener, SourceRepository } from './source-kind.ts';
+import type { SourceDeps, SourceKind, SourceOpener, SourceRepository } from './source.ts';
 
 /** What the service asks of sources, whatever their kind. */
 export interface SourceRegistry {

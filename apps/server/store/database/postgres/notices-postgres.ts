@@ -6,8 +6,11 @@ import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import type { Config } from '../../../config/config.ts';
+import type { Log } from '../../../process/log.ts';
 import { toStoreError } from '../store-errors.ts';
-import { TOPICS, type NoticeTransport, type Topic } from '../notices.ts';
+import { Notices, TOPICS, type NoticeTransport, type Topic } from '../notices.ts';
+import { NO_NOTICES } from './postgres-probe.ts';
 
 const CHANNEL = 'millwright';
 
@@ -221,4 +224,29 @@ async function ended(client: Client): Promise<void> {
     sleep(1_000, false, { ref: false }),
   ]);
   if (!isOver) (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+}
+
+/**
+ * The way on which the processes of one database tell each other of changes. With SQLite there are no others to tell.
+ * Through a pooler nobody listens: it may take LISTEN, and bring what was sent on the same of its connections alone.
+ */
+export function openNotices(
+  { databaseUrl, databaseDirectUrl }: Pick<Config, 'databaseUrl' | 'databaseDirectUrl'>,
+  isPooled: boolean,
+  log: Log,
+): Notices {
+  if (isPooled) log.warn(NO_NOTICES);
+  const url = databaseDirectUrl ?? databaseUrl;
+  const line =
+    url === undefined || isPooled
+      ? undefined
+      : new PostgresLine({
+          url,
+          lost: (fault) =>
+            log.warn('notice listener disconnected; changes are found by polling', {
+              reason: fault.message,
+            }),
+          regained: () => log.info('notice listener connected again'),
+        });
+  return new Notices((fault) => log.fault('notice handling failed', fault), line);
 }

@@ -1,10 +1,10 @@
 /** A factory without files, as a kind of source: what is managed over the API has nothing to read. contract §4.1. */
-import { NO_SOURCE } from '#reconcile';
+import { DASHBOARD_KIND } from '#reconcile';
+import type { SourceKind } from '../source.ts';
 import { failure, type Source } from '../source.ts';
-import type { SourceKind } from '../source-kind.ts';
 
 /** What is stored of it. */
-export type DashboardSource = { kind: typeof NO_SOURCE };
+export type DashboardSource = { kind: typeof DASHBOARD_KIND };
 
 /** A pass that began before the factory was managed on the dashboard learns here that it is. */
 const NO_FILES: Source = {
@@ -13,13 +13,13 @@ const NO_FILES: Source = {
 };
 
 export const dashboardKind: SourceKind<DashboardSource> = {
-  kind: NO_SOURCE,
+  kind: DASHBOARD_KIND,
   hasCommits: false,
   isLocal: false,
   isNamedByFiles: false,
   requestErrors: () => [],
-  toStored: () => ({ kind: NO_SOURCE }),
-  toItem: () => ({ kind: NO_SOURCE }),
+  toStored: () => ({ kind: DASHBOARD_KIND }),
+  toItem: () => ({ kind: DASHBOARD_KIND }),
   repositoryOf: () => undefined,
   opener: () => () => NO_FILES,
   forget: () => Promise.resolve(),

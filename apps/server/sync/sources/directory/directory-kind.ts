@@ -3,7 +3,7 @@
  * §4.1 (source).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SourceKind } from '../source-kind.ts';
+import type { SourceKind } from '../source.ts';
 import { createDirectorySource } from './directory-source.ts';
 
 /** What is stored of it. */

@@ -62,7 +62,7 @@ interface Outcome {
   paths?: ReadonlySet<string>;
 }
 
-/** The source's door: every failure leaves as a value; only bugs leave as exceptions. */
+/** Public boundary: failures are returned, only bugs are thrown. */
 async function settle(
   options: DirectorySourceOptions,
   lastSeen: ReadonlySet<string> | undefined,

@@ -139,7 +139,7 @@ function readKeys(texts: readonly string[]): CommitKey[] | SourceFailure {
   return keys as CommitKey[];
 }
 
-/** The source's door: every failure leaves as a value; only bugs leave as exceptions. */
+/** Public boundary: failures are returned, only bugs are thrown. */
 async function settle(
   place: Omit<Place, 'workingFolder'> | SourceFailure,
   work: (place: Place) => Promise<Snapshot>,

@@ -1,6 +1,6 @@
 /** Stored payloads are the exact bytes that were received, compressed where that is worth it. contract §5.9 (Log). */
 import { randomBytes } from 'node:crypto';
-import { decodePayload, encodePayload } from './payload-bytes.ts';
+import { decodePayload, encodePayload } from './delivery-entries.ts';
 
 describe('a payload', () => {
   it.each([

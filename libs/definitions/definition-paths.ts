@@ -3,7 +3,7 @@
 export type NamedKind = 'webhook' | 'automation' | 'environment' | 'skill';
 
 /** What a path means to a factory. */
-export type SourcePosition =
+export type PathKind =
   | { kind: 'factory' }
   | { kind: NamedKind; name: string }
   /** A further file of a skill's folder. */
@@ -44,27 +44,27 @@ export function isValidName(name: string): boolean {
 
 /** Whether `readDefinitions` wants to see the file of this path; sources need not read any other. */
 export function isDefinitionPath(path: string): boolean {
-  return positionOf(path).kind !== 'ignored';
+  return classifyPath(path).kind !== 'ignored';
 }
 
 /** What a path, relative to the factory's root and with `/` between segments, means. Total. */
-export function positionOf(path: string): SourcePosition {
+export function classifyPath(path: string): PathKind {
   if (path === FACTORY_FILE) return { kind: 'factory' };
   const [top = '', ...below] = path.split('/');
-  if (below.length === 0) return placeOfTopFile(top);
+  if (below.length === 0) return classifyTopFile(top);
   if (HOSTED_FOLDERS.has(top)) return { kind: 'hosted', group: `${top}/${below[0] ?? ''}` };
-  if (Object.hasOwn(FOLDERS, top)) return placeInFolder(FOLDERS[top] as Folder, below);
+  if (Object.hasOwn(FOLDERS, top)) return classifyInFolder(FOLDERS[top] as Folder, below);
   const meant = FOLDERS[top.toLowerCase()];
   return meant === undefined ? { kind: 'ignored' } : { kind: 'misplaced', expected: meant.expected };
 }
 
-function placeOfTopFile(name: string): SourcePosition {
+function classifyTopFile(name: string): PathKind {
   if (Object.hasOwn(FOLDERS, name))
     return { kind: 'misplaced', expected: `a folder with ${(FOLDERS[name] as Folder).expected}` };
   return /^factory\.ya?ml$/i.test(name) ? { kind: 'misplaced', expected: FACTORY_FILE } : { kind: 'ignored' };
 }
 
-function placeInFolder(folder: Folder, segments: readonly string[]): SourcePosition {
+function classifyInFolder(folder: Folder, segments: readonly string[]): PathKind {
   const name = folder.nameIn(segments);
   if (name !== undefined) return isValidName(name) ? { kind: folder.kind, name } : { kind: 'badly-named', name };
   if (isBystander(segments)) return { kind: 'ignored' };

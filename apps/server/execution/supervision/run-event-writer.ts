@@ -12,7 +12,7 @@ import type { ClaimedRun, RunStore } from '../../store/runs/runs.ts';
 /** Milliseconds after which a database that is away is asked again, for as long as the run is ours. */
 const PERSIST_AGAIN_MS = 1_000;
 
-export interface SupervisionLogDeps {
+export interface RunEventWriterDeps {
   run: ClaimedRun;
   runs: RunStore;
   nowMs(): number;
@@ -26,7 +26,7 @@ export interface SupervisionLogDeps {
   /** The store says that the run is ours no longer. */
   onLost(): void;
   /** What could not be written by now is left to whoever takes the run over: the service stops. */
-  isTooLate(): boolean;
+  hasDrainTimedOut(): boolean;
 }
 
 /**
@@ -37,14 +37,14 @@ export interface StoreAnswer<T> {
   isRepeated: boolean;
 }
 
-export class SupervisionLog {
+export class RunEventWriter {
   /** What is stored with the next entries; undefined until it is known what earlier executions have used. */
   usage: RunUsage | undefined;
-  private readonly deps: SupervisionLogDeps;
+  private readonly deps: RunEventWriterDeps;
   private readonly events: RunEvent[] = [];
   private writing: Promise<void> = Promise.resolve();
 
-  constructor(deps: SupervisionLogDeps) {
+  constructor(deps: RunEventWriterDeps) {
     this.deps = deps;
   }
 
@@ -103,8 +103,8 @@ export class SupervisionLog {
         return await write();
       } catch (error) {
         const { log, run } = this.deps;
-        log.fault('execution write failed, to be repeated', error, { run_id: run.runId });
-        if (!isWanted() || this.deps.isTooLate()) return undefined;
+        log.fault('execution write failed, retrying', error, { run_id: run.runId });
+        if (!isWanted() || this.deps.hasDrainTimedOut()) return undefined;
         await sleep(PERSIST_AGAIN_MS);
       }
     }
