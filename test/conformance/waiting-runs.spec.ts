@@ -123,10 +123,12 @@ await onEachBackend('runs that wait as references', (world) => {
       const served = await seedServed(stores);
       const runs: NewWebhookRun[] = [];
       for (let at = 0; at < 5; at += 1) runs.push(...(await deliver(served)));
-      await stores.runs.create(runOf(served, { automationUid: served.automationUid, source: 'API' }));
+      // IDs run ahead of the clock where another suite made some of a later time.
+      const now = runs[0]?.createdAtMs ?? 0;
+      const own = { automationUid: served.automationUid, source: 'API', createdAtMs: now } as const;
+      await stores.runs.create(runOf(served, own));
       const statistics = new StatisticsStore(stores.database);
       const traffic = new TrafficStore(stores.database);
-      const now = Date.now();
       const buckets = timeBuckets(now - DAY_MS, now + 60_000, 24);
       const read = async () => {
         const wanted = { webhookUids: [served.webhookUid], automationUids: [served.automationUid] };
