@@ -22,7 +22,7 @@ import { seededRandom } from '../support/seeded-random.ts';
 import { examples } from '../support/tier.ts';
 import { idAt } from './sweep-runs.ts';
 
-const HISTORIES = examples(120);
+const HISTORIES = examples(60);
 const STEPS = 120;
 const WEBHOOKS = ['wh_a', 'wh_b', 'wh_c', 'wh_d', 'wh_e'];
 const OUTCOMES: readonly OutcomeKind[] = ['accepted', 'duplicate', 'rejectedAuth', 'rejectedInvalidJson'];
