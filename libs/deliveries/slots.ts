@@ -3,6 +3,7 @@
  * what survives restarts. spec: Limits; contract §5.6 (Slots).
  */
 import { DELIVERIES_PER_MINUTE_MAX, RATE_WINDOW_MS } from './limits.ts';
+import { retryAfterSeconds } from './windows.ts';
 
 export type SlotResult =
   | { ok: true }
@@ -45,7 +46,7 @@ export class SlotRing {
       return ACQUIRED;
     }
     const waitMs = Math.min(...times) + RATE_WINDOW_MS - nowMs;
-    return { ok: false, waitMs, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) };
+    return { ok: false, waitMs, retryAfterSeconds: retryAfterSeconds(waitMs) };
   }
 
   /** Whether no slot counts: it may be forgotten. */

@@ -40,7 +40,7 @@ export function* abandonedRuns(owner: string, alone: boolean): Transaction<Aband
   return found.map((run) => ({ run, process: run.process ?? undefined, executionId: run.execution_id ?? '' }));
 }
 
-/** See RunStore.takeOver. */
+/** See RunStore.reclaim. */
 export function reclaimRun(runId: string, epoch: number, verdict: ReclaimDecision): Transaction<boolean> {
   return leaveExecution(
     runId,
@@ -50,7 +50,7 @@ export function reclaimRun(runId: string, epoch: number, verdict: ReclaimDecisio
   );
 }
 
-/** See RunStore.handBack. */
+/** See RunStore.release. */
 export function releaseRun(
   { runId, epoch }: Claim,
   decide: (state: LeasedState) => ReclaimDecision,

@@ -104,7 +104,6 @@ const NO_WORKER = 'waits for a worker: no process that works on runs is running 
  * Says it of runs that have nothing else to say. `mayLack`: whether any run may say that there is no worker at all;
  * answers whether one may from now on. Without it a long queue would be looked through each time, to find nothing.
  */
-
 export function* markUnplacedRuns(mayLack: boolean): Transaction<boolean> {
   yield* lock('unplaced-runs'); // every process does it
   const nowMs = yield* databaseNow();

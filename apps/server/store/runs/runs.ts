@@ -156,6 +156,8 @@ export class RunStore {
    * back when somebody does.
    */
   async markUnplaced(): Promise<void> {
+    // Outside the transaction others have their turn meanwhile.
+    await this.database.read(() => catchUpQueue());
     this.mayLackWorkers = await this.database.run(() => markUnplacedRuns(this.mayLackWorkers));
   }
 
