@@ -1,7 +1,7 @@
 /** Comments cite documents that are in the repository: each section, heading and word in brackets is there. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PAGES, pageText, ROOT } from './support/documents.ts';
+import { PAGES, pageText, ROOT } from './support/guide/documents.ts';
 
 const FOLDERS = ['apps', 'libs', 'test'];
 const SOURCE = /\.(ts|tsx|mjs|js|sh|py)$/;

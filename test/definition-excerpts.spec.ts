@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkReferences, readDefinitions, withExcerpts, type Problem } from '#definitions';
-import { factsOf, treeOf } from './support/golden-tree.ts';
+import { factsOf, treeOf } from './support/factories/golden-tree.ts';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const folders = readdirSync(join(here, 'definitions/err')).sort();

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkReferences, readDefinitions, RULES, type CheckedDefinitions, type Problem } from '#definitions';
-import { factsOf, filesUnder, treeOf } from './support/golden-tree.ts';
+import { factsOf, filesUnder, treeOf } from './support/factories/golden-tree.ts';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const casesOf = (kind: string) =>

@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { clientModels, clientShapes } from './support/client-files.ts';
-import { referencePages } from './support/guide-reference.ts';
+import { referencePages } from './support/guide/guide-reference.ts';
 import { generateTypes } from './support/generate.ts';
-import { schemeTexts } from './support/scheme-texts.ts';
+import { schemeTexts } from './support/guide/scheme-texts.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 

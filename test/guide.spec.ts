@@ -17,8 +17,8 @@ import {
   runBlocks,
   type Document,
   type Variables,
-} from './support/documents.ts';
-import { bootService, type TestService } from './support/service.ts';
+} from './support/guide/documents.ts';
+import { bootService, type TestService } from './support/services/service.ts';
 
 /** `sh` runs here; `console` shows what a reader's own server, host or build server is needed for. */
 const LANGUAGES = ['sh', 'console', 'text', 'yaml', 'json', 'md', 'ts', 'python'];

@@ -3,8 +3,8 @@
  * for. contract §2, §3, §4.
  */
 import { OPERATIONS, type Operation } from '#contracts';
-import { makeKey } from './support/api-keys.ts';
-import { bootService, type TestService } from './support/service.ts';
+import { makeKey } from './support/services/api-keys.ts';
+import { bootService, type TestService } from './support/services/service.ts';
 import type { Role } from '../apps/server/store/access/access.ts';
 
 const BASE = '/api/v1';

@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { commandsOf, IS_BUILT, README, ROOT, runBlocks, type Variables } from './support/documents.ts';
-import { bootService, type TestService } from './support/service.ts';
+import { commandsOf, IS_BUILT, README, ROOT, runBlocks, type Variables } from './support/guide/documents.ts';
+import { bootService, type TestService } from './support/services/service.ts';
 
 /** What it is, run it, first webhook, CI, where everything else is: more belongs into the guide. */
 const LINES_MAX = 300;

@@ -1,6 +1,6 @@
 /** The words of the sources: exports and files are named by the field's terms, and each name means one thing. */
 import { basename } from 'node:path';
-import { codeOf, exportedNames, sourcesOf, type ExportedName } from './support/house.ts';
+import { codeOf, exportedNames, sourcesOf, type ExportedName } from './support/structure/house.ts';
 
 /** Refusals whose reason is data, by file: a time to wait, positions in a text, the end of a process or of a pass. */
 const REASON_IS_DATA: readonly string[] = [

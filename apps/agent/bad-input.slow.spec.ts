@@ -4,7 +4,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
-import { agentFolders, type AgentFolders, type AgentProcess, startAgent } from '../../test/support/agent-process.ts';
+import {
+  agentFolders,
+  type AgentFolders,
+  type AgentProcess,
+  startAgent,
+} from '../../test/support/agents/agent-process.ts';
 
 let folders: AgentFolders;
 beforeAll(async () => {

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { bootService } from '../../test/support/service.ts';
-import { call } from '../../test/support/recorded-io.ts';
+import { bootService } from '../../test/support/services/service.ts';
+import { call } from '../../test/support/services/recorded-io.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 

@@ -4,10 +4,15 @@
  */
 import { delimiter } from 'node:path';
 import { profilesWith, type OwnProfile } from '#agents';
-import { startFakeModelServer, type Asked, type FakeModelServer, type Reply } from '../support/fake-model-server.ts';
-import { processesOf } from '../support/run-processes.ts';
-import { ENDED, logOf, startedRun } from '../support/runs.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+import {
+  startFakeModelServer,
+  type Asked,
+  type FakeModelServer,
+  type Reply,
+} from '../support/models/fake-model-server.ts';
+import { processesOf } from '../support/processes/run-processes.ts';
+import { ENDED, logOf, startedRun } from '../support/runs/runs.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 
 /** Folder with the agents' programs, from run.mjs beside this file. */
 const PROGRAMS = process.env['MILLWRIGHT_TEST_AGENTS'];

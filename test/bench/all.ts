@@ -3,18 +3,18 @@
  * [--soak MINUTES] [--soak-rate N] [--json FILE]`.
  */
 import { writeFile } from 'node:fs/promises';
-import { accept } from './accept.ts';
-import { acceptance } from './acceptance.ts';
-import { readOptions, usageOf, type Options } from './arguments.ts';
+import { accept } from './acceptance/accept.ts';
+import { acceptance } from './acceptance/acceptance.ts';
+import { readOptions, usageOf, type Options } from './figures/arguments.ts';
 import { Bench, type Stage } from './bench.ts';
-import { machine } from './figures.ts';
-import { isMet, linesOf, type Report } from './report.ts';
-import { many } from './many.ts';
-import { million } from './million.ts';
-import { receivers } from './receivers.ts';
-import { refused } from './refused.ts';
-import { replicas } from './replicas.ts';
-import { soak } from './soak.ts';
+import { machine } from './figures/figures.ts';
+import { isMet, linesOf, type Report } from './figures/report.ts';
+import { many } from './scale/many.ts';
+import { million } from './scale/million.ts';
+import { receivers } from './peers/receivers.ts';
+import { refused } from './acceptance/refused.ts';
+import { replicas } from './scale/replicas.ts';
+import { soak } from './soak/soak.ts';
 
 const STAGES: readonly Stage[] = [acceptance, accept, replicas, receivers, refused, many, million, soak];
 

@@ -10,11 +10,11 @@ import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../support/ports.ts';
-import { freshDatabase, started, type PostgresServer } from '../support/postgres.ts';
-import { quantile } from './figures.ts';
-import { LoadGenerator } from './loads.ts';
-import type { Report } from './report.ts';
+import { freePort } from '../support/network/ports.ts';
+import { freshDatabase, started, type PostgresServer } from '../support/databases/postgres.ts';
+import { quantile } from './figures/figures.ts';
+import { LoadGenerator } from './loads/loads.ts';
+import type { Report } from './figures/report.ts';
 
 /** One part of the benchmark, which runs alone as well. */
 export interface Stage {
@@ -129,7 +129,7 @@ export class Bench {
   bare(): Promise<Server> {
     return this.program(
       process.execPath,
-      (port) => [fileURLToPath(new URL('bare-server.js', import.meta.url)), String(port)],
+      (port) => [fileURLToPath(new URL('./peers/bare-server.js', import.meta.url)), String(port)],
       answers,
     );
   }

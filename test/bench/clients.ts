@@ -11,9 +11,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Millwright } from '#client';
-import { freePort } from '../support/ports.ts';
-import { figureOf, lineOf, machine, timed } from './figures.ts';
-import { startAlone } from './service-alone.ts';
+import { freePort } from '../support/network/ports.ts';
+import { figureOf, lineOf, machine, timed } from './figures/figures.ts';
+import { startAlone } from './peers/service-alone.ts';
 
 /** More than this is too much for what a client does. */
 const RATIO_MAX = 1.3;
@@ -79,7 +79,7 @@ async function beforeSameAnswer(
   const port = await freePort();
   const child = spawn(
     process.execPath,
-    [fileURLToPath(new URL('fixed-response-server.js', import.meta.url)), String(port)],
+    [fileURLToPath(new URL('./peers/fixed-response-server.js', import.meta.url)), String(port)],
     {
       stdio: ['pipe', 'pipe', 'inherit'],
     },

@@ -8,8 +8,8 @@ import {
   quantile,
   roomArrows,
   sourcesOf,
-} from '../support/house.ts';
-import { BOUNDS, SOURCE_FOLDERS, writtenFiles } from '../support/house-bounds.ts';
+} from '../support/structure/house.ts';
+import { BOUNDS, SOURCE_FOLDERS, writtenFiles } from '../support/structure/house-bounds.ts';
 
 const server = sourcesOf('apps/server', /\.(ts|mjs|js)$/);
 const sizes = SOURCE_FOLDERS.flatMap((folder) => [...folderSizes(folder)]).sort(([, a], [, b]) => b - a);

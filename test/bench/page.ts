@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Browser, Cookie, Page } from 'playwright-core';
-import { launch, signIn } from '../support/browser.ts';
-import { figureOf, lineOf, machine } from './figures.ts';
-import { startAlone, type ServiceAlone } from './service-alone.ts';
+import { launch, signIn } from '../support/browser/browser.ts';
+import { figureOf, lineOf, machine } from './figures/figures.ts';
+import { startAlone, type ServiceAlone } from './peers/service-alone.ts';
 
 const { values: options } = parseArgs({ options: { loads: { type: 'string', default: '20' } } });
 const LOADS = Math.min(Number(options.loads), 200);

@@ -13,9 +13,9 @@ import type { RunOrder } from '../../apps/server/store/runs/run-branches.ts';
 import type { RunFilter } from '../../apps/server/store/runs/run-filters.ts';
 import { RunLists, type RunListKey } from '../../apps/server/store/runs/run-lists.ts';
 import { row } from '../../apps/server/store/database/transactions.ts';
-import { freshDatabase, postgresServer } from '../support/postgres.ts';
-import { bootService, type TestService } from '../support/service.ts';
-import { seedRuns } from './run-seeds.ts';
+import { freshDatabase, postgresServer } from '../support/databases/postgres.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
+import { seedRuns } from './seeds/run-seeds.ts';
 
 const { values: options } = parseArgs({
   options: {

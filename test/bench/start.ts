@@ -7,9 +7,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { runBare, type BareTimes } from './bare-agent.ts';
-import { larger, memoryOf, watchMemory, type Memory } from './process-memory.ts';
-import { startAlone, type ServiceAlone } from './service-alone.ts';
+import { runBare, type BareTimes } from './peers/bare-agent.ts';
+import { larger, memoryOf, watchMemory, type Memory } from './figures/process-memory.ts';
+import { startAlone, type ServiceAlone } from './peers/service-alone.ts';
 
 const { values: options } = parseArgs({
   options: { runs: { type: 'string', default: '60' }, 'at-once': { type: 'string', default: '4' } },

@@ -3,10 +3,18 @@
  * of files. spec: Automation file.
  */
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { makeKey } from '../support/api-keys.ts';
-import { describeInBrowser, launch, seriousFaults, shot, signedIn, signIn, type Visit } from '../support/browser.ts';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import {
+  describeInBrowser,
+  launch,
+  seriousFaults,
+  shot,
+  signedIn,
+  signIn,
+  type Visit,
+} from '../support/browser/browser.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 import { closed, escape, eventually, factoryOf, press, says } from './steps.ts';
 
 interface Hook {

@@ -3,9 +3,9 @@
  * by those who may only look. spec: Automation file, Webhook management (Test filter).
  */
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { makeKey } from '../support/api-keys.ts';
-import { describeInBrowser, launch, seriousFaults, shot, signedIn, type Visit } from '../support/browser.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { describeInBrowser, launch, seriousFaults, shot, signedIn, type Visit } from '../support/browser/browser.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 import { closed, escape, eventually, factoryOf, fits, hasCount, hasKeyboard, HIDDEN, press } from './steps.ts';
 
 interface Hook {

@@ -1,8 +1,8 @@
 /** Charts in a browser, at length: of one thing alone, on the phone, and while something arrives. */
 import type { Browser } from 'playwright-core';
-import { makeKey } from '../support/api-keys.ts';
-import { describeInBrowser, launch, seriousFaults, shot, signedIn } from '../support/browser.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { describeInBrowser, launch, seriousFaults, shot, signedIn } from '../support/browser/browser.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 import { chart, chartedFactory, send } from './charted.ts';
 import { eventually, fits } from './steps.ts';
 

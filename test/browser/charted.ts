@@ -1,6 +1,6 @@
 /** What charts are drawn of in tests: a factory that something happens in. */
 import type { Page, Locator } from 'playwright-core';
-import type { TestService } from '../support/service.ts';
+import type { TestService } from '../support/services/service.ts';
 import { factoryOf } from './steps.ts';
 
 export interface Charted {

@@ -1,7 +1,7 @@
 /** Charts in a browser: what was really delivered and run is what they show, in colours and as numbers. */
 import type { Browser, Page } from 'playwright-core';
-import { describeInBrowser, launch, seriousFaults, shot, signedIn } from '../support/browser.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { describeInBrowser, launch, seriousFaults, shot, signedIn } from '../support/browser/browser.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 import { chart, chartedFactory, send } from './charted.ts';
 import { eventually } from './steps.ts';
 

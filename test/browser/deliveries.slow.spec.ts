@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { change } from '../../apps/server/store/database/transactions.ts';
-import { describeInBrowser, seriousFaults, shot } from '../support/browser.ts';
+import { describeInBrowser, seriousFaults, shot } from '../support/browser/browser.ts';
 import { BODY_BYTES_MAX, DeliveryPages, readLog, rowsOf, TOKEN } from './delivery-pages.ts';
 import { closed, escape, eventually, fits, hasCount } from './steps.ts';
 

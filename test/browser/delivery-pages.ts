@@ -5,10 +5,10 @@
 import type { Browser, Locator, Page } from 'playwright-core';
 import type { Delivery } from '#contracts';
 import { insert } from '../../apps/server/store/database/transactions.ts';
-import { makeKey } from '../support/api-keys.ts';
-import { launch, shot, type Visit } from '../support/browser.ts';
-import { bootService, type TestService } from '../support/service.ts';
-import { Windows, type WindowOptions } from '../support/windows.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { launch, shot, type Visit } from '../support/browser/browser.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
+import { Windows, type WindowOptions } from '../support/browser/windows.ts';
 import { closed, eventually, fits } from './steps.ts';
 
 export const TOKEN = 'a-token-of-sixteen-or-more';

@@ -1,5 +1,5 @@
 /** Deliveries in a browser, of any size and number: the largest bodies, the deepest ones, and a long log. */
-import { describeInBrowser } from '../support/browser.ts';
+import { describeInBrowser } from '../support/browser/browser.ts';
 import { BODY_BYTES_MAX, DeliveryPages, readLog } from './delivery-pages.ts';
 import { closed, hasCount } from './steps.ts';
 

@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { API_SCHEMAS, OPERATIONS } from '#contracts';
-import { describeInBrowser, PROGRAM } from '../support/browser.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { describeInBrowser, PROGRAM } from '../support/browser/browser.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 
 describeInBrowser('the page /docs in a browser', () => {
   let service: TestService;

@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { describeInBrowser, launch, visit } from '../support/browser.ts';
-import { PAGES, ROOT } from '../support/documents.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { describeInBrowser, launch, visit } from '../support/browser/browser.ts';
+import { PAGES, ROOT } from '../support/guide/documents.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 
 const IS_BUILT = existsSync(join(ROOT, 'dist/guide/index.html'));
 

@@ -1,6 +1,6 @@
 /** What tests of a list of runs do, however long it is. */
 import type { Locator, Page } from 'playwright-core';
-import type { TestService } from '../support/service.ts';
+import type { TestService } from '../support/services/service.ts';
 import { eventually } from './steps.ts';
 
 const ROW_PX = 56;

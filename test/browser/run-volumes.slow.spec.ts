@@ -3,11 +3,11 @@
  * back, and an agent of its own.
  */
 import type { Browser } from 'playwright-core';
-import { seedRuns } from '../bench/run-seeds.ts';
-import { talks } from '../support/agent-talks.ts';
-import { describeInBrowser, launch, seriousFaults, shot, signedIn } from '../support/browser.ts';
-import { startedRun } from '../support/runs.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { seedRuns } from '../bench/seeds/run-seeds.ts';
+import { talks } from '../support/agents/agent-talks.ts';
+import { describeInBrowser, launch, seriousFaults, shot, signedIn } from '../support/browser/browser.ts';
+import { startedRun } from '../support/runs/runs.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 import { factOf, readRuns, stateOf } from './run-list.ts';
 
 describeInBrowser('runs of any number and length', () => {

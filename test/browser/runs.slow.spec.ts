@@ -2,15 +2,15 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { change } from '../../apps/server/store/database/transactions.ts';
-import { makeKey } from '../support/api-keys.ts';
-import { describeInBrowser, launch, seriousFaults, shot, signIn } from '../support/browser.ts';
-import { deliver } from '../support/factory-files.ts';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { ENDED, SHELL, startedRun } from '../support/runs.ts';
-import { script, scriptedProfiles } from '../support/scripted-profile.ts';
-import { bootService, type TestService } from '../support/service.ts';
-import { Windows } from '../support/windows.ts';
-import { talks, type Talks } from '../support/agent-talks.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { describeInBrowser, launch, seriousFaults, shot, signIn } from '../support/browser/browser.ts';
+import { deliver } from '../support/factories/factory-files.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
+import { ENDED, SHELL, startedRun } from '../support/runs/runs.ts';
+import { script, scriptedProfiles } from '../support/agents/scripted-profile.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
+import { Windows } from '../support/browser/windows.ts';
+import { talks, type Talks } from '../support/agents/agent-talks.ts';
 import { factOf, listOf, stateOf } from './run-list.ts';
 import { eventually, fits, hasCount, says } from './steps.ts';
 

@@ -3,9 +3,9 @@
  * contract §2.
  */
 import type { Browser, Page } from 'playwright-core';
-import { makeKey } from '../support/api-keys.ts';
-import { describeInBrowser, launch, seriousFaults, shot, signedIn, type Visit } from '../support/browser.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { describeInBrowser, launch, seriousFaults, shot, signedIn, type Visit } from '../support/browser/browser.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 import { closed, factoryOf, fits, HIDDEN, press, says } from './steps.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';

@@ -4,8 +4,8 @@
  */
 import type { Browser, Page } from 'playwright-core';
 import { insert } from '../../apps/server/store/database/transactions.ts';
-import { describeInBrowser, launch, seriousFaults, shot, signedIn, type Visit } from '../support/browser.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { describeInBrowser, launch, seriousFaults, shot, signedIn, type Visit } from '../support/browser/browser.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 import { closed, escape, eventually, factoryOf, fits, hasKeyboard, HIDDEN, labelled, press, says } from './steps.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';

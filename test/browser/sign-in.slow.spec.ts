@@ -1,8 +1,8 @@
 /** Who comes in, how they go, and how they get around with the keyboard alone. spec: What the service does. */
 import type { Browser, Page } from 'playwright-core';
-import { makeKey } from '../support/api-keys.ts';
-import { describeInBrowser, launch, seriousFaults, shot, signedIn, signIn, visit } from '../support/browser.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { describeInBrowser, launch, seriousFaults, shot, signedIn, signIn, visit } from '../support/browser/browser.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 import { closed, eventually, factoryOf, focused, shown } from './steps.ts';
 
 describeInBrowser('signing in', () => {

@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import type { Locator, Page } from 'playwright-core';
-import { PATIENCE_MS, type Visit } from '../support/browser.ts';
-import { eventually as within, type TestService } from '../support/service.ts';
+import { PATIENCE_MS, type Visit } from '../support/browser/browser.ts';
+import { eventually as within, type TestService } from '../support/services/service.ts';
 
 type Place = Page | Locator;
 

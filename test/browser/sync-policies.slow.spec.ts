@@ -6,8 +6,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { change } from '../../apps/server/store/database/transactions.ts';
-import { makeKey } from '../support/api-keys.ts';
-import { describeInBrowser, launch, seriousFaults, shot, signedIn, type Visit } from '../support/browser.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { describeInBrowser, launch, seriousFaults, shot, signedIn, type Visit } from '../support/browser/browser.ts';
 import {
   automationFile,
   automationPath,
@@ -17,9 +17,9 @@ import {
   syncsOf,
   webhookFile,
   webhookPath,
-} from '../support/factory-files.ts';
-import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';
-import { bootService, type TestService } from '../support/service.ts';
+} from '../support/factories/factory-files.ts';
+import { startGitServer, type GitServer, type TestRepository } from '../support/git/git-server.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 import { fits, hasCount, HIDDEN, says } from './steps.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';

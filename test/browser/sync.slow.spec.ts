@@ -3,7 +3,7 @@
  * contract §4, §9.
  */
 import type { Browser, Page } from 'playwright-core';
-import { describeInBrowser, launch, seriousFaults, shot, signedIn, type Visit } from '../support/browser.ts';
+import { describeInBrowser, launch, seriousFaults, shot, signedIn, type Visit } from '../support/browser/browser.ts';
 import {
   automationFile,
   automationPath,
@@ -11,9 +11,9 @@ import {
   syncAndGetStatus,
   webhookFile,
   webhookPath,
-} from '../support/factory-files.ts';
-import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';
-import { bootService, type TestService } from '../support/service.ts';
+} from '../support/factories/factory-files.ts';
+import { startGitServer, type GitServer, type TestRepository } from '../support/git/git-server.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 import { escape, fits, hasKeyboard } from './steps.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';

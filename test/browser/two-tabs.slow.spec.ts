@@ -1,8 +1,8 @@
 /** Two tabs of one browser share its cookie: what one does about the session, the other knows. */
 import type { Browser, Page } from 'playwright-core';
-import { makeKey } from '../support/api-keys.ts';
-import { describeInBrowser, launch, newPage, signedIn, signIn } from '../support/browser.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { describeInBrowser, launch, newPage, signedIn, signIn } from '../support/browser/browser.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 
 describeInBrowser('two tabs of one browser', () => {
   let service: TestService;

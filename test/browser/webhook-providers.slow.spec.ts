@@ -9,9 +9,9 @@ import { sign } from '@octokit/webhooks-methods';
 import type { Browser } from 'playwright-core';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Stripe } from 'stripe';
-import { makeKey } from '../support/api-keys.ts';
-import { describeInBrowser, launch, seriousFaults, shot, signedIn, type Visit } from '../support/browser.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { describeInBrowser, launch, seriousFaults, shot, signedIn, type Visit } from '../support/browser/browser.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 import { closed, escape, eventually, factoryOf, fits, hasCount, labelled, press, says, shown } from './steps.ts';
 
 const NAME = labelled('Name');

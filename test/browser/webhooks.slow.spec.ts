@@ -3,9 +3,9 @@
  * deleted, looked at. spec: Webhook management.
  */
 import type { Browser } from 'playwright-core';
-import { makeKey } from '../support/api-keys.ts';
-import { describeInBrowser, launch, seriousFaults, shot, signedIn, type Visit } from '../support/browser.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { describeInBrowser, launch, seriousFaults, shot, signedIn, type Visit } from '../support/browser/browser.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 import {
   closed,
   eventually,

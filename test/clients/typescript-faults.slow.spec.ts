@@ -20,9 +20,9 @@ import {
   type Clock,
   type RunEvent,
 } from '#client';
-import { startFaultProxy, type FaultProxy, type ProxyFault } from '../support/fault-proxy-process.ts';
-import { logOf, SHELL } from '../support/runs.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { startFaultProxy, type FaultProxy, type ProxyFault } from '../support/network/fault-proxy-process.ts';
+import { logOf, SHELL } from '../support/runs/runs.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 
 let service: TestService;
 let proxy: FaultProxy;

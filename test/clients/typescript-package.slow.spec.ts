@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bootService, type TestService } from '../support/service.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 import {
   CONSUMER,
   exampleFiles,

@@ -7,8 +7,8 @@ import type { AddressInfo } from 'node:net';
 import { readFile } from 'node:fs/promises';
 import { join, normalize } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { describeInBrowser, launch, visit } from '../support/browser.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { describeInBrowser, launch, visit } from '../support/browser/browser.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 import {
   CONSUMER,
   installedClient,

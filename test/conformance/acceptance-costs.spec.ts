@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { Client } from 'pg';
 import type { PendingDelivery } from '../../apps/server/store/deliveries/pending-deliveries.ts';
-import { databaseBytes } from '../bench/database-usage.ts';
+import { databaseBytes } from '../bench/figures/database-usage.ts';
 import { onEachBackend, type World } from './backends.ts';
 import { arrival, newId, seedServed, servingVersion, starterOf, type Served } from './seeds.ts';
 

@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import type { DeliveryOutcome } from '../../apps/server/store/deliveries/pending-deliveries.ts';
 import { LostRaceError, StoreError } from '../../apps/server/store/database/store-errors.ts';
 import { change, row, rows } from '../../apps/server/store/database/transactions.ts';
-import { eventually } from '../support/service.ts';
+import { eventually } from '../support/services/service.ts';
 import { count, onPostgres } from './backends.ts';
 import { apply, arrivalAt, automationOf, newId, seedServed, unique, webhookOf, type Served } from './seeds.ts';
 import { idAt } from './sweep-runs.ts';

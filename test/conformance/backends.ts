@@ -31,7 +31,7 @@ import { ServingStore } from '../../apps/server/store/serving/serving.ts';
 import { SessionStore } from '../../apps/server/store/access/sessions.ts';
 import { change, row, type Row, rows, type SqlValue } from '../../apps/server/store/database/transactions.ts';
 import { WebhookStore } from '../../apps/server/store/definitions/webhooks.ts';
-import { freshDatabase, postgresServer } from '../support/postgres.ts';
+import { freshDatabase, postgresServer } from '../support/databases/postgres.ts';
 import { IS_SLOW_TIER } from '../support/tier.ts';
 import { SOURCES } from '../../apps/server/sync/sources/registry.ts';
 

@@ -9,7 +9,7 @@ import { inspect } from 'node:util';
 import { openDatabase } from '../../apps/server/store/open-database.ts';
 import { StoreError } from '../../apps/server/store/database/store-errors.ts';
 import { change, insert, rows } from '../../apps/server/store/database/transactions.ts';
-import { startProgram } from '../support/child-program.ts';
+import { startProgram } from '../support/processes/child-program.ts';
 import { count, identityCount, select, onEachBackend, onPostgres, storesOf } from './backends.ts';
 import { arrivalAt, newId, runOf, seedServed, sealing, type Served } from './seeds.ts';
 

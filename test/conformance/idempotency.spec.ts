@@ -20,7 +20,7 @@ import { toRunRow } from '../../apps/server/store/runs/new-run.ts';
 import { RUN } from '../../apps/server/store/runs/run.entities.ts';
 import { IDEMPOTENCY } from '../../apps/server/store/access/access.entities.ts';
 import { insertInto } from '../../apps/server/store/database/table.ts';
-import { startProgram } from '../support/child-program.ts';
+import { startProgram } from '../support/processes/child-program.ts';
 import { count, select, meddle, onEachBackend, storesOf, type Stores } from './backends.ts';
 import { runOf, unique } from './seeds.ts';
 

@@ -5,8 +5,8 @@
 import { Client } from 'pg';
 import { Notices, type Topic } from '../../apps/server/store/database/notices.ts';
 import { PostgresLine } from '../../apps/server/store/database/postgres/notices-postgres.ts';
-import { freshDatabase, postgresServer } from '../support/postgres.ts';
-import { eventually } from '../support/service.ts';
+import { freshDatabase, postgresServer } from '../support/databases/postgres.ts';
+import { eventually } from '../support/services/service.ts';
 
 const server = await postgresServer();
 const suite = server.ok ? describe : describe.skip;

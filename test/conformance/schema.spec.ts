@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openDatabase, TABLES } from '../../apps/server/store/open-database.ts';
 import { SchemaTooNewError } from '../../apps/server/store/database/migrations.ts';
-import { startProgram } from '../support/child-program.ts';
-import { freshDatabase, postgresServer } from '../support/postgres.ts';
+import { startProgram } from '../support/processes/child-program.ts';
+import { freshDatabase, postgresServer } from '../support/databases/postgres.ts';
 import { identityCount, select, meddle, onEachBackend, onPostgres, storesOf, type Stores } from './backends.ts';
 import { arrivalAt, seedServed } from './seeds.ts';
 

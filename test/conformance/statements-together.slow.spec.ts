@@ -12,7 +12,7 @@ import {
   together,
   type Transaction,
 } from '../../apps/server/store/database/transactions.ts';
-import { eventually } from '../support/service.ts';
+import { eventually } from '../support/services/service.ts';
 import { count, meddle, onPostgres, select } from './backends.ts';
 
 await onPostgres('statements together', (world) => {

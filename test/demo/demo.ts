@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { sign } from '@octokit/webhooks-methods';
-import { freePort } from '../support/ports.ts';
+import { freePort } from '../support/network/ports.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const cli = [process.execPath, '--disable-warning=ExperimentalWarning', join(root, 'apps/cli/millwright.mjs')] as const;

@@ -7,12 +7,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { freshDatabase, postgresServer } from '../support/postgres.ts';
-import { brokenPromises, processesOf, recordsOf, type Promised, type Records } from '../support/run-invariants.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
-import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
+import { freshDatabase, postgresServer } from '../support/databases/postgres.ts';
+import { brokenPromises, processesOf, recordsOf, type Promised, type Records } from '../support/runs/run-invariants.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
+import { startServiceProcess, type ServiceProcess } from '../support/services/service-process.ts';
 
-const CRASHING = 'test/support/crashing-service.ts';
+const CRASHING = 'test/support/processes/crashing-service.ts';
 const ENVIRONMENT = {
   MILLWRIGHT_AGENT_DEMO_STEPS: 'true',
   MILLWRIGHT_RUN_COMMAND: '["/bin/sh"]',

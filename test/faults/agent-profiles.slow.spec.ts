@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { start } from '../../apps/server/start.ts';
-import { bootService, eventually } from '../support/service.ts';
-import { ENDED, startedRun } from '../support/runs.ts';
+import { bootService, eventually } from '../support/services/service.ts';
+import { ENDED, startedRun } from '../support/runs/runs.ts';
 
 const KEY = 'sk-a-key-in-the-wrong-place';
 

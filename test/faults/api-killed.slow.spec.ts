@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
+import { startServiceProcess, type ServiceProcess } from '../support/services/service-process.ts';
 
 const ADMIN_KEY = `mw_${'a'.repeat(43)}`;
 const ENVIRONMENT = { MILLWRIGHT_RUN_CONCURRENCY: '0', MILLWRIGHT_ADMIN_KEY: ADMIN_KEY, MILLWRIGHT_LOG_LEVEL: 'error' };

@@ -9,10 +9,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { exchange, requestBytes, type HeaderLines } from '../support/raw-http.ts';
-import { eventually } from '../support/service.ts';
-import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
+import { exchange, requestBytes, type HeaderLines } from '../support/network/raw-http.ts';
+import { eventually } from '../support/services/service.ts';
+import { startServiceProcess, type ServiceProcess } from '../support/services/service-process.ts';
 
 const TOKEN = 'bearer-token-of-the-tests';
 const URL_TOKEN = 'url-token-of-the-tests';
@@ -58,7 +58,7 @@ beforeAll(async () => {
     MILLWRIGHT_RUN_CONCURRENCY: '0',
     MILLWRIGHT_LOG_LEVEL: 'warn',
     MILLWRIGHT_TRUSTED_PROXIES: '127.0.0.1/32',
-    NODE_OPTIONS: `--import=${new URL('../support/heap-on-signal.mjs', import.meta.url).href}`,
+    NODE_OPTIONS: `--import=${new URL('../support/processes/heap-on-signal.mjs', import.meta.url).href}`,
     FAULT_HEAP_FILE: heapFile,
   });
   await service.api('PUT', '/secrets/bearer', { value: TOKEN });

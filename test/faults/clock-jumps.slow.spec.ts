@@ -4,13 +4,13 @@
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { brokenLedger, brokenPages, storedIn, type Attempt, type Stored } from '../support/ledger.ts';
-import { exchange, type HeaderLines } from '../support/raw-http.ts';
-import { sendAll, type Parcel } from '../support/retrying-senders.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
+import { brokenLedger, brokenPages, storedIn, type Attempt, type Stored } from '../support/ledger/ledger.ts';
+import { exchange, type HeaderLines } from '../support/network/raw-http.ts';
+import { sendAll, type Parcel } from '../support/services/retrying-senders.ts';
 import { seededRandom } from '../support/seeded-random.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
-import { signIn } from '../support/sessions.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
+import { signIn } from '../support/services/sessions.ts';
 
 const TOKEN = 'bearer-token-of-the-tests';
 const SIGNING_KEY = randomBytes(24);

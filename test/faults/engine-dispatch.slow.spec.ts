@@ -12,9 +12,9 @@ import {
   type EngineFixture,
   type EngineFixtureOptions,
   type Worker,
-} from '../support/engine-fixture.ts';
-import { hasRedis, redisServer, type RedisServer } from '../support/redis.ts';
-import { eventually } from '../support/service.ts';
+} from '../support/runs/engine-fixture.ts';
+import { hasRedis, redisServer, type RedisServer } from '../support/databases/redis.ts';
+import { eventually } from '../support/services/service.ts';
 
 const LIVE = "state IN ('CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED')";
 const ALL_OVER =

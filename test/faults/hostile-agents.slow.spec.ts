@@ -4,10 +4,10 @@
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { HOSTILE_KEY, HOSTILE_PROFILES } from '../support/hostile-agent.ts';
-import { processesOf } from '../support/run-processes.ts';
-import { ENDED, logOf, startedRun } from '../support/runs.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+import { HOSTILE_KEY, HOSTILE_PROFILES } from '../support/agents/hostile-agent.ts';
+import { processesOf } from '../support/processes/run-processes.ts';
+import { ENDED, logOf, startedRun } from '../support/runs/runs.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 
 /** Of runs that only their deadline ends. */
 const TIMEOUT_SECONDS = 6;

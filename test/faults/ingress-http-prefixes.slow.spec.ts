@@ -4,9 +4,9 @@
  */
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { chunk, connectRaw, exchange, LAST_CHUNK, requestHead, type HeaderLines } from '../support/raw-http.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
+import { chunk, connectRaw, exchange, LAST_CHUNK, requestHead, type HeaderLines } from '../support/network/raw-http.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 
 const TOKEN = 'bearer-token-of-the-tests';
 const URL_TOKEN = 'url-token-of-the-tests';

@@ -3,9 +3,9 @@
  * request out of a body, never a delivery out of either. contract §1.2 (Host), §5.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { chunk, connectRaw, LAST_CHUNK } from '../support/raw-http.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
+import { chunk, connectRaw, LAST_CHUNK } from '../support/network/raw-http.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 
 const TOKEN = 'bearer-token-of-the-tests';
 /** What a request inside another one would be called in the log. */

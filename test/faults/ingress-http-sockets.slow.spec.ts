@@ -10,9 +10,9 @@ import { join } from 'node:path';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { exchange, requestHead, type HeaderLines } from '../support/raw-http.ts';
-import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
+import { exchange, requestHead, type HeaderLines } from '../support/network/raw-http.ts';
+import { startServiceProcess, type ServiceProcess } from '../support/services/service-process.ts';
 
 const TOKEN = 'bearer-token-of-the-tests';
 const BEARER: HeaderLines = [['Authorization', `Bearer ${TOKEN}`]];

@@ -3,7 +3,7 @@
  * §1.2 (Host), §5.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
 import {
   chunk,
   connectRaw,
@@ -13,8 +13,8 @@ import {
   type HeaderLines,
   type RawAnswer,
   type RawConnection,
-} from '../support/raw-http.ts';
-import { bootService, type TestService } from '../support/service.ts';
+} from '../support/network/raw-http.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 
 const TOKEN = 'bearer-token-of-the-tests';
 const MALFORMED = '{"error": "the request is not valid HTTP"}';

@@ -5,10 +5,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { brokenLedger, brokenPages, storedIn, type Attempt, type Sent } from '../support/ledger.ts';
-import { freshDatabase, postgresServer } from '../support/postgres.ts';
-import { Field, FIELD_TOKEN } from '../support/replica-fixture.ts';
-import { sendAll, type Parcel } from '../support/retrying-senders.ts';
+import { brokenLedger, brokenPages, storedIn, type Attempt, type Sent } from '../support/ledger/ledger.ts';
+import { freshDatabase, postgresServer } from '../support/databases/postgres.ts';
+import { Field, FIELD_TOKEN } from '../support/services/replica-fixture.ts';
+import { sendAll, type Parcel } from '../support/services/retrying-senders.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 
 const STORMS = Number(process.env['FAULT_SCALE'] ?? 1);

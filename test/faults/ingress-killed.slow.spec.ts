@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
+import { startServiceProcess, type ServiceProcess } from '../support/services/service-process.ts';
 
 const TOKEN = 'bearer-token-of-the-tests';
 const FACTORIES = ['north', 'south'];

@@ -3,9 +3,9 @@
  * a 202. contract §5.8 (Transaction).
  */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { exchange, type RawAnswer } from '../support/raw-http.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
+import { exchange, type RawAnswer } from '../support/network/raw-http.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 
 const TOKEN = 'bearer-token-of-the-tests';
 const ADMIN_KEY = `mw_${'a'.repeat(43)}`;

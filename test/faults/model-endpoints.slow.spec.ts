@@ -2,9 +2,9 @@
  * The built-in agent whose model does not answer: the run says what to change, in words without its key. issue: Bad
  * input.
  */
-import { startFakeModelServer, type FakeModelServer, type Reply } from '../support/fake-model-server.ts';
-import { ENDED, logOf, startedRun } from '../support/runs.ts';
-import { bootService, eventually, freePort, type TestService } from '../support/service.ts';
+import { startFakeModelServer, type FakeModelServer, type Reply } from '../support/models/fake-model-server.ts';
+import { ENDED, logOf, startedRun } from '../support/runs/runs.ts';
+import { bootService, eventually, freePort, type TestService } from '../support/services/service.ts';
 
 const KEY = 'sk-key-of-a-test-0123456789';
 

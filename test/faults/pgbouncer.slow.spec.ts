@@ -2,11 +2,11 @@
  * The whole story through PgBouncer in transaction mode with few connections: with a direct URL beside it, and without
  * one. contract §5, §9.
  */
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { pgbouncerProgram, startPgBouncer, type PgBouncer } from '../support/pgbouncer.ts';
-import { freshDatabase, postgresServer } from '../support/postgres.ts';
-import { eventually, type TestService } from '../support/service.ts';
-import { installationOn, TOKEN, type Installation } from '../support/services-on-postgres.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
+import { pgbouncerProgram, startPgBouncer, type PgBouncer } from '../support/databases/pgbouncer.ts';
+import { freshDatabase, postgresServer } from '../support/databases/postgres.ts';
+import { eventually, type TestService } from '../support/services/service.ts';
+import { installationOn, TOKEN, type Installation } from '../support/services/services-on-postgres.ts';
 import { database as examineDatabase } from '../../apps/server/doctor/database-check.ts';
 import { readConfig } from '../../apps/server/config/config.ts';
 import { rows } from '../../apps/server/store/database/transactions.ts';

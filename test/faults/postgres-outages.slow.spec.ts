@@ -4,12 +4,12 @@
  * (Idempotency-Key).
  */
 import { Client } from 'pg';
-import { brokenLedger, storedIn, type Attempt } from '../support/ledger.ts';
-import { canOwnPostgres, ownPostgres, type OwnPostgres } from '../support/own-postgres.ts';
-import { exchange, type RawAnswer } from '../support/raw-http.ts';
-import { sendAll, type Parcel } from '../support/retrying-senders.ts';
+import { brokenLedger, storedIn, type Attempt } from '../support/ledger/ledger.ts';
+import { canOwnPostgres, ownPostgres, type OwnPostgres } from '../support/databases/own-postgres.ts';
+import { exchange, type RawAnswer } from '../support/network/raw-http.ts';
+import { sendAll, type Parcel } from '../support/services/retrying-senders.ts';
 import { seededRandom } from '../support/seeded-random.ts';
-import type { FactoryFolder } from '../support/factory-folder.ts';
+import type { FactoryFolder } from '../support/factories/factory-folder.ts';
 import {
   ADMIN_KEY,
   installationOn,
@@ -17,9 +17,9 @@ import {
   TOKEN,
   uidsOfMany,
   type Installation,
-} from '../support/services-on-postgres.ts';
-import { eventually, type TestService } from '../support/service.ts';
-import { TcpProxy } from '../support/tcp-proxy.ts';
+} from '../support/services/services-on-postgres.ts';
+import { eventually, type TestService } from '../support/services/service.ts';
+import { TcpProxy } from '../support/network/tcp-proxy.ts';
 
 const FACTORIES = ['north', 'south', 'east'];
 const SENDERS = 16;

@@ -13,12 +13,12 @@ import { Client } from 'pg';
 import 'reflect-metadata';
 import { start } from '../../apps/server/start.ts';
 import { MIGRATION_LOCK } from '../../apps/server/store/database/migrations.ts';
-import { canOwnPostgres, ownPostgres, type OwnPostgres } from '../support/own-postgres.ts';
-import { freePort } from '../support/ports.ts';
-import { startServiceProcess } from '../support/service-process.ts';
-import { ADMIN_KEY, installationOn, type Installation } from '../support/services-on-postgres.ts';
-import { eventually } from '../support/service.ts';
-import { SOURCE_AGENT } from '../support/source-agent.ts';
+import { canOwnPostgres, ownPostgres, type OwnPostgres } from '../support/databases/own-postgres.ts';
+import { freePort } from '../support/network/ports.ts';
+import { startServiceProcess } from '../support/services/service-process.ts';
+import { ADMIN_KEY, installationOn, type Installation } from '../support/services/services-on-postgres.ts';
+import { eventually } from '../support/services/service.ts';
+import { SOURCE_AGENT } from '../support/agents/source-agent.ts';
 
 const HIDDEN = 'hidden-word';
 const possible = await canOwnPostgres();
@@ -205,8 +205,8 @@ const possible = await canOwnPostgres();
           [
             '--conditions=source',
             '--import',
-            './test/support/typescript-loader.mjs',
-            'test/support/serve-program.ts',
+            './test/support/processes/typescript-loader.mjs',
+            'test/support/services/serve-program.ts',
             'start',
           ],
           {

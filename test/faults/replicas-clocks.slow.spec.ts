@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { timeOfUuidv7 } from '../support/uuid-times.ts';
-import { brokenLedger, brokenPages, storedIn, type Attempt } from '../support/ledger.ts';
-import { freshDatabase, postgresServer } from '../support/postgres.ts';
-import { Field, FIELD_TOKEN } from '../support/replica-fixture.ts';
-import { sendAll } from '../support/retrying-senders.ts';
+import { brokenLedger, brokenPages, storedIn, type Attempt } from '../support/ledger/ledger.ts';
+import { freshDatabase, postgresServer } from '../support/databases/postgres.ts';
+import { Field, FIELD_TOKEN } from '../support/services/replica-fixture.ts';
+import { sendAll } from '../support/services/retrying-senders.ts';
 import { seededRandom } from '../support/seeded-random.ts';
-import { eventually } from '../support/service.ts';
+import { eventually } from '../support/services/service.ts';
 
 const ADMIN_KEY = `mw_${'k'.repeat(43)}`;
 /** Ahead and behind. */
@@ -49,7 +49,7 @@ onPostgres('two replicas, one ten minutes ahead and one ten minutes behind', () 
       },
       files: { 'automations/minutely/automation.md': SCHEDULED },
       own: (index) => ({
-        NODE_OPTIONS: `--import=${new URL('../support/shifted-clock.mjs', import.meta.url).href}`,
+        NODE_OPTIONS: `--import=${new URL('../support/processes/shifted-clock.mjs', import.meta.url).href}`,
         FAULT_CLOCK_FILE: join(clocks, String(index)),
       }),
     });

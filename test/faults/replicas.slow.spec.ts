@@ -6,15 +6,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeKey } from '../support/api-keys.ts';
-import { openStream } from '../support/event-stream.ts';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { statusOf, syncsOf } from '../support/factory-files.ts';
-import { freshDatabase, postgresServer } from '../support/postgres.ts';
-import { SHELL, startedRun, wroteWord } from '../support/runs.ts';
-import { eventually, type ApiAnswer, type TestService } from '../support/service.ts';
-import { installationOn, TOKEN, type Installation } from '../support/services-on-postgres.ts';
-import { signIn } from '../support/sessions.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { openStream } from '../support/network/event-stream.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
+import { statusOf, syncsOf } from '../support/factories/factory-files.ts';
+import { freshDatabase, postgresServer } from '../support/databases/postgres.ts';
+import { SHELL, startedRun, wroteWord } from '../support/runs/runs.ts';
+import { eventually, type ApiAnswer, type TestService } from '../support/services/service.ts';
+import { installationOn, TOKEN, type Installation } from '../support/services/services-on-postgres.ts';
+import { signIn } from '../support/services/sessions.ts';
 import { rows } from '../../apps/server/store/database/transactions.ts';
 
 /** contract §5.2 (step 4). */

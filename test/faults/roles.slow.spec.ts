@@ -14,7 +14,7 @@ import type { Config } from '../../apps/server/config/config.ts';
 import { EXAMPLE_COMMAND } from '../../apps/server/execution/local/local-execution.ts';
 import { ScheduledJobs } from '../../apps/server/scheduled-jobs.ts';
 import { start } from '../../apps/server/start.ts';
-import { openStream } from '../support/event-stream.ts';
+import { openStream } from '../support/network/event-stream.ts';
 import {
   automationFile,
   automationPath,
@@ -24,18 +24,18 @@ import {
   syncsOf,
   webhookFile,
   webhookPath,
-} from '../support/factory-files.ts';
-import { createRepository, type TestRepository } from '../support/git-repository.ts';
+} from '../support/factories/factory-files.ts';
+import { createRepository, type TestRepository } from '../support/git/git-repository.ts';
 import { patternOf } from '../support/patterns.ts';
-import { freePort } from '../support/ports.ts';
-import { pgbouncerProgram, startPgBouncer, type PgBouncer } from '../support/pgbouncer.ts';
-import { freshDatabase, postgresServer } from '../support/postgres.ts';
-import { ENDED, SHELL, startedRun } from '../support/runs.ts';
-import { bootService, eventually, type BootOptions, type TestService } from '../support/service.ts';
-import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
-import { installationOn } from '../support/services-on-postgres.ts';
-import { call, type Call } from '../support/recorded-io.ts';
-import { SOURCE_AGENT } from '../support/source-agent.ts';
+import { freePort } from '../support/network/ports.ts';
+import { pgbouncerProgram, startPgBouncer, type PgBouncer } from '../support/databases/pgbouncer.ts';
+import { freshDatabase, postgresServer } from '../support/databases/postgres.ts';
+import { ENDED, SHELL, startedRun } from '../support/runs/runs.ts';
+import { bootService, eventually, type BootOptions, type TestService } from '../support/services/service.ts';
+import { startServiceProcess, type ServiceProcess } from '../support/services/service-process.ts';
+import { installationOn } from '../support/services/services-on-postgres.ts';
+import { call, type Call } from '../support/services/recorded-io.ts';
+import { SOURCE_AGENT } from '../support/agents/source-agent.ts';
 
 const server = await postgresServer();
 const suite = server.ok ? describe : describe.skip;

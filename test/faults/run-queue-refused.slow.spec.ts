@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RunQueue } from '../../apps/server/execution/engine/run-queue.ts';
-import { hasRedis, redisServer, type RedisServer } from '../support/redis.ts';
-import { eventually } from '../support/service.ts';
+import { hasRedis, redisServer, type RedisServer } from '../support/databases/redis.ts';
+import { eventually } from '../support/services/service.ts';
 
 const withRedis = hasRedis();
 

@@ -2,7 +2,7 @@
  * Losing the right to reconcile: whoever lost it writes nothing, whatever it was doing. contract §9.6 (lease, fencing);
  * explanation: Invariants (I9).
  */
-import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';
+import { startGitServer, type GitServer, type TestRepository } from '../support/git/git-server.ts';
 import {
   automationFile,
   automationPath,
@@ -12,8 +12,8 @@ import {
   syncsOf,
   webhookFile,
   webhookPath,
-} from '../support/factory-files.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+} from '../support/factories/factory-files.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 import { FenceLostError } from '../../apps/server/store/database/store-errors.ts';
 import { change } from '../../apps/server/store/database/transactions.ts';
 

@@ -5,11 +5,11 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { talks, type Talks } from '../support/agent-talks.ts';
+import { talks, type Talks } from '../support/agents/agent-talks.ts';
 import { patternOf } from '../support/patterns.ts';
-import { script, scriptedProfile } from '../support/scripted-profile.ts';
-import { eventually, type ApiAnswer } from '../support/service.ts';
-import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
+import { script, scriptedProfile } from '../support/agents/scripted-profile.ts';
+import { eventually, type ApiAnswer } from '../support/services/service.ts';
+import { startServiceProcess, type ServiceProcess } from '../support/services/service-process.ts';
 
 let dataDir: string;
 let service: ServiceProcess;

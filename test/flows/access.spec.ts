@@ -3,10 +3,16 @@
  * (Errors).
  */
 import { connect } from 'node:net';
-import { makeKey } from '../support/api-keys.ts';
-import { automationFile, automationPath, deliver, webhookFile, webhookPath } from '../support/factory-files.ts';
-import { startGitServer, type GitServer } from '../support/git-server.ts';
-import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import {
+  automationFile,
+  automationPath,
+  deliver,
+  webhookFile,
+  webhookPath,
+} from '../support/factories/factory-files.ts';
+import { startGitServer, type GitServer } from '../support/git/git-server.ts';
+import { bootService, type ApiAnswer, type TestService } from '../support/services/service.ts';
 import type { Role } from '../../apps/server/store/access/access.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';

@@ -4,11 +4,11 @@
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startFakeModelServer, type FakeModelServer, type Reply } from '../support/fake-model-server.ts';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { ENDED, logOf } from '../support/runs.ts';
-import { openStream } from '../support/event-stream.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+import { startFakeModelServer, type FakeModelServer, type Reply } from '../support/models/fake-model-server.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
+import { ENDED, logOf } from '../support/runs/runs.ts';
+import { openStream } from '../support/network/event-stream.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 
 const SECRET = 'sk-4711/"quoted"+value';
 let model: FakeModelServer;

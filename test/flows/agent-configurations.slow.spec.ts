@@ -5,10 +5,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { runIn } from '../support/factory-files.ts';
-import { ENDED, logOf, startedRun } from '../support/runs.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
+import { runIn } from '../support/factories/factory-files.ts';
+import { ENDED, logOf, startedRun } from '../support/runs/runs.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 
 const SECRET = 'a-managed-secret-of-the-run';
 const LITERAL = 'a-literal-that-somebody-wrote';
@@ -100,7 +100,7 @@ it(
     const servers = {
       tiny: {
         command: 'node',
-        args: ['--import', join(SUPPORT, 'typescript-loader.mjs'), join(SUPPORT, 'mcp-program.ts')],
+        args: ['--import', join(SUPPORT, 'processes/typescript-loader.mjs'), join(SUPPORT, 'agents/mcp-program.ts')],
         env: { GIVEN: 'token ${MCP_TOKEN}', LITERAL_KEY: LITERAL, SHORT: 'seven_7' },
       },
     };

@@ -2,7 +2,7 @@
  * Runs that an agent works on: the built-in one, in its sandbox, over the protocol. spec: What the service does 1;
  * contract §3, §10.
  */
-import { bootService, eventually, type TestService } from '../support/service.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 
 let service: TestService;
 beforeAll(async () => {

@@ -5,10 +5,10 @@
 import { join } from 'node:path';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { deliver, runIn } from '../support/factory-files.ts';
-import { sandboxHere } from '../support/sandboxed-command.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
+import { deliver, runIn } from '../support/factories/factory-files.ts';
+import { sandboxHere } from '../support/agents/sandboxed-command.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const SECRET_OF_THE_OTHER = 'nobody-but-the-first-run-wrote-this';

@@ -1,10 +1,10 @@
 /** What runs can be made of: skills, environments and models of the factories that a key may see. contract §2, §3.1. */
-import { makeKey } from '../support/api-keys.ts';
-import { automationFile, runIn, webhookFile } from '../support/factory-files.ts';
-import { startGitServer, type GitServer } from '../support/git-server.ts';
-import { ENDED, pointersOf, SHELL, startedRun } from '../support/runs.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { automationFile, runIn, webhookFile } from '../support/factories/factory-files.ts';
+import { startGitServer, type GitServer } from '../support/git/git-server.ts';
+import { ENDED, pointersOf, SHELL, startedRun } from '../support/runs/runs.ts';
 import { change } from '../../apps/server/store/database/transactions.ts';
-import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
+import { bootService, type ApiAnswer, type TestService } from '../support/services/service.ts';
 
 let service: TestService;
 let git: GitServer;

@@ -4,7 +4,7 @@
  */
 import { createConnection } from 'node:net';
 import { ERROR_CODES, kebabCode, type ErrorCode } from '../../apps/server/http/error-codes.ts';
-import { makeKey } from '../support/api-keys.ts';
+import { makeKey } from '../support/services/api-keys.ts';
 import {
   chunk,
   connectRaw,
@@ -14,8 +14,8 @@ import {
   type HeaderLines,
   type RawAnswer,
   type RawRequest,
-} from '../support/raw-http.ts';
-import { bootService, type TestService } from '../support/service.ts';
+} from '../support/network/raw-http.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 
 const MARKER = 'hidden-word-of-the-request';
 const MIB = 1_048_576;

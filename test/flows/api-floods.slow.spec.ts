@@ -2,8 +2,8 @@
  * Requests that are made to cost: bodies full of faults, many at once, streams of a key that is gone. contract §2, §3.
  */
 import { insert } from '../../apps/server/store/database/transactions.ts';
-import { makeKey } from '../support/api-keys.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 
 let service: TestService;
 let factory: string;

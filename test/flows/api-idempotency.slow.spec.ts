@@ -2,9 +2,9 @@
  * A POST with an Idempotency-Key runs once: whoever repeats it gets the first answer, and whoever means something else
  * is told. contract §3.2 (Create).
  */
-import { makeKey } from '../support/api-keys.ts';
-import { connectRaw, exchange, requestHead, type RawAnswer } from '../support/raw-http.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { connectRaw, exchange, requestHead, type RawAnswer } from '../support/network/raw-http.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 
 let mill: TestService;
 let unique = 0;

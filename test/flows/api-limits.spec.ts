@@ -2,8 +2,8 @@
  * How often a key may ask and an address may fail: what is answered, for how long, and whom it never concerns. contract
  * §3.10 (429).
  */
-import { makeKey } from '../support/api-keys.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 
 const PER_MINUTE = 10;
 const FAILURES = 4;

@@ -6,10 +6,10 @@ import { randomUUID } from 'node:crypto';
 import { OPERATIONS } from '#contracts';
 import { PermissionStore } from '../../apps/server/store/runs/permissions.ts';
 import { change } from '../../apps/server/store/database/transactions.ts';
-import { makeKey } from '../support/api-keys.ts';
-import { deliver } from '../support/factory-files.ts';
-import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
-import { askToSignIn, signIn } from '../support/sessions.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { deliver } from '../support/factories/factory-files.ts';
+import { bootService, type ApiAnswer, type TestService } from '../support/services/service.ts';
+import { askToSignIn, signIn } from '../support/services/sessions.ts';
 
 /** In every secret, prompt, message and payload below; nothing that tells of a change may repeat it. */
 const MARKER = 'Marker-0815';

@@ -2,11 +2,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { startFakeModelServer, type FakeModelServer, type Reply } from '../support/fake-model-server.ts';
-import { automationFile, deliver } from '../support/factory-files.ts';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { ENDED, logOf } from '../support/runs.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+import { startFakeModelServer, type FakeModelServer, type Reply } from '../support/models/fake-model-server.ts';
+import { automationFile, deliver } from '../support/factories/factory-files.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
+import { ENDED, logOf } from '../support/runs/runs.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 let model: FakeModelServer;

@@ -2,8 +2,8 @@
  * Automations of a factory that is managed over the API: made under the rules of files, edited in the state that was
  * seen, deleted. contract §4, §5.8 (Transaction), §8.
  */
-import { makeKey } from '../support/api-keys.ts';
-import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { bootService, type ApiAnswer, type TestService } from '../support/services/service.ts';
 
 let mill: TestService;
 let factory: string;

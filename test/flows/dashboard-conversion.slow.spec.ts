@@ -5,7 +5,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { bootService, type TestService } from '../support/service.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 
 let mill: TestService;
 let folder: string;

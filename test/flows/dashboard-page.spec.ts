@@ -6,8 +6,8 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { exchange } from '../support/raw-http.ts';
-import { bootService, freePort, type TestService } from '../support/service.ts';
+import { exchange } from '../support/network/raw-http.ts';
+import { bootService, freePort, type TestService } from '../support/services/service.ts';
 
 const DOCUMENT =
   '<!doctype html><html><head><meta name="csp-nonce" content="__NONCE__"><base href="__BASE__"><style ' +

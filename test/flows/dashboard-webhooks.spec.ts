@@ -5,8 +5,8 @@
 import { createHmac } from 'node:crypto';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Stripe } from 'stripe';
-import { makeKey } from '../support/api-keys.ts';
-import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { bootService, type ApiAnswer, type TestService } from '../support/services/service.ts';
 
 let mill: TestService;
 let factory: string;

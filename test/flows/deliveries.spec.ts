@@ -4,9 +4,9 @@
  */
 import type { Delivery, DeliveryList } from '#contracts';
 import { insert } from '../../apps/server/store/database/transactions.ts';
-import { makeKey } from '../support/api-keys.ts';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
+import { bootService, type ApiAnswer, type TestService } from '../support/services/service.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const PAYLOAD = Buffer.from('{ "a" : "\\ud800",\n "b": 1e999, "__proto__": "é" }');

@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { bootService, type TestService } from '../support/service.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 
 const FILES = fileURLToPath(new URL('../../apps/server/docs/', import.meta.url));
 let service: TestService;

@@ -25,11 +25,11 @@ import { Client } from 'pg';
 import { doctorOf } from '../../apps/cli/verbs/doctor.ts';
 import type { Level } from '../../apps/server/doctor/findings.ts';
 import { patternOf } from '../support/patterns.ts';
-import { call } from '../support/recorded-io.ts';
-import { freePort } from '../support/ports.ts';
-import { freshDatabase, postgresServer } from '../support/postgres.ts';
-import { bootService } from '../support/service.ts';
-import { SOURCE_AGENT } from '../support/source-agent.ts';
+import { call } from '../support/services/recorded-io.ts';
+import { freePort } from '../support/network/ports.ts';
+import { freshDatabase, postgresServer } from '../support/databases/postgres.ts';
+import { bootService } from '../support/services/service.ts';
+import { SOURCE_AGENT } from '../support/agents/source-agent.ts';
 
 interface ReportedFinding {
   check: string;

@@ -6,8 +6,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { basicCredentials } from '../../apps/server/sync/sources/git/git-environment.ts';
-import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+import { startGitServer, type GitServer, type TestRepository } from '../support/git/git-server.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 
 const TOKEN = 'ghp-a-token-that-reads-private-repositories';
 const API_TOKEN = 'a-value-for-the-set-up-and-the-run';

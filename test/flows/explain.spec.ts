@@ -6,12 +6,18 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Explanation } from '#contracts';
 import { deriveUid } from '#reconcile';
-import { makeKey } from '../support/api-keys.ts';
-import { automationFile, automationPath, deliver, webhookFile, webhookPath } from '../support/factory-files.ts';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import {
+  automationFile,
+  automationPath,
+  deliver,
+  webhookFile,
+  webhookPath,
+} from '../support/factories/factory-files.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
 import { patternOf } from '../support/patterns.ts';
-import { call } from '../support/recorded-io.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+import { call } from '../support/services/recorded-io.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 import { change } from '../../apps/server/store/database/transactions.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';

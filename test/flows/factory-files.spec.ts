@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { makeKey } from '../support/api-keys.ts';
-import { automationPath, webhookPath } from '../support/factory-files.ts';
-import { call } from '../support/recorded-io.ts';
-import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { automationPath, webhookPath } from '../support/factories/factory-files.ts';
+import { call } from '../support/services/recorded-io.ts';
+import { bootService, type ApiAnswer, type TestService } from '../support/services/service.ts';
 
 const EXAMPLE = join(dirname(fileURLToPath(import.meta.url)), '../../examples/factory-repo');
 let service: TestService;

@@ -5,10 +5,10 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Factory, FactoryList, FactoryStatus, SyncList } from '#contracts';
-import { makeKey } from '../support/api-keys.ts';
-import { deliver, runIn, statusOf, webhookPath } from '../support/factory-files.ts';
-import { factoryFolder, type FactoryFolder, type FactoryTree } from '../support/factory-folder.ts';
-import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { deliver, runIn, statusOf, webhookPath } from '../support/factories/factory-files.ts';
+import { factoryFolder, type FactoryFolder, type FactoryTree } from '../support/factories/factory-folder.ts';
+import { bootService, type ApiAnswer, type TestService } from '../support/services/service.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const NOWHERE = 'fac_00000000000000000000000000';

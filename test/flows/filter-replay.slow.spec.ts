@@ -3,11 +3,11 @@
  * contract §4, §7.
  */
 import type { FilterReplayResult, FilterSuggestion } from '#contracts';
-import { makeKey } from '../support/api-keys.ts';
-import { deliver } from '../support/factory-files.ts';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { connectRaw, requestBytes } from '../support/raw-http.ts';
-import { bootService, eventually, type ApiAnswer, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { deliver } from '../support/factories/factory-files.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
+import { connectRaw, requestBytes } from '../support/network/raw-http.ts';
+import { bootService, eventually, type ApiAnswer, type TestService } from '../support/services/service.ts';
 import { change } from '../../apps/server/store/database/transactions.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';

@@ -6,11 +6,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FilterTestResult } from '#contracts';
-import { makeKey } from '../support/api-keys.ts';
-import { deliver } from '../support/factory-files.ts';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { call } from '../support/recorded-io.ts';
-import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { deliver } from '../support/factories/factory-files.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
+import { call } from '../support/services/recorded-io.ts';
+import { bootService, type ApiAnswer, type TestService } from '../support/services/service.ts';
 import { change } from '../../apps/server/store/database/transactions.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';

@@ -10,10 +10,10 @@ import 'reflect-metadata';
 import type { Service } from '../../apps/server/bootstrap.ts';
 import { start } from '../../apps/server/start.ts';
 import { patternOf } from '../support/patterns.ts';
-import { freePort } from '../support/ports.ts';
-import { call } from '../support/recorded-io.ts';
-import { eventually } from '../support/service.ts';
-import { SOURCE_AGENT } from '../support/source-agent.ts';
+import { freePort } from '../support/network/ports.ts';
+import { call } from '../support/services/recorded-io.ts';
+import { eventually } from '../support/services/service.ts';
+import { SOURCE_AGENT } from '../support/agents/source-agent.ts';
 
 let folder: string;
 let service: Service | undefined;

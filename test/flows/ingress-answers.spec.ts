@@ -4,7 +4,7 @@
 import { createHmac } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { factoryFolder, type FactoryFolder, type WebhookFile } from '../support/factory-folder.ts';
+import { factoryFolder, type FactoryFolder, type WebhookFile } from '../support/factories/factory-folder.ts';
 import {
   chunk,
   connectRaw,
@@ -14,8 +14,8 @@ import {
   type HeaderLines,
   type RawAnswer,
   type RawRequest,
-} from '../support/raw-http.ts';
-import { bootService, type TestService } from '../support/service.ts';
+} from '../support/network/raw-http.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 
 const TOKEN = 'bearer-token-of-the-tests';
 const URL_TOKEN = 'url-token.of~the_tests';

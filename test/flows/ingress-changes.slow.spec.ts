@@ -3,9 +3,14 @@
  * management (Rotate secret); contract §5.8 (Transaction), §9.
  */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { factoryFolder, type FactoryFolder, type FactoryTree, type WebhookFile } from '../support/factory-folder.ts';
-import { connectRaw, exchange, requestHead, type HeaderLines, type RawAnswer } from '../support/raw-http.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+import {
+  factoryFolder,
+  type FactoryFolder,
+  type FactoryTree,
+  type WebhookFile,
+} from '../support/factories/factory-folder.ts';
+import { connectRaw, exchange, requestHead, type HeaderLines, type RawAnswer } from '../support/network/raw-http.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 
 const TOKEN = 'bearer-token-of-the-tests';
 const NEXT = 'the-next-token-of-the-tests';

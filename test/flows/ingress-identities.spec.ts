@@ -4,9 +4,9 @@
  */
 import { createHash, createHmac } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { factoryFolder, type FactoryFolder, type FactoryTree } from '../support/factory-folder.ts';
-import { connectRaw, exchange, requestHead, type HeaderLines, type RawAnswer } from '../support/raw-http.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { factoryFolder, type FactoryFolder, type FactoryTree } from '../support/factories/factory-folder.ts';
+import { connectRaw, exchange, requestHead, type HeaderLines, type RawAnswer } from '../support/network/raw-http.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 
 const TOKEN = 'bearer-token-of-the-tests';
 const SIGNING = 'signing-secret-of-the-tests';

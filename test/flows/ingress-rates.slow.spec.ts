@@ -4,9 +4,9 @@
  */
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { exchange, type HeaderLines, type RawAnswer } from '../support/raw-http.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
+import { exchange, type HeaderLines, type RawAnswer } from '../support/network/raw-http.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 
 const TOKEN = 'bearer-token-of-the-tests';
 const URL_TOKEN = 'url-token.of~the_tests';

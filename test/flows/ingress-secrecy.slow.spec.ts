@@ -7,9 +7,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { exchange, type HeaderLines, type RawAnswer, type RawRequest } from '../support/raw-http.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
+import { exchange, type HeaderLines, type RawAnswer, type RawRequest } from '../support/network/raw-http.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 
 // One marker for every place that a secret or a payload can stand in.
 const mark = (place: string): string => `mark${place}${randomBytes(12).toString('hex')}`;

@@ -9,9 +9,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Stripe } from 'stripe';
 import { Webhook as Svix } from 'svix';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { exchange, type HeaderLines, type RawAnswer } from '../support/raw-http.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
+import { exchange, type HeaderLines, type RawAnswer } from '../support/network/raw-http.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 
 const SIGNING = 'whsec_signing-secret-of-the-tests';
 const STANDARD = `whsec_${randomBytes(32).toString('base64')}`;

@@ -2,8 +2,8 @@
  * API keys over the API: shown once, limited, expiring, ended at once, and never the last one that lets an admin in.
  * contract §2.
  */
-import { makeKey } from '../support/api-keys.ts';
-import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { bootService, type ApiAnswer, type TestService } from '../support/services/service.ts';
 
 const KEY = /^mw_[A-Za-z0-9_-]{43}$/;
 const NOWHERE = 'fac_00000000000000000000000000';

@@ -2,9 +2,9 @@
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { patternOf } from '../support/patterns.ts';
-import { script, scriptedProfile, scriptedProfiles } from '../support/scripted-profile.ts';
-import { talks, type Talks } from '../support/agent-talks.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+import { script, scriptedProfile, scriptedProfiles } from '../support/agents/scripted-profile.ts';
+import { talks, type Talks } from '../support/agents/agent-talks.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 
 let service: TestService;
 let talk: Talks;

@@ -6,8 +6,8 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { readDefinitions } from '#definitions';
-import { makeKey } from '../support/api-keys.ts';
-import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { bootService, type ApiAnswer, type TestService } from '../support/services/service.ts';
 
 const ORDERS = '# Orders of the shop.\nauthMode: token   # the default\nsecretName: hook # of the team\n';
 const TRIAGE = `---

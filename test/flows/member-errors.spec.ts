@@ -2,7 +2,7 @@
  * What a schema refuses and what only rules refuse is named in one answer, each member once, by its pointer. contract
  * §3.10 (Errors).
  */
-import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
+import { bootService, type ApiAnswer, type TestService } from '../support/services/service.ts';
 
 let service: TestService;
 let factory: string;

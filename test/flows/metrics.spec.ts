@@ -5,10 +5,16 @@ import { readConfig } from '../../apps/server/config/config.ts';
 import { MetricsListener } from '../../apps/server/metrics/metrics.controller.ts';
 import { Log } from '../../apps/server/process/log.ts';
 import { Metrics } from '../../apps/server/process/metrics.ts';
-import { makeKey } from '../support/api-keys.ts';
-import { automationFile, automationPath, deliver, webhookFile, webhookPath } from '../support/factory-files.ts';
-import { startGitServer, type GitServer } from '../support/git-server.ts';
-import { bootService, eventually, freePort, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import {
+  automationFile,
+  automationPath,
+  deliver,
+  webhookFile,
+  webhookPath,
+} from '../support/factories/factory-files.ts';
+import { startGitServer, type GitServer } from '../support/git/git-server.ts';
+import { bootService, eventually, freePort, type TestService } from '../support/services/service.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 let git: GitServer;

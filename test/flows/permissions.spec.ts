@@ -2,14 +2,14 @@
  * Agents that ask permission: decided by the policy, or by people over the interface while the run is BLOCKED. contract
  * §3.6 (States), §3.8 (Follow-up), §10.
  */
-import { makeKey } from '../support/api-keys.ts';
-import { openStream } from '../support/event-stream.ts';
-import { deliver } from '../support/factory-files.ts';
-import { factoryFolder } from '../support/factory-folder.ts';
-import { script, scriptedProfiles } from '../support/scripted-profile.ts';
-import { call, type Call } from '../support/recorded-io.ts';
-import { talks, type Talks } from '../support/agent-talks.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { openStream } from '../support/network/event-stream.ts';
+import { deliver } from '../support/factories/factory-files.ts';
+import { factoryFolder } from '../support/factories/factory-folder.ts';
+import { script, scriptedProfiles } from '../support/agents/scripted-profile.ts';
+import { call, type Call } from '../support/services/recorded-io.ts';
+import { talks, type Talks } from '../support/agents/agent-talks.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 
 const SECRET = 'hunter2-hunter2-hunter2';
 let service: TestService;

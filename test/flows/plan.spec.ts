@@ -6,12 +6,12 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { Plan } from '#contracts';
-import { makeKey } from '../support/api-keys.ts';
-import { automationPath, deliver, statusOf, syncsOf, webhookPath } from '../support/factory-files.ts';
-import { factoryFolder, filesOf, type FactoryFolder, type FactoryTree } from '../support/factory-folder.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { automationPath, deliver, statusOf, syncsOf, webhookPath } from '../support/factories/factory-files.ts';
+import { factoryFolder, filesOf, type FactoryFolder, type FactoryTree } from '../support/factories/factory-folder.ts';
 import { patternOf } from '../support/patterns.ts';
-import { call, type Call } from '../support/recorded-io.ts';
-import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
+import { call, type Call } from '../support/services/recorded-io.ts';
+import { bootService, type ApiAnswer, type TestService } from '../support/services/service.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const TREE: FactoryTree = {

@@ -14,9 +14,9 @@ import OzAPI, {
   UnprocessableEntityError,
 } from 'oz-agent-sdk';
 import { change, insert } from '../../apps/server/store/database/transactions.ts';
-import { makeKey } from '../support/api-keys.ts';
-import { cannedFrom, startRecordingProxy, type RecordingProxy } from '../support/recording-proxy.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { cannedFrom, startRecordingProxy, type RecordingProxy } from '../support/network/recording-proxy.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const NOBODYS_RUN = '00000000-0000-7000-8000-000000000000';

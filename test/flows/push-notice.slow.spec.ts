@@ -4,10 +4,10 @@
  */
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { deliver, statusOf, syncsOf, webhookFile, webhookPath } from '../support/factory-files.ts';
-import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';
-import { chunk, connectRaw, exchange, LAST_CHUNK, requestHead, type HeaderLines } from '../support/raw-http.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+import { deliver, statusOf, syncsOf, webhookFile, webhookPath } from '../support/factories/factory-files.ts';
+import { startGitServer, type GitServer, type TestRepository } from '../support/git/git-server.ts';
+import { chunk, connectRaw, exchange, LAST_CHUNK, requestHead, type HeaderLines } from '../support/network/raw-http.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 
 const SECRET = 'push-secret-of-sixteen';
 const SIGNING_TOKEN = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;

@@ -8,11 +8,11 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Stripe } from 'stripe';
 import type { Delivery, DeliveryList } from '#contracts';
 import { rows } from '../../apps/server/store/database/transactions.ts';
-import { makeKey } from '../support/api-keys.ts';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
 import { patternOf } from '../support/patterns.ts';
-import { exchange, type HeaderLines, type RawAnswer } from '../support/raw-http.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+import { exchange, type HeaderLines, type RawAnswer } from '../support/network/raw-http.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const SECRET = 'signing-secret-of-the-tests';

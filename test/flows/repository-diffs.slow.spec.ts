@@ -6,9 +6,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startGitServer, type GitServer } from '../support/git-server.ts';
-import { ENDED, logOf, startedRun } from '../support/runs.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+import { startGitServer, type GitServer } from '../support/git/git-server.ts';
+import { ENDED, logOf, startedRun } from '../support/runs/runs.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 
 let git: GitServer;
 let service: TestService;

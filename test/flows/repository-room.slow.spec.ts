@@ -7,8 +7,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DiskWatch } from '../../apps/server/process/disk-watch.ts';
-import { startGitServer, type GitServer } from '../support/git-server.ts';
-import { bootService, eventually, type ApiAnswer, type TestService } from '../support/service.ts';
+import { startGitServer, type GitServer } from '../support/git/git-server.ts';
+import { bootService, eventually, type ApiAnswer, type TestService } from '../support/services/service.ts';
 
 let git: GitServer;
 let service: TestService;

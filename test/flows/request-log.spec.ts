@@ -1,7 +1,7 @@
 /** The log of the API: one line a request that says who did what and how it went, and never what was in it. */
-import { makeKey } from '../support/api-keys.ts';
-import { connectRaw, requestHead } from '../support/raw-http.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { connectRaw, requestHead } from '../support/network/raw-http.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 
 const MARKER = 'hidden-word-of-the-request';
 

@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Delivery, DeliveryList } from '#contracts';
 import { change, rows } from '../../apps/server/store/database/transactions.ts';
-import { makeKey } from '../support/api-keys.ts';
-import { factoryFolder, type FactoryFolder, type FactoryTree } from '../support/factory-folder.ts';
-import { freshDatabase, postgresServer } from '../support/postgres.ts';
-import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { factoryFolder, type FactoryFolder, type FactoryTree } from '../support/factories/factory-folder.ts';
+import { freshDatabase, postgresServer } from '../support/databases/postgres.ts';
+import { bootService, type ApiAnswer, type TestService } from '../support/services/service.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const NOWHERE = '00000000-0000-7000-8000-000000000000';

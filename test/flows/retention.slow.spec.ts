@@ -3,10 +3,10 @@ import { artifactSweep, eventSweep } from '../../apps/server/store/retention/run
 import { change } from '../../apps/server/store/database/transactions.ts';
 import { SweepStore } from '../../apps/server/store/retention/sweeps.ts';
 import { Sweeper } from '../../apps/server/retention/sweeper.ts';
-import { openStream } from '../support/event-stream.ts';
-import { runIn } from '../support/factory-files.ts';
-import { ENDED, logOf, SHELL, startedRun } from '../support/runs.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { openStream } from '../support/network/event-stream.ts';
+import { runIn } from '../support/factories/factory-files.ts';
+import { ENDED, logOf, SHELL, startedRun } from '../support/runs/runs.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -3,8 +3,8 @@
  * key may not. contract §2.
  */
 import { OPERATIONS, type Operation } from '#contracts';
-import { makeKey } from '../support/api-keys.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 import type { Role } from '../../apps/server/store/access/access.ts';
 
 const ROLES: readonly Role[] = ['viewer', 'operator', 'manager', 'admin'];

@@ -2,11 +2,11 @@
  * What a run leaves to be kept: collected when its execution ends, whatever it has put there, and given out as bytes
  * that nobody renders. contract §2, §3.1 (artifacts), §10.
  */
-import { makeKey } from '../support/api-keys.ts';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { runIn } from '../support/factory-files.ts';
-import { ENDED, logOf, saidBy, SHELL, startedRun, wroteWord } from '../support/runs.ts';
-import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
+import { runIn } from '../support/factories/factory-files.ts';
+import { ENDED, logOf, saidBy, SHELL, startedRun, wroteWord } from '../support/runs/runs.ts';
+import { bootService, type ApiAnswer, type TestService } from '../support/services/service.ts';
 
 const NOWHERE = '00000000-0000-7000-8000-000000000000';
 let service: TestService;

@@ -5,9 +5,9 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runIn } from '../support/factory-files.ts';
-import { ENDED, outputOf, pointersOf, SHELL, startedRun, wroteWord } from '../support/runs.ts';
-import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
+import { runIn } from '../support/factories/factory-files.ts';
+import { ENDED, outputOf, pointersOf, SHELL, startedRun, wroteWord } from '../support/runs/runs.ts';
+import { bootService, type ApiAnswer, type TestService } from '../support/services/service.ts';
 
 let service: TestService;
 

@@ -1,10 +1,10 @@
 /** A run's log as a stream: live, resumable, ended with the run, and only for who may see it. contract §2, §3.1. */
-import { makeKey } from '../support/api-keys.ts';
-import { openStream, type OpenStream } from '../support/event-stream.ts';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { runIn } from '../support/factory-files.ts';
-import { ENDED, logOf, saidBy, SHELL, startedRun, wroteWord } from '../support/runs.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { openStream, type OpenStream } from '../support/network/event-stream.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
+import { runIn } from '../support/factories/factory-files.ts';
+import { ENDED, logOf, saidBy, SHELL, startedRun, wroteWord } from '../support/runs/runs.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 
 let service: TestService;
 let folder: FactoryFolder;

@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { change, insert } from '../../apps/server/store/database/transactions.ts';
-import { makeKey } from '../support/api-keys.ts';
-import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { bootService, type ApiAnswer, type TestService } from '../support/services/service.ts';
 
 const FACTORIES = ['fac_00000000000000000000000001', 'fac_00000000000000000000000002'] as const;
 /** Of the runs' columns that no request sets. */

@@ -4,11 +4,11 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeKey } from '../support/api-keys.ts';
-import { runIn } from '../support/factory-files.ts';
-import { ENDED, outputOf, pointersOf, saidBy, SHELL, startedRun, wroteWord } from '../support/runs.ts';
-import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { runIn } from '../support/factories/factory-files.ts';
+import { ENDED, outputOf, pointersOf, saidBy, SHELL, startedRun, wroteWord } from '../support/runs/runs.ts';
+import { bootService, type ApiAnswer, type TestService } from '../support/services/service.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
 
 let service: TestService;
 let folder: FactoryFolder;

@@ -1,9 +1,9 @@
 /** What is told of a run afterwards: its timeline, and the conversation that it belongs to. contract §2, §3.1. */
-import { makeKey } from '../support/api-keys.ts';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { runIn } from '../support/factory-files.ts';
-import { ENDED, pointersOf, saidBy, SHELL, startedRun, wroteWord } from '../support/runs.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
+import { runIn } from '../support/factories/factory-files.ts';
+import { ENDED, pointersOf, saidBy, SHELL, startedRun, wroteWord } from '../support/runs/runs.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 
 const NOWHERE = '00000000-0000-7000-8000-000000000000';
 let service: TestService;

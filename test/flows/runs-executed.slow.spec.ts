@@ -5,10 +5,17 @@
 import { spawnSync } from 'node:child_process';
 import { StoreError } from '../../apps/server/store/database/store-errors.ts';
 import { readdirSync, readFileSync } from 'node:fs';
-import { automationFile, automationPath, deliver, runIn, webhookFile, webhookPath } from '../support/factory-files.ts';
-import { factoryFolder } from '../support/factory-folder.ts';
-import { startGitServer, type GitServer } from '../support/git-server.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+import {
+  automationFile,
+  automationPath,
+  deliver,
+  runIn,
+  webhookFile,
+  webhookPath,
+} from '../support/factories/factory-files.ts';
+import { factoryFolder } from '../support/factories/factory-folder.ts';
+import { startGitServer, type GitServer } from '../support/git/git-server.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 
 /** The command is a shell and the prompt its script: each test writes the agent that it needs. */
 const SHELL = { MILLWRIGHT_RUN_COMMAND: '["/bin/sh"]' };

@@ -4,10 +4,10 @@
  */
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { deliver, runIn } from '../support/factory-files.ts';
-import { sandboxHere } from '../support/sandboxed-command.ts';
-import { bootService, eventually, freePort, type TestService } from '../support/service.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
+import { deliver, runIn } from '../support/factories/factory-files.ts';
+import { sandboxHere } from '../support/agents/sandboxed-command.ts';
+import { bootService, eventually, freePort, type TestService } from '../support/services/service.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const ENDED = ['SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED'];

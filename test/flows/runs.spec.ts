@@ -1,6 +1,6 @@
 /** Runs over the API: create, look at, follow up, cancel. spec: Agent run interface; contract §3. */
-import { runIn } from '../support/factory-files.ts';
-import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
+import { runIn } from '../support/factories/factory-files.ts';
+import { bootService, type ApiAnswer, type TestService } from '../support/services/service.ts';
 
 let service: TestService;
 

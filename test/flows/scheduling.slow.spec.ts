@@ -5,10 +5,17 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { automationFile, automationPath, deliver, runIn, webhookFile, webhookPath } from '../support/factory-files.ts';
-import { freshDatabase, postgresServer } from '../support/postgres.ts';
-import { ENDED, logOf, SHELL } from '../support/runs.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+import {
+  automationFile,
+  automationPath,
+  deliver,
+  runIn,
+  webhookFile,
+  webhookPath,
+} from '../support/factories/factory-files.ts';
+import { freshDatabase, postgresServer } from '../support/databases/postgres.ts';
+import { ENDED, logOf, SHELL } from '../support/runs/runs.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 
 const TOKEN = 'bearer-token-of-the-tests';
 const postgres = await postgresServer();

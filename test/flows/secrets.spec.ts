@@ -1,10 +1,10 @@
 /** Managed secrets over the API: values go in and never come out. contract §2. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeKey } from '../support/api-keys.ts';
-import { deliver, syncAndGetStatus, webhookFile, webhookPath } from '../support/factory-files.ts';
-import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';
-import { bootService, eventually, type ApiAnswer, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { deliver, syncAndGetStatus, webhookFile, webhookPath } from '../support/factories/factory-files.ts';
+import { startGitServer, type GitServer, type TestRepository } from '../support/git/git-server.ts';
+import { bootService, eventually, type ApiAnswer, type TestService } from '../support/services/service.ts';
 
 const TOKEN = 'Marker-4711_a-token-of-length';
 let git: GitServer;

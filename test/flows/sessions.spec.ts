@@ -4,13 +4,13 @@
  */
 import { randomBytes } from 'node:crypto';
 import { OPERATIONS, type Operation } from '#contracts';
-import { makeKey } from '../support/api-keys.ts';
-import { deliver, runIn } from '../support/factory-files.ts';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { exchange } from '../support/raw-http.ts';
-import { ENDED, SHELL, startedRun } from '../support/runs.ts';
-import { bootService, freePort, type ApiAnswer, type TestService } from '../support/service.ts';
-import { askToSignIn, cookieOf, signIn, type SignedIn } from '../support/sessions.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { deliver, runIn } from '../support/factories/factory-files.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
+import { exchange } from '../support/network/raw-http.ts';
+import { ENDED, SHELL, startedRun } from '../support/runs/runs.ts';
+import { bootService, freePort, type ApiAnswer, type TestService } from '../support/services/service.ts';
+import { askToSignIn, cookieOf, signIn, type SignedIn } from '../support/services/sessions.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const HOUR_MS = 3_600_000;

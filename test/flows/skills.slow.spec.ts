@@ -4,9 +4,9 @@
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';
-import { syncAndGetStatus, syncsOf } from '../support/factory-files.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+import { startGitServer, type GitServer, type TestRepository } from '../support/git/git-server.ts';
+import { syncAndGetStatus, syncsOf } from '../support/factories/factory-files.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 
 const TOKEN = 'a-token-that-reads-the-factory';
 let git: GitServer;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { start } from '../../apps/server/start.ts';
 import type { Service } from '../../apps/server/bootstrap.ts';
-import { freePort } from '../support/ports.ts';
+import { freePort } from '../support/network/ports.ts';
 
 const ROOT_FACTORY = 'examples/factory-repo';
 

@@ -13,11 +13,11 @@ import 'reflect-metadata';
 import { start } from '../../apps/server/start.ts';
 import type { Service } from '../../apps/server/bootstrap.ts';
 import { patternOf } from '../support/patterns.ts';
-import { freePort } from '../support/ports.ts';
-import { webhookFile, webhookPath } from '../support/factory-files.ts';
-import { createRepository } from '../support/git-repository.ts';
-import { eventually } from '../support/service.ts';
-import { SOURCE_AGENT } from '../support/source-agent.ts';
+import { freePort } from '../support/network/ports.ts';
+import { webhookFile, webhookPath } from '../support/factories/factory-files.ts';
+import { createRepository } from '../support/git/git-repository.ts';
+import { eventually } from '../support/services/service.ts';
+import { SOURCE_AGENT } from '../support/agents/source-agent.ts';
 
 const COMMAND = `node ${fileURLToPath(new URL('../../apps/cli/millwright.mjs', import.meta.url))}`;
 const EXAMPLE = fileURLToPath(new URL('../../examples/factory-repo', import.meta.url));

@@ -2,9 +2,9 @@
 import type { DeliveryStatistics, RunStatistics } from '#contracts';
 import { materializeOldest } from '../../apps/server/store/runs/waiting-runs.ts';
 import { change, insert } from '../../apps/server/store/database/transactions.ts';
-import { makeKey } from '../support/api-keys.ts';
-import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
+import { bootService, type ApiAnswer, type TestService } from '../support/services/service.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const MINUTE_MS = 60_000;

@@ -12,8 +12,8 @@ import {
   webhookFile,
   webhookPath,
   type EventItem,
-} from '../support/factory-files.ts';
-import { bootWithRepositories, ONE, TOKEN, type ServiceWithRepositories } from '../support/git-factories.ts';
+} from '../support/factories/factory-files.ts';
+import { bootWithRepositories, ONE, TOKEN, type ServiceWithRepositories } from '../support/git/git-factories.ts';
 
 let git: ServiceWithRepositories['git'];
 let service: ServiceWithRepositories['service'];

@@ -10,8 +10,8 @@ import {
   syncAndGetStatus,
   webhookFile,
   webhookPath,
-} from '../support/factory-files.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+} from '../support/factories/factory-files.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 let service: TestService;

@@ -1,7 +1,7 @@
 /** Factories over the API: made, looked at, pointed at sources, deleted; and their pass history. contract §4. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';
+import { startGitServer, type GitServer, type TestRepository } from '../support/git/git-server.ts';
 import {
   automationFile,
   automationPath,
@@ -12,8 +12,8 @@ import {
   webhookFile,
   webhookPath,
   type SyncItem,
-} from '../support/factory-files.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+} from '../support/factories/factory-files.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const FILES = {

@@ -13,7 +13,7 @@ import {
   type Fault,
   type GitServer,
   type TestRepository,
-} from '../support/git-server.ts';
+} from '../support/git/git-server.ts';
 import {
   automationFile,
   automationPath,
@@ -24,8 +24,8 @@ import {
   webhookFile,
   webhookPath,
   type FactoryStatus,
-} from '../support/factory-files.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+} from '../support/factories/factory-files.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const FILES = {

@@ -10,10 +10,10 @@ import {
   syncAndGetStatus,
   webhookFile,
   webhookPath,
-} from '../support/factory-files.ts';
-import { createRepository } from '../support/git-repository.ts';
-import { freshDatabase, postgresServer } from '../support/postgres.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+} from '../support/factories/factory-files.ts';
+import { createRepository } from '../support/git/git-repository.ts';
+import { freshDatabase, postgresServer } from '../support/databases/postgres.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 
 const server = await postgresServer();
 const suite = server.ok ? describe : describe.skip;

@@ -2,7 +2,7 @@
  * Secrets and the reconciler: missing, set later, rotated, revoked; a rotation waits for no commit and no git host.
  * contract §2, §9.1 (secrets).
  */
-import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';
+import { startGitServer, type GitServer, type TestRepository } from '../support/git/git-server.ts';
 import {
   automationFile,
   automationPath,
@@ -12,8 +12,8 @@ import {
   syncsOf,
   webhookFile,
   webhookPath,
-} from '../support/factory-files.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+} from '../support/factories/factory-files.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 
 const OLD = 'old-token-of-sixteen-or-more';
 const NEW = 'new-token-of-sixteen-or-more';

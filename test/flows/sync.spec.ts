@@ -9,8 +9,8 @@ import {
   syncsOf,
   webhookFile,
   webhookPath,
-} from '../support/factory-files.ts';
-import { bootWithRepositories, ONE, TOKEN, type ServiceWithRepositories } from '../support/git-factories.ts';
+} from '../support/factories/factory-files.ts';
+import { bootWithRepositories, ONE, TOKEN, type ServiceWithRepositories } from '../support/git/git-factories.ts';
 
 let git: ServiceWithRepositories['git'];
 let service: ServiceWithRepositories['service'];

@@ -4,11 +4,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeKey } from '../support/api-keys.ts';
-import { webhookFile, webhookPath } from '../support/factory-files.ts';
-import { createRepository, type TestRepository } from '../support/git-repository.ts';
-import { call, type Call } from '../support/recorded-io.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { makeKey } from '../support/services/api-keys.ts';
+import { webhookFile, webhookPath } from '../support/factories/factory-files.ts';
+import { createRepository, type TestRepository } from '../support/git/git-repository.ts';
+import { call, type Call } from '../support/services/recorded-io.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 
 let service: TestService;
 let folder: string;

@@ -4,9 +4,14 @@
  */
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { factoryFolder, type AutomationFile, type FactoryFolder, type FactoryTree } from '../support/factory-folder.ts';
-import { exchange, type HeaderLines, type RawAnswer } from '../support/raw-http.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+import {
+  factoryFolder,
+  type AutomationFile,
+  type FactoryFolder,
+  type FactoryTree,
+} from '../support/factories/factory-folder.ts';
+import { exchange, type HeaderLines, type RawAnswer } from '../support/network/raw-http.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 
 const TOKEN = 'bearer-token-of-the-tests';
 const HASH_AND_PROMPT = JSON.stringify(['/bin/sh', '-c', 'sha256sum event-payload.json; cat prompt.md']);

@@ -5,9 +5,9 @@
 import { randomUUID } from 'node:crypto';
 import { openApiDocument } from '#contracts';
 import { insert } from '../../apps/server/store/database/transactions.ts';
-import { deliver } from '../support/factory-files.ts';
-import { factoryFolder } from '../support/factory-folder.ts';
-import { bootService, type TestService } from '../support/service.ts';
+import { deliver } from '../support/factories/factory-files.ts';
+import { factoryFolder } from '../support/factories/factory-folder.ts';
+import { bootService, type TestService } from '../support/services/service.ts';
 
 type Json = Record<string, unknown>;
 

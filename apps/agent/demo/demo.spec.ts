@@ -5,7 +5,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { agentFolders, type AgentFolders, type AgentProcess, startAgent } from '../../../test/support/agent-process.ts';
+import {
+  agentFolders,
+  type AgentFolders,
+  type AgentProcess,
+  startAgent,
+} from '../../../test/support/agents/agent-process.ts';
 import { type DemoStep, ENVELOPE_BEGINS } from './demo-steps.ts';
 
 /** A prompt that dictates these steps to the demo model. */

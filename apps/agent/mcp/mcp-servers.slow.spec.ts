@@ -3,9 +3,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { McpServer } from '@agentclientprotocol/sdk';
-import { agentFolders, type AgentFolders, type AgentProcess, startAgent } from '../../../test/support/agent-process.ts';
-import { type FakeModelServer, startFakeModelServer } from '../../../test/support/fake-model-server.ts';
-import { type McpHttpServer, startMcpHttpServer } from '../../../test/support/mcp-http-server.ts';
+import {
+  agentFolders,
+  type AgentFolders,
+  type AgentProcess,
+  startAgent,
+} from '../../../test/support/agents/agent-process.ts';
+import { type FakeModelServer, startFakeModelServer } from '../../../test/support/models/fake-model-server.ts';
+import { type McpHttpServer, startMcpHttpServer } from '../../../test/support/agents/mcp-http-server.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const KEY = 'sk-model-key-0815';
@@ -36,8 +41,8 @@ afterAll(async () => {
 function stdio(name: string, env: Record<string, string> = {}): McpServer {
   const args = [
     '--import',
-    join(ROOT, 'test/support/typescript-loader.mjs'),
-    join(ROOT, 'test/support/mcp-program.ts'),
+    join(ROOT, 'test/support/processes/typescript-loader.mjs'),
+    join(ROOT, 'test/support/agents/mcp-program.ts'),
   ];
   return {
     name,

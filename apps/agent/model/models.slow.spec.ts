@@ -3,16 +3,21 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { agentFolders, type AgentFolders, type AgentProcess, startAgent } from '../../../test/support/agent-process.ts';
-import { SOURCE_AGENT } from '../../../test/support/source-agent.ts';
-import { startConnectProxy } from '../../../test/support/connect-proxy.ts';
-import { freePort } from '../../../test/support/ports.ts';
+import {
+  agentFolders,
+  type AgentFolders,
+  type AgentProcess,
+  startAgent,
+} from '../../../test/support/agents/agent-process.ts';
+import { SOURCE_AGENT } from '../../../test/support/agents/source-agent.ts';
+import { startConnectProxy } from '../../../test/support/network/connect-proxy.ts';
+import { freePort } from '../../../test/support/network/ports.ts';
 import {
   type FakeModelServer,
   type Reply,
   type Script,
   startFakeModelServer,
-} from '../../../test/support/fake-model-server.ts';
+} from '../../../test/support/models/fake-model-server.ts';
 import { BUILT_IN_AGENT } from '../../server/execution/agent/agents.ts';
 
 const KEY = 'sk-very-secret-key-4711';

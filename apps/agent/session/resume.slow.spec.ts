@@ -1,8 +1,13 @@
 /** Sessions over the life of several agent processes: what survives a kill, and what is left of one. */
 import { appendFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { agentFolders, type AgentFolders, type AgentProcess, startAgent } from '../../../test/support/agent-process.ts';
-import { type FakeModelServer, startFakeModelServer } from '../../../test/support/fake-model-server.ts';
+import {
+  agentFolders,
+  type AgentFolders,
+  type AgentProcess,
+  startAgent,
+} from '../../../test/support/agents/agent-process.ts';
+import { type FakeModelServer, startFakeModelServer } from '../../../test/support/models/fake-model-server.ts';
 
 let folders: AgentFolders;
 let server: FakeModelServer;

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { APITimeoutError } from '#client';
-import { freePort } from '../../../test/support/ports.ts';
+import { freePort } from '../../../test/support/network/ports.ts';
 import { exchange, unreachable } from './request.ts';
-import { call, type CallOptions } from '../../../test/support/recorded-io.ts';
+import { call, type CallOptions } from '../../../test/support/services/recorded-io.ts';
 import { version } from '../version.ts';
 
 const KEY = `mw_${'k'.repeat(43)}`;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { call } from '../../../test/support/recorded-io.ts';
+import { call } from '../../../test/support/services/recorded-io.ts';
 
 let folder: string;
 beforeEach(() => {

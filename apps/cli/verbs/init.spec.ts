@@ -19,7 +19,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
-import { call } from '../../../test/support/recorded-io.ts';
+import { call } from '../../../test/support/services/recorded-io.ts';
 import { starterFiles } from '../starter/starter-files.ts';
 
 let folder: string;

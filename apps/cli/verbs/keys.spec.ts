@@ -2,8 +2,8 @@
  * `millwright keys` and `audit` against a real service: a key is printed alone and once, works at once and ends at
  * once.
  */
-import { bootService, type TestService } from '../../../test/support/service.ts';
-import { call, type Call } from '../../../test/support/recorded-io.ts';
+import { bootService, type TestService } from '../../../test/support/services/service.ts';
+import { call, type Call } from '../../../test/support/services/recorded-io.ts';
 
 let test: TestService;
 let factoryUid: string;

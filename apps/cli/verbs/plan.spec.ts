@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { call, type Call } from '../../../test/support/recorded-io.ts';
+import { call, type Call } from '../../../test/support/services/recorded-io.ts';
 import { Output } from '../terminal/output.ts';
 import { printPlanned, type PrintablePlan } from '../reports/plan-report.ts';
 

@@ -1,9 +1,9 @@
 /** Following and answering a run that asks permission, with an agent that asks what its prompt says. */
 import { Writable } from 'node:stream';
-import { talks, type Talks } from '../../../test/support/agent-talks.ts';
-import { call, type Call } from '../../../test/support/recorded-io.ts';
-import { script, scriptedProfiles } from '../../../test/support/scripted-profile.ts';
-import { bootService, type TestService } from '../../../test/support/service.ts';
+import { talks, type Talks } from '../../../test/support/agents/agent-talks.ts';
+import { call, type Call } from '../../../test/support/services/recorded-io.ts';
+import { script, scriptedProfiles } from '../../../test/support/agents/scripted-profile.ts';
+import { bootService, type TestService } from '../../../test/support/services/service.ts';
 import { LogPrinter } from '../run-log/log-printer.ts';
 
 let service: TestService;

@@ -2,8 +2,8 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bootService, eventually, type TestService } from '../../../test/support/service.ts';
-import { call, type Call, type CallOptions } from '../../../test/support/recorded-io.ts';
+import { bootService, eventually, type TestService } from '../../../test/support/services/service.ts';
+import { call, type Call, type CallOptions } from '../../../test/support/services/recorded-io.ts';
 
 /** Does what the first word of its prompt says. */
 const AGENT = `

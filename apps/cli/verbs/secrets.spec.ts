@@ -6,8 +6,8 @@ import { readKeyFile } from '../../server/process/key-files.ts';
 import { SecretReader } from '../../server/secrets/secret-reader.ts';
 import { Vault } from '../../server/secrets/vault.ts';
 import { SecretStore } from '../../server/store/secrets/secrets.ts';
-import { bootService, type TestService } from '../../../test/support/service.ts';
-import { call, type Call, type CallOptions } from '../../../test/support/recorded-io.ts';
+import { bootService, type TestService } from '../../../test/support/services/service.ts';
+import { call, type Call, type CallOptions } from '../../../test/support/services/recorded-io.ts';
 
 /** Long enough for any webhook, and findable in any output. */
 const VALUE = 'hunter2-hunter2-hunter2-hunter2';

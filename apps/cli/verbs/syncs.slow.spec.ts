@@ -5,9 +5,9 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { createRepository } from '../../../test/support/git-repository.ts';
-import { bootService, type TestService } from '../../../test/support/service.ts';
-import { call, type Call } from '../../../test/support/recorded-io.ts';
+import { createRepository } from '../../../test/support/git/git-repository.ts';
+import { bootService, type TestService } from '../../../test/support/services/service.ts';
+import { call, type Call } from '../../../test/support/services/recorded-io.ts';
 
 let test: TestService;
 let folder: string;

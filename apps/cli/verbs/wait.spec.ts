@@ -8,8 +8,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Factory, FactoryStatus, RevisionStatus, Sync } from '#contracts';
-import { call, type Call } from '../../../test/support/recorded-io.ts';
-import { eventually } from '../../../test/support/service.ts';
+import { call, type Call } from '../../../test/support/services/recorded-io.ts';
+import { eventually } from '../../../test/support/services/service.ts';
 
 const COMMIT = 'c0ffee'.padEnd(40, '0');
 const OTHER = 'beef'.padEnd(40, '1');

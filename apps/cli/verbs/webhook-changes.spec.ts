@@ -5,8 +5,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bootService, type TestService } from '../../../test/support/service.ts';
-import { call, type Call, type CallOptions } from '../../../test/support/recorded-io.ts';
+import { bootService, type TestService } from '../../../test/support/services/service.ts';
+import { call, type Call, type CallOptions } from '../../../test/support/services/recorded-io.ts';
 
 let test: TestService;
 let folder: string;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { CommandEnd } from '#runs';
 import { storesOf, type Stores } from '../../../test/conformance/backends.ts';
 import { claimRun, newId, runOf } from '../../../test/conformance/seeds.ts';
-import { eventually } from '../../../test/support/service.ts';
+import { eventually } from '../../../test/support/services/service.ts';
 import type { Config } from '../config/config.ts';
 import { Metrics } from '../process/metrics.ts';
 import { Log } from '../process/log.ts';

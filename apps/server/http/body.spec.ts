@@ -1,6 +1,6 @@
 /** How deep a body nests, and how long it may take. contract §3. */
 import fastify from 'fastify';
-import { connectRaw, requestHead } from '../../../test/support/raw-http.ts';
+import { connectRaw, requestHead } from '../../../test/support/network/raw-http.ts';
 import { RefusalError } from './error-codes.ts';
 import { depthOf, parseJsonBodies } from './body.ts';
 import { beginRecord } from './requests.ts';

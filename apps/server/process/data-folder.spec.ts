@@ -2,7 +2,7 @@
 import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startProgram, type ChildProgram } from '../../../test/support/child-program.ts';
+import { startProgram, type ChildProgram } from '../../../test/support/processes/child-program.ts';
 import { DataFolderError, lockDataFolder } from './data-folder.ts';
 
 const HOLDER = 'test/conformance/programs/hold-folder.ts';

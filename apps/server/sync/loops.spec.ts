@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { storesOf, type Stores } from '../../../test/conformance/backends.ts';
 import { newId, seedFactory } from '../../../test/conformance/seeds.ts';
-import { eventually } from '../../../test/support/service.ts';
+import { eventually } from '../../../test/support/services/service.ts';
 import { Metrics } from '../process/metrics.ts';
 import { openDatabase } from '../store/open-database.ts';
 import type { Factory } from '../store/factories/factory-rows.ts';

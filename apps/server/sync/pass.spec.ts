@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { TreeFile } from '#definitions';
 import { storesOf, type Stores } from '../../../test/conformance/backends.ts';
 import { newId, sealing, seedFactory } from '../../../test/conformance/seeds.ts';
-import { eventually } from '../../../test/support/service.ts';
+import { eventually } from '../../../test/support/services/service.ts';
 import { conditionsOf, factoryStateOf, type SyncPolicy } from '#reconcile';
 import type { Access } from '../store/access/access.ts';
 import { openDatabase } from '../store/open-database.ts';

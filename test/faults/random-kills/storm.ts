@@ -14,9 +14,9 @@ import {
   watchMoves,
   type Promised,
   type Records,
-} from '../../support/run-invariants.ts';
+} from '../../support/runs/run-invariants.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
-import { startServiceProcess, type ServiceProcess } from '../../support/service-process.ts';
+import { startServiceProcess, type ServiceProcess } from '../../support/services/service-process.ts';
 
 export interface Storm {
   runs: number;

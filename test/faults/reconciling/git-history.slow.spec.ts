@@ -6,8 +6,8 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { environment } from '../../support/git-repository.ts';
-import { historyOf, readRepository, type ReadRepository } from '../../support/read-repository.ts';
+import { environment } from '../../support/git/git-repository.ts';
+import { historyOf, readRepository, type ReadRepository } from '../../support/git/read-repository.ts';
 import { COMMITS_MAX, type Source } from '../../../apps/server/sync/sources/source.ts';
 
 /** The cache itself does not say where it comes from. */

@@ -12,7 +12,7 @@ import {
   type ReadRepository,
   snapshotOf,
   which,
-} from '../../support/read-repository.ts';
+} from '../../support/git/read-repository.ts';
 import {
   headerBy,
   replaceTip,
@@ -22,7 +22,7 @@ import {
   signTip,
   tipWithHeaders,
   tipWithSignature,
-} from '../../support/signing-keys.ts';
+} from '../../support/git/signing-keys.ts';
 import type { GitSourceOptions } from '../../../apps/server/sync/sources/git/git-source.ts';
 import type { Source } from '../../../apps/server/sync/sources/source.ts';
 

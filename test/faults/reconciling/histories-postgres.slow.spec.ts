@@ -1,5 +1,5 @@
 /** The same histories on PostgreSQL, where replicas really are two: a few of them. SYNC_SEED repeats them. */
-import { freshDatabase, postgresServer } from '../../support/postgres.ts';
+import { freshDatabase, postgresServer } from '../../support/databases/postgres.ts';
 import { expectInvariants, timeMsFor } from '../../support/sync-histories/spec.ts';
 
 const COUNT = 20;

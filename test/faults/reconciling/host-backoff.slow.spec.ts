@@ -3,9 +3,16 @@
  * once. contract §9.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { startGitServer, type GitServer } from '../../support/git-server.ts';
-import { deliver, statusOf, syncAndGetStatus, syncsOf, webhookFile, webhookPath } from '../../support/factory-files.ts';
-import { bootService, eventually, type TestService } from '../../support/service.ts';
+import { startGitServer, type GitServer } from '../../support/git/git-server.ts';
+import {
+  deliver,
+  statusOf,
+  syncAndGetStatus,
+  syncsOf,
+  webhookFile,
+  webhookPath,
+} from '../../support/factories/factory-files.ts';
+import { bootService, eventually, type TestService } from '../../support/services/service.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const FACTORIES = 10;

@@ -8,9 +8,9 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGitSource } from '../../../apps/server/sync/sources/git/git-source.ts';
-import { automationPath, deliver, webhookFile, webhookPath } from '../../support/factory-files.ts';
-import { environment, type CommittedEntry } from '../../support/git-repository.ts';
-import { startGitServer, type GitServer, type TestRepository } from '../../support/git-server.ts';
+import { automationPath, deliver, webhookFile, webhookPath } from '../../support/factories/factory-files.ts';
+import { environment, type CommittedEntry } from '../../support/git/git-repository.ts';
+import { startGitServer, type GitServer, type TestRepository } from '../../support/git/git-server.ts';
 import {
   commitTree,
   fastImport,
@@ -18,10 +18,10 @@ import {
   writeTree,
   writeZeros,
   type RawEntry,
-} from '../../support/raw-objects.ts';
-import { call } from '../../support/recorded-io.ts';
-import { eventually } from '../../support/service.ts';
-import { startServiceProcess, type ServiceProcess } from '../../support/service-process.ts';
+} from '../../support/git/raw-objects.ts';
+import { call } from '../../support/services/recorded-io.ts';
+import { eventually } from '../../support/services/service.ts';
+import { startServiceProcess, type ServiceProcess } from '../../support/services/service-process.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const GOOD = webhookFile('hook-token');

@@ -14,18 +14,18 @@ import {
   webhookFile,
   webhookPath,
   type FactoryStatus,
-} from '../../support/factory-files.ts';
-import { startGitServer, type Fault, type GitServer, type TestRepository } from '../../support/git-server.ts';
+} from '../../support/factories/factory-files.ts';
+import { startGitServer, type Fault, type GitServer, type TestRepository } from '../../support/git/git-server.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
-import { startServiceProcess, type ServiceProcess } from '../../support/service-process.ts';
-import { eventually } from '../../support/service.ts';
+import { startServiceProcess, type ServiceProcess } from '../../support/services/service-process.ts';
+import { eventually } from '../../support/services/service.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const FILES = {
   [webhookPath('orders')]: webhookFile('hook-token'),
   [automationPath('triage')]: automationFile(['orders']),
 };
-const PROGRAM = 'test/support/crashing-passes.ts';
+const PROGRAM = 'test/support/processes/crashing-passes.ts';
 const SEED = Number(process.env['SYNC_SEED'] ?? Date.now() % 1_000_000);
 const KILLS = 18;
 /** Longest that git waits for a host that says nothing, and some more. */

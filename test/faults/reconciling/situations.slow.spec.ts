@@ -21,17 +21,17 @@ import {
   webhookPath,
   type FactoryStatus,
   type SyncItem,
-} from '../../support/factory-files.ts';
+} from '../../support/factories/factory-files.ts';
 import {
   hideRepository,
   startGitServer,
   type Fault,
   type GitServer,
   type TestRepository,
-} from '../../support/git-server.ts';
-import { call } from '../../support/recorded-io.ts';
-import { bootService, eventually, type TestService } from '../../support/service.ts';
-import { signingKeys, signTip } from '../../support/signing-keys.ts';
+} from '../../support/git/git-server.ts';
+import { call } from '../../support/services/recorded-io.ts';
+import { bootService, eventually, type TestService } from '../../support/services/service.ts';
+import { signingKeys, signTip } from '../../support/git/signing-keys.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const NEXT = 'next-token-of-sixteen-or-more';

@@ -9,10 +9,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGitSource, type GitSourceOptions } from '../../../apps/server/sync/sources/git/git-source.ts';
 import type { Snapshot } from '../../../apps/server/sync/sources/source.ts';
-import { deliver, statusOf, syncAndGetStatus, syncsOf, webhookFile, webhookPath } from '../../support/factory-files.ts';
-import { createRepository, type TestRepository } from '../../support/git-repository.ts';
-import { bootService, eventually, type TestService } from '../../support/service.ts';
-import { makeKey, startSshServer, whyNoSshd, type SshServer } from '../../support/ssh-server.ts';
+import {
+  deliver,
+  statusOf,
+  syncAndGetStatus,
+  syncsOf,
+  webhookFile,
+  webhookPath,
+} from '../../support/factories/factory-files.ts';
+import { createRepository, type TestRepository } from '../../support/git/git-repository.ts';
+import { bootService, eventually, type TestService } from '../../support/services/service.ts';
+import { makeKey, startSshServer, whyNoSshd, type SshServer } from '../../support/git/ssh-server.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const obstacle = whyNoSshd();

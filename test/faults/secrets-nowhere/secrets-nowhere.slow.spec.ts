@@ -8,11 +8,11 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { Client } from 'pg';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { startGitServer, type GitServer } from '../../support/git-server.ts';
-import { formsOf, secretsIn } from '../../support/plain-secrets.ts';
-import { freshDatabase, postgresServer } from '../../support/postgres.ts';
-import { eventually } from '../../support/service.ts';
-import { startServiceProcess } from '../../support/service-process.ts';
+import { startGitServer, type GitServer } from '../../support/git/git-server.ts';
+import { formsOf, secretsIn } from '../../support/ledger/plain-secrets.ts';
+import { freshDatabase, postgresServer } from '../../support/databases/postgres.ts';
+import { eventually } from '../../support/services/service.ts';
+import { startServiceProcess } from '../../support/services/service-process.ts';
 import { plainMark, Story } from './story.ts';
 
 /** What holds keys because that is what it is for. */

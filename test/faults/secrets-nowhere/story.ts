@@ -3,12 +3,12 @@
  * secret where it does not belong.
  */
 import { createHmac, randomBytes } from 'node:crypto';
-import { automationFile, automationPath, webhookFile, webhookPath } from '../../support/factory-files.ts';
-import type { GitServer } from '../../support/git-server.ts';
-import { allArguments, secretsIn } from '../../support/plain-secrets.ts';
-import { exchange, type HeaderLines } from '../../support/raw-http.ts';
-import { eventually } from '../../support/service.ts';
-import { startServiceProcess, type ServiceProcess } from '../../support/service-process.ts';
+import { automationFile, automationPath, webhookFile, webhookPath } from '../../support/factories/factory-files.ts';
+import type { GitServer } from '../../support/git/git-server.ts';
+import { allArguments, secretsIn } from '../../support/ledger/plain-secrets.ts';
+import { exchange, type HeaderLines } from '../../support/network/raw-http.ts';
+import { eventually } from '../../support/services/service.ts';
+import { startServiceProcess, type ServiceProcess } from '../../support/services/service-process.ts';
 
 /** What stands between two looks at the arguments of processes, in milliseconds. */
 const POLL_MS = 40;

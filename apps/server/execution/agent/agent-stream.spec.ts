@@ -5,7 +5,7 @@
 import { jest } from '@jest/globals';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { OverflowError, UnreadOutputError } from './agent-failures.ts';
-import { eventually } from '../../../../test/support/service.ts';
+import { eventually } from '../../../../test/support/services/service.ts';
 import { AgentStream } from './agent-stream.ts';
 
 it('hands updates on, drops what nobody asked for, and prints nothing', async () => {

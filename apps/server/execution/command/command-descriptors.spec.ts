@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { sandboxHere } from '../../../../test/support/sandboxed-command.ts';
+import { sandboxHere } from '../../../../test/support/agents/sandboxed-command.ts';
 import { ownDescriptors } from './command-preparation.ts';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -35,8 +35,8 @@ async function output(kind: string, script: string): Promise<string> {
   const args = [
     '--conditions=source',
     '--import',
-    './test/support/typescript-loader.mjs',
-    'test/support/command-program.ts',
+    './test/support/processes/typescript-loader.mjs',
+    'test/support/processes/command-program.ts',
     kind,
     join(base, 'data'),
     script,

@@ -5,7 +5,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sandboxHere, startSandboxed, type SandboxedCommand } from '../../../../test/support/sandboxed-command.ts';
+import {
+  sandboxHere,
+  startSandboxed,
+  type SandboxedCommand,
+} from '../../../../test/support/agents/sandboxed-command.ts';
 
 const MIB = 1_024 ** 2;
 

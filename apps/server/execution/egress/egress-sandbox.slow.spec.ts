@@ -9,7 +9,11 @@ import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EgressRules, readHostPattern } from '#isolation';
-import { type SandboxedCommand, sandboxHere, startSandboxed } from '../../../../test/support/sandboxed-command.ts';
+import {
+  type SandboxedCommand,
+  sandboxHere,
+  startSandboxed,
+} from '../../../../test/support/agents/sandboxed-command.ts';
 import { ownerOf } from '../sandbox/sandboxes.ts';
 import { prepareWorkspace } from '../workspace/workspaces.ts';
 

@@ -6,8 +6,8 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hostPatternOfUrl, type HostPattern } from '#isolation';
-import { eventually } from '../../../../test/support/service.ts';
-import { startGitServer, type GitServer, type TestRepository } from '../../../../test/support/git-server.ts';
+import { eventually } from '../../../../test/support/services/service.ts';
+import { startGitServer, type GitServer, type TestRepository } from '../../../../test/support/git/git-server.ts';
 import { checkGitUrl } from '../../sync/sources/git/git-urls.ts';
 import { Repositories } from './repositories.ts';
 import type { RepositoryAccess } from './repositories-access.ts';

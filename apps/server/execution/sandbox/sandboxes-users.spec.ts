@@ -5,7 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sandboxHere, startSandboxed } from '../../../../test/support/sandboxed-command.ts';
+import { sandboxHere, startSandboxed } from '../../../../test/support/agents/sandboxed-command.ts';
 import { bubblewrapCandidates } from './sandboxes-bubblewrap.ts';
 import { findTools, STANDARD_PATH } from '../../process/program.ts';
 import { ownerOf, type Sandbox } from './sandboxes.ts';

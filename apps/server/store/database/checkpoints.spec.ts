@@ -4,7 +4,7 @@ import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { startProgram } from '../../../../test/support/child-program.ts';
+import { startProgram } from '../../../../test/support/processes/child-program.ts';
 import { Checkpoints } from './checkpoints.ts';
 
 /** One row of this takes two pages or three. */

@@ -1,6 +1,6 @@
 /** What a PostgreSQL server reads out of the arrays that it is sent in binary. */
 import { Client, types } from 'pg';
-import { postgresServer } from '../../../../../test/support/postgres.ts';
+import { postgresServer } from '../../../../../test/support/databases/postgres.ts';
 import type { SqlValue } from '../transactions.ts';
 import { encodeColumn } from './postgres-statements.ts';
 

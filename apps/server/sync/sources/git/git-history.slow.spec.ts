@@ -4,7 +4,7 @@
  */
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { historyOf, readRepository, type ReadRepository } from '../../../../../test/support/read-repository.ts';
+import { historyOf, readRepository, type ReadRepository } from '../../../../../test/support/git/read-repository.ts';
 import type { Source } from '../source.ts';
 
 const never = new AbortController().signal;

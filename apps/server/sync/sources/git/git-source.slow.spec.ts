@@ -21,7 +21,7 @@ import {
   hideRepository,
   startGitServer,
   type TestRepository,
-} from '../../../../../test/support/git-server.ts';
+} from '../../../../../test/support/git/git-server.ts';
 import { createGitSource, type GitSourceOptions } from './git-source.ts';
 import type { Gate } from './git-session.ts';
 import type { Snapshot, Source } from '../source.ts';

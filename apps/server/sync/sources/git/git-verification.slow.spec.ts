@@ -8,7 +8,7 @@ import {
   readRepository,
   type ReadRepository,
   snapshotOf,
-} from '../../../../../test/support/read-repository.ts';
+} from '../../../../../test/support/git/read-repository.ts';
 import {
   headerBy,
   replaceTip,
@@ -19,7 +19,7 @@ import {
   tamperedTip,
   tipWithHeaders,
   tipWithSignature,
-} from '../../../../../test/support/signing-keys.ts';
+} from '../../../../../test/support/git/signing-keys.ts';
 import type { GitSourceOptions } from './git-source.ts';
 import type { Source } from '../source.ts';
 

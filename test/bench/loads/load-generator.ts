@@ -1,0 +1,228 @@
+/**
+ * A lean load generator: keep-alive sockets with one request in flight on each, as fast as answers come or at a pace.
+ * Loopback only, bounded in count and time.
+ */
+import { connect, type Socket } from 'node:net';
+import { quantile } from '../figures/figures.ts';
+
+export interface Load {
+  port: number;
+  connections: number;
+  /** How many requests are sent in all. */
+  count: number;
+  /** No request is sent after this time. */
+  secondsMax: number;
+  /**
+   * Requests that are due in a second, whatever the answers take; undefined: the next one when the one before was
+   * answered.
+   */
+  perSecond?: number;
+  /** How many addresses of loopback the sockets come from. */
+  addresses: number;
+  /** Bytes of the n-th request. */
+  request(n: number): Buffer;
+  /** HTTP, if not said. */
+  protocol?: Protocol;
+}
+
+/** What is said on a connection besides the requests, and how their answers look. */
+export interface Protocol {
+  /** Sent once, before the first request. */
+  greeting(connection: number): Buffer;
+  /** A request as this connection sends it. */
+  request(bytes: Buffer, connection: number): Buffer;
+  /** The answer in what came since the request was sent; undefined until it is complete. */
+  answerIn(bytes: Buffer): Answer | undefined;
+}
+
+export interface Answer {
+  status: string;
+  /** The server closes the connection behind it. */
+  closes: boolean;
+}
+
+export interface LoadResult {
+  /** Answered ones. */
+  requests: number;
+  seconds: number;
+  perSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  maxMs: number;
+  /** Answers by status; `broken`: connections that ended before their answer. */
+  statuses: Record<string, number>;
+}
+
+const HTTP: Protocol = { greeting: () => Buffer.alloc(0), request: (bytes) => bytes, answerIn: httpAnswerIn };
+
+/** 127.0.0.1 is the servers'. */
+const FIRST_ADDRESS = 2;
+/** A server that takes no connection this often in a row is not there. */
+const FAILED_CONNECTS_MAX = 50;
+/** Between two attempts to connect, so that a server that restarts is not hammered. Milliseconds. */
+const CONNECT_AGAIN_MS = 20;
+
+/**
+ * Sends the load and answers what came back. At a pace, a request that had to wait for a free socket counts from when
+ * it was due; one whose socket was free counts from when it was written, so that the generator's own timers are
+ * nobody's latency. Rejects when nobody listens.
+ */
+export async function generate(load: Load): Promise<LoadResult> {
+  const course = new Course(load);
+  await Promise.all(
+    Array.from({ length: Math.min(load.connections, load.count) }, (_, index) =>
+      new Connection(load, course, index).run(),
+    ),
+  );
+  return course.result();
+}
+
+/** What all sockets share: which request is next, when it is due, and what was seen. */
+class Course {
+  private readonly load: Load;
+  private readonly beganAtMs = performance.now();
+  private readonly latencies: number[] = [];
+  private readonly statuses: Record<string, number> = {};
+  private next = 0;
+
+  constructor(load: Load) {
+    this.load = load;
+  }
+
+  take(): number | undefined {
+    if (this.next >= this.load.count || performance.now() - this.beganAtMs >= this.load.secondsMax * 1_000)
+      return undefined;
+    return this.next++;
+  }
+
+  dueAtMs(n: number): number {
+    return this.load.perSecond === undefined ? 0 : this.beganAtMs + (n * 1_000) / this.load.perSecond;
+  }
+
+  answered(status: string, latencyMs: number): void {
+    this.latencies.push(latencyMs);
+    this.count(status);
+  }
+
+  count(status: string): void {
+    this.statuses[status] = (this.statuses[status] ?? 0) + 1;
+  }
+
+  result(): LoadResult {
+    const seconds = (performance.now() - this.beganAtMs) / 1_000;
+    const [requests, of] = [this.latencies.length, (share: number) => quantile(this.latencies, share)];
+    return {
+      requests,
+      seconds,
+      perSecond: requests / seconds,
+      p50Ms: of(0.5),
+      p99Ms: of(0.99),
+      maxMs: of(1),
+      statuses: this.statuses,
+    };
+  }
+}
+
+/** One socket after the other, for as long as there is something to send. */
+class Connection {
+  private readonly load: Load;
+  private readonly course: Course;
+  private readonly localAddress: string | undefined;
+  private readonly index: number;
+  private readonly protocol: Protocol;
+  private socket: Socket | undefined;
+  /** Taken, and not yet written. */
+  private waiting: number | undefined;
+  private countsFromMs: number | undefined;
+  private received: Buffer | undefined;
+  private failedConnects = 0;
+  private over: { resolve(): void; reject(error: Error): void } | undefined;
+
+  constructor(load: Load, course: Course, index: number) {
+    this.load = load;
+    this.course = course;
+    this.index = index;
+    this.protocol = load.protocol ?? HTTP;
+    this.localAddress = load.addresses > 1 ? `127.0.0.${FIRST_ADDRESS + (index % load.addresses)}` : undefined;
+  }
+
+  run(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.over = { resolve, reject };
+      this.open();
+    });
+  }
+
+  private open(): void {
+    const socket = connect({ port: this.load.port, host: '127.0.0.1', localAddress: this.localAddress });
+    this.socket = socket;
+    socket.setNoDelay(true);
+    socket.once('connect', () => {
+      this.failedConnects = 0;
+      const greeting = this.protocol.greeting(this.index);
+      if (greeting.length > 0) socket.write(greeting);
+      this.send();
+    });
+    socket.on('data', (chunk) => this.read(chunk));
+    socket.on('error', () => undefined); // its end follows
+    socket.once('close', () => this.lost());
+  }
+
+  private send(): void {
+    this.waiting ??= this.course.take();
+    if (this.waiting === undefined) return this.end();
+    const nowMs = performance.now();
+    const dueAtMs = this.course.dueAtMs(this.waiting);
+    if (dueAtMs > nowMs) setTimeout(() => this.write(performance.now()), dueAtMs - nowMs);
+    else this.write(dueAtMs === 0 ? nowMs : dueAtMs);
+  }
+
+  /** Not while there is no connection: the next one sends. */
+  private write(countsFromMs: number): void {
+    if (this.waiting === undefined || this.socket?.writable !== true || this.socket.connecting) return;
+    this.countsFromMs = countsFromMs;
+    this.socket.write(this.protocol.request(this.load.request(this.waiting), this.index));
+    this.waiting = undefined;
+  }
+
+  private read(chunk: Buffer): void {
+    this.received = this.received === undefined ? chunk : Buffer.concat([this.received, chunk]);
+    const answer = this.protocol.answerIn(this.received);
+    if (answer === undefined || this.countsFromMs === undefined) return;
+    this.course.answered(answer.status, performance.now() - this.countsFromMs);
+    this.received = undefined;
+    this.countsFromMs = undefined;
+    if (answer.closes) this.socket?.destroy();
+    else this.send();
+  }
+
+  private lost(): void {
+    if (this.over === undefined) return;
+    if (this.countsFromMs !== undefined) this.course.count('broken');
+    this.countsFromMs = undefined;
+    this.received = undefined;
+    this.failedConnects += 1;
+    if (this.failedConnects > FAILED_CONNECTS_MAX)
+      this.over.reject(new Error(`nobody takes connections on port ${this.load.port}`));
+    else if (this.failedConnects === 1) this.open();
+    else setTimeout(() => this.open(), CONNECT_AGAIN_MS);
+  }
+
+  private end(): void {
+    const { over } = this;
+    this.over = undefined;
+    this.socket?.destroy();
+    over?.resolve();
+  }
+}
+
+/** The answer, once it is complete; every server measured here says how long its answers are. */
+function httpAnswerIn(bytes: Buffer): Answer | undefined {
+  const end = bytes.indexOf('\r\n\r\n');
+  if (end < 0) return undefined;
+  const head = bytes.toString('latin1', 0, end + 2);
+  const length = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0);
+  return bytes.length < end + 4 + length
+    ? undefined
+    : { status: head.slice(9, 12), closes: /\r\nconnection: *close/i.test(head) };
+}

@@ -1,0 +1,57 @@
+/** The built service as a process of its own, with nothing beside it. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../../support/network/ports.ts';
+
+export interface ServiceAlone {
+  url: string;
+  process: ChildProcess;
+  stop(): Promise<void>;
+}
+
+/** A process that loads tens of thousands of webhooks on a busy machine takes a while. */
+const READY_MS_MAX = 180_000;
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+
+/** Starts it and answers when it is ready. Throws when it ends before, or is not ready within three minutes. */
+export async function startAlone(
+  dataDir: string,
+  adminKey: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<ServiceAlone> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const env = {
+    PATH: process.env['PATH'],
+    MILLWRIGHT_PORT: String(port),
+    MILLWRIGHT_DATA_DIR: dataDir,
+    MILLWRIGHT_ADMIN_KEY: adminKey,
+    MILLWRIGHT_API_RATE: '0',
+    MILLWRIGHT_LOG_LEVEL: 'error',
+    ...environment,
+  };
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', '--enable-source-maps', join(root, 'apps/cli/millwright.mjs'), 'start'],
+    { stdio: ['ignore', 'ignore', 'inherit'], env },
+  );
+  const givenUpAtMs = performance.now() + READY_MS_MAX;
+  while (
+    !(await fetch(`${url}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    ))
+  ) {
+    if (child.exitCode !== null || performance.now() > givenUpAtMs) throw new Error('the service did not start');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return { url, process: child, stop: () => stopped(child) };
+}
+
+async function stopped(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = new Promise((resolve) => child.once('close', resolve));
+  child.kill('SIGTERM');
+  await gone;
+}
