@@ -22,6 +22,7 @@ import type {
   WrittenTrigger,
   WrittenWebhookTrigger,
 } from './types.ts';
+import type { RuleId } from './rules/rules.ts';
 
 const NO_POSITIONS: FilePositions = { value: () => FILE_START, key: () => FILE_START, plainText: () => undefined };
 /** UIDs of webhooks: 130 bits in lower-case Crockford base32. contract §1.3 (Identifiers). */
@@ -170,6 +171,6 @@ function checkGroup(group: string | undefined, triggers: readonly WrittenTrigger
   }
 }
 
-function report(reader: TriggerReader, pointer: string, rule: string, message: string): void {
+function report(reader: TriggerReader, pointer: string, rule: RuleId, message: string): void {
   reader.problems.push(problemAt(reader.path, reader.positions.value(pointer), rule, message));
 }

@@ -34,7 +34,7 @@ export type FileKeys = Readonly<Record<string, JsonValue | undefined>>;
 export interface ValueProblem {
   pointer: string;
   severity: Problem['severity'];
-  rule: string;
+  rule: Problem['rule'];
   message: string;
 }
 

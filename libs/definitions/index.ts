@@ -3,7 +3,7 @@ export * from './types.ts';
 export { readDefinitions, readingSteps, DEFINITION_FILES_MAX } from './read.ts';
 export { checkReferences } from './references/references.ts';
 export { isSkillReference } from './references/agent-references.ts';
-export { RULES, ruleOf } from './rules/rules.ts';
+export { RULES, isRuleId, ruleOf } from './rules/rules.ts';
 export type { Rule, RuleId } from './rules/rules.ts';
 export { isDefinitionPath, isValidName, classifyPath } from './definition-paths.ts';
 export type { NamedKind, PathKind } from './definition-paths.ts';

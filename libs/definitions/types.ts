@@ -29,7 +29,7 @@ export interface Problem {
   endLine?: number;
   endColumn?: number;
   severity: 'error' | 'warning';
-  /** kebab-case rule id. */
+  /** A `RuleId`; one that this version does not know where a newer service reports it. */
   rule: string;
   /** Published code of the hosted service's validator (`FF_…`), for the API. */
   code: string;

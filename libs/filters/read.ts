@@ -5,7 +5,7 @@
 import type { Failure, Field, FieldTest, NestedTest } from './evaluate.ts';
 import { isObject, isScalar, kindOf, pointerTo, type RawObject } from './json.ts';
 import { isExactNumber, readSet } from './sets.ts';
-import type { FilterOperator, FilterProblem } from './types.ts';
+import type { FilterOperator, FilterProblem, FilterRuleId } from './types.ts';
 
 /**
  * Most field names on the way from the root to a leaf: deeper than the events of any known sender, and it bounds
@@ -52,7 +52,7 @@ function readField(name: string, value: unknown, pointer: string, depth: number,
   else
     findings.problems.push({
       pointer,
-      rule: 'filter-not-json',
+      rule: 'filter-bare-scalar',
       message: 'this is no JSON value; write an array of allowed values',
     });
   return [];
@@ -168,7 +168,7 @@ function shown(name: string): string {
   return JSON.stringify(name.length > SHOWN_NAME_MAX ? `${name.slice(0, SHOWN_NAME_MAX)}…` : name);
 }
 
-function refuseLeaf(pointer: string, rule: string, message: string, findings: Findings): FieldTest[] {
+function refuseLeaf(pointer: string, rule: FilterRuleId, message: string, findings: Findings): FieldTest[] {
   countLeaf(pointer, findings);
   findings.problems.push({ pointer, rule, message });
   return [];

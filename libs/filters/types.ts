@@ -6,11 +6,27 @@
 export type JsonScalar = string | number | boolean | null;
 export type JsonValue = JsonScalar | JsonValue[] | { [key: string]: JsonValue };
 
+/** Rules that a filter can break; what each asks for stands in the registry of definitions. */
+export type FilterRuleId =
+  | 'filter-always'
+  | 'filter-bare-scalar'
+  | 'filter-empty-nested'
+  | 'filter-exists-false-with-in'
+  | 'filter-in-and-not-in'
+  | 'filter-item-not-scalar'
+  | 'filter-never'
+  | 'filter-not-object'
+  | 'filter-number-inexact'
+  | 'filter-operator-value'
+  | 'filter-operators-mixed'
+  | 'filter-too-deep'
+  | 'filter-too-many-fields'
+  | 'filter-too-many-values';
+
 /** One thing wrong with (or doubtful about) a filter. `pointer` is a JSON pointer into the filter itself. */
 export interface FilterProblem {
   pointer: string;
-  /** kebab-case rule id, for example `filter-bare-scalar`. */
-  rule: string;
+  rule: FilterRuleId;
   message: string;
 }
 

@@ -2,7 +2,7 @@
  * Problems and changes as SARIF 2.1.0, for code scanning pages and editors. OASIS SARIF 2.1.0; explanation: CI output.
  */
 import { createHash } from 'node:crypto';
-import { ruleOf, type Problem } from '#definitions';
+import { isRuleId, ruleOf, type Problem } from '#definitions';
 import { printableJson, type Report, type ReportedChange } from './report.ts';
 import { version } from '../version.ts';
 
@@ -54,6 +54,7 @@ function toRule(id: string): object {
       help: { text: CHANGE_RULES[id] },
       defaultConfiguration: { level: levelOf(id) },
     };
+  if (!isRuleId(id)) return { id };
   const { code, severity, summary } = ruleOf(id);
   return {
     id,

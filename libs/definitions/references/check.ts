@@ -3,6 +3,7 @@ import { addProblem, noProblems, problemAt, TREE_PROBLEMS_MAX, type FoundProblem
 import { ruleOf } from '../rules/rules.ts';
 import { FILE_START } from '../yaml/source-text.ts';
 import type { KnownFacts, Range, Reading } from '../types.ts';
+import type { RuleId } from '../rules/rules.ts';
 
 export interface Check {
   reading: Reading;
@@ -37,7 +38,7 @@ export function beginCheck(reading: Reading, known: KnownFacts): Check {
 }
 
 /** Reports a broken reference at a value of a file; a rule of severity error holds the file. */
-export function report(check: Check, path: string, pointer: string, rule: string, message: string): void {
+export function report(check: Check, path: string, pointer: string, rule: RuleId, message: string): void {
   addProblem(check.problems, problemAt(path, positionOf(check, path, pointer), rule, message), TREE_PROBLEMS_MAX);
   if (ruleOf(rule).severity === 'error') check.held.add(path);
 }

@@ -1,5 +1,5 @@
 /** How a defect becomes a problem: rule, severity, code, position, and the order people read them in. */
-import { ruleOf } from './rules.ts';
+import { ruleOf, type RuleId } from './rules.ts';
 import type { Problem, Range } from '../types.ts';
 
 /** Problems listed of one file: enough for any person; a hostile file breaks rules once per character. */
@@ -9,7 +9,7 @@ export const FILE_PROBLEMS_MAX = 20;
 export const TREE_PROBLEMS_MAX = 1000;
 
 /** A problem of a registered rule at a position of a file. */
-export function problemAt(path: string, range: Range, rule: string, message: string): Problem {
+export function problemAt(path: string, range: Range, rule: RuleId, message: string): Problem {
   const { code, severity } = ruleOf(rule);
   return { path, ...range, severity, rule, code, message };
 }

@@ -113,8 +113,12 @@ export const RULES = {
 
 export type RuleId = keyof typeof RULES;
 
-/** The rule of an id that another lib reports; an id that is not registered is treated as an error of its own code. */
-export function ruleOf(id: string): Rule {
-  const known: Readonly<Record<string, Rule>> = RULES;
-  return Object.hasOwn(known, id) ? (known[id] as Rule) : error(`FF_${id.toUpperCase().replaceAll('-', '_')}`, id);
+/** Whether an id is of a rule that this version knows. */
+export function isRuleId(id: string): id is RuleId {
+  return Object.hasOwn(RULES, id);
+}
+
+/** The rule of an id. */
+export function ruleOf(id: RuleId): Rule {
+  return RULES[id];
 }

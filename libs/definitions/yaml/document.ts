@@ -16,6 +16,7 @@ import { didYouMean } from '../suggest.ts';
 import type { FilePositions, Problem } from '../types.ts';
 import type { Slice } from './yaml-composer.ts';
 import { readYaml, type YamlReading } from './yaml-document.ts';
+import type { RuleId } from '../rules/rules.ts';
 
 export interface DocumentReading<Name extends DefinitionSchemaName> {
   /** The typed document as far as its shape is right; it may only apply when no error stands beside it. */
@@ -147,7 +148,7 @@ function knownKeys(error: SchemaError): string {
 }
 
 /** Two errors of the webhook's schema that mean something together. */
-function webhookWords(error: SchemaError): { rule: string; message: string } {
+function webhookWords(error: SchemaError): { rule: RuleId; message: string } {
   if (
     error.pointer !== '/signatureScheme' ||
     (error.kind !== 'missing-key' && !error.message.endsWith('is not allowed here'))

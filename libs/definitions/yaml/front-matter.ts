@@ -6,6 +6,7 @@ import { problemAt } from '../rules/problems.ts';
 import type { SourceText } from './source-text.ts';
 import type { Problem } from '../types.ts';
 import type { Slice } from './yaml-composer.ts';
+import type { RuleId } from '../rules/rules.ts';
 
 export type Split = { ok: true; yaml: Slice; prompt: string; promptStart: number } | { ok: false; problem: Problem };
 
@@ -53,7 +54,7 @@ function lineAt(text: string, start: number): Line {
     : { start, text: text.slice(start, end), next: end + 1 };
 }
 
-function refuseOpening(line: string): [rule: string, message: string] | undefined {
+function refuseOpening(line: string): [rule: RuleId, message: string] | undefined {
   const text = line.trimEnd();
   if (text === FENCE) return undefined;
   if (!text.startsWith(FENCE))
@@ -68,7 +69,7 @@ function refuseOpening(line: string): [rule: string, message: string] | undefine
   ];
 }
 
-function refused(source: SourceText, line: Line, rule: string, message: string): Split {
+function refused(source: SourceText, line: Line, rule: RuleId, message: string): Split {
   const end = line.start + line.text.trimEnd().length;
   return { ok: false, problem: problemAt(source.path, source.range(line.start, end), rule, message) };
 }

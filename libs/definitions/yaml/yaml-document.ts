@@ -16,6 +16,7 @@ import {
 } from './yaml-composer.ts';
 import { yamlPositionsOf, yamlRangeOf } from './yaml-positions.ts';
 import type { FilePositions, Problem } from '../types.ts';
+import type { RuleId } from '../rules/rules.ts';
 
 export interface YamlReading {
   /** The root mapping, or undefined when the text cannot be read at all. */
@@ -202,12 +203,12 @@ function isExact(value: number, source: string): boolean {
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER || BigInt(digits[2] ?? 0) === BigInt(Math.abs(value));
 }
 
-function refuse(reader: Reader, node: AnyNode, rule: string, message: string): null {
+function refuse(reader: Reader, node: AnyNode, rule: RuleId, message: string): null {
   report(reader, node, rule, message);
   return null;
 }
 
-function report(reader: Reader, node: AnyNode, rule: string, message: string): void {
+function report(reader: Reader, node: AnyNode, rule: RuleId, message: string): void {
   if (reader.problems.length > FILE_PROBLEMS_MAX) return;
   const problem = problemAt(reader.source.path, yamlRangeOf(node, reader.source, reader.offset), rule, message);
   reader.problems.push(reader.problems.length < FILE_PROBLEMS_MAX ? problem : furtherProblems(problem));
