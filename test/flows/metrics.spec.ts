@@ -66,6 +66,13 @@ describe('/metrics of the service', () => {
     expect(await answer.text()).not.toContain('process_');
   });
 
+  it('is refused to a key that is limited to factories: the figures are of all of them', async () => {
+    const key = await makeKey(mill, 'manager', { factories: [] });
+    const answer = await figures({ authorization: `Bearer ${key}` });
+    expect(answer.status).toBe(403);
+    expect(await answer.text()).not.toContain('process_');
+  });
+
   it('answers a viewer, also one who asks as Prometheus does', async () => {
     const authorization = `Bearer ${await makeKey(mill, 'viewer')}`;
     const accept = 'application/openmetrics-text;version=1.0.0;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1';

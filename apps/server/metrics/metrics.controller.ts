@@ -2,11 +2,12 @@
  * Figures of this process: to whoever has a key, and without one at an address of their own that the operator names.
  * contract §1.1 (/metrics, MILLWRIGHT_METRICS_LISTEN).
  */
-import { Controller, Get, Inject, Injectable, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Controller, Get, Inject, Injectable, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { ConfigError, type Config } from '../config/config.ts';
-import { Allow } from '../http/access-guard.ts';
+import { accessOf, Allow } from '../http/access-guard.ts';
+import { RefusalError } from '../http/error-codes.ts';
 import { CONFIG } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
 import { Metrics } from '../process/metrics.ts';
@@ -17,7 +18,12 @@ export class MetricsController {
 
   @Get('metrics')
   @Allow('viewer')
-  async figures(@Res() reply: FastifyReply): Promise<void> {
+  async figures(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    if (accessOf(request).factories !== undefined)
+      throw new RefusalError(
+        'not_authorized',
+        'this key is limited to factories, and these figures are of all of them',
+      );
     await reply.header('Content-Type', this.metrics.contentType).send(await this.metrics.text());
   }
 }
