@@ -2,7 +2,7 @@
 import { bySystem } from '../../apps/server/store/access/audit.ts';
 import type { PassRecord } from '#reconcile';
 import { FenceLostError } from '../../apps/server/store/database/store-errors.ts';
-import type { PassLease } from '../../apps/server/store/factories/factories.ts';
+import type { FactoryLease } from '../../apps/server/store/factories/factories.ts';
 import { count, select, meddle, onEachBackend, type Stores } from './backends.ts';
 import {
   apply,
@@ -103,10 +103,10 @@ await onEachBackend('factories', (world) => {
     it('belongs to one owner until it runs out; taking and renewing raise the fence', async () => {
       const { uid, fence } = await seedFactory(stores);
       expect(await stores.factories.acquireLease(uid, 'another', 60_000)).toBeUndefined();
-      const renewed = (await stores.factories.acquireLease(uid, 'seeds', 60_000)) as PassLease;
+      const renewed = (await stores.factories.acquireLease(uid, 'seeds', 60_000)) as FactoryLease;
       expect(renewed.fence).toBeGreaterThan(fence);
       await expire(uid);
-      const taken = (await stores.factories.acquireLease(uid, 'another', 60_000)) as PassLease;
+      const taken = (await stores.factories.acquireLease(uid, 'another', 60_000)) as FactoryLease;
       expect(taken.fence).toBeGreaterThan(renewed.fence);
       expect(await stores.factories.acquireLease(uid, 'seeds', 60_000)).toBeUndefined();
     });
@@ -117,6 +117,17 @@ await onEachBackend('factories', (world) => {
       expect(await stores.factories.acquireLease(uid, 'another', 60_000)).toBeUndefined();
       await stores.factories.releaseLease(uid, fence);
       expect(await stores.factories.acquireLease(uid, 'another', 60_000)).toBeDefined();
+    });
+
+    it('is renewed by its own fence, and by no other nor for a deleted factory', async () => {
+      const { uid, fence } = await seedFactory(stores);
+      expect(await stores.factories.renewLease(uid, fence, 60_000)).toBe(true);
+      await expire(uid);
+      expect(await stores.factories.renewLease(uid, fence, 60_000)).toBe(true); // nobody took it meanwhile
+      expect(await stores.factories.acquireLease(uid, 'another', 60_000)).toBeUndefined();
+      expect(await stores.factories.renewLease(uid, fence - 1, 60_000)).toBe(false);
+      await stores.factories.remove(uid);
+      expect(await stores.factories.renewLease(uid, fence, 60_000)).toBe(false);
     });
 
     it('goes to one of many who ask at once', async () => {

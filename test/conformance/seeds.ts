@@ -7,7 +7,7 @@ import type { AutomationDefinition, WebhookDefinition } from '#definitions';
 import type { AppliedObject } from '#reconcile';
 import { type NewWebhookRun, toNewRuns, uuidv7Sequence } from '#runs';
 import type { PendingDelivery } from '../../apps/server/store/deliveries/pending-deliveries.ts';
-import type { PassLease } from '../../apps/server/store/factories/factories.ts';
+import type { FactoryLease } from '../../apps/server/store/factories/factories.ts';
 import type { NewRun } from '../../apps/server/store/runs/new-run.ts';
 import { encodePayload } from '../../apps/server/store/deliveries/delivery-entries.ts';
 import type { Claim, ClaimedRun } from '../../apps/server/store/runs/runs.ts';
@@ -49,7 +49,7 @@ export async function seedFactory(
     serviceAccountUid: `sa_${uid}`,
   });
   if (!made) throw new Error(`the slug ${slug} is taken`);
-  const lease = (await stores.factories.acquireLease(uid, 'seeds', 60_000)) as PassLease;
+  const lease = (await stores.factories.acquireLease(uid, 'seeds', 60_000)) as FactoryLease;
   return { uid, slug, fence: lease.fence };
 }
 

@@ -1,4 +1,5 @@
 /** One pass over real stores and a source that does what the test says. contract §9. */
+import { jest } from '@jest/globals';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +15,8 @@ import { FenceLostError } from '../store/database/store-errors.ts';
 import { FactoryHistory } from '../factories/factory-history.service.ts';
 import { ReplicaStore } from '../store/database/replicas.ts';
 import { Metrics } from '../process/metrics.ts';
-import { FactoryPass, PASS_LEASE_MS, type PassContext } from './pass.ts';
+import { FactoryPass, type PassContext } from './pass.ts';
+import { PASS_LEASE_MS } from './pass-lease.ts';
 import type { History, KnownRevisions, Snapshot, Source } from './sources/source.ts';
 
 let stores: Stores;
@@ -56,15 +58,15 @@ const tree = (...names: string[]): TreeFile[] =>
 
 /** A source that answers from a list; `unchanged` when it is asked for what is known. */
 function scripted(
-  ...answers: (Snapshot | (() => Promise<Snapshot> | Snapshot))[]
+  ...answers: (Snapshot | ((ended: AbortSignal) => Promise<Snapshot> | Snapshot))[]
 ): Source & { asked: (string | undefined)[] } {
   const asked: (string | undefined)[] = [];
   return {
     asked,
-    async snapshot({ atHand: known }) {
+    async snapshot({ atHand: known }, ended) {
       asked.push(known);
       const next = answers.length > 1 ? answers.shift() : answers[0];
-      const snapshot = typeof next === 'function' ? await next() : (next as Snapshot);
+      const snapshot = typeof next === 'function' ? await next(ended) : (next as Snapshot);
       return snapshot.ok && snapshot.revision === known ? { ok: true, revision: known, unchanged: true } : snapshot;
     },
     close: async () => undefined,
@@ -293,6 +295,30 @@ describe('a pass', () => {
       FenceLostError,
     );
     expect(await stores.factories.passes(uid, 9)).toEqual([]);
+  });
+
+  it('whose factory another replica takes over while its source hangs ends there and writes nothing', async () => {
+    const uid = await factory();
+    const calledOff = (ended: AbortSignal): Promise<Snapshot> =>
+      new Promise((resolve) => ended.addEventListener('abort', () => resolve(away)));
+    const pass = new FactoryPass(context(), scripted(at('r1', 'a'), calledOff));
+    await pass.run(uid, [], signal);
+    const before = await stores.factories.passes(uid, 9);
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+    try {
+      const running = pass.run(uid, [], signal);
+      const refused = running.catch((error: unknown) => error);
+      await new Promise(setImmediate);
+      nowMs += PASS_LEASE_MS + 1;
+      const another = await stores.factories.acquireLease(uid, 'another', PASS_LEASE_MS);
+      expect(another).toBeDefined();
+      await jest.advanceTimersByTimeAsync(PASS_LEASE_MS);
+      expect(await refused).toBeInstanceOf(FenceLostError);
+    } finally {
+      jest.useRealTimers();
+    }
+    expect(reported).toEqual([]);
+    expect(await stores.factories.passes(uid, 9)).toEqual(before);
   });
 
   it('is not told as serving between the commit and its publication', async () => {

@@ -10,6 +10,7 @@ import {
   judge,
   passOutcome,
   retryDelayMs,
+  unchanged,
   unreadable,
   unverified,
   type RevisionAcceptance,
@@ -25,11 +26,9 @@ import type { Metrics } from '../process/metrics.ts';
 import { FenceLostError } from '../store/database/store-errors.ts';
 import { toApplication } from './apply.ts';
 import { loadReconcileInput, type ReconcileInputDeps, TreeCache, type Tree } from './reconcile-input.ts';
+import { PassLease } from './pass-lease.ts';
 import { SecretsWatch } from './secrets-watch.ts';
 import type { Source } from './sources/source.ts';
-
-/** A replica that does not renew for this long has lost its factory to another. */
-export const PASS_LEASE_MS = 30_000;
 
 export interface PassContext extends ReconcileInputDeps {
   owner: string;
@@ -79,56 +78,70 @@ export class FactoryPass {
     this.check = check;
   }
 
-  /** Runs one pass; undefined when another replica holds the factory, it is gone, or its source is another by now. */
+  /**
+   * Runs one pass; undefined when another replica holds the factory, it is gone, or its source is another by now.
+   * Throws FenceLostError where another replica took the factory over meanwhile.
+   */
   async run(factoryUid: string, triggers: readonly string[], signal: AbortSignal): Promise<PassResult | undefined> {
-    const lease = await this.context.factories.acquireLease(factoryUid, this.context.owner, PASS_LEASE_MS);
-    const factory = await this.context.factories.find(factoryUid);
-    if (lease === undefined || factory === undefined) return undefined;
-    if (this.check?.isCurrent(factory) === false) {
+    const { factories: leases, owner, report } = this.context;
+    const lease = await PassLease.acquire({ leases, owner, report }, factoryUid);
+    if (lease === undefined) return undefined;
+    try {
+      const factory = await this.context.factories.find(factoryUid);
+      if (factory === undefined) return undefined;
+      if (this.check?.isCurrent(factory) !== false) return await this.runUnder(lease, factory, triggers, signal);
       // Somebody changed it through another replica: what this one would read, and how it would verify that, is not
       // what was asked for.
-      await this.context.factories.releaseLease(factoryUid, lease.fence);
       this.check.outdated(factory);
       return undefined;
+    } finally {
+      await lease.release();
     }
+  }
+
+  private async runUnder(
+    lease: PassLease,
+    factory: Factory,
+    triggers: readonly string[],
+    signal: AbortSignal,
+  ): Promise<PassResult> {
     const startedAtMs = this.context.nowMs();
     const secrets = this.watchSecrets(factory, lease.fence);
     try {
-      await secrets.begin(); // first and always: a rotation waits for no git host
-      const attempt = reconciles(factory) ? await this.attempt(factory, lease.fence, signal) : undefined;
-      await secrets.end();
-      const { ending, ...found } = attempt ?? { ending: unchanged(factory), accepted: false, tipSeen: false };
+      await secrets.start(); // first and always: a rotation waits for no git host
+      const attempt = reconciles(factory) ? await this.attempt(factory, lease, signal) : undefined;
+      await secrets.stop();
+      const { ending, ...found } = attempt ?? { ending: unchanged(factory.condition), accepted: false, tipSeen: false };
       const ended = {
         ...found,
         ending: { ...ending, rebound: secrets.moved },
-        secretsAway: secrets.areAway,
+        secretsAway: secrets.areUnavailable,
         filesLeftAlone: attempt === undefined,
         triggers,
         startedAtMs,
       };
       return await this.recordAnyway(factory, lease.fence, ended);
     } finally {
-      await secrets.end();
-      await this.context.factories.releaseLease(factoryUid, lease.fence);
+      await secrets.stop();
     }
   }
 
   private watchSecrets({ uid, slug }: Factory, fence: number): SecretsWatch {
-    const { factories, definitions } = this.context;
+    const { definitions } = this.context;
     return new SecretsWatch({
-      renew: () => factories.renewLease(uid, fence, PASS_LEASE_MS),
       rebind: () => definitions.rebindSecrets(uid, fence),
       publish: () => this.context.publish(),
       report: (fault) => this.context.report(fault, slug),
     });
   }
 
-  private async attempt(factory: Factory, fence: number, signal: AbortSignal): Promise<Attempt> {
+  private async attempt(factory: Factory, lease: PassLease, signal: AbortSignal): Promise<Attempt> {
     this.underWay = undefined;
     try {
-      return await this.reconcile(factory, fence, signal);
+      return await this.reconcile(factory, lease, signal);
     } catch (error) {
       if (error instanceof FenceLostError) throw error;
+      lease.lost.throwIfAborted();
       this.context.report(error, factory.slug);
       return {
         ending: faulted('the pass failed inside the service; its log has the details', this.underWay),
@@ -138,8 +151,9 @@ export class FactoryPass {
     }
   }
 
-  private async reconcile(factory: Factory, fence: number, signal: AbortSignal): Promise<Attempt> {
-    const read = await this.memory.read(factory.revisionAttempted, signal);
+  private async reconcile(factory: Factory, { fence, lost }: PassLease, signal: AbortSignal): Promise<Attempt> {
+    const read = await this.memory.read(factory.revisionAttempted, AbortSignal.any([signal, lost]));
+    lost.throwIfAborted();
     if (read.ok) return this.reconcileTree(factory, fence, read.tree);
     // Never the tree of the last look instead: that is the parent of what was refused.
     if ('refused' in read) return { ending: unverified(read), accepted: false, tipSeen: true };
@@ -173,15 +187,15 @@ export class FactoryPass {
 
   private async reconcileTree(factory: Factory, fence: number, tree: Tree): Promise<Attempt> {
     this.underWay = tree.revision;
-    const ground = {
+    const input = {
       ...(await loadReconcileInput(factory, this.context)),
       closed: closureAt(factory.syncPolicy.windows, this.context.nowMs()),
     };
-    const acceptance = this.acceptanceOf(factory, tree, ground.approvedDigests);
+    const acceptance = this.acceptanceOf(factory, tree, input.approvedDigests);
     if (!acceptance.ok)
       return { ending: acceptance.ending, accepted: false, tipSeen: true, rewrittenFrom: acceptance.from };
-    const { checked, planned, applies, how, ending } = judge(tree, ground);
-    if (applies) await this.apply(factory, fence, tree, planned, checked, ground.actual, how);
+    const { checked, planned, applies, how, ending } = judge(tree, input);
+    if (applies) await this.apply(factory, fence, tree, planned, checked, input.actual, how);
     const shown = { ...ending, problems: withExcerpts(ending.problems, tree.reading) };
     return {
       ending: shown,
@@ -276,17 +290,4 @@ export class FactoryPass {
 /** Whether a pass looks at files at all; secrets are looked after either way. */
 function reconciles({ suspended, source }: Factory): boolean {
   return !suspended && isManagedSource(source);
-}
-
-/** A factory whose files are not looked at keeps the ending that it had. */
-function unchanged({ condition }: Factory): PassEnding {
-  return {
-    kind: condition.ending === 'none' ? 'applied' : condition.ending,
-    reason: condition.reason,
-    message: condition.message,
-    problems: [],
-    changes: [],
-    held: [],
-    rebound: [],
-  };
 }

@@ -1,4 +1,4 @@
-/** What a pass judges: the tree as it was read last, its definitions, and what is known of the factory. contract §9. */
+/** What a pass judges: the tree as it was read last, its definitions, and the facts of the factory. contract §9. */
 import { type SecretFacts, readingSteps, type Reading, type TreeFile } from '#definitions';
 import { deriveUid, type ReconcileInput, blobOf, objectFormatOf } from '#reconcile';
 import type { DefinitionStore } from '../store/definitions/definitions.ts';

@@ -5,13 +5,11 @@
 import type { Rebinding } from '#reconcile';
 import { FenceLostError } from '../store/database/store-errors.ts';
 
-/** Poll interval, milliseconds: a rotated secret takes effect even while a git fetch hangs. */
-const AGAIN_MS = 1_000;
+/** Milliseconds between two polls: a rotated secret takes effect even while a git fetch hangs. */
+const POLL_MS = 1_000;
 
 export interface SecretsWatchSteps {
-  /** Keeps the lease of the pass. */
-  renew(): Promise<void>;
-  /** Moves webhooks in the store. */
+  /** Moves webhooks in the store. Rejects with FenceLostError where another replica has the factory. */
   rebind(): Promise<Rebinding[]>;
   publish(): Promise<void>;
   report(fault: unknown): void;
@@ -21,7 +19,7 @@ export interface SecretsWatchSteps {
 export class SecretsWatch {
   readonly moved: Rebinding[] = [];
   private readonly steps: SecretsWatchSteps;
-  private looking = Promise.resolve();
+  private polling = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
   private fault: unknown;
   private isReported = false;
@@ -30,33 +28,29 @@ export class SecretsWatch {
     this.steps = steps;
   }
 
-  /** Whether the last look failed. */
-  get areAway(): boolean {
+  /** Whether the last poll failed. */
+  get areUnavailable(): boolean {
     return this.fault !== undefined;
   }
 
-  /** Looks once. Throws nothing but FenceLostError. */
-  async begin(): Promise<void> {
-    await this.look();
-    this.timer = setInterval(() => void (this.looking = this.looking.then(() => this.again())), AGAIN_MS);
+  /** Polls once, and from now on. Throws nothing but FenceLostError. */
+  async start(): Promise<void> {
+    await this.poll();
+    this.timer = setInterval(() => void (this.polling = this.polling.then(() => this.pollAgain())), POLL_MS);
   }
 
-  /** Ends it, and waits for a look that is under way. */
-  async end(): Promise<void> {
+  /** Stops polling, and waits for a poll that is under way. */
+  async stop(): Promise<void> {
     clearInterval(this.timer);
-    await this.looking;
+    await this.polling;
   }
 
-  private async again(): Promise<void> {
-    try {
-      await this.steps.renew();
-      await this.look();
-    } catch (error) {
-      if (!(error instanceof FenceLostError)) this.tell(error); // what the pass writes next is refused then
-    }
+  /** A lost lease ends the pass by its next write, or by the lease's own renewal: there is nothing to add. */
+  private async pollAgain(): Promise<void> {
+    await this.poll().catch(() => clearInterval(this.timer));
   }
 
-  private async look(): Promise<void> {
+  private async poll(): Promise<void> {
     try {
       const moved = await this.steps.rebind();
       this.moved.push(...moved);
@@ -65,12 +59,12 @@ export class SecretsWatch {
     } catch (error) {
       if (error instanceof FenceLostError) throw error;
       this.fault = error ?? new Error('nothing was said of it');
-      this.tell(error);
+      this.reportOnce(error);
     }
   }
 
-  /** Reported once per pass, or an outage would log every second. */
-  private tell(fault: unknown): void {
+  /** Once for each pass, or an outage would log every second. */
+  private reportOnce(fault: unknown): void {
     if (!this.isReported) this.steps.report(fault);
     this.isReported = true;
   }

@@ -2,6 +2,7 @@
 import type { Problem } from '#definitions';
 import { OUTSIDE_WINDOW } from '../revisions/revisions.ts';
 import type { Change, Rebinding } from '../types.ts';
+import type { PassCondition } from './factory-state.ts';
 import { WINDOW_DAYS_SEARCHED, type Closure } from '../revisions/windows.ts';
 
 /** `applied`: the tree is what serves. `blocked`: people must act. `failed`: tried again later. */
@@ -105,6 +106,15 @@ export function unreadable({ reason, message }: { reason: string; message: strin
 /** A fault of ours or of the database. */
 export function faulted(message: string, revision?: string): PassEnding {
   return { ...NOTHING, kind: 'failed', reason: 'internal', message, revision };
+}
+
+/** A factory whose files are not read keeps the ending that it had. */
+export function unchanged({
+  ending,
+  reason,
+  message,
+}: Pick<PassCondition, 'ending' | 'reason' | 'message'>): PassEnding {
+  return { ...NOTHING, kind: ending === 'none' ? 'applied' : ending, reason, message };
 }
 
 /** Equal for passes that tell people nothing new: made of what is recorded. */

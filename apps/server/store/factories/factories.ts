@@ -22,7 +22,7 @@ import type { PassOutcome, PassRecord } from '#reconcile';
 import { isNews, readPass, readPasses, readPassPage, recordPass, type PassPage } from './passes.ts';
 
 /** The right to reconcile one factory until `untilMs` (database time); a higher fence takes it away. */
-export interface PassLease {
+export interface FactoryLease {
   fence: number;
   untilMs: number;
 }
@@ -137,7 +137,7 @@ export class FactoryStore {
   }
 
   /** Takes or renews the right to reconcile; undefined while another owner holds it. */
-  acquireLease(uid: string, owner: string, forMs: number): Promise<PassLease | undefined> {
+  acquireLease(uid: string, owner: string, forMs: number): Promise<FactoryLease | undefined> {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
       const acquired = yield* row<{ fence: number }>(
@@ -153,15 +153,16 @@ export class FactoryStore {
     }, 'lazily');
   }
 
-  /** Keeps the lease of a pass that is still under way. */
-  async renewLease(uid: string, fence: number, forMs: number): Promise<void> {
-    await this.database.run(function* () {
-      yield* change(
-        'UPDATE factory SET lease_until = ? WHERE uid = ? AND fence = ?',
+  /** Keeps the lease of a pass that is still under way; false where it was taken over, or the factory is deleted. */
+  renewLease(uid: string, fence: number, forMs: number): Promise<boolean> {
+    return this.database.run(function* () {
+      const renewed = yield* change(
+        'UPDATE factory SET lease_until = ? WHERE uid = ? AND fence = ? AND deleted_at IS NULL',
         (yield* databaseNow()) + forMs,
         uid,
         fence,
       );
+      return renewed === 1;
     }, 'lazily');
   }
 
