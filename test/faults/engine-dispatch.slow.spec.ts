@@ -274,7 +274,7 @@ function suite(world: World, engine: Engine): void {
 
   if (engine === EMBEDDED) return;
 
-  const tokens = (worker: Worker): number => worker.queue?.taken.length ?? 0;
+  const tokens = (worker: Worker): number => worker.queue?.claimed.length ?? 0;
   /** Everything that the queue holds, as text. */
   const held = async (): Promise<string> => {
     if (engine.redis === undefined)

@@ -15,8 +15,8 @@ export async function secretsOfServer(
 ): Promise<KnownFacts> {
   const api = connect({ server, keyFile }, { ...io, environment: io.environment ?? {} } as CliIo);
   const factory = await findFactory(api, named);
-  const own = await all(api.factories.secrets.list(factory.uid, { limit: PAGE_SIZE_MAX })).catch(tellWay);
-  const team = await all(api.secrets.list({ limit: PAGE_SIZE_MAX })).catch(tellWay);
+  const own = await all(api.factories.secrets.list(factory.uid, { limit: PAGE_SIZE_MAX })).catch(rethrowWithReason);
+  const team = await all(api.secrets.list({ limit: PAGE_SIZE_MAX })).catch(rethrowWithReason);
   const granted = (use: 'webhook' | 'run'): Secret[] =>
     [...team, ...own].filter(
       ({ owner, grants: { factories, uses } }) =>
@@ -28,7 +28,7 @@ export async function secretsOfServer(
 }
 
 /** Names that this key may not read would appear as missing. */
-function tellWay(cause: unknown): never {
+function rethrowWithReason(cause: unknown): never {
   if (!(cause instanceof CommandError) || cause.code !== EXIT.usage) throw cause;
   throw new CommandError(`the secrets cannot be listed: ${cause.message}`, EXIT.usage, [], { cause });
 }

@@ -24,12 +24,12 @@ export const explain = apiVerb({
           '`millwright deliveries` prints it (ENTRY)',
       );
     const answer = await api.explanations.retrieve(id.toLowerCase());
-    output.result(answer, () => tell(answer, output));
+    output.result(answer, () => print(answer, output));
     return EXIT.ok;
   },
 });
 
-function tell(told: Explanation, output: Output): void {
+function print(told: Explanation, output: Output): void {
   const { run, delivery, automations, revision } = told;
   const say = (text: string, depth: number, colour?: Colour): void =>
     folded(text, depth).forEach((line) => output.line(line, colour));

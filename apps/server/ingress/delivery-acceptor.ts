@@ -8,7 +8,7 @@ import { toNewRuns } from '#runs';
 import { Injectable } from '@nestjs/common';
 import { RunAgents } from '../execution/preparation/run-agents.ts';
 import { Clock, IdSource } from '../process/injection-tokens.ts';
-import { WaitingRuns } from '../runs/run-admission.ts';
+import { QueueCounts } from '../runs/run-admission.ts';
 import { RunNotifier } from '../runs/run-notifier.ts';
 import { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import type { ResendRequest } from '../store/deliveries/delivery-entries.ts';
@@ -58,7 +58,7 @@ export class DeliveryAcceptor {
   constructor(
     private readonly deliveries: DeliveryStore,
     private readonly serving: Serving,
-    private readonly waitingRuns: WaitingRuns,
+    private readonly waitingRuns: QueueCounts,
     private readonly agents: RunAgents,
     private readonly notifier: RunNotifier,
     private readonly clock: Clock,

@@ -16,7 +16,7 @@ import type { Log } from '../process/log.ts';
 import { DeliveryAcceptor } from './delivery-acceptor.ts';
 import type { RefusedLog } from './refused-delivery-log.ts';
 import { CLIENT_GONE, DeliveryReceiver, type IngressReply, type IngressRequest } from './delivery-receiver.ts';
-import type { WaitingRuns } from '../runs/run-admission.ts';
+import type { QueueCounts } from '../runs/run-admission.ts';
 import type { RawAnswer } from '../http/connections.ts';
 import { StoreError } from '../store/database/store-errors.ts';
 
@@ -113,7 +113,7 @@ function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
   const acceptor = new DeliveryAcceptor(
     deliveries as unknown as DeliveryStore,
     serving as unknown as Serving,
-    { isFull: async () => it.full, added: () => undefined } as unknown as WaitingRuns,
+    { isFull: async () => it.full, added: () => undefined } as unknown as QueueCounts,
     { server: { harness: 'builtin', builtInModel: 'demo' } } as unknown as RunAgents,
     { notifyWatchers: () => undefined, notifyEngines: () => void (it.woken += 1) } as unknown as RunNotifier,
     clock,

@@ -24,8 +24,9 @@ import {
 import { type Factory } from '../store/factories/factory-rows.ts';
 import type { Metrics } from '../process/metrics.ts';
 import { FenceLostError } from '../store/database/store-errors.ts';
-import { toApplication } from './apply.ts';
-import { loadReconcileInput, type ReconcileInputDeps, TreeCache, type Tree } from './reconcile-input.ts';
+import { toApplication } from './application.ts';
+import { loadReconcileInput, type ReconcileInputDeps } from './reconcile-input.ts';
+import { TreeCache, type Tree } from './tree-cache.ts';
 import { PassLease } from './pass-lease.ts';
 import { SecretsWatch } from './secrets-watch.ts';
 import type { Source } from './sources/source.ts';
@@ -60,7 +61,7 @@ export interface SourceCheck {
 }
 
 /** What became of an attempt, beside its ending. */
-type Attempt = Pick<EndedPass, 'ending' | 'accepted' | 'brought' | 'rewrittenFrom' | 'unread' | 'tipSeen'>;
+type Attempt = Pick<EndedPass, 'ending' | 'accepted' | 'delta' | 'rewrittenFrom' | 'unread' | 'tipSeen'>;
 
 /** A pass that is not written down yet. */
 type UnrecordedPass = Omit<EndedPass, 'finishedAtMs' | 'webhooksWithoutSecret'>;
@@ -201,8 +202,8 @@ export class FactoryPass {
       ending: shown,
       accepted: true,
       tipSeen: true,
-      brought: acceptance.brought,
-      rewrittenFrom: acceptance.brought?.rewrite?.from,
+      delta: acceptance.delta,
+      rewrittenFrom: acceptance.delta?.rewrite?.from,
     };
   }
 
@@ -259,7 +260,7 @@ export class FactoryPass {
         accepted: false,
         tipSeen: false,
         unread: undefined,
-        brought: undefined,
+        delta: undefined,
         rewrittenFrom: undefined,
       });
     }

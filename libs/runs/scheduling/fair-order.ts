@@ -94,7 +94,7 @@ export function* nextInFairOrder<Step, Sent, Run>(
     live: (factory) => live.ofFactory(factory),
     max: (factory) => (factory === '' ? Infinity : (bounds.perFactory ?? Infinity)),
     *take(factory) {
-      const { taken, last } = yield* inTurn(
+      const { taken, last } = yield* roundRobin(
         lanesOf(factory, waiting, live, bounds, tries),
         automations.get(factory),
         tries,
@@ -103,7 +103,7 @@ export function* nextInFairOrder<Step, Sent, Run>(
       return taken;
     },
   };
-  const { taken, last } = yield* inTurn(candidates, served.factory, tries);
+  const { taken, last } = yield* roundRobin(candidates, served.factory, tries);
   return { chosen: taken, served: { factory: last ?? served.factory, automations } };
 }
 
@@ -139,7 +139,7 @@ interface Candidates<Step, Sent, Taken> {
  * Tries whoever has nothing live in turn, then the others by what they have live. `last`: behind whom the next turn
  * begins.
  */
-function* inTurn<Step, Sent, Taken>(
+function* roundRobin<Step, Sent, Taken>(
   candidates: Candidates<Step, Sent, Taken>,
   from: string | undefined,
   tries: { left: number },

@@ -30,9 +30,9 @@ export interface WorkerOptions {
 
 /** A queue that records the received tokens. */
 class WatchedQueue extends RunQueue {
-  readonly taken: ReceivedToken[] = [];
+  readonly claimed: ReceivedToken[] = [];
   override work(concurrency: number, serve: Serve, onEmpty: () => void): void {
-    super.work(concurrency, (token) => (this.taken.push(token), serve(token)), onEmpty);
+    super.work(concurrency, (token) => (this.claimed.push(token), serve(token)), onEmpty);
   }
 }
 
