@@ -19,11 +19,12 @@ import { AccessGuard } from './access-guard.ts';
 import { parseJsonBodies, schemaPipe } from './body.ts';
 import { beginRecord, ClientAddresses, noteRoute, RawRoutes, recordOf, recordWhenOver } from './requests.ts';
 import { ClientErrors, MISDIRECTED_DELIVERY } from './client-errors.ts';
-import { answerAndClose, Connections, isUnread, sendAnswer, serializePipelined } from './connections.ts';
+import { answerAndClose, Connections, isUnread, sendAnswer } from './connections.ts';
 import { hostsOf, hostVerdict, originForm } from './hosts.ts';
 import { Idempotency, refuseBadKey } from './idempotency.ts';
 import { refuseUnacceptable } from './negotiation.ts';
 import { RefusalError } from './error-codes.ts';
+import { Pipelining } from './pipelining.ts';
 import { ProblemFilter, unknownResource } from './problem-filter.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -48,6 +49,7 @@ interface Front {
   rawRoutes: RawRoutes;
   metrics: Metrics;
   connections: Connections;
+  pipelining: Pipelining;
 }
 
 /** Builds the application, not yet listening. */
@@ -59,8 +61,10 @@ export async function createHttp({ config, log, module }: HttpServerDeps): Promi
     serverFactory: (handler: Handler): Server =>
       createServerFor(config, clientErrors, front, createRequestHandler({ config, log, clientErrors }, front, handler)),
     // The framework's own would destroy the socket behind ours.
-    clientErrorHandler: (error: Error, socket: Socket): void =>
-      clientErrors.answer(error, socket, front.connections.latest(socket)),
+    clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket): void => {
+      const answer = (): void => clientErrors.answer(error, socket, front.connections.latest(socket));
+      if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT' || !front.pipelining.excuseLateHead(socket, answer)) answer();
+    },
     genReqId: (request: IncomingMessage) => recordOf(request).id,
     trustProxy: false,
     // What has come is answered, in our words.
@@ -143,9 +147,10 @@ function createServerFor(config: Config, clientErrors: ClientErrors, front: Fron
   const server = config.tls === undefined ? createPlain(options) : secured(options, config.tls);
   const connections = new Connections(server, config.tls !== undefined);
   front.connections = connections;
+  front.pipelining = new Pipelining({ sockets: () => connections.sockets(), onCut: () => countCut(front.metrics) });
   const answer: Handler = (request, response) => {
     const before = connections.begin(request, response, front.rawRoutes.owns(request.url ?? ''));
-    serializePipelined(before, request, response, handler);
+    front.pipelining.begin(before, { request, response, handle: handler });
   };
   server.maxConnections = CONNECTIONS_MAX;
   server.on('request', answer);
@@ -155,6 +160,10 @@ function createServerFor(config: Config, clientErrors: ClientErrors, front: Fron
     clientErrors.refuseConnect(front.rawRoutes.owns(request.url ?? ''), socket),
   );
   return server;
+}
+
+function countCut(metrics: Metrics): void {
+  metrics.count('millwright_http_connections_cut_total', 'Connections cut off because too many requests waited.', {});
 }
 
 /** Certificate and key cannot be used; the message names the variables and what is wrong, never what the files hold. */
