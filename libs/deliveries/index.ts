@@ -61,6 +61,7 @@ export {
   type IpAddress,
 } from './addresses.ts';
 export { addressKeyOf, clientAddress } from './client-addresses.ts';
+export { AddressBodyBudget, type AddressBodyBudgetOptions, type UnfinishedBody } from './address-body-budgets.ts';
 export { RefusedLogPolicy, type RefusedLogAction } from './refused-log.ts';
 export { refusalDetails, type RefusalDetails } from './refusals.ts';
 export { retentionClass, retentionCutoffMs, type RetentionClass } from './retention.ts';

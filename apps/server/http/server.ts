@@ -26,6 +26,7 @@ import { refuseUnacceptable } from './negotiation.ts';
 import { RefusalError } from './error-codes.ts';
 import { Pipelining } from './pipelining.ts';
 import { ProblemFilter, unknownResource } from './problem-filter.ts';
+import { UnfinishedBodies } from './unfinished-bodies.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -84,7 +85,7 @@ export async function createHttp({ config, log, module }: HttpServerDeps): Promi
   front.metrics = app.get(Metrics);
   const fastify = app.getHttpAdapter().getInstance();
   addHooks(fastify, app.get(AccessGuard), app.get(Idempotency));
-  parseJsonBodies(fastify);
+  parseJsonBodies(fastify, app.get(UnfinishedBodies));
   app.useGlobalFilters(filter);
   app.useGlobalPipes(schemaPipe());
   return app;

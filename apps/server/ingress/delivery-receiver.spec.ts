@@ -287,6 +287,7 @@ describe('bodies', () => {
     { why: 'no JSON: stored as refused', body: { kind: 'whole', bytes: Buffer.from('x') }, status: 400, stored: 1 },
     { why: 'too large: stored as refused', body: { kind: 'too-large', sizeBytes: 300_000 }, status: 413, stored: 1 },
     { why: 'too slow: nothing stored', body: { kind: 'timeout' }, status: 408, stored: 0 },
+    { why: 'no room: nothing stored', body: { kind: 'over-budget' }, status: 503, stored: 0 },
     {
       why: 'the sender has gone: nobody to answer, nothing stored',
       body: { kind: 'aborted' },

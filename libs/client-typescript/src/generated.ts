@@ -5478,7 +5478,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Too many failures of this client, or too many large bodies at once. */
+            /** @description Too many failures of this client. */
             429: {
                 headers: {
                     /** @description Seconds after which asking again makes sense. */
