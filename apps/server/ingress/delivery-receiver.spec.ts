@@ -14,6 +14,8 @@ import type { RunNotifier } from '../runs/run-notifier.ts';
 import type { DiskWatch } from '../process/disk-watch.ts';
 import type { Log } from '../process/log.ts';
 import { DeliveryAcceptor } from './delivery-acceptor.ts';
+import { WideDecisions } from './wide-decisions.ts';
+import { Metrics } from '../process/metrics.ts';
 import type { RefusedLog } from './refused-delivery-log.ts';
 import { CLIENT_GONE, DeliveryReceiver, type IngressReply, type IngressRequest } from './delivery-receiver.ts';
 import type { QueueCounts } from '../runs/run-admission.ts';
@@ -118,6 +120,7 @@ function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
     { notifyWatchers: () => undefined, notifyEngines: () => void (it.woken += 1) } as unknown as RunNotifier,
     clock,
     { newId },
+    new WideDecisions(clock, { warn: () => undefined } as unknown as Log, new Metrics()),
   );
   const receiver = new DeliveryReceiver(
     serving as unknown as Serving,
