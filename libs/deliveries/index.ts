@@ -41,6 +41,7 @@ export {
   type MergePolicy,
 } from './identities/merges.ts';
 export {
+  hasEncodedUnreserved,
   INGRESS_PATH_PREFIX,
   ingressUrlOf,
   routeFor,

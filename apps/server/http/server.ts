@@ -7,7 +7,7 @@ import { createServer as createTls } from 'node:https';
 import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import type { Socket } from 'node:net';
-import { HEADER_MS_MAX } from '#deliveries';
+import { hasEncodedUnreserved, HEADER_MS_MAX } from '#deliveries';
 import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -103,7 +103,9 @@ function createRequestHandler(
     const target = request.url ?? '';
     const isRaw = rawRoutes.owns(target);
     const isProbe = target === '/healthz' || target === '/readyz';
-    if (!isRaw) begin(log, front, { request, response, isProbe });
+    if (!isRaw) begin({ log, config }, front, { request, response, isProbe });
+    if (isFramedTwice(request))
+      return answerAndClose(request, response, clientErrors.answerToFraming(isRaw ? undefined : recordOf(request)));
     if (isProbe) return api(request, response); // probes name any host, or none
     const verdict = hostVerdict(request, isRaw ? ingressHosts : apiHosts);
     if (isRaw && verdict === 'foreign') return sendAnswer(request, response, MISDIRECTED_DELIVERY);
@@ -120,11 +122,22 @@ function createRequestHandler(
 }
 
 /**
- * What every answer of the API carries, whoever writes it; a handler that means something else says so. Probes are not
- * logged.
+ * HTTP/1.0 knows no Transfer-Encoding: to a proxy that does not know it either the chunks are requests of their own.
+ * RFC 9112 §6.1.
+ */
+function isFramedTwice({ httpVersionMajor, httpVersionMinor, headers }: IncomingMessage): boolean {
+  return httpVersionMajor === 1 && httpVersionMinor === 0 && headers['transfer-encoding'] !== undefined;
+}
+
+/** A year, as lists of hosts ask for; other names below the host may have other servers. */
+const STRICT_TRANSPORT_SECURITY = 'max-age=31536000';
+
+/**
+ * What every answer of the API and the page carries, whoever writes it; a handler that means something else says so.
+ * Probes are not logged.
  */
 function begin(
-  log: Log,
+  { log, config }: { log: Log; config: Config },
   { addresses, metrics }: Front,
   { request, response, isProbe }: { request: IncomingMessage; response: ServerResponse; isProbe: boolean },
 ): void {
@@ -133,6 +146,7 @@ function begin(
     .setHeader('X-Request-Id', record.id)
     .setHeader('X-Content-Type-Options', 'nosniff')
     .setHeader('Cache-Control', 'no-store');
+  if (config.publicUrl.startsWith('https:')) response.setHeader('Strict-Transport-Security', STRICT_TRANSPORT_SECURITY);
   if (!isProbe) recordWhenOver({ log, metrics }, request, response, record);
 }
 
@@ -191,6 +205,7 @@ function addHooks(fastify: FastifyInstance, guard: AccessGuard, idempotency: Ide
   fastify.addHook('onRequest', async (request, reply) => {
     noteRoute(request);
     await guard.admit(request, reply);
+    if (hasEncodedUnreserved(request.url)) throw unknownResource();
     if (request.is404) throw unknownRoute(fastify, request.url);
     refuseUnacceptable(request);
     refuseBadKey(request);

@@ -1536,7 +1536,7 @@ export interface components {
         };
         /**
          * ApiKeyPatch
-         * @description Changes the label or the end of an API key that is in use.
+         * @description Changes the label or the end of an API key that is in use; nothing else of a key can be changed, and a member that names something else is refused.
          * @example {
          *       "name": "CI of the main repository"
          *     }

@@ -26,7 +26,7 @@ class AgentHarness(ModelBase):
 
 
 class ApiKeyPatch(ModelBase):
-    """Changes the label or the end of an API key that is in use."""
+    """Changes the label or the end of an API key that is in use; nothing else of a key can be changed, and a member that names something else is refused."""
 
     name: Omittable[str] = None
     """What it is for."""
