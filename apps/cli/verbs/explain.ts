@@ -127,6 +127,7 @@ const RESULTS: Readonly<Record<Exclude<ExplainedAutomation['result'], 'fired' | 
   disabled: 'it was disabled',
   'not-selected': 'none of its triggers names the webhook',
   'filter-unreadable': 'its stored filter cannot be used',
+  'filter-budget': 'the filters before its own took all the time that there is for one delivery',
   busy: 'another run of its concurrency group was open',
 };
 

@@ -15,6 +15,7 @@ import type { ResendRequest } from '../store/deliveries/delivery-entries.ts';
 import { encodePayload } from '../store/deliveries/delivery-entries.ts';
 import type { DeliveryOutcome, PendingDelivery, StartDecision } from '../store/deliveries/pending-deliveries.ts';
 import { Serving, type ServedWebhook } from '../webhooks/serving-state.ts';
+import { WideDecisions } from './wide-decisions.ts';
 
 /** A delivery that is allowed to come in, to a webhook as it was served. */
 export interface Incoming {
@@ -47,7 +48,7 @@ export interface RefusedBody {
   details: RefusalDetails;
 }
 
-/** `full`: too many runs of its factory wait already; nothing was stored. */
+/** `full`: too many runs, or deliveries, of its factory wait already; nothing was stored. */
 export type AcceptResult = DeliveryOutcome | { kind: 'full' };
 
 @Injectable()
@@ -63,6 +64,7 @@ export class DeliveryAcceptor {
     private readonly notifier: RunNotifier,
     private readonly clock: Clock,
     private readonly ids: IdSource,
+    private readonly wide: WideDecisions,
   ) {}
 
   /**
@@ -115,16 +117,33 @@ export class DeliveryAcceptor {
     );
   }
 
-  /** Nothing is waited for where the queue was counted and the definitions are in memory. */
+  /** What the filters cost is known beforehand: nearly always so little that they are asked at once. */
   private start(incoming: Incoming, body: IncomingBody, arrive: Arrive): Promise<AcceptResult> {
     const { webhook } = incoming;
-    const starts = decideRuns(webhook.automations, webhook.uid, body.value);
+    if (this.wide.isWide(webhook, body.bytes.length)) return this.startWide(incoming, body, arrive);
+    return this.startDecided({
+      incoming,
+      body,
+      arrive,
+      starts: decideRuns(webhook.automations, webhook.uid, body.value),
+    });
+  }
+
+  private async startWide(incoming: Incoming, body: IncomingBody, arrive: Arrive): Promise<AcceptResult> {
+    const starts = await this.wide.decide(incoming.webhook, body.value);
+    return starts === undefined ? FULL : this.startDecided({ incoming, body, arrive, starts });
+  }
+
+  /** Nothing is waited for where the queue was counted and the definitions are in memory. */
+  private startDecided(starting: Starting): Promise<AcceptResult> {
+    const { starts } = starting;
+    const { webhook } = starting.incoming;
     const isFull = starts.starts.length > 0 && this.waitingRuns.isFull(webhook.factory.uid);
     if (isFull === true) return FULL;
     const definitions = this.serving.definitionsOf(webhook, starts.starts);
     if (isFull instanceof Promise || definitions instanceof Promise)
-      return this.startWhenKnown({ incoming, body, arrive, starts }, isFull, definitions);
-    return this.commit({ incoming, body, arrive, starts }, definitions);
+      return this.startWhenKnown(starting, isFull, definitions);
+    return this.commit(starting, definitions);
   }
 
   private async startWhenKnown(

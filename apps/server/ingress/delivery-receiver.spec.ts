@@ -14,6 +14,8 @@ import type { RunNotifier } from '../runs/run-notifier.ts';
 import type { DiskWatch } from '../process/disk-watch.ts';
 import type { Log } from '../process/log.ts';
 import { DeliveryAcceptor } from './delivery-acceptor.ts';
+import { WideDecisions } from './wide-decisions.ts';
+import { Metrics } from '../process/metrics.ts';
 import type { RefusedLog } from './refused-delivery-log.ts';
 import { CLIENT_GONE, DeliveryReceiver, type IngressReply, type IngressRequest } from './delivery-receiver.ts';
 import type { QueueCounts } from '../runs/run-admission.ts';
@@ -118,6 +120,7 @@ function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
     { notifyWatchers: () => undefined, notifyEngines: () => void (it.woken += 1) } as unknown as RunNotifier,
     clock,
     { newId },
+    new WideDecisions(clock, { warn: () => undefined } as unknown as Log, new Metrics()),
   );
   const receiver = new DeliveryReceiver(
     serving as unknown as Serving,
@@ -287,6 +290,7 @@ describe('bodies', () => {
     { why: 'no JSON: stored as refused', body: { kind: 'whole', bytes: Buffer.from('x') }, status: 400, stored: 1 },
     { why: 'too large: stored as refused', body: { kind: 'too-large', sizeBytes: 300_000 }, status: 413, stored: 1 },
     { why: 'too slow: nothing stored', body: { kind: 'timeout' }, status: 408, stored: 0 },
+    { why: 'no room: nothing stored', body: { kind: 'over-budget' }, status: 503, stored: 0 },
     {
       why: 'the sender has gone: nobody to answer, nothing stored',
       body: { kind: 'aborted' },

@@ -42,6 +42,7 @@ import { type ServedWebhook, Serving } from '../webhooks/serving-state.ts';
 import { StoreError } from '../store/database/store-errors.ts';
 import { RawAnswer } from '../http/connections.ts';
 import type { RawBody } from '../http/raw-bodies.ts';
+import { BODY_RETRY_AFTER_SECONDS } from '../http/unfinished-bodies.ts';
 import { DiskWatch } from '../process/disk-watch.ts';
 import { Clock, IdSource } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
@@ -295,6 +296,8 @@ export class DeliveryReceiver {
           : this.refuseTooLarge(context);
       case 'timeout':
         return BODY_TOO_SLOW;
+      case 'over-budget':
+        return refuse('unavailable', BODY_RETRY_AFTER_SECONDS);
       case 'aborted':
         return CLIENT_GONE;
     }

@@ -5,8 +5,9 @@ import { DeliveryAcceptor } from './delivery-acceptor.ts';
 import { DeliveryReceiver } from './delivery-receiver.ts';
 import { DisabledIngress, IngressListener } from './ingress-listener.ts';
 import { RefusedLog } from './refused-delivery-log.ts';
+import { WideDecisions } from './wide-decisions.ts';
 
-@Module({ providers: [DeliveryAcceptor], exports: [DeliveryAcceptor] })
+@Module({ providers: [DeliveryAcceptor, WideDecisions], exports: [DeliveryAcceptor] })
 export class DeliveryAcceptorModule {}
 
 @Module({

@@ -1536,7 +1536,7 @@ export interface components {
         };
         /**
          * ApiKeyPatch
-         * @description Changes the label or the end of an API key that is in use.
+         * @description Changes the label or the end of an API key that is in use; nothing else of a key can be changed, and a member that names something else is refused.
          * @example {
          *       "name": "CI of the main repository"
          *     }
@@ -2401,10 +2401,10 @@ export interface components {
                 /** @description The automation. */
                 automation_id: string;
                 /**
-                 * @description Why it started nothing; `busy`: another run of its concurrency group was open.
+                 * @description Why it started nothing; `filter-budget`: the filters before its own took all the time that there is for one delivery; `busy`: another run of its concurrency group was open.
                  * @enum {string}
                  */
-                reason: "disabled" | "filter" | "filter-unreadable" | "busy";
+                reason: "disabled" | "filter" | "filter-unreadable" | "filter-budget" | "busy";
                 /** @description First key of its filter that failed. */
                 failed_pointer?: string;
                 /**
@@ -2554,10 +2554,10 @@ export interface components {
              */
             changed_at: string | null;
             /**
-             * @description `fired`: it started a run. `disabled`. `not-selected`: none of its triggers names the webhook. `filter`: its filter does not match. `filter-unreadable`: its stored filter cannot be used. `busy`: another run of its concurrency group was open.
+             * @description `fired`: it started a run. `disabled`. `not-selected`: none of its triggers names the webhook. `filter`: its filter does not match. `filter-unreadable`: its stored filter cannot be used. `filter-budget`: the filters before its own took all the time that there is for one delivery. `busy`: another run of its concurrency group was open.
              * @enum {string}
              */
-            result: "fired" | "disabled" | "not-selected" | "filter" | "filter-unreadable" | "busy";
+            result: "fired" | "disabled" | "not-selected" | "filter" | "filter-unreadable" | "filter-budget" | "busy";
             /**
              * Format: uuid
              * @description The run that it started.
@@ -5478,7 +5478,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Too many failures of this client, or too many large bodies at once. */
+            /** @description Too many failures of this client. */
             429: {
                 headers: {
                     /** @description Seconds after which asking again makes sense. */

@@ -3,6 +3,7 @@
  * else. contract §8, §9.
  */
 import { checkAgentReferences, checkRunSecrets } from './agent-references.ts';
+import { checkFilterCost } from './filter-cost.ts';
 import { beginCheck, type Check } from './check.ts';
 import { byCodeUnits, firstProblems, sortedProblems, TREE_PROBLEMS_MAX } from '../rules/problems.ts';
 import { resolveTriggers } from './trigger-references.ts';
@@ -33,6 +34,7 @@ export function checkReferences(reading: Reading, known: KnownFacts): CheckedDef
   }
   for (const automation of reading.unsound.automations) checkAutomation(check, automation);
   const automations = reading.definitions.automations.map((automation) => checkAutomation(check, automation));
+  checkFilterCost(check, reading.definitions.automations);
   return {
     definitions: withoutHeld({ ...reading.definitions, automations }, check),
     problems: firstProblems(sortedProblems([...reading.problems, ...check.problems.listed]), TREE_PROBLEMS_MAX),

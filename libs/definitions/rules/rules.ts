@@ -76,6 +76,10 @@ export const RULES = {
   'provider-inactive': warning('FF_PROVIDER_INACTIVE', 'Triggers of other providers are kept and never fire here.'),
   'trigger-webhooks': error('FF_TRIGGER_WEBHOOKS', 'A webhook trigger selects at least one webhook.'),
   'webhook-uid': error('FF_INVALID_WEBHOOK_UID', 'webhook_ids holds webhook UIDs.'),
+  'filter-cost': error(
+    'FF_FILTER_COST',
+    'What the filters of one webhook can cost for one delivery is bounded: about a thousand triggers.',
+  ),
   'duplicate-trigger': warning('FF_DUPLICATE_TRIGGER', 'The triggers of an automation differ.'),
   cron: error('FF_INVALID_CRON', 'Cron expressions have five fields, or are one of the @ words, and can fire.'),
   'group-pointer': error('FF_INVALID_GROUP', 'A concurrency group that begins with / is a JSON pointer.'),

@@ -26,7 +26,7 @@ class AgentHarness(ModelBase):
 
 
 class ApiKeyPatch(ModelBase):
-    """Changes the label or the end of an API key that is in use."""
+    """Changes the label or the end of an API key that is in use; nothing else of a key can be changed, and a member that names something else is refused."""
 
     name: Omittable[str] = None
     """What it is for."""
@@ -1197,8 +1197,8 @@ class DeliverySkippedItem(ModelBase):
     automation_id: str
     """The automation."""
 
-    reason: Union[Literal["disabled", "filter", "filter-unreadable", "busy"], str]
-    """Why it started nothing; `busy`: another run of its concurrency group was open."""
+    reason: Union[Literal["disabled", "filter", "filter-unreadable", "filter-budget", "busy"], str]
+    """Why it started nothing; `filter-budget`: the filters before its own took all the time that there is for one delivery; `busy`: another run of its concurrency group was open."""
 
     failed_pointer: Omittable[str] = None
     """First key of its filter that failed."""
@@ -2196,8 +2196,8 @@ class ExplainedAutomation(ModelBase):
     changed_at: Optional[AwareDatetime]
     """When it was changed last, or deleted; null where it is unchanged."""
 
-    result: Union[Literal["fired", "disabled", "not-selected", "filter", "filter-unreadable", "busy"], str]
-    """`fired`: it started a run. `disabled`. `not-selected`: none of its triggers names the webhook. `filter`: its filter does not match. `filter-unreadable`: its stored filter cannot be used. `busy`: another run of its concurrency group was open."""
+    result: Union[Literal["fired", "disabled", "not-selected", "filter", "filter-unreadable", "filter-budget", "busy"], str]
+    """`fired`: it started a run. `disabled`. `not-selected`: none of its triggers names the webhook. `filter`: its filter does not match. `filter-unreadable`: its stored filter cannot be used. `filter-budget`: the filters before its own took all the time that there is for one delivery. `busy`: another run of its concurrency group was open."""
 
     run_id: Omittable[str] = None
     """The run that it started."""

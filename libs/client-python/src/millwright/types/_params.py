@@ -27,7 +27,7 @@ class AgentHarnessParam(TypedDict):
 
 
 class ApiKeyPatchParam(TypedDict):
-    """Changes the label or the end of an API key that is in use."""
+    """Changes the label or the end of an API key that is in use; nothing else of a key can be changed, and a member that names something else is refused."""
 
     name: NotRequired[str]
     """What it is for."""
