@@ -6,7 +6,14 @@ import type { EgressRules } from '#isolation';
 import type { CommandEnd } from '#runs';
 import { spawn } from 'node:child_process';
 import type { AgentPipes, ExecutionOutput } from '../executor.ts';
-import type { Confinement, NetworkPolicy, Sandbox, WrappedCommand } from '../sandbox/sandboxes.ts';
+import {
+  INPUT_DESCRIPTOR,
+  sendInput,
+  type Confinement,
+  type NetworkPolicy,
+  type Sandbox,
+  type WrappedCommand,
+} from '../sandbox/sandboxes.ts';
 import { inputsOf, type Workspace } from '../workspace/workspaces.ts';
 import { networkFor, type CommandNetwork } from './command-network.ts';
 import { OutputRelay } from './command-output.ts';
@@ -154,11 +161,11 @@ async function started(
 }
 
 function spawned(
-  { argv, wrapped }: WrappedCommand,
+  { argv, wrapped, input }: WrappedCommand,
   spec: CommandSpec,
 ): Promise<SpawnedCommand | { ok: false; reason: string }> {
   const [program, ...rest] = argv;
-  const descriptors = ownDescriptors(wrapped ? 4 : 3);
+  const descriptors = ownDescriptors(input === undefined ? (wrapped ? 4 : 3) : INPUT_DESCRIPTOR + 1);
   // Detached: a session of its own, so that signals meant for the service's terminal do not reach it.
   const options = {
     cwd: wrapped ? '/' : spec.workspace.workspace,
@@ -175,6 +182,7 @@ function spawned(
       const closed = new Promise<void>((done) => child.on('close', () => done()));
       // Also later: a signal that could not be sent is no reason to fall.
       child.on('error', failed);
+      if (input !== undefined && child.pid !== undefined) sendInput(child, input);
       child.on('spawn', () => resolve({ ok: true, child, identity, exit, closed }));
     } catch (error) {
       failed(error);

@@ -2,6 +2,8 @@
  * What keeps a run away from the machine it runs on, and which of that holds here. contract §10; explanation: Coding
  * agents, Sandbox.
  */
+import type { ChildProcess } from 'node:child_process';
+import type { Writable } from 'node:stream';
 import type { Isolation } from '../executor.ts';
 import type { Owner, Workspace } from '../workspace/workspaces.ts';
 
@@ -36,7 +38,19 @@ export interface WrappedCommand {
    * 3.
    */
   wrapped: boolean;
+  /** What the outermost process reads from INPUT_DESCRIPTOR until its end. */
+  input?: Uint8Array;
 }
+
+/** Gives a started command what it reads; one that ends before is none the worse. */
+export function sendInput({ stdio }: ChildProcess, input: Uint8Array): void {
+  const stream = stdio[INPUT_DESCRIPTOR] as Writable;
+  stream.on('error', () => undefined);
+  stream.end(input);
+}
+
+/** The first number behind the standard streams and the report. */
+export const INPUT_DESCRIPTOR = 4;
 
 /** One means of isolation, not yet tried on this machine. */
 export interface SandboxCandidate {
