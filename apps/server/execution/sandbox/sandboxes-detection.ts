@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { findTools, STANDARD_PATH } from '../../process/program.ts';
+import { privateFiles } from './installation-files.ts';
 import { bubblewrapCandidates } from './sandboxes-bubblewrap.ts';
 import { namespaceCandidates } from './sandboxes-namespace.ts';
 import {
@@ -66,9 +67,8 @@ const TRIAL_SCRIPT = [
 export async function detectSandbox(detection: Detection = {}): Promise<Sandbox> {
   const tools = await findTools(TOOL_NAMES, detection.path ?? STANDARD_PATH);
   const { kinds = ['bubblewrap', 'pid-namespace', 'bare'], dataDir } = detection;
-  const hidden = [...(dataDir === undefined ? [] : [dataDir]), ...(detection.hidden ?? [])].map((path) =>
-    resolve(path),
-  );
+  const named = [...(dataDir === undefined ? [] : [dataDir]), ...(detection.hidden ?? [])];
+  const hidden = [...named.map((path) => resolve(path)), ...privateFiles()];
   const found = (candidate: SandboxCandidate, guarantees: Guarantees): Sandbox => {
     return { ...candidate, guarantees, hidden, description: described(candidate, guarantees) };
   };

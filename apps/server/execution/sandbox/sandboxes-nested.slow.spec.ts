@@ -1,4 +1,6 @@
-/** Programs that build a sandbox of their own, or trace others, inside a run: what they say, and what makes them work. */
+/**
+ * Programs that build a sandbox of their own, or trace others, inside a run: what they say, and what makes them work.
+ */
 import { access, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

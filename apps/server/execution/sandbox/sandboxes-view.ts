@@ -55,7 +55,7 @@ export async function viewOf(confinement: Confinement): Promise<Mount[]> {
   const { workspace } = confinement;
   const hidden = await namesOfHidden(confinement.hidden);
   const system = await systemMounts(confinement.network);
-  const named = await namedMounts([...confinement.words, ...confinement.readOnly], hidden);
+  const named = await namedMounts(confinement, hidden);
   const own = [workspace.workspace, workspace.home, workspace.tmp].map((path) =>
     bind(path, path, { folder: true, writable: true }),
   );
@@ -113,12 +113,16 @@ async function existing(path: string): Promise<Mount | undefined> {
 }
 
 /**
- * What a command line and the operator name: of a file its folder, for a script seldom comes alone; the file alone
- * where that folder would show too much; nothing of what is hidden.
+ * What a command line and the operator name. Of a file of the command line its folder, for a script seldom comes alone,
+ * and the file alone where that folder would show too much; of `readOnly` what it says; nothing of what is hidden.
  */
-async function namedMounts(words: readonly string[], hidden: readonly string[]): Promise<Mount[]> {
-  const places = (await Promise.all(words.map(placesOf))).flat();
-  const paths = places.flatMap(({ folder, file }) => (isTooMuch(folder, hidden) ? (file ?? []) : folder));
+async function namedMounts({ words, readOnly }: Confinement, hidden: readonly string[]): Promise<Mount[]> {
+  const ofWords = (await Promise.all(words.map(placesOf))).flat();
+  const ofReadOnly = (await Promise.all(readOnly.map(placesOf))).flat();
+  const paths = [
+    ...ofWords.flatMap(({ folder, file }) => (isTooMuch(folder, hidden) ? (file ?? []) : folder)),
+    ...ofReadOnly.flatMap(({ folder, file }) => file ?? (isTooMuch(folder, hidden) ? [] : folder)),
+  ];
   const wanted = [...new Set(paths)].filter((path) => !hidden.some((name) => isWithin(path, name))).sort();
   return (await Promise.all(wanted.map(existing))).filter((mount) => mount !== undefined);
 }

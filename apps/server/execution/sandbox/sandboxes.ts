@@ -18,7 +18,7 @@ export interface Confinement {
   network: NetworkPolicy;
   /** Files and folders that stay invisible even inside something that is visible: data folder, key files. */
   hidden: readonly string[];
-  /** Files and folders that the operator wants visible, read-only, in addition to the system's. */
+  /** Files and folders that the operator wants visible, read-only, in addition to the system's: these and no others. */
   readOnly: readonly string[];
   /**
    * Words of the command line that the operator wrote, and nobody else: what they name as an absolute path is visible
