@@ -6,6 +6,7 @@ import type { EgressRules } from '#isolation';
 import type { CommandEnd } from '#runs';
 import { spawn } from 'node:child_process';
 import type { AgentPipes, ExecutionOutput } from '../executor.ts';
+import type { RunCgroup } from '../sandbox/run-cgroups.ts';
 import {
   INPUT_DESCRIPTOR,
   sendInput,
@@ -18,6 +19,7 @@ import { inputsOf, type Workspace } from '../workspace/workspaces.ts';
 import { networkFor, type CommandNetwork } from './command-network.ts';
 import { OutputRelay } from './command-output.ts';
 import {
+  DEFAULT_LIMITS,
   environmentOf,
   limited,
   ownDescriptors,
@@ -128,12 +130,21 @@ export async function startCommand(spec: CommandSpec): Promise<RunningCommand> {
       words,
       shown,
     });
-    const argv = await limited(inside.argv, spec);
-    return await started({ ...inside, argv }, { ...spec, env: { ...spec.env, ...network.env } }, relay, network);
+    const cgroup = await groupOf(spec);
+    const bounded = await limited(inside.argv, spec);
+    const argv = cgroup?.enter(bounded) ?? bounded;
+    const env = { ...spec.env, ...network.env };
+    return await started({ ...inside, argv }, { ...spec, env }, { relay, network, cgroup });
   } catch (error) {
     await network.close();
     throw error;
   }
+}
+
+function groupOf({ sandbox, workspace, usage, limits = DEFAULT_LIMITS }: CommandSpec): Promise<RunCgroup> | undefined {
+  const { memoryBytesMax } = usage ?? {};
+  const name = `${workspace.runId}-${workspace.epoch}`;
+  return sandbox.cgroups?.create(name, { memoryBytesMax, processesMax: limits.processesMax });
 }
 
 function notStarted(message: string, relay: OutputRelay): RunningCommand {
@@ -150,12 +161,12 @@ function notStarted(message: string, relay: OutputRelay): RunningCommand {
 async function started(
   inside: WrappedCommand,
   spec: CommandSpec,
-  relay: OutputRelay,
-  network: CommandNetwork,
+  { relay, network, cgroup }: { relay: OutputRelay; network: CommandNetwork; cgroup: RunCgroup | undefined },
 ): Promise<RunningCommand> {
   const result = await spawned(inside, spec);
-  if (result.ok) return new CommandRun({ spawned: result, isWrapped: inside.wrapped, spec, relay, network });
+  if (result.ok) return new CommandRun({ spawned: result, isWrapped: inside.wrapped, spec, relay, network, cgroup });
   await network.close();
+  await cgroup?.close();
   // The code alone: a full message may repeat arguments or variables.
   return notStarted(`the command could not be started (${result.reason})`, relay);
 }

@@ -15,6 +15,7 @@ import type {
   KillOptions,
 } from '../executor.ts';
 import type { Repositories } from '../repositories/repositories.ts';
+import { describeCgroups, findCgroups, RunCgroups } from '../sandbox/run-cgroups.ts';
 import { detectSandbox } from '../sandbox/sandboxes-detection.ts';
 import type { Sandbox } from '../sandbox/sandboxes.ts';
 import { collectArtifacts } from '../workspace/artifact-collection.ts';
@@ -45,12 +46,19 @@ export class LocalExecutor implements Executor {
   }
 
   isolation(): Promise<Sandbox> {
+    return (this.sandbox ??= this.findSandbox());
+  }
+
+  private async findSandbox(): Promise<Sandbox> {
     const { config } = this.deps;
-    return (this.sandbox ??= detectSandbox({
+    const sandbox = await detectSandbox({
       dataDir: config.dataDir,
       hidden: [config.masterKeyFile, config.uidKeyFile, config.tls?.keyFile].filter((file) => file !== undefined),
       path: config.searchPath,
-    }));
+    });
+    const place = await findCgroups();
+    const description = `${sandbox.description}; ${describeCgroups(place)}`;
+    return { ...sandbox, description, cgroups: await RunCgroups.open(place) };
   }
 
   async start(request: ExecutionRequest): Promise<ExecutionResult> {

@@ -5,6 +5,7 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Writable } from 'node:stream';
 import type { Isolation } from '../executor.ts';
+import type { RunCgroups } from './run-cgroups.ts';
 import type { Owner, Workspace } from '../workspace/workspaces.ts';
 
 export type SandboxKind = 'bubblewrap' | 'pid-namespace' | 'bare';
@@ -72,6 +73,8 @@ export interface Sandbox extends SandboxCandidate, Isolation {
   means: string;
   /** Absolute paths of what no run ever sees: data folder, key files. */
   hidden: readonly string[];
+  /** Where each command gets a control group of its own; absent: there are none. */
+  cgroups?: RunCgroups;
 }
 
 /** Programs of the machine by name → absolute path, as far as they are installed. */
