@@ -2,7 +2,7 @@
  * The sandbox made by bubblewrap: own files, processes, network; the best one where it works. explanation: Coding
  * agents, Sandbox.
  */
-import { filterOfCalls } from './sandboxes-filter.ts';
+import { filterOfCalls, withOwnKeyring } from './sandboxes-filter.ts';
 import { type Mount, viewOf } from './sandboxes-view.ts';
 import {
   type Confinement,
@@ -32,6 +32,8 @@ const CAPABILITIES_TO_CHANGE_USER = ['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP', 
 
 interface Bubblewrap {
   bwrap: string;
+  /** What stands before it. */
+  before: readonly string[];
   means: string;
   /** The filter of system calls, as the kernel takes it; absent: none. */
   filter: Uint8Array | undefined;
@@ -50,7 +52,8 @@ export function bubblewrapCandidates(
   const bwrap = tools.get('bwrap');
   if (bwrap === undefined || !isAtLeast(version, VERSION_MIN)) return [];
   const filters = filter === undefined ? [undefined] : [filter, undefined];
-  return filters.flatMap((each) => waysOf({ bwrap, means: version.trim(), filter: each }, tools, asRoot));
+  const before = withOwnKeyring(tools.get('perl'));
+  return filters.flatMap((each) => waysOf({ bwrap, before, means: version.trim(), filter: each }, tools, asRoot));
 }
 
 function waysOf(program: Bubblewrap, tools: Tools, asRoot: boolean): SandboxCandidate[] {
@@ -66,7 +69,7 @@ function waysOf(program: Bubblewrap, tools: Tools, asRoot: boolean): SandboxCand
 }
 
 function candidate(
-  { bwrap, means, filter }: Bubblewrap,
+  { bwrap, before, means, filter }: Bubblewrap,
   way: string,
   privileges: readonly string[],
   prefix: (owner: Owner) => readonly string[],
@@ -77,7 +80,8 @@ function candidate(
     const { workspace, owner = NOBODY_USER } = confinement.workspace;
     const inside = ['--chdir', workspace, '--', ...prefix(owner), ...argv];
     const line = [...isolation(confinement), ...filtering, ...privileges, ...view, ...inside];
-    return { argv: [bwrap, ...line], wrapped: true, input: filter };
+    const [program = bwrap, ...words] = [...before, bwrap, ...line];
+    return { argv: [program, ...words], wrapped: true, input: filter };
   };
   return { kind: 'bubblewrap', means: `${means}, ${way}`, wrap };
 }

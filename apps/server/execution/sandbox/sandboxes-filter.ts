@@ -1,15 +1,13 @@
 /**
- * The filter of system calls of this machine's processor, and how it is put on where no bubblewrap is. contract §10.2.
+ * The filter of system calls of this machine's processor, how it is put on where no bubblewrap is, and how the
+ * service's keyring is left. contract §10.2.
  */
-import { isSeccompArchitecture, seccompProgram, toFilterBytes, type SeccompArchitecture } from '#isolation';
+import { callNumber, isSeccompArchitecture, seccompProgram, toFilterBytes } from '#isolation';
 
 /** Undefined: there is none for this processor. */
 export function filterOfCalls(architecture: string = process.arch): Uint8Array | undefined {
   return isSeccompArchitecture(architecture) ? toFilterBytes(seccompProgram(architecture)) : undefined;
 }
-
-/** Number of prctl(2), by which perl, that has no name for it, calls it. */
-const PRCTL: Readonly<Record<SeccompArchitecture, number>> = { x64: 157, arm64: 167 };
 
 /**
  * PR_SET_NO_NEW_PRIVS (38), then PR_SET_SECCOMP (22) in the mode of filters (2) with a `struct sock_fprog`; what
@@ -27,5 +25,18 @@ const SCRIPT = [
 export function withFilter(perl: string, architecture: string = process.arch): string[] | undefined {
   const filter = filterOfCalls(architecture);
   if (filter === undefined || !isSeccompArchitecture(architecture)) return undefined;
-  return [perl, '-e', SCRIPT, '--', String(PRCTL[architecture]), Buffer.from(filter).toString('hex')];
+  return [perl, '-e', SCRIPT, '--', String(callNumber('prctl', architecture)), Buffer.from(filter).toString('hex')];
+}
+
+/** KEYCTL_JOIN_SESSION_KEYRING (1) without a name; a kernel without keyrings has nothing to leave. */
+const KEYRING_SCRIPT = 'syscall(shift(@ARGV) + 0, 1, 0); exec { $ARGV[0] } @ARGV or exit 127;';
+
+/**
+ * Command prefix that leaves the keyring of the service's session for a new one with nothing in it; none where it
+ * cannot be.
+ */
+export function withOwnKeyring(perl: string | undefined, architecture: string = process.arch): string[] {
+  return perl === undefined || !isSeccompArchitecture(architecture)
+    ? []
+    : [perl, '-e', KEYRING_SCRIPT, '--', String(callNumber('keyctl', architecture))];
 }

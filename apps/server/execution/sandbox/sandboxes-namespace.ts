@@ -2,7 +2,7 @@
  * The sandbox made by util-linux (unshare, mount, pivot_root, setpriv) where bubblewrap is missing. explanation: Coding
  * agents, Sandbox.
  */
-import { withFilter } from './sandboxes-filter.ts';
+import { withFilter, withOwnKeyring } from './sandboxes-filter.ts';
 import { type Mount, viewOf } from './sandboxes-view.ts';
 import {
   type Confinement,
@@ -34,11 +34,12 @@ function waysOf(tools: Tools, asRoot: boolean, filter: Words): SandboxCandidate[
   const [unshare, sh, setpriv, ip] = ['unshare', 'sh', 'setpriv', 'ip'].map((name) => tools.get(name));
   if (unshare === undefined || sh === undefined) return [];
   const full = ['--mount', '--ipc', '--uts'];
+  const own = [...withOwnKeyring(tools.get('perl')), unshare];
   const candidates: SandboxCandidate[] = [];
   if (setpriv !== undefined && asRoot) {
     const drop = ({ workspace }: Confinement): Words => withoutPrivileges(setpriv, workspace.owner ?? NOBODY_USER);
     // Without it the command would outlive a killed service; with a user namespace the kernel forgets the setting.
-    const start = [setpriv, '--pdeathsig=KILL', '--', unshare];
+    const start = [setpriv, '--pdeathsig=KILL', '--', ...own];
     const prefix = (confinement: Confinement): Words => [...drop(confinement), ...filter];
     candidates.push({
       ...confined('unshare, users of their own', start, full, { sh, ip }, prefix),
@@ -48,14 +49,10 @@ function waysOf(tools: Tools, asRoot: boolean, filter: Words): SandboxCandidate[
   if (setpriv !== undefined) {
     const spaces = ['--user', '--map-root-user', ...full];
     const prefix = (): Words => [...withoutNamespacePrivileges(setpriv), ...filter];
-    candidates.push(confined('unshare, user namespace', [unshare], spaces, { sh, ip }, prefix));
+    candidates.push(confined('unshare, user namespace', own, spaces, { sh, ip }, prefix));
   }
   const inUserNamespace = ['--user', '--map-root-user'];
-  return [
-    ...candidates,
-    processesOnly([unshare], [], [sh, filter]),
-    processesOnly([unshare], inUserNamespace, [sh, filter]),
-  ];
+  return [...candidates, processesOnly(own, [], [sh, filter]), processesOnly(own, inUserNamespace, [sh, filter])];
 }
 
 type Words = readonly string[];

@@ -47,6 +47,11 @@ const SYSTEM_FILES = [
 /** Only of use, and only shown, where there is a network. */
 const NETWORK_FILES = ['/etc/resolv.conf', '/etc/hosts', '/etc/host.conf', '/etc/gai.conf'];
 
+/** Of the machine and not of the run, though it lies in its /proc: keys, memory, timers. */
+const OF_THE_MACHINE = ['keys', 'key-users', 'kcore', 'timer_list', 'sched_debug', 'latency_stats'].map(
+  (name) => `/proc/${name}`,
+);
+
 /** Bytes for a folder that only holds mount points. */
 const EMPTY_BYTES_MAX = 1_024 * 1_024;
 
@@ -68,13 +73,17 @@ export async function viewOf(confinement: Confinement): Promise<Mount[]> {
     { kind: 'tmpfs', at: '/dev/shm', mode: '1777', bytesMax: TMPFS_BYTES_MAX },
     { kind: 'tmpfs', at: '/tmp', mode: '1777', bytesMax: TMPFS_BYTES_MAX },
   ];
-  const covers = await coversOf([...system, ...named], hidden);
+  const covers = [
+    ...(await Promise.all(OF_THE_MACHINE.map(cover))),
+    ...(await coversOf([...system, ...named], hidden)),
+  ];
   // Sealed last: the root and /dev lie in memory, which a run could fill otherwise.
   const seals: Mount[] = [
     { kind: 'seal', at: '/dev' },
     { kind: 'seal', at: '/' },
   ];
-  return [...withParents([...system, ...basis, ...named, ...covers, ...own, ...shown]), ...seals];
+  const all = [...system, ...basis, ...named, ...covers.filter((mount) => mount !== undefined), ...own, ...shown];
+  return [...withParents(all), ...seals];
 }
 
 /** Whether a file lies in what runs never see, under its own name or behind links. */
