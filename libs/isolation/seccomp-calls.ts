@@ -15,7 +15,7 @@ const ALLOWED = `
   epoll_ctl:233:21 epoll_pwait:281:22 epoll_pwait2:441:441 epoll_wait:232:- eventfd:284:- eventfd2:290:19
   execve:59:221 execveat:322:281 exit:60:93 exit_group:231:94 faccessat:269:48 faccessat2:439:439 fadvise64:221:223
   fallocate:285:47 fchdir:81:50 fchmod:91:52 fchmodat:268:53 fchmodat2:452:452 fchown:93:55 fchownat:260:54
-  fcntl:72:25 fdatasync:75:83 fgetxattr:193:10 file_getattr:468:468 file_setattr:469:469 flistxattr:196:13
+  fcntl:72:25 fdatasync:75:83 fgetxattr:193:10 file_getattr:468:468 flistxattr:196:13
   flock:73:32 fork:57:- fremovexattr:199:16 fsetxattr:190:7 fstat:5:80 fstatfs:138:44 fsync:74:82 ftruncate:77:46
   futex:202:98 futex_requeue:456:456 futex_wait:455:455 futex_waitv:449:449 futex_wake:454:454 futimesat:261:-
   get_robust_list:274:100 getcpu:309:168 getcwd:79:17 getdents:78:- getdents64:217:61 getegid:108:177
@@ -71,7 +71,8 @@ const CONDITIONAL = `
  */
 const REFUSED = `
   acct:163:89 add_key:248:217 bpf:321:280 chroot:161:51 clock_settime:227:112 delete_module:176:106
-  fanotify_init:300:262 fanotify_mark:301:263 finit_module:313:273 fsconfig:431:431 fsmount:432:432 fsopen:430:430
+  fanotify_init:300:262 fanotify_mark:301:263
+  file_setattr:469:469 finit_module:313:273 fsconfig:431:431 fsmount:432:432 fsopen:430:430
   fspick:433:433 get_mempolicy:239:236 init_module:175:105 io_uring_enter:426:426 io_uring_register:427:427
   io_uring_setup:425:425 ioperm:173:- iopl:172:- kcmp:312:272 kexec_file_load:320:294 kexec_load:246:104
   keyctl:250:219 listmount:458:458 lsm_set_self_attr:460:460 mbind:237:235 memfd_secret:447:447

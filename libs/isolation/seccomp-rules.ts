@@ -32,6 +32,12 @@ const CLONE_NEWTIME = 0x80;
 const [TIOCSTI, TIOCLINUX] = [0x54_12, 0x54_1c];
 
 /**
+ * Give a file to another project, or take it out of the one that it would inherit (FS_IOC_FSSETXATTR, FS_IOC_SETFLAGS
+ * and its form of 32 bits): a run would leave its quota of disk by it.
+ */
+const PROJECT_REQUESTS = [0x40_1c_58_20, 0x40_08_66_02, 0x40_04_66_02];
+
+/**
  * Linux, Linux on 32 bits, an old version's name, both, without random addresses (debuggers and thread sanitizers ask
  * for it), and only asking.
  */
@@ -66,12 +72,7 @@ export const CALL_RULES: readonly CallRule[] = [
   },
   {
     call: 'ioctl',
-    allow: [
-      [
-        { argument: 1, not: TIOCSTI },
-        { argument: 1, not: TIOCLINUX },
-      ],
-    ],
+    allow: [[TIOCSTI, TIOCLINUX, ...PROJECT_REQUESTS].map((not) => ({ argument: 1, not }))],
     otherwise: ERRNO.EPERM,
   },
   { call: 'personality', allow: PERSONALITIES.map((equals) => [{ argument: 0, equals }]), otherwise: ERRNO.EPERM },

@@ -39,6 +39,8 @@ const CALLS: readonly [call: string, args: readonly number[], errno: number][] =
   ['quotactl', [0, 0, 0, 0], EPERM],
   ['personality', [0x40_00_00], EPERM],
   ['ioctl', [0, 0x54_12, 0], EPERM],
+  ['ioctl', [0, 0x40_1c_58_20, 0], EPERM],
+  ['ioctl', [0, 0x40_08_66_02, 0], EPERM],
   ['shmget', [0, 1 << 30, 0o1600], EINVAL],
   ['memfd_secret', [0], EPERM],
 ];
