@@ -15,4 +15,9 @@ export {
 } from './egress-hosts.ts';
 export * from './egress.ts';
 export * from './injection.ts';
+export * from './project-quota.ts';
 export * from './redaction.ts';
+export { ALLOWED_CALLS, callNumber, CONDITIONAL_CALLS, REFUSED_CALLS } from './seccomp-calls.ts';
+export type { SeccompArchitecture } from './seccomp-calls.ts';
+export { isSeccompArchitecture, seccompProgram, toFilterBytes } from './seccomp-program.ts';
+export { CALL_RULES, ERRNO, SHARED_SEGMENT_BYTES_MAX } from './seccomp-rules.ts';

@@ -29,7 +29,7 @@ const ISOLATION: Isolation = {
   kind: 'memory',
   means: 'nothing runs',
   description: 'memory: nothing runs',
-  guarantees: { processes: true, files: true, network: true, loopback: true, uid: true },
+  guarantees: { processes: true, files: true, network: true, loopback: true, uid: true, calls: true },
 };
 
 /** Executions that end when the test says so, or when they are killed. */

@@ -7,6 +7,8 @@
 export interface LiveBounds {
   perFactory?: number;
   perAutomation?: number;
+  /** Of one factory in the process that asks: what keeps one factory from all of its places. */
+  perFactoryHere?: number;
 }
 
 /** Where runs wait: '' stands for no factory and for no automation, which no bound concerns. */
@@ -15,18 +17,25 @@ export interface Lane {
   automation: string;
 }
 
-/** How many runs are live, by factory and by lane. */
+/** How many runs are live, by factory and by lane; `here`: how many of them in the process that asks. */
 export class LiveRuns {
   private readonly factories = new Map<string, number>();
+  private readonly here = new Map<string, number>();
   private readonly lanes = new Map<string, number>();
 
-  constructor(live: Iterable<Lane & { runs: number }> = []) {
-    for (const { runs, ...lane } of live) this.add(lane, runs);
+  constructor(live: Iterable<Lane & { runs: number; here?: number }> = []) {
+    for (const { runs, here = 0, ...lane } of live) this.add(lane, runs, here);
   }
 
-  add(lane: Lane, runs = 1): void {
+  /** One that begins begins here. */
+  add(lane: Lane, runs = 1, here = runs): void {
     this.factories.set(lane.factory, this.ofFactory(lane.factory) + runs);
+    this.here.set(lane.factory, this.ofFactoryHere(lane.factory) + here);
     this.lanes.set(keyOf(lane), this.ofLane(lane) + runs);
+  }
+
+  ofFactoryHere(factory: string): number {
+    return this.here.get(factory) ?? 0;
   }
 
   ofFactory(factory: string): number {
@@ -92,7 +101,7 @@ export function* nextInFairOrder<Step, Sent, Run>(
   const candidates: Candidates<Step, Sent, { run: Run; lane: Lane }> = {
     behind: (after) => waiting.factories(after),
     live: (factory) => live.ofFactory(factory),
-    max: (factory) => (factory === '' ? Infinity : (bounds.perFactory ?? Infinity)),
+    max: (factory) => (factory === '' ? Infinity : factoryMax(factory, live, bounds)),
     *take(factory) {
       const { taken, last } = yield* roundRobin(
         lanesOf(factory, waiting, live, bounds, tries),
@@ -105,6 +114,12 @@ export function* nextInFairOrder<Step, Sent, Run>(
   };
   const { taken, last } = yield* roundRobin(candidates, served.factory, tries);
   return { chosen: taken, served: { factory: last ?? served.factory, automations } };
+}
+
+/** How many of a factory may be live, where those elsewhere are as they are. */
+function factoryMax(factory: string, live: LiveRuns, { perFactory, perFactoryHere }: LiveBounds): number {
+  const elsewhere = live.ofFactory(factory) - live.ofFactoryHere(factory);
+  return Math.min(perFactory ?? Infinity, elsewhere + (perFactoryHere ?? Infinity));
 }
 
 function lanesOf<Step, Sent, Run>(

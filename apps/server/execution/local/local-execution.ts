@@ -27,6 +27,8 @@ export interface LocalExecutionDeps {
   root: string;
   request: ExecutionRequest;
   log: Log;
+  /** Bounds what its folder takes of the disk, where the file system can. Must not reject. */
+  bound(workspace: Workspace): Promise<void>;
 }
 
 /** What every command of the execution has. */
@@ -47,6 +49,7 @@ export class LocalExecution {
     const { request, sandbox, root } = this.deps;
     const { runId, epoch } = request;
     const workspace = await prepareWorkspace({ root, runId, epoch, owner: ownerOf(sandbox, runId) });
+    await this.deps.bound(workspace);
     const ready = await this.setUp(workspace);
     if (!ready.ok) return 'ended' in ready ? ended(ready.ended) : { kind: 'setup-failed', message: ready.reason };
     const task = await request.begin();

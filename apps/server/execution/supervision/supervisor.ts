@@ -20,6 +20,7 @@ import type { RunHistoryStore } from '../../store/runs/run-history.ts';
 import type { ClaimedRun, RunStore } from '../../store/runs/runs.ts';
 import { AgentReports } from '../agent/agent-events.ts';
 import { runBounds, runUsage } from '#agents';
+import type { ExecutionSlot } from '../engine/execution-slots.ts';
 import { SetupError, type Executor } from '../executor.ts';
 import { resolveExecution, type ExecutionSpec, type ExecutionSpecDeps } from '../preparation/execution-spec.ts';
 import { storeArtifacts } from './artifact-storage.ts';
@@ -67,6 +68,8 @@ export interface SupervisionDeps extends ExecutionSpecDeps {
   log: Log;
   metrics: Metrics;
   run: ClaimedRun;
+  /** Its place in this process. */
+  slot: ExecutionSlot;
   leaseMs: number;
   /** Monotonic time at which the claim was asked for: the lease may count from then on. */
   claimedAtMs: number;
