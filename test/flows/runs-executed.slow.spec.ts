@@ -466,6 +466,25 @@ describe('a secret in a run', () => {
     expect(JSON.stringify([run, await eventsOf(String(run['run_id'])), service.logged])).not.toContain('1234567');
   });
 
+  it('that together with others is too long to be kept out of the log starts nothing, and says so', async () => {
+    const names = ['LONG_A', 'LONG_B', 'LONG_C', 'LONG_D', 'LONG_E'];
+    for (const name of names)
+      await service.api('PUT', `/secrets/${name}`, { value: name.repeat(2_700), grants: { uses: ['run'] } });
+    const repository = git.createRepository('too-long');
+    const said = names.map((name) => `{name: ${name}}`).join(', ');
+    repository.commit({ 'factory.yaml': `agentDefaults: {secrets: [${said}]}\n` });
+    const uid = await service.factory('too-long', { kind: 'git', url: git.urlOf('too-long'), branch: 'main' });
+    const run = await runIn(service, await started('echo ran', { factory_uid: uid }), ...ENDED);
+    expect(run).toMatchObject({
+      state: 'FAILED',
+      status_message: {
+        error_code: 'environment_setup_failed',
+        message: expect.stringMatching(/have 81000 bytes together, and at most 65536 .* name fewer secrets/),
+      },
+    });
+    expect(JSON.stringify([run, await eventsOf(String(run['run_id'])), service.logged])).not.toContain('LONG_ALONG_A');
+  });
+
   it.each([
     ['is not granted for runs', 'WEBHOOK_ONLY', { uses: ['webhook'] }],
     ['is not granted to the factory', 'ELSEWHERE', { uses: ['run'], factories: [] }],

@@ -108,6 +108,20 @@ describe('a secret', () => {
     expect((await service.api('GET', '/secrets/malformed')).status).toBe(404);
   });
 
+  it('that runs may use has at most 16 KiB; a longer one may be for something else', async () => {
+    const long = { value: 'x'.repeat(16_385) };
+    const answer = await put('LONG_ONE', { ...long, grants: { uses: ['git', 'run'] } });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { errors: [{ pointer: '/value', message: expect.stringContaining('at most 16384 bytes') }] },
+    });
+    expect(JSON.stringify(answer.body)).not.toContain('xxx');
+    expect((await put('LONG_ONE', { ...long, grants: { uses: ['git'] } })).status).toBe(200);
+    await put('LONG_ONE', { grants: { uses: ['run'] } });
+    expect((await put('LONG_ONE', long)).status).toBe(400); // what it is granted for counts, said now or before
+    expect((await put('LONG_ONE', { value: 'x'.repeat(16_384) })).status).toBe(200);
+  });
+
   it('that does not exist is 404 to look at and to delete', async () => {
     expect((await service.api('GET', '/secrets/nowhere')).status).toBe(404);
     expect((await service.api('DELETE', '/secrets/nowhere')).status).toBe(404);

@@ -4,6 +4,7 @@
  */
 import { secretRequirement, secretUsability, secretUse } from '#authentication';
 import type { Secret as SecretItem, SecretList, SecretPut, SecretUser as SecretUserItem } from '#contracts';
+import { INJECTABLE_VALUE_BYTES_MAX } from '#isolation';
 import { queryDigest } from '#runs';
 import { Injectable } from '@nestjs/common';
 import { type Caller, changedBy } from '../http/access-guard.ts';
@@ -67,7 +68,12 @@ export class SecretService {
    * refused and nothing changes.
    */
   async put(owner: string, name: string, { value, grants }: SecretPut, by: Caller): Promise<SecretItem> {
-    const errors = [...nameProblems(name), ...valueProblems(value), ...(await this.grantProblems(owner, name, grants))];
+    const errors = [
+      ...nameProblems(name),
+      ...valueProblems(value),
+      ...(await this.lengthProblems(owner, name, { value, grants })),
+      ...(await this.grantProblems(owner, name, grants)),
+    ];
     if (errors.length > 0) throw invalidMembers(errors, 'members of the request');
     const bytes = value === undefined ? undefined : Buffer.from(value, 'utf8');
     const { secret } = await this.store
@@ -102,6 +108,22 @@ export class SecretService {
       bySystem(this.ids.newId()),
     );
     return true;
+  }
+
+  /** What runs may have is of bounded length: more could not be kept out of their logs. */
+  private async lengthProblems(owner: string, name: string, { value, grants }: SecretPut): Promise<MemberError[]> {
+    if (value === undefined || Buffer.byteLength(value) <= INJECTABLE_VALUE_BYTES_MAX) return [];
+    const uses = grants?.uses ?? (await this.store.find(owner, name))?.grants.uses ?? [];
+    return uses.includes('run')
+      ? [
+          {
+            pointer: '/value',
+            message:
+              `must have at most ${INJECTABLE_VALUE_BYTES_MAX} bytes, for it is granted to runs (grants.uses), and ` +
+              'more could not be kept out of their logs; set a shorter value, or do not grant it to runs',
+          },
+        ]
+      : [];
   }
 
   /**

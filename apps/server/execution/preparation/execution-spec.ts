@@ -15,6 +15,7 @@ import {
   confinementProblem,
   hostPatternOfUrl,
   hostsAllowedBy,
+  injectableSumProblem,
   isInjectableEnvName,
   isInjectableValue,
   networkOf,
@@ -120,6 +121,14 @@ export async function resolveExecution(
   const secrets = await secretsOf(deps.secrets, run.factoryUid, namesOf(agentConfig, environment));
   const missing = profile && credentialProblem(profile, secrets);
   if (missing !== undefined) throw new SetupError(missing);
+  const secretValues = [
+    ...Object.values(secrets),
+    ...(environment?.secretValues ?? []),
+    ...literalSecretsOf(agentConfig),
+    ...secretsOfService(profile, config),
+  ];
+  const tooMuch = injectableSumProblem(secretValues);
+  if (tooMuch !== undefined) throw new SetupError(tooMuch);
   return {
     config: agentConfig,
     profile,
@@ -130,12 +139,7 @@ export async function resolveExecution(
     skill,
     harnessEnv: ownOf(profile, config, agentConfig, secrets),
     mcpServers: profile === undefined ? [] : await mcpServersOf(agentConfig, secrets),
-    secretValues: [
-      ...Object.values(secrets),
-      ...(environment?.secretValues ?? []),
-      ...literalSecretsOf(agentConfig),
-      ...secretsOfService(profile, config),
-    ],
+    secretValues,
     network: networkOf({
       operator: config.runNetwork,
       tier,
