@@ -76,6 +76,8 @@ export interface WebhookDefinition {
   secretName: string;
   /** Lower-case header name. */
   deliveryIdHeader?: string;
+  /** `body`: the signed body is an identity too. */
+  replayProtection?: 'body';
   enabled: boolean;
   description?: string;
 }

@@ -82,6 +82,7 @@ const WIRE_WORDS: Readonly<Record<string, string>> = {
   signatureScheme: 'signature_scheme',
   secretName: 'secret_name',
   deliveryIdHeader: 'delivery_id_header',
+  replayProtection: 'replay_protection',
   environmentId: 'environment_id',
   skill: 'skill_spec',
   webhook_ids: 'webhook_uids',

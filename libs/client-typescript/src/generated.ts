@@ -3367,6 +3367,13 @@ export interface components {
             message: string | null;
             /** @description Problems in the files, in reading order. */
             problems: components["schemas"]["Diagnostic"][];
+            /** @description What the files had better say, and do not: no problem, and nothing is kept from applying. */
+            advice?: {
+                /** @description File, relative to the factory's root. */
+                path: string;
+                /** @description What is missing there, and the line that mends it. */
+                message: string;
+            }[];
             /** @description What would be applied, in order: now, or where the ending is `blocked` for held deletions, once these are approved. Empty where errors block the whole tree. */
             changes: components["schemas"]["Change"][];
             /** @description Deletions that would be held back. */
@@ -4221,6 +4228,11 @@ export interface components {
             secret_name?: string;
             /** @description Request header whose value identifies a delivery: a second delivery with the same value starts nothing. A header of credentials, of the connection, of signatures, or one that is the same in many requests is refused. */
             delivery_id_header?: string;
+            /**
+             * @description `body`: the signed body itself identifies a delivery too, for ever, so that a captured request that is sent again under another delivery ID starts nothing. With `auth_mode` `signature` only; for schemes that sign no time.
+             * @enum {string}
+             */
+            replay_protection?: "body";
             /** @description Whether it takes deliveries at once; by default as soon as its secret has a value. */
             enabled?: boolean;
             /** @description What it is for. */
@@ -4265,6 +4277,11 @@ export interface components {
             secret_name?: string;
             /** @description Request header whose value identifies a delivery: a second delivery with the same value starts nothing. A header of credentials, of the connection, of signatures, or one that is the same in many requests is refused. null removes it. */
             delivery_id_header?: string | null;
+            /**
+             * @description `body`: the signed body itself identifies a delivery too, for ever, from the next delivery on. With `auth_mode` `signature` only. null removes it.
+             * @enum {string|null}
+             */
+            replay_protection?: "body" | null;
             /** @description false: senders get 404 at once; automations and history stay. */
             enabled?: boolean;
             /** @description What it is for; null removes it. */
@@ -4319,6 +4336,11 @@ export interface components {
             secret_set: boolean;
             /** @description Request header, in lower case, whose value identifies a delivery; null: the scheme’s own, `X-Millwright-Delivery-Id`, or a hash of the body. */
             delivery_id_header: string | null;
+            /**
+             * @description `body`: the signed body itself identifies a delivery too, so that a captured request that is sent again under another delivery ID starts nothing; null: it does not.
+             * @enum {string|null}
+             */
+            replay_protection?: "body" | null;
             /** @description Whether deliveries are taken; a disabled webhook answers 404. */
             enabled: boolean;
             /** @description Address that senders post to. For `url_token` it shows `{token}` where the secret goes. */

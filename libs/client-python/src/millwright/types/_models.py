@@ -727,6 +727,9 @@ class WebhookCreate(ModelBase):
     delivery_id_header: Omittable[str] = None
     """Request header whose value identifies a delivery: a second delivery with the same value starts nothing. A header of credentials, of the connection, of signatures, or one that is the same in many requests is refused."""
 
+    replay_protection: Omittable[Union[Literal["body"], str]] = None
+    """`body`: the signed body itself identifies a delivery too, for ever, so that a captured request that is sent again under another delivery ID starts nothing. With `auth_mode` `signature` only; for schemes that sign no time."""
+
     enabled: Omittable[bool] = None
     """Whether it takes deliveries at once; by default as soon as its secret has a value."""
 
@@ -751,6 +754,9 @@ class WebhookPatch(ModelBase):
 
     delivery_id_header: Optional[str] = None
     """Request header whose value identifies a delivery: a second delivery with the same value starts nothing. A header of credentials, of the connection, of signatures, or one that is the same in many requests is refused. null removes it."""
+
+    replay_protection: Optional[Union[Literal["body"], str]] = None
+    """`body`: the signed body itself identifies a delivery too, for ever, from the next delivery on. With `auth_mode` `signature` only. null removes it."""
 
     enabled: Omittable[bool] = None
     """false: senders get 404 at once; automations and history stay."""
@@ -795,6 +801,9 @@ class Webhook(ModelBase):
 
     delivery_id_header: Optional[str]
     """Request header, in lower case, whose value identifies a delivery; null: the scheme’s own, `X-Millwright-Delivery-Id`, or a hash of the body."""
+
+    replay_protection: Optional[Union[Literal["body"], str]] = None
+    """`body`: the signed body itself identifies a delivery too, so that a captured request that is sent again under another delivery ID starts nothing; null: it does not."""
 
     enabled: bool
     """Whether deliveries are taken; a disabled webhook answers 404."""
@@ -1326,6 +1335,14 @@ class FilterTestResultPayloadCheck(ModelBase):
 
     operator: Omittable[Union[Literal["in", "not_in", "exists", "nested"], str]] = None
     """What that key asks for; `nested`: an object, or an array with an element that fits."""
+
+
+class PlanAdviceItem(ModelBase):
+    path: str
+    """File, relative to the factory's root."""
+
+    message: str
+    """What is missing there, and the line that mends it."""
 
 
 class PlanSummary(ModelBase):
@@ -2422,6 +2439,9 @@ class Plan(ModelBase):
 
     problems: list[Diagnostic]
     """Problems in the files, in reading order."""
+
+    advice: Omittable[list[PlanAdviceItem]] = None
+    """What the files had better say, and do not: no problem, and nothing is kept from applying."""
 
     changes: list[Change]
     """What would be applied, in order: now, or where the ending is `blocked` for held deletions, once these are approved. Empty where errors block the whole tree."""

@@ -219,6 +219,9 @@ class WebhookCreateParam(TypedDict):
     delivery_id_header: NotRequired[str]
     """Request header whose value identifies a delivery: a second delivery with the same value starts nothing. A header of credentials, of the connection, of signatures, or one that is the same in many requests is refused."""
 
+    replay_protection: NotRequired[Literal["body"]]
+    """`body`: the signed body itself identifies a delivery too, for ever, so that a captured request that is sent again under another delivery ID starts nothing. With `auth_mode` `signature` only; for schemes that sign no time."""
+
     enabled: NotRequired[bool]
     """Whether it takes deliveries at once; by default as soon as its secret has a value."""
 
@@ -243,6 +246,9 @@ class WebhookPatchParam(TypedDict):
 
     delivery_id_header: NotRequired[Optional[str]]
     """Request header whose value identifies a delivery: a second delivery with the same value starts nothing. A header of credentials, of the connection, of signatures, or one that is the same in many requests is refused. null removes it."""
+
+    replay_protection: NotRequired[Optional[Literal["body"]]]
+    """`body`: the signed body itself identifies a delivery too, for ever, from the next delivery on. With `auth_mode` `signature` only. null removes it."""
 
     enabled: NotRequired[bool]
     """false: senders get 404 at once; automations and history stay."""
