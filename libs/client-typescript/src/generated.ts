@@ -1663,6 +1663,8 @@ export interface components {
                 document_uid?: string;
                 /** @description What the agent calls it; of a PLAN without that, its first heading. */
                 title?: string;
+                /** @description FILE: what to know before believing it; of a diff, that it is the run's word. */
+                note?: string;
                 /** @description PULL_REQUEST: its address. */
                 url?: string;
                 /** @description PULL_REQUEST: its branch. */

@@ -902,6 +902,9 @@ class ArtifactItemData(ModelBase):
     title: Omittable[str] = None
     """What the agent calls it; of a PLAN without that, its first heading."""
 
+    note: Omittable[str] = None
+    """FILE: what to know before believing it; of a diff, that it is the run's word."""
+
     url: Omittable[str] = None
     """PULL_REQUEST: its address."""
 
