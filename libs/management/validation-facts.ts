@@ -15,6 +15,7 @@ export function validationFacts(factory: FactoryRecord, uidKey: Uint8Array, newS
   return {
     webhookSecrets: secrets,
     runSecrets: factory.runSecretNames,
+    runGrants: factory.runGrants,
     liveWebhooks: new Map(factory.webhooks.map(({ uid, slug }) => [uid, slug])),
     deletedWebhookUids: factory.deletedWebhookUids,
     environmentUids: new Set(factory.environments.map(({ uid }) => uid)),

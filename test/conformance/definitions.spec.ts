@@ -101,7 +101,7 @@ await onEachBackend('definitions', (world) => {
   });
 
   describe('secrets', () => {
-    const put = (owner: string, name: string, value?: string, grants?: Grants) =>
+    const put = (owner: string, name: string, value?: string, grants?: Partial<Grants>) =>
       stores.secrets.put(
         { id: newId(), owner, name, value: value === undefined ? undefined : sealing(value), grants },
         undefined,
@@ -126,9 +126,16 @@ await onEachBackend('definitions', (world) => {
     it('keep grants that are not given, and a value that is not given', async () => {
       const name = unique('s');
       await put('team', name, 'one', { factories: ['fac_a'], uses: ['git'] });
-      expect((await put('team', name, 'two')).secret.grants).toEqual({ factories: ['fac_a'], uses: ['git'] });
-      const moved = await put('team', name, undefined, { factories: '*', uses: ['run'] });
-      expect([moved.secret.grants, moved.secret.version]).toEqual([{ factories: '*', uses: ['run'] }, 2]);
+      expect((await put('team', name, 'two')).secret.grants).toEqual({
+        factories: ['fac_a'],
+        uses: ['git'],
+        runs: 'files',
+      });
+      const runs = ['automation/triage'];
+      const moved = await put('team', name, undefined, { factories: '*', uses: ['run'], runs });
+      await put('team', name, undefined, { uses: ['run'] });
+      expect([moved.secret.grants, moved.secret.version]).toEqual([{ factories: '*', uses: ['run'], runs }, 2]);
+      expect((await stores.secrets.find('team', name))?.grants.runs).toEqual(runs);
       expect((await stores.secrets.find('team', name))?.grants.factories).toBe('*');
     });
 

@@ -30,7 +30,10 @@ beforeAll(async () => {
   });
   folder = await factoryFolder({});
   ours = await service.factory('ours', folder.source);
-  await service.api('PUT', '/secrets/DEPLOY_TOKEN', { value: SECRET, grants: { uses: ['run'], factories: [ours] } });
+  await service.api('PUT', '/secrets/DEPLOY_TOKEN', {
+    value: SECRET,
+    grants: { uses: ['run'], runs: '*', factories: [ours] },
+  });
 });
 afterAll(async () => {
   await service.stop();

@@ -100,6 +100,8 @@ describe('a secret', () => {
     [{ grants: { factories: ['fac_00000000000000000000000000'] } }, '/grants/factories/0'],
     [{ grants: { uses: ['everything'] } }, '/grants/uses/0'],
     [{ grants: { factories: 'all' } }, '/grants/factories'],
+    [{ grants: { runs: 'all' } }, '/grants/runs'],
+    [{ grants: { runs: ['triage'] } }, '/grants/runs/0'],
     [{ grants: [] }, '/grants'],
   ])('is not made of %j', async (body, pointer) => {
     const answer = await put('malformed', body);

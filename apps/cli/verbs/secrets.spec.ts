@@ -160,15 +160,22 @@ describe('millwright secrets grant', () => {
       code: 0,
       out: 'granted: for webhook, run in all factories\n',
     });
+    expect(await secrets(['grant', 'granted', '--runs', 'automation/triage,environment/build'])).toMatchObject({
+      code: 0,
+      out: 'granted: for webhook, run (automation/triage environment/build) in all factories\n',
+    });
     expect((await test.api('GET', '/secrets/granted')).body).toMatchObject({
       version: 1,
-      grants: { factories: '*', uses: ['webhook', 'run'] },
+      grants: { factories: '*', uses: ['webhook', 'run'], runs: ['automation/triage', 'environment/build'] },
     });
+    expect((await secrets(['grant', 'granted', '--runs', '*'])).out).toContain('run (requests too)');
+    expect((await secrets(['grant', 'granted', '--runs', 'files'])).out).toContain('for webhook, run in');
   });
 
   it.each<[argv: string[], code: number, message: string]>([
-    [['grant', 'granted'], 64, 'say --uses, --factories or both'],
+    [['grant', 'granted'], 64, 'say --uses, --factories or --runs'],
     [['grant', 'granted', '--uses', 'webhook,everything'], 64, '--uses takes webhook, run, git, forge'],
+    [['grant', 'granted', '--runs', 'triage'], 64, '--runs takes files, * or automation/NAME'],
     [['grant', 'granted', '--factories', 'nope'], 64, 'there is no factory nope'],
     [['grant', 'granted', '--factories', '*', '--factory', 'shop'], 64, 'cannot be given with --factory'],
     [['grant', 'mistyped', '--uses', 'run'], 64, 'the secret was not found'],

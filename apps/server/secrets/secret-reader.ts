@@ -4,6 +4,7 @@
  */
 import { createHmac } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { mayGiveToRun, type SecretNaming } from '#definitions';
 import type { SecretMark } from '#reconcile';
 import { SecretStore, type SecretUsage } from '../store/secrets/secrets.ts';
 import { Installation } from '../keys/installation.ts';
@@ -23,9 +24,50 @@ export class SecretReader {
   async value(factoryUid: string, name: string, use: SecretUsage): Promise<Uint8Array | undefined> {
     const secret = (await this.store.visibleTo(factoryUid, use)).get(name);
     if (secret === undefined) return undefined;
-    const newest = await this.store.newest(secret.id);
+    return this.opened(secret.id);
+  }
+
+  /**
+   * Newest values of the secrets of a run, by name. Missing: there is no such secret, no value, or no grant for this
+   * run, which look the same. What a request names is not named by a file: without a grant for that, whoever may start
+   * runs cannot read it.
+   */
+  async valuesForRun(run: SecretRun, names: readonly string[]): Promise<Map<string, Uint8Array>> {
+    const values = new Map<string, Uint8Array>();
+    if (names.length === 0) return values;
+    const visible = await this.store.visibleTo(run.factoryUid, 'run');
+    const { automation, factoryNames } = await this.store.runOrigin(run.factoryUid, run.automationUid);
+    // What an automation does not say, its factory does; no request has a part in its runs.
+    const isOfFiles = (name: string): boolean =>
+      run.automationUid !== undefined ||
+      factoryNames.includes(name) ||
+      run.environment?.secretNames.includes(name) === true;
+    for (const name of names) {
+      const secret = visible.get(name);
+      const naming: SecretNaming = {
+        automation,
+        environment: run.environment?.name,
+        namedBy: isOfFiles(name) ? 'file' : 'request',
+      };
+      if (secret === undefined || !mayGiveToRun(secret.grants.runs, naming)) continue;
+      const value = await this.opened(secret.id);
+      if (value !== undefined) values.set(name, value);
+    }
+    return values;
+  }
+
+  private async opened(id: string): Promise<Uint8Array | undefined> {
+    const newest = await this.store.newest(id);
     return newest && this.vault.open(newest, newest.secretId, newest.version);
   }
+}
+
+/** A run that is to get secrets. */
+export interface SecretRun {
+  factoryUid: string;
+  automationUid?: string;
+  /** Its declared environment, and what that names. */
+  environment?: { name: string; secretNames: readonly string[] };
 }
 
 /** Enough to tell the values of one factory apart, too few to be worth keeping. */

@@ -218,13 +218,18 @@ export function toSecretItem(secret: Secret, usedBy: readonly SecretReference[])
   return {
     name: secret.name,
     owner: secret.owner,
-    grants: { ...secret.grants },
+    grants: toGrantsItem(secret.grants),
     version: secret.version,
     set: secret.version > 0,
     url_safe: secret.usableFor?.url_token ?? false,
     updated_at: toTime(secret.updatedAtMs),
     used_by: usedBy.map(toSecretUserItem),
   };
+}
+
+/** Without what says nothing of this secret: which runs, of one that none may have. */
+function toGrantsItem({ factories, uses, runs }: Grants): SecretItem['grants'] {
+  return { factories, uses, ...(uses.includes('run') ? { runs: typeof runs === 'string' ? runs : [...runs] } : {}) };
 }
 
 export function toSecretUserItem({ kind, factoryUid, slug, webhookUid }: SecretReference): SecretUserItem {

@@ -3964,6 +3964,8 @@ export interface components {
                 factories?: "*" | string[];
                 /** @description `webhook` authenticates deliveries, `run` is a variable of runs, `git` reads the repository, `forge` verifies and answers its host. */
                 uses?: ("webhook" | "run" | "git" | "forge")[];
+                /** @description Which runs, where `uses` has them. `files` (unless said): those for which a file of the factory names it (their automation, their environment or factory.yaml). `*`: also those whose request names it, so that whoever may start runs can read it. A list: of the first, only runs of these automations and in these environments. */
+                runs?: ("files" | "*") | string[];
             };
         };
         /**
@@ -3998,6 +4000,8 @@ export interface components {
                 factories: "*" | string[];
                 /** @description What it may be used for. */
                 uses: ("webhook" | "run" | "git" | "forge")[];
+                /** @description Which runs, where `uses` has them: `files`, those for which a file of the factory names it; `*`, also those whose request does; or only those of these automations (`automation/<slug>`) and environments (`environment/<slug>`). */
+                runs?: ("files" | "*") | string[];
             };
             /** @description How often its value was set; 0 while it was only declared. */
             version: number;

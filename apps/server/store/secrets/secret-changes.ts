@@ -113,12 +113,12 @@ function mergedGrants(
   { owner, grants: before }: Pick<Secret, 'owner' | 'grants'>,
   wanted: Partial<Grants> = {},
 ): Grants {
-  const { factories = before.factories, uses = before.uses } = wanted;
-  return { factories: owner === TEAM ? factories : [owner], uses };
+  const { factories = before.factories, uses = before.uses, runs = before.runs } = wanted;
+  return { factories: owner === TEAM ? factories : [owner], uses, runs };
 }
 
 function changeOf({ value, grants }: WantedSecret, secret: Secret, created: boolean): AuditChange {
-  const { factories, uses } = secret.grants;
+  const { factories, uses, runs } = secret.grants;
   return {
     action: created ? 'secret.create' : 'secret.change',
     subject: secret.name,
@@ -126,7 +126,7 @@ function changeOf({ value, grants }: WantedSecret, secret: Secret, created: bool
     details: {
       version: secret.version,
       value: value !== undefined,
-      ...(created || grants !== undefined ? { factories, uses } : {}),
+      ...(created || grants !== undefined ? { factories, uses, ...(uses.includes('run') ? { runs } : {}) } : {}),
     },
   };
 }
@@ -136,13 +136,17 @@ function factoryOf(owner: string): string | undefined {
 }
 
 function* create(wanted: WantedSecret, nowMs: number): Transaction<void> {
-  const grants = mergedGrants({ owner: wanted.owner, grants: { factories: '*', uses: ['webhook'] } }, wanted.grants);
+  const grants = mergedGrants(
+    { owner: wanted.owner, grants: { factories: '*', uses: ['webhook'], runs: 'files' } },
+    wanted.grants,
+  );
   const secret = {
     id: wanted.id,
     owner: wanted.owner,
     name: wanted.name,
     grant_factories: JSON.stringify(grants.factories),
     grant_uses: JSON.stringify(grants.uses),
+    grant_runs: JSON.stringify(grants.runs),
     version: 0,
     created_at: nowMs,
     updated_at: nowMs,
@@ -166,11 +170,12 @@ function* addVersion(secretId: string, version: number, value: NewValue, nowMs: 
 }
 
 function* setGrants(id: string, grants: Grants, nowMs: number): Transaction<void> {
-  const { factories, uses } = grants;
+  const { factories, uses, runs } = grants;
   yield* change(
-    'UPDATE secret SET grant_factories = ?, grant_uses = ?, updated_at = ? WHERE id = ?',
+    'UPDATE secret SET grant_factories = ?, grant_uses = ?, grant_runs = ?, updated_at = ? WHERE id = ?',
     JSON.stringify(factories),
     JSON.stringify(uses),
+    JSON.stringify(runs),
     nowMs,
     id,
   );

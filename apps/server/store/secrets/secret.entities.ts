@@ -8,6 +8,7 @@ export const SECRET = defineTable('secret', {
   name: 'text',
   grant_factories: 'text',
   grant_uses: 'text',
+  grant_runs: 'text',
   version: 'int',
   created_at: 'int',
   updated_at: 'int',

@@ -35,6 +35,10 @@ export interface Secret {
      * What it may be used for.
      */
     uses: ('webhook' | 'run' | 'git' | 'forge')[];
+    /**
+     * Which runs, where `uses` has them: `files`, those for which a file of the factory names it; `*`, also those whose request does; or only those of these automations (`automation/<slug>`) and environments (`environment/<slug>`).
+     */
+    runs?: ('files' | '*') | string[];
     [k: string]: unknown;
   };
   /**

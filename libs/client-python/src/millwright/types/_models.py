@@ -1523,6 +1523,9 @@ class SecretPutGrants(ModelBase):
     uses: Omittable[list[Union[Literal["webhook", "run", "git", "forge"], str]]] = None
     """`webhook` authenticates deliveries, `run` is a variable of runs, `git` reads the repository, `forge` verifies and answers its host."""
 
+    runs: Omittable[Union[Literal["files", "*"], str, list[str]]] = None
+    """Which runs, where `uses` has them. `files` (unless said): those for which a file of the factory names it (their automation, their environment or factory.yaml). `*`: also those whose request names it, so that whoever may start runs can read it. A list: of the first, only runs of these automations and in these environments."""
+
 
 class SecretGrants(ModelBase):
     """Who may use it for what; to everybody else it does not exist."""
@@ -1532,6 +1535,9 @@ class SecretGrants(ModelBase):
 
     uses: list[Union[Literal["webhook", "run", "git", "forge"], str]]
     """What it may be used for."""
+
+    runs: Omittable[Union[Literal["files", "*"], str, list[str]]] = None
+    """Which runs, where `uses` has them: `files`, those for which a file of the factory names it; `*`, also those whose request does; or only those of these automations (`automation/<slug>`) and environments (`environment/<slug>`)."""
 
 
 class SignatureSchemeListUnavailableItem(ModelBase):

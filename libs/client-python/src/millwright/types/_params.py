@@ -682,6 +682,9 @@ class SecretPutGrantsParam(TypedDict):
     uses: NotRequired[Sequence[Literal["webhook", "run", "git", "forge"]]]
     """`webhook` authenticates deliveries, `run` is a variable of runs, `git` reads the repository, `forge` verifies and answers its host."""
 
+    runs: NotRequired[Union[Literal["files", "*"], Sequence[str]]]
+    """Which runs, where `uses` has them. `files` (unless said): those for which a file of the factory names it (their automation, their environment or factory.yaml). `*`: also those whose request names it, so that whoever may start runs can read it. A list: of the first, only runs of these automations and in these environments."""
+
 
 class SyncPolicyVerifyCommitsParam(TypedDict):
     """Only a tip that one of these keys signed may apply; what was verified last serves on. Git sources only."""
