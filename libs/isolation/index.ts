@@ -16,3 +16,4 @@ export {
 export * from './egress.ts';
 export * from './injection.ts';
 export * from './redaction.ts';
+export * from './secret-release.ts';

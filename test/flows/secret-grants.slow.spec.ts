@@ -1,8 +1,11 @@
 /**
- * Secrets belong to definitions: what an operator can have of a secret by starting runs, and what a file that is not
- * its own can. contract §2.2 (Managed secrets).
+ * Secrets belong to definitions, and hosts to secrets: what an operator can have of a secret by starting runs, what a
+ * file that is not its own can, and what a host has that a source or an environment is pointed at. contract §2.2.
  */
 import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { makeKey } from '../support/services/api-keys.ts';
 import { deliver, runIn, webhookFile, webhookPath } from '../support/factories/factory-files.ts';
 import { startGitServer, type GitServer, type TestRepository } from '../support/git/git-server.ts';
@@ -16,7 +19,12 @@ const REFUSED = /cannot be given to this run: .* a file of the factory must name
 const tells = (name: string): string => `printf %s "$${name}" | sha256sum`;
 const toldOf = (value: string): string => createHash('sha256').update(value).digest('hex');
 
+const GIT_TOKEN = 'git-canary-1234-1234';
+
 let git: GitServer;
+/** Somebody else's, which asks for credentials like any other. */
+let elsewhere: GitServer;
+let scratch: string;
 let service: TestService;
 let repository: TestRepository;
 let factory: string;
@@ -27,10 +35,14 @@ const automation = (secret: string, more = ''): string =>
   `secrets: [{name: ${secret}}]\n${more}---\n${tells(secret)}; exit 0\n`;
 
 beforeAll(async () => {
-  git = await startGitServer();
+  [git, elsewhere] = [await startGitServer(), await startGitServer()];
+  scratch = mkdtempSync(join(tmpdir(), 'secret-grants-'));
+  const authorities = join(scratch, 'authorities.pem');
+  writeFileSync(authorities, [git, elsewhere].map(({ caFile }) => readFileSync(caFile, 'utf8')).join(''));
   service = await bootService({
     environment: {
-      MILLWRIGHT_GIT_CA_FILE: git.caFile,
+      MILLWRIGHT_GIT_CA_FILE: authorities,
+      MILLWRIGHT_RUN_ALLOW_HOSTS: new URL(elsewhere.url).host,
       MILLWRIGHT_RUN_COMMAND: JSON.stringify(['/bin/sh', '-c', 'sh prompt.md 2>/dev/null']),
       MILLWRIGHT_SYNC_INTERVAL: '3600',
     },
@@ -50,7 +62,8 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await service.stop();
-  await git.close();
+  await Promise.all([git.close(), elsewhere.close()]);
+  rmSync(scratch, { recursive: true });
 });
 
 const grant = async (name: string, grants: unknown): Promise<void> =>
@@ -141,5 +154,81 @@ describe('a file that wants the secret of another one', () => {
     const told = await delivered();
     expect([told.get('deploy')?.state, told.get('thief')?.state]).toEqual(['SUCCEEDED', 'FAILED']);
     expect(told.get('thief')?.said).not.toContain(toldOf(VALUES.DEPLOY_TOKEN));
+  });
+});
+
+describe('a host that a credential is not for', () => {
+  const hostOf = ({ url }: GitServer): string => new URL(url).host;
+  const heard = (): string[] =>
+    elsewhere.requests.map(({ authorization = '' }) => Buffer.from(authorization.slice(6), 'base64').toString());
+  const refusal = (): RegExp =>
+    new RegExp(
+      `the secret GIT_TOKEN is for ${hostOf(git)} and is not sent to ${hostOf(elsewhere)}; let it go there ` +
+        `\\(millwright secrets grant GIT_TOKEN --hosts ${hostOf(git)},${hostOf(elsewhere)}\\)`,
+    );
+  let own: string;
+
+  beforeAll(async () => {
+    for (const server of [git, elsewhere]) {
+      server.createRepository('private').commit({
+        'factory.yaml': 'name: Private\n',
+        'environments/theirs.yaml':
+          `repositories: [{ url: '${elsewhere.url}/private', credentialSecret: GIT_TOKEN }]\n` +
+          `setupCommands: ['ls private']\n`,
+      });
+      server.tokens.set('private', GIT_TOKEN);
+    }
+    await service.api('PUT', '/secrets/GIT_TOKEN', { value: GIT_TOKEN, grants: { uses: ['git'] } });
+    own = await service.factory('private', {
+      kind: 'git',
+      url: git.urlOf('private'),
+      branch: 'main',
+      credentialSecret: 'GIT_TOKEN',
+    });
+  });
+
+  const source = (server: GitServer): unknown => ({
+    kind: 'git',
+    url: server.urlOf('private'),
+    branch: 'main',
+    credential_secret: 'GIT_TOKEN',
+  });
+  const repoint = async (server: GitServer): Promise<{ ending: string; message: string | null }> => {
+    expect((await service.api('PATCH', `/factory/${own}`, { source: source(server) })).status).toBe(200);
+    await service.sync(own);
+    return (await service.api('GET', `/factory/${own}/status`)).body['condition'] as never;
+  };
+
+  it('is every host but the first that it was sent to', async () => {
+    const { body } = await service.api('GET', '/secrets/GIT_TOKEN');
+    expect(body['grants']).toEqual({ factories: '*', uses: ['git'], hosts: [hostOf(git)] });
+    const trail = (await service.api('GET', '/audit?limit=100')).body['entries'] as { action: string }[];
+    expect(trail.filter(({ action }) => action === 'secret.bind')).toHaveLength(1);
+  });
+
+  it('gets nothing of a source that is pointed at it; the condition names both hosts and the way out', async () => {
+    elsewhere.forget();
+    expect(await repoint(elsewhere)).toMatchObject({ ending: 'failed', message: expect.stringMatching(refusal()) });
+    expect([heard().join().includes(GIT_TOKEN), elsewhere.requests.length]).toEqual([false, 0]);
+    expect(await repoint(git)).toMatchObject({ ending: 'applied' });
+  });
+
+  it('gets nothing of an environment that is pointed at it, though runs may reach it', async () => {
+    elsewhere.forget();
+    const made = await service.api('POST', '/agent/runs', {
+      prompt: 'true',
+      factory_uid: own,
+      config: { environment_id: 'theirs' },
+    });
+    const { state, message } = await outcomeOf(String(made.body['run_id']));
+    expect([state, message]).toEqual(['FAILED', expect.stringMatching(refusal())]);
+    expect([heard().join().includes(GIT_TOKEN), elsewhere.requests.length]).toEqual([false, 0]);
+  });
+
+  it('gets it once somebody has said so, and the value is in no log', async () => {
+    await grant('GIT_TOKEN', { hosts: [hostOf(git), hostOf(elsewhere)] });
+    expect(await repoint(elsewhere)).toMatchObject({ ending: 'applied' });
+    expect(heard().join()).toContain(GIT_TOKEN);
+    expect(service.logged.join('')).not.toContain(GIT_TOKEN);
   });
 });

@@ -101,6 +101,8 @@ describe('a secret', () => {
     [{ grants: { uses: ['everything'] } }, '/grants/uses/0'],
     [{ grants: { factories: 'all' } }, '/grants/factories'],
     [{ grants: { runs: 'all' } }, '/grants/runs'],
+    [{ grants: { hosts: ['https://git.example'] } }, '/grants/hosts/0'],
+    [{ grants: { hosts: 'git.example' } }, '/grants/hosts'],
     [{ grants: { runs: ['triage'] } }, '/grants/runs/0'],
     [{ grants: [] }, '/grants'],
   ])('is not made of %j', async (body, pointer) => {

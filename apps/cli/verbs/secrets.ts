@@ -113,11 +113,17 @@ const grant = apiVerb({
       value: 'files|*|DEFINITION,…',
       help: 'which runs: files (unless said), * or automation/NAME and environment/NAME, separated by commas',
     },
+    hosts: {
+      type: 'string',
+      value: 'HOST,…|first|*',
+      help: 'where its value may go: hosts separated by commas, first (the one it is sent to next) or * for any',
+    },
     ...OWNER,
   },
-  async run({ values: { uses, factories, runs, factory }, positionals }, calling) {
+  async run({ values: { uses, factories, runs, hosts, factory }, positionals }, calling) {
     const name = nameOf(positionals);
-    if ((uses ?? factories ?? runs) === undefined) throw new UsageError('say --uses, --factories or --runs');
+    if ((uses ?? factories ?? runs ?? hosts) === undefined)
+      throw new UsageError('say --uses, --factories, --runs or --hosts');
     if (factory !== undefined && factories !== undefined)
       throw new UsageError(
         "a factory's own secret is for that factory only: --factories cannot be given with --factory",
@@ -127,11 +133,12 @@ const grant = apiVerb({
       ...(uses === undefined ? {} : { uses: usesOf(uses) }),
       ...(factories === undefined ? {} : { factories: await factoriesOf(calling, factories) }),
       ...(runs === undefined ? {} : { runs: runsOf(runs) }),
+      ...(hosts === undefined ? {} : { hosts: hostsOf(hosts) }),
     };
     await secrets.retrieve(name); // a grant to a mistyped name would make a secret of that name
     const secret = await secrets.put(name, { grants });
     calling.output.result(secret, () =>
-      calling.output.line(`${secret.name}: for ${usesText(secret)} in ${factoriesText(secret)}`),
+      calling.output.line(`${secret.name}: for ${usesText(secret)} in ${factoriesText(secret)}${hostsText(secret)}`),
     );
     return EXIT.ok;
   },
@@ -213,6 +220,11 @@ function runsOf(text: string): 'files' | '*' | string[] {
   throw new UsageError('--runs takes files, * or automation/NAME and environment/NAME, separated by commas');
 }
 
+function hostsOf(text: string): '*' | string[] | null {
+  if (text === 'first') return null;
+  return text === '*' ? text : text.split(',');
+}
+
 function usersOf({ used_by: users }: Pick<Secret, 'used_by'>): string {
   if (users.length === 0) return 'no webhook uses it yet';
   if (users.every(({ kind }) => kind === 'webhook'))
@@ -234,6 +246,12 @@ function runsText(runs: Secret['grants']['runs']): string {
 function factoriesText({ grants }: Secret): string {
   if (grants.factories === '*') return 'all factories';
   return grants.factories.length === 0 ? 'no factory' : grants.factories.join(', ');
+}
+
+function hostsText({ grants: { hosts } }: Secret): string {
+  if (hosts === undefined) return '';
+  if (hosts === '*') return ', to any host';
+  return hosts.length === 0 ? ', to no host' : `, to ${hosts.join(', ')}`;
 }
 
 function rowOf(secret: Secret): string[] {

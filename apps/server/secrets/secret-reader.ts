@@ -5,9 +5,12 @@
 import { createHmac } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { mayGiveToRun, type SecretNaming } from '#definitions';
+import { mayReleaseSecret, releaseTargetOf } from '#isolation';
 import type { SecretMark } from '#reconcile';
 import { SecretStore, type SecretUsage } from '../store/secrets/secrets.ts';
 import { Installation } from '../keys/installation.ts';
+import { IdSource } from '../process/injection-tokens.ts';
+import { bySystem } from '../store/access/audit.ts';
 import { Vault } from './vault.ts';
 
 @Injectable()
@@ -15,7 +18,29 @@ export class SecretReader {
   constructor(
     private readonly store: SecretStore,
     private readonly vault: Vault,
+    private readonly ids: IdSource,
   ) {}
+
+  /**
+   * Newest value of a secret for one host. `missing`: there is no such secret, no value, or no grant. `host`: it is for
+   * other hosts, which the message names. A secret without a host has this one from now on.
+   */
+  async valueFor(factoryUid: string, name: string, { use, url }: SecretTarget): Promise<ReleasedSecret> {
+    const host = releaseTargetOf(url);
+    if (host === undefined) return { ok: false, reason: 'missing' }; // a folder of this machine asks for none
+    for (;;) {
+      const secret = (await this.store.visibleTo(factoryUid, use)).get(name);
+      if (secret === undefined || secret.version === 0) return { ok: false, reason: 'missing' };
+      const verdict = mayReleaseSecret({ name, grant: secret.grants, host, use });
+      if (!verdict.ok)
+        return verdict.reason === 'use' ? { ok: false, reason: 'missing' } : { ...verdict, reason: 'host' };
+      if (verdict.binds === undefined) {
+        const value = await this.opened(secret.id);
+        return value === undefined ? { ok: false, reason: 'missing' } : { ok: true, value };
+      }
+      await this.store.bindHost(secret, verdict.binds, bySystem(this.ids.newId()));
+    }
+  }
 
   /**
    * Newest value of a secret that this factory may use for this purpose; undefined when there is none, which looks the
@@ -61,6 +86,17 @@ export class SecretReader {
     return newest && this.vault.open(newest, newest.secretId, newest.version);
   }
 }
+
+/** What a value is read for, and where it goes. */
+export interface SecretTarget {
+  use: 'git';
+  url: string;
+}
+
+export type ReleasedSecret =
+  | { ok: true; value: Uint8Array }
+  | { ok: false; reason: 'missing' }
+  | { ok: false; reason: 'host'; message: string };
 
 /** A run that is to get secrets. */
 export interface SecretRun {

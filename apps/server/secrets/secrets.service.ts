@@ -4,7 +4,7 @@
  */
 import { secretRequirement, secretUsability, secretUse } from '#authentication';
 import type { Secret as SecretItem, SecretList, SecretPut, SecretUser as SecretUserItem } from '#contracts';
-import { INJECTABLE_VALUE_BYTES_MAX } from '#isolation';
+import { INJECTABLE_VALUE_BYTES_MAX, isHostEntry, type HostGrant } from '#isolation';
 import { queryDigest } from '#runs';
 import { Injectable } from '@nestjs/common';
 import { type Caller, changedBy } from '../http/access-guard.ts';
@@ -73,6 +73,7 @@ export class SecretService {
       ...valueProblems(value),
       ...(await this.lengthProblems(owner, name, { value, grants })),
       ...(await this.grantProblems(owner, name, grants)),
+      ...hostProblems(grants?.hosts),
     ];
     if (errors.length > 0) throw invalidMembers(errors, 'members of the request');
     const bytes = value === undefined ? undefined : Buffer.from(value, 'utf8');
@@ -195,6 +196,15 @@ function valueProblems(value: string | undefined): MemberError[] {
     : [{ pointer: '/value', message: 'must be Unicode text: a half of a surrogate pair could not be stored as it is' }];
 }
 
+function hostProblems(hosts: HostGrant | undefined): MemberError[] {
+  if (hosts === undefined || hosts === null || hosts === '*') return [];
+  return hosts.flatMap((entry, at) =>
+    isHostEntry(entry)
+      ? []
+      : [{ pointer: `/grants/hosts/${at}`, message: 'must be a host name, *. and a name, or an address, with :port' }],
+  );
+}
+
 function refuseUnfit(error: unknown): never {
   if (!(error instanceof UnusableSecretError)) throw error;
   const errors = error.users.map((user) => ({
@@ -227,9 +237,14 @@ export function toSecretItem(secret: Secret, usedBy: readonly SecretReference[])
   };
 }
 
-/** Without what says nothing of this secret: which runs, of one that none may have. */
-function toGrantsItem({ factories, uses, runs }: Grants): SecretItem['grants'] {
-  return { factories, uses, ...(uses.includes('run') ? { runs: typeof runs === 'string' ? runs : [...runs] } : {}) };
+/** Without what says nothing of this secret: which runs, of one that none may have; hosts, of one that has none yet. */
+function toGrantsItem({ factories, uses, runs, hosts }: Grants): SecretItem['grants'] {
+  return {
+    factories,
+    uses,
+    ...(uses.includes('run') ? { runs: typeof runs === 'string' ? runs : [...runs] } : {}),
+    ...(hosts === null ? {} : { hosts: hosts === '*' ? hosts : [...hosts] }),
+  };
 }
 
 export function toSecretUserItem({ kind, factoryUid, slug, webhookUid }: SecretReference): SecretUserItem {

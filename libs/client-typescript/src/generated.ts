@@ -3966,6 +3966,8 @@ export interface components {
                 uses?: ("webhook" | "run" | "git" | "forge")[];
                 /** @description Which runs, where `uses` has them. `files` (unless said): those for which a file of the factory names it (their automation, their environment or factory.yaml). `*`: also those whose request names it, so that whoever may start runs can read it. A list: of the first, only runs of these automations and in these environments. */
                 runs?: ("files" | "*") | string[];
+                /** @description Where its value may go: to git hosts, and by injections. Hosts (`example.com`, `*.example.com`, `example.com:8443`; without a port https and ssh); `*`: any; null: none yet, the first one that it is sent to is its host from then on. */
+                hosts?: ("*" | null) | string[];
             };
         };
         /**
@@ -4002,6 +4004,8 @@ export interface components {
                 uses: ("webhook" | "run" | "git" | "forge")[];
                 /** @description Which runs, where `uses` has them: `files`, those for which a file of the factory names it; `*`, also those whose request does; or only those of these automations (`automation/<slug>`) and environments (`environment/<slug>`). */
                 runs?: ("files" | "*") | string[];
+                /** @description Where its value may go; absent: no host yet, the first one that it is sent to is its host from then on. */
+                hosts?: "*" | string[];
             };
             /** @description How often its value was set; 0 while it was only declared. */
             version: number;

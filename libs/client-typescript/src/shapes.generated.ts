@@ -80,7 +80,7 @@ export const SHAPES = {
   RunStatusMessage: { members: { message: 'string', 'error_code?': 'string', 'retryable?': 'boolean' } },
   RunTimeline: { members: { events: { list: '#TimelineEvent' } } },
   SchemaDocumentList: { members: { schema_version: 'string', schemas: { list: { members: { name: 'string', description: 'string', url: 'string', etag: 'string' } } } } },
-  Secret: { members: { name: 'string', owner: 'string', grants: { members: { factories: { either: ['string', { list: 'string' }] }, uses: { list: 'string' }, 'runs?': { either: ['string', { list: 'string' }] } } }, version: 'integer', set: 'boolean', url_safe: 'boolean', updated_at: 'date-time', used_by: { list: '#SecretUser' } } },
+  Secret: { members: { name: 'string', owner: 'string', grants: { members: { factories: { either: ['string', { list: 'string' }] }, uses: { list: 'string' }, 'runs?': { either: ['string', { list: 'string' }] }, 'hosts?': { either: ['string', { list: 'string' }] } } }, version: 'integer', set: 'boolean', url_safe: 'boolean', updated_at: 'date-time', used_by: { list: '#SecretUser' } } },
   SecretList: { members: { secrets: { list: '#Secret' }, page_info: '#PageInfo' } },
   SecretUser: { members: { kind: 'string', factory_uid: 'string', slug: 'string', 'webhook_uid?': 'string' } },
   Session: { members: { key: '#ApiKey', csrf_token: 'string', expires_at: 'date-time' } },

@@ -1,5 +1,6 @@
 /**
- * Secrets belong to definitions: which runs may have one. Those that are there are for what files name, like new ones.
+ * Secrets belong to definitions, and hosts to secrets: which runs may have one, and where its value may go. Those that
+ * are there are for what files name, and for the host that they go to next, like new ones.
  * contract §2.2 (Managed secrets).
  */
 import type { MigrationInterface, QueryRunner } from 'typeorm';
@@ -9,6 +10,7 @@ export class SecretGrants1700000000010 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`ALTER TABLE secret ADD COLUMN grant_runs TEXT NOT NULL DEFAULT '"files"'`);
+    await runner.query('ALTER TABLE secret ADD COLUMN grant_hosts TEXT');
   }
 
   async down(): Promise<void> {

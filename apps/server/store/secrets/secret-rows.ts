@@ -9,8 +9,8 @@ export const TEAM = 'team';
 
 type VersionedRow = Omit<SecretRow, 'created_at'> & { usable_for: string | null };
 
-const SELECT = `SELECT s.id, s.owner, s.name, s.grant_factories, s.grant_uses, s.grant_runs, s.version, s.updated_at,
-  v.usable_for
+const SELECT = `SELECT s.id, s.owner, s.name, s.grant_factories, s.grant_uses, s.grant_runs, s.grant_hosts, s.version,
+  s.updated_at, v.usable_for
   FROM secret s LEFT JOIN secret_value v ON v.secret_id = s.id AND v.version = s.version`;
 
 /** `lock`: a trailing clause that holds its row. */
@@ -92,6 +92,7 @@ function toSecret(found: VersionedRow): Secret {
       factories: JSON.parse(found.grant_factories) as Grants['factories'],
       uses: JSON.parse(found.grant_uses) as SecretUsage[],
       runs: JSON.parse(found.grant_runs) as Grants['runs'],
+      hosts: found.grant_hosts === null ? null : (JSON.parse(found.grant_hosts) as Grants['hosts']),
     },
     version: found.version,
     usableFor: found.usable_for === null ? undefined : (JSON.parse(found.usable_for) as Secret['usableFor']),

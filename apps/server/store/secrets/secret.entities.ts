@@ -9,6 +9,7 @@ export const SECRET = defineTable('secret', {
   grant_factories: 'text',
   grant_uses: 'text',
   grant_runs: 'text',
+  grant_hosts: 'text?',
   version: 'int',
   created_at: 'int',
   updated_at: 'int',

@@ -3,10 +3,11 @@
  * is not this folder's business. contract §2.
  */
 import type { FactoryDefinition, RunGrant } from '#definitions';
+import type { HostGrant } from '#isolation';
 import type { ChangedBy } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
 import { withStoreErrors } from '../database/store-errors.ts';
-import { putSecret, removeSecret } from './secret-changes.ts';
+import { bindHost, putSecret, removeSecret } from './secret-changes.ts';
 import { SECRET_VALUE } from './secret.entities.ts';
 import { referencesTo, type SecretReference } from './secret-references.ts';
 import { findSecret, listSecrets, visibleSecrets, webhooksUsing } from './secret-rows.ts';
@@ -16,11 +17,15 @@ export const SECRET_USES = ['webhook', 'run', 'git', 'forge'] as const;
 export type SecretUsage = (typeof SECRET_USES)[number];
 export type SecretMode = 'token' | 'url_token' | 'signature' | 'standard_webhooks';
 
-/** `factories`: every factory, or these UIDs. `runs`: which runs, where `uses` has them. */
+/**
+ * `factories`: every factory, or these UIDs. `runs`: which runs, where `uses` has them. `hosts`: where its value may
+ * go.
+ */
 export interface Grants {
   factories: '*' | string[];
   uses: SecretUsage[];
   runs: RunGrant;
+  hosts: HostGrant;
 }
 
 /** A managed secret without its value. `owner` is `team` or a factory's UID. */
@@ -111,6 +116,11 @@ export class SecretStore {
       const { agentDefaults } = JSON.parse(factory?.definition ?? '{}') as Partial<FactoryDefinition>;
       return { automation: automation?.slug, factoryNames: (agentDefaults?.secrets ?? []).map(({ name }) => name) };
     });
+  }
+
+  /** Makes it the host of a secret that has none; one that has got another meanwhile stays with that. */
+  bindHost(secret: Pick<Secret, 'id' | 'owner' | 'name'>, host: string, by: ChangedBy): Promise<void> {
+    return this.database.run(() => bindHost(secret, host, by));
   }
 
   /** Creates or changes; answers what is stored now. Throws UnusableSecretError. */

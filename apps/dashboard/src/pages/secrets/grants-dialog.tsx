@@ -14,14 +14,14 @@ import type { SecretDialogProps } from './value-dialog.tsx';
 
 export function GrantsDialog({ owner, secret, onClose }: SecretDialogProps) {
   const queries = useQueryClient();
-  const [grants, setGrants] = useState(secret.grants);
+  const [grants, setGrants] = useState<Grants>(secret.grants);
   const [isGone, setGone] = useState(false);
   const save = useChange(
     // A grant to a secret that was deleted meanwhile would make one of its name.
     async (wanted: typeof grants) =>
       (await isThere(owner, secret.name))
         ? putSecret(owner, secret.name, {
-            grants: owner === undefined ? wanted : { uses: wanted.uses, runs: wanted.runs },
+            grants: owner === undefined ? wanted : { uses: wanted.uses, runs: wanted.runs, hosts: wanted.hosts },
           })
         : undefined,
     (changed) => {
@@ -58,7 +58,10 @@ export function GrantsDialog({ owner, secret, onClose }: SecretDialogProps) {
             </Alert>
           )}
           {save.error !== null && (
-            <ProblemAlert error={save.error} shown={['/grants/uses', '/grants/factories', '/grants/runs']} />
+            <ProblemAlert
+              error={save.error}
+              shown={['/grants/uses', '/grants/factories', '/grants/runs', '/grants/hosts']}
+            />
           )}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
@@ -77,7 +80,7 @@ export function GrantsDialog({ owner, secret, onClose }: SecretDialogProps) {
 /** Whether something of what was granted is taken away. */
 function isLess(before: Grants, now: Grants): boolean {
   if (before.uses.some((use) => !now.uses.includes(use))) return true;
-  if (isRunsLess(before, now)) return true;
+  if (isRunsLess(before, now) || isHostsLess(before, now)) return true;
   const { factories } = now;
   return factories !== '*' && (before.factories === '*' || before.factories.some((uid) => !factories.includes(uid)));
 }
@@ -91,6 +94,12 @@ function isRunsLess({ runs: before = 'files' }: Grants, { runs: now = 'files' }:
   return before.some((entry) => !now.includes(entry));
 }
 
+function isHostsLess({ hosts: before = null }: Grants, { hosts: now = null }: Grants): boolean {
+  if (before === '*') return now !== '*';
+  return before !== null && now !== '*' && (now === null || before.some((entry) => !now.includes(entry)));
+}
+
 function isSame(one: Grants, other: Grants): boolean {
-  return !isLess(one, other) && !isLess(other, one);
+  const isSameHosts = JSON.stringify(one.hosts ?? null) === JSON.stringify(other.hosts ?? null);
+  return isSameHosts && !isLess(one, other) && !isLess(other, one);
 }

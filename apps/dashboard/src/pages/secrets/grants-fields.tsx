@@ -4,7 +4,9 @@ import { useFactories } from '../../api/factories.ts';
 import { withHiddenNamed } from '../../components/text/hidden-characters.ts';
 import type { Owner, Secret, Use } from './queries.ts';
 
-export type Grants = Secret['grants'];
+/** What a dialog holds: null of hosts is the first one that it is sent to, which what is read does not say. */
+type Hosts = NonNullable<Secret['grants']['hosts']> | null;
+export type Grants = Omit<Secret['grants'], 'hosts'> & { hosts?: Hosts };
 
 export const USES: readonly { use: Use; label: string; means: string }[] = [
   { use: 'webhook', label: 'Webhooks', means: 'Authenticates deliveries.' },
@@ -48,11 +50,58 @@ export function GrantsFields({ owner, value, onChange, fault }: GrantsFieldsProp
           error={faultBelow(fault, '/grants/runs', value.runs)}
         />
       )}
+      {(value.uses.includes('git') || value.hosts !== undefined) && (
+        <HostsField
+          value={value.hosts ?? null}
+          onChange={(hosts) => change({ hosts })}
+          error={faultBelow(fault, '/grants/hosts', value.hosts)}
+        />
+      )}
       {owner === undefined && (
         <FactoriesField
           value={value.factories}
           onChange={(factories) => change({ factories })}
           error={fault('/grants/factories')}
+        />
+      )}
+    </>
+  );
+}
+
+function HostsField({
+  value,
+  onChange,
+  error,
+}: {
+  value: Hosts;
+  onChange: (hosts: Hosts) => void;
+  error: string | undefined;
+}) {
+  return (
+    <>
+      <Radio.Group
+        label="Where its value may go"
+        value={value === null ? 'first' : value === '*' ? '*' : 'some'}
+        onChange={(which) => onChange(which === 'first' ? null : which === '*' ? '*' : [])}
+      >
+        <Stack gap="xs" mt="xs">
+          <Radio value="first" label="To the host that it is sent to next, and no other" />
+          <Radio value="some" label="To these hosts" />
+          <Radio
+            value="*"
+            label="To any host"
+            description="Whoever may point a source elsewhere can have it sent there."
+          />
+        </Stack>
+      </Radio.Group>
+      {value !== null && value !== '*' && (
+        <TagsInput
+          label="Hosts"
+          description="example.com, *.example.com or example.com:8443"
+          value={value}
+          onChange={onChange}
+          error={error}
+          placeholder={value.length === 0 ? 'None' : undefined}
         />
       )}
     </>

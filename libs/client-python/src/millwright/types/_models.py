@@ -1526,6 +1526,9 @@ class SecretPutGrants(ModelBase):
     runs: Omittable[Union[Literal["files", "*"], str, list[str]]] = None
     """Which runs, where `uses` has them. `files` (unless said): those for which a file of the factory names it (their automation, their environment or factory.yaml). `*`: also those whose request names it, so that whoever may start runs can read it. A list: of the first, only runs of these automations and in these environments."""
 
+    hosts: Optional[Union[Optional[Union[Literal["*"], str]], list[str]]] = None
+    """Where its value may go: to git hosts, and by injections. Hosts (`example.com`, `*.example.com`, `example.com:8443`; without a port https and ssh); `*`: any; null: none yet, the first one that it is sent to is its host from then on."""
+
 
 class SecretGrants(ModelBase):
     """Who may use it for what; to everybody else it does not exist."""
@@ -1538,6 +1541,9 @@ class SecretGrants(ModelBase):
 
     runs: Omittable[Union[Literal["files", "*"], str, list[str]]] = None
     """Which runs, where `uses` has them: `files`, those for which a file of the factory names it; `*`, also those whose request does; or only those of these automations (`automation/<slug>`) and environments (`environment/<slug>`)."""
+
+    hosts: Omittable[Union[Literal["*"], str, list[str]]] = None
+    """Where its value may go; absent: no host yet, the first one that it is sent to is its host from then on."""
 
 
 class SignatureSchemeListUnavailableItem(ModelBase):

@@ -685,6 +685,9 @@ class SecretPutGrantsParam(TypedDict):
     runs: NotRequired[Union[Literal["files", "*"], Sequence[str]]]
     """Which runs, where `uses` has them. `files` (unless said): those for which a file of the factory names it (their automation, their environment or factory.yaml). `*`: also those whose request names it, so that whoever may start runs can read it. A list: of the first, only runs of these automations and in these environments."""
 
+    hosts: NotRequired[Union[Optional[Literal["*"]], Sequence[str]]]
+    """Where its value may go: to git hosts, and by injections. Hosts (`example.com`, `*.example.com`, `example.com:8443`; without a port https and ssh); `*`: any; null: none yet, the first one that it is sent to is its host from then on."""
+
 
 class SyncPolicyVerifyCommitsParam(TypedDict):
     """Only a tip that one of these keys signed may apply; what was verified last serves on. Git sources only."""
