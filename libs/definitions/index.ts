@@ -21,7 +21,9 @@ export { dueTick, nextDue, schedulesOf, TICK_LATE_MAX_MS } from './schedules/sch
 export type { Missed, TickDecision, WantedSchedule } from './schedules/schedules.ts';
 export { nearest, didYouMean } from './suggest.ts';
 export { refuseDeliveryIdHeader } from './delivery-id-header.ts';
+export { replayAdvice, type Advice } from './replay-advice.ts';
 export { isReservedVariable } from './run-secrets.ts';
+export { mayBeNamedIn, mayGiveToRun, RUN_GRANT_ENTRY, type RunGrant, type SecretNaming } from './run-grants.ts';
 export { checkAutomationValue, checkWebhookValue } from './definition-values.ts';
 export type { AutomationNeighbours, CheckedValue, FileKeys, ValueProblem } from './definition-values.ts';
 export {

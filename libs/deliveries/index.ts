@@ -16,6 +16,7 @@ export {
   refusedDeliveryId,
   resendIdentity,
   SERVICE_DELIVERY_HEADER,
+  signedBodyIdentity,
   signedMessageIdentity,
   type IdentifiedWebhook,
 } from './identities/identify.ts';

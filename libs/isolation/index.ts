@@ -21,3 +21,4 @@ export { ALLOWED_CALLS, callNumber, CONDITIONAL_CALLS, REFUSED_CALLS } from './s
 export type { SeccompArchitecture } from './seccomp-calls.ts';
 export { isSeccompArchitecture, seccompProgram, toFilterBytes } from './seccomp-program.ts';
 export { CALL_RULES, ERRNO, SHARED_SEGMENT_BYTES_MAX } from './seccomp-rules.ts';
+export * from './secret-release.ts';

@@ -217,7 +217,10 @@ describe('a run that people watch', () => {
   }, 120_000);
 
   it('keeps secrets to itself, and takes answers under any ID that an agent thinks of', async () => {
-    await service.api('PUT', '/secrets/TOKEN_OF_RUN', { value: SECRET, grants: { uses: ['run'], factories: '*' } });
+    await service.api('PUT', '/secrets/TOKEN_OF_RUN', {
+      value: SECRET,
+      grants: { uses: ['run'], runs: '*', factories: '*' },
+    });
     const made = await service.api('POST', '/factory', { slug: 'secretive', source: { kind: 'dashboard' } });
     const options = [
       { optionId: `id\n${SECRET}`, name: `Use ${SECRET}`, kind: 'allow_once' as const },

@@ -1,5 +1,5 @@
 /** Secrets that a factory of a server may use, for `validate --server`. contract §2, §11. */
-import type { KnownFacts, SecretFacts } from '#definitions';
+import type { KnownFacts, RunGrant, SecretFacts } from '#definitions';
 import type { Secret } from '#client';
 import { connect } from './api.ts';
 import { CommandError, type CliIo } from '../command.ts';
@@ -24,7 +24,12 @@ export async function secretsOfServer(
     );
   // A factory's own secret comes before the team's of the same name.
   const webhookSecrets = new Map<string, SecretFacts>(granted('webhook').map(({ name, set }) => [name, { name, set }]));
-  return { webhookSecrets, runSecrets: new Set(granted('run').map(({ name }) => name)) };
+  const runSecrets = granted('run');
+  return {
+    webhookSecrets,
+    runSecrets: new Set(runSecrets.map(({ name }) => name)),
+    runGrants: new Map(runSecrets.map(({ name, grants }) => [name, (grants.runs ?? 'files') as RunGrant])),
+  };
 }
 
 /** Names that this key may not read would appear as missing. */

@@ -4,6 +4,7 @@ import { deriveUid, type ReconcileInput, blobOf } from '#reconcile';
 import type { DefinitionStore } from '../store/definitions/definitions.ts';
 import type { FactoryStore } from '../store/factories/factories.ts';
 import type { Factory } from '../store/factories/factory-rows.ts';
+import { runGrantsOf } from '../store/secrets/secret-rows.ts';
 import type { SecretStore } from '../store/secrets/secrets.ts';
 import { EventLoopYielder } from '../process/event-loop-yielder.ts';
 
@@ -24,9 +25,11 @@ export async function loadReconcileInput(
   const webhooks = await definitions.webhookFacts(factory.uid);
   const uidOf: ReconcileInput['uidOf'] = (kind, slug) =>
     kind === 'factory' ? factory.uid : deriveUid(uidKey, kind, factory.slug, slug);
+  const runSecrets = await secrets.visibleTo(factory.uid, 'run');
   const known = {
     webhookSecrets: await webhookSecrets(factory.uid, secrets),
-    runSecrets: new Set((await secrets.visibleTo(factory.uid, 'run')).keys()),
+    runSecrets: new Set(runSecrets.keys()),
+    runGrants: runGrantsOf(runSecrets),
     liveWebhooks: webhooks.live,
     deletedWebhookUids: webhooks.deleted,
     environmentUids: new Set(actual.objects.filter(({ kind }) => kind === 'environment').map(({ uid }) => uid)),

@@ -1663,6 +1663,8 @@ export interface components {
                 document_uid?: string;
                 /** @description What the agent calls it; of a PLAN without that, its first heading. */
                 title?: string;
+                /** @description FILE: what to know before believing it; of a diff, that it is the run's word. */
+                note?: string;
                 /** @description PULL_REQUEST: its address. */
                 url?: string;
                 /** @description PULL_REQUEST: its branch. */
@@ -3367,6 +3369,13 @@ export interface components {
             message: string | null;
             /** @description Problems in the files, in reading order. */
             problems: components["schemas"]["Diagnostic"][];
+            /** @description What the files had better say, and do not: no problem, and nothing is kept from applying. */
+            advice?: {
+                /** @description File, relative to the factory's root. */
+                path: string;
+                /** @description What is missing there, and the line that mends it. */
+                message: string;
+            }[];
             /** @description What would be applied, in order: now, or where the ending is `blocked` for held deletions, once these are approved. Empty where errors block the whole tree. */
             changes: components["schemas"]["Change"][];
             /** @description Deletions that would be held back. */
@@ -3955,6 +3964,10 @@ export interface components {
                 factories?: "*" | string[];
                 /** @description `webhook` authenticates deliveries, `run` is a variable of runs, `git` reads the repository, `forge` verifies and answers its host. */
                 uses?: ("webhook" | "run" | "git" | "forge")[];
+                /** @description Which runs, where `uses` has them. `files` (unless said): those for which a file of the factory names it (their automation, their environment or factory.yaml). `*`: also those whose request names it, so that whoever may start runs can read it. A list: of the first, only runs of these automations and in these environments. */
+                runs?: ("files" | "*") | string[];
+                /** @description Where its value may go: to git hosts, and by injections. Hosts (`example.com`, `*.example.com`, `example.com:8443`; without a port https and ssh); `*`: any; null: none yet, the first one that it is sent to is its host from then on. */
+                hosts?: ("*" | null) | string[];
             };
         };
         /**
@@ -3989,6 +4002,10 @@ export interface components {
                 factories: "*" | string[];
                 /** @description What it may be used for. */
                 uses: ("webhook" | "run" | "git" | "forge")[];
+                /** @description Which runs, where `uses` has them: `files`, those for which a file of the factory names it; `*`, also those whose request does; or only those of these automations (`automation/<slug>`) and environments (`environment/<slug>`). */
+                runs?: ("files" | "*") | string[];
+                /** @description Where its value may go; absent: no host yet, the first one that it is sent to is its host from then on. */
+                hosts?: "*" | string[];
             };
             /** @description How often its value was set; 0 while it was only declared. */
             version: number;
@@ -4221,6 +4238,11 @@ export interface components {
             secret_name?: string;
             /** @description Request header whose value identifies a delivery: a second delivery with the same value starts nothing. A header of credentials, of the connection, of signatures, or one that is the same in many requests is refused. */
             delivery_id_header?: string;
+            /**
+             * @description `body`: the signed body itself identifies a delivery too, for ever, so that a captured request that is sent again under another delivery ID starts nothing. With `auth_mode` `signature` only; for schemes that sign no time.
+             * @enum {string}
+             */
+            replay_protection?: "body";
             /** @description Whether it takes deliveries at once; by default as soon as its secret has a value. */
             enabled?: boolean;
             /** @description What it is for. */
@@ -4265,6 +4287,11 @@ export interface components {
             secret_name?: string;
             /** @description Request header whose value identifies a delivery: a second delivery with the same value starts nothing. A header of credentials, of the connection, of signatures, or one that is the same in many requests is refused. null removes it. */
             delivery_id_header?: string | null;
+            /**
+             * @description `body`: the signed body itself identifies a delivery too, for ever, from the next delivery on. With `auth_mode` `signature` only. null removes it.
+             * @enum {string|null}
+             */
+            replay_protection?: "body" | null;
             /** @description false: senders get 404 at once; automations and history stay. */
             enabled?: boolean;
             /** @description What it is for; null removes it. */
@@ -4319,6 +4346,11 @@ export interface components {
             secret_set: boolean;
             /** @description Request header, in lower case, whose value identifies a delivery; null: the scheme’s own, `X-Millwright-Delivery-Id`, or a hash of the body. */
             delivery_id_header: string | null;
+            /**
+             * @description `body`: the signed body itself identifies a delivery too, so that a captured request that is sent again under another delivery ID starts nothing; null: it does not.
+             * @enum {string|null}
+             */
+            replay_protection?: "body" | null;
             /** @description Whether deliveries are taken; a disabled webhook answers 404. */
             enabled: boolean;
             /** @description Address that senders post to. For `url_token` it shows `{token}` where the secret goes. */

@@ -26,11 +26,19 @@ export function checkReferences(reading: Reading, known: KnownFacts): CheckedDef
   const check = beginCheck(reading, known);
   // Referred-to kinds first: what they hold back is known when the files that name them are checked.
   for (const environment of both(reading, 'environments'))
-    checkRunSecrets(check, environment.path, environment.secrets, '/secrets');
+    checkRunSecrets(check, environment.secrets, {
+      path: environment.path,
+      pointer: '/secrets',
+      file: { kind: 'environment', slug: environment.name },
+    });
   for (const webhook of both(reading, 'webhooks')) checkWebhookSecret(check, webhook);
   checkQuota(check);
   for (const factory of [reading.definitions.factory, reading.unsound.factory]) {
-    checkAgentReferences(check, 'factory.yaml', factory.agentDefaults, '/agentDefaults');
+    checkAgentReferences(check, factory.agentDefaults, {
+      path: 'factory.yaml',
+      pointer: '/agentDefaults',
+      file: 'factory',
+    });
   }
   for (const automation of reading.unsound.automations) checkAutomation(check, automation);
   const automations = reading.definitions.automations.map((automation) => checkAutomation(check, automation));
@@ -54,7 +62,12 @@ function checkAutomation(
   check: Check,
   automation: Reading['definitions']['automations'][number],
 ): AutomationDefinition {
-  checkAgentReferences(check, automation.path, automation.agent, '');
+  const { name: slug, path, agent } = automation;
+  checkAgentReferences(check, agent, {
+    path,
+    pointer: '',
+    file: { kind: 'automation', slug, environment: agent.environmentId },
+  });
   return { ...automation, triggers: resolveTriggers(check, automation) };
 }
 

@@ -67,6 +67,7 @@ export const RULES = {
     'FF_DELIVERY_ID_HEADER',
     "deliveryIdHeader is a header whose value is the request's own.",
   ),
+  'replay-protection': error('FF_REPLAY_PROTECTION', 'replayProtection is there only when authMode is signature.'),
   // automations
   'front-matter-missing': error('FF_FRONT_MATTER_MISSING', 'automation.md starts with front matter between --- lines.'),
   'front-matter-unclosed': error('FF_FRONT_MATTER_UNCLOSED', 'Front matter is closed by a --- line.'),

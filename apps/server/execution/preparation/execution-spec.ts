@@ -15,6 +15,7 @@ import {
   confinementProblem,
   hostPatternOfUrl,
   hostsAllowedBy,
+  injectableSumProblem,
   isInjectableEnvName,
   isInjectableValue,
   networkOf,
@@ -117,9 +118,17 @@ export async function resolveExecution(
   if (problem !== undefined) throw new SetupError(problem);
   const profile = wanted && (await installed(wanted, config));
   const skill = await deps.skills.resolve(run, agentConfig.skill_spec, profile?.skillFolders, signal);
-  const secrets = await secretsOf(deps.secrets, run.factoryUid, namesOf(agentConfig, environment));
+  const secrets = await secretsOf(deps.secrets, run, environment, namesOf(agentConfig, environment));
   const missing = profile && credentialProblem(profile, secrets);
   if (missing !== undefined) throw new SetupError(missing);
+  const secretValues = [
+    ...Object.values(secrets),
+    ...(environment?.secretValues ?? []),
+    ...literalSecretsOf(agentConfig),
+    ...secretsOfService(profile, config),
+  ];
+  const tooMuch = injectableSumProblem(secretValues);
+  if (tooMuch !== undefined) throw new SetupError(tooMuch);
   return {
     config: agentConfig,
     profile,
@@ -130,12 +139,7 @@ export async function resolveExecution(
     skill,
     harnessEnv: ownOf(profile, config, agentConfig, secrets),
     mcpServers: profile === undefined ? [] : await mcpServersOf(agentConfig, secrets),
-    secretValues: [
-      ...Object.values(secrets),
-      ...(environment?.secretValues ?? []),
-      ...literalSecretsOf(agentConfig),
-      ...secretsOfService(profile, config),
-    ],
+    secretValues,
     network: networkOf({
       operator: config.runNetwork,
       tier,
@@ -255,16 +259,22 @@ function namesOf(agentConfig: AmbientAgentConfig, environment: RunEnvironment | 
  */
 async function secretsOf(
   reader: SecretReader,
-  factoryUid: string | undefined,
+  { factoryUid, automationUid }: ClaimedRun,
+  environment: RunEnvironment | undefined,
   names: readonly string[],
 ): Promise<Record<string, string>> {
-  const found = await Promise.all(
-    names.map(async (name): Promise<[string, string]> => {
-      const value = factoryUid === undefined ? undefined : await reader.value(factoryUid, name, 'run');
+  const values =
+    factoryUid === undefined
+      ? new Map<string, Uint8Array>()
+      : await reader.valuesForRun({ factoryUid, automationUid, environment }, names);
+  return Object.fromEntries(
+    names.map((name): [string, string] => {
+      const value = values.get(name);
       if (value === undefined || !isInjectableEnvName(name))
         throw new SetupError(
           `the secret ${name} cannot be given to this run: it must exist, be granted for runs and be named ` +
-            'like an environment variable',
+            'like an environment variable, and a file of the factory must name it for this run (its automation, its ' +
+            'environment or factory.yaml), unless it is granted to requests too (grants.runs)',
         );
       const text = Buffer.from(value).toString('utf8');
       if (!isInjectableValue(text))
@@ -275,5 +285,4 @@ async function secretsOf(
       return [name, text];
     }),
   );
-  return Object.fromEntries(found);
 }
