@@ -8,6 +8,8 @@ import { toNewRuns } from '#runs';
 import { Injectable } from '@nestjs/common';
 import { RunAgents } from '../execution/preparation/run-agents.ts';
 import { Clock, IdSource } from '../process/injection-tokens.ts';
+import type { LogMembers } from '../process/log.ts';
+import { SampledLog } from '../process/sampled-log.ts';
 import { QueueCounts } from '../runs/run-admission.ts';
 import { RunNotifier } from '../runs/run-notifier.ts';
 import { DeliveryStore } from '../store/deliveries/deliveries.ts';
@@ -65,6 +67,7 @@ export class DeliveryAcceptor {
     private readonly clock: Clock,
     private readonly ids: IdSource,
     private readonly wide: WideDecisions,
+    private readonly log: SampledLog,
   ) {}
 
   /**
@@ -193,17 +196,33 @@ export class DeliveryAcceptor {
       deliveryId,
       verdict,
     });
-    return committed.then((outcome) => this.publish(webhook, outcome, starts));
+    return committed.then((outcome) => {
+      this.publish(webhook, outcome, starts);
+      this.log.info('delivery', () => toLogMembers(webhook, entryId, outcome, starts));
+      return outcome;
+    });
   }
 
-  private publish(webhook: ServedWebhook, outcome: DeliveryOutcome, starts: number): DeliveryOutcome {
+  private publish(webhook: ServedWebhook, outcome: DeliveryOutcome, starts: number): void {
     if (outcome.kind === 'throttled') this.throttledUntilMs.set(webhook.uid, this.clock.nowMs() + outcome.waitMs);
-    if (outcome.kind !== 'accepted') return outcome;
+    if (outcome.kind !== 'accepted') return;
     this.waitingRuns.added(webhook.factory.uid, starts - (outcome.busy?.length ?? 0));
     for (const runId of outcome.replaced ?? []) this.notifier.notifyWatchers(runId);
     if (starts > 0) this.notifier.notifyEngines();
-    return outcome;
   }
+}
+
+/** Never what the sender wrote: its delivery's ID is found by the entry's. */
+function toLogMembers(webhook: ServedWebhook, entryId: string, outcome: DeliveryOutcome, starts: number): LogMembers {
+  const isAccepted = outcome.kind === 'accepted';
+  return {
+    outcome: outcome.kind,
+    entry_id: outcome.kind === 'throttled' || outcome.kind === 'stale' ? undefined : entryId,
+    webhook_uid: webhook.uid,
+    factory_uid: webhook.factory.uid,
+    revision: webhook.factory.revision,
+    runs: isAccepted ? starts - (outcome.busy?.length ?? 0) : undefined,
+  };
 }
 
 const FULL: Promise<AcceptResult> = Promise.resolve({ kind: 'full' });

@@ -2,6 +2,7 @@
  * The walk through the checks with everything around it under control: lost guards, stale memory, faults, senders that
  * vanish. contract §5.
  */
+import type { SampledLog } from '../process/sampled-log.ts';
 import { describe, expect, it } from '@jest/globals';
 import { digestSecret } from '#authentication';
 import { MATCH_EVERYTHING } from '#filters';
@@ -121,6 +122,7 @@ function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
     clock,
     { newId },
     new WideDecisions(clock, { warn: () => undefined } as unknown as Log, new Metrics()),
+    { info: () => undefined } as unknown as SampledLog,
   );
   const receiver = new DeliveryReceiver(
     serving as unknown as Serving,

@@ -38,6 +38,8 @@ export interface PassContext extends ReconcileInputDeps {
   publish(): Promise<void>;
   nowMs(): number;
   newId(): string;
+  /** Says how a pass ended. */
+  logEnd(factory: Factory, ending: PassEnding, seconds: number): void;
   /** A fault worth an operator's look; never holds file contents. */
   report(fault: unknown, factorySlug: string): void;
 }
@@ -279,6 +281,7 @@ export class FactoryPass {
     const seconds = (finishedAtMs - pass.startedAtMs) / 1_000;
     const labels = { ending: ending.kind };
     this.context.metrics.observe('millwright_sync_pass_duration_seconds', 'Passes by how they ended.', seconds, labels);
+    this.context.logEnd(factory, ending, seconds);
     return {
       ending,
       generationHandled: factory.generationRequested,

@@ -194,6 +194,7 @@ export class HistoryWorld {
       publish: () => replica.fate.call(() => this.poll(replica)),
       nowMs: () => this.historyDatabase.clock.nowMs,
       newId: () => this.nextId(),
+      logEnd: () => undefined,
       report: (fault) =>
         void this.reported.push(
           fault instanceof Error ? `${fault.message} ${fault.stack ?? ''}` : JSON.stringify(fault),
