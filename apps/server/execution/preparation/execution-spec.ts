@@ -13,6 +13,7 @@ import {
 } from '#agents';
 import {
   confinementProblem,
+  describeReach,
   hostPatternOfUrl,
   hostsAllowedBy,
   isInjectableEnvName,
@@ -20,6 +21,7 @@ import {
   networkOf,
   type EgressRules,
   type HostPattern,
+  type NetworkRequest,
   type Tier,
 } from '#isolation';
 import type { Config } from '../../config/config.ts';
@@ -52,6 +54,8 @@ export interface ExecutionSpec {
   environment?: RunEnvironment;
   skill?: RunSkill;
   network: 'host' | EgressRules;
+  /** What it reaches and who said so, for its log. */
+  reach: readonly string[];
   /** Exact bytes of the delivery that started it. */
   payload?: Uint8Array;
 }
@@ -120,6 +124,13 @@ export async function resolveExecution(
   const secrets = await secretsOf(deps.secrets, run.factoryUid, namesOf(agentConfig, environment));
   const missing = profile && credentialProblem(profile, secrets);
   if (missing !== undefined) throw new SetupError(missing);
+  const request: NetworkRequest = {
+    operator: config.runNetwork,
+    tier,
+    automation: hostsAllowedBy(networkSaid(run)),
+    models: modelHosts(profile, config),
+    repositories: environment?.hosts ?? [],
+  };
   return {
     config: agentConfig,
     profile,
@@ -136,13 +147,8 @@ export async function resolveExecution(
       ...literalSecretsOf(agentConfig),
       ...secretsOfService(profile, config),
     ],
-    network: networkOf({
-      operator: config.runNetwork,
-      tier,
-      automation: hostsAllowedBy(networkSaid(run)),
-      models: modelHosts(profile, config),
-      repositories: environment?.hosts ?? [],
-    }),
+    network: networkOf(request),
+    reach: describeReach(request),
     payload: await payloadOf(deps.deliveries, run),
   };
 }
