@@ -4,6 +4,7 @@
  */
 export { confinementProblem, isConfining, type ConfinementRequest } from './confinement.ts';
 export {
+  formatPattern,
   formatTarget,
   hostPatternOfUrl,
   matches,
@@ -13,6 +14,7 @@ export {
   type Host,
   type HostPattern,
 } from './egress-hosts.ts';
+export * from './egress-reach.ts';
 export * from './egress.ts';
 export * from './injection.ts';
 export * from './project-quota.ts';

@@ -175,7 +175,8 @@ describe('an executor', () => {
     executor.end(runId, { kind: 'exited', code: 0 });
     await becomes(runId, 'SUCCEEDED');
     expect(executor.calls).toEqual(['start', 'collect']);
-    expect(await textsOf(runId)).toEqual(['does its work\n', 'nothing is kept', 'SUCCEEDED']);
+    const reach = 'network: this run reaches nothing (operator: none)';
+    expect(await textsOf(runId)).toEqual([reach, 'does its work\n', 'nothing is kept', 'SUCCEEDED']);
   });
 
   it('kills politely what somebody cancels, and its run ends as cancelled', async () => {

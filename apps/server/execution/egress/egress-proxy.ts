@@ -13,8 +13,10 @@ import {
   type EgressRefusal,
   type EgressRules,
   formatTarget,
+  type HostBytes,
   readTarget,
 } from '#isolation';
+import { EgressBytes } from './egress-bytes.ts';
 import { EgressRateLimit } from './egress-rate-limit.ts';
 import { forwardRequest } from './egress-requests.ts';
 import { dial, machineAddresses, PacedResolver, type Resolve, resolverFor } from './egress-resolution.ts';
@@ -40,6 +42,8 @@ export interface EgressUsage {
   denied: number;
   sentBytes: number;
   receivedBytes: number;
+  /** The same of each host that was connected to. */
+  hosts: readonly HostBytes[];
 }
 
 export interface OpenEgressProxy {
@@ -120,7 +124,8 @@ class EgressProxy {
   private readonly outside = new Set<Socket>();
   private readonly reported = new Set<string>();
   private readonly rateLimit = new EgressRateLimit();
-  private readonly ended: EgressUsage = { connections: 0, denied: 0, sentBytes: 0, receivedBytes: 0 };
+  private readonly bytes = new EgressBytes();
+  private readonly ended = { connections: 0, denied: 0, sentBytes: 0, receivedBytes: 0 };
 
   constructor(deps: EgressProxyDeps, over: AbortSignal) {
     this.deps = deps;
@@ -162,6 +167,7 @@ class EgressProxy {
       ...this.ended,
       sentBytes: open.reduce((sum, { bytesWritten }) => sum + bytesWritten, this.ended.sentBytes),
       receivedBytes: open.reduce((sum, { bytesRead }) => sum + bytesRead, this.ended.receivedBytes),
+      hosts: this.bytes.byHost(),
     };
   }
 
@@ -206,7 +212,7 @@ class EgressProxy {
     const socket = await dial(byAddress.addresses, port, AbortSignal.any([gone, this.over]));
     return socket === undefined
       ? { ok: false, status: 502, reason: `${shown} does not answer` }
-      : { ok: true, socket: this.track(socket) };
+      : { ok: true, socket: this.track(shown, socket) };
   }
 
   private denied(shown: string, reason: EgressRefusal): Reached {
@@ -239,8 +245,9 @@ class EgressProxy {
   }
 
   /** Bounds a connection in time and counts what it carries. */
-  private track(socket: Socket): Socket {
+  private track(shown: string, socket: Socket): Socket {
     this.ended.connections += 1;
+    this.bytes.count(shown, socket);
     this.outside.add(socket);
     const total = setTimeout(() => socket.destroy(), TUNNEL_MS_MAX);
     socket.setTimeout(IDLE_MS_MAX, () => socket.destroy());

@@ -13,6 +13,7 @@ import {
 } from '#agents';
 import {
   confinementProblem,
+  describeReach,
   hostPatternOfUrl,
   hostsAllowedBy,
   injectableSumProblem,
@@ -21,6 +22,7 @@ import {
   networkOf,
   type EgressRules,
   type HostPattern,
+  type NetworkRequest,
   type Tier,
 } from '#isolation';
 import type { Config } from '../../config/config.ts';
@@ -53,6 +55,8 @@ export interface ExecutionSpec {
   environment?: RunEnvironment;
   skill?: RunSkill;
   network: 'host' | EgressRules;
+  /** What it reaches and who said so, for its log. */
+  reach: readonly string[];
   /** Exact bytes of the delivery that started it. */
   payload?: Uint8Array;
 }
@@ -129,6 +133,13 @@ export async function resolveExecution(
   ];
   const tooMuch = injectableSumProblem(secretValues);
   if (tooMuch !== undefined) throw new SetupError(tooMuch);
+  const request: NetworkRequest = {
+    operator: config.runNetwork,
+    tier,
+    automation: hostsAllowedBy(networkSaid(run)),
+    models: modelHosts(profile, config),
+    repositories: environment?.hosts ?? [],
+  };
   return {
     config: agentConfig,
     profile,
@@ -140,13 +151,8 @@ export async function resolveExecution(
     harnessEnv: ownOf(profile, config, agentConfig, secrets),
     mcpServers: profile === undefined ? [] : await mcpServersOf(agentConfig, secrets),
     secretValues,
-    network: networkOf({
-      operator: config.runNetwork,
-      tier,
-      automation: hostsAllowedBy(networkSaid(run)),
-      models: modelHosts(profile, config),
-      repositories: environment?.hosts ?? [],
-    }),
+    network: networkOf(request),
+    reach: describeReach(request),
     payload: await payloadOf(deps.deliveries, run),
   };
 }

@@ -172,7 +172,7 @@ export class Supervision {
     const resolved = await this.events.retryWhileOwned(() => resolveExecution(this.deps, run, this.stopping.signal));
     if (resolved === undefined) return this.unbegunEnd();
     const spec = resolved.answer;
-    for (const text of startupWarnings(spec, config)) this.events.say({ text });
+    for (const text of [...spec.reach, ...startupWarnings(spec, config)]) this.events.say({ text });
     const refusal = await this.startUsage();
     // what was asked is answered by this end
     if (refusal !== undefined) return (await this.begin()).end ?? budgetExceeded(refusal);
