@@ -46,7 +46,7 @@ const WIDE_AUTOMATIONS = 20;
 const WIDE_TRIGGERS = 50;
 const WIDE_SECRET = 'bench-wide-deliveries';
 /** What a service needs to get over an attack. */
-const BETWEEN_MS = 1_000;
+const BETWEEN_MS = 3_000;
 
 export const attacks: Stage = { name: 'attacks', run: async (bench) => [await run(bench)] };
 
@@ -83,7 +83,7 @@ async function run(bench: Bench): Promise<Report> {
     ...all.map((attack) => ({ name: attack.name, measure: () => beside(service, attack, drive) })),
   ];
   await drive(); // warms up
-  const measured = await inTurn(contestants, bench.quick ? 2 : 5);
+  const measured = await inTurn(contestants, bench.quick ? 3 : 5);
   const ratio = (name: string): number =>
     middle(measured.get(name), 'p99Ms').p99Ms / middle(measured.get(ALONE), 'p99Ms').p99Ms;
   return {
