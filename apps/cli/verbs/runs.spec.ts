@@ -282,7 +282,7 @@ describe('millwright runs', () => {
     expect(code).toBe(0);
     expect(out).toMatch(
       new RegExp(
-        String.raw`^-- QUEUED\n-- CLAIMED\n-- PENDING\n-- INPROGRESS\na\\u\{1b\}\[31mred\tb\n` +
+        String.raw`^-- QUEUED\n-- CLAIMED\n-- PENDING\n-- network: .*\n-- INPROGRESS\na\\u\{1b\}\[31mred\tb\n` +
           String.raw`\\u\{3a\}:error::x\nno line end\n(-- .*\n)*-- SUCCEEDED: .*\n$`,
       ),
     );
