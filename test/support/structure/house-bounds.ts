@@ -6,7 +6,7 @@ import { ROOT } from './house.ts';
 
 export const BOUNDS = {
   /** One process with every role: more files than that are features that were cut too small. */
-  serverFiles: 345,
+  serverFiles: 360,
   /** What one can read at a glance. */
   folderFiles: 20,
   /** Folders below apps/server. */

@@ -43,6 +43,7 @@ export function profileOf(
     skillFolders: ['.agents/skills'],
     endpoints: [],
     endpointVariables: [],
+    models: [],
     install: 'it comes with the service',
   };
 }

@@ -3,6 +3,7 @@
  * contract §10.
  */
 import { fileURLToPath } from 'node:url';
+import { BROKER_ORIGIN } from '#agents';
 import { formatTarget, type HostPattern } from '#isolation';
 import { type EgressProxyDeps, openEgressProxy, type OpenEgressProxy } from './egress-proxy.ts';
 import type { Workspace } from '../workspace/workspaces.ts';
@@ -14,7 +15,7 @@ const PLACE = '/run/millwright';
 /**
  * Port of the proxy inside: the network there is the run's own, and this is not what a server of its own would take.
  */
-const PROXY_PORT = 61_128;
+const PROXY_PORT = Number(new URL(BROKER_ORIGIN).port);
 /** Below it only root may listen. */
 const PORT_MIN = 1_024;
 /** Memory for the forwarder's buffers, in MiB; it is one more process for each run. */
@@ -32,7 +33,7 @@ export interface EgressAccess {
   egress: OpenEgressProxy;
 }
 
-export interface EgressAccessDeps extends Pick<EgressProxyDeps, 'rules' | 'onEvent' | 'resolve' | 'own'> {
+export interface EgressAccessDeps extends Pick<EgressProxyDeps, 'rules' | 'onEvent' | 'broker' | 'resolve' | 'own'> {
   workspace: Workspace;
   /** The program that runs the forwarder: this node. */
   node: string;

@@ -6,20 +6,17 @@ import {
   credentialProblem,
   HOW_TO_CONFIGURE_A_MODEL,
   modelChoice,
-  modelHostsOf,
   type AmbientAgentConfig,
   type LaunchProfile,
   type ServerAgent,
 } from '#agents';
 import {
   confinementProblem,
-  hostPatternOfUrl,
   hostsAllowedBy,
   isInjectableEnvName,
   isInjectableValue,
   networkOf,
   type EgressRules,
-  type HostPattern,
   type Tier,
 } from '#isolation';
 import type { Config } from '../../config/config.ts';
@@ -32,6 +29,7 @@ import { profileOf, type BuiltInAgent } from '../agent/agents.ts';
 import type { Environments, RunEnvironment } from './environments.ts';
 import { notInstalled, startable } from '../agent/profiles.ts';
 import { SetupError, type Executor, type Isolation } from '../executor.ts';
+import { brokerOf, builtInHosts, modelsOf, overlap, type BrokeredRun } from './model-broker.ts';
 import type { RunSkill, Skills } from './skills.ts';
 
 export interface ExecutionSpec {
@@ -52,6 +50,8 @@ export interface ExecutionSpec {
   environment?: RunEnvironment;
   skill?: RunSkill;
   network: 'host' | EgressRules;
+  /** What stands between it and what it has no credentials of. */
+  broker?: BrokeredRun;
   /** Exact bytes of the delivery that started it. */
   payload?: Uint8Array;
 }
@@ -117,9 +117,18 @@ export async function resolveExecution(
   if (problem !== undefined) throw new SetupError(problem);
   const profile = wanted && (await installed(wanted, config));
   const skill = await deps.skills.resolve(run, agentConfig.skill_spec, profile?.skillFolders, signal);
-  const secrets = await secretsOf(deps.secrets, run.factoryUid, namesOf(agentConfig, environment));
-  const missing = profile && credentialProblem(profile, secrets);
+  const values = await secretsOf(deps.secrets, run.factoryUid, namesOf(agentConfig, environment));
+  const missing = profile && credentialProblem(profile, values);
   if (missing !== undefined) throw new SetupError(missing);
+  const models = profile && modelsOf(profile, config, agentConfig, values);
+  const secrets = { ...values, ...overlap(models?.env, values) };
+  const network = networkOf({
+    operator: config.runNetwork,
+    tier,
+    automation: hostsAllowedBy(networkSaid(run)),
+    models: models?.direct ?? builtInHosts(config),
+    repositories: environment?.hosts ?? [],
+  });
   return {
     config: agentConfig,
     profile,
@@ -128,21 +137,16 @@ export async function resolveExecution(
     secrets,
     environment,
     skill,
-    harnessEnv: ownOf(profile, config, agentConfig, secrets),
+    harnessEnv: { ...ownOf(profile, config, agentConfig, secrets), ...models?.env },
     mcpServers: profile === undefined ? [] : await mcpServersOf(agentConfig, secrets),
     secretValues: [
-      ...Object.values(secrets),
+      ...Object.values(values),
       ...(environment?.secretValues ?? []),
       ...literalSecretsOf(agentConfig),
       ...secretsOfService(profile, config),
     ],
-    network: networkOf({
-      operator: config.runNetwork,
-      tier,
-      automation: hostsAllowedBy(networkSaid(run)),
-      models: modelHosts(profile, config),
-      repositories: environment?.hosts ?? [],
-    }),
+    network,
+    broker: models && brokerOf(models, network, config),
     payload: await payloadOf(deps.deliveries, run),
   };
 }
@@ -225,14 +229,6 @@ function workerOf(profile: LaunchProfile | undefined, config: Config): 'ours' | 
   const mayTakeSteps = config.agentEnvironment['MILLWRIGHT_AGENT_DEMO_STEPS'] === 'true';
   const isDemo = profile.id === BUILT_IN_HARNESS && modelChoice(config.agentEnvironment).kind === 'demo';
   return isDemo && !mayTakeSteps ? 'ours' : 'agent';
-}
-
-/** Where the model is: that of the agent, else the one that the operator configured. */
-function modelHosts(profile: LaunchProfile | undefined, config: Config): HostPattern[] {
-  if (profile !== undefined && profile.id !== BUILT_IN_HARNESS) return modelHostsOf(profile);
-  const model = modelChoice(config.agentEnvironment);
-  const pattern = model.kind === 'endpoint' ? hostPatternOfUrl(model.endpoint.baseUrl) : undefined;
-  return pattern === undefined ? [] : [pattern];
 }
 
 function networkSaid({ network }: ClaimedRun): { allow?: readonly string[] } | undefined {
