@@ -21,7 +21,13 @@ export { dueTick, nextDue, schedulesOf, TICK_LATE_MAX_MS } from './schedules/sch
 export type { Missed, TickDecision, WantedSchedule } from './schedules/schedules.ts';
 export { nearest, didYouMean } from './suggest.ts';
 export { refuseDeliveryIdHeader } from './delivery-id-header.ts';
-export { isReservedVariable } from './run-secrets.ts';
+export {
+  isExposedSilently,
+  isReservedVariable,
+  MODEL_KEY_VARIABLES,
+  runSecretFault,
+  type RunSecret,
+} from './run-secrets.ts';
 export { checkAutomationValue, checkWebhookValue } from './definition-values.ts';
 export type { AutomationNeighbours, CheckedValue, FileKeys, ValueProblem } from './definition-values.ts';
 export {

@@ -3,6 +3,7 @@
  * spec: Webhook definition file; contract §8.
  */
 import type { JsonValue } from '#filters';
+import type { RunSecret } from './run-secrets.ts';
 
 /**
  * One entry of a factory repository's tree. `content` is the exact bytes; empty for anything that is not a regular
@@ -63,7 +64,7 @@ export interface AgentDefaults {
   skill?: string;
   basePrompt?: string;
   mcpServers?: Record<string, JsonValue>;
-  secrets?: { name: string }[];
+  secrets?: RunSecret[];
   idleTimeoutMinutes?: number;
 }
 
@@ -140,7 +141,7 @@ export interface EnvironmentDefinition {
   dockerImage?: string;
   repositories?: JsonValue;
   setupCommands?: string[];
-  secrets?: { name: string }[];
+  secrets?: RunSecret[];
   description?: string;
 }
 

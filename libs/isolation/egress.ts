@@ -33,6 +33,8 @@ export interface NetworkRequest {
   models: readonly HostPattern[];
   /** Repositories of the run's environment. */
   repositories: readonly HostPattern[];
+  /** Hosts to which secrets of the run go: a definition that names one means it to be reached. */
+  secretHosts: readonly HostPattern[];
 }
 
 /**
@@ -40,14 +42,24 @@ export interface NetworkRequest {
  * always. Beside them the strict tier gets what its automation names and the standard tier everything, as far as the
  * operator allows it; an automation narrows.
  */
-export function networkOf({ operator, tier, automation, models, repositories }: NetworkRequest): 'host' | EgressRules {
+export function networkOf({
+  operator,
+  tier,
+  automation,
+  models,
+  repositories,
+  secretHosts,
+}: NetworkRequest): 'host' | EgressRules {
   const named = [...operator.hosts, ...models];
   if (operator.kind === 'none') return { policy: { kind: 'none' }, named };
   if (operator.kind === 'host' && tier === 'standard' && automation === undefined) return 'host';
   const allowed: EgressPolicy =
     operator.kind === 'allow-list' ? { kind: 'allow', hosts: operator.hosts } : { kind: 'open' };
   const wished = automation ?? (tier === 'strict' ? [] : undefined);
-  return { policy: widened(narrowed(allowed, wished), [...models, ...repositories]), named };
+  return {
+    policy: widened(narrowed(allowed, wished && [...wished, ...secretHosts]), [...models, ...repositories]),
+    named,
+  };
 }
 
 /**

@@ -14,5 +14,7 @@ export {
   type HostPattern,
 } from './egress-hosts.ts';
 export * from './egress.ts';
+export * from './host-injections.ts';
 export * from './injection.ts';
 export * from './redaction.ts';
+export * from './secret-placement.ts';

@@ -1,4 +1,5 @@
 /** What each agent gets in place of its keys, and where its calls go. */
+import { MODEL_KEY_VARIABLES } from '#definitions';
 import { formatTarget } from '#isolation';
 import { LAUNCH_PROFILES } from '../built-in-profiles.ts';
 import { profilesWith, type LaunchProfile, type OwnProfile } from '../launch-profiles.ts';
@@ -143,6 +144,11 @@ describe('an agent', () => {
       MILLWRIGHT_AGENT_API_KEY: 'placeholder-1',
     });
   });
+});
+
+it('takes for keys of models in definitions what it takes for keys of models in profiles', () => {
+  const keys = LAUNCH_PROFILES.flatMap(({ models }) => models.flatMap((binding) => binding.keys));
+  expect([...MODEL_KEY_VARIABLES]).toEqual([...new Set(keys)].sort());
 });
 
 describe('the models of a run', () => {

@@ -20,7 +20,7 @@ const AGENT: Keys = {
   skill: 'path',
   basePrompt: 'prose',
   mcpServers: 'unknown',
-  secrets: { name: 'secret-name' },
+  secrets: { name: 'secret-name', host: 'path', header: 'path', methods: 'word', paths: 'path', expose: 'word' },
   idleTimeoutMinutes: 'number',
   agent: 'name',
   runner: 'name',

@@ -4,7 +4,7 @@
  */
 import { Agent, request as startRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
+import { Readable, type Duplex } from 'node:stream';
 import { connect as connectTls, rootCertificates } from 'node:tls';
 import type { Reached } from './egress-gate.ts';
 
@@ -18,9 +18,9 @@ export interface UpstreamsDeps {
 export interface UpstreamRequest {
   method: string;
   url: URL;
-  /** Names and values, in order; without those that frame the body. */
+  /** Names and values, in order; without those that frame the body, unless that is a stream. */
   headers: readonly string[];
-  body: readonly Uint8Array[];
+  body: readonly Uint8Array[] | Readable;
   /** Aborted when nobody wants the answer any more. */
   gone: AbortSignal;
 }
@@ -63,8 +63,6 @@ export class Upstreams {
   }
 
   private attempt({ method, url, headers, body, gone }: UpstreamRequest): Promise<IncomingMessage | 'stale'> {
-    const length = body.reduce((sum, { byteLength }) => sum + byteLength, 0);
-    const framed = length > 0 || !['GET', 'HEAD'].includes(method) ? ['content-length', String(length)] : [];
     return new Promise((resolve, reject) => {
       const outgoing: ClientRequest = startRequest({
         method,
@@ -72,7 +70,7 @@ export class Upstreams {
         host: hostOf(url),
         port: portOf(url),
         path: url.pathname + url.search,
-        headers: ['host', url.host, ...headers, ...framed],
+        headers: ['host', url.host, ...headers, ...framingOf(method, body)],
         signal: gone,
       });
       outgoing.once('response', (answer) => {
@@ -80,9 +78,11 @@ export class Upstreams {
         resolve(answer);
       });
       outgoing.on('error', (error: NodeJS.ErrnoException) => {
-        if (outgoing.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')) return resolve('stale');
+        const isRepeatable = !(body instanceof Readable) && outgoing.reusedSocket;
+        if (isRepeatable && (error.code === 'ECONNRESET' || error.code === 'EPIPE')) return resolve('stale');
         reject(error instanceof UpstreamError ? error : new UpstreamError(502, wordsOf(error, url)));
       });
+      if (body instanceof Readable) return void body.pipe(outgoing);
       for (const part of body) outgoing.write(part);
       outgoing.end();
     });
@@ -142,6 +142,13 @@ export class Upstreams {
       });
     });
   }
+}
+
+/** A stream is framed as it came. */
+function framingOf(method: string, body: UpstreamRequest['body']): string[] {
+  if (body instanceof Readable) return [];
+  const length = body.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  return length > 0 || !['GET', 'HEAD'].includes(method) ? ['content-length', String(length)] : [];
 }
 
 function hostOf({ hostname }: URL): string {

@@ -3,24 +3,35 @@
  * contract §10.3 (Model calls).
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Transform } from 'node:stream';
 import { BROKER_ORIGIN } from '#agents';
-import type { EgressRules } from '#isolation';
+import type { EgressRules, HostInjections } from '#isolation';
 import { answerWith, CallBodies } from './broker-answers.ts';
-import { Upstreams } from './broker-upstreams.ts';
-import type { Reached } from './egress-gate.ts';
+import { Upstreams, type UpstreamsDeps } from './broker-upstreams.ts';
+import { InjectedHosts } from './injected-hosts.ts';
 import { ModelCalls, type ModelCallsOptions } from './model-calls.ts';
+import type { RunAuthority } from './run-authority.ts';
 
 /** What an execution gives its broker. */
 export interface BrokerOptions {
   /** Where the broker itself may connect to. */
   rules: EgressRules;
   models: ModelCallsOptions;
+  /** Hosts to which secrets of the run go. */
+  hosts: readonly HostInjections[];
   /** Certificates (PEM) accepted beside the usual ones. */
   ca?: string;
 }
 
 export interface BrokerDeps extends BrokerOptions {
-  reach(target: string, gone: AbortSignal): Promise<Reached>;
+  /** Opens a connection to what the broker itself has. */
+  reach: UpstreamsDeps['reach'];
+  /** Opens a connection that the run may have. */
+  reachAsRun: UpstreamsDeps['reach'];
+  /** Stands for the hosts; without it none is taken. */
+  authority?: RunAuthority;
+  /** A stream at the run's pace. */
+  throttle(): Transform;
   /** Resolves when so many bytes may be passed on. */
   pace(bytes: number): Promise<void>;
   /** Tells what was refused, without a value. */
@@ -36,19 +47,19 @@ export function brokerTarget(url: string): string | undefined {
 }
 
 export class Broker {
-  private readonly upstreams: Upstreams;
+  /** Undefined: no secret of the run goes to a host. */
+  readonly hosts: InjectedHosts | undefined;
+  private readonly upstreams: readonly Upstreams[];
   private readonly models: ModelCalls;
   /** Requests that are being answered. */
   private readonly open = new Set<Promise<void>>();
 
   constructor(deps: BrokerDeps) {
-    this.upstreams = new Upstreams(deps);
-    this.models = new ModelCalls({
-      ...deps,
-      ...deps.models,
-      upstreams: this.upstreams,
-      bodies: new CallBodies(),
-    });
+    const [own, asRun] = [new Upstreams(deps), new Upstreams({ ...deps, reach: deps.reachAsRun })];
+    this.upstreams = [own, asRun];
+    this.models = new ModelCalls({ ...deps, ...deps.models, upstreams: own, bodies: new CallBodies() });
+    const { authority } = deps;
+    this.hosts = authority && new InjectedHosts({ ...deps, authority, upstreams: asRun });
   }
 
   /** `target`: as `brokerTarget` has it. Never rejects. */
@@ -61,7 +72,8 @@ export class Broker {
 
   /** Resolves when everything that was used is counted. */
   async close(): Promise<void> {
-    this.upstreams.close();
+    for (const upstreams of this.upstreams) upstreams.close();
+    this.hosts?.close();
     await Promise.all(this.open);
   }
 

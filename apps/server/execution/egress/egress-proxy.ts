@@ -13,6 +13,7 @@ import { EgressGate } from './egress-gate.ts';
 import { EgressRateLimit } from './egress-rate-limit.ts';
 import { forwardRequest, refuseEgress } from './egress-requests.ts';
 import type { Resolve } from './egress-resolution.ts';
+import type { RunAuthority } from './run-authority.ts';
 import type { Owner } from '../workspace/workspaces.ts';
 
 export interface EgressProxyDeps {
@@ -27,6 +28,8 @@ export interface EgressProxyDeps {
   onEvent: (text: string) => void;
   /** What stands between the run and what it has no credentials of. */
   broker?: BrokerOptions;
+  /** Stands for the hosts to which secrets of the run go. */
+  authority?: RunAuthority;
   /**
    * Where a run has the network of the machine: the broker alone, on a port of the machine's loopback, where everybody
    * who lacks a placeholder of the run is refused.
@@ -176,7 +179,10 @@ class EgressProxy {
     const gate = this.gateOf(options.rules, over);
     return new Broker({
       ...options,
+      authority: this.deps.authority,
       reach: (target, gone) => gate.reach(target, gone),
+      reachAsRun: (target, gone) => this.gate.reach(target, gone),
+      throttle: () => this.rateLimit.throttle(),
       pace: (bytes) => this.rateLimit.pace(bytes),
       onRefused: (what, why) => this.report(what, why),
     });
@@ -211,6 +217,8 @@ class EgressProxy {
     const gone = new AbortController();
     client.setTimeout(0).on('close', () => gone.abort());
     if (this.deps.isBrokerOnly === true) return client.destroySoon();
+    const injected = this.broker?.hosts?.find(target);
+    if (injected !== undefined) return this.broker?.hosts?.take(client, head, injected);
     const reached = await this.gate.reach(target, gone.signal);
     if (client.destroyed && reached.ok) return void reached.socket.destroy();
     client.write(

@@ -90,6 +90,7 @@ async function open(apis: ModelApi[] = ['anthropic'], more: Partial<ModelRoute> 
     onEvent: (text) => void events.push(text),
     broker: {
       rules: { policy: { kind: 'allow', hosts }, named: hosts },
+      hosts: [],
       models: { routes: [route], onUsage: (usage) => void used.push(usage), refusal: () => refusal },
     },
   });
@@ -379,6 +380,7 @@ it('where a run has the machine’s network, the broker is at a port, and nothin
     isBrokerOnly: true,
     broker: {
       rules: { policy: { kind: 'allow', hosts }, named: hosts },
+      hosts: [],
       models: {
         routes: [
           {

@@ -133,6 +133,8 @@ export class LocalExecution {
       network,
       broker: broker && {
         rules: broker.rules,
+        hosts: broker.hosts,
+        ca: broker.ca,
         models: {
           routes: broker.routes,
           onUsage: (used, { prices }) => request.onModelCall(countedCall(used, prices)),

@@ -2,6 +2,7 @@
  * Environments that factories declare: which repositories and commands make one, resolved for a run. contract §8.1
  * (environments), §10.
  */
+import type { RunSecret } from '#definitions';
 import type { HostPattern } from '#isolation';
 import { declaredRepositories } from '#runs';
 import type { ResourceStore } from '../../store/definitions/resource-files.ts';
@@ -15,8 +16,8 @@ export interface RunEnvironment {
   name: string;
   /** Recorded for placements in containers. */
   image?: string;
-  /** Secrets that its runs get as variables. */
-  secretNames: readonly string[];
+  /** Secrets of its runs. */
+  secrets: readonly RunSecret[];
   /** Credentials of its repositories: never to be stored of a run in any form. */
   secretValues: readonly string[];
   /** Hosts of its repositories. */
@@ -67,7 +68,7 @@ export class Environments {
       uid,
       name: definition.name,
       image: definition.dockerImage,
-      secretNames: (definition.secrets ?? []).map(({ name }) => name),
+      secrets: definition.secrets ?? [],
       secretValues: repositories.flatMap(({ access }) => access.credential?.value ?? []),
       hosts: repositories.map(({ access }) => access.host),
       repositories,

@@ -12,10 +12,12 @@ import {
 } from '#agents';
 import {
   confinementProblem,
+  hostInjectionsOf,
   hostsAllowedBy,
   isInjectableEnvName,
   isInjectableValue,
   networkOf,
+  placedVariables,
   type EgressRules,
   type Tier,
 } from '#isolation';
@@ -29,7 +31,16 @@ import { profileOf, type BuiltInAgent } from '../agent/agents.ts';
 import type { Environments, RunEnvironment } from './environments.ts';
 import { notInstalled, startable } from '../agent/profiles.ts';
 import { SetupError, type Executor, type Isolation } from '../executor.ts';
-import { brokerOf, builtInHosts, modelsOf, overlap, type BrokeredRun } from './model-broker.ts';
+import {
+  brokerOf,
+  builtInHosts,
+  modelsOf,
+  newPlaceholder,
+  overlap,
+  placementOf,
+  secretHostsOf,
+  type BrokeredRun,
+} from './run-broker.ts';
 import type { RunSkill, Skills } from './skills.ts';
 
 export interface ExecutionSpec {
@@ -117,17 +128,21 @@ export async function resolveExecution(
   if (problem !== undefined) throw new SetupError(problem);
   const profile = wanted && (await installed(wanted, config));
   const skill = await deps.skills.resolve(run, agentConfig.skill_spec, profile?.skillFolders, signal);
-  const values = await secretsOf(deps.secrets, run.factoryUid, namesOf(agentConfig, environment));
+  const declared = [...(environment?.secrets ?? []), ...(agentConfig.secrets ?? [])];
+  const values = await secretsOf(deps.secrets, run.factoryUid, [...new Set(declared.map(({ name }) => name))]);
   const missing = profile && credentialProblem(profile, values);
   if (missing !== undefined) throw new SetupError(missing);
-  const models = profile && modelsOf(profile, config, agentConfig, values);
-  const secrets = { ...values, ...overlap(models?.env, values) };
+  const placement = placementOf(declared, sandbox, config);
+  const placed = placedVariables(placement, values, newPlaceholder);
+  const models = profile && modelsOf(profile, config, agentConfig, { values, placed, exposed: placement.exposed });
+  const secrets = { ...placed, ...overlap(models?.env, values) };
   const network = networkOf({
     operator: config.runNetwork,
     tier,
     automation: hostsAllowedBy(networkSaid(run)),
     models: models?.direct ?? builtInHosts(config),
     repositories: environment?.hosts ?? [],
+    secretHosts: secretHostsOf(placement),
   });
   return {
     config: agentConfig,
@@ -146,7 +161,7 @@ export async function resolveExecution(
       ...secretsOfService(profile, config),
     ],
     network,
-    broker: models && brokerOf(models, network, config),
+    broker: await brokerOf({ models, network, injections: hostInjectionsOf(placement.outside, values) }, config),
     payload: await payloadOf(deps.deliveries, run),
   };
 }
@@ -238,11 +253,6 @@ function networkSaid({ network }: ClaimedRun): { allow?: readonly string[] } | u
 async function payloadOf(deliveries: DeliveryStore, { entryId }: ClaimedRun): Promise<Uint8Array | undefined> {
   const stored = entryId === undefined ? undefined : await deliveries.payload(entryId);
   return stored && decodePayload(stored);
-}
-
-/** The run's own secrets, and those of its environment. */
-function namesOf(agentConfig: AmbientAgentConfig, environment: RunEnvironment | undefined): string[] {
-  return [...new Set([...(environment?.secretNames ?? []), ...(agentConfig.secrets ?? []).map(({ name }) => name)])];
 }
 
 /**
