@@ -69,7 +69,7 @@ describe('a request', () => {
     [{ paths: ['/b.c'] }, 'GET', '/bxc'],
     [{ paths: ['/x'] }, 'GET', '/x/'],
   ])('with %j: %s %s is refused, and why is said by the name of the secret', (secret, method, target) => {
-    expect(decide(secret, method, target)).toMatch(/\(FORGE\) are not for this method and path/);
+    expect(decide(secret, method, target)).toMatch(/\(FORGE\) is not for this method and path/);
   });
 
   it.each([

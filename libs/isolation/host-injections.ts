@@ -16,6 +16,8 @@ export interface HeaderInjection {
   plain: string;
   methods: readonly string[];
   paths: readonly string[];
+  /** What the query must be, without its question mark; any unless said. */
+  query?: string;
 }
 
 /** Everything that is added to requests to one host. */
@@ -72,14 +74,16 @@ export function decideInjection(
   target: string,
 ): InjectionDecision {
   const path = target.replace(/\?.*$/s, '');
+  const asked = target.slice(path.length + 1);
   if (!isPlainPath(path)) return { ok: false, reason: 'its path is written in a way that servers read differently' };
   const found = headers.filter(
-    ({ methods, paths }) => methods.includes(method) && paths.some((pattern) => matchesPath(pattern, path)),
+    ({ methods, paths, query = asked }) =>
+      query === asked && methods.includes(method) && paths.some((pattern) => matchesPath(pattern, path)),
   );
   const first = found.filter(({ header }, index) => found.findIndex((other) => other.header === header) === index);
   if (first.length > 0 || passesOthers) return { ok: true, headers: first };
   const names = [...new Set(headers.map(({ secret }) => secret))].join(', ');
-  return { ok: false, reason: `the secrets that this run has for ${host} (${names}) are not for this method and path` };
+  return { ok: false, reason: `what this run has for ${host} (${names}) is not for this method and path` };
 }
 
 /** Characters of a path to which anything is added; the longest of interfaces has a tenth. */

@@ -17,4 +17,5 @@ export * from './egress.ts';
 export * from './host-injections.ts';
 export * from './injection.ts';
 export * from './redaction.ts';
+export * from './repository-injections.ts';
 export * from './secret-placement.ts';

@@ -61,6 +61,7 @@ export const ROOT: Keys = {
     url: 'path',
     branch: 'path',
     credentialSecret: 'secret-name',
+    push: 'word',
   },
   setupCommands: 'unknown',
 };

@@ -30,6 +30,8 @@ export interface RunRepository {
   /** Without credentials. */
   url: string;
   branch?: string;
+  /** The run may push to it. */
+  push?: boolean;
   /** Folder of the workspace that it is cloned into. */
   folder: string;
   /** How the service reads it; the run does not. */
@@ -82,11 +84,11 @@ export class Environments {
     const declared = declaredRepositories(listed, rights.forge);
     if (!declared.ok) throw new SetupError(declared.reason);
     return Promise.all(
-      declared.repositories.map(async ({ url, branch, folder, credentialSecret }) => {
+      declared.repositories.map(async ({ url, branch, push, folder, credentialSecret }) => {
         if (branch !== undefined && !isBranchName(branch))
           throw new SetupError(`${JSON.stringify(branch)} can be no branch of the repository ${JSON.stringify(url)}`);
         const access = await rights.accessTo(url, credentialSecret);
-        return { url: access.address.url, branch, folder, access };
+        return { url: access.address.url, branch, push, folder, access };
       }),
     );
   }

@@ -14,6 +14,7 @@ import {
   confinementProblem,
   hostInjectionsOf,
   hostsAllowedBy,
+  mergedInjections,
   isInjectableEnvName,
   isInjectableValue,
   networkOf,
@@ -38,6 +39,7 @@ import {
   newPlaceholder,
   overlap,
   placementOf,
+  remotesOf,
   secretHostsOf,
   type BrokeredRun,
 } from './run-broker.ts';
@@ -136,14 +138,18 @@ export async function resolveExecution(
   const placed = placedVariables(placement, values, newPlaceholder);
   const models = profile && modelsOf(profile, config, agentConfig, { values, placed, exposed: placement.exposed });
   const secrets = { ...placed, ...overlap(models?.env, values) };
-  const network = networkOf({
+  const wished = {
     operator: config.runNetwork,
     tier,
     automation: hostsAllowedBy(networkSaid(run)),
     models: models?.direct ?? builtInHosts(config),
-    repositories: environment?.hosts ?? [],
     secretHosts: secretHostsOf(placement),
-  });
+  };
+  const network = networkOf({ ...wished, repositories: environment?.hosts ?? [] });
+  const injections = mergedInjections([
+    ...hostInjectionsOf(placement.outside, values),
+    ...remotesOf(environment, networkOf({ ...wished, repositories: [] }), sandbox),
+  ]);
   return {
     config: agentConfig,
     profile,
@@ -161,7 +167,7 @@ export async function resolveExecution(
       ...secretsOfService(profile, config),
     ],
     network,
-    broker: await brokerOf({ models, network, injections: hostInjectionsOf(placement.outside, values) }, config),
+    broker: await brokerOf({ models, network, injections }, config),
     payload: await payloadOf(deps.deliveries, run),
   };
 }

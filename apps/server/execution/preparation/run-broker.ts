@@ -19,6 +19,7 @@ import {
   hostPatternOfUrl,
   placeSecrets,
   readHostPattern,
+  repositoryInjections,
   type EgressPolicy,
   type EgressRules,
   type HostInjections,
@@ -27,6 +28,7 @@ import {
 } from '#isolation';
 import type { Config } from '../../config/config.ts';
 import { SetupError, type Isolation } from '../executor.ts';
+import type { RunEnvironment } from './environments.ts';
 
 export interface BrokeredRun {
   /** Where the broker may take the calls of models. */
@@ -55,10 +57,30 @@ export function placementOf(
   if (first !== undefined && !isKeptApart)
     throw new SetupError(
       `the secret ${first.name} is added outside of the sandbox, and this run has the network of the machine, or ` +
-        'none; install bubblewrap where the service runs and set MILLWRIGHT_RUN_NETWORK to another value than host, ' +
-        'or say expose: env for it',
+        'none; install bubblewrap where the service runs and set MILLWRIGHT_RUN_NETWORK to another value than ' +
+        'host, or say expose: env for it',
     );
   return result.placement;
+}
+
+/**
+ * Remotes of the run's repositories, as its git speaks to them; none where it has the machine's network. `without`:
+ * what the run could reach if it had no repositories.
+ */
+export function remotesOf(
+  environment: RunEnvironment | undefined,
+  without: 'host' | EgressRules,
+  { guarantees }: Isolation,
+): HostInjections[] {
+  if (without === 'host' || !guarantees.network || !guarantees.loopback) return [];
+  const repositories = (environment?.repositories ?? []).map(({ access, push = false }) => ({
+    url: access.address.url,
+    credential: access.credential?.value,
+    push,
+  }));
+  return repositoryInjections(repositories, ({ host, ports }) =>
+    ports.every((port) => decideTarget(without, host, port).ok),
+  );
 }
 
 /** Hosts to which secrets of the run go. */
