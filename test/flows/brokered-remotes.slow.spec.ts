@@ -1,4 +1,4 @@
-/** Private repositories of a run: fetched and pushed to with no credential inside. contract §10.5 (Brokered remotes). */
+/** Private repositories of a run: fetched, and pushed to, from inside. contract §10.5 (Brokered remotes). */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';

@@ -9,6 +9,8 @@ import type { EgressRules, HostInjections } from '#isolation';
 import { answerWith, CallBodies } from './broker-answers.ts';
 import { Upstreams, type UpstreamsDeps } from './broker-upstreams.ts';
 import { InjectedHosts } from './injected-hosts.ts';
+import type { McpRoute } from '../agent/agent-mcp-servers.ts';
+import { McpCalls } from './mcp-calls.ts';
 import { ModelCalls, type ModelCallsOptions } from './model-calls.ts';
 import type { RunAuthority } from './run-authority.ts';
 
@@ -19,6 +21,8 @@ export interface BrokerOptions {
   models: ModelCallsOptions;
   /** Hosts to which secrets of the run go. */
   hosts: readonly HostInjections[];
+  /** MCP servers with secret headers. */
+  mcp: readonly McpRoute[];
   /** Certificates (PEM) accepted beside the usual ones. */
   ca?: string;
 }
@@ -39,11 +43,12 @@ export interface BrokerDeps extends BrokerOptions {
 }
 
 const MODELS = '/models/';
+const MCP = '/mcp/';
 
 /** Path and query of a request to the broker itself; undefined: it is meant for somebody else. */
 export function brokerTarget(url: string): string | undefined {
   if (url.startsWith(`${BROKER_ORIGIN}/`)) return url.slice(BROKER_ORIGIN.length);
-  return url.startsWith(MODELS) ? url : undefined;
+  return url.startsWith('/') ? url : undefined;
 }
 
 export class Broker {
@@ -51,6 +56,7 @@ export class Broker {
   readonly hosts: InjectedHosts | undefined;
   private readonly upstreams: readonly Upstreams[];
   private readonly models: ModelCalls;
+  private readonly mcp: McpCalls;
   /** Requests that are being answered. */
   private readonly open = new Set<Promise<void>>();
 
@@ -58,6 +64,7 @@ export class Broker {
     const [own, asRun] = [new Upstreams(deps), new Upstreams({ ...deps, reach: deps.reachAsRun })];
     this.upstreams = [own, asRun];
     this.models = new ModelCalls({ ...deps, ...deps.models, upstreams: own, bodies: new CallBodies() });
+    this.mcp = new McpCalls({ ...deps, routes: deps.mcp, upstreams: asRun });
     const { authority } = deps;
     this.hosts = authority && new InjectedHosts({ ...deps, authority, upstreams: asRun });
   }
@@ -79,6 +86,7 @@ export class Broker {
 
   private async dispatch(request: IncomingMessage, response: ServerResponse, target: string): Promise<void> {
     if (target.startsWith(MODELS)) return this.models.answer(request, response, target.slice(MODELS.length));
+    if (target.startsWith(MCP)) return this.mcp.answer(request, response, target.slice(MCP.length));
     await answerWith(request, response, 404, { text: 'there is nothing at this path\n' });
   }
 }

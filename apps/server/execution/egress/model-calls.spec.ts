@@ -91,6 +91,7 @@ async function open(apis: ModelApi[] = ['anthropic'], more: Partial<ModelRoute> 
     broker: {
       rules: { policy: { kind: 'allow', hosts }, named: hosts },
       hosts: [],
+      mcp: [],
       models: { routes: [route], onUsage: (usage) => void used.push(usage), refusal: () => refusal },
     },
   });
@@ -381,6 +382,7 @@ it('where a run has the machine’s network, the broker is at a port, and nothin
     broker: {
       rules: { policy: { kind: 'allow', hosts }, named: hosts },
       hosts: [],
+      mcp: [],
       models: {
         routes: [
           {

@@ -134,6 +134,7 @@ export class LocalExecution {
       broker: broker && {
         rules: broker.rules,
         hosts: broker.hosts,
+        mcp: broker.mcp,
         ca: broker.ca,
         models: {
           routes: broker.routes,

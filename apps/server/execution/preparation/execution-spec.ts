@@ -35,6 +35,8 @@ import { SetupError, type Executor, type Isolation } from '../executor.ts';
 import {
   brokerOf,
   builtInHosts,
+  hasOwnNetwork,
+  hostsBySecret,
   modelsOf,
   newPlaceholder,
   overlap,
@@ -146,6 +148,13 @@ export async function resolveExecution(
     secretHosts: secretHostsOf(placement),
   };
   const network = networkOf({ ...wished, repositories: environment?.hosts ?? [] });
+  const isBrokered = network !== 'host' && hasOwnNetwork(sandbox.guarantees);
+  const mcp = await mcpServersOf(profile === undefined ? {} : agentConfig, {
+    values,
+    placed: secrets,
+    hosts: hostsBySecret(placement),
+    ...(isBrokered ? { newPlaceholder } : {}),
+  });
   const injections = mergedInjections([
     ...hostInjectionsOf(placement.outside, values),
     ...remotesOf(environment, networkOf({ ...wished, repositories: [] }), sandbox),
@@ -159,7 +168,7 @@ export async function resolveExecution(
     environment,
     skill,
     harnessEnv: { ...ownOf(profile, config, agentConfig, secrets), ...models?.env },
-    mcpServers: profile === undefined ? [] : await mcpServersOf(agentConfig, secrets),
+    mcpServers: mcp.servers,
     secretValues: [
       ...Object.values(values),
       ...(environment?.secretValues ?? []),
@@ -167,7 +176,7 @@ export async function resolveExecution(
       ...secretsOfService(profile, config),
     ],
     network,
-    broker: await brokerOf({ models, network, injections }, config),
+    broker: await brokerOf({ models, network, injections, mcp: mcp.routes }, config),
     payload: await payloadOf(deps.deliveries, run),
   };
 }

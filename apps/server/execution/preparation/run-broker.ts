@@ -27,6 +27,7 @@ import {
   type SecretPlacement,
 } from '#isolation';
 import type { Config } from '../../config/config.ts';
+import type { McpRoute } from '../agent/agent-mcp-servers.ts';
 import { SetupError, type Isolation } from '../executor.ts';
 import type { RunEnvironment } from './environments.ts';
 
@@ -35,6 +36,7 @@ export interface BrokeredRun {
   rules: EgressRules;
   routes: readonly ModelRoute[];
   hosts: readonly HostInjections[];
+  mcp: readonly McpRoute[];
   /** Certificates (PEM) accepted beside the usual ones. */
   ca?: string;
 }
@@ -42,6 +44,18 @@ export interface BrokeredRun {
 /** Worth nothing but to the broker of one execution. */
 export function newPlaceholder(): string {
   return `mw-placeholder-${randomBytes(32).toString('base64url')}`;
+}
+
+/** Without one, no broker can stand between. */
+export function hasOwnNetwork({ network, loopback }: Isolation['guarantees']): boolean {
+  return network && loopback;
+}
+
+/** Hosts to which each secret goes that is outside, by name. */
+export function hostsBySecret({ outside }: SecretPlacement): Map<string, string[]> {
+  const hosts = new Map<string, string[]>();
+  for (const { name, host = '' } of outside) hosts.set(name, [...(hosts.get(name) ?? []), host.replace(/:443$/, '')]);
+  return hosts;
 }
 
 /** Throws SetupError where a secret cannot be where its definition wants it. */
@@ -53,8 +67,7 @@ export function placementOf(
   const result = placeSecrets(secrets);
   if (!result.ok) throw new SetupError(result.reason);
   const [first] = result.placement.outside;
-  const isKeptApart = guarantees.network && guarantees.loopback && runNetwork.kind !== 'host';
-  if (first !== undefined && !isKeptApart)
+  if (first !== undefined && (!hasOwnNetwork(guarantees) || runNetwork.kind === 'host'))
     throw new SetupError(
       `the secret ${first.name} is added outside of the sandbox, and this run has the network of the machine, or ` +
         'none; install bubblewrap where the service runs and set MILLWRIGHT_RUN_NETWORK to another value than ' +
@@ -72,7 +85,7 @@ export function remotesOf(
   without: 'host' | EgressRules,
   { guarantees }: Isolation,
 ): HostInjections[] {
-  if (without === 'host' || !guarantees.network || !guarantees.loopback) return [];
+  if (without === 'host' || !hasOwnNetwork(guarantees)) return [];
   const repositories = (environment?.repositories ?? []).map(({ access, push = false }) => ({
     url: access.address.url,
     credential: access.credential?.value,
@@ -126,11 +139,11 @@ export function overlap(
 
 /** Undefined: there is nothing to be added. Where the operator allows nothing, the broker goes nowhere either. */
 export async function brokerOf(
-  { models, network, injections }: BrokeredParts,
+  { models, network, injections, mcp }: BrokeredParts,
   { runNetwork, gitCaFile }: Config,
 ): Promise<BrokeredRun | undefined> {
   const routes = models?.routes ?? [];
-  if (routes.length === 0 && injections.length === 0) return undefined;
+  if (routes.length + injections.length + mcp.length === 0) return undefined;
   const isReachable = ({ host, ports }: HostPattern): boolean =>
     network === 'host' || ports.every((port) => decideTarget(network, host, port).ok);
   const { trusted, further } = modelHosts({ routes }, isReachable);
@@ -138,13 +151,14 @@ export async function brokerOf(
   const policy: EgressPolicy =
     runNetwork.kind === 'none' ? { kind: 'none' } : { kind: 'allow', hosts: [...trusted, ...further] };
   const ca = gitCaFile === undefined ? undefined : await readFile(gitCaFile, 'utf8');
-  return { rules: { policy, named }, routes, hosts: injections, ...(ca === undefined ? {} : { ca }) };
+  return { rules: { policy, named }, routes, hosts: injections, mcp, ...(ca === undefined ? {} : { ca }) };
 }
 
 interface BrokeredParts {
   models?: ModelAccess;
   network: 'host' | EgressRules;
   injections: readonly HostInjections[];
+  mcp: readonly McpRoute[];
 }
 
 /** The model that the operator configured, as commands of the operator's reach it. */
