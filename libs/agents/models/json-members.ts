@@ -52,6 +52,11 @@ export class JsonMembers {
 
   push(bytes: Uint8Array): void {
     for (let index = 0; index < bytes.length && !this.isBroken; index += 1) {
+      const end =
+        this.inString === 'value' && !this.isEscaped && this.capture === undefined ? plainEnd(bytes, index) : index;
+      this.at += end - index;
+      index = end;
+      if (index === bytes.length) return;
       this.take(bytes[index] ?? 0);
       this.at += 1;
     }
@@ -174,6 +179,16 @@ export class JsonMembers {
     if (capture.bytes.length < VALUE_BYTES_MAX) capture.bytes.push(byte);
     else capture.bytes = undefined;
   }
+}
+
+/** Where the part of a text ends that says nothing but itself: most of a body is such parts. */
+function plainEnd(bytes: Uint8Array, from: number): number {
+  let at = from;
+  for (; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0;
+    if (byte === QUOTE || byte === BACKSLASH || byte < 0x20) break;
+  }
+  return at;
 }
 
 /** Numbers and the three words; which of them is a number is not asked. */

@@ -63,7 +63,7 @@ export async function mcpServersOf(
       return { name, command: await programOf(command), args, env: values };
     }
     const filled = pairsOf(name, 'headers', headers, valuesFor(name, url, headers, secrets));
-    const route = routeTo(String(index), url, headers, filled, secrets);
+    const route = routeTo(String(index), { url, headers }, filled, secrets);
     if (route === undefined) return { type: 'http', name, url, headers: filled };
     routes.push(route);
     const shown = filled.map((pair) => ({
@@ -120,8 +120,7 @@ function hostOf(url: string): string {
 /** Undefined: nothing of it is secret, or there is no broker. */
 function routeTo(
   id: string,
-  url: string,
-  headers: Readonly<Record<string, string>>,
+  { url, headers }: { url: string; headers: Readonly<Record<string, string>> },
   filled: readonly Pair[],
   { newPlaceholder, values }: McpSecrets,
 ): McpRoute | undefined {

@@ -13,6 +13,8 @@ export interface UpstreamsDeps {
   reach(target: string, gone: AbortSignal): Promise<Reached>;
   /** Certificates (PEM) accepted beside the usual ones. */
   ca?: string;
+  /** Milliseconds that a connection is kept without a call. */
+  freeMs?: number;
 }
 
 export interface UpstreamRequest {
@@ -44,6 +46,8 @@ const FREE_MS_MAX = 15_000;
 export class Upstreams {
   private readonly deps: UpstreamsDeps;
   private readonly agents = new Map<string, Agent>();
+  /** Ends connections that nobody has used for a while; one that is used again may be silent for minutes. */
+  private readonly free = new WeakMap<Socket, NodeJS.Timeout>();
 
   constructor(deps: UpstreamsDeps) {
     this.deps = deps;
@@ -73,6 +77,7 @@ export class Upstreams {
         headers: ['host', url.host, ...headers, ...framingOf(method, body)],
         signal: gone,
       });
+      outgoing.once('socket', (socket) => clearTimeout(this.free.get(socket)));
       outgoing.once('response', (answer) => {
         answer.on('error', () => undefined);
         resolve(answer);
@@ -93,8 +98,8 @@ export class Upstreams {
     if (agent === undefined) {
       agent = new Agent({ keepAlive: true, maxFreeSockets: FREE_MAX });
       agent.on('free', (socket: Socket) => {
-        socket.setTimeout(FREE_MS_MAX);
-        socket.once('timeout', () => socket.destroy());
+        const { freeMs = FREE_MS_MAX } = this.deps;
+        this.free.set(socket, setTimeout(() => socket.destroy(), freeMs).unref());
       });
       // The framework's way to open connections otherwise; the callback is part of it.
       Object.assign(agent, {
