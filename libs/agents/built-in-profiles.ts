@@ -133,7 +133,7 @@ export const LAUNCH_PROFILES: readonly LaunchProfile[] = [
         id: 'openai',
         apis: ['openai'],
         keys: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
-        address: { variable: 'OPENAI_BASE_URL' },
+        address: { variable: 'OPENAI_BASE_URL', member: { of: 'CODEX_CONFIG', path: ['openai_base_url'] } },
         at: `https://${OPENAI}/v1`,
         ...OPENAI_MODELS,
       },

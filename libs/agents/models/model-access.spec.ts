@@ -48,7 +48,9 @@ describe('an agent', () => {
     expect(routes).toMatchObject([
       { baseUrl: at, keys: [{ placeholder: 'placeholder-1', value: KEY }], isTrusted: true },
     ]);
-    expect(env).toEqual({ [key]: 'placeholder-1', [variable]: `${BROKER_ORIGIN}/models/${routes[0]?.id}` });
+    const address = `${BROKER_ORIGIN}/models/${routes[0]?.id}`;
+    const config = id === 'codex' ? { CODEX_CONFIG: JSON.stringify({ openai_base_url: address }) } : {};
+    expect(env).toEqual({ [key]: 'placeholder-1', [variable]: address, ...config });
     expect(direct).toEqual([]);
   });
 

@@ -208,6 +208,7 @@ describe('what is refused before anything is sent:', () => {
     { why: 'a path with dots', path: '/models/m/v1/messages/../files', status: 400 },
     { why: 'an escaped path', path: '/models/m/v1/%6dessages', status: 400 },
     { why: 'another method', method: 'PUT', status: 400 },
+    { why: 'a web socket', method: 'GET', headers: { connection: 'upgrade', upgrade: 'websocket' }, status: 426 },
     { why: 'an odd query', path: '/models/m/v1/messages?x=%0d%0a<>', status: 400 },
     { why: 'an unknown address', path: '/models/other/v1/messages', status: 404 },
     { why: 'another model', body: '{"model":"m-2"}', status: 400 },

@@ -109,6 +109,9 @@ export class ModelCalls {
     if (route === undefined) return { status: 404, reason: 'this run has no models at this address' };
     const keys = keysIn(request, query, route);
     if (keys === undefined) return { status: 401, reason: 'this is not the placeholder key of this run' };
+    // Those who ask for a socket first take this for a word to ask over https.
+    if (request.headers.upgrade !== undefined)
+      return { status: 426, reason: 'calls of models are plain requests here' };
     const operation = QUERY.test(query) ? modelOperation(route.apis, method, path) : undefined;
     if (operation === undefined) return { status: 400, reason: `runs may not ask for ${method} ${shown(path)}` };
     const spent = operation.kind === 'generate' ? this.deps.refusal() : undefined;
