@@ -222,7 +222,7 @@ describe('apps', () => {
         .map(({ file }) => file),
     ).toEqual(['apps/server/secrets/vault.ts']);
     const appliers = sourcesOf('apps/server').filter((file) => codeOf(file).includes('toApplication('));
-    expect(appliers.sort()).toEqual(['apps/server/sync/apply.ts', 'apps/server/sync/pass.ts']);
+    expect(appliers.sort()).toEqual(['apps/server/sync/application.ts', 'apps/server/sync/pass.ts']);
   });
 
   it('read the environment in one place', () => {

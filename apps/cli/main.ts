@@ -86,6 +86,14 @@ Runs the service until it is stopped. The environment configures it (MILLWRIGHT_
     summary: 'what this machine has and lacks for a service',
     load: async () => (await import('./verbs/doctor.ts')).doctor,
   },
+  backup: {
+    summary: 'the database and its keys to a file, while the service runs',
+    load: async () => (await import('./verbs/backup.ts')).backup,
+  },
+  restore: {
+    summary: 'a backup into an empty place, compared row by row',
+    load: async () => (await import('./verbs/backup.ts')).restore,
+  },
   schema: {
     summary: 'JSON Schemas of the definition files',
     load: async () => (await import('./verbs/schema.ts')).schema,

@@ -31,7 +31,7 @@ import { FactoryStore } from './store/factories/factories.ts';
 import { RunStore } from './store/runs/runs.ts';
 import { FactoryAssignments } from './sync/factory-assignments.ts';
 import { SyncLoops } from './sync/loops.ts';
-import { Heartbeat } from './webhooks/serving-publisher.ts';
+import { Heartbeat } from './webhooks/heartbeat.ts';
 import { Serving } from './webhooks/serving-state.ts';
 
 /**

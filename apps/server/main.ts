@@ -26,7 +26,7 @@ export async function serve(argv: readonly string[], builtInAgent?: BuiltInAgent
     composed: () => void (isComposed = true),
   });
   const tooLate = stop.then(() => sleep(COMPOSED_MS_MAX, undefined, { ref: false }));
-  const service = await Promise.race([starting, tooLate.then(() => (isComposed ? starting : endAsItStands()))]);
+  const service = await Promise.race([starting, tooLate.then(() => (isComposed ? starting : endNow()))]);
   if (typeof service === 'number') return service;
   await stop;
   // whoever asks twice does not want to wait; a third time ends the process as it stands
@@ -36,7 +36,7 @@ export async function serve(argv: readonly string[], builtInAgent?: BuiltInAgent
 }
 
 /** Nothing works yet: what is left half done is what a kill would leave, and the next start does it again. */
-function endAsItStands(): never {
+function endNow(): never {
   process.stderr.write(
     'millwright: was asked to end before it had begun, and what it waited for did not come: ended\n',
   );

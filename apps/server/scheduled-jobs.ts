@@ -62,7 +62,7 @@ export class ScheduledJobs {
   }
 
   @Interval(SCHEDULES_MS)
-  lookAtSchedules(): void {
+  pollSchedules(): void {
     void this.scheduler?.ask();
   }
 

@@ -8,6 +8,7 @@ export * from './agent-prompts.ts';
 export * from './conversations.ts';
 export * from './digest.ts';
 export * from './output-sanitizer.ts';
+export * from './transcripts.ts';
 export { HeadAndTail, type Allowance, type HeadAndTailDeps } from './head-and-tail.ts';
 export { abridged, type ValueBounds } from './value-bounds.ts';
 export * from './permissions.ts';

@@ -22,6 +22,12 @@ export const SIGNATURE_SCHEMES: ReadonlyMap<string, ServedScheme> = new Map(
   SCHEMES.map((scheme) => [scheme.id, scheme]),
 );
 
+/** Whether a request of this scheme stays good for ever: no time is signed with it. Unknown schemes do not count. */
+export function signsNoTime(schemeId: string): boolean {
+  const scheme = SIGNATURE_SCHEMES.get(schemeId);
+  return scheme !== undefined && scheme.timestamp === undefined;
+}
+
 /** The header families of a scheme, in the order they are tried; schemes without families have one, the empty one. */
 export function familiesOf(scheme: SignatureScheme): readonly string[] {
   return scheme.families ?? [''];

@@ -1,4 +1,4 @@
-/** Which schemas exist: the one place where a new schema file is added. */
+/** Schemas of definition files; those of the API are found by their operations. */
 import agent from '../../schemas/agent.schema.json' with { type: 'json' };
 import agentProfiles from '../../schemas/agent-profiles.schema.json' with { type: 'json' };
 import automation from '../../schemas/automation.schema.json' with { type: 'json' };

@@ -22,6 +22,7 @@ export function webhookKeys({
   signatureScheme,
   secretName,
   deliveryIdHeader,
+  replayProtection,
   enabled,
   description,
 }: WebhookDefinition): FileKeys {
@@ -32,6 +33,7 @@ export function webhookKeys({
     signatureScheme,
     secretName,
     deliveryIdHeader,
+    replayProtection,
   };
 }
 

@@ -21,6 +21,7 @@ export { dueTick, nextDue, schedulesOf, TICK_LATE_MAX_MS } from './schedules/sch
 export type { Missed, TickDecision, WantedSchedule } from './schedules/schedules.ts';
 export { nearest, didYouMean } from './suggest.ts';
 export { refuseDeliveryIdHeader } from './delivery-id-header.ts';
+export { replayAdvice, type Advice } from './replay-advice.ts';
 export {
   isExposedSilently,
   isReservedVariable,
@@ -28,6 +29,7 @@ export {
   runSecretFault,
   type RunSecret,
 } from './run-secrets.ts';
+export { mayBeNamedIn, mayGiveToRun, RUN_GRANT_ENTRY, type RunGrant, type SecretNaming } from './run-grants.ts';
 export { checkAutomationValue, checkWebhookValue } from './definition-values.ts';
 export type { AutomationNeighbours, CheckedValue, FileKeys, ValueProblem } from './definition-values.ts';
 export {

@@ -173,39 +173,39 @@ function readDefinition(tree: Tree, file: TreeFile, place: DefinitionPlace): voi
   if (place.kind === 'webhook' || place.kind === 'automation') tree.texts.set(source.path, source.text);
   switch (place.kind) {
     case 'factory':
-      return keep(
+      return addReading(
         tree,
         source,
         () => readFactory(source),
         (to, factory) => (to.factory = factory),
       );
     case 'webhook':
-      return keep(
+      return addReading(
         tree,
         source,
         () => readWebhook(place.name, source),
         (to, webhook) => to.webhooks.push(webhook),
       );
     case 'automation':
-      return keep(
+      return addReading(
         tree,
         source,
         () => readAutomation(place.name, source),
         (to, automation) => to.automations.push(automation),
       );
     case 'environment':
-      return keep(
+      return addReading(
         tree,
         source,
         () => readEnvironment(place.name, source),
         (to, environment) => to.environments.push(environment),
       );
     case 'skill':
-      return keepSkill(tree, source, place.name);
+      return addSkill(tree, source, place.name);
   }
 }
 
-function keep<Definition>(
+function addReading<Definition>(
   tree: Tree,
   source: SourceText,
   read: () => FileReading<Definition>,
@@ -234,7 +234,7 @@ function readOnce<Definition>(
   return reading;
 }
 
-function keepSkill(tree: Tree, source: SourceText, name: string): void {
+function addSkill(tree: Tree, source: SourceText, name: string): void {
   const folder = skillFolder(tree, name);
   folder.path = source.path;
   if (source.text.trim() === '')

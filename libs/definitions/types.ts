@@ -2,6 +2,7 @@
  * What definition files mean once read: plain values without positions, and the problems that carry the positions.
  * spec: Webhook definition file; contract §8.
  */
+import type { RunGrant } from './run-grants.ts';
 import type { JsonValue } from '#filters';
 import type { RunSecret } from './run-secrets.ts';
 
@@ -77,6 +78,8 @@ export interface WebhookDefinition {
   secretName: string;
   /** Lower-case header name. */
   deliveryIdHeader?: string;
+  /** `body`: the signed body is an identity too. */
+  replayProtection?: 'body';
   enabled: boolean;
   description?: string;
 }
@@ -248,6 +251,8 @@ export interface KnownFacts {
   webhookSecrets?: ReadonlyMap<string, SecretFacts>;
   /** Names of secrets this factory may inject into runs. */
   runSecrets?: ReadonlySet<string>;
+  /** Which runs may have them; of those that are not here, runs of every file that names one. */
+  runGrants?: ReadonlyMap<string, RunGrant>;
   /** Live webhooks of this factory before this tree: uid → slug. */
   liveWebhooks?: ReadonlyMap<string, string>;
   /** UIDs of webhooks of this factory that were deleted and are remembered. */

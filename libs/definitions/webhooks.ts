@@ -26,6 +26,12 @@ export function webhookOf(
     const message = `deliveryIdHeader ${written} cannot identify a delivery: ${reason}`;
     problems.push(problemAt(path, positions.value('/deliveryIdHeader'), 'delivery-id-header', message));
   }
+  if (document.replayProtection !== undefined && document.authMode !== 'signature') {
+    const message =
+      'replayProtection needs authMode: signature: in other modes nothing vouches for the body, and equal bodies may ' +
+      'be different deliveries';
+    problems.push(problemAt(path, positions.value('/replayProtection'), 'replay-protection', message));
+  }
   return { definition: toWebhook(name, path, document), problems, positions };
 }
 
@@ -37,6 +43,7 @@ function toWebhook(name: string, path: string, file: WebhookFile): WebhookDefini
     ...(file.signatureScheme === undefined ? {} : { signatureScheme: file.signatureScheme }),
     secretName: file.secretName,
     ...(file.deliveryIdHeader === undefined ? {} : { deliveryIdHeader: file.deliveryIdHeader.toLowerCase() }),
+    ...(file.replayProtection === undefined ? {} : { replayProtection: file.replayProtection }),
     enabled: file.enabled ?? true,
     ...(file.description === undefined ? {} : { description: file.description }),
   };

@@ -16,6 +16,7 @@ export {
   refusedDeliveryId,
   resendIdentity,
   SERVICE_DELIVERY_HEADER,
+  signedBodyIdentity,
   signedMessageIdentity,
   type IdentifiedWebhook,
 } from './identities/identify.ts';
@@ -41,6 +42,7 @@ export {
   type MergePolicy,
 } from './identities/merges.ts';
 export {
+  hasEncodedUnreserved,
   INGRESS_PATH_PREFIX,
   ingressUrlOf,
   routeFor,
@@ -61,7 +63,16 @@ export {
   type IpAddress,
 } from './addresses.ts';
 export { addressKeyOf, clientAddress } from './client-addresses.ts';
+export { AddressBodyBudget, type AddressBodyBudgetOptions, type UnfinishedBody } from './address-body-budgets.ts';
+export { DecisionBudgets, FACTORY_READS_PER_MINUTE_MAX } from './decision-budgets.ts';
 export { RefusedLogPolicy, type RefusedLogAction } from './refused-log.ts';
 export { refusalDetails, type RefusalDetails } from './refusals.ts';
 export { retentionClass, retentionCutoffMs, type RetentionClass } from './retention.ts';
-export { decideRuns, type SkippedAutomation, type Starts, type WebhookSubscription } from './starts.ts';
+export {
+  decideRuns,
+  decideRunsInSteps,
+  decisionReadsMax,
+  type SkippedAutomation,
+  type Starts,
+  type WebhookSubscription,
+} from './starts.ts';

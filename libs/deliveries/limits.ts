@@ -32,3 +32,12 @@ export const WAITING_RUNS_PER_FACTORY_MAX = 10_000;
 export const GUARD_ATTEMPTS_MAX = 3;
 /** contract §5: a 401 or 404 from memory is final only if the serving version was confirmed this recently. */
 export const SERVING_VERSION_FRESH_MS = 1_000;
+/**
+ * contract §5.11: bytes of bodies that are being read of senders without a key: 256 of the largest deliveries at once.
+ * A body that comes in one packet, as nearly all do, is not counted.
+ */
+export const UNFINISHED_BODY_BYTES_MAX = 64 * 1_048_576;
+/** contract §5.11: of one client address: 64 of the largest deliveries; it takes four to fill the common one. */
+export const ADDRESS_BODY_BYTES_MAX = 16 * 1_048_576;
+/** contract §5.11: what a body costs in memory beside its bytes: what is known of its request and its connection. */
+export const BODY_COST_BYTES = 4_096;

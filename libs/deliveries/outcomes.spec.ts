@@ -5,6 +5,8 @@ import {
   BODY_BYTES_MAX,
   CHECKS,
   decideRuns,
+  decideRunsInSteps,
+  decisionReadsMax,
   INGRESS_ANSWERS,
   OUTCOMES,
   REFUSALS,
@@ -12,6 +14,9 @@ import {
   type IngressRefusal,
   type OutcomeKind,
 } from './index.ts';
+
+/** Looks of one step of a filter, at most. */
+const STEP_READS_MAX = 4_096;
 
 describe('CHECKS', () => {
   it.each([
@@ -159,6 +164,46 @@ describe('decideRuns', () => {
     },
   ])('$why', ({ rows, expected }) => {
     expect(decideRuns(rows, 'wh_a', payload)).toEqual(expected);
+  });
+
+  const inSteps = (rows: Parameters<typeof decideRuns>[0], value: JsonValue, readsMax?: number) => {
+    const steps = decideRunsInSteps(rows, 'wh_a', value, readsMax);
+    for (let reads = 0; ;) {
+      const step = steps.next();
+      if (step.done === true) return { result: step.value, reads };
+      reads += step.value;
+    }
+  };
+  const unreadable = on('u', UNREADABLE_FILTER);
+  const LONG = { action: Array.from({ length: 20_000 }, () => 'closed') };
+
+  it.each([payload, { action: 'opened' }, {}, [], LONG])('decides the same in steps of %j', (value) => {
+    const rows = [on('a', opened), on('b', every), on('c', opened, false), unreadable, on('a', every), on('d', opened)];
+    expect(inSteps(rows, value).result).toEqual(decideRuns(rows, 'wh_a', value));
+    expect(inSteps(rows, value).reads).toBeLessThanOrEqual(
+      decisionReadsMax(rows, Buffer.byteLength(JSON.stringify(value))),
+    );
+  });
+
+  it('asks no further filter once they took all the looks that there are, and says so of each', () => {
+    const rows = [
+      on('a', every),
+      ...['b', 'c', 'd'].map((id) => on(id, opened)),
+      on('e', every),
+      on('f', every, false),
+    ];
+    const { result, reads } = inSteps([...rows, on('a', opened)], LONG, 30_000);
+    expect(result).toEqual({
+      starts: ['a'],
+      skipped: [
+        { id: 'b', reason: 'filter', failedPointer: '/action', operator: 'in' },
+        { id: 'c', reason: 'filter-budget' },
+        { id: 'd', reason: 'filter-budget' },
+        { id: 'e', reason: 'filter-budget' },
+        { id: 'f', reason: 'disabled' },
+      ],
+    });
+    expect(reads).toBeLessThan(30_000 + 2 * STEP_READS_MAX); // a step more than there are, and a little
   });
 
   it.each([[[]], ['text'], [null], [7]])('an empty filter takes %j', (value) => {

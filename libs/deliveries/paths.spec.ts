@@ -1,6 +1,6 @@
 /** Request targets, split without any framework's help. */
 import * as fc from 'fast-check';
-import { ingressUrlOf, routeFor, splitIngressPath } from './index.ts';
+import { hasEncodedUnreserved, ingressUrlOf, routeFor, splitIngressPath } from './index.ts';
 
 const UID = 'wh_0123456789abcdefghjkmnpqrs';
 const NOT_FOUND = 'not-found';
@@ -50,12 +50,6 @@ describe('splitIngressPath and routeFor', () => {
       why: 'absolute form',
     },
     { url: `HTTPS://[::1]:8443/webhooks/w/${UID}`, signature: undefined, urlToken: '', why: 'absolute form' },
-    {
-      url: `/webhooks/w/wh%5F${UID.slice(3)}`,
-      signature: undefined,
-      urlToken: '',
-      why: 'the UID is percent-decoded too',
-    },
   ])('$url: $why', ({ url, signature, urlToken }) => {
     const path = splitIngressPath(url);
     if (path.kind !== 'webhook') throw new Error('expected a webhook');
@@ -82,6 +76,9 @@ describe('splitIngressPath and routeFor', () => {
     [`/webhooks/./w/${UID}`, 'dot segments are literal'],
     [`/x/../webhooks/w/${UID}`, 'dot segments are literal'],
     [`/webhooks/%77/${UID}`, 'the fixed part is matched as it stands'],
+    [`/webhooks/w/wh%5F${UID.slice(3)}`, 'a UID that is encoded without need'],
+    [`/webhooks/w/${UID}/tok%2Den`, 'a token that is encoded without need'],
+    [`/webhooks/w/${UID}/%2e%2E`, 'dots that are encoded'],
     ['*', 'the asterisk form'],
     ['', 'nothing'],
     [`?/webhooks/w/${UID}`, 'a query only'],
@@ -89,6 +86,15 @@ describe('splitIngressPath and routeFor', () => {
     [`http://host?/webhooks/w/${UID}`, 'a query only'],
   ])('%j is not found: %s', (url) => {
     expect(splitIngressPath(url)).toEqual({ kind: NOT_FOUND });
+  });
+
+  it('knows every character that needs no encoding, in either case, and no other', () => {
+    const found = Array.from({ length: 256 }, (_, code) => code)
+      .filter((code) => hasEncodedUnreserved(`/a%${code.toString(16).padStart(2, '0')}b`))
+      .map((code) => String.fromCharCode(code));
+    expect(found.join('')).toBe('-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~');
+    expect(['%4A', '%4a', '%7E', '%7e'].every(hasEncodedUnreserved)).toBe(true);
+    expect(['/a?x=%41', '/a#%41', '/a%', '/a%4', '/a%25', '/%2F'].some(hasEncodedUnreserved)).toBe(false);
   });
 
   it('never throws and reads back what was encoded', () => {

@@ -17,6 +17,17 @@ export function ingressUrlOf(base: string, webhookUid: string, mode: AuthMode): 
 /** `http://host…` in front of the path: the absolute form of a request target. */
 const ABSOLUTE_FORM = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 
+/** `A-Z a-z 0-9 - . _ ~` behind a percent sign: characters that nobody has to encode. RFC 3986 §2.3. */
+const ENCODED_UNRESERVED = /%(?:2[DE]|3[0-9]|[46][1-9A-F]|[57][0-9A]|5F|7E)/i;
+
+/**
+ * Whether the path of a request target encodes a character without need. It would name what its plain form names (RFC
+ * 3986 §6.2.2.2), and pass whoever in front of us compares paths as they stand: here it names nothing.
+ */
+export function hasEncodedUnreserved(target: string): boolean {
+  return target.includes('%') && ENCODED_UNRESERVED.test(target.split(/[?#]/, 1)[0] ?? '');
+}
+
 /** A token segment, percent-decoded once; `decoded` is absent when that is not possible. */
 export interface TokenSegment {
   decoded?: string;
@@ -28,11 +39,12 @@ export type IngressPath =
 
 /**
  * Splits a raw request target (`request.url`). The query and one trailing slash are ignored, `%2F` makes no segment.
- * `deeper`: more segments follow the token. Not found: another path, an empty or undecodable UID.
+ * `deeper`: more segments follow the token. Not found: another path, one that encodes what needs no encoding, an empty
+ * or undecodable UID.
  */
 export function splitIngressPath(rawUrl: string): IngressPath {
   const path = withoutQuery(rawUrl.startsWith('/') ? rawUrl : rawUrl.replace(ABSOLUTE_FORM, ''));
-  if (!path.startsWith(INGRESS_PATH_PREFIX)) return NOT_FOUND;
+  if (!path.startsWith(INGRESS_PATH_PREFIX) || hasEncodedUnreserved(path)) return NOT_FOUND;
   const slash = path.indexOf('/', INGRESS_PATH_PREFIX.length);
   const uid = decodeSegment(path.slice(INGRESS_PATH_PREFIX.length, slash < 0 ? undefined : slash));
   if (uid === undefined || uid === '') return NOT_FOUND;

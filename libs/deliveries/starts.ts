@@ -2,7 +2,14 @@
  * Which automations a delivery starts, and why others do not. spec: What the service does 6, Ordering; contract §7,
  * §10.
  */
-import { UNREADABLE_FILTER, type CompiledFilter, type FilterOperator, type JsonValue } from '#filters';
+import {
+  DECISION_READS_MAX,
+  UNREADABLE_FILTER,
+  type CompiledFilter,
+  type FilterOperator,
+  type FilterVerdict,
+  type JsonValue,
+} from '#filters';
 
 /** One webhook trigger of an automation. An automation with several triggers is several rows of one id. */
 export interface WebhookSubscription {
@@ -19,6 +26,8 @@ export type SkippedAutomation =
   | { id: string; reason: 'disabled' }
   | { id: string; reason: 'filter'; failedPointer: string; operator: FilterOperator }
   | { id: string; reason: 'filter-unreadable' }
+  /** The filters before its own took all the looks that there are for one delivery. */
+  | { id: string; reason: 'filter-budget' }
   /** Another run of its concurrency group was open when the delivery was accepted: found only then. */
   | { id: string; reason: 'busy' };
 
@@ -35,22 +44,75 @@ export function decideRuns(
   webhookUid: string,
   payload: JsonValue,
 ): Starts {
-  const starts = new Set<string>();
-  const skipped = new Map<string, SkippedAutomation>();
+  const decision = new Decision();
   for (const subscription of subscriptions) {
     if (!subscription.webhookUids.includes(webhookUid)) continue;
-    const skip = reasonToSkip(subscription, payload);
-    if (skip === undefined) starts.add(subscription.id);
-    else if (!skipped.has(skip.id)) skipped.set(skip.id, skip);
+    const { filter } = subscription;
+    decision.add(subscription, isAsked(subscription) ? filter.explain(payload) : undefined);
   }
-  return { starts: [...starts], skipped: [...skipped.values()].filter(({ id }) => !starts.has(id)) };
+  return decision.result();
 }
 
-function reasonToSkip({ id, enabled, filter }: WebhookSubscription, payload: JsonValue): SkippedAutomation | undefined {
-  if (!enabled) return { id, reason: 'disabled' };
-  if (filter === UNREADABLE_FILTER) return { id, reason: 'filter-unreadable' };
-  if (filter.matches(payload)) return undefined;
-  const verdict = filter.explain(payload);
-  if (verdict.passed) throw new Error('a filter does not match what it explains as passed');
-  return { id, reason: 'filter', failedPointer: verdict.failedPointer, operator: verdict.operator };
+/**
+ * The same in steps of some thousand looks into the payload, whose count it yields. Once there were more than
+ * `readsMax`, no further trigger is asked: what it would start is skipped as `filter-budget`.
+ */
+export function* decideRunsInSteps(
+  subscriptions: readonly WebhookSubscription[],
+  webhookUid: string,
+  payload: JsonValue,
+  readsMax = DECISION_READS_MAX,
+): Generator<number, Starts> {
+  const decision = new Decision();
+  let left = readsMax;
+  for (const subscription of subscriptions) {
+    if (!subscription.webhookUids.includes(webhookUid)) continue;
+    if (!isAsked(subscription)) {
+      decision.add(subscription, undefined);
+      continue;
+    }
+    const steps = subscription.filter.explainInSteps(payload);
+    let step: IteratorResult<number, FilterVerdict> | undefined;
+    while (left >= 0 && step?.done !== true) {
+      step = steps.next();
+      if (step.done === true) break;
+      left -= step.value;
+      yield step.value;
+    }
+    if (step?.done === true) decision.add(subscription, step.value);
+    else decision.skip({ id: subscription.id, reason: 'filter-budget' });
+  }
+  return decision.result();
+}
+
+/** More looks than this no payload of so many bytes takes for all of them together. */
+export function decisionReadsMax(subscriptions: readonly WebhookSubscription[], payloadBytes: number): number {
+  return subscriptions.reduce((sum, { filter }) => sum + filter.readsMax(payloadBytes), 0);
+}
+
+/** Whether the filter decides. */
+function isAsked({ enabled, filter }: WebhookSubscription): boolean {
+  return enabled && filter !== UNREADABLE_FILTER;
+}
+
+/** What was decided so far, trigger by trigger. */
+class Decision {
+  private readonly starts = new Set<string>();
+  private readonly skipped = new Map<string, SkippedAutomation>();
+
+  /** `verdict`: of the filter, where it was asked. */
+  add({ id, enabled }: WebhookSubscription, verdict: FilterVerdict | undefined): void {
+    if (verdict === undefined) return this.skip({ id, reason: enabled ? 'filter-unreadable' : 'disabled' });
+    if (verdict.passed) this.starts.add(id);
+    else this.skip({ id, reason: 'filter', failedPointer: verdict.failedPointer, operator: verdict.operator });
+  }
+
+  skip(skipped: SkippedAutomation): void {
+    if (!this.skipped.has(skipped.id)) this.skipped.set(skipped.id, skipped);
+  }
+
+  result(): Starts {
+    const { starts, skipped } = this;
+    return { starts: [...starts], skipped: [...skipped.values()].filter(({ id }) => !starts.has(id)) };
+  }
 }

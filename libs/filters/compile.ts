@@ -3,6 +3,7 @@ import { failureInSteps } from './evaluate-in-steps.ts';
 import { firstFailure, type NestedTest } from './evaluate.ts';
 import { isObject, kindOf } from './json.ts';
 import { type Findings, readRoot } from './read.ts';
+import { readsBound, readsWithin } from './reads.ts';
 import type { CompiledFilter, FilterCompilation, FilterVerdict } from './types.ts';
 
 const PASSED: FilterVerdict = Object.freeze({ passed: true });
@@ -43,12 +44,14 @@ export function compileFilter(filter: unknown): FilterCompilation {
 }
 
 function compiled(root: NestedTest): CompiledFilter {
+  const bound = readsBound(root);
   return Object.freeze<CompiledFilter>({
     matches: (payload) => firstFailure(root, payload) === undefined,
     explain: (payload) => firstFailure(root, payload) ?? PASSED,
     *explainInSteps(payload) {
       return (yield* failureInSteps(root, payload)) ?? PASSED;
     },
+    readsMax: (payloadBytes) => readsWithin(bound, payloadBytes),
   });
 }
 
@@ -61,6 +64,7 @@ function constantFilter(verdict: FilterVerdict): CompiledFilter {
       yield 1;
       return verdict;
     },
+    readsMax: () => 1,
   });
 }
 

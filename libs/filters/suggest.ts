@@ -54,7 +54,7 @@ interface Cover {
  */
 export class FilterDraft {
   private common: CommonField[] | undefined;
-  private taken = 0;
+  private matchedCount = 0;
   /** Pointers of fields near the root that any taken payload has; undefined: there are more than were looked at. */
   private present: Set<string> | undefined = new Set();
   /** Pointers of what is an object in all taken payloads, once all were shown. */
@@ -66,7 +66,7 @@ export class FilterDraft {
   /** Shows a payload that the filter shall take. */
   take(payload: JsonValue): void {
     if (this.covers !== undefined) throw new Error('what is taken is shown first');
-    this.taken += 1;
+    this.matchedCount += 1;
     this.common =
       this.common === undefined ? commonOf(payload) : this.common.filter((field) => staysCommon(field, payload));
     const { fields, areAll } = fieldsOf(payload, ABSENT_DEPTH_MAX);
@@ -105,7 +105,7 @@ export class FilterDraft {
     const common = this.common ?? [];
     this.objects = new Set(common.flatMap(({ isObject: isOne, pointer }) => (isOne ? [pointer] : [])));
     this.covers = common
-      .flatMap((field) => conditionsOf(field, this.taken))
+      .flatMap((field) => conditionsOf(field, this.matchedCount))
       .map((condition) => ({ condition, leaves: [] }));
     return this.covers;
   }

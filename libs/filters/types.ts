@@ -44,6 +44,8 @@ export interface CompiledFilter {
    * took.
    */
   explainInSteps(payload: JsonValue): Generator<number, FilterVerdict>;
+  /** More looks than this no payload of so many bytes can take. */
+  readsMax(payloadBytes: number): number;
 }
 
 export type FilterCompilation =

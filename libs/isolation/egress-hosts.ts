@@ -120,6 +120,18 @@ export function intersection(a: HostPattern, b: HostPattern): HostPattern | unde
   return narrower === undefined || ports.length === 0 ? undefined : { ...narrower, ports };
 }
 
+/** An entry of a list as people write it; without ports where it has those of the web. */
+export function formatPattern({ host, subdomains, ports }: HostPattern): string {
+  const name = `${subdomains ? '*.' : ''}${formatHost(host)}`;
+  const isWeb = ports.length === WEB_PORTS.length && WEB_PORTS.every((port) => ports.includes(port));
+  return isWeb ? name : ports.map((port) => `${name}:${port}`).join(', ');
+}
+
+/** Whether a pattern stands for nothing that the other one does not. */
+export function isWithinPattern(part: HostPattern, whole: HostPattern): boolean {
+  return isPartOf(part, whole) && part.ports.every((port) => whole.ports.includes(port));
+}
+
 function isPartOf(part: HostPattern, whole: HostPattern): boolean {
   if (!whole.subdomains) return !part.subdomains && isSame(part.host, whole.host);
   return isBelow(part.host, whole.host) || (part.subdomains && isSame(part.host, whole.host));

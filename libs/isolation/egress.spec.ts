@@ -24,6 +24,7 @@ import {
   type NetworkRequest,
   type OperatorNetwork,
 } from './egress.ts';
+import { describeBytes, describeReach } from './egress-reach.ts';
 
 const pattern = (text: string): HostPattern => {
   const read = readHostPattern(text);
@@ -254,21 +255,31 @@ describe('the network of a run', () => {
     { given: wish({ automation: [] }), gets: base, why: 'also to nothing' },
     {
       given: wish({ operator: operator('allow-list', 'a.test:443 *.b.test:443') }),
-      gets: `a.test:443 *.b.test:443 ${base}`,
-      why: 'the operator’s list',
+      gets: 'a.test:443 *.b.test:443 model.test:443',
+      why: 'the operator’s list, which has no repository',
     },
     {
       given: wish({
         operator: operator('allow-list', '*.b.test:443'),
         automation: patterns('c.test:443 x.b.test:443'),
       }),
-      gets: `x.b.test:443 ${base}`,
+      gets: 'x.b.test:443 model.test:443',
       why: 'never wider than the operator’s list',
     },
     {
       given: wish({ operator: operator('allow-list', 'a.test:443'), tier: 'strict' }),
+      gets: 'model.test:443',
+      why: 'the list is for the standard tier, and a committed environment does not widen it',
+    },
+    {
+      given: wish({ operator: operator('allow-list', 'a.test:443 *.test:443'), tier: 'strict' }),
       gets: base,
-      why: 'the list is for the standard tier',
+      why: 'repositories that the list has are reached by every run of their environment',
+    },
+    {
+      given: wish({ operator: operator('allow-list', 'git.test:22'), tier: 'strict' }),
+      gets: 'model.test:443',
+      why: 'another port is another server',
     },
     {
       given: wish({ operator: operator('none'), automation: patterns('api.test') }),
@@ -293,6 +304,45 @@ describe('the network of a run', () => {
   ])('is $gets, because $why', ({ given, gets }) => {
     const network = networkOf(given);
     expect(network === 'host' ? network : shown(network.policy)).toBe(gets);
+  });
+
+  it.each([
+    { given: wish({}), says: ['model.test:443 (model of its harness); git.test:443 (repository', 'every public host'] },
+    { given: wish({ operator: operator('host') }), says: ['network of the machine (operator: host)'] },
+    { given: wish({ operator: operator('none') }), says: ['reaches nothing (operator: none)'] },
+    {
+      given: wish({ operator: operator('allow-list', 'a.test *.b.test:443') }),
+      says: ['a.test, *.b.test:443 (operator list)', 'cut, for the operator', 'git.test:443 (repository'],
+    },
+    {
+      given: wish({
+        tier: 'strict',
+        automation: patterns('api.test:443 c.test:1'),
+        operator: operator('allow-list', 'api.test'),
+      }),
+      says: ['model.test:443 (model of its harness); api.test:443 (automation, within the operator list)', 'cut'],
+    },
+    {
+      given: wish({ tier: 'strict', models: [], repositories: [], operator: operator('allow-list', 'a.test') }),
+      says: ['this run reaches nothing'],
+    },
+  ])('is told at the beginning of a log: $says', ({ given, says }) => {
+    const text = describeReach(given).join('\n');
+    for (const part of says) expect(text).toContain(part);
+    expect(text.includes('cut')).toBe(says.some((part) => part.includes('cut')));
+  });
+
+  it('is told at its end, by host, most first', () => {
+    expect(describeBytes([])).toBe('network: nothing was sent to any host');
+    expect(
+      describeBytes([
+        { host: 'a.test:443', sentBytes: 1, receivedBytes: 2, connections: 1 },
+        { host: 'b.test:443', sentBytes: 9, receivedBytes: 0, connections: 3 },
+      ]),
+    ).toBe(
+      'network: b.test:443 sent 9 bytes, received 0 (3 connections); ' +
+        'a.test:443 sent 1 bytes, received 2 (1 connection)',
+    );
   });
 
   it('is the machine’s own only for the standard tier, and only where the operator said so', () => {

@@ -38,9 +38,9 @@ export interface NetworkRequest {
 }
 
 /**
- * What one run gets. Nothing where the operator allows nothing; else the model and the environment's repositories
- * always. Beside them the strict tier gets what its automation names and the standard tier everything, as far as the
- * operator allows it; an automation narrows.
+ * What one run gets. Nothing where the operator allows nothing; else the model always, and the environment's
+ * repositories as far as the operator's list has them. Beside them the strict tier gets what its automation names and
+ * the standard tier everything, as far as the operator allows it; an automation narrows.
  */
 export function networkOf({
   operator,
@@ -56,10 +56,10 @@ export function networkOf({
   const allowed: EgressPolicy =
     operator.kind === 'allow-list' ? { kind: 'allow', hosts: operator.hosts } : { kind: 'open' };
   const wished = automation ?? (tier === 'strict' ? [] : undefined);
-  return {
-    policy: widened(narrowed(allowed, wished && [...wished, ...secretHosts]), [...models, ...repositories]),
-    named,
-  };
+  // Who commits an environment chooses its repositories: they are no way past the operator's list.
+  const within = narrowed(allowed, repositories);
+  const reached = within.kind === 'allow' ? within.hosts : [];
+  return { policy: widened(narrowed(allowed, wished && [...wished, ...secretHosts]), [...models, ...reached]), named };
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Which names and values of secrets may become variables of a run. */
 import { isReservedVariable } from '#definitions';
-import { isInjectableEnvName, isInjectableValue } from './index.ts';
+import { injectableSumProblem, isInjectableEnvName, isInjectableValue } from './index.ts';
 
 describe('a secret as environment variable', () => {
   it.each(['OPENAI_API_KEY', 'GITHUB_TOKEN', 'A', 'NPM_TOKEN', 'DB2_PASSWORD', 'NODE_AUTH_TOKEN'])(
@@ -61,5 +61,11 @@ describe('a secret as environment variable', () => {
     { value: 'ä'.repeat(8_193), injectable: false, why: 'bytes count, not characters' },
   ])('has a value of at most 16 KiB: $why', ({ value, injectable }) => {
     expect(isInjectableValue(value)).toBe(injectable);
+  });
+
+  it('has values of at most 64 KiB together, each counted once', () => {
+    const values = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(16_384));
+    expect(injectableSumProblem([...values, ...values])).toBeUndefined();
+    expect(injectableSumProblem([...values, 'one-more'])).toMatch(/65544 bytes together, and at most 65536/);
   });
 });

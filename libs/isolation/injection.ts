@@ -5,10 +5,16 @@ import { isReservedVariable } from '#definitions';
 export const INJECTABLE_VALUE_LENGTH_MIN = 8;
 
 /**
- * Bytes of UTF-8 above which a value is not injected: redaction compares each with everything a run prints, and a
- * hostile long one makes that quadratic.
+ * Bytes of UTF-8 above which a value is not injected: redaction keeps every form of each in memory, up to forty
+ * characters for a byte.
  */
 export const INJECTABLE_VALUE_BYTES_MAX = 16_384;
+
+/**
+ * Bytes of UTF-8 of all values together that one run may have: what redaction keeps of them is 20 to 50 MB, for as long
+ * as the run works.
+ */
+export const INJECTABLE_SUM_BYTES_MAX = 65_536;
 
 const NAME = /^[A-Z][A-Z0-9_]{0,127}$/;
 
@@ -30,4 +36,14 @@ export function isInjectableValue(value: string): boolean {
     Buffer.byteLength(value) <= INJECTABLE_VALUE_BYTES_MAX &&
     !value.includes('\0')
   );
+}
+
+/** Why a run cannot have these values, those of the service included; undefined: it can. contract §2. */
+export function injectableSumProblem(values: readonly string[]): string | undefined {
+  const bytes = [...new Set(values)].reduce((sum, value) => sum + Buffer.byteLength(value), 0);
+  return bytes <= INJECTABLE_SUM_BYTES_MAX
+    ? undefined
+    : `the secrets of this run have ${bytes} bytes together, and at most ${INJECTABLE_SUM_BYTES_MAX} can be kept out ` +
+        'of its log; let it name fewer secrets (its own, those of its environment, credentials of its repositories), ' +
+        'or shorter ones';
 }

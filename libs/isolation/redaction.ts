@@ -1,5 +1,6 @@
 /** Removes secret values from text that arrives in pieces, in the forms in which values usually leak. contract §10. */
 import { INJECTABLE_VALUE_LENGTH_MIN } from './injection.ts';
+import { patternMatcher, type MatcherState, type PatternMatcher } from './pattern-matcher.ts';
 
 /** What stands in place of a secret. */
 export const REDACTED = '[redacted]';
@@ -17,8 +18,8 @@ export interface Redactor {
 
 /** A redactor for one stream. Values under 8 characters are never injected and not looked for. contract §2. */
 export function redactor(values: readonly string[]): Redactor {
-  const patterns = patternsOf(values);
-  return patterns.length === 0 ? { push: (text) => text, end: () => '' } : streaming(patterns);
+  const matcher = matcherOf(values);
+  return matcher === undefined ? { push: (text) => text, end: () => '' } : new StreamRedactor(matcher);
 }
 
 /** The text with every known form of every value replaced. */
@@ -32,80 +33,93 @@ export function redact(text: string, values: readonly string[]): string {
  * contract §10.
  */
 export function holdsSecret(text: string, values: readonly string[]): boolean {
-  return patternsOf(values).some((pattern) => text.includes(pattern));
-}
-
-function streaming(patterns: readonly string[]): Redactor {
-  let held = '';
-  // Characters at the start of `held` for which the mark has been given out already.
-  let covered = 0;
-  const advance = (text: string, cut: number): string => {
-    held = text.slice(cut);
-    if (cut === 0) return '';
-    const matches = matchesIn(text, patterns, covered);
-    const out = written(text, cut, matches, covered);
-    covered = Math.max(0, ...matches.filter(([start, end]) => start < cut && end > cut).map(([, end]) => end - cut));
-    return out;
-  };
-  return {
-    push: (text) => advance(held + text, held.length + text.length - openLength(held + text, patterns)),
-    end: () => {
-      const open = openLength(held, patterns);
-      const cutOff = open >= INJECTABLE_VALUE_LENGTH_MIN;
-      const out = advance(held, cutOff ? held.length - open : held.length);
-      const mark = cutOff && covered === 0 ? REDACTED : '';
-      [held, covered] = ['', 0];
-      return out + mark;
-    },
-  };
-}
-
-type Interval = readonly [start: number, end: number];
-
-/** Non-overlapping stretches of text to hide, in order; matches that overlap become one. */
-function matchesIn(text: string, patterns: readonly string[], covered: number): Interval[] {
-  const found: Interval[] = covered > 0 ? [[0, covered]] : [];
-  for (const pattern of patterns) {
-    for (let at = text.indexOf(pattern); at !== -1; at = text.indexOf(pattern, at + 1))
-      found.push([at, at + pattern.length]);
+  const matcher = matcherOf(values);
+  if (matcher === undefined) return false;
+  for (let at = 0, state = 0; at < text.length; at += 1) {
+    state = matcher.next(state, text.charCodeAt(at));
+    if (matcher.matchLength(state) > 0) return true;
   }
-  return merged(found.sort((a, b) => a[0] - b[0] || a[1] - b[1]));
+  return false;
 }
 
-function merged(sorted: readonly Interval[]): Interval[] {
-  const result: Interval[] = [];
-  for (const next of sorted) {
-    const last = result.at(-1);
-    if (last === undefined || next[0] >= last[1]) result.push(next);
-    else result[result.length - 1] = [last[0], Math.max(last[1], next[1])];
+/** What is looked for, by the list that names it: an execution has one list and hundreds of texts. */
+const MATCHERS = new WeakMap<readonly string[], { values: readonly string[]; matcher: PatternMatcher | undefined }>();
+
+/** The matcher of these values; undefined: there is nothing to look for. */
+export function matcherOf(values: readonly string[]): PatternMatcher | undefined {
+  const known = MATCHERS.get(values);
+  // The same list may have grown meanwhile.
+  if (known?.values.length === values.length && known.values.every((value, at) => value === values[at]))
+    return known.matcher;
+  const patterns = patternsOf(values);
+  const matcher = patterns.length === 0 ? undefined : patternMatcher(patterns);
+  MATCHERS.set(values, { values: [...values], matcher });
+  return matcher;
+}
+
+/** A stretch of the text that is held back, to be hidden; one that begins before it has its mark already. */
+interface HiddenStretch {
+  start: number;
+  end: number;
+}
+
+class StreamRedactor implements Redactor {
+  private readonly matcher: PatternMatcher;
+  private state: MatcherState = 0;
+  /** The longest end of the text so far that is the beginning of a pattern. */
+  private held = '';
+  /** In order, and apart: what overlaps is one. */
+  private hidden: HiddenStretch[] = [];
+
+  constructor(matcher: PatternMatcher) {
+    this.matcher = matcher;
   }
-  return result;
-}
 
-function written(text: string, cut: number, matches: readonly Interval[], covered: number): string {
-  let out = '';
-  let at = 0;
-  for (const [start, end] of matches) {
-    if (start >= cut) break;
-    out += text.slice(at, start);
-    if (start > 0 || covered === 0) out += REDACTED;
-    at = Math.min(end, cut);
-  }
-  return out + text.slice(at, cut);
-}
-
-/** Length of the longest end of the text that could still grow into a pattern. */
-function openLength(text: string, patterns: readonly string[]): number {
-  let longest = 0;
-  for (const pattern of patterns) {
-    const first = pattern.charAt(0);
-    let at = text.indexOf(first, Math.max(0, text.length - pattern.length + 1));
-    while (at !== -1 && text.length - at > longest) {
-      if (pattern.startsWith(text.slice(at))) longest = text.length - at;
-      else at = text.indexOf(first, at + 1);
+  push(text: string): string {
+    const { matcher, held } = this;
+    for (let at = 0; at < text.length; at += 1) {
+      this.state = matcher.next(this.state, text.charCodeAt(at));
+      const length = matcher.matchLength(this.state);
+      if (length > 0) this.hide(held.length + at + 1 - length, held.length + at + 1);
     }
+    this.held = held + text;
+    return this.giveOut(this.held.length - matcher.openLength(this.state));
   }
-  return longest;
+
+  end(): string {
+    const isCutOff = this.held.length >= INJECTABLE_VALUE_LENGTH_MIN;
+    const isMarked = (this.hidden[0]?.start ?? 0) < 0;
+    const out = isCutOff ? (isMarked ? '' : REDACTED) : this.giveOut(this.held.length);
+    [this.state, this.held, this.hidden] = [0, '', []];
+    return out;
+  }
+
+  private hide(from: number, end: number): void {
+    let start = from;
+    for (let last = this.hidden.at(-1); last !== undefined && last.end > from; last = this.hidden.at(-1)) {
+      start = Math.min(start, last.start);
+      this.hidden.pop();
+    }
+    this.hidden.push({ start, end });
+  }
+
+  /** What stands before the cut, with marks for what is hidden. */
+  private giveOut(cut: number): string {
+    const { held, hidden } = this;
+    if (cut === 0) return '';
+    let out = '';
+    let at = 0;
+    for (const { start, end } of hidden) {
+      if (start >= cut) break;
+      out += held.slice(at, Math.max(at, start));
+      if (start >= 0) out += REDACTED;
+      at = Math.min(end, cut);
+    }
+    out += held.slice(at, cut);
+    this.held = held.slice(cut);
+    this.hidden = hidden.flatMap(({ start, end }) => (end > cut ? [{ start: start - cut, end: end - cut }] : []));
+    return out;
+  }
 }
 
 function patternsOf(values: readonly string[]): string[] {

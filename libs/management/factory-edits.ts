@@ -1,5 +1,5 @@
 /** What an edit of a dashboard factory is decided on, what it writes, and why it is refused. contract §2, §4. */
-import type { WebhookDefinition } from '#definitions';
+import type { WebhookDefinition, RunGrant } from '#definitions';
 import type { AppliedObject } from '#reconcile';
 import type { RequestProblem } from '#runs';
 
@@ -57,6 +57,8 @@ export interface FactoryRecord {
   webhookSecrets: ReadonlyMap<string, SecretRecord>;
   /** Names of the secrets that its runs may have. */
   runSecretNames: ReadonlySet<string>;
+  /** Which runs may have them, where not all that a definition names. */
+  runGrants?: ReadonlyMap<string, RunGrant>;
   /** Names of its own secrets, whatever they are granted for. */
   ownSecretNames: ReadonlySet<string>;
   /** IDs of the secrets that live webhooks of other factories use. */

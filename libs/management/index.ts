@@ -14,3 +14,4 @@ export {
 export { refuseAutomationChange, refuseAutomationCreate, refuseAutomationDelete } from './managed-automation-files.ts';
 export { changedWebhookErrors, newWebhookErrors } from './webhook-requests.ts';
 export { automationRequestErrors } from './automation-requests.ts';
+export * from './backup-manifest.ts';

@@ -15,6 +15,7 @@ export function validationFacts(factory: FactoryRecord, uidKey: Uint8Array, newS
   return {
     webhookSecrets: secrets,
     runSecrets: factory.runSecretNames,
+    runGrants: factory.runGrants,
     liveWebhooks: new Map(factory.webhooks.map(({ uid, slug }) => [uid, slug])),
     deletedWebhookUids: factory.deletedWebhookUids,
     environmentUids: new Set(factory.environments.map(({ uid }) => uid)),
@@ -82,6 +83,7 @@ const WIRE_WORDS: Readonly<Record<string, string>> = {
   signatureScheme: 'signature_scheme',
   secretName: 'secret_name',
   deliveryIdHeader: 'delivery_id_header',
+  replayProtection: 'replay_protection',
   environmentId: 'environment_id',
   skill: 'skill_spec',
   webhook_ids: 'webhook_uids',

@@ -9,14 +9,15 @@ export function newWebhookKeys(wanted: WebhookCreate, secretName: string, enable
     auth_mode: authMode,
     signature_scheme: signatureScheme,
     delivery_id_header: deliveryIdHeader,
+    replay_protection: replayProtection,
     description,
   } = wanted;
-  return { description, enabled, authMode, signatureScheme, secretName, deliveryIdHeader };
+  return { description, enabled, authMode, signatureScheme, secretName, deliveryIdHeader, replayProtection };
 }
 
 /**
  * The keys of the file that a request to change a webhook sets; undefined ones go. A mode without signatures takes its
- * scheme along.
+ * scheme and its protection along.
  */
 export function changedWebhookKeys(before: WebhookDefinition, wanted: WebhookPatch): FileKeys {
   const {
@@ -24,15 +25,18 @@ export function changedWebhookKeys(before: WebhookDefinition, wanted: WebhookPat
     signature_scheme: scheme,
     secret_name: secretName,
     delivery_id_header: header,
+    replay_protection: protection,
     enabled,
     description,
   } = wanted;
   const leavesSignatures = authMode !== undefined && authMode !== 'signature' && before.signatureScheme !== undefined;
+  const leavesProtection = leavesSignatures && before.replayProtection !== undefined;
   return {
     ...(authMode === undefined ? {} : { authMode }),
     ...(scheme === undefined && !leavesSignatures ? {} : { signatureScheme: scheme ?? undefined }),
     ...(secretName === undefined ? {} : { secretName }),
     ...(header === undefined ? {} : { deliveryIdHeader: header ?? undefined }),
+    ...(protection === undefined && !leavesProtection ? {} : { replayProtection: protection ?? undefined }),
     ...(enabled === undefined ? {} : { enabled }),
     ...(description === undefined ? {} : { description: description ?? undefined }),
   };
@@ -43,6 +47,7 @@ const MEMBERS: Readonly<Record<string, string>> = {
   signatureScheme: 'signature_scheme',
   secretName: 'secret_name',
   deliveryIdHeader: 'delivery_id_header',
+  replayProtection: 'replay_protection',
 };
 
 /** Keys of webhook files in the wire's spelling. */

@@ -34,9 +34,16 @@ export function changedWebhookErrors(body: unknown): RequestProblem[] {
 
 /** A mode that is not known is one that the scheme goes with. */
 function fileErrors(mode: unknown, scheme: unknown, body: unknown): RequestProblem[] {
-  const { delivery_id_header: header } = membersOf(body);
+  const { delivery_id_header: header, replay_protection: protection } = membersOf(body);
   const authMode = isMode(mode) ? mode : scheme === undefined ? 'token' : 'signature';
-  const keys = { secretName: 'secret', authMode, signatureScheme: textOf(scheme), deliveryIdHeader: textOf(header) };
+  const keys = {
+    secretName: 'secret',
+    authMode,
+    signatureScheme: textOf(scheme),
+    deliveryIdHeader: textOf(header),
+    // What it is in the body is the schema's to say; without a mode it is the stored one that counts.
+    replayProtection: protection === 'body' && mode !== undefined ? protection : undefined,
+  };
   return memberErrorsOf(checkWebhookValue('webhook', keys, [], {}).problems, toWebhookMember);
 }
 

@@ -114,9 +114,8 @@ describe('runs of a delivery', () => {
     const [run] = toNewRuns(['a'], webhook([automation('a', 'Body.\n\n')]), DELIVERY, SERVER, newIds());
     const prompt = run && promptOf(run);
     expect(prompt?.startsWith('Body.\n\n---\n')).toBe(true);
-    expect(prompt).toContain(
-      'Webhook: "Orders \\"live\\"" (wh_1)\nDelivery ID: "d \\"1\\"\\n"\nReceived at: 2030-01-01T00:00:00.000Z\n',
-    );
+    expect(prompt).toContain('Webhook: "Orders \\"live\\"" (wh_1)\n');
+    expect(prompt?.endsWith('\n\nDelivery ID: "d \\"1\\"\\n"\nReceived at: 2030-01-01T00:00:00.000Z')).toBe(true);
   });
 
   it('the automation’s configuration goes before the factory’s', () => {

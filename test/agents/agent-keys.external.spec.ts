@@ -1,6 +1,6 @@
 /**
- * Real coding agents and their keys: each works with a placeholder, its model gets the key, and the key is in nothing of
- * the sandbox. contract §10.3 (Model calls).
+ * Real coding agents and their keys: each works with a placeholder, its model gets the key, and the key is in nothing
+ * of the sandbox. contract §10.3 (Model calls).
  */
 import { randomBytes } from 'node:crypto';
 import { delimiter, join } from 'node:path';

@@ -100,7 +100,8 @@ async function compare(kib: number): Promise<void> {
   const more = at(times.brokered, 0.5) - at(times.direct, 0.5);
   const verdict = more <= MORE_MS_MAX ? 'within' : 'ABOVE';
   console.log(
-    `a call of ${kib} KiB: median ${ms(0.5)}; p99 ${ms(0.99)}; ${more.toFixed(2)} ms more, ${verdict} ${MORE_MS_MAX} ms`,
+    `a call of ${kib} KiB: median ${ms(0.5)}; p99 ${ms(0.99)}; ` +
+      `${more.toFixed(2)} ms more, ${verdict} ${MORE_MS_MAX} ms`,
   );
 }
 

@@ -75,6 +75,27 @@ describeInBrowser('secrets and API keys, at length', () => {
       await mill.api('PUT', '/secrets/GITHUB_TOKEN', { grants: { uses: ['git', 'run'] } });
       await page.reload();
       await page.getByRole('row', { name: /^GITHUB_TOKEN Not set/ }).waitFor();
+      await act(page, 'GITHUB_TOKEN', 'Change grants');
+      expect(await dialog.getByLabel('Those for which a file names it').isChecked()).toBe(true);
+      expect(await dialog.getByLabel('To the host that it is sent to next, and no other').isChecked()).toBe(true);
+      await dialog.getByLabel('Of these, only runs of some automations or environments').check();
+      await dialog.getByLabel('To these hosts').check();
+      for (const [label, entry] of [
+        ['Automations and environments', 'automation/triage'],
+        ['Hosts', 'git.example'],
+      ] as const) {
+        await dialog.getByRole('combobox', { name: label }).fill(entry);
+        await page.keyboard.press('Enter');
+      }
+      expect(await seriousFaults(page)).toEqual([]);
+      await press(dialog, 'Save grants');
+      await dialog.waitFor({ state: 'detached' });
+      expect((await mill.api('GET', '/secrets/GITHUB_TOKEN')).body['grants']).toEqual({
+        factories: '*',
+        uses: ['git', 'run'],
+        runs: ['automation/triage'],
+        hosts: ['git.example'],
+      });
       expect(await seriousFaults(page)).toEqual([]);
       await shot(page, 'secrets-light');
       await page.goto(`${mill.url}/factories/${factory}/secrets`);

@@ -123,12 +123,20 @@ describeInBrowser('webhooks, at length', () => {
       ]);
 
       await begin('Hub', 'GitHub');
+      const once = page.getByLabel('Accept each signed body once');
+      expect(await once.isChecked()).toBe(true); // GitHub signs no time
       await press(page, 'Generate one');
       await press(page, 'Create webhook');
       const [hub, secret] = [await shown(page, 'the ingress URL'), await shown(page, 'the secret')];
       expect([await github(hub, secret), await github(hub, `${secret}0`)]).toEqual([202, 401]);
       await shot(page, 'webhooks-created-github');
+      const captured = { 'x-hub-signature-256': await sign(secret, '{"captured": 1}') };
+      for (const id of ['true', 'forged'])
+        expect(await send(hub, { ...captured, 'x-github-delivery': id }, '{"captured": 1}')).toBe(202);
+      const runs = (await mill.api('GET', `/factory/${factory}/webhooks/${hub.split('/').at(-1)}/deliveries`)).body;
+      expect((runs['deliveries'] as { outcome: string }[])[0]?.outcome).toBe('Duplicate');
       await page.getByRole('link', { name: 'Done: open the webhook' }).click();
+      await page.getByText('each signed body is accepted once').waitFor();
       await press(page, 'Rotate secret');
       await press(dialog, 'Generate one');
       await press(dialog, 'Rotate secret');
@@ -140,6 +148,7 @@ describeInBrowser('webhooks, at length', () => {
       expect(await page.content()).not.toContain(another);
 
       await begin('Standard', 'Standard Webhooks (any compatible sender)');
+      expect(await once.isChecked()).toBe(false); // it signs a time
       await press(page, 'Create webhook');
       const [standard, generated] = [await shown(page, 'the ingress URL'), await shown(page, 'the secret')];
       const now = new Date();

@@ -1,6 +1,6 @@
 /** Applied definitions, managed secrets, access and the serving state on every database. contract §2, §5, §9. */
-import { bySystem } from '../../apps/server/store/access/audit.ts';
 import { UnusableSecretError } from '../../apps/server/store/secrets/secret-changes.ts';
+import { bySystem } from '../../apps/server/store/access/audit.ts';
 import type { Grants } from '../../apps/server/store/secrets/secrets.ts';
 import { count, select, meddle, onEachBackend, type Stores } from './backends.ts';
 import {
@@ -101,7 +101,7 @@ await onEachBackend('definitions', (world) => {
   });
 
   describe('secrets', () => {
-    const put = (owner: string, name: string, value?: string, grants?: Grants) =>
+    const put = (owner: string, name: string, value?: string, grants?: Partial<Grants>) =>
       stores.secrets.put(
         { id: newId(), owner, name, value: value === undefined ? undefined : sealing(value), grants },
         undefined,
@@ -126,10 +126,41 @@ await onEachBackend('definitions', (world) => {
     it('keep grants that are not given, and a value that is not given', async () => {
       const name = unique('s');
       await put('team', name, 'one', { factories: ['fac_a'], uses: ['git'] });
-      expect((await put('team', name, 'two')).secret.grants).toEqual({ factories: ['fac_a'], uses: ['git'] });
-      const moved = await put('team', name, undefined, { factories: '*', uses: ['run'] });
-      expect([moved.secret.grants, moved.secret.version]).toEqual([{ factories: '*', uses: ['run'] }, 2]);
+      expect((await put('team', name, 'two')).secret.grants).toEqual({
+        factories: ['fac_a'],
+        uses: ['git'],
+        runs: 'files',
+        hosts: null,
+      });
+      const runs = ['automation/triage'];
+      const moved = await put('team', name, undefined, { factories: '*', uses: ['run'], runs });
+      await put('team', name, undefined, { uses: ['run'] });
+      expect([moved.secret.grants, moved.secret.version]).toEqual([
+        { factories: '*', uses: ['run'], runs, hosts: null },
+        2,
+      ]);
+      expect((await stores.secrets.find('team', name))?.grants.runs).toEqual(runs);
       expect((await stores.secrets.find('team', name))?.grants.factories).toBe('*');
+    });
+
+    it('have the first host that they are bound to, whoever is second, until somebody says otherwise', async () => {
+      const name = unique('s');
+      const { secret } = await put('team', name, 'one', { uses: ['git'] });
+      const hosts = async (): Promise<unknown> => (await stores.secrets.find('team', name))?.grants.hosts;
+      await Promise.all(
+        ['a.example', 'b.example'].map((host) => stores.secrets.bindHost(secret, host, bySystem(newId()))),
+      );
+      const [bound = ''] = (await hosts()) as string[];
+      expect(['a.example', 'b.example']).toContain(bound);
+      await stores.secrets.bindHost(secret, 'c.example', bySystem(newId()));
+      expect(await hosts()).toEqual([bound]);
+      await put('team', name, 'two');
+      expect(await hosts()).toEqual([bound]);
+      await put('team', name, undefined, { hosts: null });
+      expect(await hosts()).toBeNull();
+      await put('team', name, undefined, { hosts: '*' });
+      await stores.secrets.bindHost(secret, 'c.example', bySystem(newId()));
+      expect(await hosts()).toBe('*');
     });
 
     it('set by many at once end with as many versions', async () => {

@@ -58,7 +58,7 @@ await onEachBackend('reconciling', (world) => {
       outcome({
         revisionSeen: revision(tip),
         revisionAttempted: revision(tip),
-        brought: { commits: commits.map(commit), lost: lost.map(commit), anew },
+        delta: { commits: commits.map(commit), lost: lost.map(commit), isReset: anew },
         record: written,
       }),
     );
@@ -140,7 +140,7 @@ await onEachBackend('reconciling', (world) => {
     const late = outcome({
       events: [{ id: newId(), type: 'Normal', reason: 'x', message: 'm' }],
       revisionAttempted: revision('a'),
-      brought: { commits: [commit('a')], lost: [], anew: true },
+      delta: { commits: [commit('a')], lost: [], isReset: true },
       conditions: {},
       rewrite: { from: 'a', to: 'b', atMs: 1 },
     });
@@ -200,11 +200,11 @@ await onEachBackend('reconciling', (world) => {
     const brought = {
       commits: [commit('d'), commit('a')],
       lost: [commit('c')],
-      anew: false,
+      isReset: false,
       forgetsOthers: true,
       spent: 'sha256:let-in',
     };
-    await stores.factories.recordPass(uid, fence, outcome({ revisionAttempted: revision('d'), brought }));
+    await stores.factories.recordPass(uid, fence, outcome({ revisionAttempted: revision('d'), delta: brought }));
     expect(await places(uid, 'a', 'b', 'c', 'd')).toEqual([
       [1, 1, 0],
       [-1, -1, -1],
@@ -296,7 +296,7 @@ await onEachBackend('reconciling', (world) => {
     await stores.factories.recordPass(
       uid,
       renewed,
-      outcome({ revisionAttempted: `main@sha1:${many[0]}`, brought: { commits: many, lost: [], anew: false } }),
+      outcome({ revisionAttempted: `main@sha1:${many[0]}`, delta: { commits: many, lost: [], isReset: false } }),
     );
     expect(await count(stores, 'revision WHERE factory_uid = ?', uid)).toBe(REVISIONS_RETAINED_MAX);
     await stores.factories.edit(uid, {

@@ -100,6 +100,31 @@ await onEachBackend('claims', (world) => {
     expect(await claim(5, bounds)).toMatchObject([{ factoryUid: factory }]);
   });
 
+  it('leave a place of the process that asks to others, whatever runs elsewhere', async () => {
+    const [factory, small] = [unique('fac_'), unique('fac_')];
+    await wait(...times(9, { factoryUid: factory, automationUid: 'a' }));
+    const by = (owner: string, count: number): Promise<ClaimedRun[]> =>
+      stores.runs.claim(owner, 60_000, count, ids(count), { perFactoryHere: 3 });
+    expect(await by('one', 4)).toHaveLength(3);
+    expect(await by('one', 1)).toEqual([]);
+    expect(await by('two', 4)).toHaveLength(3);
+    await wait({ factoryUid: small, automationUid: 'b' }, {});
+    expect((await by('one', 4)).map(({ factoryUid }) => factoryUid).toSorted()).toEqual([small, undefined]);
+  });
+
+  it('count no run that waits for people, which has given its place back', async () => {
+    const factory = unique('fac_');
+    await wait(...times(3, { factoryUid: factory, automationUid: 'a' }));
+    const bounds = { perFactory: 1, perAutomation: 1, perFactoryHere: 1 };
+    const [asking] = (await claim(1, bounds)) as [ClaimedRun];
+    await stores.runs.prepare(asking);
+    await stores.runs.begin(asking);
+    expect(await claim(1, bounds)).toEqual([]);
+    const options = [{ optionId: 'y', name: 'Yes', kind: 'allow_once' as const }];
+    expect(await stores.permissions.ask(asking, ids(1)[0] as string, { title: 'a tool', options })).toBe(true);
+    expect(await claim(3, bounds)).toHaveLength(1);
+  });
+
   it('take one of a group at a time over all processes, and pass over it to what stands behind it', async () => {
     const other = await world.another();
     const grouped = { factoryUid: 'A', automationUid: 'x', concurrencyGroup: unique('g') };

@@ -7,7 +7,7 @@ import { meddle, onEachBackend } from './backends.ts';
 import { apply, automationOf, newId, sealing, seedFactory, unique, webhookOf } from './seeds.ts';
 
 await onEachBackend('references to secrets', (world) => {
-  const put = (owner: string, name: string, grants: Grants): Promise<unknown> =>
+  const put = (owner: string, name: string, grants: Partial<Grants>): Promise<unknown> =>
     world.stores.secrets.put({ id: newId(), owner, name, value: sealing('v'), grants }, undefined);
   const usedBy = async (owner: string, name: string): Promise<string[]> => {
     const secret = await world.stores.secrets.find(owner, name);

@@ -4,6 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { NewRun } from '../../apps/server/store/runs/new-run.ts';
+import type { ClaimedRun } from '../../apps/server/store/runs/runs.ts';
 import { Outbox } from '../../apps/server/store/runs/outbox.ts';
 import { count, select, meddle, onPostgres, storesOf, type Stores, type World } from '../conformance/backends.ts';
 import { newId, runOf, seedFactory, unique } from '../conformance/seeds.ts';
@@ -129,6 +130,59 @@ function suite(world: World, engine: Engine): void {
       await over([live[0]?.runId ?? '']);
     }
     for (const runId of runIds) expect(await executions(runId)).toHaveLength(1);
+  });
+
+  it('gives the place of a run that waits for people to others, and has one for it when it is answered', async () => {
+    const maker = field.maker(stores);
+    const worker = field.worker('a', stores, { places: 2, holds: true });
+    const asking = await made(...times(4, { factoryUid: unique('fac_') }));
+    maker.wake();
+    for (const runId of asking) {
+      await holds(worker, runId);
+      await worker.ask(worker.given.find((run) => run.runId === runId) as ClaimedRun);
+    }
+    // Four that wait hold none of two places: what comes now is worked on, and more than that is not.
+    const [one, two, three] = (await made({}, {}, {})) as [string, string, string];
+    maker.wake();
+    await holds(worker, one);
+    await holds(worker, two);
+    expect(worker.held()).not.toContain(three);
+    const first = worker.given.find(({ runId }) => runId === asking[0]) as ClaimedRun;
+    let hasGoneOn = false;
+    const goingOn = worker.answer(first).then(() => (hasGoneOn = true));
+    expect(await state(first.runId)).not.toBe('QUEUED');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(hasGoneOn).toBe(false);
+    // The next place is for the one that was answered, and not for the one that has not begun.
+    worker.release(one);
+    await goingOn;
+    expect(worker.held()).not.toContain(three);
+    worker.release(two);
+    await holds(worker, three);
+    for (const runId of [three, ...asking]) worker.release(runId);
+    await over([one, two, three, ...asking]);
+    for (const runId of [one, two, three, ...asking]) expect(await executions(runId)).toHaveLength(1);
+  });
+
+  it('gives no factory all places of a process, where nothing else is said', async () => {
+    await field.clear();
+    begin({ bounds: { perFactoryHere: 1 } });
+    const maker = field.maker(stores);
+    const worker = field.worker('a', stores, { places: 2, holds: true });
+    const many = await made(...times(3, { factoryUid: unique('fac_a') }));
+    const [other] = (await made({ factoryUid: unique('fac_b') })) as [string];
+    maker.wake();
+    await holds(worker, other);
+    await eventually('both places are in use', () => (worker.held().length === 2 ? true : undefined));
+    worker.release(other);
+    await over([other]);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(worker.held()).toHaveLength(1);
+    for (const runId of many) {
+      await holds(worker, runId);
+      worker.release(runId);
+    }
+    await over(many);
   });
 
   it('starts one of a group at a time over two processes, and passes over it to what stands behind it', async () => {
@@ -274,7 +328,7 @@ function suite(world: World, engine: Engine): void {
 
   if (engine === EMBEDDED) return;
 
-  const tokens = (worker: Worker): number => worker.queue?.taken.length ?? 0;
+  const tokens = (worker: Worker): number => worker.queue?.claimed.length ?? 0;
   /** Everything that the queue holds, as text. */
   const held = async (): Promise<string> => {
     if (engine.redis === undefined)

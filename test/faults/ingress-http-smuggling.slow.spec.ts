@@ -457,7 +457,8 @@ describe('what a trailer, an odd header or an odd path says does not count', () 
     { why: 'bytes above ASCII', path: () => `${target}\xff`, status: 400 },
     { why: 'the server as a whole', path: () => '*', status: 405 },
     { why: 'a UID in capitals', path: () => target.replace(/wh_.*/, (uid) => uid.toUpperCase()), status: 404 },
-    { why: 'encoded once', path: () => target.replace('wh_', '%77h_'), status: 202 },
+    { why: 'an encoded letter of the UID', path: () => target.replace('wh_', '%77h_'), status: 404 },
+    { why: 'an encoded underscore of the UID', path: () => target.replace('wh_', 'wh%5F'), status: 404 },
     { why: 'one slash at the end', path: () => `${target}/`, status: 202 },
     { why: 'a query', path: () => `${target}?a=/x/../y`, status: 202 },
     { why: 'absolute', path: () => `http://${host}${target}`, status: 202 },
@@ -470,6 +471,21 @@ describe('what a trailer, an odd header or an odd path says does not count', () 
       lines(`POST ${path()} HTTP/1.1`, `Host: ${host}`, bearer, `Content-Length: ${body.length}`, '', body),
     );
     expect(statuses).toEqual([status]);
+  });
+
+  it.each([
+    { why: 'a delivery', first: () => lines(`POST ${target} HTTP/1.0`, `Host: ${host}`, bearer, '') },
+    {
+      why: 'a request of the API',
+      first: () => lines('POST /api/v1/agent/runs HTTP/1.0', `Host: ${host}`, bearer, ''),
+    },
+    { why: 'a probe', first: () => lines('GET /healthz HTTP/1.0', `Host: ${host}`, '') },
+  ])('HTTP/1.0 with chunks, $why, is refused, and nothing behind it is answered', async ({ first }) => {
+    for (const keep of ['', 'Connection: keep-alive\r\n']) {
+      const bytes = `${first()}${keep}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n${LAST_CHUNK}`;
+      const { statuses, taken } = await send(`${bytes}${head('Content-Length: 2')}{}`);
+      expect([statuses, taken]).toEqual([[400], []]);
+    }
   });
 
   it('HTTP/1.0 without a connection header is answered once and closed', async () => {

@@ -363,10 +363,10 @@ suite(called('what one process does, others hear of without looking'), () => {
   beforeAll(async () => {
     together = await machines(SHELL);
     [api, ingress, sync, worker] = [
-      await together.boot('api', { looks: NEVER_POLLS }),
-      await together.boot('ingress', { looks: NEVER_POLLS }),
-      await together.boot('sync', { looks: NEVER_POLLS }),
-      await together.boot('worker', { looks: NEVER_POLLS }),
+      await together.boot('api', { pollIntervals: NEVER_POLLS }),
+      await together.boot('ingress', { pollIntervals: NEVER_POLLS }),
+      await together.boot('sync', { pollIntervals: NEVER_POLLS }),
+      await together.boot('worker', { pollIntervals: NEVER_POLLS }),
     ];
     await listening(4);
     await api.secret('hook', TOKEN);
@@ -509,7 +509,7 @@ suite(called('what one process does, others hear of without looking'), () => {
   });
 
   it('with a second sync process one of them makes a pass; the other goes on when the first has gone', async () => {
-    const second = await together.boot('sync', { looks: NEVER_POLLS });
+    const second = await together.boot('sync', { pollIntervals: NEVER_POLLS });
     await listening(5);
     const { uid, repository } = await made();
     await applied(uid, repository.tip());
@@ -529,7 +529,7 @@ suite(called('what one process does, others hear of without looking'), () => {
 
   it('a folder is followed by no process that was not told of it', async () => {
     const careful = await together.boot('sync', {
-      looks: NEVER_POLLS,
+      pollIntervals: NEVER_POLLS,
       environment: { MILLWRIGHT_ALLOW_LOCAL_SOURCES: 'false' },
       isTrusted: () => false,
     });

@@ -30,7 +30,10 @@ beforeAll(async () => {
   });
   folder = await factoryFolder({});
   ours = await service.factory('ours', folder.source);
-  await service.api('PUT', '/secrets/DEPLOY_TOKEN', { value: SECRET, grants: { uses: ['run'], factories: [ours] } });
+  await service.api('PUT', '/secrets/DEPLOY_TOKEN', {
+    value: SECRET,
+    grants: { uses: ['run'], runs: '*', factories: [ours] },
+  });
 });
 afterAll(async () => {
   await service.stop();
@@ -207,6 +210,22 @@ it(
     ]);
     for (const form of [...forms, JSON.stringify(SECRET).slice(1, -1), key])
       expect([answers.includes(form), files.join('').includes(form)]).toEqual([false, false]);
+
+    const home = join(service.dataDir, 'runs', runId, 'home/.millwright-agent');
+    const [transcript = ''] = await readdir(home);
+    const conversation = await readFile(join(home, transcript), 'utf8');
+    expect(conversation).toContain('[redacted]');
+    for (const form of [...forms, JSON.stringify(SECRET).slice(1, -1), key])
+      expect([form, conversation.includes(form)]).toEqual([form, false]);
+    model.script = [{ text: 'It goes on.' }]; // and no request is remembered of before
+    await service.api('POST', `/agent/runs/${runId}/followups`, { message: 'Go on.' });
+    await eventually('the conversation goes on', () => (model.requests.length > 0 ? true : undefined), 60_000);
+    const told = JSON.stringify(model.requests[0]?.messages);
+    expect([told.includes('Go on.'), told.includes('[redacted]'), told.includes(forms[0] ?? '')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
   },
   120_000,
 );

@@ -21,7 +21,10 @@ beforeAll(async () => {
   service = await bootService({
     environment: { MILLWRIGHT_AGENT_DEMO_STEPS: 'true', MILLWRIGHT_AGENT_REASONING: 'low' },
   });
-  await service.api('PUT', '/secrets/MCP_TOKEN', { value: SECRET, grants: { factories: '*', uses: ['run'] } });
+  await service.api('PUT', '/secrets/MCP_TOKEN', {
+    value: SECRET,
+    grants: { factories: '*', uses: ['run'], runs: '*' },
+  });
   folder = await factoryFolder({});
   factoryUid = await service.factory('shop', folder.source);
 });

@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { INSTALLATION_FOLDER } from '../../apps/server/execution/sandbox/installation-files.ts';
 import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
 import { deliver, runIn } from '../support/factories/factory-files.ts';
 import { sandboxHere } from '../support/agents/sandboxed-command.ts';
@@ -77,12 +78,15 @@ const reach = (host: string, port: number): string => {
       `ls /proc | grep -c '^[0-9]' ; cat /proc/*/environ 2>/dev/null | tr '\\0' '\\n' | grep -i ` +
         `'MILLWRIGHT_ADMIN\\|MASTER' && echo READ`,
       'echo x > /etc/made && echo WROTE; echo x > /usr/made && echo WROTE; mkdir /made && echo WROTE',
+      `cd ${INSTALLATION_FOLDER}; ls -A | tr '\\n' ' '; cat .git .git/config .env && echo READ`,
       'cat /etc/shadow && echo READ; cat /root/.bashrc && echo READ; ls /home /root /var/lib && echo LISTED',
       'mount -t tmpfs none /mnt && echo MOUNTED; unshare -Ur true && echo UNSHARED || true',
     ]);
     const all = second.join('\n');
     expect(all.length).toBeGreaterThan(50);
     for (const word of ['READ', 'WROTE', 'MOUNTED', SECRET_OF_THE_OTHER]) expect(all).not.toContain(word);
+    // Of the installation the parts of the agent, here from its sources.
+    expect(all).toContain('.swcrc apps libs node_modules package.json schemas test ');
     // The other run's folder is not even visible: only its own is.
     expect(all).not.toMatch(new RegExp(`^${first.runId}$`, 'm'));
     expect(runId).not.toBe(first.runId);

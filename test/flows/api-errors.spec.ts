@@ -74,6 +74,23 @@ function expectProblem(
   return problem;
 }
 
+it.each([
+  { target: '/api/v1/%61gent/runs', why: 'a letter' },
+  { target: '/api/v1/agent%2Fruns', why: 'a slash, which makes no segment' },
+  { target: '/%61pi/v1/agent/runs', why: 'a letter of the base' },
+  { target: '/api/v1/api%2Dkeys', why: 'a hyphen' },
+  { target: '/api/v1/agent/runs/%30%31', why: 'digits of an ID' },
+  { target: '/%68ealthz', why: 'a letter of a probe' },
+  { target: '/%6detrics', why: 'a letter of the figures' },
+  { target: '/%61ssets/index.js', why: 'a letter of the page' },
+])('$target is not found: $why is encoded', async ({ target }) => {
+  expectProblem(await send({ target }), { status: 404, code: 'resource_not_found' });
+});
+
+it('what is encoded in a query is read', async () => {
+  expect((await send({ target: '/api/v1/agent/runs?%6cimit=%31' })).status).toBe(200);
+});
+
 describe('a path and a method', () => {
   it.each<{ why: string; method: string; target: string; key?: string | null; expected: Expected; allow?: string }>([
     {
@@ -140,11 +157,10 @@ describe('a path and a method', () => {
       allow: 'POST',
     },
     {
-      why: 'a path with an escape',
+      why: 'a path with an escape that it does not need',
       method: 'PUT',
       target: '/api/v1/agent/run%73',
-      expected: { status: 405 },
-      allow: 'GET, HEAD, POST',
+      expected: { status: 404, code: 'resource_not_found' },
     },
     {
       why: 'OPTIONS: there is no CORS',

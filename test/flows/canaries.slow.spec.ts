@@ -32,7 +32,7 @@ beforeAll(async () => {
       MILLWRIGHT_RUN_ALLOW_HOSTS: new URL(mcp.url).host,
     },
   });
-  const grants = { factories: '*', uses: ['run'] };
+  const grants = { factories: '*', uses: ['run'], runs: '*' };
   for (const name of NAMES) await service.api('PUT', `/secrets/${name}`, { value: `${CANARY}-${name}`, grants });
   await service.api('PUT', '/secrets/CONTROL', { value: CONTROL, grants });
   folder = await factoryFolder({ webhooks: {}, automations: {} });

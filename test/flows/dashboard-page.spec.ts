@@ -29,7 +29,7 @@ const VIEWS = [
   '/audit',
   '/charts',
   '/runs?state=FAILED',
-  '/runs/%2e%2e%2f%2e%2e',
+  '/runs/..%2f..',
 ];
 
 let folder: string;

@@ -135,6 +135,46 @@ describe('a new webhook', () => {
     expect((await mill.api('GET', path(hook.uid))).body['ingress_url']).toBe(hook.ingress_url);
   });
 
+  it('may accept each signed body once, until somebody says otherwise; a mode without signatures may not', async () => {
+    const hook = await made({
+      name: 'Captured',
+      auth_mode: 'signature',
+      signature_scheme: 'github',
+      secret: 'signing-secret-of-once',
+      replay_protection: 'body',
+    });
+    expect(hook).toMatchObject({ enabled: true, replay_protection: 'body' });
+    const body = '{"once": true}';
+    const outcomes = async (...ids: string[]): Promise<unknown[]> => {
+      for (const id of ids)
+        await send(hook.ingress_url, { ...github('signing-secret-of-once', body), 'x-github-delivery': id }, body);
+      const { deliveries } = (await mill.api('GET', `${path(hook.uid)}/deliveries`)).body;
+      return (deliveries as { outcome: string }[]).map(({ outcome }) => outcome);
+    };
+    expect(await outcomes('1', '2')).toEqual(['Duplicate', 'Accepted']);
+    const change = (patch: unknown): Promise<ApiAnswer> => mill.api('PATCH', path(hook.uid), patch, manager);
+    expect((await change({ replay_protection: null })).body).toMatchObject({ replay_protection: null });
+    expect(await outcomes('3')).toEqual(['Accepted', 'Duplicate', 'Accepted']);
+    expect((await change({ replay_protection: 'body' })).body).toMatchObject({ replay_protection: 'body' });
+    for (const refused of [{ replay_protection: 'id' }, { replay_protection: 'body', auth_mode: 'token' }])
+      expect(await change(refused)).toMatchObject({
+        status: 400,
+        body: { errors: [{ pointer: '/replay_protection' }] },
+      });
+    const answer = await mill.api(
+      'POST',
+      `/factory/${factory}/webhooks`,
+      { name: 'x', replay_protection: 'body' },
+      manager,
+    );
+    expect(answer).toMatchObject({ status: 400, body: { errors: [{ pointer: '/replay_protection' }] } });
+    expect((await change({ auth_mode: 'token' })).body).toMatchObject({
+      signature_scheme: null,
+      replay_protection: null,
+    });
+    await remove(hook.uid);
+  });
+
   it('for Standard Webhooks has a secret that its own library takes', async () => {
     const hook = await made({ name: 'standard', auth_mode: 'signature', signature_scheme: 'standard_webhooks' });
     expect(hook).toMatchObject({ enabled: true, secret: expect.stringMatching(/^whsec_/) });

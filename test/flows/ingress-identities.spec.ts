@@ -24,8 +24,21 @@ const TREE: FactoryTree = {
       deliveryIdHeader: 'X-Order-Event',
     },
     pagerduty: { authMode: 'signature', signatureScheme: 'pagerduty', secretName: 'signing' },
+    ...Object.fromEntries(
+      ['github', 'sentry', 'pagerduty', 'vercel'].map((signatureScheme) => [
+        `${signatureScheme}-once`,
+        { authMode: 'signature', signatureScheme, secretName: 'signing', replayProtection: 'body' },
+      ]),
+    ),
+    late: { authMode: 'signature', signatureScheme: 'github', secretName: 'signing' },
   },
-  automations: { act: { webhooks: ['plain', 'other', 'named', 'github', 'github-named', 'pagerduty'] } },
+  automations: {
+    act: {
+      webhooks: 'plain other named github github-named pagerduty late'
+        .split(' ')
+        .concat('github-once', 'sentry-once', 'pagerduty-once', 'vercel-once'),
+    },
+  },
 };
 
 let mill: TestService;
@@ -53,6 +66,11 @@ beforeEach(() => {
 const path = (slug: string): string => `/webhooks/w/${mill.webhookUid('identities', slug)}`;
 const hmac = (body: string): string => createHmac('sha256', SIGNING).update(body).digest('hex');
 const CREDENTIAL: Record<string, (body: string) => HeaderLines> = {
+  'github-once': (body) => [['X-Hub-Signature-256', `sha256=${hmac(body)}`]],
+  'sentry-once': (body) => [['Sentry-Hook-Signature', hmac(body)]],
+  'pagerduty-once': (body) => [['X-PagerDuty-Signature', `v1=${hmac(body)}`]],
+  'vercel-once': (body) => [['X-Vercel-Signature', createHmac('sha1', SIGNING).update(body).digest('hex')]],
+  late: (body) => [['X-Hub-Signature-256', `sha256=${hmac(body)}`]],
   github: (body) => [['X-Hub-Signature-256', `sha256=${hmac(body)}`]],
   'github-named': (body) => [['X-Hub-Signature-256', `sha256=${hmac(body)}`]],
   pagerduty: (body) => [['X-PagerDuty-Signature', `v1=${hmac(body)}`]],
@@ -409,5 +427,71 @@ describe('the delivery log', () => {
       cursor = `&cursor=${(body['page_info'] as { next_cursor: string }).next_cursor}`;
     }
     expect(found.slice(0, 7)).toEqual(names.toReversed());
+  });
+});
+
+describe('a captured request of a scheme that signs no time', () => {
+  const PROTECTED = ['github-once', 'sentry-once', 'pagerduty-once', 'vercel-once'];
+  const named = (value: string): HeaderLines => [['X-Millwright-Delivery-Id', value]];
+
+  it.each(PROTECTED)('of %s starts nothing under a fresh delivery ID, where the body is protected', async (slug) => {
+    const body = fresh();
+    expect(await isSame(slug, [named(`${slug}-true`), body], [named(`${slug}-forged`), body])).toBe(true);
+    expect((await log(slug))[0]).toMatchObject({ outcome: 'Duplicate', delivery_id: `${slug}-forged` });
+    expect(await isSame(slug, [named(`${slug}-next`), fresh()], [named(`${slug}-last`), fresh()])).toBe(false);
+  });
+
+  it('starts nothing under the provider’s own header either, nor under none', async () => {
+    const body = fresh();
+    expect(
+      await isSame('github-once', [[['X-GitHub-Delivery', 'h-1']], body], [[['X-GitHub-Delivery', 'h-2']], body]),
+    ).toBe(true);
+    expect((await send('github-once', [], body)).status).toBe(202);
+    expect((await log('github-once'))[0]).toMatchObject({ outcome: 'Duplicate', delivery_id: bodyHash(body) });
+    expect(
+      await isSame('github-once', [[['X-GitHub-Delivery', 'h-3']], fresh()], [[['X-GitHub-Delivery', 'h-3']], '1']),
+    ).toBe(true); // a redelivery of the provider has its ID, whatever else
+  });
+
+  it('of many replays at once starts one run', async () => {
+    const before = await runsOf('pagerduty-once');
+    const body = fresh();
+    await Promise.all(Array.from({ length: 30 }, (_, at) => send('pagerduty-once', named(`at-once-${at}`), body)));
+    expect((await runsOf('pagerduty-once')) - before).toBe(1);
+  });
+
+  it('is a Duplicate also after its webhook was away and its key was rotated to and fro', async () => {
+    const body = fresh();
+    await send('sentry-once', named('s-true'), body);
+    const { 'sentry-once': away, ...rest } = TREE.webhooks ?? {};
+    await folder.write({ webhooks: rest, automations: { act: { webhooks: Object.keys(rest) } } });
+    await mill.sync(factory);
+    await mill.secret('signing', 'another-signing-secret');
+    expect(away).toBeDefined();
+    await mill.secret('signing', SIGNING);
+    await folder.write(TREE);
+    await mill.sync(factory);
+    expect((await send('sentry-once', named('s-forged'), body)).status).toBe(202);
+    expect((await log('sentry-once'))[0]).toMatchObject({ outcome: 'Duplicate', delivery_id: 's-forged' });
+  });
+
+  it('is a Duplicate from the commit on that protects the webhook, and a delivery again without it', async () => {
+    const [before, since] = [fresh(), fresh()];
+    await send('late', named('l-1'), before);
+    const late = { authMode: 'signature', signatureScheme: 'github', secretName: 'signing' } as const;
+    const protect = async (replayProtection?: 'body'): Promise<void> => {
+      await folder.write({ ...TREE, webhooks: { ...TREE.webhooks, late: { ...late, replayProtection } } });
+      await mill.sync(factory);
+    };
+    const outcomeOf = async (name: string, body: string): Promise<unknown> => {
+      expect((await send('late', named(name), body)).status).toBe(202);
+      return (await log('late'))[0]?.['outcome'];
+    };
+    await protect('body');
+    expect(await outcomeOf('l-2', before)).toBe('Accepted'); // its body was not remembered then
+    expect(await outcomeOf('l-3', before)).toBe('Duplicate');
+    expect(await outcomeOf('l-4', since)).toBe('Accepted');
+    await protect();
+    expect(await outcomeOf('l-5', since)).toBe('Accepted');
   });
 });

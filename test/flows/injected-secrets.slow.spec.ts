@@ -78,7 +78,7 @@ beforeAll(async () => {
   for (const name of ['FORGE_TOKEN', 'INSIDE', 'SILENT'])
     await service.api('PUT', `/secrets/${name}`, {
       value: name === 'FORGE_TOKEN' ? VALUE : `${name}-value-of-a-test`,
-      grants: { factories: '*', uses: ['run'] },
+      grants: { factories: '*', uses: ['run'], runs: '*' },
     });
   folder = await factoryFolder({ webhooks: {}, automations: {} });
   await mkdir(join(folder.path, 'environments'), { recursive: true });
@@ -190,7 +190,7 @@ it('inside, only what is exposed has its value, and the authority has no key', a
 
 it('a run without a network of its own is refused, and told what to do', async () => {
   const host = await bootService({ environment: { ...SHELL, MILLWRIGHT_RUN_NETWORK: 'host' } });
-  await host.api('PUT', '/secrets/FORGE_TOKEN', { value: VALUE, grants: { factories: '*', uses: ['run'] } });
+  await host.api('PUT', '/secrets/FORGE_TOKEN', { value: VALUE, grants: { factories: '*', uses: ['run'], runs: '*' } });
   const uid = await host.factory('shop', folder.source);
   const runId = await startedRun(host, 'true', {
     factory_uid: uid,

@@ -276,6 +276,12 @@ describe('a key in use', () => {
       '/expires_at',
     ]);
     expect((await service.api('PATCH', path, {})).status).toBe(400);
+    // What would be kept without a word is said.
+    const refused = await service.api('PATCH', path, { name: 'less', role: 'viewer', factories: [], nonsense: 1 });
+    expect([refused.status, pointersOf(refused).sort()]).toEqual([400, ['/factories', '/nonsense', '/role']]);
+    expect((await service.api('GET', '/api-keys')).body['api_keys']).toEqual(
+      expect.arrayContaining([expect.objectContaining({ name: 'renamed' })]),
+    );
     expect((await service.api('PATCH', '/api-keys/nobody', { name: 'x' })).status).toBe(404);
     await service.api('DELETE', path);
     expect((await service.api('PATCH', path, { expires_at: '2999-01-01T00:00:00Z' })).status).toBe(409);

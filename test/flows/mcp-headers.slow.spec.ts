@@ -24,7 +24,10 @@ beforeAll(async () => {
       MILLWRIGHT_RUN_ALLOW_HOSTS: new URL(mcp.url).host,
     },
   });
-  await service.api('PUT', '/secrets/MCP_TOKEN', { value: TOKEN, grants: { factories: '*', uses: ['run'] } });
+  await service.api('PUT', '/secrets/MCP_TOKEN', {
+    value: TOKEN,
+    grants: { factories: '*', uses: ['run'], runs: '*' },
+  });
   folder = await factoryFolder({ webhooks: {}, automations: {} });
   await folder.writeFile('factory.yaml', 'name: Shop\n');
   factoryUid = await service.factory('shop', folder.source);

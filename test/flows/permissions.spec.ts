@@ -217,7 +217,10 @@ describe('a run that people watch', () => {
   }, 120_000);
 
   it('keeps secrets to itself, and takes answers under any ID that an agent thinks of', async () => {
-    await service.api('PUT', '/secrets/TOKEN_OF_RUN', { value: SECRET, grants: { uses: ['run'], factories: '*' } });
+    await service.api('PUT', '/secrets/TOKEN_OF_RUN', {
+      value: SECRET,
+      grants: { uses: ['run'], runs: '*', factories: '*' },
+    });
     const made = await service.api('POST', '/factory', { slug: 'secretive', source: { kind: 'dashboard' } });
     const options = [
       { optionId: `id\n${SECRET}`, name: `Use ${SECRET}`, kind: 'allow_once' as const },
@@ -291,3 +294,28 @@ it('the command line shows what is asked, and answers it', async () => {
     permissions: [{ state: 'answered' }, { state: 'answered' }],
   });
 }, 120_000);
+
+describe('runs that wait for people', () => {
+  it('hold no place: others are worked on meanwhile, and each goes on when it is answered', async () => {
+    const small = await bootService({ profiles: scriptedProfiles(), environment: { MILLWRIGHT_RUN_CONCURRENCY: '2' } });
+    try {
+      const runs = talks(small.api, small.dataDir);
+      const asking: string[] = [];
+      for (let count = 0; count < 3; count += 1) {
+        const runId = await runs.start(script({ ask: ['rm -r build'] }), interactive);
+        await runs.asked(runId);
+        asking.push(runId);
+      }
+      const other = await runs.start(script({ say: 'worked' }));
+      await runs.until(other, 'SUCCEEDED');
+      for (const runId of asking) {
+        expect(await runs.run(runId)).toMatchObject({ state: 'BLOCKED' });
+        const [question] = await runs.permissions(runId);
+        await runs.answer(runId, String(question?.permission_id), 'yes-once');
+        await runs.until(runId, 'SUCCEEDED');
+      }
+    } finally {
+      await small.stop();
+    }
+  }, 120_000);
+});

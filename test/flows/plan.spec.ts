@@ -100,6 +100,27 @@ describe('a plan', () => {
     expect(triage).not.toHaveProperty('ingress_url');
   });
 
+  it('advises to protect the bodies of schemes that sign no time, as no problem', async () => {
+    const signed = (more: string): string => `authMode: signature\nsecretName: hook-token\n${more}\n`;
+    const tree = [
+      ...files(TREE),
+      { path: webhookPath('bare'), content: signed('signatureScheme: pagerduty') },
+      { path: webhookPath('covered'), content: signed('signatureScheme: github\nreplayProtection: body') },
+      { path: webhookPath('timed'), content: signed('signatureScheme: stripe') },
+    ];
+    const { advice, problems, valid } = await planned(tree);
+    expect({ advice, problems, valid }).toEqual({
+      advice: [
+        {
+          path: webhookPath('bare'),
+          message: expect.stringMatching(/pagerduty signs no time.*replayProtection: body/),
+        },
+      ],
+      problems: [],
+      valid: true,
+    });
+  });
+
   it('is what the pass over the same files then does', async () => {
     const tree: FactoryTree = {
       webhooks: { ...TREE.webhooks, later: { secretName: 'hook-token' } },

@@ -404,7 +404,7 @@ describe('the client tries again', () => {
       expect((await first).status).toBe(429);
       clockMs += 60_000;
       expect((await listed).runs).toEqual([]);
-      const [refused, answered] = counted.taken();
+      const [refused, answered] = counted.recorded();
       expect([refused?.status, answered?.status]).toEqual([429, 200]);
       // It waited for as long as it was told: a timer may be a millisecond early.
       expect((answered?.atMs ?? 0) - (refused?.atMs ?? 0)).toBeGreaterThanOrEqual(
@@ -430,25 +430,25 @@ describe('the client tries again', () => {
       headers: { 'x-should-retry': _advice, ...rest },
       body,
     } = await cannedFrom(lasting);
-    proxy.taken();
+    proxy.recorded();
     proxy.answerNext({
       status: 409,
       headers: { ...rest, 'retry-after': '1' },
       body: body.replace('"retryable":false', '"retryable":true'),
     });
     expect((await client.agent.runs.retrieve(runId)).run_id).toBe(runId);
-    expect(proxy.taken().map(({ status }) => status)).toEqual([409, 200]);
+    expect(proxy.recorded().map(({ status }) => status)).toEqual([409, 200]);
   });
 
   it('never after a conflict that stays', async () => {
     const client = clientOf(proxy.url, service.adminKey, { maxRetries: 5 });
     const headers = { 'Idempotency-Key': randomUUID() };
     await client.agent.run({ prompt: 'one' }, { headers });
-    proxy.taken();
+    proxy.recorded();
     const refusal = await refusalOf(client.agent.run({ prompt: 'another' }, { headers }));
     expect(refusal).toBeInstanceOf(ConflictError);
     expect(refusal.headers?.get('x-should-retry')).toBe('false');
     expect(refusal.error).toMatchObject({ retryable: false });
-    expect(proxy.taken().map(({ status }) => status)).toEqual([409]);
+    expect(proxy.recorded().map(({ status }) => status)).toEqual([409]);
   });
 });

@@ -43,7 +43,7 @@ afterAll(async () => {
 
 interface Artifact {
   artifact_uid: string;
-  data: { filename?: string };
+  data: { filename?: string; note?: string };
 }
 
 async function ended(runId: string, state?: string): Promise<{ diffs: Map<string, Artifact>; said: string[] }> {
@@ -144,6 +144,9 @@ describe('the changes of a run', () => {
       const workspace = join(service.dataDir, 'runs', runId, 'workspace');
       expect(await applied('app', diffs.get('app.diff') as Artifact)).toBe(treeOf(join(workspace, 'app')));
       expect(said).toContain('the changes in app are in artifacts/app.diff');
+      const note = /^The word of the run, not of the service: compared inside its sandbox, .*\n/;
+      expect((await contentOf(diffs.get('app.diff') as Artifact)).toString('latin1')).toMatch(note);
+      expect(`${diffs.get('app.diff')?.data.note}\n`).toMatch(note);
       expect(existsSync(join(workspace, 'app/.git/millwright.index'))).toBe(false);
       expect(
         execFileSync(

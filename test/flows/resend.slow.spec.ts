@@ -2,6 +2,7 @@
  * Stored bytes that are delivered again, over real HTTP and on every database: judged by what is served now, never a
  * duplicate, counted and written down. spec: Webhook delivery; contract §4, §5.
  */
+import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,6 +29,7 @@ const WEBHOOKS = [
   'refused',
   'waiting',
   'pruned',
+  'captured',
 ] as const;
 type Slug = (typeof WEBHOOKS)[number];
 const server = await postgresServer();
@@ -126,7 +128,9 @@ function flows(prepare: () => Promise<Prepared>): void {
       webhooks: Object.fromEntries(
         WEBHOOKS.map((slug) => [
           slug,
-          { secretName: slug === 'waiting' ? 'other-token' : 'hook-token', deliveryIdHeader: 'X-Shop-Id' },
+          slug === 'captured'
+            ? { authMode: 'signature', signatureScheme: 'github', secretName: 'hook-token', replayProtection: 'body' }
+            : { secretName: slug === 'waiting' ? 'other-token' : 'hook-token', deliveryIdHeader: 'X-Shop-Id' },
         ]),
       ),
       automations: { triage: { webhooks: WEBHOOKS }, picky: { webhooks: ['edited'], payload: { kind: ['none'] } } },
@@ -198,6 +202,23 @@ function flows(prepare: () => Promise<Prepared>): void {
     );
     return { ...tree, webhooks };
   };
+
+  it('is none that a captured request is, where the body is protected: that one is a Duplicate for ever', async () => {
+    const body = '{"captured": true}';
+    const signature = `sha256=${createHmac('sha256', TOKEN).update(body).digest('hex')}`;
+    const captured = (id: string): Promise<Delivery> =>
+      sent('captured', body, { 'X-Hub-Signature-256': signature, 'X-GitHub-Delivery': id });
+    const first = await captured('true');
+    expect(first.outcome).toBe('Accepted');
+    expect((await captured('true')).outcome).toBe('Duplicate'); // what the provider redelivers
+    expect((await captured('forged-1')).outcome).toBe('Duplicate');
+    for (const n of [1, 2]) {
+      const again = (await resend('captured', first.entry_id)).body as unknown as Delivery;
+      expect(again).toMatchObject({ outcome: 'Accepted', delivery_id: `resend:${first.entry_id}:${n}` });
+      expect(again.started).toHaveLength(1);
+    }
+    expect((await captured('forged-2')).outcome).toBe('Duplicate');
+  });
 
   it('is a new delivery with the same bytes, a run of its own, and its own place in the log', async () => {
     const first = await sent('orders', '{ "kind":\n"new" }', { 'X-Shop-Id': 'order-1' });

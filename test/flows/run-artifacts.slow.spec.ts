@@ -201,7 +201,10 @@ describe('a secret of the run', () => {
   const VALUE = 'artifact-secret-4711';
 
   it('is in no file that is kept, in no form, and not in a name', async () => {
-    await service.api('PUT', '/secrets/DEPLOY_TOKEN', { value: VALUE, grants: { uses: ['run'], factories: [ours] } });
+    await service.api('PUT', '/secrets/DEPLOY_TOKEN', {
+      value: VALUE,
+      grants: { uses: ['run'], runs: '*', factories: [ours] },
+    });
     const { names, said } = await artifactsOf(
       'echo "token: $DEPLOY_TOKEN" >plain; printf %s "$DEPLOY_TOKEN" | base64 >encoded; printf ' +
         '"\\377\\000%s\\377" "$DEPLOY_TOKEN" >binary; echo x >"$DEPLOY_TOKEN"; echo fine >fine',

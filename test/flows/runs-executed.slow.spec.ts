@@ -164,7 +164,7 @@ describe('a follow-up to a run that cannot be set up', () => {
       (
         await service.api('PUT', `/factory/${uid}/secrets/MENDED_LATER`, {
           value: 'long-enough-value',
-          grants: { uses: ['run'] },
+          grants: { uses: ['run'], runs: '*' },
         })
       ).status,
     ).toBe(200);
@@ -441,7 +441,10 @@ describe('a secret in a run', () => {
 
   it('is a variable of the agent and never in its log', async () => {
     const uid = await factoryWith('secrets');
-    await service.api('PUT', '/secrets/DEPLOY_TOKEN', { value: VALUE, grants: { uses: ['run'], factories: [uid] } });
+    await service.api('PUT', '/secrets/DEPLOY_TOKEN', {
+      value: VALUE,
+      grants: { uses: ['run'], runs: '*', factories: [uid] },
+    });
     const script =
       'test "$DEPLOY_TOKEN" = "run-secret-""value-4711" && echo "right"; echo "it is $DEPLOY_TOKEN"; printf %s ' +
       '"$DEPLOY_TOKEN" | cut -c1-10; printf run-secret-; sleep 0.3; echo value-4711';
@@ -456,7 +459,7 @@ describe('a secret in a run', () => {
 
   it('that is too short to be kept out of the log starts nothing, and says so', async () => {
     const uid = await factoryWith('short');
-    await service.api('PUT', '/secrets/SHORT_PIN', { value: '1234567', grants: { uses: ['run'] } });
+    await service.api('PUT', '/secrets/SHORT_PIN', { value: '1234567', grants: { uses: ['run'], runs: '*' } });
     const run = await runIn(
       service,
       await started('echo "it is $SHORT_PIN"', { factory_uid: uid, config: { secrets: [{ name: 'SHORT_PIN' }] } }),
@@ -466,17 +469,38 @@ describe('a secret in a run', () => {
     expect(JSON.stringify([run, await eventsOf(String(run['run_id'])), service.logged])).not.toContain('1234567');
   });
 
+  it('that together with others is too long to be kept out of the log starts nothing, and says so', async () => {
+    const names = ['LONG_A', 'LONG_B', 'LONG_C', 'LONG_D', 'LONG_E'];
+    for (const name of names)
+      await service.api('PUT', `/secrets/${name}`, { value: name.repeat(2_700), grants: { uses: ['run'] } });
+    const repository = git.createRepository('too-long');
+    const said = names.map((name) => `{name: ${name}}`).join(', ');
+    repository.commit({ 'factory.yaml': `agentDefaults: {secrets: [${said}]}\n` });
+    const uid = await service.factory('too-long', { kind: 'git', url: git.urlOf('too-long'), branch: 'main' });
+    const run = await runIn(service, await started('echo ran', { factory_uid: uid }), ...ENDED);
+    expect(run).toMatchObject({
+      state: 'FAILED',
+      status_message: {
+        error_code: 'environment_setup_failed',
+        message: expect.stringMatching(/have 81000 bytes together, and at most 65536 .* name fewer secrets/),
+      },
+    });
+    expect(JSON.stringify([run, await eventsOf(String(run['run_id'])), service.logged])).not.toContain('LONG_ALONG_A');
+  });
+
   it.each([
+    ['only a request names, and is for what files name', 'OF_FILES', { uses: ['run'] }],
+    ['is for one automation only', 'OF_ONE', { uses: ['run'], runs: ['automation/triage'] }],
     ['is not granted for runs', 'WEBHOOK_ONLY', { uses: ['webhook'] }],
-    ['is not granted to the factory', 'ELSEWHERE', { uses: ['run'], factories: [] }],
+    ['is not granted to the factory', 'ELSEWHERE', { uses: ['run'], runs: '*', factories: [] }],
     ['has no value', 'UNSET_ONE', undefined],
     ['does not exist', 'NO_SUCH', undefined],
-    ['is named like a variable of the loader', 'LD_PRELOAD', { uses: ['run'] }],
-    ['is named like no variable', 'lower-case', { uses: ['run'] }],
+    ['is named like a variable of the loader', 'LD_PRELOAD', { uses: ['run'], runs: '*' }],
+    ['is named like no variable', 'lower-case', { uses: ['run'], runs: '*' }],
   ])('that %s starts nothing, with one and the same message', async (_what, name, grants) => {
     const uid = await factoryWith(`refused-${name.toLowerCase().replaceAll('_', '-')}`);
     if (grants !== undefined) await service.api('PUT', `/secrets/${name}`, { value: VALUE, grants });
-    if (name === 'UNSET_ONE') await service.api('PUT', `/secrets/${name}`, { grants: { uses: ['run'] } });
+    if (name === 'UNSET_ONE') await service.api('PUT', `/secrets/${name}`, { grants: { uses: ['run'], runs: '*' } });
     const run = await runIn(
       service,
       await started('echo ran', { factory_uid: uid, config: { secrets: [{ name }] } }),
@@ -488,7 +512,8 @@ describe('a secret in a run', () => {
         error_code: 'environment_setup_failed',
         message:
           `the secret ${name} cannot be given to this run: it must exist, be granted for runs and be named like ` +
-          'an environment variable',
+          'an environment variable, and a file of the factory must name it for this run (its automation, its ' +
+          'environment or factory.yaml), unless it is granted to requests too (grants.runs)',
       },
     });
     expect(outputOf(await eventsOf(String(run['run_id'])))).not.toContain('ran');

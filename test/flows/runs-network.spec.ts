@@ -97,6 +97,19 @@ const FACTORY = { webhooks: { orders: { secretName: 'bearer' } }, automations: {
     expect(status).toContain(`egress denied 127.0.0.1:${servicePort}: `);
   });
 
+  it('is told first and last in its log: what it reaches and why, and how much went where', async () => {
+    const { body } = await mill.api('POST', '/agent/runs', { prompt: 'x' });
+    await said(mill, String(body['run_id']));
+    const log = await mill.api('GET', `/agent/runs/${String(body['run_id'])}/events?limit=1000`);
+    const texts = (log.body['events'] as { event_type: string; payload: { text?: string } }[])
+      .filter(({ event_type: type }) => type === 'status')
+      .flatMap(({ payload }) => payload.text ?? []);
+    expect(texts[0]).toBe(`network: this run reaches 127.0.0.1:${namedPort} (operator list)`);
+    expect(texts.at(-1)).toMatch(
+      new RegExp(`^network: 127\\.0\\.0\\.1:${namedPort} sent 0 bytes, received \\d+ \\(\\d connections?\\)$`),
+    );
+  });
+
   it('is nothing for a run that a delivery started: no model and no repository is configured', async () => {
     expect((await deliver(mill.ingressUrl('shop', 'orders'), TOKEN)).status).toBe(202);
     const { stdout } = await said(mill, await startedByDelivery(mill));

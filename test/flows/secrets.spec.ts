@@ -100,12 +100,30 @@ describe('a secret', () => {
     [{ grants: { factories: ['fac_00000000000000000000000000'] } }, '/grants/factories/0'],
     [{ grants: { uses: ['everything'] } }, '/grants/uses/0'],
     [{ grants: { factories: 'all' } }, '/grants/factories'],
+    [{ grants: { runs: 'all' } }, '/grants/runs'],
+    [{ grants: { hosts: ['https://git.example'] } }, '/grants/hosts/0'],
+    [{ grants: { hosts: 'git.example' } }, '/grants/hosts'],
+    [{ grants: { runs: ['triage'] } }, '/grants/runs/0'],
     [{ grants: [] }, '/grants'],
   ])('is not made of %j', async (body, pointer) => {
     const answer = await put('malformed', body);
     expect(answer.status).toBe(400);
     expect((answer.body['errors'] as { pointer: string }[]).some((error) => error.pointer === pointer)).toBe(true);
     expect((await service.api('GET', '/secrets/malformed')).status).toBe(404);
+  });
+
+  it('that runs may use has at most 16 KiB; a longer one may be for something else', async () => {
+    const long = { value: 'x'.repeat(16_385) };
+    const answer = await put('LONG_ONE', { ...long, grants: { uses: ['git', 'run'] } });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { errors: [{ pointer: '/value', message: expect.stringContaining('at most 16384 bytes') }] },
+    });
+    expect(JSON.stringify(answer.body)).not.toContain('xxx');
+    expect((await put('LONG_ONE', { ...long, grants: { uses: ['git'] } })).status).toBe(200);
+    await put('LONG_ONE', { grants: { uses: ['run'] } });
+    expect((await put('LONG_ONE', long)).status).toBe(400); // what it is granted for counts, said now or before
+    expect((await put('LONG_ONE', { value: 'x'.repeat(16_384) })).status).toBe(200);
   });
 
   it('that does not exist is 404 to look at and to delete', async () => {

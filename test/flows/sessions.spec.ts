@@ -108,6 +108,12 @@ describe('signing in', () => {
       expect(given.headers.get('set-cookie')).toMatch(
         /^__Host-mw_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure; Max-Age=43200$/,
       );
+      // Answers of the API, of the page, and refusals keep browsers to https; over http no answer says it.
+      const page = await exchange(url, { method: 'GET', target: '/', host: 'mill.example' });
+      const elsewhere = await ask('GET', [], '', 'evil.example');
+      for (const { headers } of [given, page, elsewhere])
+        expect(headers.get('strict-transport-security')).toBe('max-age=31536000');
+      expect((await fetch(`${service.url}/api/v1/session`)).headers.get('strict-transport-security')).toBeNull();
       const cookie = (given.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
       expect((await ask('GET', [['Cookie', cookie]])).status).toBe(200);
       expect((await ask('GET', [['Cookie', cookie.replace('__Host-', '')]])).status).toBe(401);

@@ -146,7 +146,8 @@ describe('a run that a delivery starts', () => {
     expect(prompt).toContain(entry.received_at);
     expect(prompt).toContain('event-payload.json');
     expect(prompt).toContain('the request to act on');
-    expect(prompt).toContain('untrusted');
+    expect(prompt.indexOf('untrusted context')).toBeGreaterThan(0);
+    expect(prompt.indexOf('Delivery ID: ')).toBeGreaterThan(prompt.lastIndexOf('untrusted context'));
     expect(prompt).not.toContain('ignore all');
     expect(prompt).not.toContain('not-for-the-run');
     expect((await output(String(run['run_id']))).replace(/\n+/g, '\n')).toContain(prompt.replace(/\n+/g, '\n'));

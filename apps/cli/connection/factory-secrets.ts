@@ -1,5 +1,5 @@
 /** Secrets that a factory of a server may use, for `validate --server`. contract §2, §11. */
-import type { KnownFacts, SecretFacts } from '#definitions';
+import type { KnownFacts, RunGrant, SecretFacts } from '#definitions';
 import type { Secret } from '#client';
 import { connect } from './api.ts';
 import { CommandError, type CliIo } from '../command.ts';
@@ -15,8 +15,8 @@ export async function secretsOfServer(
 ): Promise<KnownFacts> {
   const api = connect({ server, keyFile }, { ...io, environment: io.environment ?? {} } as CliIo);
   const factory = await findFactory(api, named);
-  const own = await all(api.factories.secrets.list(factory.uid, { limit: PAGE_SIZE_MAX })).catch(tellWay);
-  const team = await all(api.secrets.list({ limit: PAGE_SIZE_MAX })).catch(tellWay);
+  const own = await all(api.factories.secrets.list(factory.uid, { limit: PAGE_SIZE_MAX })).catch(rethrowWithReason);
+  const team = await all(api.secrets.list({ limit: PAGE_SIZE_MAX })).catch(rethrowWithReason);
   const granted = (use: 'webhook' | 'run'): Secret[] =>
     [...team, ...own].filter(
       ({ owner, grants: { factories, uses } }) =>
@@ -24,11 +24,16 @@ export async function secretsOfServer(
     );
   // A factory's own secret comes before the team's of the same name.
   const webhookSecrets = new Map<string, SecretFacts>(granted('webhook').map(({ name, set }) => [name, { name, set }]));
-  return { webhookSecrets, runSecrets: new Set(granted('run').map(({ name }) => name)) };
+  const runSecrets = granted('run');
+  return {
+    webhookSecrets,
+    runSecrets: new Set(runSecrets.map(({ name }) => name)),
+    runGrants: new Map(runSecrets.map(({ name, grants }) => [name, (grants.runs ?? 'files') as RunGrant])),
+  };
 }
 
 /** Names that this key may not read would appear as missing. */
-function tellWay(cause: unknown): never {
+function rethrowWithReason(cause: unknown): never {
   if (!(cause instanceof CommandError) || cause.code !== EXIT.usage) throw cause;
   throw new CommandError(`the secrets cannot be listed: ${cause.message}`, EXIT.usage, [], { cause });
 }

@@ -1,7 +1,7 @@
 /** How a plan is printed in every format. contract §11.2 (--format). */
 import { appendFile } from 'node:fs/promises';
 import type { Change as ChangeItem, Diagnostic } from '#contracts';
-import { isDefinitionPath, type TreeFile, type UnrunCheck } from '#definitions';
+import { isDefinitionPath, type Advice, type TreeFile, type UnrunCheck } from '#definitions';
 import {
   detailLines,
   headlineOf,
@@ -30,6 +30,8 @@ export interface PrintablePlan {
   reason: string | null;
   message: string | null;
   problems: Diagnostic[];
+  /** Absent: a server that gives none. */
+  advice?: Advice[];
   changes: PrintableChange[];
   held: PrintableChange[];
   plan: string | null;

@@ -117,7 +117,7 @@ function runGit(folder: string, args: readonly string[], input: string): Promise
  * Problems of files that changed, and further ones that were not there before: what a change breaks elsewhere is its
  * problem too.
  */
-export function broughtProblems(
+export function introducedProblems(
   now: readonly Problem[],
   before: readonly Problem[],
   changed: ReadonlySet<string>,

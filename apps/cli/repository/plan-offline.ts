@@ -4,6 +4,7 @@ import {
   hasErrors,
   isDefinitionPath,
   readDefinitions,
+  replayAdvice,
   type Definitions,
   type KnownFacts,
   type Problem,
@@ -65,6 +66,7 @@ export async function planSince(folder: string, reference: string, files: readon
       reason: ending.reason ?? null,
       message: ending.message ?? null,
       problems: checked.problems.map(toDiagnostic),
+      advice: replayAdvice(checked.definitions.webhooks),
       changes: planned.changes.map((change) => ({
         ...withoutUid(change),
         ...runSecretItems(runSecretsOf(checked.definitions, change)),

@@ -52,7 +52,7 @@ export async function follow({ api, output, io }: Calling, runId: string): Promi
     // The state first: what is written before the end is then read before we stop.
     const run = await retryDuringOutage(() => api.agent.runs.retrieve(runId), runId);
     const exit = EXITS[run.state];
-    if (exit === undefined && run.state !== shown) printer.tell(run.state);
+    if (exit === undefined && run.state !== shown) printer.printState(run.state);
     shown = run.state;
     for (
       let page: RunEvent[] = [];
@@ -68,7 +68,7 @@ export async function follow({ api, output, io }: Calling, runId: string): Promi
     }
     printer.end();
     // of one that waited there may be no event
-    if (printer.state !== run.state) printer.tell(run.state, run.status_message?.message);
+    if (printer.state !== run.state) printer.printState(run.state, run.status_message?.message);
     output.result(run, () => undefined);
     return exit;
   }
@@ -85,9 +85,9 @@ async function changesOf(api: Api, runId: string): Promise<Change[]> {
   const { events } = await api.agent.runs.timeline(runId);
   return events.flatMap(({ event_type: type, occurred_at: at, payload }, index): Change[] => {
     const [state, end, words] = [STATES[type], ENDS[type], WORDS[type]];
-    if (state !== undefined) return [{ at, print: (printer) => printer.tell(state) }];
+    if (state !== undefined) return [{ at, print: (printer) => printer.printState(state) }];
     if (end !== undefined && index === events.length - 1)
-      return [{ at: LAST, print: (printer) => (printer.state === end ? undefined : printer.tell(end)) }];
+      return [{ at: LAST, print: (printer) => (printer.state === end ? undefined : printer.printState(end)) }];
     return words === undefined ? [] : [{ at, print: (printer) => printer.note(words(payload ?? {})) }];
   });
 }

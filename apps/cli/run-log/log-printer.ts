@@ -53,7 +53,7 @@ export class LogPrinter {
   }
 
   /** Prints a change of state that no event reports. */
-  tell(state: string, message?: string): void {
+  printState(state: string, message?: string): void {
     this.change({ state, message });
     this.state = state;
   }
@@ -119,7 +119,7 @@ export class LogPrinter {
 
   private change({ state, message, text }: Payload): void {
     const words = [state, message ?? text].filter((word) => word !== undefined);
-    if (state !== undefined && state in ENDS) this.tellUsage();
+    if (state !== undefined && state in ENDS) this.printUsage();
     const isWarning = text !== undefined && /\bNOT\b/.test(text); // the service says so of what is missing
     this.remark({
       text: words.length === 0 ? 'status' : words.join(': '),
@@ -127,7 +127,7 @@ export class LogPrinter {
     });
   }
 
-  private tellUsage(): void {
+  private printUsage(): void {
     const line = this.usage && toUsageLine(this.usage);
     if (line !== undefined) this.remark({ text: line, colour: 'dim' });
     this.usage = undefined;

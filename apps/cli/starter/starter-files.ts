@@ -70,6 +70,10 @@ description: What comes in, and what agents make of it.
 
 const WEBHOOK = `# Senders prove themselves with "Authorization: Bearer <value of the secret>".
 authMode: token
+# A provider that signs its requests, and no time with them, is told apart from whoever has captured one:
+# authMode: signature
+# signatureScheme: github
+# replayProtection: body
 # A managed secret of the server: named here, never written here.
 secretName: builds-token
 description: Finished builds, one JSON object for each.

@@ -24,12 +24,12 @@ export const explain = apiVerb({
           '`millwright deliveries` prints it (ENTRY)',
       );
     const answer = await api.explanations.retrieve(id.toLowerCase());
-    output.result(answer, () => tell(answer, output));
+    output.result(answer, () => print(answer, output));
     return EXIT.ok;
   },
 });
 
-function tell(told: Explanation, output: Output): void {
+function print(told: Explanation, output: Output): void {
   const { run, delivery, automations, revision } = told;
   const say = (text: string, depth: number, colour?: Colour): void =>
     folded(text, depth).forEach((line) => output.line(line, colour));
@@ -127,6 +127,7 @@ const RESULTS: Readonly<Record<Exclude<ExplainedAutomation['result'], 'fired' | 
   disabled: 'it was disabled',
   'not-selected': 'none of its triggers names the webhook',
   'filter-unreadable': 'its stored filter cannot be used',
+  'filter-budget': 'the filters before its own took all the time that there is for one delivery',
   busy: 'another run of its concurrency group was open',
 };
 

@@ -111,6 +111,18 @@ describe('plan --changed-since', () => {
     expect(shown.changes[0]?.run_secrets?.[1]).toEqual({ name: 'NPM_TOKEN', expose: 'env' });
   });
 
+  it('gives advice besides, which fails nothing, not even strictly', async () => {
+    put('f/webhooks/forge.yaml', 'authMode: signature\nsignatureScheme: github\nsecretName: y\n');
+    const { code, out, err } = await plan(['--strict']);
+    expect([code, out.includes('forge.yaml')]).toEqual([2, true]);
+    expect(err).toContain('advice: webhooks/forge.yaml: github signs no time');
+    put(
+      'f/webhooks/forge.yaml',
+      'authMode: signature\nsignatureScheme: github\nsecretName: y\nreplayProtection: body\n',
+    );
+    expect((await plan([])).err).not.toContain('advice');
+  });
+
   it('names problems as `validate` does, and ends with 1', async () => {
     put('f/webhooks/orders.yaml', 'secretname: x\n');
     expect(await plan([])).toMatchObject({

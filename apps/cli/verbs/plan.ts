@@ -154,7 +154,8 @@ function exitOf(plan: PrintablePlan, isStrict: boolean): number {
 }
 
 function remark(slug: string, plan: PrintablePlan, output: Output): void {
-  const { problems, valid, ending, reason, message, plan: digest } = plan;
+  const { problems, advice, valid, ending, reason, message, plan: digest } = plan;
+  for (const { path, message: words } of advice ?? []) output.note(`advice: ${path}: ${words}`);
   const isRefused = !valid && ending === 'blocked';
   if (!valid)
     output.note(

@@ -40,11 +40,9 @@ async function secrets(argv: string[], options: CallOptions = {}): Promise<Call>
 /** The text that the service holds. */
 async function stored(name: string): Promise<string> {
   const masterKey = readKeyFile(join(test.dataDir, 'master-key'), { create: false, variable: 'none' });
-  const value = await new SecretReader(new SecretStore(test.service.database), new Vault(masterKey)).value(
-    factoryUid,
-    name,
-    'webhook',
-  );
+  const value = await new SecretReader(new SecretStore(test.service.database), new Vault(masterKey), {
+    newId: () => 'unused',
+  }).value(factoryUid, name, 'webhook');
   return Buffer.from(value ?? []).toString('utf8');
 }
 
@@ -160,15 +158,27 @@ describe('millwright secrets grant', () => {
       code: 0,
       out: 'granted: for webhook, run in all factories\n',
     });
+    expect(await secrets(['grant', 'granted', '--runs', 'automation/triage,environment/build'])).toMatchObject({
+      code: 0,
+      out: 'granted: for webhook, run (automation/triage environment/build) in all factories\n',
+    });
     expect((await test.api('GET', '/secrets/granted')).body).toMatchObject({
       version: 1,
-      grants: { factories: '*', uses: ['webhook', 'run'] },
+      grants: { factories: '*', uses: ['webhook', 'run'], runs: ['automation/triage', 'environment/build'] },
     });
+    expect((await secrets(['grant', 'granted', '--runs', '*'])).out).toContain('run (requests too)');
+    expect((await secrets(['grant', 'granted', '--hosts', 'git.example,*.example:8443'])).out).toContain(
+      ', to git.example, *.example:8443\n',
+    );
+    expect((await secrets(['grant', 'granted', '--hosts', '*'])).out).toContain(', to any host');
+    expect((await secrets(['grant', 'granted', '--hosts', 'first'])).out).not.toContain(', to');
+    expect((await secrets(['grant', 'granted', '--runs', 'files'])).out).toContain('for webhook, run in');
   });
 
   it.each<[argv: string[], code: number, message: string]>([
-    [['grant', 'granted'], 64, 'say --uses, --factories or both'],
+    [['grant', 'granted'], 64, 'say --uses, --factories, --runs or --hosts'],
     [['grant', 'granted', '--uses', 'webhook,everything'], 64, '--uses takes webhook, run, git, forge'],
+    [['grant', 'granted', '--runs', 'triage'], 64, '--runs takes files, * or automation/NAME'],
     [['grant', 'granted', '--factories', 'nope'], 64, 'there is no factory nope'],
     [['grant', 'granted', '--factories', '*', '--factory', 'shop'], 64, 'cannot be given with --factory'],
     [['grant', 'mistyped', '--uses', 'run'], 64, 'the secret was not found'],

@@ -3,6 +3,7 @@
  * come out. contract §2.
  */
 import type { Secret, SecretPut } from '#client';
+import { RUN_GRANT_ENTRY } from '#definitions';
 import { apiVerb, type Calling } from '../connection/api.ts';
 import { CommandError, group, UsageError, type OptionSpecs } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -94,7 +95,11 @@ const grant = apiVerb({
   name: 'secrets grant',
   arguments: 'NAME',
   summary: 'Says which factories may use a secret, and for what.',
-  details: ['What is not named stays as it is.'],
+  details: [
+    'What is not named stays as it is. Of runs, those get it for which a file of the factory names it; with --runs ' +
+      '"*" also those',
+    'whose request does, so that whoever may start runs can read it; with a list only runs of these definitions.',
+  ],
   positionals: [1, 1],
   options: {
     uses: { type: 'string', value: USES.join(','), help: 'what it may be used for, separated by commas' },
@@ -103,11 +108,22 @@ const grant = apiVerb({
       value: '*|FACTORY,…',
       help: 'who may use it: * for all, or slugs and UIDs separated by commas',
     },
+    runs: {
+      type: 'string',
+      value: 'files|*|DEFINITION,…',
+      help: 'which runs: files (unless said), * or automation/NAME and environment/NAME, separated by commas',
+    },
+    hosts: {
+      type: 'string',
+      value: 'HOST,…|first|*',
+      help: 'where its value may go: hosts separated by commas, first (the one it is sent to next) or * for any',
+    },
     ...OWNER,
   },
-  async run({ values: { uses, factories, factory }, positionals }, calling) {
+  async run({ values: { uses, factories, runs, hosts, factory }, positionals }, calling) {
     const name = nameOf(positionals);
-    if (uses === undefined && factories === undefined) throw new UsageError('say --uses, --factories or both');
+    if ((uses ?? factories ?? runs ?? hosts) === undefined)
+      throw new UsageError('say --uses, --factories, --runs or --hosts');
     if (factory !== undefined && factories !== undefined)
       throw new UsageError(
         "a factory's own secret is for that factory only: --factories cannot be given with --factory",
@@ -116,11 +132,13 @@ const grant = apiVerb({
     const grants = {
       ...(uses === undefined ? {} : { uses: usesOf(uses) }),
       ...(factories === undefined ? {} : { factories: await factoriesOf(calling, factories) }),
+      ...(runs === undefined ? {} : { runs: runsOf(runs) }),
+      ...(hosts === undefined ? {} : { hosts: hostsOf(hosts) }),
     };
     await secrets.retrieve(name); // a grant to a mistyped name would make a secret of that name
     const secret = await secrets.put(name, { grants });
     calling.output.result(secret, () =>
-      calling.output.line(`${secret.name}: for ${usesText(secret)} in ${factoriesText(secret)}`),
+      calling.output.line(`${secret.name}: for ${usesText(secret)} in ${factoriesText(secret)}${hostsText(secret)}`),
     );
     return EXIT.ok;
   },
@@ -195,6 +213,18 @@ async function factoriesOf({ api }: Calling, text: string): Promise<'*' | string
   return [...new Set(found.map(({ uid }) => uid))];
 }
 
+function runsOf(text: string): 'files' | '*' | string[] {
+  if (text === 'files' || text === '*') return text;
+  const entries = [...new Set(text.split(','))];
+  if (entries.every((entry) => RUN_GRANT_ENTRY.test(entry))) return entries;
+  throw new UsageError('--runs takes files, * or automation/NAME and environment/NAME, separated by commas');
+}
+
+function hostsOf(text: string): '*' | string[] | null {
+  if (text === 'first') return null;
+  return text === '*' ? text : text.split(',');
+}
+
 function usersOf({ used_by: users }: Pick<Secret, 'used_by'>): string {
   if (users.length === 0) return 'no webhook uses it yet';
   if (users.every(({ kind }) => kind === 'webhook'))
@@ -203,12 +233,25 @@ function usersOf({ used_by: users }: Pick<Secret, 'used_by'>): string {
 }
 
 function usesText({ grants }: Secret): string {
-  return grants.uses.length === 0 ? 'nothing' : grants.uses.join(', ');
+  const words = grants.uses.map((use) => (use === 'run' ? `run${runsText(grants.runs)}` : use));
+  return words.length === 0 ? 'nothing' : words.join(', ');
+}
+
+/** What is so unless somebody says otherwise is not said. */
+function runsText(runs: Secret['grants']['runs']): string {
+  if (runs === undefined || runs === 'files') return '';
+  return runs === '*' ? ' (requests too)' : ` (${runs.length === 0 ? 'no definition' : runs.join(' ')})`;
 }
 
 function factoriesText({ grants }: Secret): string {
   if (grants.factories === '*') return 'all factories';
   return grants.factories.length === 0 ? 'no factory' : grants.factories.join(', ');
+}
+
+function hostsText({ grants: { hosts } }: Secret): string {
+  if (hosts === undefined) return '';
+  if (hosts === '*') return ', to any host';
+  return hosts.length === 0 ? ', to no host' : `, to ${hosts.join(', ')}`;
 }
 
 function rowOf(secret: Secret): string[] {

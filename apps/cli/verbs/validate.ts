@@ -3,7 +3,7 @@ import { appendFile, readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkReferences, isDefinitionPath, readDefinitions, type KnownFacts, type SecretFacts } from '#definitions';
-import { broughtProblems, changedPaths, filesSince } from '../repository/changed-since.ts';
+import { introducedProblems, changedPaths, filesSince } from '../repository/changed-since.ts';
 import { CommandError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { readNamedFolder } from '../repository/folder.ts';
@@ -74,7 +74,7 @@ async function checkFolder(folder: string, known: KnownFacts, changedSince: stri
   const fileCount = files.filter(({ path }) => isDefinitionPath(path)).length;
   if (changedSince === undefined) return { problems, notRun, fileCount };
   const before = await filesSince(folder, changedSince);
-  const brought = broughtProblems(
+  const brought = introducedProblems(
     problems,
     checkReferences(readDefinitions(before), known).problems,
     changedPaths(files, before),

@@ -44,6 +44,11 @@ export const create = apiVerb({
     },
     'secret-name': { type: 'string', value: 'SECRET', help: 'managed secret to use, or to make' },
     'delivery-id-header': { type: 'string', value: 'HEADER', help: 'header whose value identifies a delivery' },
+    'replay-protection': {
+      type: 'string',
+      value: 'body',
+      help: 'body: a signed body is accepted once, whatever delivery ID it comes with; with --auth-mode signature',
+    },
     description: { type: 'string', value: 'TEXT', help: 'what it is for' },
     ...SECRET,
   },
@@ -55,6 +60,7 @@ export const create = apiVerb({
       signature_scheme: values['signature-scheme'],
       secret_name: values['secret-name'],
       delivery_id_header: values['delivery-id-header'],
+      replay_protection: values['replay-protection'] as WebhookCreate['replay_protection'],
       description: values.description,
       secret: await secretFrom(values['secret-file'], calling),
     };

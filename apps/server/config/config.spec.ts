@@ -15,6 +15,23 @@ function faultsOf(environment: Record<string, string | undefined>): readonly Con
 
 const KEY = `mw_${'a'.repeat(43)}`;
 
+describe('runs of one factory in a process', () => {
+  it.each([
+    { environment: {}, here: 3, all: undefined, why: 'one of four places is left to others' },
+    { environment: { MILLWRIGHT_RUN_CONCURRENCY: '10' }, here: 9, all: undefined, why: 'of however many' },
+    { environment: { MILLWRIGHT_RUN_CONCURRENCY: '1' }, here: undefined, all: undefined, why: 'one cannot be shared' },
+    {
+      environment: { MILLWRIGHT_RUNS_PER_FACTORY: '0' },
+      here: undefined,
+      all: undefined,
+      why: 'the operator wants none',
+    },
+    { environment: { MILLWRIGHT_RUNS_PER_FACTORY: '2' }, here: undefined, all: 2, why: 'the operator has set one' },
+  ])('are at most $here of its own and $all at all: $why', ({ environment, here, all }) => {
+    expect(readConfig(environment)).toMatchObject({ runsPerFactoryHereMax: here, runsPerFactoryMax: all });
+  });
+});
+
 describe('an empty environment', () => {
   it('is a configuration', () => {
     expect(readConfig({})).toEqual({
@@ -53,6 +70,7 @@ describe('an empty environment', () => {
       runCommand: undefined,
       runConcurrency: 4,
       runsPerFactoryMax: undefined,
+      runsPerFactoryHereMax: 3,
       runsPerAutomationMax: undefined,
       runTimeoutMs: 3_600_000,
       runTokensMax: undefined,

@@ -68,6 +68,8 @@ export interface Config {
   runConcurrency: number;
   /** Runs of one factory, and of one automation, worked on at once; undefined: as many as there are places. */
   runsPerFactoryMax?: number;
+  /** Of one factory in this process, where nothing else is said: it leaves a place to others. */
+  runsPerFactoryHereMax?: number;
   runsPerAutomationMax?: number;
   runTimeoutMs: number;
   /** The most that any run may use up, in tokens and in the currency of the prices; undefined: as much as it takes. */
@@ -167,6 +169,7 @@ function collect(read: Reader, fault: (variable: string, rule: string) => void):
   const port = integer('MILLWRIGHT_PORT', 8080, 0, 65_535);
   const tls = tlsFiles(read, fault);
   const allowHttp = flag('MILLWRIGHT_ALLOW_HTTP');
+  const runConcurrency = integer('MILLWRIGHT_RUN_CONCURRENCY', 4, 0, 1_000);
   const origin = `${tls ? 'https' : 'http'}://${hostInUrl(host)}:${port}`;
   const publicUrl = baseUrl('MILLWRIGHT_PUBLIC_URL', read, origin, allowHttp, fault);
   if (publicUrl === origin && !allowHttp && tls === undefined && !isLoopback(new URL(origin).hostname)) {
@@ -202,8 +205,9 @@ function collect(read: Reader, fault: (variable: string, rule: string) => void):
     gitKnownHostsFile: read('MILLWRIGHT_GIT_KNOWN_HOSTS_FILE'),
     searchPath: read('PATH'),
     runCommand: runCommand(read, fault),
-    runConcurrency: integer('MILLWRIGHT_RUN_CONCURRENCY', 4, 0, 1_000),
+    runConcurrency,
     runsPerFactoryMax: bound(integer('MILLWRIGHT_RUNS_PER_FACTORY', 0, 0, 1_000)),
+    runsPerFactoryHereMax: read('MILLWRIGHT_RUNS_PER_FACTORY') === undefined ? allButOne(runConcurrency) : undefined,
     runsPerAutomationMax: bound(integer('MILLWRIGHT_RUNS_PER_AUTOMATION', 0, 0, 1_000)),
     runTokensMax: bound(integer('MILLWRIGHT_RUN_TOKENS_MAX', 0, 0, 999_999_999_999)),
     runCostMax: costMax(read, fault),
@@ -235,6 +239,11 @@ function collect(read: Reader, fault: (variable: string, rule: string) => void):
     auditRetentionDays: bound(integer('MILLWRIGHT_AUDIT_RETENTION_DAYS', 400, 0, 36_500)),
     diskReserveBytes: integer('MILLWRIGHT_DISK_RESERVE_MB', 256, 0, 1_000_000) * 1_048_576,
   };
+}
+
+/** Where there is but one place, everybody's turn comes when it is free. */
+function allButOne(places: number): number | undefined {
+  return places > 1 ? places - 1 : undefined;
 }
 
 function listenHost(read: Reader, fault: (variable: string, rule: string) => void): string {

@@ -123,7 +123,7 @@ const SERVICE_VARIABLES = [
   { name: 'MILLWRIGHT_RUN_CONCURRENCY', byDefault: '4', meaning: 'runs at once in this process; 0: none here' },
   {
     name: 'MILLWRIGHT_RUNS_PER_FACTORY',
-    byDefault: '0',
+    byDefault: 'in each process all places but one',
     meaning: 'runs at once of one factory, in all processes; 0: no bound',
   },
   {

@@ -118,7 +118,7 @@ async function startedInside(
       readOnly: builtInAgent.readOnly,
       harnessEnv: config.agentEnvironment,
       workspace,
-      sandbox: { ...found, hidden },
+      sandbox: { ...found, hidden: [...found.hidden, ...hidden] },
       prompt: '',
       deadlineMs: START_MS_MAX,
       onEvent: ({ text }) => (said = `${said}${text}`.slice(0, SAID_LENGTH_MAX)),

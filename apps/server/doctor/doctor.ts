@@ -25,7 +25,7 @@ export interface DoctorTarget {
   nowMs(): number;
 }
 
-type Check = (patient: DoctorTarget) => Remark[] | Promise<Remark[]>;
+type Check = (target: DoctorTarget) => Remark[] | Promise<Remark[]>;
 
 const CHECKS: Readonly<Record<string, Check>> = {
   node,

@@ -5,6 +5,8 @@ import { confinementProblem, isConfining, type ConfinementRequest } from '#isola
 import type { Config } from '../config/config.ts';
 import { findTools, STANDARD_PATH } from '../process/program.ts';
 import { missingGuarantees } from '../execution/executor.ts';
+import { describeQuotas, findProjectQuotas } from '../execution/workspace/project-quotas.ts';
+import { describeCgroups, findCgroups } from '../execution/sandbox/run-cgroups.ts';
 import type { DoctorTarget } from './doctor.ts';
 import { ok, problem, warning, type Remark } from './findings.ts';
 
@@ -42,10 +44,29 @@ export async function sandbox({ config, sandbox: detected }: DoctorTarget): Prom
         'a machine of its own)',
     ...others,
   ].join('; ');
-  if (missing.length === 0) return [ok(found.description)];
-  if (isConfining(found.guarantees)) return [warning(found.description, wayOut)];
-  return [unconfined(found.description, config, found.guarantees, wayOut)];
+  const bounds = [await boundsRemark(), await quotasRemark(config)];
+  if (missing.length === 0) return [ok(found.description), ...bounds];
+  if (isConfining(found.guarantees)) return [warning(found.description, wayOut), ...bounds];
+  return [unconfined(found.description, config, found.guarantees, wayOut), ...bounds];
 }
+
+/** Which bounds of a run the kernel enforces. */
+async function boundsRemark(): Promise<Remark> {
+  const place = await findCgroups();
+  const text = describeCgroups(place);
+  return place.ok && place.control.memory ? ok(text) : warning(text, CGROUP_WAY_OUT);
+}
+
+async function quotasRemark({ dataDir }: Config): Promise<Remark> {
+  const place = await findProjectQuotas(dataDir);
+  return place.ok ? ok(describeQuotas(place)) : warning(describeQuotas(place), QUOTA_WAY_OUT);
+}
+
+const QUOTA_WAY_OUT = 'put the data folder on ext4 or XFS mounted with prjquota, or on a volume of its own';
+
+const CGROUP_WAY_OUT =
+  'give the service a part of cgroup v2 (systemd: Delegate=memory pids in its unit; a container: a writable cgroup ' +
+  'namespace), or bound all of it with MemoryMax=';
 
 const NO_WALLS = { processes: false, files: false, network: false };
 

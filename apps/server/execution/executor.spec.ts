@@ -29,7 +29,7 @@ const ISOLATION: Isolation = {
   kind: 'memory',
   means: 'nothing runs',
   description: 'memory: nothing runs',
-  guarantees: { processes: true, files: true, network: true, loopback: true, uid: true },
+  guarantees: { processes: true, files: true, network: true, loopback: true, uid: true, calls: true },
 };
 
 /** Executions that end when the test says so, or when they are killed. */
@@ -175,7 +175,8 @@ describe('an executor', () => {
     executor.end(runId, { kind: 'exited', code: 0 });
     await becomes(runId, 'SUCCEEDED');
     expect(executor.calls).toEqual(['start', 'collect']);
-    expect(await textsOf(runId)).toEqual(['does its work\n', 'nothing is kept', 'SUCCEEDED']);
+    const reach = 'network: this run reaches nothing (operator: none)';
+    expect(await textsOf(runId)).toEqual([reach, 'does its work\n', 'nothing is kept', 'SUCCEEDED']);
   });
 
   it('kills politely what somebody cancels, and its run ends as cancelled', async () => {

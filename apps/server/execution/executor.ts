@@ -25,6 +25,8 @@ export interface Guarantees {
   loopback: boolean;
   /** Processes run as a user of their own. */
   uid: boolean;
+  /** The kernel answers only the system calls that runs need: no other networks, no namespaces, keyrings, io_uring. */
+  calls: boolean;
 }
 
 /** How the executions of one executor are isolated from what surrounds them. */
@@ -44,6 +46,7 @@ export function missingGuarantees(guarantees: Guarantees): string[] {
     [guarantees.files, 'a run can read what the service can read, its keys included'],
     [guarantees.network, 'the network cannot be taken away'],
     [guarantees.uid, 'runs have the user of the service'],
+    [guarantees.calls, 'system calls are not filtered'],
   ];
   return words.filter(([held]) => !held).map(([, missing]) => missing);
 }

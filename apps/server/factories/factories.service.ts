@@ -153,7 +153,7 @@ export class FactoryService {
   async sync(uid: string, wait: boolean, by: Caller): Promise<FactoryStatus> {
     await this.visible(uid, by.access);
     const generation = await this.loops.ask(uid, 'api', this.changedBy(by));
-    if (wait) await this.settled(uid, generation, by.access);
+    if (wait) await this.waitForPass(uid, generation, by.access);
     return { ...(await this.status(uid, by.access)), generation_requested: generation };
   }
 
@@ -213,7 +213,7 @@ export class FactoryService {
     return this.config.roles.has('sync') || (await this.replicas.living()).some(({ roles }) => roles.includes('sync'));
   }
 
-  private async settled(uid: string, generation: number, access: Access): Promise<void> {
+  private async waitForPass(uid: string, generation: number, access: Access): Promise<void> {
     if ((await this.loops.waitForGeneration(uid, generation, WAIT_MS_MAX)) !== undefined) return;
     await this.visible(uid, access); // deleted meanwhile?
     throw new RefusalError('resource_unavailable', 'the pass is not over yet; ask for the status later', {

@@ -25,7 +25,7 @@ const REVISION_CHARACTERS_MAX = 512;
 export class FactoryHistory {
   constructor(
     private readonly factories: FactoryStore,
-    private readonly told: EventStore,
+    private readonly eventStore: EventStore,
     private readonly revisions: RevisionStore,
     private readonly replicas: ReplicaStore,
   ) {}
@@ -36,7 +36,7 @@ export class FactoryHistory {
     const digest = queryDigest({ list: 'factory-events', factory: uid });
     const [before] = pageKeyOf(cursor, digest, ['string']) ?? [];
     const { page, pageInfo } = pageOf(
-      await this.told.list(uid, limit + 1, before as string | undefined),
+      await this.eventStore.list(uid, limit + 1, before as string | undefined),
       limit,
       digest,
       ({ id }) => [id],

@@ -44,7 +44,7 @@ export class BoundedWork {
   }
 
   /** Takes the steps, each of which is short and says its work; undefined once that was more than is left. */
-  async does<Result>(steps: Generator<number, Result>): Promise<Result | undefined> {
+  async run<Result>(steps: Generator<number, Result>): Promise<Result | undefined> {
     for (;;) {
       if (this.isSpent) return undefined;
       const step = steps.next();

@@ -51,7 +51,7 @@ export class FairSemaphore {
       return this.hold(act);
     }
     this.refuseBeyond(asker.keyId);
-    return this.ownTurn(asker).then(() => this.hold(act));
+    return this.enqueue(asker).then(() => this.hold(act));
   }
 
   private async hold<Result>(act: () => Promise<Result>): Promise<Result> {
@@ -78,7 +78,7 @@ export class FairSemaphore {
   }
 
   /** Settles when the turn begins. */
-  private ownTurn({ keyId, signal }: Acquirer): Promise<void> {
+  private enqueue({ keyId, signal }: Acquirer): Promise<void> {
     return new Promise((resolve, reject) => {
       const begin = (): void => {
         signal?.removeEventListener('abort', leave);

@@ -25,7 +25,7 @@ export class FilterReplayService {
     private readonly factories: FactoryStore,
     private readonly definitions: DefinitionStore,
     private readonly deliveries: DeliveryStore,
-    private readonly turns: FairSemaphore,
+    private readonly semaphore: FairSemaphore,
     @Optional() private readonly bounds: Partial<WorkBounds> = {},
   ) {}
 
@@ -45,7 +45,7 @@ export class FilterReplayService {
     const { live } = await this.definitions.webhookFacts(uid);
     const selected = [...new Set(request.webhook_uids ?? live.keys())].filter((each) => live.has(each)).sort();
     const limit = Math.min(request.limit ?? REPLAY_DELIVERIES_MAX, REPLAY_DELIVERIES_MAX);
-    const deliveries = await this.turns.acquire({ keyId: access.keyId, signal }, () =>
+    const deliveries = await this.semaphore.acquire({ keyId: access.keyId, signal }, () =>
       this.ask(filter, selected, limit, new BoundedWork(signal, this.bounds)),
     );
     const count = (wanted: Answered['result']): number => deliveries.filter(({ result }) => result === wanted).length;
@@ -83,7 +83,7 @@ export class FilterReplayService {
       received_at: toTime(entry.received_at),
     };
     const payload = await payloadWithin(work, entryId, this.deliveries);
-    const verdict = typeof payload === 'string' ? undefined : await work.does(filter.explainInSteps(payload.value));
+    const verdict = typeof payload === 'string' ? undefined : await work.run(filter.explainInSteps(payload.value));
     if (verdict === undefined) return { ...item, result: 'Undecided' };
     return {
       ...item,

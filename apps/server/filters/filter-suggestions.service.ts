@@ -32,7 +32,7 @@ export class FilterSuggestionService {
     private readonly factories: FactoryStore,
     private readonly definitions: DefinitionStore,
     private readonly deliveries: DeliveryStore,
-    private readonly turns: FairSemaphore,
+    private readonly semaphore: FairSemaphore,
     @Optional() private readonly bounds: Partial<WorkBounds> = {},
   ) {}
 
@@ -53,7 +53,7 @@ export class FilterSuggestionService {
     const entries = await Promise.all(takes.map((entryId) => liveEntry(this.deliveries, uid, entryId, live)));
     const others = await Promise.all((named ?? []).map((entryId) => liveEntry(this.deliveries, uid, entryId, live)));
     refuseWithoutPayload([...withoutPayload(entries, '/entry_ids'), ...withoutPayload(others, '/not_entry_ids')]);
-    return this.turns.acquire({ keyId: access.keyId, signal }, async () =>
+    return this.semaphore.acquire({ keyId: access.keyId, signal }, async () =>
       this.made({ takes, leaves: named ?? (await this.besides(entries)) }, new BoundedWork(signal, this.bounds)),
     );
   }
@@ -78,7 +78,7 @@ export class FilterSuggestionService {
     let left = surelyLeft.size;
     for (const entryId of others.filter((_, index) => !surelyLeft.has(index))) {
       const payload = await payloadWithin(work, entryId, this.deliveries);
-      const verdict = typeof payload === 'string' ? undefined : await work.does(filter.explainInSteps(payload.value));
+      const verdict = typeof payload === 'string' ? undefined : await work.run(filter.explainInSteps(payload.value));
       if (verdict?.passed === false) left += 1;
     }
     return {

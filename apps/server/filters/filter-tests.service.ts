@@ -30,7 +30,7 @@ export class FilterTestService {
     private readonly factories: FactoryStore,
     private readonly definitions: DefinitionStore,
     private readonly deliveries: DeliveryStore,
-    private readonly turns: FairSemaphore,
+    private readonly semaphore: FairSemaphore,
     @Optional() bounds: Partial<WorkBounds> = {},
   ) {
     // One payload and one filter, whose sizes are bounded: a test has an answer whatever work that is.
@@ -44,7 +44,7 @@ export class FilterTestService {
   async test(uid: string, request: FilterTestRequest, access: Access, signal: AbortSignal): Promise<FilterTestResult> {
     await visibleFactory(this.factories, uid, access);
     keepMembers(request, ['filter', 'payload', 'entry_id', 'webhook_uids']);
-    return this.turns.acquire({ keyId: access.keyId, signal }, () =>
+    return this.semaphore.acquire({ keyId: access.keyId, signal }, () =>
       this.tested(uid, request, new BoundedWork(signal, this.bounds)),
     );
   }
@@ -57,7 +57,7 @@ export class FilterTestService {
         ? { payload: request.payload as JsonValue }
         : await this.delivered(uid, request.entry_id, live);
     const webhookCheck = checkWebhook(request.webhook_uids, webhookUid, live);
-    const verdict = await work.does(filter.explainInSteps(payload));
+    const verdict = await work.run(filter.explainInSteps(payload));
     if (verdict === undefined) throw new Error('a test has no bound of its own');
     const payloadCheck = toPayloadCheck(verdict);
     return {

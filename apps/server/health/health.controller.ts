@@ -36,7 +36,7 @@ export class Readiness {
    * Version, roles, the processes beside it where the database tells; means of isolation and agents of this machine,
    * where runs are worked on: no paths, which are nobody's business but the operator's.
    */
-  async standing(isReachable: boolean): Promise<Record<string, unknown>> {
+  async status(isReachable: boolean): Promise<Record<string, unknown>> {
     const living = isReachable ? await this.replicas.living().catch(() => undefined) : undefined;
     return {
       version: programVersion(),
@@ -126,7 +126,7 @@ export class HealthController {
     if (!isReady) void reply.header('Retry-After', String(RETRY_AFTER_SECONDS));
     await reply.status(isReady ? 200 : 503).send({
       status: isReady ? 'ready' : 'not ready',
-      ...(isKnown ? { reasons, ...(await this.readiness.standing(isReachable)) } : {}),
+      ...(isKnown ? { reasons, ...(await this.readiness.status(isReachable)) } : {}),
     });
   }
 

@@ -4,6 +4,8 @@ import { connectRaw, requestHead } from '../../../test/support/network/raw-http.
 import { RefusalError } from './error-codes.ts';
 import { depthOf, parseJsonBodies } from './body.ts';
 import { beginRecord } from './requests.ts';
+import { Metrics } from '../process/metrics.ts';
+import { UnfinishedBodies } from './unfinished-bodies.ts';
 
 describe('the depth of JSON', () => {
   it.each([
@@ -29,7 +31,7 @@ it('a body that does not come is given up, and the client may try again', async 
   const refusals: unknown[] = [];
   const server = fastify();
   server.addHook('onRequest', async (request) => void beginRecord(request.raw, '192.0.2.1'));
-  parseJsonBodies(server, 20);
+  parseJsonBodies(server, new UnfinishedBodies(new Metrics()), 20);
   server.setErrorHandler((error, _request, reply) => {
     refusals.push(error);
     void reply.status(408).send('');

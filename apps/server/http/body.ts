@@ -6,11 +6,12 @@ import { createHash } from 'node:crypto';
 import { StandardSchemaValidationPipe } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { findJsonFault } from '#contracts';
-import { addressKeyOf, BODY_MS_MAX } from '#deliveries';
+import { BODY_MS_MAX } from '#deliveries';
 import { needsOf } from './access-guard.ts';
 import { invalidMembers, RefusalError } from './error-codes.ts';
 import { declaredLength, readRawBody, waitsForContinue, type RawBody } from './raw-bodies.ts';
 import { recordOf } from './requests.ts';
+import { BODY_RETRY_AFTER_SECONDS, type UnfinishedBodies } from './unfinished-bodies.ts';
 
 /** contract §3: larger ones hold up everybody else. */
 export const API_BODY_BYTES_MAX = 1_048_576;
@@ -28,10 +29,10 @@ const JSON_TYPE = /^application\/([a-z.+-]+\+)?json\s*(;|$)/i;
  * Replaces the framework's parsers: JSON whatever the charset parameter says, 415 for any other type, and our words for
  * what cannot be read.
  */
-export function parseJsonBodies(fastify: FastifyInstance, bodyMsMax = BODY_MS_MAX): void {
+export function parseJsonBodies(fastify: FastifyInstance, unfinished: UnfinishedBodies, bodyMsMax = BODY_MS_MAX): void {
   fastify.removeAllContentTypeParsers();
-  const budget = new BodyBudget();
-  fastify.addContentTypeParser('*', (request: FastifyRequest) => readJson(request, bodyMsMax, budget));
+  const limits = { bodyMsMax, budget: new BodyBudget(), unfinished };
+  fastify.addContentTypeParser('*', (request: FastifyRequest) => readJson(request, limits));
   fastify.addHook('preParsing', continueWhenAsked);
 }
 
@@ -41,11 +42,17 @@ async function continueWhenAsked(request: FastifyRequest, reply: FastifyReply, p
   return payload as never;
 }
 
-async function readJson(request: FastifyRequest, bodyMsMax: number, budget: BodyBudget): Promise<unknown> {
+interface BodyLimits {
+  bodyMsMax: number;
+  budget: BodyBudget;
+  unfinished: UnfinishedBodies;
+}
+
+async function readJson(request: FastifyRequest, limits: BodyLimits): Promise<unknown> {
   if (isEmpty(request) || needsOf(request).readsBodyItself) return undefined;
   if (!JSON_TYPE.test(request.headers['content-type'] ?? ''))
     throw new RefusalError('invalid_request', 'send the body as application/json', { status: 415 });
-  const bytes = await readBytes(request, bodyMsMax, budget);
+  const bytes = await readBytes(request, limits, bytesMaxOf(request));
   const record = recordOf(request.raw);
   record.bodyBytes = bytes.length;
   record.bodyHash = createHash('sha256').update(bytes).digest();
@@ -59,14 +66,15 @@ function isEmpty({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
 }
 
-async function readBytes(request: FastifyRequest, bodyMsMax: number, budget: BodyBudget): Promise<Buffer> {
-  const bytesMax = bytesMaxOf(request);
-  const { access, clientAddress } = recordOf(request.raw);
-  const giveBack = budget.take(
-    access?.keyId ?? addressKeyOf(clientAddress),
-    Math.min(declaredLength(request.raw) ?? bytesMax, bytesMax),
-  );
-  return wholeBody(await readRawBody(request.raw, bytesMax, bodyMsMax).finally(giveBack), bytesMax, bodyMsMax);
+/** Who has a key is told before anything is read; of all others is counted what they hold. */
+async function readBytes({ raw }: FastifyRequest, limits: BodyLimits, bytesMax: number): Promise<Buffer> {
+  const { budget, unfinished, bodyMsMax } = limits;
+  const { access, clientAddress } = recordOf(raw);
+  const bounds = { bytesMax, timeoutMs: bodyMsMax };
+  if (access === undefined)
+    return wholeBody(await readRawBody(raw, { ...bounds, unfinished, clientAddress }), bytesMax, bodyMsMax);
+  const giveBack = budget.take(access.keyId, Math.min(declaredLength(raw) ?? bytesMax, bytesMax));
+  return wholeBody(await readRawBody(raw, bounds).finally(giveBack), bytesMax, bodyMsMax);
 }
 
 function bytesMaxOf(request: FastifyRequest): number {
@@ -86,6 +94,10 @@ export function wholeBody(body: RawBody, bytesMax: number, bodyMsMax = BODY_MS_M
       throw new RefusalError('invalid_request', `the body did not come within ${Math.ceil(bodyMsMax / 1000)} seconds`, {
         status: 408,
         retryable: true,
+      });
+    case 'over-budget':
+      throw new RefusalError('resource_unavailable', 'too many bodies are being sent at once', {
+        retryAfterSeconds: BODY_RETRY_AFTER_SECONDS,
       });
     case 'aborted':
       throw new RefusalError('invalid_request', 'the body broke off');
@@ -173,7 +185,7 @@ function pointerOf(path: readonly unknown[] | undefined): string {
   return typeof pointer === 'string' ? pointer : '';
 }
 
-/** Of all keys together: what a small machine can spare. */
+/** Of all keys together, room that is taken before a body is read: what a small machine can spare. */
 export const BODIES_BYTES_MAX = 256 * 1_048_576;
 /** Of one key: eight bodies with attachments at once, so that no key takes the room of the others. */
 export const BODIES_BYTES_OF_KEY_MAX = 64 * 1_048_576;
@@ -183,12 +195,6 @@ const RETRY_AFTER_SECONDS = 1;
 export class BodyBudget {
   private taken = 0;
   private readonly takenByKey = new Map<string, number>();
-  private readonly sender: string;
-
-  /** `sender`: whom a key of this budget stands for, in words. */
-  constructor(sender = 'this API key') {
-    this.sender = sender;
-  }
 
   /**
    * Room for a body of at most so many bytes; to be given back when the body has been read. Throws 429 or 503 while
@@ -197,7 +203,7 @@ export class BodyBudget {
   take(keyId: string, bytes: number): () => void {
     const ofKey = this.takenByKey.get(keyId) ?? 0;
     if (ofKey + bytes > BODIES_BYTES_OF_KEY_MAX)
-      throw this.refusal(429, `${this.sender} sends too many large bodies at once`);
+      throw this.refusal(429, 'this API key sends too many large bodies at once');
     if (this.taken + bytes > BODIES_BYTES_MAX) throw this.refusal(503, 'too many large bodies are being sent at once');
     this.put(keyId, bytes);
     let isHeld = true;

@@ -77,6 +77,11 @@ export class ClientErrors {
     return this.answerInside(record, verdict === 'unclear' ? MALFORMED : FOREIGN_HOST);
   }
 
+  /** The answer to a request of which nobody can say where it ends; `record`: of a request of the API. */
+  answerToFraming(record: RequestRecord | undefined): ClosingAnswer {
+    return this.answerInside(record, MALFORMED);
+  }
+
   /**
    * Where nothing says whom the bytes were meant for, a sender of deliveries is answered: senders are promised constant
    * answers.

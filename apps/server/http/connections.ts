@@ -1,6 +1,6 @@
 /**
- * Sockets below the requests: answers that close them, requests that come one behind the other, silent and half-open
- * peers, clients that go away. contract §1.
+ * Sockets below the requests: answers that close them, silent and half-open peers, clients that go away, and how they
+ * end when the server does. contract §1, §5.11 (stops).
  */
 import type { IncomingMessage, ServerResponse, Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -158,11 +158,18 @@ export function closeSocket(socket: Socket, reason: string, { status, headers = 
   setTimeout(() => socket.destroy(), DRAIN_MS_MAX).unref();
 }
 
+/** A server that stops waits so long for a client that takes nothing of its answer, or sends nothing of its request. */
+export const STALLED_MS_MAX = 4_000;
+/** … and so long for any: a body that comes as slowly as it may is there by then. */
+export const STOP_MS_MAX = BODY_MS_MAX;
+
 /** What is known of one open socket. */
 interface Connection {
   /** What its latest request is or was answered with; undefined: nothing was asked yet. */
   latest: ServerResponse | undefined;
-  /** Whether it ends with the client's half. */
+  /** Whether its latest request is a delivery. */
+  isDelivery: boolean;
+  /** Whether it ends with the client's half, but for a delivery that is being answered. */
   isReaders: boolean;
 }
 
@@ -181,6 +188,7 @@ export class Connections {
     server.on(isEncrypted ? 'secureConnection' : 'connection', (socket: Socket) => this.connectionOf(socket));
     const close = server.close.bind(server);
     server.close = (done) => {
+      this.boundStop();
       for (const [socket, connection] of this.open) this.endSoon(socket, connection);
       return close(done);
     };
@@ -194,9 +202,12 @@ export class Connections {
     const connection = this.connectionOf(socket);
     const before = connection.latest;
     connection.latest = response;
+    connection.isDelivery = isDelivery;
     if (!isDelivery && !connection.isReaders) {
       connection.isReaders = true;
-      socket.once('end', () => socket.end());
+      socket.once('end', () => {
+        if (!connection.isDelivery) socket.end();
+      });
     }
     // A server that stops answers what has come and takes nothing more of the connection: else one busy sender would
     // hold it up.
@@ -212,10 +223,15 @@ export class Connections {
     return this.open.get(socket)?.latest;
   }
 
+  /** All that are open. */
+  sockets(): Iterable<Socket> {
+    return this.open.keys();
+  }
+
   private connectionOf(socket: Socket): Connection {
     let connection = this.open.get(socket);
     if (connection === undefined) {
-      connection = { latest: undefined, isReaders: false };
+      connection = { latest: undefined, isDelivery: false, isReaders: false };
       this.open.set(socket, connection);
       socket.once('close', () => this.open.delete(socket));
     }
@@ -230,26 +246,29 @@ export class Connections {
     else if (!latest.req.complete) socket.destroySoon(); // the rest of a body that was answered
   }
 
+  /** Whoever neither sends nor takes anything holds the stop up for a moment only, and nobody for long. */
+  private boundStop(): void {
+    this.server.timeout = STALLED_MS_MAX;
+    this.server.on('timeout', (socket: Socket) => {
+      if (this.waitsForClient(socket)) socket.destroy();
+    });
+    for (const socket of this.open.keys()) socket.setTimeout(STALLED_MS_MAX);
+    setTimeout(() => {
+      for (const socket of this.open.keys()) socket.destroy();
+    }, STOP_MS_MAX).unref();
+  }
+
+  /** Whether it is the client's turn to do something: its answer may take as long as it takes us. */
+  private waitsForClient(socket: Socket): boolean {
+    const latest = this.latest(socket);
+    return latest === undefined || latest.writableFinished || !latest.req.complete || socket.writableLength > 0;
+  }
+
   private endBehind(socket: Socket, response: ServerResponse): void {
     response.once('finish', () => {
       if (this.latest(socket) === response) socket.destroySoon();
     });
   }
-}
-
-type Handler = (request: IncomingMessage, response: ServerResponse) => void;
-
-/** Begins a request at its turn. `before`: the answer to the one before on the same connection, if there is one. */
-export function serializePipelined(
-  before: ServerResponse | undefined,
-  request: IncomingMessage,
-  response: ServerResponse,
-  handle: Handler,
-): void {
-  if (before === undefined || before.writableFinished) return handle(request, response);
-  before.once('close', () => {
-    if (before.shouldKeepAlive && !request.socket.destroyed) handle(request, response);
-  });
 }
 
 /** An answer for nobody, and no fault of the service. */

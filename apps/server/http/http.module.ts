@@ -2,10 +2,12 @@
 import { Global, Module } from '@nestjs/common';
 import type { Config } from '../config/config.ts';
 import { Clock, CONFIG } from '../process/injection-tokens.ts';
+import { Metrics } from '../process/metrics.ts';
 import { AccessGuard } from './access-guard.ts';
 import { Budgets } from './budgets.ts';
 import { ClientAddresses } from './requests.ts';
 import { Idempotency } from './idempotency.ts';
+import { UnfinishedBodies } from './unfinished-bodies.ts';
 
 @Global()
 @Module({
@@ -18,6 +20,11 @@ import { Idempotency } from './idempotency.ts';
       inject: [CONFIG],
     },
     {
+      provide: UnfinishedBodies,
+      useFactory: (metrics: Metrics) => new UnfinishedBodies(metrics),
+      inject: [Metrics],
+    },
+    {
       // Requests and failures are counted in this process.
       provide: Budgets,
       useFactory: ({ apiRequestsPerMinute, apiFailuresPerMinute }: Config, clock: Clock) =>
@@ -27,6 +34,6 @@ import { Idempotency } from './idempotency.ts';
       inject: [CONFIG, Clock],
     },
   ],
-  exports: [AccessGuard, ClientAddresses],
+  exports: [AccessGuard, ClientAddresses, UnfinishedBodies],
 })
 export class HttpModule {}

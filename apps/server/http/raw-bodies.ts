@@ -1,13 +1,18 @@
 /**
- * Bytes of bodies as they come, within bounds of size and time. contract §5.2 (413), §5.3 (Body).
+ * Bytes of bodies as they come, within bounds of size, time and memory. contract §5.2 (413), §5.3 (Body), §5.11
+ * (Bodies).
  */
 import type { IncomingMessage } from 'node:http';
+import { BODY_COST_BYTES } from '#deliveries';
+import type { RefusableBody, UnfinishedBodies } from './unfinished-bodies.ts';
 
 export type RawBody =
   | { kind: 'whole'; bytes: Buffer }
   /** More than the limit: declared by Content-Length, or counted until it was passed. */
   | { kind: 'too-large'; sizeBytes: number }
   | { kind: 'timeout' }
+  /** Too much is being sent at once, and of this one nothing came for longest. */
+  | { kind: 'over-budget' }
   /** The sender went away: there is nobody to answer. */
   | { kind: 'aborted' };
 
@@ -40,60 +45,105 @@ function giveUpLate(): void {
   sweeping = undefined;
 }
 
+/** What a body is held to while it is read. */
+export interface BodyBounds {
+  bytesMax: number;
+  /** Looked at once a second. */
+  timeoutMs: number;
+  /** Where the sender has no key: what all such bodies are counted by. */
+  unfinished?: UnfinishedBodies;
+  /** Who is counted. */
+  clientAddress?: string;
+}
+
+/** Least that is allocated for a body in several pieces: a sender of single bytes must not cost a buffer for each. */
+const CAPACITY_MIN = 4_096;
+
 /** One body on its way in. */
-class Collecting implements Waiting {
+class Collecting implements Waiting, RefusableBody {
   readonly untilMs: number;
+  readonly clientAddress: string;
   private readonly request: IncomingMessage;
   private readonly bytesMax: number;
+  private readonly declared: number | undefined;
+  private readonly unfinished: UnfinishedBodies | undefined;
   private readonly done: (body: RawBody) => void;
-  private readonly chunks: Buffer[] = [];
+  /** The first piece as it came, or room for what came with more behind it. */
+  private bytes: Buffer | undefined = undefined;
   private size = 0;
+  /** Bytes that it is counted with. */
+  private counted = 0;
   private isOver = false;
 
-  constructor(request: IncomingMessage, bytesMax: number, timeoutMs: number, done: (body: RawBody) => void) {
+  constructor(request: IncomingMessage, bounds: BodyBounds, done: (body: RawBody) => void) {
     this.request = request;
-    this.bytesMax = bytesMax;
-    this.untilMs = performance.now() + timeoutMs;
+    this.bytesMax = bounds.bytesMax;
+    this.declared = declaredLength(request);
+    this.unfinished = bounds.unfinished;
+    this.clientAddress = bounds.clientAddress ?? '';
+    this.untilMs = performance.now() + bounds.timeoutMs;
     this.done = done;
   }
 
   add(chunk: Buffer): void {
     if (this.isOver) return; // somebody reads the rest only to be rid of it
+    const before = this.size;
     this.size += chunk.length;
-    if (this.size <= this.bytesMax) return void this.chunks.push(chunk);
-    this.request.pause();
-    this.end({ kind: 'too-large', sizeBytes: this.size });
+    if (this.size > this.bytesMax) {
+      this.request.pause();
+      return this.end({ kind: 'too-large', sizeBytes: this.size });
+    }
+    if (this.bytes === undefined) this.bytes = chunk;
+    else chunk.copy(this.roomBehind(this.bytes, before), before);
+    if (this.size !== this.declared) this.count();
   }
 
   endWhole(): void {
-    const { chunks } = this;
-    const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, this.size);
-    this.end({ kind: 'whole', bytes });
+    const bytes = this.bytes ?? Buffer.alloc(0);
+    this.end({ kind: 'whole', bytes: bytes.length === this.size ? bytes : bytes.subarray(0, this.size) });
   }
 
   giveUp(): void {
     this.end({ kind: 'timeout' });
   }
 
+  refuse(): void {
+    this.end({ kind: 'over-budget' });
+  }
+
   end(body: RawBody): void {
     if (this.isOver) return;
     this.isOver = true;
+    this.bytes = undefined;
     waiting.delete(this);
+    if (this.counted > 0) this.unfinished?.release(this);
     this.done(body);
+  }
+
+  /** A buffer that begins with the first `before` bytes of this one, and has room for all that has come. */
+  private roomBehind(bytes: Buffer, before: number): Buffer {
+    if (bytes.length >= this.size) return bytes;
+    const capacity = Math.min(this.declared ?? this.bytesMax, Math.max(2 * this.size, CAPACITY_MIN));
+    const larger = Buffer.allocUnsafeSlow(Math.max(capacity, this.size));
+    bytes.copy(larger, 0, 0, before);
+    return (this.bytes = larger);
+  }
+
+  /** More is to come: what is there is held until then. */
+  private count(): void {
+    if (this.unfinished === undefined) return;
+    const more = BODY_COST_BYTES + (this.bytes?.length ?? 0) - this.counted;
+    this.counted += more;
+    this.unfinished.charge(this, more);
   }
 }
 
 /**
- * Reads at most `bytesMax` bytes within `timeoutMs` (looked at once a second) and calls `done` once, not before this
- * returns. Listeners stay: taking them off again costs more than their silence.
+ * Reads a body within bounds and calls `done` once, not before this returns. Listeners stay: taking them off again
+ * costs more than their silence.
  */
-export function collectRawBody(
-  request: IncomingMessage,
-  bytesMax: number,
-  timeoutMs: number,
-  done: (body: RawBody) => void,
-): void {
-  const collecting = new Collecting(request, bytesMax, timeoutMs, done);
+export function collectRawBody(request: IncomingMessage, bounds: BodyBounds, done: (body: RawBody) => void): void {
+  const collecting = new Collecting(request, bounds, done);
   wait(collecting);
   request.on('data', (chunk: Buffer) => collecting.add(chunk));
   request.on('end', () => collecting.endWhole());
@@ -102,19 +152,18 @@ export function collectRawBody(
 }
 
 /**
- * Reads at most `bytesMax` bytes within `timeoutMs`. A declared length above the limit is refused unread; `begin` is
- * called before anything is read.
+ * Reads a body within bounds. A declared length above the limit is refused unread; `begin` is called before anything is
+ * read.
  */
 export async function readRawBody(
   request: IncomingMessage,
-  bytesMax: number,
-  timeoutMs: number,
+  bounds: BodyBounds,
   begin: () => void = () => undefined,
 ): Promise<RawBody> {
   const declared = declaredLength(request);
-  if (declared !== undefined && declared > bytesMax) return { kind: 'too-large', sizeBytes: declared };
+  if (declared !== undefined && declared > bounds.bytesMax) return { kind: 'too-large', sizeBytes: declared };
   begin();
-  return new Promise((resolve) => collectRawBody(request, bytesMax, timeoutMs, resolve));
+  return new Promise((resolve) => collectRawBody(request, bounds, resolve));
 }
 
 /** Reads and forgets what is still to come of a body that was answered; a sender that takes longer is cut off. */

@@ -2,8 +2,14 @@
 import { PassThrough } from 'node:stream';
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
+import { BODY_COST_BYTES } from '#deliveries';
+import { Metrics } from '../process/metrics.ts';
 import { drained } from './connections.ts';
 import { readRawBody, skipRest } from './raw-bodies.ts';
+import { UnfinishedBodies } from './unfinished-bodies.ts';
+
+/** Room for a body that came in two small pieces. */
+const CAPACITY = 4_096;
 
 /** A stream that looks like a request as far as these functions look. */
 function request(declared?: string): PassThrough & IncomingMessage {
@@ -20,7 +26,7 @@ describe('a body', () => {
     { chunks: ['abc', 'defg', 'hij'], kind: 'whole', size: 10, why: 'the limit exactly, in pieces' },
   ])('$why is read whole', async ({ chunks, size }) => {
     const incoming = request();
-    const reading = readRawBody(incoming, 10, 1_000);
+    const reading = readRawBody(incoming, { bytesMax: 10, timeoutMs: 1_000 });
     for (const text of chunks) incoming.write(text);
     incoming.end();
     const body = await reading;
@@ -30,7 +36,7 @@ describe('a body', () => {
 
   it('one byte more is too large, as soon as it comes, and stops the sender', async () => {
     const incoming = request();
-    const reading = readRawBody(incoming, 10, 1_000);
+    const reading = readRawBody(incoming, { bytesMax: 10, timeoutMs: 1_000 });
     incoming.write('0123456789');
     incoming.write('x');
     expect(await reading).toEqual({ kind: 'too-large', sizeBytes: 11 });
@@ -40,7 +46,10 @@ describe('a body', () => {
   it('declared too large is refused unread, and begins nothing', async () => {
     const incoming = request('11');
     let begun = false;
-    expect(await readRawBody(incoming, 10, 1_000, () => (begun = true))).toEqual({ kind: 'too-large', sizeBytes: 11 });
+    expect(await readRawBody(incoming, { bytesMax: 10, timeoutMs: 1_000 }, () => (begun = true))).toEqual({
+      kind: 'too-large',
+      sizeBytes: 11,
+    });
     expect([begun, incoming.listenerCount('data')]).toEqual([false, 0]);
   });
 
@@ -48,7 +57,7 @@ describe('a body', () => {
     const incoming = request('2');
     const order: string[] = [];
     incoming.on('data', () => order.push('data'));
-    const reading = readRawBody(incoming, 10, 1_000, () => order.push('begun'));
+    const reading = readRawBody(incoming, { bytesMax: 10, timeoutMs: 1_000 }, () => order.push('begun'));
     incoming.end('{}');
     await reading;
     expect(order).toEqual(['begun', 'data']);
@@ -57,20 +66,69 @@ describe('a body', () => {
   it('that does not come in time is given up', async () => {
     const incoming = request();
     incoming.write('{');
-    expect(await readRawBody(incoming, 10, 20)).toEqual({ kind: 'timeout' });
+    expect(await readRawBody(incoming, { bytesMax: 10, timeoutMs: 20 })).toEqual({ kind: 'timeout' });
   });
 
   it('of many that do not come in time each is given up, and those that came are not', async () => {
     const late = [request(), request()];
     const whole = request();
-    const reading = Promise.all([...late, whole].map((incoming) => readRawBody(incoming, 10, 20)));
+    const reading = Promise.all(
+      [...late, whole].map((incoming) => readRawBody(incoming, { bytesMax: 10, timeoutMs: 20 })),
+    );
     whole.end('{}');
     expect((await reading).map(({ kind }) => kind)).toEqual(['timeout', 'timeout', 'whole']);
   });
 
+  it.each([1, 7, 4_095, 4_097, 100_000])('in pieces of %d bytes is the same body', async (pieceBytes) => {
+    const bytes = Buffer.from(Array.from({ length: 200_000 }, (_, index) => index % 251));
+    const incoming = request();
+    const reading = readRawBody(incoming, { bytesMax: 262_144, timeoutMs: 10_000 });
+    for (let at = 0; at < bytes.length; at += pieceBytes) incoming.write(bytes.subarray(at, at + pieceBytes));
+    incoming.end();
+    const body = await reading;
+    expect(body.kind === 'whole' && body.bytes.equals(bytes)).toBe(true);
+  });
+
+  it('of a sender without a key is counted by what it takes, until all of it has come', async () => {
+    const metrics = new Metrics();
+    const unfinished = new UnfinishedBodies(metrics);
+    const counted = async (): Promise<number> =>
+      Number(/^millwright_http_unfinished_body_bytes (\d+)/m.exec(await metrics.text())?.[1]);
+    const bounds = { bytesMax: 262_144, timeoutMs: 1_000, unfinished, clientAddress: '192.0.2.1' };
+    const [ended, gone] = [request('100'), request()];
+    const reading = [readRawBody(ended, bounds), readRawBody(gone, bounds)];
+    ended.write('x'.repeat(10));
+    gone.write('x'.repeat(1_000));
+    gone.write('x');
+    expect(await counted()).toBe(10 + CAPACITY + 2 * BODY_COST_BYTES);
+    ended.end('x'.repeat(90));
+    gone.destroy();
+    await Promise.all(reading);
+    expect(await counted()).toBe(0);
+    const whole = request('3');
+    const third = readRawBody(whole, bounds);
+    whole.write('abc');
+    expect(await counted()).toBe(0); // nothing of it is waited for
+    whole.end();
+    await third;
+  });
+
+  it('that there is no room for is refused, and holds nothing any more', async () => {
+    const metrics = new Metrics();
+    const unfinished = new UnfinishedBodies(metrics, { addressBytesMax: 2 * BODY_COST_BYTES + 50 });
+    const bounds = { bytesMax: 1_000, timeoutMs: 10_000, unfinished, clientAddress: '192.0.2.1' };
+    const bodies = [request('100'), request('100'), request('100')];
+    const readings = bodies.map((incoming) => readRawBody(incoming, bounds));
+    for (const incoming of bodies) incoming.write('x'.repeat(25));
+    expect(await readings[0]).toEqual({ kind: 'over-budget' });
+    expect(await metrics.text()).toMatch(/^millwright_http_bodies_refused_total 1$/m);
+    for (const incoming of bodies.slice(1)) incoming.end('x'.repeat(75));
+    expect((await Promise.all(readings.slice(1))).map(({ kind }) => kind)).toEqual(['whole', 'whole']);
+  });
+
   it('whose sender is gone is nothing', async () => {
     const incoming = request();
-    const reading = readRawBody(incoming, 10, 1_000);
+    const reading = readRawBody(incoming, { bytesMax: 10, timeoutMs: 1_000 });
     incoming.write('{}');
     incoming.destroy();
     expect(await reading).toEqual({ kind: 'aborted' });
@@ -127,7 +185,9 @@ describe('what is skipped of a body that was answered', () => {
     skipRest(incoming, 20);
     incoming.end('x'.repeat(60_000));
     const late = request();
-    const givenUp = new Promise((resolve) => incoming.once('close', resolve)).then(() => readRawBody(late, 10, 20));
+    const givenUp = new Promise((resolve) => incoming.once('close', resolve)).then(() =>
+      readRawBody(late, { bytesMax: 10, timeoutMs: 20 }),
+    );
     // Who is looked at in the same round is given up; what has come is not among them.
     expect(await Promise.race([cutOff, givenUp])).toEqual({ kind: 'timeout' });
   });

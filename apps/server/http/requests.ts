@@ -180,6 +180,7 @@ export function recordWhenOver(
     const status = record.statusOnSocket ?? (isAborted ? ABORTED_STATUS : response.statusCode);
     const labels = { resource: resourceOf(record.route), status: `${Math.floor(status / 100)}xx` };
     metrics.count('millwright_http_requests_total', 'Requests of API and pages that are over.', labels);
+    if (!isLogged(record.route, status)) return;
     log.info('request', {
       request_id: record.id,
       method: request.method,
@@ -199,6 +200,11 @@ export function recordWhenOver(
       user_agent: request.headers['user-agent']?.slice(0, USER_AGENT_CHARACTERS_MAX),
     });
   });
+}
+
+/** Files of the page and the guide, and what is asked every few seconds by machines, only where it goes wrong. */
+function isLogged(route: string | undefined, status: number): boolean {
+  return status >= 500 || !/^\/(assets\/\*|docs\/\*|docs\/guide\/\*|healthz|readyz|metrics)$/.test(route ?? '');
 }
 
 /** What a pattern of routes is about: there are as many as the API has resources. */

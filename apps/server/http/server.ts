@@ -7,7 +7,7 @@ import { createServer as createTls } from 'node:https';
 import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import type { Socket } from 'node:net';
-import { HEADER_MS_MAX } from '#deliveries';
+import { hasEncodedUnreserved, HEADER_MS_MAX } from '#deliveries';
 import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -19,12 +19,14 @@ import { AccessGuard } from './access-guard.ts';
 import { parseJsonBodies, schemaPipe } from './body.ts';
 import { beginRecord, ClientAddresses, noteRoute, RawRoutes, recordOf, recordWhenOver } from './requests.ts';
 import { ClientErrors, MISDIRECTED_DELIVERY } from './client-errors.ts';
-import { answerAndClose, Connections, isUnread, sendAnswer, serializePipelined } from './connections.ts';
+import { answerAndClose, Connections, isUnread, sendAnswer } from './connections.ts';
 import { hostsOf, hostVerdict, originForm } from './hosts.ts';
 import { Idempotency, refuseBadKey } from './idempotency.ts';
 import { refuseUnacceptable } from './negotiation.ts';
 import { RefusalError } from './error-codes.ts';
+import { Pipelining } from './pipelining.ts';
 import { ProblemFilter, unknownResource } from './problem-filter.ts';
+import { UnfinishedBodies } from './unfinished-bodies.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -48,6 +50,7 @@ interface Front {
   rawRoutes: RawRoutes;
   metrics: Metrics;
   connections: Connections;
+  pipelining: Pipelining;
 }
 
 /** Builds the application, not yet listening. */
@@ -59,8 +62,10 @@ export async function createHttp({ config, log, module }: HttpServerDeps): Promi
     serverFactory: (handler: Handler): Server =>
       createServerFor(config, clientErrors, front, createRequestHandler({ config, log, clientErrors }, front, handler)),
     // The framework's own would destroy the socket behind ours.
-    clientErrorHandler: (error: Error, socket: Socket): void =>
-      clientErrors.answer(error, socket, front.connections.latest(socket)),
+    clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket): void => {
+      const answer = (): void => clientErrors.answer(error, socket, front.connections.latest(socket));
+      if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT' || !front.pipelining.excuseLateHead(socket, answer)) answer();
+    },
     genReqId: (request: IncomingMessage) => recordOf(request).id,
     trustProxy: false,
     // What has come is answered, in our words.
@@ -80,7 +85,7 @@ export async function createHttp({ config, log, module }: HttpServerDeps): Promi
   front.metrics = app.get(Metrics);
   const fastify = app.getHttpAdapter().getInstance();
   addHooks(fastify, app.get(AccessGuard), app.get(Idempotency));
-  parseJsonBodies(fastify);
+  parseJsonBodies(fastify, app.get(UnfinishedBodies));
   app.useGlobalFilters(filter);
   app.useGlobalPipes(schemaPipe());
   return app;
@@ -98,7 +103,9 @@ function createRequestHandler(
     const target = request.url ?? '';
     const isRaw = rawRoutes.owns(target);
     const isProbe = target === '/healthz' || target === '/readyz';
-    if (!isRaw) begin(log, front, { request, response, isProbe });
+    if (!isRaw) begin({ log, config }, front, { request, response, isProbe });
+    if (isFramedTwice(request))
+      return answerAndClose(request, response, clientErrors.answerToFraming(isRaw ? undefined : recordOf(request)));
     if (isProbe) return api(request, response); // probes name any host, or none
     const verdict = hostVerdict(request, isRaw ? ingressHosts : apiHosts);
     if (isRaw && verdict === 'foreign') return sendAnswer(request, response, MISDIRECTED_DELIVERY);
@@ -115,11 +122,22 @@ function createRequestHandler(
 }
 
 /**
- * What every answer of the API carries, whoever writes it; a handler that means something else says so. Probes are not
- * logged.
+ * HTTP/1.0 knows no Transfer-Encoding: to a proxy that does not know it either the chunks are requests of their own.
+ * RFC 9112 §6.1.
+ */
+function isFramedTwice({ httpVersionMajor, httpVersionMinor, headers }: IncomingMessage): boolean {
+  return httpVersionMajor === 1 && httpVersionMinor === 0 && headers['transfer-encoding'] !== undefined;
+}
+
+/** A year, as lists of hosts ask for; other names below the host may have other servers. */
+const STRICT_TRANSPORT_SECURITY = 'max-age=31536000';
+
+/**
+ * What every answer of the API and the page carries, whoever writes it; a handler that means something else says so.
+ * Probes are not logged.
  */
 function begin(
-  log: Log,
+  { log, config }: { log: Log; config: Config },
   { addresses, metrics }: Front,
   { request, response, isProbe }: { request: IncomingMessage; response: ServerResponse; isProbe: boolean },
 ): void {
@@ -128,6 +146,7 @@ function begin(
     .setHeader('X-Request-Id', record.id)
     .setHeader('X-Content-Type-Options', 'nosniff')
     .setHeader('Cache-Control', 'no-store');
+  if (config.publicUrl.startsWith('https:')) response.setHeader('Strict-Transport-Security', STRICT_TRANSPORT_SECURITY);
   if (!isProbe) recordWhenOver({ log, metrics }, request, response, record);
 }
 
@@ -143,9 +162,10 @@ function createServerFor(config: Config, clientErrors: ClientErrors, front: Fron
   const server = config.tls === undefined ? createPlain(options) : secured(options, config.tls);
   const connections = new Connections(server, config.tls !== undefined);
   front.connections = connections;
+  front.pipelining = new Pipelining({ sockets: () => connections.sockets(), onCut: () => countCut(front.metrics) });
   const answer: Handler = (request, response) => {
     const before = connections.begin(request, response, front.rawRoutes.owns(request.url ?? ''));
-    serializePipelined(before, request, response, handler);
+    front.pipelining.begin(before, { request, response, handle: handler });
   };
   server.maxConnections = CONNECTIONS_MAX;
   server.on('request', answer);
@@ -155,6 +175,10 @@ function createServerFor(config: Config, clientErrors: ClientErrors, front: Fron
     clientErrors.refuseConnect(front.rawRoutes.owns(request.url ?? ''), socket),
   );
   return server;
+}
+
+function countCut(metrics: Metrics): void {
+  metrics.count('millwright_http_connections_cut_total', 'Connections cut off because too many requests waited.', {});
 }
 
 /** Certificate and key cannot be used; the message names the variables and what is wrong, never what the files hold. */
@@ -181,6 +205,7 @@ function addHooks(fastify: FastifyInstance, guard: AccessGuard, idempotency: Ide
   fastify.addHook('onRequest', async (request, reply) => {
     noteRoute(request);
     await guard.admit(request, reply);
+    if (hasEncodedUnreserved(request.url)) throw unknownResource();
     if (request.is404) throw unknownRoute(fastify, request.url);
     refuseUnacceptable(request);
     refuseBadKey(request);

@@ -8,13 +8,16 @@ import { toNewRuns } from '#runs';
 import { Injectable } from '@nestjs/common';
 import { RunAgents } from '../execution/preparation/run-agents.ts';
 import { Clock, IdSource } from '../process/injection-tokens.ts';
-import { WaitingRuns } from '../runs/run-admission.ts';
+import type { LogMembers } from '../process/log.ts';
+import { SampledLog } from '../process/sampled-log.ts';
+import { QueueCounts } from '../runs/run-admission.ts';
 import { RunNotifier } from '../runs/run-notifier.ts';
 import { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import type { ResendRequest } from '../store/deliveries/delivery-entries.ts';
 import { encodePayload } from '../store/deliveries/delivery-entries.ts';
 import type { DeliveryOutcome, PendingDelivery, StartDecision } from '../store/deliveries/pending-deliveries.ts';
 import { Serving, type ServedWebhook } from '../webhooks/serving-state.ts';
+import { WideDecisions } from './wide-decisions.ts';
 
 /** A delivery that is allowed to come in, to a webhook as it was served. */
 export interface Incoming {
@@ -47,7 +50,7 @@ export interface RefusedBody {
   details: RefusalDetails;
 }
 
-/** `full`: too many runs of its factory wait already; nothing was stored. */
+/** `full`: too many runs, or deliveries, of its factory wait already; nothing was stored. */
 export type AcceptResult = DeliveryOutcome | { kind: 'full' };
 
 @Injectable()
@@ -58,11 +61,13 @@ export class DeliveryAcceptor {
   constructor(
     private readonly deliveries: DeliveryStore,
     private readonly serving: Serving,
-    private readonly waitingRuns: WaitingRuns,
+    private readonly waitingRuns: QueueCounts,
     private readonly agents: RunAgents,
     private readonly notifier: RunNotifier,
     private readonly clock: Clock,
     private readonly ids: IdSource,
+    private readonly wide: WideDecisions,
+    private readonly log: SampledLog,
   ) {}
 
   /**
@@ -115,16 +120,33 @@ export class DeliveryAcceptor {
     );
   }
 
-  /** Nothing is waited for where the queue was counted and the definitions are in memory. */
+  /** What the filters cost is known beforehand: nearly always so little that they are asked at once. */
   private start(incoming: Incoming, body: IncomingBody, arrive: Arrive): Promise<AcceptResult> {
     const { webhook } = incoming;
-    const starts = decideRuns(webhook.automations, webhook.uid, body.value);
+    if (this.wide.isWide(webhook, body.bytes.length)) return this.startWide(incoming, body, arrive);
+    return this.startDecided({
+      incoming,
+      body,
+      arrive,
+      starts: decideRuns(webhook.automations, webhook.uid, body.value),
+    });
+  }
+
+  private async startWide(incoming: Incoming, body: IncomingBody, arrive: Arrive): Promise<AcceptResult> {
+    const starts = await this.wide.decide(incoming.webhook, body.value);
+    return starts === undefined ? FULL : this.startDecided({ incoming, body, arrive, starts });
+  }
+
+  /** Nothing is waited for where the queue was counted and the definitions are in memory. */
+  private startDecided(starting: Starting): Promise<AcceptResult> {
+    const { starts } = starting;
+    const { webhook } = starting.incoming;
     const isFull = starts.starts.length > 0 && this.waitingRuns.isFull(webhook.factory.uid);
     if (isFull === true) return FULL;
     const definitions = this.serving.definitionsOf(webhook, starts.starts);
     if (isFull instanceof Promise || definitions instanceof Promise)
-      return this.startWhenKnown({ incoming, body, arrive, starts }, isFull, definitions);
-    return this.commit({ incoming, body, arrive, starts }, definitions);
+      return this.startWhenKnown(starting, isFull, definitions);
+    return this.commit(starting, definitions);
   }
 
   private async startWhenKnown(
@@ -174,17 +196,33 @@ export class DeliveryAcceptor {
       deliveryId,
       verdict,
     });
-    return committed.then((outcome) => this.publish(webhook, outcome, starts));
+    return committed.then((outcome) => {
+      this.publish(webhook, outcome, starts);
+      this.log.info('delivery', () => toLogMembers(webhook, entryId, outcome, starts));
+      return outcome;
+    });
   }
 
-  private publish(webhook: ServedWebhook, outcome: DeliveryOutcome, starts: number): DeliveryOutcome {
+  private publish(webhook: ServedWebhook, outcome: DeliveryOutcome, starts: number): void {
     if (outcome.kind === 'throttled') this.throttledUntilMs.set(webhook.uid, this.clock.nowMs() + outcome.waitMs);
-    if (outcome.kind !== 'accepted') return outcome;
+    if (outcome.kind !== 'accepted') return;
     this.waitingRuns.added(webhook.factory.uid, starts - (outcome.busy?.length ?? 0));
     for (const runId of outcome.replaced ?? []) this.notifier.notifyWatchers(runId);
     if (starts > 0) this.notifier.notifyEngines();
-    return outcome;
   }
+}
+
+/** Never what the sender wrote: its delivery's ID is found by the entry's. */
+function toLogMembers(webhook: ServedWebhook, entryId: string, outcome: DeliveryOutcome, starts: number): LogMembers {
+  const isAccepted = outcome.kind === 'accepted';
+  return {
+    outcome: outcome.kind,
+    entry_id: outcome.kind === 'throttled' || outcome.kind === 'stale' ? undefined : entryId,
+    webhook_uid: webhook.uid,
+    factory_uid: webhook.factory.uid,
+    revision: webhook.factory.revision,
+    runs: isAccepted ? starts - (outcome.busy?.length ?? 0) : undefined,
+  };
 }
 
 const FULL: Promise<AcceptResult> = Promise.resolve({ kind: 'full' });

@@ -2,6 +2,7 @@
  * The walk through the checks with everything around it under control: lost guards, stale memory, faults, senders that
  * vanish. contract §5.
  */
+import type { SampledLog } from '../process/sampled-log.ts';
 import { describe, expect, it } from '@jest/globals';
 import { digestSecret } from '#authentication';
 import { MATCH_EVERYTHING } from '#filters';
@@ -14,9 +15,11 @@ import type { RunNotifier } from '../runs/run-notifier.ts';
 import type { DiskWatch } from '../process/disk-watch.ts';
 import type { Log } from '../process/log.ts';
 import { DeliveryAcceptor } from './delivery-acceptor.ts';
+import { WideDecisions } from './wide-decisions.ts';
+import { Metrics } from '../process/metrics.ts';
 import type { RefusedLog } from './refused-delivery-log.ts';
 import { CLIENT_GONE, DeliveryReceiver, type IngressReply, type IngressRequest } from './delivery-receiver.ts';
-import type { WaitingRuns } from '../runs/run-admission.ts';
+import type { QueueCounts } from '../runs/run-admission.ts';
 import type { RawAnswer } from '../http/connections.ts';
 import { StoreError } from '../store/database/store-errors.ts';
 
@@ -113,11 +116,13 @@ function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
   const acceptor = new DeliveryAcceptor(
     deliveries as unknown as DeliveryStore,
     serving as unknown as Serving,
-    { isFull: async () => it.full, added: () => undefined } as unknown as WaitingRuns,
+    { isFull: async () => it.full, added: () => undefined } as unknown as QueueCounts,
     { server: { harness: 'builtin', builtInModel: 'demo' } } as unknown as RunAgents,
     { notifyWatchers: () => undefined, notifyEngines: () => void (it.woken += 1) } as unknown as RunNotifier,
     clock,
     { newId },
+    new WideDecisions(clock, { warn: () => undefined } as unknown as Log, new Metrics()),
+    { info: () => undefined } as unknown as SampledLog,
   );
   const receiver = new DeliveryReceiver(
     serving as unknown as Serving,
@@ -287,6 +292,7 @@ describe('bodies', () => {
     { why: 'no JSON: stored as refused', body: { kind: 'whole', bytes: Buffer.from('x') }, status: 400, stored: 1 },
     { why: 'too large: stored as refused', body: { kind: 'too-large', sizeBytes: 300_000 }, status: 413, stored: 1 },
     { why: 'too slow: nothing stored', body: { kind: 'timeout' }, status: 408, stored: 0 },
+    { why: 'no room: nothing stored', body: { kind: 'over-budget' }, status: 503, stored: 0 },
     {
       why: 'the sender has gone: nobody to answer, nothing stored',
       body: { kind: 'aborted' },

@@ -31,6 +31,7 @@ import {
   refusalDetails,
   refusedDeliveryId,
   routeFor,
+  signedBodyIdentity,
   signedMessageIdentity,
   splitIngressPath,
   type CheckName,
@@ -42,6 +43,7 @@ import { type ServedWebhook, Serving } from '../webhooks/serving-state.ts';
 import { StoreError } from '../store/database/store-errors.ts';
 import { RawAnswer } from '../http/connections.ts';
 import type { RawBody } from '../http/raw-bodies.ts';
+import { BODY_RETRY_AFTER_SECONDS } from '../http/unfinished-bodies.ts';
 import { DiskWatch } from '../process/disk-watch.ts';
 import { Clock, IdSource } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
@@ -295,6 +297,8 @@ export class DeliveryReceiver {
           : this.refuseTooLarge(context);
       case 'timeout':
         return BODY_TOO_SLOW;
+      case 'over-budget':
+        return refuse('unavailable', BODY_RETRY_AFTER_SECONDS);
       case 'aborted':
         return CLIENT_GONE;
     }
@@ -376,14 +380,13 @@ export class DeliveryReceiver {
     const parsed = parseJsonBody(bytes);
     if (!parsed.ok) return this.commitInvalidJson(context);
     const identity = identify({ headers, body: bytes }, webhook, verdict?.deliveryHeader);
-    const second = verdict?.signedMessageDigest;
     return this.acceptor
       .deliver(
         toIncoming(context),
         { bytes, value: parsed.value },
         {
           deliveryId: identity.value,
-          identities: second === undefined ? [identity.hash] : [identity.hash, signedMessageIdentity(second)],
+          identities: [identity.hash, ...furtherIdentities(context, bytes)],
         },
       )
       .then((outcome) => replyOf(outcome) ?? new RawAnswer(202, acceptedBody(identity.value)));
@@ -398,6 +401,15 @@ export class DeliveryReceiver {
     });
     return replyOf(outcome) ?? refuse('invalid-json');
   }
+}
+
+/** What else is known of a delivery for ever, beside what it is called: what its sender has signed. contract §5.7. */
+function furtherIdentities({ webhook, verdict }: DeliveryContext, bytes: Buffer): Uint8Array[] {
+  const message = verdict?.signedMessageDigest;
+  return [
+    ...(message === undefined ? [] : [signedMessageIdentity(message)]),
+    ...(webhook.replayProtection === 'body' ? [signedBodyIdentity(bytes)] : []),
+  ];
 }
 
 /** What is answered where a delivery was not stored; undefined: it is in the log now, whatever its outcome. */

@@ -1,8 +1,12 @@
 /** Which request targets the ingress takes for its own, and which refusals end their connection. contract §5.1. */
+import { Log } from '../process/log.ts';
+import { IngressAnswers } from './ingress-answers.ts';
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ClientAddresses } from '../http/requests.ts';
+import { UnfinishedBodies } from '../http/unfinished-bodies.ts';
+import { Metrics } from '../process/metrics.ts';
 import { IngressListener, isIngressTarget } from './ingress-listener.ts';
 import { refuse, type DeliveryReceiver, type IngressRequest } from './delivery-receiver.ts';
 
@@ -43,7 +47,12 @@ describe('a refusal that read nothing', () => {
     const refusing = {
       receive: (request: IngressRequest) => request.answer(refuse('not-found')),
     } as unknown as DeliveryReceiver;
-    const listener = new IngressListener(refusing, new ClientAddresses([]));
+    const listener = new IngressListener(
+      refusing,
+      new ClientAddresses([]),
+      new UnfinishedBodies(new Metrics()),
+      new IngressAnswers(new Log(() => undefined, Date.now), new Metrics()),
+    );
     const listening = createServer((request, response) => listener.answer(request, response));
     server = listening;
     await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));

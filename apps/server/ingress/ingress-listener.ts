@@ -8,6 +8,8 @@ import { BODY_BYTES_MAX, BODY_MS_MAX, INGRESS_ANSWERS } from '#deliveries';
 import { ClientAddresses, type RawRoutes } from '../http/requests.ts';
 import { RawAnswer, sendAnswer } from '../http/connections.ts';
 import { collectRawBody, declaredLength, waitsForContinue, type RawBody } from '../http/raw-bodies.ts';
+import { UnfinishedBodies } from '../http/unfinished-bodies.ts';
+import { IngressAnswers } from './ingress-answers.ts';
 import { CLIENT_GONE, type IngressReply, type IngressRequest, DeliveryReceiver } from './delivery-receiver.ts';
 
 /** Whether a request target belongs to the ingress; everything below `/webhooks/` does. */
@@ -21,6 +23,8 @@ export class IngressListener implements RawRoutes {
   constructor(
     private readonly receiver: DeliveryReceiver,
     private readonly addresses: ClientAddresses,
+    readonly unfinished: UnfinishedBodies,
+    readonly answers: IngressAnswers,
   ) {}
 
   owns(target: string): boolean {
@@ -28,8 +32,14 @@ export class IngressListener implements RawRoutes {
   }
 
   answer(request: IncomingMessage, response: ServerResponse): void {
-    this.receiver.receive(new Exchange(request, response, this.addresses.of(request)));
+    this.receiver.receive(new Exchange(request, response, this.addresses.of(request), this));
   }
+}
+
+/** What counts requests while they last, and when they are answered. */
+interface ExchangeCounters {
+  readonly unfinished: UnfinishedBodies;
+  readonly answers: IngressAnswers;
 }
 
 /** One request and the place of its answer. */
@@ -40,24 +50,30 @@ class Exchange implements IngressRequest {
   readonly clientAddress: string;
   private readonly request: IncomingMessage;
   private readonly response: ServerResponse;
+  private readonly counters: ExchangeCounters;
 
-  constructor(request: IncomingMessage, response: ServerResponse, clientAddress: string) {
+  constructor(request: IncomingMessage, response: ServerResponse, clientAddress: string, counters: ExchangeCounters) {
     this.method = request.method ?? '';
     this.target = request.url ?? '';
     this.rawHeaders = request.rawHeaders;
     this.clientAddress = clientAddress;
     this.request = request;
     this.response = response;
+    this.counters = counters;
   }
 
   readBody(done: (body: RawBody) => void): void {
     const declared = declaredLength(this.request);
     if (declared !== undefined && declared > BODY_BYTES_MAX) return done({ kind: 'too-large', sizeBytes: declared });
     if (waitsForContinue(this.request)) this.response.writeContinue();
-    collectRawBody(this.request, BODY_BYTES_MAX, BODY_MS_MAX, done);
+    const { clientAddress } = this;
+    const { unfinished } = this.counters;
+    const bounds = { bytesMax: BODY_BYTES_MAX, timeoutMs: BODY_MS_MAX, unfinished, clientAddress };
+    collectRawBody(this.request, bounds, done);
   }
 
   answer(reply: IngressReply): void {
+    this.counters.answers.count(reply === CLIENT_GONE ? 0 : reply.status);
     try {
       if (reply === CLIENT_GONE) this.response.destroy();
       else sendAnswer(this.request, this.response, reply);

@@ -1,17 +1,20 @@
 /** Deliveries: how one is accepted, whoever brings it; who takes them from the network, where one has the role. */
 import { Module } from '@nestjs/common';
 import { RawRoutes } from '../http/requests.ts';
+import { SampledLog } from '../process/sampled-log.ts';
 import { DeliveryAcceptor } from './delivery-acceptor.ts';
 import { DeliveryReceiver } from './delivery-receiver.ts';
+import { IngressAnswers } from './ingress-answers.ts';
 import { DisabledIngress, IngressListener } from './ingress-listener.ts';
 import { RefusedLog } from './refused-delivery-log.ts';
+import { WideDecisions } from './wide-decisions.ts';
 
-@Module({ providers: [DeliveryAcceptor], exports: [DeliveryAcceptor] })
+@Module({ providers: [DeliveryAcceptor, SampledLog, WideDecisions], exports: [DeliveryAcceptor] })
 export class DeliveryAcceptorModule {}
 
 @Module({
   imports: [DeliveryAcceptorModule],
-  providers: [DeliveryReceiver, RefusedLog, { provide: RawRoutes, useClass: IngressListener }],
+  providers: [DeliveryReceiver, IngressAnswers, RefusedLog, { provide: RawRoutes, useClass: IngressListener }],
   exports: [RefusedLog],
 })
 export class IngressModule {}

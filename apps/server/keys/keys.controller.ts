@@ -6,7 +6,7 @@ import { accessOf, Allow, callerOf } from '../http/access-guard.ts';
 import { bodySchema } from '../http/body-schemas.ts';
 import { queryOf } from '../http/queries.ts';
 import { KeyService, type KeyListQuery } from './keys.service.ts';
-import { keyRequestErrors } from './keys.requests.ts';
+import { keyChangeErrors, keyRequestErrors } from './keys.requests.ts';
 
 @Controller('api/v1/api-keys')
 export class KeyController {
@@ -45,7 +45,7 @@ export class KeyController {
   @Allow('admin')
   change(
     @Param('id') id: string,
-    @Body({ schema: bodySchema('api-key-patch') }) body: RequestBody<'api-key-patch'>,
+    @Body({ schema: bodySchema('api-key-patch', { rules: keyChangeErrors }) }) body: RequestBody<'api-key-patch'>,
     @Req() request: FastifyRequest,
   ): Promise<unknown> {
     return this.keys.change(id, body, callerOf(request));

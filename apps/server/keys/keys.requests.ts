@@ -1,5 +1,5 @@
-/** Which members of a request for an API key exclude each other. contract §2. */
-import { membersOf } from '#contracts';
+/** Which members of a request for an API key exclude each other, and which a change cannot name. contract §2. */
+import { escapeSegment, membersOf, type ApiKeyPatch } from '#contracts';
 import type { MemberError } from '../http/error-codes.ts';
 
 /**
@@ -31,4 +31,20 @@ export function keyRequestErrors(body: unknown): MemberError[] {
       ? [{ pointer: '/expires_in_days', message: 'cannot be given together with expires_at' }]
       : []),
   ];
+}
+
+/** What a change of a key can name. */
+const CHANGED: readonly string[] = ['name', 'expires_at'] satisfies (keyof ApiKeyPatch)[];
+
+/**
+ * Whoever sends more than a label and an end means something that does not happen: a key that was to lose a role would
+ * keep it without a word.
+ */
+export function keyChangeErrors(body: unknown): MemberError[] {
+  return Object.keys(membersOf(body))
+    .filter((member) => !CHANGED.includes(member))
+    .map((member) => ({
+      pointer: `/${escapeSegment(member)}`,
+      message: 'cannot be changed: make another key, and revoke this one',
+    }));
 }

@@ -42,7 +42,7 @@ interface Question {
 export class Replays {
   constructor(
     private readonly deliveries: DeliveryStore,
-    private readonly turns: FairSemaphore,
+    private readonly semaphore: FairSemaphore,
     @Optional() private readonly bounds: Partial<WorkBounds> = {},
   ) {}
 
@@ -52,7 +52,7 @@ export class Replays {
    */
   async of(subjects: readonly ReplaySubject[], asker: Required<Acquirer>): Promise<Map<Change, Replay>> {
     if (subjects.length === 0) return new Map();
-    return this.turns.acquire(asker, () =>
+    return this.semaphore.acquire(asker, () =>
       replayed(subjects, this.deliveries, new BoundedWork(asker.signal, this.bounds)),
     );
   }
@@ -77,7 +77,7 @@ async function replayed(
     if (payload === 'spent') break;
     const specimen = typeof payload === 'string' ? undefined : samplePayloadOf(payload.value);
     for (const { subject, firings } of asked) {
-      const fires = specimen && (await work.does(firesFor(subject, delivery.webhookUid, specimen)));
+      const fires = specimen && (await work.run(firesFor(subject, delivery.webhookUid, specimen)));
       if (work.isSpent) break;
       firings.push({ entryId: delivery.entryId, fires });
     }
@@ -93,9 +93,9 @@ async function replayed(
 async function inquiriesOf(subjects: readonly ReplaySubject[], log: ReplayLog, work: BoundedWork): Promise<Inquiry[]> {
   const inquiries: Inquiry[] = [];
   for (const subject of subjects) {
-    const window = await work.does(replayWindow(subject, log));
+    const window = await work.run(replayWindow(subject, log));
     // Without deliveries no filter is asked, and none is compiled for its own sake.
-    const filtersUnreadable = window?.length === 0 ? 0 : await work.does(unreadableFilters(subject));
+    const filtersUnreadable = window?.length === 0 ? 0 : await work.run(unreadableFilters(subject));
     inquiries.push({
       subject,
       window: window ?? [],

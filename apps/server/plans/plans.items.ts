@@ -1,7 +1,7 @@
 /** A plan as the API shows it. contract §4.1 (plan). */
 import type { Change as ChangeItem, Plan as PlanItem } from '#contracts';
 import { ingressUrlOf } from '#deliveries';
-import { hasErrors, type Problem, type WebhookDefinition } from '#definitions';
+import { hasErrors, replayAdvice, type Problem, type WebhookDefinition } from '#definitions';
 import {
   runSecretsOf,
   TRAFFIC_DAYS,
@@ -47,6 +47,7 @@ export function toPlanItem(
     reason: ending.reason ?? null,
     message: ending.message ?? null,
     problems: problems.map(toDiagnostic),
+    advice: replayAdvice(checked.definitions.webhooks).map((advice) => ({ ...advice })),
     changes: planned.changes.map(toItem),
     held: planned.heldDeletions.map(toItem),
     plan: ending.digest ?? null,

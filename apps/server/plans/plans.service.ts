@@ -54,18 +54,18 @@ export class PlanService {
     const reading = await readDefinitionsYielding(files);
     signal.throwIfAborted();
     // A commit of these files has a revision of its own, which its digest covers.
-    const ground = {
+    const input = {
       ...(await this.input(factory)),
       approvedElsewhere: !SOURCES.kindOf(factory.source).isNamedByFiles,
     };
-    const judgement = judge({ revision, reading }, ground);
-    const impact = await this.impact.of(factory.uid, judgement, ground.actual, { keyId: access.keyId, signal });
+    const judgement = judge({ revision, reading }, input);
+    const impact = await this.impact.of(factory.uid, judgement, input.actual, { keyId: access.keyId, signal });
     const problems = withExcerpts(judgement.checked.problems, reading);
     const item = toPlanItem(
       factory,
       revision,
       { ...judgement, problems },
-      ground.actual,
+      input.actual,
       impact,
       this.config.ingressUrl,
     );

@@ -41,7 +41,7 @@ export class DiskWatch {
   }
 
   async start(): Promise<void> {
-    const roomBytes = await this.look();
+    const roomBytes = await this.poll();
     if (this.isStopped) return;
     // A disk that fills fast is looked at often.
     this.timer = setTimeout(
@@ -62,12 +62,12 @@ export class DiskWatch {
 
   /** Looks first: for who has just made room. */
   async isLowNow(): Promise<boolean> {
-    await this.look();
+    await this.poll();
     return this.low;
   }
 
   /** Bytes above the reserve. */
-  private async look(): Promise<number> {
+  private async poll(): Promise<number> {
     const roomBytes = await this.room().catch(() => -1); // a folder that cannot be looked at cannot be written either
     this.low = roomBytes < 0;
     return roomBytes;

@@ -6,15 +6,17 @@ const SLICE_MS = 15;
 
 export class EventLoopYielder {
   private readonly nowMs: () => number;
+  private readonly sliceMs: number;
   private beganMs: number;
 
-  constructor(nowMs: () => number = () => performance.now()) {
+  constructor(nowMs: () => number = () => performance.now(), sliceMs = SLICE_MS) {
     this.nowMs = nowMs;
+    this.sliceMs = sliceMs;
     this.beganMs = nowMs();
   }
 
   isOver(): boolean {
-    return this.nowMs() - this.beganMs >= SLICE_MS;
+    return this.nowMs() - this.beganMs >= this.sliceMs;
   }
 
   /** Lets other work in, and begins the next slice. */

@@ -13,7 +13,7 @@ export class Log {
   private readonly write: (line: string) => void;
   private readonly nowMs: () => number;
   private readonly least: LogLevel;
-  private isToldElsewhere: (error: unknown) => boolean = () => false;
+  private isReportedElsewhere: (error: unknown) => boolean = () => false;
   /** `least`: lines below it are not written. */
   constructor(write: (line: string) => void, nowMs: () => number, least: LogLevel = 'info') {
     this.write = write;
@@ -37,13 +37,13 @@ export class Log {
    * From now on faults are not written for whose error this is true: somebody tells of them in other words, and not at
    * every attempt.
    */
-  leaveOut(isToldElsewhere: (error: unknown) => boolean): void {
-    this.isToldElsewhere = isToldElsewhere;
+  suppress(isToldElsewhere: (error: unknown) => boolean): void {
+    this.isReportedElsewhere = isToldElsewhere;
   }
 
   /** A bug or an outage: its kind and where it arose, with the stack of our own code, never a driver's detail. */
   fault(message: string, error: unknown, members: LogMembers = {}): void {
-    if (this.isToldElsewhere(error)) return;
+    if (this.isReportedElsewhere(error)) return;
     const stack = error instanceof Error ? `${error.name}: ${error.message}\n${framesOf(error)}` : typeof error;
     this.line('error', message, { ...members, error: stack });
   }

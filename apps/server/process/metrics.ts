@@ -46,6 +46,20 @@ export class Metrics {
     madeOnce(this.counters, name, make).inc(this.bounded(name, labels));
   }
 
+  /** Counts that somebody keeps, by the values of one label; asked whenever somebody asks for the figures. */
+  counter(name: MetricName, help: string, label: string, read: () => ReadonlyMap<string, number>): void {
+    const counter: Counter = new Counter({
+      name,
+      help,
+      labelNames: [label],
+      registers: [this.registry],
+      collect: (): void => {
+        counter.reset();
+        for (const [value, count] of read()) counter.inc(this.bounded(name, { [label]: value }), count);
+      },
+    });
+  }
+
   /** Measures a duration in seconds. */
   observe(name: MetricName, help: string, seconds: number, labels: MetricLabels = {}): void {
     const [labelNames, buckets, registers] = [Object.keys(labels), SECONDS_BUCKETS, [this.registry]];

@@ -4,12 +4,13 @@
  */
 import { Controller, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import type { PushNoticeAnswer } from '#contracts';
-import { addressKeyOf, BODY_MS_MAX } from '#deliveries';
+import { BODY_MS_MAX } from '#deliveries';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AllowEverybody } from '../http/access-guard.ts';
-import { BodyBudget, wholeBody } from '../http/body.ts';
-import { declaredLength, readRawBody, waitsForContinue } from '../http/raw-bodies.ts';
+import { wholeBody } from '../http/body.ts';
+import { readRawBody, waitsForContinue } from '../http/raw-bodies.ts';
 import { recordOf } from '../http/requests.ts';
+import { UnfinishedBodies } from '../http/unfinished-bodies.ts';
 import { PushNoticeService } from './push-notices.service.ts';
 
 /** Notices of pushes with thousands of commits fit; forges cut what is longer. */
@@ -17,8 +18,10 @@ const PUSH_BODY_BYTES_MAX = 5 * 1_048_576;
 
 @Controller('api/v1/factory')
 export class PushController {
-  private readonly budget = new BodyBudget('this client');
-  constructor(private readonly notices: PushNoticeService) {}
+  constructor(
+    private readonly notices: PushNoticeService,
+    private readonly unfinished: UnfinishedBodies,
+  ) {}
 
   @Post(':uid/push')
   @HttpCode(202)
@@ -37,11 +40,15 @@ export class PushController {
   }
 
   private async read(request: FastifyRequest, reply: FastifyReply, clientAddress: string): Promise<Uint8Array> {
-    const bytes = Math.min(declaredLength(request.raw) ?? PUSH_BODY_BYTES_MAX, PUSH_BODY_BYTES_MAX);
-    const giveBack = this.budget.take(addressKeyOf(clientAddress), bytes);
-    const body = await readRawBody(request.raw, PUSH_BODY_BYTES_MAX, BODY_MS_MAX, () => {
+    const bounds = {
+      bytesMax: PUSH_BODY_BYTES_MAX,
+      timeoutMs: BODY_MS_MAX,
+      unfinished: this.unfinished,
+      clientAddress,
+    };
+    const body = await readRawBody(request.raw, bounds, () => {
       if (waitsForContinue(request.raw)) reply.raw.writeContinue();
-    }).finally(giveBack);
+    });
     const whole = wholeBody(body, PUSH_BODY_BYTES_MAX);
     recordOf(request.raw).bodyBytes = whole.length;
     return whole;

@@ -1,4 +1,4 @@
-/** Push notices of git hosts: a burst of them wakes a factory once. */
+/** Push notices of git hosts: those of a factory are coalesced to one wake-up a second. */
 import { Module } from '@nestjs/common';
 import { Clock } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
@@ -6,16 +6,16 @@ import { FactoryStore } from '../store/factories/factories.ts';
 import { SyncLoops } from '../sync/loops.ts';
 import { PushController } from './push-notices.controller.ts';
 import { PushNoticeService } from './push-notices.service.ts';
-import { PushRateLimiter } from './push-rate-limiter.ts';
+import { PushCoalescer } from './push-coalescer.ts';
 
 @Module({
   controllers: [PushController],
   providers: [
     PushNoticeService,
     {
-      provide: PushRateLimiter,
+      provide: PushCoalescer,
       useFactory: (factories: FactoryStore, loops: SyncLoops, clock: Clock, log: Log) =>
-        new PushRateLimiter(factories, loops, {
+        new PushCoalescer(factories, loops, {
           nowMs: () => clock.monotonicMs(),
           later: (ms, act) => void setTimeout(act, ms).unref(),
           report: (fault) => log.fault('push notice failed', fault),

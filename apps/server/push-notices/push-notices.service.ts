@@ -12,7 +12,7 @@ import type { Factory } from '../store/factories/factory-rows.ts';
 import { FactoryStore } from '../store/factories/factories.ts';
 import { Clock } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
-import { PushRateLimiter } from './push-rate-limiter.ts';
+import { PushCoalescer } from './push-coalescer.ts';
 import { RefusalError } from '../http/error-codes.ts';
 import { SOURCES } from '../sync/sources/registry.ts';
 
@@ -34,12 +34,12 @@ export interface PushNotice {
 @Injectable()
 export class PushNoticeService {
   private readonly failures = new FailureBudgets({ maxKeys: BUDGET_KEYS_MAX });
-  private readonly toldAtMs = new Map<string, number>();
+  private readonly reportedAtMs = new Map<string, number>();
 
   constructor(
     private readonly factories: FactoryStore,
     private readonly secrets: SecretReader,
-    private readonly pace: PushRateLimiter,
+    private readonly pace: PushCoalescer,
     private readonly clock: Clock,
     private readonly log: Log,
   ) {}
@@ -62,14 +62,14 @@ export class PushNoticeService {
     const name = factory?.source.pushSecret;
     const value = await this.secrets.value(uid, name ?? NO_SECRET, 'forge');
     if (value !== undefined && isPushSecret(value)) return value;
-    if (factory !== undefined && name !== undefined) this.tellOperator(factory);
+    if (factory !== undefined && name !== undefined) this.reportToOperator(factory);
     return undefined;
   }
 
-  private tellOperator({ uid, slug }: Factory): void {
+  private reportToOperator({ uid, slug }: Factory): void {
     const nowMs = this.clock.nowMs();
-    if (nowMs - (this.toldAtMs.get(uid) ?? Number.NEGATIVE_INFINITY) < TOLD_EVERY_MS) return;
-    this.toldAtMs.set(uid, nowMs);
+    if (nowMs - (this.reportedAtMs.get(uid) ?? Number.NEGATIVE_INFINITY) < TOLD_EVERY_MS) return;
+    this.reportedAtMs.set(uid, nowMs);
     this.log.warn(
       'push notice refused: the secret of source.push_secret has no value of at least 8 bytes, or is not ' +
         'granted for the use forge',

@@ -15,17 +15,17 @@ export interface SweeperDeps {
 }
 
 /** A third of what makes a sweeper count as gone. */
-const KEEP_MS = 20_000;
+const RENEWAL_MS = 20_000;
 
 interface Round {
   sweep: Sweep;
   pace: SweepPace;
   /** When the store was last told that this process does it. */
-  keptAtMs: number;
+  renewedAtMs: number;
 }
 
 /** `lost`: another process has taken the sweep over. */
-type Went = 'on' | 'stopped' | 'lost';
+type StepResult = 'on' | 'stopped' | 'lost';
 
 export class Sweeper {
   private readonly store: SweepStore;
@@ -71,11 +71,13 @@ export class Sweeper {
 
   private async round(sweep: Sweep): Promise<void> {
     let place = await this.store.claim(sweep);
-    const round: Round = { sweep, pace: new SweepPace(this.deps.stepMs), keptAtMs: this.deps.monotonicMs() };
+    const round: Round = { sweep, pace: new SweepPace(this.deps.stepMs), renewedAtMs: this.deps.monotonicMs() };
     while (place !== undefined) {
       const found = await this.store.scan(sweep, place);
       const went =
-        found.targets.length === 0 ? await this.passBy(round, found) : await this.removeAll(round, place, found);
+        found.targets.length === 0
+          ? await this.skipEmptyBatch(round, found)
+          : await this.removeAll(round, place, found);
       if (went === 'lost') return;
       if (went === 'stopped') return this.store.release(sweep, place, false);
       place = found.place;
@@ -84,16 +86,16 @@ export class Sweeper {
   }
 
   /** Nothing to remove here: says now and then that this process is still on its way. */
-  private async passBy(round: Round, { place, isOver }: SweepBatch): Promise<Went> {
+  private async skipEmptyBatch(round: Round, { place, isOver }: SweepBatch): Promise<StepResult> {
     if (isOver) return 'on';
     await this.deps.pause(round.pace.pollPauseMs, this.stopping.signal);
     if (this.isStopped()) return 'stopped';
-    if (this.deps.monotonicMs() - round.keptAtMs < KEEP_MS) return 'on';
-    round.keptAtMs = this.deps.monotonicMs();
+    if (this.deps.monotonicMs() - round.renewedAtMs < RENEWAL_MS) return 'on';
+    round.renewedAtMs = this.deps.monotonicMs();
     return (await this.store.renew(round.sweep, place)) ? 'on' : 'lost';
   }
 
-  private async removeAll(round: Round, place: string, { targets }: SweepBatch): Promise<Went> {
+  private async removeAll(round: Round, place: string, { targets }: SweepBatch): Promise<StepResult> {
     const { sweep, pace } = round;
     for (let from = 0; from < targets.length;) {
       if (this.isStopped()) return 'stopped';
@@ -106,8 +108,8 @@ export class Sweeper {
       );
       if (removed === undefined) return 'lost';
       from += count;
-      round.keptAtMs = this.deps.monotonicMs();
-      await this.deps.pause(pace.after(weight, round.keptAtMs - startedAtMs), this.stopping.signal);
+      round.renewedAtMs = this.deps.monotonicMs();
+      await this.deps.pause(pace.after(weight, round.renewedAtMs - startedAtMs), this.stopping.signal);
     }
     return 'on';
   }

@@ -78,7 +78,7 @@ export class EventStreams {
       subscription.close();
       this.left(keyId);
     });
-    return Readable.from(this.told(watcher, subscription), { objectMode: false });
+    return Readable.from(this.streamEvents(watcher, subscription), { objectMode: false });
   }
 
   /** Ends every stream at the next entry of its log, so that nobody holds up a service that stops. */
@@ -97,7 +97,10 @@ export class EventStreams {
    * The text of a stream. It ends without a final state where its client has to come again: the key, the database or
    * the service is gone.
    */
-  private async *told({ runId, after, isAllowed }: Watcher, subscription: RunSubscription): AsyncGenerator<string> {
+  private async *streamEvents(
+    { runId, after, isAllowed }: Watcher,
+    subscription: RunSubscription,
+  ): AsyncGenerator<string> {
     yield STREAM_OPENING;
     let [place, state] = [after, ''];
     const silence = { sinceMs: this.clock.monotonicMs() };

@@ -1,10 +1,10 @@
 /** How a queue's bound is kept without a count for every delivery. contract §5.8 (503). */
 import { describe, expect, it } from '@jest/globals';
-import { WaitingRuns } from '../runs/run-admission.ts';
+import { QueueCounts } from '../runs/run-admission.ts';
 
 function waitingRuns(max: number, counts: Record<string, number>[], takesMs = 0) {
   const state = { nowMs: 0, asked: 0 };
-  const runs = new WaitingRuns(
+  const runs = new QueueCounts(
     max,
     async () => {
       state.asked += 1;
@@ -56,7 +56,7 @@ describe('waiting runs', () => {
   });
 
   it('a count that fails is nobody’s full queue: the fault goes to who asked', async () => {
-    const runs = new WaitingRuns(
+    const runs = new QueueCounts(
       1,
       () => Promise.reject(new Error('away')),
       () => 0,

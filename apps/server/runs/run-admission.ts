@@ -12,7 +12,7 @@ const COUNTED_FOR_MS = 2_000;
 /** Counting a long queue takes long: it is done at most for this share of the time. */
 const COUNTING_SHARE = 0.02;
 
-export class WaitingRuns {
+export class QueueCounts {
   private counts = new Map<string, number>();
   private countAgainAtMs = Number.NEGATIVE_INFINITY;
   private readonly max: number;
@@ -60,7 +60,7 @@ const PLACES_ELSEWHERE = 1;
 @Injectable()
 export class RunAdmission {
   constructor(
-    private readonly waitingRuns: WaitingRuns,
+    private readonly waitingRuns: QueueCounts,
     private readonly disk: DiskWatch,
     @Optional() private readonly engine?: Engine,
   ) {}

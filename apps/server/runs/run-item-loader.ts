@@ -23,7 +23,7 @@ const PRINCIPALS_KEPT_MS = 60_000;
 @Injectable()
 export class RunItems {
   private principals = new Map<string, Principal>();
-  private keptUntilMs = Number.NEGATIVE_INFINITY;
+  private cachedUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly accounts: AccessStore,
@@ -69,9 +69,9 @@ export class RunItems {
 
   // Kept for a while, so that a list of 500 runs asks once for each.
   private async principal(uid: string): Promise<Principal | undefined> {
-    if (this.clock.monotonicMs() >= this.keptUntilMs || this.principals.size >= PRINCIPALS_KEPT_MAX) {
+    if (this.clock.monotonicMs() >= this.cachedUntilMs || this.principals.size >= PRINCIPALS_KEPT_MAX) {
       this.principals = new Map();
-      this.keptUntilMs = this.clock.monotonicMs() + PRINCIPALS_KEPT_MS;
+      this.cachedUntilMs = this.clock.monotonicMs() + PRINCIPALS_KEPT_MS;
     }
     const known = this.principals.get(uid) ?? (await this.accounts.principal(uid));
     if (known !== undefined) this.principals.set(uid, known);

@@ -86,7 +86,7 @@ export class RunController {
     const access = accessOf(request);
     if (!wantsStream(request.headers.accept))
       return void (await reply.send(await this.runs.events(runId, query.after, query.limit, access)));
-    const { factory_uid: factoryUid } = await this.runs.standing(runId, access);
+    const { factory_uid: factoryUid } = await this.runs.statusOf(runId, access);
     const isAllowed = async (): Promise<boolean> => {
       const now = await this.guard.find(request);
       return now !== undefined && maySee(now, factoryUid ?? undefined);

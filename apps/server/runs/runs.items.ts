@@ -1,7 +1,7 @@
 /** A run, its events and its artifacts as the API shows them. spec: Agent run; contract §3.5 (RunItem). */
 import { namedSkill, withoutAbsent, type AmbientAgentConfig } from '#agents';
 import type { ArtifactItem, RunCreatorInfo, RunEvent, RunItem, RunStatusMessage } from '#contracts';
-import { type RunState } from '#runs';
+import { artifactNote, type RunState } from '#runs';
 import type { Principal } from '../store/access/access.ts';
 import type { Artifact } from '../store/runs/run-files.ts';
 import type { StoredRunEvent } from '../store/runs/run-log.ts';
@@ -119,6 +119,7 @@ export function toArtifactItem({ artifactUid, runId, type, atMs, details }: Arti
           mime_type: mimeType,
           content_type: mimeType,
           size_bytes: sizeBytes,
+          note: artifactNote({ filePath, mimeType }),
           download_url: `${publicUrl}/api/v1/agent/artifacts/${artifactUid}/download`,
         };
   const plan = type === 'PLAN' ? { document_uid: artifactUid } : {};

@@ -1,7 +1,7 @@
 /** Runs: who tells of them, in every process; what can be done with them, where the API is. */
 import { Global, Module } from '@nestjs/common';
 import type { Config } from '../config/config.ts';
-import { WaitingRuns, RunAdmission } from './run-admission.ts';
+import { QueueCounts, RunAdmission } from './run-admission.ts';
 import { Clock, CONFIG } from '../process/injection-tokens.ts';
 import { RunStore } from '../store/runs/runs.ts';
 import { ArtifactService, HistoryService } from './run-history.service.ts';
@@ -21,9 +21,9 @@ import { RunService } from './runs.service.ts';
   providers: [
     RunNotifier,
     {
-      provide: WaitingRuns,
+      provide: QueueCounts,
       useFactory: ({ waitingRunsMax }: Config, runs: RunStore, clock: Clock) =>
-        new WaitingRuns(
+        new QueueCounts(
           waitingRunsMax,
           () => runs.waiting(),
           () => clock.monotonicMs(),
@@ -31,7 +31,7 @@ import { RunService } from './runs.service.ts';
       inject: [CONFIG, RunStore, Clock],
     },
   ],
-  exports: [RunNotifier, WaitingRuns],
+  exports: [RunNotifier, QueueCounts],
 })
 export class RunNoticesModule {}
 

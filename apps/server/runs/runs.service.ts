@@ -127,7 +127,7 @@ export class RunService {
           agentConcurrent: this.agents.takesPromptsInTurn(run.agent_config),
           cancelRequested: run.cancel_requested_at !== null && !isEnded(run.state as RunState),
         }),
-      this.beside(by, toAnswer),
+      this.transactionHook(by, toAnswer),
     );
     if (decided === undefined) throw notFound('the run');
     if (!decided.ok) throw followupRefusal(decided.reason);
@@ -140,7 +140,7 @@ export class RunService {
     await visibleRunStatus(this.runs, runId, by.access);
     const outcome = await this.runs.cancel(
       runId,
-      this.beside(by, () => runId),
+      this.transactionHook(by, () => runId),
     );
     if (outcome === 'unknown') throw notFound('the run');
     if (outcome === 'ended') throw new RefusalError('invalid_request', 'the run has ended already');
@@ -149,7 +149,7 @@ export class RunService {
   }
 
   /** Where a run stands, without its texts; 404 for one that the key may not see. */
-  standing(runId: string, access: Access): Promise<RunStatus> {
+  statusOf(runId: string, access: Access): Promise<RunStatus> {
     return visibleRunStatus(this.runs, runId, access);
   }
 
@@ -185,7 +185,7 @@ export class RunService {
     const answerOf = ({ waiting }: { waiting: number }): Answer =>
       toAnswer({ run_id: run.runId, task_id: run.runId, state: 'QUEUED', at_capacity: waiting >= free });
     const made = await this.runs.create(run, {
-      ...this.beside(by, answerOf),
+      ...this.transactionHook(by, answerOf),
       attachments: toNewAttachments(attachmentsOf(request)),
     });
     if (made === undefined) throw notFound('the factory');
@@ -195,7 +195,7 @@ export class RunService {
   }
 
   /** Who asked, and the answer to an idempotency key: both committed with the change. */
-  private beside<Outcome>(
+  private transactionHook<Outcome>(
     by: Caller,
     toAnswer: (outcome: Outcome) => unknown,
   ): { by: ReturnType<typeof changedBy>; also: (outcome: Outcome) => Transaction<void> } {

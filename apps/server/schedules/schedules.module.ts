@@ -10,7 +10,7 @@ import { Scheduler, ScheduleService } from './schedules.service.ts';
       provide: Scheduler,
       useFactory: (schedules: ScheduleService, log: Log) =>
         new Scheduler(
-          () => schedules.look(),
+          () => schedules.poll(),
           (fault) => log.fault('schedule poll failed', fault),
         ),
       inject: [ScheduleService, Log],

@@ -8,7 +8,7 @@ import type { Log } from '../process/log.ts';
 import { StoreError } from '../store/database/store-errors.ts';
 import type { Schedule, ScheduleStore, Tick, TickOutcome } from '../store/definitions/schedules.ts';
 import type { RunAgents } from '../execution/preparation/run-agents.ts';
-import type { WaitingRuns } from '../runs/run-admission.ts';
+import type { QueueCounts } from '../runs/run-admission.ts';
 import type { DiskWatch } from '../process/disk-watch.ts';
 import type { RunNotifier } from '../runs/run-notifier.ts';
 import { ScheduleService, Scheduler } from './schedules.service.ts';
@@ -68,7 +68,7 @@ function world(crons: readonly string[] = ['0 * * * *']) {
   const service = new ScheduleService(
     store as unknown as ScheduleStore,
     { server: { harness: 'builtin', builtInModel: 'demo' } } as unknown as RunAgents,
-    { isFull: async () => it.full, added: () => undefined } as unknown as WaitingRuns,
+    { isFull: async () => it.full, added: () => undefined } as unknown as QueueCounts,
     { isLow: () => it.diskLow } as unknown as DiskWatch,
     { notifyEngines: () => void (it.woken += 1), notifyWatchers: () => undefined } as unknown as RunNotifier,
     { nowMs: () => it.nowMs, monotonicMs: () => it.nowMs },
@@ -78,7 +78,7 @@ function world(crons: readonly string[] = ['0 * * * *']) {
   const lookAt = async (ms: number) => {
     it.nowMs = ms;
     const before = it.handled.length;
-    await service.look();
+    await service.poll();
     return it.handled.slice(before);
   };
   return { it, lookAt };

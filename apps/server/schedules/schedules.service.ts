@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { dueTick, nextTick, schedulesOf, type TickDecision, type WantedSchedule } from '#definitions';
 import { snapshotOf } from '#runs';
-import { WaitingRuns } from '../runs/run-admission.ts';
+import { QueueCounts } from '../runs/run-admission.ts';
 import { Log } from '../process/log.ts';
 import type { NewRun } from '../store/runs/new-run.ts';
 import { type Schedule, type ScheduleFacts, ScheduleStore, type TickOutcome } from '../store/definitions/schedules.ts';
@@ -24,7 +24,7 @@ export class ScheduleService {
   constructor(
     private readonly store: ScheduleStore,
     private readonly agents: RunAgents,
-    private readonly waitingRuns: WaitingRuns,
+    private readonly waitingRuns: QueueCounts,
     private readonly disk: DiskWatch,
     private readonly notifier: RunNotifier,
     private readonly clock: Clock,
@@ -36,7 +36,7 @@ export class ScheduleService {
    * Looks once at everything. A new schedule counts from now on; one that is no more is forgotten; every due one is
    * handled for itself.
    */
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     const nowMs = this.clock.nowMs();
     // Before what is wanted: a schedule that another process adds meanwhile must not look like one that nobody wants.
     const stored = await this.store.all();
@@ -90,17 +90,17 @@ export class ScheduleService {
     await nextTurn(); // many are due at the full hour: deliveries come in between
     try {
       const due = dueTick(fields, schedule.handledUntilMs, nowMs);
-      const ground = due.kind === 'nothing' ? undefined : await this.store.loadFacts(schedule.automationUid);
-      if (due.kind === 'nothing' || ground === undefined) return;
+      const facts = due.kind === 'nothing' ? undefined : await this.store.loadFacts(schedule.automationUid);
+      if (due.kind === 'nothing' || facts === undefined) return;
       // Tried again with the next look, until it is too late for the tick.
       if (due.kind === 'start' && (this.disk.isLow() || (await this.waitingRuns.isFull(schedule.factoryUid)))) return;
       const { atMs, missed, lastMissedMs } = due;
-      const run = due.kind === 'start' ? this.runOf(schedule, ground, atMs) : undefined;
+      const run = due.kind === 'start' ? this.runOf(schedule, facts, atMs) : undefined;
       const outcome = await this.store.handle(
-        { schedule, atMs, missed, lastMissedMs, start: run && { run, servingVersion: ground.servingVersion } },
+        { schedule, atMs, missed, lastMissedMs, start: run && { run, servingVersion: facts.servingVersion } },
         nowMs,
       );
-      this.tellOf(outcome, schedule, ground, due);
+      this.logOutcome(outcome, schedule, facts, due);
     } catch (fault) {
       this.log.fault('schedule tick failed', fault, { schedule_id: schedule.scheduleId });
     }
@@ -116,7 +116,7 @@ export class ScheduleService {
     };
   }
 
-  private tellOf(
+  private logOutcome(
     outcome: TickOutcome,
     { name, cron, factoryUid }: Schedule,
     { factory, automation }: ScheduleFacts,
@@ -140,14 +140,14 @@ export class ScheduleService {
 }
 
 export class Scheduler {
-  private readonly look: () => Promise<void>;
+  private readonly poll: () => Promise<void>;
   private readonly report: (fault: unknown) => void;
   private running: Promise<void> = Promise.resolve();
   private waiting: Promise<void> | undefined;
   private isStopped = false;
 
   constructor(look: () => Promise<void>, report: (fault: unknown) => void) {
-    this.look = look;
+    this.poll = look;
     this.report = report;
   }
 
@@ -170,7 +170,7 @@ export class Scheduler {
 
   private async run(): Promise<void> {
     try {
-      if (!this.isStopped) await this.look();
+      if (!this.isStopped) await this.poll();
     } catch (fault) {
       this.report(fault);
     }

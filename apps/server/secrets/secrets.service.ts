@@ -4,6 +4,7 @@
  */
 import { secretRequirement, secretUsability, secretUse } from '#authentication';
 import type { Secret as SecretItem, SecretList, SecretPut, SecretUser as SecretUserItem } from '#contracts';
+import { INJECTABLE_VALUE_BYTES_MAX, isHostEntry, type HostGrant } from '#isolation';
 import { queryDigest } from '#runs';
 import { Injectable } from '@nestjs/common';
 import { type Caller, changedBy } from '../http/access-guard.ts';
@@ -67,7 +68,13 @@ export class SecretService {
    * refused and nothing changes.
    */
   async put(owner: string, name: string, { value, grants }: SecretPut, by: Caller): Promise<SecretItem> {
-    const errors = [...nameProblems(name), ...valueProblems(value), ...(await this.grantProblems(owner, name, grants))];
+    const errors = [
+      ...nameProblems(name),
+      ...valueProblems(value),
+      ...(await this.lengthProblems(owner, name, { value, grants })),
+      ...(await this.grantProblems(owner, name, grants)),
+      ...hostProblems(grants?.hosts),
+    ];
     if (errors.length > 0) throw invalidMembers(errors, 'members of the request');
     const bytes = value === undefined ? undefined : Buffer.from(value, 'utf8');
     const { secret } = await this.store
@@ -102,6 +109,22 @@ export class SecretService {
       bySystem(this.ids.newId()),
     );
     return true;
+  }
+
+  /** What runs may have is of bounded length: more could not be kept out of their logs. */
+  private async lengthProblems(owner: string, name: string, { value, grants }: SecretPut): Promise<MemberError[]> {
+    if (value === undefined || Buffer.byteLength(value) <= INJECTABLE_VALUE_BYTES_MAX) return [];
+    const uses = grants?.uses ?? (await this.store.find(owner, name))?.grants.uses ?? [];
+    return uses.includes('run')
+      ? [
+          {
+            pointer: '/value',
+            message:
+              `must have at most ${INJECTABLE_VALUE_BYTES_MAX} bytes, for it is granted to runs (grants.uses), and ` +
+              'more could not be kept out of their logs; set a shorter value, or do not grant it to runs',
+          },
+        ]
+      : [];
   }
 
   /**
@@ -173,6 +196,15 @@ function valueProblems(value: string | undefined): MemberError[] {
     : [{ pointer: '/value', message: 'must be Unicode text: a half of a surrogate pair could not be stored as it is' }];
 }
 
+function hostProblems(hosts: HostGrant | undefined): MemberError[] {
+  if (hosts === undefined || hosts === null || hosts === '*') return [];
+  return hosts.flatMap((entry, at) =>
+    isHostEntry(entry)
+      ? []
+      : [{ pointer: `/grants/hosts/${at}`, message: 'must be a host name, *. and a name, or an address, with :port' }],
+  );
+}
+
 function refuseUnfit(error: unknown): never {
   if (!(error instanceof UnusableSecretError)) throw error;
   const errors = error.users.map((user) => ({
@@ -196,12 +228,22 @@ export function toSecretItem(secret: Secret, usedBy: readonly SecretReference[])
   return {
     name: secret.name,
     owner: secret.owner,
-    grants: { ...secret.grants },
+    grants: toGrantsItem(secret.grants),
     version: secret.version,
     set: secret.version > 0,
     url_safe: secret.usableFor?.url_token ?? false,
     updated_at: toTime(secret.updatedAtMs),
     used_by: usedBy.map(toSecretUserItem),
+  };
+}
+
+/** Without what says nothing of this secret: which runs, of one that none may have; hosts, of one that has none yet. */
+function toGrantsItem({ factories, uses, runs, hosts }: Grants): SecretItem['grants'] {
+  return {
+    factories,
+    uses,
+    ...(uses.includes('run') ? { runs: typeof runs === 'string' ? runs : [...runs] } : {}),
+    ...(hosts === null ? {} : { hosts: hosts === '*' ? hosts : [...hosts] }),
   };
 }
 

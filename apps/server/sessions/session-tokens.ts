@@ -63,7 +63,7 @@ export class SessionCookie {
   }
 
   /** `Set-Cookie` that takes it back. */
-  takenBack(): string {
+  cleared(): string {
     return `${this.name}=; ${this.attributes()}; Max-Age=0`;
   }
 

@@ -42,6 +42,6 @@ export class SessionController {
   @Allow('viewer')
   async close(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<void> {
     await this.service.close(callerOf(request), recordOf(request.raw).session);
-    void reply.header('Set-Cookie', this.sessions.cookie.takenBack());
+    void reply.header('Set-Cookie', this.sessions.cookie.cleared());
   }
 }

@@ -2,7 +2,7 @@
 import { ResponseCache } from './response-cache.ts';
 
 const BOUNDS = {
-  keptMs: 100,
+  ttlMs: 100,
   answers: 3,
   atOnce: 1,
   waiting: 3,

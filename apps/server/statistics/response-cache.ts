@@ -6,7 +6,7 @@ import { FairSemaphore, type Acquirer, type FairSemaphoreOptions } from '../filt
 
 export interface ResponseCacheOptions extends FairSemaphoreOptions {
   /** How long an answer serves who asks the same, in milliseconds. */
-  keptMs: number;
+  ttlMs: number;
   /** Answers kept. */
   answers: number;
 }
@@ -16,7 +16,7 @@ export interface ResponseCacheOptions extends FairSemaphoreOptions {
  * within a minute, and ten are more than a page shows.
  */
 const BOUNDS: ResponseCacheOptions = {
-  keptMs: 5_000,
+  ttlMs: 5_000,
   answers: 100,
   atOnce: 2,
   waiting: 50,
@@ -25,21 +25,21 @@ const BOUNDS: ResponseCacheOptions = {
   what: 'statistics',
 };
 
-interface Kept<A> {
+interface CachedResponse<A> {
   answer: Promise<A>;
   /** Undefined while it is worked on. */
   untilMs?: number;
 }
 
 export class ResponseCache<A> {
-  private readonly kept = new Map<string, Kept<A>>();
-  private readonly turns: FairSemaphore;
+  private readonly entries = new Map<string, CachedResponse<A>>();
+  private readonly semaphore: FairSemaphore;
   private readonly monotonicMs: () => number;
   private readonly bounds: ResponseCacheOptions;
   constructor(monotonicMs: () => number, bounds: ResponseCacheOptions = BOUNDS) {
     this.monotonicMs = monotonicMs;
     this.bounds = bounds;
-    this.turns = new FairSemaphore(bounds);
+    this.semaphore = new FairSemaphore(bounds);
   }
 
   /**
@@ -48,13 +48,13 @@ export class ResponseCache<A> {
    */
   async of(question: string, asker: Acquirer, work: () => Promise<A>): Promise<A> {
     this.forget();
-    const known = this.kept.get(question);
+    const known = this.entries.get(question);
     if (known !== undefined) return known.answer;
-    const asked: Kept<A> = { answer: this.turns.acquire(asker, work) };
-    this.kept.set(question, asked);
+    const asked: CachedResponse<A> = { answer: this.semaphore.acquire(asker, work) };
+    this.entries.set(question, asked);
     asked.answer.then(
-      () => (asked.untilMs = this.monotonicMs() + this.bounds.keptMs),
-      () => this.kept.delete(question),
+      () => (asked.untilMs = this.monotonicMs() + this.bounds.ttlMs),
+      () => this.entries.delete(question),
     );
     return asked.answer;
   }
@@ -62,9 +62,9 @@ export class ResponseCache<A> {
   /** What is over, and the oldest where there are too many. What is worked on stays: at most so many as may wait. */
   private forget(): void {
     const nowMs = this.monotonicMs();
-    for (const [question, { untilMs }] of this.kept) {
-      if (untilMs !== undefined && (untilMs <= nowMs || this.kept.size > this.bounds.answers))
-        this.kept.delete(question);
+    for (const [question, { untilMs }] of this.entries) {
+      if (untilMs !== undefined && (untilMs <= nowMs || this.entries.size > this.bounds.answers))
+        this.entries.delete(question);
     }
   }
 }

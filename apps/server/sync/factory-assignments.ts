@@ -23,21 +23,21 @@ export interface FactoryAssignmentsDeps {
 }
 
 /** What is done for one factory, one after the other. */
-interface Turn {
+interface QueuedReconcile {
   running: Promise<void>;
   waiting?: Promise<void>;
 }
 
 export class FactoryAssignments {
   private readonly deps: FactoryAssignmentsDeps;
-  private readonly turns = new Map<string, Turn>();
+  private readonly queued = new Map<string, QueuedReconcile>();
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> | undefined;
   private isStopped = false;
 
   constructor(deps: FactoryAssignmentsDeps) {
     this.deps = deps;
-    deps.notices.subscribe('factory', (key) => this.hear(key));
+    deps.notices.subscribe('factory', (key) => this.onNotice(key));
   }
 
   /** Takes up every factory there is, and then whatever changes. */
@@ -45,7 +45,7 @@ export class FactoryAssignments {
     const { factories, loops, pollMs } = this.deps;
     for (const factory of await factories.list(FACTORIES_MAX)) await loops.add(factory);
     if (pollMs === undefined) return;
-    this.timer = setInterval(() => void this.look(), pollMs === 'usual' ? POLL_MS : pollMs);
+    this.timer = setInterval(() => void this.poll(), pollMs === 'usual' ? POLL_MS : pollMs);
     this.timer.unref();
   }
 
@@ -53,28 +53,28 @@ export class FactoryAssignments {
     this.isStopped = true;
     clearInterval(this.timer);
     await this.looking;
-    await Promise.all([...this.turns.values()].map(({ running, waiting }) => Promise.allSettled([running, waiting])));
+    await Promise.all([...this.queued.values()].map(({ running, waiting }) => Promise.allSettled([running, waiting])));
   }
 
   /**
    * Brings the loop of one factory in line with what is stored of it; ends when a look that began after this call has.
    */
   follow(uid: string): Promise<void> {
-    const turn = this.turns.get(uid) ?? { running: Promise.resolve() };
-    this.turns.set(uid, turn);
+    const turn = this.queued.get(uid) ?? { running: Promise.resolve() };
+    this.queued.set(uid, turn);
     turn.waiting ??= turn.running
       .catch(() => undefined)
       .then(() => {
         turn.waiting = undefined;
-        turn.running = this.settle(uid).finally(() => {
-          if (turn.waiting === undefined) this.turns.delete(uid);
+        turn.running = this.reconcileLoop(uid).finally(() => {
+          if (turn.waiting === undefined) this.queued.delete(uid);
         });
         return turn.running;
       });
     return turn.waiting;
   }
 
-  private async settle(uid: string): Promise<void> {
+  private async reconcileLoop(uid: string): Promise<void> {
     const { factories, loops, forgetSource } = this.deps;
     if (this.isStopped) return;
     const factory = await factories.find(uid);
@@ -83,13 +83,13 @@ export class FactoryAssignments {
     await forgetSource(uid);
   }
 
-  private hear(key: string | undefined): void {
-    if (key === undefined) void this.look();
+  private onNotice(key: string | undefined): void {
+    if (key === undefined) void this.poll();
     else if (!key.includes(':')) this.follow(key).catch(this.deps.report);
   }
 
   /** One look at a time. Never throws. */
-  private look(): Promise<void> {
+  private poll(): Promise<void> {
     return (this.looking ??= this.compare()
       .catch(this.deps.report)
       .finally(() => {

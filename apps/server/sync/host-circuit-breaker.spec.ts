@@ -35,7 +35,7 @@ function factory(
     { protocol, host, url },
   );
   const look = (): Promise<Snapshot> => source.snapshot({}, never);
-  source.whenBack?.(() => {
+  source.onRecovered?.(() => {
     woken.push(name);
     void look();
   });
@@ -56,7 +56,7 @@ function loop(source: Source): { failures: number; successes: number; isWell(): 
     counts[ok ? 'successes' : 'failures'] += 1;
     timer = setTimeout(() => void run(), ok ? 60_000 : Math.min(300_000, 1_000 * 2 ** (inARow - 1)));
   };
-  source.whenBack?.(() => void run());
+  source.onRecovered?.(() => void run());
   void run();
   return counts;
 }
@@ -117,13 +117,13 @@ describe('a host that does not answer', () => {
 
   it('is tried at once when people ask, whose failure counts too', async () => {
     const [, , third] = await away(3);
-    third?.tryAtOnce?.();
+    third?.bypassBackoff?.();
     expect(await third?.look()).toBe(AWAY);
     expect(asked).toEqual(['f0', 'f1', 'f2']);
     await third?.look();
     expect(asked).toHaveLength(3);
     answers.clear();
-    third?.tryAtOnce?.();
+    third?.bypassBackoff?.();
     expect(await third?.look()).toBe(GOOD);
     await jest.advanceTimersByTimeAsync(1_000);
     expect(asked).toEqual(expect.arrayContaining(['f0', 'f1']));
@@ -152,7 +152,7 @@ describe('a host that does not answer', () => {
     const [first, second, third] = await away(3);
     void third;
     asked = [];
-    for (const idle of [first, second]) idle?.whenBack?.(() => woken.push('idle'));
+    for (const idle of [first, second]) idle?.onRecovered?.(() => woken.push('idle'));
     await jest.advanceTimersByTimeAsync(2_000);
     expect(asked).toEqual(['f2']);
     await jest.advanceTimersByTimeAsync(4_000 + 3_000);
@@ -166,7 +166,7 @@ describe('a repository that its host cannot serve', () => {
     const [broken, other] = [factory('broken'), factory('other')];
     answers.set('broken', AWAY);
     for (let time = 0; time < 5; time += 1) {
-      broken.tryAtOnce?.();
+      broken.bypassBackoff?.();
       expect(await broken.look()).toBe(AWAY);
       expect(await other.look()).toBe(GOOD);
     }
@@ -225,7 +225,7 @@ describe('a repository that its host cannot serve', () => {
   it.each(['denied', 'branch-missing', 'repository-missing'] as const)('says %s: the host is there', async (reason) => {
     const [first] = await away(3);
     answers.set('f0', failure(reason, ''));
-    first?.tryAtOnce?.();
+    first?.bypassBackoff?.();
     await first?.look();
     answers.clear();
     await jest.advanceTimersByTimeAsync(500);
@@ -256,7 +256,7 @@ describe('the readings of a host', () => {
     expect(asked).toHaveLength(6);
     await factories[6]?.close();
     expect(await reading[6]).toMatchObject({ ok: false, reason: 'timeout' });
-    factories[8]?.tryAtOnce?.();
+    factories[8]?.bypassBackoff?.();
     expect(await factories[8]?.look()).toBe(GOOD);
     finish();
     await Promise.all(reading);

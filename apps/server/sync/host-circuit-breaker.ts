@@ -39,7 +39,7 @@ interface Member {
   /** Why its readings failed in this outage: it is said again while the host is left alone, because nothing is new. */
   reason?: SourceFailureReason;
   /** It failed while its host answered others, and was not answered since: its repository may be what is broken. */
-  isDoubted: boolean;
+  isSuspect: boolean;
 }
 
 interface Host {
@@ -84,15 +84,15 @@ export class HostCircuitBreaker {
       queue: new Set(),
     };
     this.hosts.set(key, host);
-    const member: Member = { url, atOnce: false, isDoubted: false };
+    const member: Member = { url, atOnce: false, isSuspect: false };
     host.members.add(member);
     const closing = new AbortController();
     return {
       ...source,
       snapshot: (known, signal) =>
-        this.inTurn(host, member, [signal, closing.signal], () => source.snapshot(known, signal)),
-      tryAtOnce: () => void (member.atOnce = true),
-      whenBack: (wake) => void (member.wake = wake),
+        this.readInSlot(host, member, [signal, closing.signal], () => source.snapshot(known, signal)),
+      bypassBackoff: () => void (member.atOnce = true),
+      onRecovered: (wake) => void (member.wake = wake),
       close: async () => {
         closing.abort();
         host.members.delete(member);
@@ -110,7 +110,7 @@ export class HostCircuitBreaker {
   }
 
   /** Takes one of the host's places and only then decides: what happened while it waited counts. */
-  private async inTurn(
+  private async readInSlot(
     host: Host,
     member: Member,
     signals: readonly AbortSignal[],
@@ -173,7 +173,7 @@ export class HostCircuitBreaker {
   }
 
   private isAway(host: Host, member: Member, askedAtMs: number, reason: SourceFailureReason): void {
-    if (host.outage === undefined && member.isDoubted) return; // it backs off by itself, and holds up nobody
+    if (host.outage === undefined && member.isSuspect) return; // it backs off by itself, and holds up nobody
     host.outage = outageAfter(host.outage, {
       askedAtMs,
       nowMs: this.clock.monotonicMs(),
@@ -189,10 +189,10 @@ export class HostCircuitBreaker {
 
   private isBack(host: Host, member: Member): void {
     host.waiting.delete(member);
-    member.isDoubted = false;
+    member.isSuspect = false;
     if (host.outage === undefined) return;
     host.outage = undefined;
-    for (const each of host.failed) each.isDoubted ||= each !== member;
+    for (const each of host.failed) each.isSuspect ||= each !== member;
     host.failed.clear();
     for (const each of host.members) each.reason = undefined;
     this.wakeIn(host, followDelayMs(this.clock.random01()));
@@ -219,12 +219,12 @@ export class HostCircuitBreaker {
 }
 
 function hasFailed({ failed }: Host, member: Member): boolean {
-  return member.isDoubted || failed.has(member);
+  return member.isSuspect || failed.has(member);
 }
 
 /** Repositories whose failure speaks against the host: not those that failed while it answered others. */
 function distinctFailuresOf({ failed }: Host): number {
-  return new Set([...failed].flatMap(({ url, isDoubted }) => (isDoubted ? [] : [url]))).size;
+  return new Set([...failed].flatMap(({ url, isSuspect: isDoubted }) => (isDoubted ? [] : [url]))).size;
 }
 
 /** Rather one that did not fail itself: its repository may be one that the host can serve. */

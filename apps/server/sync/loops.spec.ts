@@ -44,6 +44,7 @@ beforeEach(async () => {
       publish: async () => undefined,
       nowMs: Date.now,
       newId,
+      logEnd: () => undefined,
       report: (fault) => void events.push(`fault ${String(fault)}`),
     },
     new Notices((fault) => void events.push(`fault ${String(fault)}`)),

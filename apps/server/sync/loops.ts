@@ -23,7 +23,7 @@ const POLL_AGAIN_MS = 5_000;
 /** Part of the interval for which a look of another process at the repository stands for one of ours. */
 const FRESH_SHARE = 0.8;
 /** How often it is looked whether another process has handled what somebody waits for, should nobody tell. */
-const SETTLED_LOOK_MS = 500;
+const HANDLED_POLL_MS = 500;
 /** What the others are told behind a factory's UID when it has handled what it was asked for. */
 const HANDLED = 'handled';
 
@@ -47,7 +47,7 @@ interface Loop {
   endWatch?: () => void;
   intervalMs: number;
   /** Only the interval is waited for, or another process that holds the factory: a pass of another one will do. */
-  isPatient: boolean;
+  isIntervalPending: boolean;
   /** The operator named it on the command line. */
   isTrusted: boolean;
   /** When its latest pass began, on the monotonic clock: it sees what was asked for before. */
@@ -71,7 +71,7 @@ export class SyncLoops {
     this.factories = context.factories;
     this.notices = notices;
     this.options = options;
-    notices.subscribe('factory', (key) => this.hear(key));
+    notices.subscribe('factory', (key) => this.onNotice(key));
     setMaxListeners(0, this.stopping.signal); // every factory's pass listens to it
   }
 
@@ -101,13 +101,13 @@ export class SyncLoops {
       pass: new FactoryPass(this.context, source, this.checkOf(sourceText)),
       asked: new Set(),
       intervalMs,
-      isPatient: false,
+      isIntervalPending: false,
       isTrusted,
     };
     loop.endWatch = source.watch?.(
       () => void this.changed(factory.uid).catch((error: unknown) => this.context.report(error, factory.slug)),
     );
-    source.whenBack?.(() => this.wake(factory.uid, 'timer'));
+    source.onRecovered?.(() => this.wake(factory.uid, 'timer'));
     this.loops.set(factory.uid, loop);
     this.wake(factory.uid, 'start');
   }
@@ -174,7 +174,7 @@ export class SyncLoops {
       if (factory === undefined || factory.generationHandled >= generation) return factory;
       const left = deadline - performance.now();
       if (left <= 0) return undefined;
-      await this.nextPass(Math.min(left, SETTLED_LOOK_MS));
+      await this.nextPass(Math.min(left, HANDLED_POLL_MS));
     }
   }
 
@@ -186,7 +186,7 @@ export class SyncLoops {
   }
 
   /** What is told by whichever process: something was asked of a factory, or handled. */
-  private hear(key: string | undefined): void {
+  private onNotice(key: string | undefined): void {
     const [uid = '', what] = key?.split(':') ?? [];
     if (what === undefined || what === HANDLED) for (const look of this.waiters) look();
     else this.wake(uid, what as SyncTrigger);
@@ -204,7 +204,7 @@ export class SyncLoops {
     while (loop.asked.size > 0 && this.isCurrent(loop)) {
       const triggers = [...loop.asked];
       loop.asked.clear();
-      if (triggers.some((trigger) => AT_ONCE.has(trigger))) loop.source.tryAtOnce?.();
+      if (triggers.some((trigger) => AT_ONCE.has(trigger))) loop.source.bypassBackoff?.();
       delayMs = (await this.delayIfRecentlyChecked(loop, triggers)) ?? (await this.runWithStartupLimit(loop, triggers));
       for (const look of this.waiters) look();
     }
@@ -222,7 +222,7 @@ export class SyncLoops {
   private runWithStartupLimit(loop: Loop, triggers: readonly SyncTrigger[]): Promise<number> {
     const waits = !loop.isTrusted && triggers.every((trigger) => trigger === 'start');
     return waits
-      ? this.firstPasses.inTurn(loop.uid, async () =>
+      ? this.firstPasses.run(loop.uid, async () =>
           this.isCurrent(loop) ? this.runPassAndSchedule(loop, triggers) : POLL_AGAIN_MS,
         )
       : this.runPassAndSchedule(loop, triggers);
@@ -232,7 +232,7 @@ export class SyncLoops {
   private async runPassAndSchedule(loop: Loop, triggers: readonly SyncTrigger[]): Promise<number> {
     loop.begunAtMs = performance.now();
     const result = await this.pass(loop, triggers);
-    loop.isPatient =
+    loop.isIntervalPending =
       result === 'held' ||
       (typeof result === 'object' && result.retryInMs === undefined && result.opensInMs === undefined);
     if (typeof result === 'string') return POLL_AGAIN_MS;
@@ -245,7 +245,7 @@ export class SyncLoops {
    * ask a git host no more often than one.
    */
   private async delayIfRecentlyChecked(loop: Loop, triggers: readonly SyncTrigger[]): Promise<number | undefined> {
-    if (!loop.isPatient || triggers.some((trigger) => trigger !== 'timer')) return undefined;
+    if (!loop.isIntervalPending || triggers.some((trigger) => trigger !== 'timer')) return undefined;
     const factory = await this.factories.find(loop.uid).catch(() => undefined);
     if (
       factory === undefined ||

@@ -49,6 +49,7 @@ const context = (): PassContext => ({
   publish: async () => void (published += 1),
   nowMs: () => nowMs,
   newId: () => newId(nowMs),
+  logEnd: () => undefined,
   report: (fault) => void reported.push(fault),
 });
 

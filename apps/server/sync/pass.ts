@@ -24,8 +24,9 @@ import {
 import { type Factory } from '../store/factories/factory-rows.ts';
 import type { Metrics } from '../process/metrics.ts';
 import { FenceLostError } from '../store/database/store-errors.ts';
-import { toApplication } from './apply.ts';
-import { loadReconcileInput, type ReconcileInputDeps, TreeCache, type Tree } from './reconcile-input.ts';
+import { toApplication } from './application.ts';
+import { loadReconcileInput, type ReconcileInputDeps } from './reconcile-input.ts';
+import { TreeCache, type Tree } from './tree-cache.ts';
 import { PassLease } from './pass-lease.ts';
 import { SecretsWatch } from './secrets-watch.ts';
 import type { Source } from './sources/source.ts';
@@ -37,6 +38,8 @@ export interface PassContext extends ReconcileInputDeps {
   publish(): Promise<void>;
   nowMs(): number;
   newId(): string;
+  /** Says how a pass ended. */
+  logEnd(factory: Factory, ending: PassEnding, seconds: number): void;
   /** A fault worth an operator's look; never holds file contents. */
   report(fault: unknown, factorySlug: string): void;
 }
@@ -60,7 +63,7 @@ export interface SourceCheck {
 }
 
 /** What became of an attempt, beside its ending. */
-type Attempt = Pick<EndedPass, 'ending' | 'accepted' | 'brought' | 'rewrittenFrom' | 'unread' | 'tipSeen'>;
+type Attempt = Pick<EndedPass, 'ending' | 'accepted' | 'delta' | 'rewrittenFrom' | 'unread' | 'tipSeen'>;
 
 /** A pass that is not written down yet. */
 type UnrecordedPass = Omit<EndedPass, 'finishedAtMs' | 'webhooksWithoutSecret'>;
@@ -201,8 +204,8 @@ export class FactoryPass {
       ending: shown,
       accepted: true,
       tipSeen: true,
-      brought: acceptance.brought,
-      rewrittenFrom: acceptance.brought?.rewrite?.from,
+      delta: acceptance.delta,
+      rewrittenFrom: acceptance.delta?.rewrite?.from,
     };
   }
 
@@ -259,7 +262,7 @@ export class FactoryPass {
         accepted: false,
         tipSeen: false,
         unread: undefined,
-        brought: undefined,
+        delta: undefined,
         rewrittenFrom: undefined,
       });
     }
@@ -278,6 +281,7 @@ export class FactoryPass {
     const seconds = (finishedAtMs - pass.startedAtMs) / 1_000;
     const labels = { ending: ending.kind };
     this.context.metrics.observe('millwright_sync_pass_duration_seconds', 'Passes by how they ended.', seconds, labels);
+    this.context.logEnd(factory, ending, seconds);
     return {
       ending,
       generationHandled: factory.generationRequested,

@@ -10,7 +10,7 @@ function begun(
   const started: string[] = [];
   const endings = new Map<string, () => void>();
   const all = Array.from({ length: count }, (_, n) =>
-    passes.inTurn(`f${n}`, async () => {
+    passes.run(`f${n}`, async () => {
       started.push(`f${n}`);
       await new Promise<void>((resolve) => endings.set(`f${n}`, resolve));
     }),
@@ -64,9 +64,7 @@ describe('first passes', () => {
   it('leave the others their turn in between', async () => {
     const passes = new StartupLimiter();
     let done = 0;
-    const all = Promise.all(
-      Array.from({ length: 100 }, (_, n) => passes.inTurn(`f${n}`, async () => void (done += 1))),
-    );
+    const all = Promise.all(Array.from({ length: 100 }, (_, n) => passes.run(`f${n}`, async () => void (done += 1))));
     await new Promise((resolve) => setImmediate(resolve));
     expect(done).toBeLessThan(100);
     await all;
@@ -77,7 +75,7 @@ describe('first passes', () => {
     const passes = new StartupLimiter();
     await Promise.all(
       Array.from({ length: 50 }, (_, n) =>
-        expect(passes.inTurn(`f${n}`, () => Promise.reject(new Error('no')))).rejects.toThrow('no'),
+        expect(passes.run(`f${n}`, () => Promise.reject(new Error('no')))).rejects.toThrow('no'),
       ),
     );
   });

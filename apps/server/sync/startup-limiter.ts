@@ -12,7 +12,7 @@ export class StartupLimiter {
   private readonly waiting = new Map<string, (hasPlace: boolean) => void>();
 
   /** Runs this when there is a place, or when somebody hurries it. */
-  async inTurn<T>(uid: string, pass: () => Promise<T>): Promise<T> {
+  async run<T>(uid: string, pass: () => Promise<T>): Promise<T> {
     const hasPlace = await this.place(uid);
     try {
       // A pass may wait for nothing but a database that answers at once: between two of them deliveries have their

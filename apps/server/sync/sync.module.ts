@@ -2,6 +2,7 @@
  * `SyncLoops` is in every process: without the role `sync` it only passes requests on. `FactoryAssignments` follows
  * factories, and is there with the role only.
  */
+import type { PassEnding } from '#reconcile';
 import { Global, Module } from '@nestjs/common';
 import type { Config } from '../config/config.ts';
 import {
@@ -43,6 +44,24 @@ function followed(config: Config, trusted: TrustedFactories): (factory: Factory)
     trusted.isTrusted(slug);
 }
 
+/** One line for each pass that brought something new, or failed. */
+function logPassEnd(log: Log, factory: Factory, ending: PassEnding, seconds: number): void {
+  const { kind, reason, revision, changes, held, problems } = ending;
+  const isUnchanged = kind === 'applied' && changes.length === 0 && factory.revisionApplied === revision;
+  if (isUnchanged && factory.condition.ending === kind) return;
+  log.info('sync pass ended', {
+    factory: factory.slug,
+    factory_uid: factory.uid,
+    ending: kind,
+    reason,
+    revision,
+    changes: changes.length,
+    held: held.length,
+    problems: problems.length,
+    seconds: Math.round(seconds * 1_000) / 1_000,
+  });
+}
+
 @Global()
 @Module({
   providers: [
@@ -69,6 +88,7 @@ function followed(config: Config, trusted: TrustedFactories): (factory: Factory)
         nowMs: () => clock.nowMs(),
         newId: () => ids.newId(),
         publish: () => publisher.publish(),
+        logEnd: (factory, ending, seconds) => logPassEnd(log, factory, ending, seconds),
         report: (fault, slug) => log.fault('sync pass failed', fault, { factory: slug }),
       }),
       inject: [

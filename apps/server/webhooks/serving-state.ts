@@ -22,6 +22,7 @@ export interface ServedWebhook {
   enabled: boolean;
   authMode: AuthMode;
   deliveryIdHeader?: string;
+  replayProtection?: 'body';
   /** SHA-256 of the token, for token and url_token. */
   tokenDigest?: Uint8Array;
   scheme?: SignatureScheme;
@@ -170,7 +171,7 @@ export class Serving {
     factory: ServedFactory,
     automations: readonly ServedAutomation[],
   ): ServedWebhook {
-    const { uid, slug, name, enabled, authMode, deliveryIdHeader } = webhook;
+    const { uid, slug, name, enabled, authMode, deliveryIdHeader, replayProtection } = webhook;
     const scheme = webhook.signatureScheme === undefined ? undefined : SIGNATURE_SCHEMES.get(webhook.signatureScheme);
     return {
       uid,
@@ -179,6 +180,7 @@ export class Serving {
       enabled,
       authMode,
       deliveryIdHeader,
+      replayProtection,
       scheme,
       automations,
       factory,

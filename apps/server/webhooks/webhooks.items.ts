@@ -37,7 +37,7 @@ export function toWebhookItem(
   webhook: WebhookRow,
   { ingressUrl, isManaged, lastDeliveryAtMs, usedBy }: WebhookView,
 ): WebhookItem {
-  const { description } = JSON.parse(webhook.definition) as WebhookDefinition;
+  const { description, replayProtection } = JSON.parse(webhook.definition) as WebhookDefinition;
   return {
     uid: webhook.uid,
     slug: webhook.slug,
@@ -48,6 +48,7 @@ export function toWebhookItem(
     secret_name: webhook.secret_name,
     secret_set: webhook.secret_version !== null,
     delivery_id_header: webhook.delivery_id_header,
+    replay_protection: replayProtection ?? null,
     enabled: webhook.enabled === 1,
     ingress_url: ingressUrlOf(ingressUrl, webhook.uid, webhook.auth_mode as AuthMode),
     version: webhook.version,

@@ -5,7 +5,8 @@ import { Clock, CONFIG, PollIntervals, ProcessIdentity } from '../process/inject
 import { Log } from '../process/log.ts';
 import { programVersion } from '../store/database/migrations.ts';
 import { ReplicaStore } from '../store/database/replicas.ts';
-import { Heartbeat, ServingPublisher } from './serving-publisher.ts';
+import { Heartbeat } from './heartbeat.ts';
+import { ServingPublisher } from './serving-publisher.ts';
 import { Serving } from './serving-state.ts';
 import { SignatureSchemeController, WebhookController } from './webhooks.controller.ts';
 import { WebhookService } from './webhooks.service.ts';

@@ -1549,7 +1549,7 @@ export interface components {
         };
         /**
          * ApiKeyPatch
-         * @description Changes the label or the end of an API key that is in use.
+         * @description Changes the label or the end of an API key that is in use; nothing else of a key can be changed, and a member that names something else is refused.
          * @example {
          *       "name": "CI of the main repository"
          *     }
@@ -1676,6 +1676,8 @@ export interface components {
                 document_uid?: string;
                 /** @description What the agent calls it; of a PLAN without that, its first heading. */
                 title?: string;
+                /** @description FILE: what to know before believing it; of a diff, that it is the run's word. */
+                note?: string;
                 /** @description PULL_REQUEST: its address. */
                 url?: string;
                 /** @description PULL_REQUEST: its branch. */
@@ -2442,10 +2444,10 @@ export interface components {
                 /** @description The automation. */
                 automation_id: string;
                 /**
-                 * @description Why it started nothing; `busy`: another run of its concurrency group was open.
+                 * @description Why it started nothing; `filter-budget`: the filters before its own took all the time that there is for one delivery; `busy`: another run of its concurrency group was open.
                  * @enum {string}
                  */
-                reason: "disabled" | "filter" | "filter-unreadable" | "busy";
+                reason: "disabled" | "filter" | "filter-unreadable" | "filter-budget" | "busy";
                 /** @description First key of its filter that failed. */
                 failed_pointer?: string;
                 /**
@@ -2595,10 +2597,10 @@ export interface components {
              */
             changed_at: string | null;
             /**
-             * @description `fired`: it started a run. `disabled`. `not-selected`: none of its triggers names the webhook. `filter`: its filter does not match. `filter-unreadable`: its stored filter cannot be used. `busy`: another run of its concurrency group was open.
+             * @description `fired`: it started a run. `disabled`. `not-selected`: none of its triggers names the webhook. `filter`: its filter does not match. `filter-unreadable`: its stored filter cannot be used. `filter-budget`: the filters before its own took all the time that there is for one delivery. `busy`: another run of its concurrency group was open.
              * @enum {string}
              */
-            result: "fired" | "disabled" | "not-selected" | "filter" | "filter-unreadable" | "busy";
+            result: "fired" | "disabled" | "not-selected" | "filter" | "filter-unreadable" | "filter-budget" | "busy";
             /**
              * Format: uuid
              * @description The run that it started.
@@ -3408,6 +3410,13 @@ export interface components {
             message: string | null;
             /** @description Problems in the files, in reading order. */
             problems: components["schemas"]["Diagnostic"][];
+            /** @description What the files had better say, and do not: no problem, and nothing is kept from applying. */
+            advice?: {
+                /** @description File, relative to the factory's root. */
+                path: string;
+                /** @description What is missing there, and the line that mends it. */
+                message: string;
+            }[];
             /** @description What would be applied, in order: now, or where the ending is `blocked` for held deletions, once these are approved. Empty where errors block the whole tree. */
             changes: components["schemas"]["Change"][];
             /** @description Deletions that would be held back. */
@@ -3996,6 +4005,10 @@ export interface components {
                 factories?: "*" | string[];
                 /** @description `webhook` authenticates deliveries, `run` is a variable of runs, `git` reads the repository, `forge` verifies and answers its host. */
                 uses?: ("webhook" | "run" | "git" | "forge")[];
+                /** @description Which runs, where `uses` has them. `files` (unless said): those for which a file of the factory names it (their automation, their environment or factory.yaml). `*`: also those whose request names it, so that whoever may start runs can read it. A list: of the first, only runs of these automations and in these environments. */
+                runs?: ("files" | "*") | string[];
+                /** @description Where its value may go: to git hosts, and by injections. Hosts (`example.com`, `*.example.com`, `example.com:8443`; without a port https and ssh); `*`: any; null: none yet, the first one that it is sent to is its host from then on. */
+                hosts?: ("*" | null) | string[];
             };
         };
         /**
@@ -4030,6 +4043,10 @@ export interface components {
                 factories: "*" | string[];
                 /** @description What it may be used for. */
                 uses: ("webhook" | "run" | "git" | "forge")[];
+                /** @description Which runs, where `uses` has them: `files`, those for which a file of the factory names it; `*`, also those whose request does; or only those of these automations (`automation/<slug>`) and environments (`environment/<slug>`). */
+                runs?: ("files" | "*") | string[];
+                /** @description Where its value may go; absent: no host yet, the first one that it is sent to is its host from then on. */
+                hosts?: "*" | string[];
             };
             /** @description How often its value was set; 0 while it was only declared. */
             version: number;
@@ -4262,6 +4279,11 @@ export interface components {
             secret_name?: string;
             /** @description Request header whose value identifies a delivery: a second delivery with the same value starts nothing. A header of credentials, of the connection, of signatures, or one that is the same in many requests is refused. */
             delivery_id_header?: string;
+            /**
+             * @description `body`: the signed body itself identifies a delivery too, for ever, so that a captured request that is sent again under another delivery ID starts nothing. With `auth_mode` `signature` only; for schemes that sign no time.
+             * @enum {string}
+             */
+            replay_protection?: "body";
             /** @description Whether it takes deliveries at once; by default as soon as its secret has a value. */
             enabled?: boolean;
             /** @description What it is for. */
@@ -4306,6 +4328,11 @@ export interface components {
             secret_name?: string;
             /** @description Request header whose value identifies a delivery: a second delivery with the same value starts nothing. A header of credentials, of the connection, of signatures, or one that is the same in many requests is refused. null removes it. */
             delivery_id_header?: string | null;
+            /**
+             * @description `body`: the signed body itself identifies a delivery too, for ever, from the next delivery on. With `auth_mode` `signature` only. null removes it.
+             * @enum {string|null}
+             */
+            replay_protection?: "body" | null;
             /** @description false: senders get 404 at once; automations and history stay. */
             enabled?: boolean;
             /** @description What it is for; null removes it. */
@@ -4360,6 +4387,11 @@ export interface components {
             secret_set: boolean;
             /** @description Request header, in lower case, whose value identifies a delivery; null: the scheme’s own, `X-Millwright-Delivery-Id`, or a hash of the body. */
             delivery_id_header: string | null;
+            /**
+             * @description `body`: the signed body itself identifies a delivery too, so that a captured request that is sent again under another delivery ID starts nothing; null: it does not.
+             * @enum {string|null}
+             */
+            replay_protection?: "body" | null;
             /** @description Whether deliveries are taken; a disabled webhook answers 404. */
             enabled: boolean;
             /** @description Address that senders post to. For `url_token` it shows `{token}` where the secret goes. */
@@ -5519,7 +5551,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Too many failures of this client, or too many large bodies at once. */
+            /** @description Too many failures of this client. */
             429: {
                 headers: {
                     /** @description Seconds after which asking again makes sense. */

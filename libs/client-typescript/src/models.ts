@@ -31,7 +31,7 @@ export type ApiKeyCreated = Component<'ApiKeyCreated'>;
 /** A page of API keys, newest first. */
 export interface ApiKeyList extends Component<'ApiKeyList'> {}
 
-/** Changes the label or the end of an API key that is in use. */
+/** Changes the label or the end of an API key that is in use; nothing else of a key can be changed, and a member that names something else is refused. */
 export interface ApiKeyPatch extends Component<'ApiKeyPatch'> {}
 
 /** An approval that is stored. It counts for exactly these deletions of this factory at this revision, or exactly this rewriting of its history. */

@@ -21,6 +21,10 @@ export interface WebhookFile {
    */
   deliveryIdHeader?: string;
   /**
+   * With authMode: signature. body: the signed body itself identifies a delivery too, for ever, so that a captured request that is sent again under another delivery ID starts nothing. For schemes that sign no time: github, sentry, pagerduty, vercel, circleci.
+   */
+  replayProtection?: 'body';
+  /**
    * false: senders get 404 at once; automations and history stay (true unless said).
    */
   enabled?: boolean;

@@ -48,6 +48,7 @@ export const ROOT: Keys = {
   signatureScheme: 'word',
   secretName: 'secret-name',
   deliveryIdHeader: 'name',
+  replayProtection: 'word',
   enabled: 'word',
   triggers: TRIGGERS,
   concurrency: { '': 'word', group: 'path', whenBusy: 'word' },

@@ -105,7 +105,7 @@ class LineScanner {
     if (line.trim() === '' || FENCE.test(line)) return line;
     const [, indent = '', dashes = '', content = ''] = LINE.exec(line) ?? [];
     if (indent === '' && ROOT_KEY.test(line)) this.base = ROOT;
-    this.settle(indent.length, dashes === '' ? undefined : indent.length + dashes.length);
+    this.finish(indent.length, dashes === '' ? undefined : indent.length + dashes.length);
     const place = this.place();
     const begin = indent + dashes;
     if (content === '') return begin;
@@ -121,7 +121,7 @@ class LineScanner {
   }
 
   /** Leaves what the line does not belong to; an item of a list may stand right below its key. */
-  private settle(indent: number, itemColumn: number | undefined): void {
+  private finish(indent: number, itemColumn: number | undefined): void {
     if (indent <= (this.blocks.at(-1)?.column ?? -1)) this.flows = [];
     const limit = itemColumn === undefined ? indent : indent + 1;
     while ((this.blocks.at(-1)?.column ?? -1) >= limit) this.blocks.pop();

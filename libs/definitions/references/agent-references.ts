@@ -3,6 +3,7 @@
  */
 import { holdWith, report, type Check } from './check.ts';
 import { isValidName } from '../definition-paths.ts';
+import { mayBeNamedIn } from '../run-grants.ts';
 import { isReservedVariable } from '../run-secrets.ts';
 import { didYouMean } from '../suggest.ts';
 import type { AgentDefaults } from '../types.ts';
@@ -18,17 +19,20 @@ export function isSkillReference(text: string): boolean {
   return SKILL_SPEC.test(text) || isValidName(text);
 }
 
-/** References of the agent's keys that stand at `pointer` of a file. */
-export function checkAgentReferences(
-  check: Check,
-  path: string,
-  agent: AgentDefaults | undefined,
-  pointer: string,
-): void {
+/** References of the agent's keys that stand in a place. */
+export function checkAgentReferences(check: Check, agent: AgentDefaults | undefined, place: NamingPlace): void {
   if (agent === undefined) return;
+  const { path, pointer } = place;
   checkEnvironment(check, path, agent.environmentId, `${pointer}/environmentId`);
   checkSkill(check, path, agent.skill, `${pointer}/skill`);
-  checkRunSecrets(check, path, agent.secrets, `${pointer}/secrets`);
+  checkRunSecrets(check, agent.secrets, { ...place, pointer: `${pointer}/secrets` });
+}
+
+/** Where something is named: a pointer into a file, and what that file is of. */
+interface NamingPlace {
+  path: string;
+  pointer: string;
+  file: Parameters<typeof mayBeNamedIn>[1];
 }
 
 /**
@@ -37,16 +41,16 @@ export function checkAgentReferences(
  */
 export function checkRunSecrets(
   check: Check,
-  path: string,
   secrets: readonly { name: string }[] | undefined,
-  pointer: string,
+  { path, pointer, file }: NamingPlace,
 ): void {
-  const { runSecrets } = check.known;
-  if (runSecrets === undefined) return;
-  for (const [index, { name }] of (secrets ?? []).entries()) {
+  const { runSecrets: known, runGrants } = check.known;
+  if (known === undefined || secrets === undefined) return;
+  const runSecrets = new Set([...known].filter((name) => mayBeNamedIn(runGrants?.get(name) ?? 'files', file)));
+  for (const [index, { name }] of secrets.entries()) {
     // A name that no secret of a run can have is told of as that
     if (runSecrets.has(name) || isReservedVariable(name)) continue;
-    const hint = didYouMean(name, runSecrets) || '; create it first, or grant it to this factory for runs';
+    const hint = didYouMean(name, runSecrets) || '; create it first, or grant it to this factory for runs of this file';
     report(
       check,
       path,

@@ -3,6 +3,7 @@
  * else. contract §8, §9.
  */
 import { checkAgentReferences, checkRunSecrets } from './agent-references.ts';
+import { checkFilterCost } from './filter-cost.ts';
 import { beginCheck, type Check } from './check.ts';
 import { byCodeUnits, firstProblems, sortedProblems, TREE_PROBLEMS_MAX } from '../rules/problems.ts';
 import { resolveTriggers } from './trigger-references.ts';
@@ -25,14 +26,23 @@ export function checkReferences(reading: Reading, known: KnownFacts): CheckedDef
   const check = beginCheck(reading, known);
   // Referred-to kinds first: what they hold back is known when the files that name them are checked.
   for (const environment of both(reading, 'environments'))
-    checkRunSecrets(check, environment.path, environment.secrets, '/secrets');
+    checkRunSecrets(check, environment.secrets, {
+      path: environment.path,
+      pointer: '/secrets',
+      file: { kind: 'environment', slug: environment.name },
+    });
   for (const webhook of both(reading, 'webhooks')) checkWebhookSecret(check, webhook);
   checkQuota(check);
   for (const factory of [reading.definitions.factory, reading.unsound.factory]) {
-    checkAgentReferences(check, 'factory.yaml', factory.agentDefaults, '/agentDefaults');
+    checkAgentReferences(check, factory.agentDefaults, {
+      path: 'factory.yaml',
+      pointer: '/agentDefaults',
+      file: 'factory',
+    });
   }
   for (const automation of reading.unsound.automations) checkAutomation(check, automation);
   const automations = reading.definitions.automations.map((automation) => checkAutomation(check, automation));
+  checkFilterCost(check, reading.definitions.automations);
   return {
     definitions: withoutHeld({ ...reading.definitions, automations }, check),
     problems: firstProblems(sortedProblems([...reading.problems, ...check.problems.listed]), TREE_PROBLEMS_MAX),
@@ -52,7 +62,12 @@ function checkAutomation(
   check: Check,
   automation: Reading['definitions']['automations'][number],
 ): AutomationDefinition {
-  checkAgentReferences(check, automation.path, automation.agent, '');
+  const { name: slug, path, agent } = automation;
+  checkAgentReferences(check, agent, {
+    path,
+    pointer: '',
+    file: { kind: 'automation', slug, environment: agent.environmentId },
+  });
   return { ...automation, triggers: resolveTriggers(check, automation) };
 }
 

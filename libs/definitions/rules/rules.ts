@@ -67,6 +67,7 @@ export const RULES = {
     'FF_DELIVERY_ID_HEADER',
     "deliveryIdHeader is a header whose value is the request's own.",
   ),
+  'replay-protection': error('FF_REPLAY_PROTECTION', 'replayProtection is there only when authMode is signature.'),
   // automations
   'front-matter-missing': error('FF_FRONT_MATTER_MISSING', 'automation.md starts with front matter between --- lines.'),
   'front-matter-unclosed': error('FF_FRONT_MATTER_UNCLOSED', 'Front matter is closed by a --- line.'),
@@ -76,6 +77,10 @@ export const RULES = {
   'provider-inactive': warning('FF_PROVIDER_INACTIVE', 'Triggers of other providers are kept and never fire here.'),
   'trigger-webhooks': error('FF_TRIGGER_WEBHOOKS', 'A webhook trigger selects at least one webhook.'),
   'webhook-uid': error('FF_INVALID_WEBHOOK_UID', 'webhook_ids holds webhook UIDs.'),
+  'filter-cost': error(
+    'FF_FILTER_COST',
+    'What the filters of one webhook can cost for one delivery is bounded: about a thousand triggers.',
+  ),
   'duplicate-trigger': warning('FF_DUPLICATE_TRIGGER', 'The triggers of an automation differ.'),
   cron: error('FF_INVALID_CRON', 'Cron expressions have five fields, or are one of the @ words, and can fire.'),
   'group-pointer': error('FF_INVALID_GROUP', 'A concurrency group that begins with / is a JSON pointer.'),

@@ -1,7 +1,7 @@
 /** Which part of a request names the delivery, and which names are the same. */
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
-import { identify, refusedDeliveryId, signedMessageIdentity } from '../index.ts';
+import { identify, refusedDeliveryId, signedBodyIdentity, signedMessageIdentity } from '../index.ts';
 
 const BODY = Buffer.from('{"a":1}');
 const BODY_HASH = `sha256:${createHash('sha256').update(BODY).digest('hex')}`;
@@ -81,6 +81,8 @@ describe('identify', () => {
       hashOf({ 'x-order-id': ['1'] }),
       hashOf({ 'x-github-delivery': ['1'] }),
       Buffer.from(signedMessageIdentity(bodyDigest)).toString('hex'),
+      Buffer.from(signedBodyIdentity(BODY)).toString('hex'),
+      Buffer.from(signedBodyIdentity(Buffer.from('{"a":2}'))).toString('hex'),
       bodyDigest.toString('hex'),
     ];
     expect(new Set(hashes).size).toBe(hashes.length);

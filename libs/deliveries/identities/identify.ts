@@ -47,6 +47,14 @@ export function signedMessageIdentity(digest: Uint8Array): Uint8Array {
 }
 
 /**
+ * The second identity of a delivery whose webhook protects against replays by its body: the bytes that the scheme has
+ * signed, whatever the request calls itself. 32 bytes, never equal to a hash of another kind.
+ */
+export function signedBodyIdentity(body: Uint8Array): Uint8Array {
+  return hashOf('signed_body', hash('sha256', body, 'buffer'));
+}
+
+/**
  * How a refused delivery is named in the log: its first valid identity header; undefined: by its entry's own id.
  * `schemeDeliveryHeaders`: `deliveryHeadersOf(scheme)` in signature mode, since no verdict chose the family.
  */
@@ -90,17 +98,21 @@ function identity(kind: IdentityKind, value: string): Identity {
  * Kinds are separate namespaces: a header value that looks like another delivery's body hash does not take its place.
  * The kind is terminated, so that no kind and value read as another kind and value.
  */
-function hashOf(kind: IdentityKind | 'signed_message', value: Uint8Array): Uint8Array {
+function hashOf(kind: HashedKind, value: Uint8Array): Uint8Array {
   return hash('sha256', Buffer.concat([PREFIXES[kind], value]), 'buffer');
 }
 
-const PREFIXES: Readonly<Record<IdentityKind | 'signed_message', Uint8Array>> = {
+/** Those that name a delivery, and those that are only known of it. */
+type HashedKind = IdentityKind | 'signed_message' | 'signed_body';
+
+const PREFIXES: Readonly<Record<HashedKind, Uint8Array>> = {
   configured_header: prefixOf('configured_header'),
   scheme_header: prefixOf('scheme_header'),
   service_header: prefixOf('service_header'),
   body_hash: prefixOf('body_hash'),
   resend: prefixOf('resend'),
   signed_message: prefixOf('signed_message'),
+  signed_body: prefixOf('signed_body'),
 };
 
 function prefixOf(kind: string): Uint8Array {

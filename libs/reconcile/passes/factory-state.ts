@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { canonicalText } from '../canonical.ts';
 import type { StoredConditions } from './conditions.ts';
 import { errorCountOf, fingerprint, type PassEnding } from './endings.ts';
-import type { Brought } from '../revisions/rewrites.ts';
+import type { HistoryDelta } from '../revisions/rewrites.ts';
 import type { Rewrite, SyncPolicy } from '../revisions/sync-policy.ts';
 
 /** Why a source could not be read. */
@@ -85,7 +85,7 @@ export interface FactoryStateFacts {
 export interface PassEnd {
   ending: PassEnding;
   /** What it brought, where it was not accepted before. */
-  brought?: Brought;
+  delta?: HistoryDelta;
   /** Nobody looked at the files: the factory is suspended, or has none. */
   filesLeftAlone: boolean;
   /** Why the source could not be read, where a tree that waited was judged all the same. */
@@ -172,10 +172,10 @@ export function previousConditions({
 /** A tip that descends from a rewritten one ends the rewriting (null). Undefined: it is as it was. */
 export function rewriteAfter(
   { rewrite }: Pick<FactoryStateFacts, 'rewrite'>,
-  brought: Brought | undefined,
+  delta: HistoryDelta | undefined,
 ): Rewrite | null | undefined {
-  if (brought?.rewrite !== undefined) return brought.rewrite;
-  return brought === undefined || rewrite === undefined ? undefined : null;
+  if (delta?.rewrite !== undefined) return delta.rewrite;
+  return delta === undefined || rewrite === undefined ? undefined : null;
 }
 
 /** Passes in a row in which something could not be done that is tried again by itself. */

@@ -74,8 +74,8 @@ describe('the outcome of a pass', () => {
 
   it('ends a rewriting when a tip descends from it', () => {
     const rewrite = { from: 'main@sha1:old', to: 'main@sha1:new', atMs: 1 };
-    const brought = { commits: ['abc'], lost: [], anew: false, forgetsOthers: false, superseded: 2 };
-    const outcome = passOutcome({ ...FACTORY, rewrite }, pass(APPLIED, { brought }), newIds());
+    const brought = { commits: ['abc'], lost: [], isReset: false, forgetsOthers: false, superseded: 2 };
+    const outcome = passOutcome({ ...FACTORY, rewrite }, pass(APPLIED, { delta: brought }), newIds());
     expect(outcome.rewrite).toBeNull();
     expect(outcome.record?.superseded).toBe(2);
   });

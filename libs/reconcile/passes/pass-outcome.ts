@@ -14,7 +14,7 @@ import {
   type PassCondition,
   type PassEnd,
 } from './factory-state.ts';
-import type { BroughtCommits } from '../revisions/rewrites.ts';
+import type { DeltaCommits } from '../revisions/rewrites.ts';
 import type { Rewrite } from '../revisions/sync-policy.ts';
 import type { Rebinding } from '../types.ts';
 
@@ -52,7 +52,7 @@ export interface PassOutcome {
   /** The tip, where it may be used. */
   revisionAttempted?: string;
   /** What that brought, where it was not the accepted one before. */
-  brought?: BroughtCommits;
+  delta?: DeltaCommits;
   /** Null: a tip descends from the last rewriting. Absent: as it was. */
   rewrite?: Rewrite | null;
   events?: readonly (FactoryEvent & { id: string })[];
@@ -71,9 +71,9 @@ export interface EndedPass extends PassEnd {
 
 /** Everything that the end of a pass leaves behind. `newId`: names its record and its events. */
 export function passOutcome(factory: FactoryStateFacts, pass: EndedPass, newId: () => string): PassOutcome {
-  const { ending, accepted, brought, filesLeftAlone } = pass;
+  const { ending, accepted, delta, filesLeftAlone } = pass;
   const condition = conditionAfter(factory, pass);
-  const rewrite = rewriteAfter(factory, brought);
+  const rewrite = rewriteAfter(factory, delta);
   const after = {
     ...factory,
     condition,
@@ -87,8 +87,8 @@ export function passOutcome(factory: FactoryStateFacts, pass: EndedPass, newId: 
     reasonBefore: factory.condition.reason,
     after: found,
     ending,
-    accepted: brought !== undefined,
-    superseded: brought?.superseded ?? 0,
+    accepted: delta !== undefined,
+    superseded: delta?.superseded ?? 0,
   });
   const isNews =
     ending.rebound.length > 0 || ending.changes.length > 0 || condition.fingerprint !== factory.condition.fingerprint;
@@ -99,7 +99,7 @@ export function passOutcome(factory: FactoryStateFacts, pass: EndedPass, newId: 
     failures: failuresAfter(factory, pass),
     revisionSeen: filesLeftAlone ? undefined : ending.revision,
     revisionAttempted: accepted ? ending.revision : undefined,
-    brought,
+    delta,
     rewrite,
     events: events.map((event) => ({ id: newId(), ...event })),
     record: isNews ? toRecord(pass, newId()) : undefined,
@@ -107,7 +107,7 @@ export function passOutcome(factory: FactoryStateFacts, pass: EndedPass, newId: 
 }
 
 function toRecord(
-  { ending, brought, rewrittenFrom, triggers, startedAtMs, finishedAtMs }: EndedPass,
+  { ending, delta, rewrittenFrom, triggers, startedAtMs, finishedAtMs }: EndedPass,
   id: string,
 ): PassRecord {
   return {
@@ -124,7 +124,7 @@ function toRecord(
     held: [...ending.held],
     digest: ending.digest,
     rewrittenFrom,
-    superseded: brought?.superseded ?? 0,
+    superseded: delta?.superseded ?? 0,
     timings: { total_ms: finishedAtMs - startedAtMs },
   };
 }

@@ -19,21 +19,21 @@ describe('a tip', () => {
   it('that descends brings its commits; those before it are superseded', () => {
     expect(decide(forward(B, '3', '2', '1'), A, FORWARD)).toEqual({
       ok: true,
-      brought: { commits: ['3', '2', '1'], lost: [], anew: false, forgetsOthers: false, superseded: 2 },
+      delta: { commits: ['3', '2', '1'], lost: [], isReset: false, forgetsOthers: false, superseded: 2 },
     });
     expect(decide(forward(A, '2', '1'), undefined, FORWARD)).toMatchObject({
       ok: true,
-      brought: { anew: true, superseded: 0 },
+      delta: { isReset: true, superseded: 0 },
     }); // the first one supersedes nothing
   });
 
   it('that does not descend is accepted and told of', () => {
     expect(decide(rewritten(B, A), A)).toEqual({
       ok: true,
-      brought: {
+      delta: {
         commits: ['x'],
         lost: ['y'],
-        anew: false,
+        isReset: false,
         forgetsOthers: false,
         superseded: 0,
         rewrite: { from: A, to: B, atMs: 7 },
@@ -51,7 +51,7 @@ describe('a tip', () => {
     });
     expect(decide(rewritten(B, A), A, FORWARD, [digest])).toMatchObject({
       ok: true,
-      brought: { rewrite: { from: A, to: B }, spent: digest },
+      delta: { rewrite: { from: A, to: B }, spent: digest },
     });
     expect(decide(rewritten(C, A), A, FORWARD, [digest]).ok).toBe(false); // one commit more
     expect(decide(rewritten(B, C), C, FORWARD, [digest]).ok).toBe(false);
@@ -60,7 +60,7 @@ describe('a tip', () => {
 
   it('that lost more than can be named forgets what it does not name', () => {
     const cut: Tip = { revision: B, history: { commits: ['x', 'w'], lost: ['y'], lostPartly: true, rewrittenFrom: A } };
-    expect(decide(cut, A)).toMatchObject({ ok: true, brought: { forgetsOthers: true, anew: false, superseded: 0 } });
+    expect(decide(cut, A)).toMatchObject({ ok: true, delta: { forgetsOthers: true, isReset: false, superseded: 0 } });
   });
 
   it.each([
@@ -68,7 +68,7 @@ describe('a tip', () => {
     ['of which nothing is known', { revision: B }],
   ])('%s is not taken for a fast-forward', (_what, tip) => {
     expect(decide(tip, A, FORWARD)).toMatchObject({ ok: false, from: A });
-    expect(decide(tip, A)).toMatchObject({ ok: true, brought: { anew: true } });
+    expect(decide(tip, A)).toMatchObject({ ok: true, delta: { isReset: true } });
     expect(decide(tip, undefined, FORWARD).ok).toBe(true); // there is nothing that it could not descend from
   });
 });

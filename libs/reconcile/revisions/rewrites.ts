@@ -23,11 +23,11 @@ export interface AcceptanceFacts {
 }
 
 /** What an accepted tip brings. */
-export interface Brought {
+export interface HistoryDelta {
   commits: readonly string[];
   lost: readonly string[];
   /** Nothing that came before is held unless it is named in `commits`. */
-  anew: boolean;
+  isReset: boolean;
   /** More may be lost than is named: what neither `commits` nor `lost` names is known no longer. */
   forgetsOthers: boolean;
   /** Digest of the approval that this tip needed: it counts once. */
@@ -39,11 +39,11 @@ export interface Brought {
 }
 
 /** How an accepted tip follows on the one before. */
-export type BroughtCommits = Pick<Brought, 'commits' | 'lost' | 'anew'> &
-  Partial<Pick<Brought, 'forgetsOthers' | 'spent'>>;
+export type DeltaCommits = Pick<HistoryDelta, 'commits' | 'lost' | 'isReset'> &
+  Partial<Pick<HistoryDelta, 'forgetsOthers' | 'spent'>>;
 
 /** `brought` is absent when the tip was accepted before. */
-export type RevisionAcceptance = { ok: true; brought?: Brought } | { ok: false; from: string; ending: PassEnding };
+export type RevisionAcceptance = { ok: true; delta?: HistoryDelta } | { ok: false; from: string; ending: PassEnding };
 
 /** Decides on a tip by its history alone. What is not known to descend does not, where the policy asks. Pure. */
 export function acceptanceOf(
@@ -62,16 +62,16 @@ export function acceptanceOf(
   if (from !== undefined && needed !== undefined && !approvedDigests.has(needed))
     return { ok: false, from, ending: blockedByRewrite(from, revision, needed) };
   const { commits = [], lost = [] } = history ?? {};
-  const brought: Brought = {
+  const delta: HistoryDelta = {
     commits,
     lost,
-    anew: history === undefined || !isSameBranch,
+    isReset: history === undefined || !isSameBranch,
     forgetsOthers: history?.lostPartly === true,
     superseded: isSameBranch && history?.lostPartly !== true ? Math.max(0, commits.length - 1) : 0,
     ...(needed === undefined ? {} : { spent: needed }),
     ...(from === undefined ? {} : { rewrite: { from, to: revision, atMs: nowMs } }),
   };
-  return { ok: true, brought };
+  return { ok: true, delta: delta };
 }
 
 /** Branch of `branch@sha1:…`; of a directory, which has none, the empty text. */

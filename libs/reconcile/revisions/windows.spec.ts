@@ -76,16 +76,16 @@ describe('closureAt', () => {
     ],
     ['on a leap day only', Array.from({ length: 20 }, () => allow('0 0 29 2 *', 10_080)), 7],
   ])('looks at each window once a day at most, however it is written: %s', (_what, windows, slices) => {
-    const { opensAtMs, looks } = openingFrom(windows, at('2026-03-06T12:00:00'));
+    const { opensAtMs, evaluations } = openingFrom(windows, at('2026-03-06T12:00:00'));
     expect(opensAtMs).toBeUndefined();
     // and once those days before that reach into the first
-    expect(looks).toBe((WINDOW_DAYS_SEARCHED + slices - 1) * windows.length);
+    expect(evaluations).toBe((WINDOW_DAYS_SEARCHED + slices - 1) * windows.length);
   });
 
   it('looks at today only while it is open', () => {
     expect(openingFrom([OFFICE, FREEZE], at('2026-03-06T12:00:00'))).toEqual({
       opensAtMs: at('2026-03-06T12:00:00'),
-      looks: 2 + 3,
+      evaluations: 2 + 3,
     }); // the freeze may have begun three days ago;
   });
 

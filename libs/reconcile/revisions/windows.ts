@@ -35,7 +35,10 @@ export function closureAt(windows: readonly SyncWindow[] | undefined, nowMs: num
  * The first time from `fromMs` on at which something may apply, and how many times that asked whether a window opens on
  * a day.
  */
-export function openingFrom(windows: readonly SyncWindow[], fromMs: number): { opensAtMs?: number; looks: number } {
+export function openingFrom(
+  windows: readonly SyncWindow[],
+  fromMs: number,
+): { opensAtMs?: number; evaluations: number } {
   const patterns = windows.flatMap(patternOf);
   const isAllowedOnly = windows.some(({ kind }) => kind === 'allow');
   const today = Math.floor(fromMs / DAY_MS);
@@ -55,10 +58,11 @@ export function openingFrom(windows: readonly SyncWindow[], fromMs: number): { o
       for (const [ago, slice] of slices.entries()) if (recent[ago] === true) covered[kind] |= slice;
     }
     const open = (covered.allow & ~covered.deny & WHOLE_DAY) >> BigInt(from);
-    if (open !== 0n) return { opensAtMs: Math.max(fromMs, day * DAY_MS + (from + lowestBit(open)) * MINUTE_MS), looks };
+    if (open !== 0n)
+      return { opensAtMs: Math.max(fromMs, day * DAY_MS + (from + lowestBit(open)) * MINUTE_MS), evaluations: looks };
     from = 0;
   }
-  return { looks };
+  return { evaluations: looks };
 }
 
 function patternOf({ kind, schedule, durationMinutes }: SyncWindow): Pattern[] {

@@ -30,7 +30,7 @@ class Queue {
   }
 
   next(bounds: LiveBounds = {}): Run | undefined {
-    const live = new LiveRuns(this.live.map(({ factory, automation }) => ({ factory, automation, runs: 1 })));
+    const live = new LiveRuns(this.live.map(({ factory, automation }) => ({ factory, automation, runs: 1, here: 1 })));
     const step = nextInFairOrder<never, never, Run>(this.look(), live, bounds, this.served).next();
     if (!step.done) throw new Error('nothing is asked of anybody here');
     this.served = step.value.served;
@@ -110,6 +110,16 @@ describe('the next run', () => {
       return `${run.factory}${run.automation}`;
     });
     expect(order.join(' ')).toBe('Ax Bx Cx Ax By Cy Ax Ax');
+  });
+
+  it('leaves a place of a process to others, but for runs of no factory', () => {
+    const queue = new Queue();
+    for (let left = 4; left > 0; left -= 1) queue.add('A', 'x');
+    const begin = (): string => told(queue.next({ perFactoryHere: 2 }));
+    expect([begin(), begin(), begin()].join(' ')).toBe('Ax1 Ax2 nobody');
+    queue.add('', '');
+    queue.add('B', 'y');
+    expect([begin(), begin(), begin()].toSorted().join(' ')).toBe('5 By6 nobody');
   });
 
   it('keeps bounds, which do not concern runs of no factory or automation', () => {

@@ -7,6 +7,8 @@
 export interface LiveBounds {
   perFactory?: number;
   perAutomation?: number;
+  /** Of one factory in the process that asks: what keeps one factory from all of its places. */
+  perFactoryHere?: number;
 }
 
 /** Where runs wait: '' stands for no factory and for no automation, which no bound concerns. */
@@ -15,18 +17,25 @@ export interface Lane {
   automation: string;
 }
 
-/** How many runs are live, by factory and by lane. */
+/** How many runs are live, by factory and by lane; `here`: how many of them in the process that asks. */
 export class LiveRuns {
   private readonly factories = new Map<string, number>();
+  private readonly here = new Map<string, number>();
   private readonly lanes = new Map<string, number>();
 
-  constructor(live: Iterable<Lane & { runs: number }> = []) {
-    for (const { runs, ...lane } of live) this.add(lane, runs);
+  constructor(live: Iterable<Lane & { runs: number; here?: number }> = []) {
+    for (const { runs, here = 0, ...lane } of live) this.add(lane, runs, here);
   }
 
-  add(lane: Lane, runs = 1): void {
+  /** One that begins begins here. */
+  add(lane: Lane, runs = 1, here = runs): void {
     this.factories.set(lane.factory, this.ofFactory(lane.factory) + runs);
+    this.here.set(lane.factory, this.ofFactoryHere(lane.factory) + here);
     this.lanes.set(keyOf(lane), this.ofLane(lane) + runs);
+  }
+
+  ofFactoryHere(factory: string): number {
+    return this.here.get(factory) ?? 0;
   }
 
   ofFactory(factory: string): number {
@@ -92,9 +101,9 @@ export function* nextInFairOrder<Step, Sent, Run>(
   const candidates: Candidates<Step, Sent, { run: Run; lane: Lane }> = {
     behind: (after) => waiting.factories(after),
     live: (factory) => live.ofFactory(factory),
-    max: (factory) => (factory === '' ? Infinity : (bounds.perFactory ?? Infinity)),
+    max: (factory) => (factory === '' ? Infinity : factoryMax(factory, live, bounds)),
     *take(factory) {
-      const { taken, last } = yield* inTurn(
+      const { taken, last } = yield* roundRobin(
         lanesOf(factory, waiting, live, bounds, tries),
         automations.get(factory),
         tries,
@@ -103,8 +112,14 @@ export function* nextInFairOrder<Step, Sent, Run>(
       return taken;
     },
   };
-  const { taken, last } = yield* inTurn(candidates, served.factory, tries);
+  const { taken, last } = yield* roundRobin(candidates, served.factory, tries);
   return { chosen: taken, served: { factory: last ?? served.factory, automations } };
+}
+
+/** How many of a factory may be live, where those elsewhere are as they are. */
+function factoryMax(factory: string, live: LiveRuns, { perFactory, perFactoryHere }: LiveBounds): number {
+  const elsewhere = live.ofFactory(factory) - live.ofFactoryHere(factory);
+  return Math.min(perFactory ?? Infinity, elsewhere + (perFactoryHere ?? Infinity));
 }
 
 function lanesOf<Step, Sent, Run>(
@@ -139,7 +154,7 @@ interface Candidates<Step, Sent, Taken> {
  * Tries whoever has nothing live in turn, then the others by what they have live. `last`: behind whom the next turn
  * begins.
  */
-function* inTurn<Step, Sent, Taken>(
+function* roundRobin<Step, Sent, Taken>(
   candidates: Candidates<Step, Sent, Taken>,
   from: string | undefined,
   tries: { left: number },

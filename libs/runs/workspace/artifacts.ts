@@ -10,6 +10,19 @@ export const ARTIFACTS_FOLDER = 'artifacts';
 /** A file at the workspace's top that is kept as well: what the example agent writes. */
 export const REPORT_FILE_NAME = 'report.md';
 
+/** What the head of a diff and its artifact say of it: it was made where the run could have a hand in it. */
+export const DIFF_NOTE =
+  'The word of the run, not of the service: compared inside its sandbox, in a repository that the run could change. ' +
+  'Look at it as at any other claim of the run before you apply it.';
+
+/** What to know of a kept file before believing it; undefined: nothing in particular. */
+export function artifactNote({
+  filePath,
+  mimeType,
+}: Pick<ArtifactDetails, 'filePath' | 'mimeType'>): string | undefined {
+  return mimeType === 'text/x-diff' && filePath.startsWith(`${ARTIFACTS_FOLDER}/`) ? DIFF_NOTE : undefined;
+}
+
 /** Files kept of one execution: results, not a build's output folder. */
 export const ARTIFACTS_MAX = 20;
 

@@ -519,7 +519,13 @@ describe('the situation:', () => {
     const { factories, definitions, database } = service.service;
     const secrets = new SecretStore(database);
     const source = { snapshot: () => Promise.reject(new Error('never read')), close: async () => undefined };
-    const unused = { publish: async () => undefined, nowMs: Date.now, newId: () => 'unused', report: () => undefined };
+    const unused = {
+      publish: async () => undefined,
+      nowMs: Date.now,
+      newId: () => 'unused',
+      report: () => undefined,
+      logEnd: () => undefined,
+    };
     const metrics = new Metrics();
     const other = new FactoryPass(
       { owner: 'another-replica', uidKey: new Uint8Array(32), factories, definitions, secrets, ...unused, metrics },

@@ -150,7 +150,7 @@ export class Story {
 
   private async managedFactory(): Promise<{ uid: string; hooks: Map<string, string> }> {
     const put = (name: string, what: string, uses = ['webhook']): Promise<unknown> =>
-      this.call('PUT', `/secrets/${name}`, { value: this.secret(what), grants: { uses } });
+      this.call('PUT', `/secrets/${name}`, { value: this.secret(what), grants: { uses, runs: '*' } });
     await put('bearer', 'bearer token');
     await put('in-url', 'token in a URL');
     await put('signing', 'signing key');

@@ -56,7 +56,7 @@ export async function startSandboxed(
   const running = await startCommand({
     command: ['sh', '-c', script],
     workspace,
-    sandbox: { ...sandbox, hidden: [base] },
+    sandbox: { ...sandbox, hidden: [...sandbox.hidden, base] },
     prompt: '',
     deadlineMs: 60_000,
     onEvent,

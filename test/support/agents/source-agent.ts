@@ -13,5 +13,7 @@ export const SOURCE_AGENT: BuiltInAgent = {
     join(ROOT, 'test/support/processes/typescript-loader.mjs'),
     join(ROOT, 'apps/agent/main.ts'),
   ],
-  readOnly: ['apps', 'test', 'node_modules', 'package.json'].map((name) => join(ROOT, name)),
+  readOnly: ['.swcrc', 'apps/agent', 'libs', 'schemas', 'test/support', 'node_modules', 'package.json'].map((name) =>
+    join(ROOT, name),
+  ),
 };

@@ -124,10 +124,12 @@ export type Owned = { ok: true; server: OwnPostgres; close(): Promise<void> } | 
 /**
  * Whether there is what such a server is made of; a reason where not. For suites that have to say so before they begin.
  */
-export async function canOwnPostgres(): Promise<{ ok: true } | { ok: false; reason: string }> {
+export async function canOwnPostgres(
+  programs: readonly string[] = [],
+): Promise<{ ok: true } | { ok: false; reason: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'millwright-own-postgres-'));
   try {
-    return (await serverBinaries(folder, serverIdentity())) === undefined
+    return (await serverBinaries(folder, serverIdentity(), programs)) === undefined
       ? { ok: false, reason: NO_BINARIES }
       : { ok: true };
   } finally {
@@ -135,13 +137,16 @@ export async function canOwnPostgres(): Promise<{ ok: true } | { ok: false; reas
   }
 }
 
-/** Makes and starts a server. Close it; a test run that is killed leaves none behind either. */
-export async function ownPostgres(settings: Settings = {}): Promise<{ server: OwnPostgres; close(): Promise<void> }> {
+/** A server that comes with these programs, started. Close it; a test run that is killed leaves none behind either. */
+export async function ownPostgres(
+  settings: Settings = {},
+  programs: readonly string[] = [],
+): Promise<{ server: OwnPostgres; close(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), 'millwright-own-postgres-'));
   const identity = serverIdentity();
   // Its user has to come to the folder of the data.
   if (identity.uid !== undefined) chownSync(folder, identity.uid, identity.gid ?? identity.uid);
-  const bin = await serverBinaries(folder, identity);
+  const bin = await serverBinaries(folder, identity, programs);
   if (bin === undefined) throw new Error(NO_BINARIES);
   watch(folder);
   const data = join(folder, 'data');

@@ -142,8 +142,15 @@ export const INITDB = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=
  * The folder of initdb, pg_ctl and postgres; where nobody may read it, a copy below `folder`. Undefined: there are
  * none.
  */
-export async function serverBinaries(folder: string, identity: Identity): Promise<string | undefined> {
-  return (await binaryFolders()).map((bin) => usable(bin, folder, identity)).find((bin) => bin !== undefined);
+export async function serverBinaries(
+  folder: string,
+  identity: Identity,
+  programs: readonly string[] = [],
+): Promise<string | undefined> {
+  return (await binaryFolders())
+    .filter((bin) => programs.every((program) => isExecutable(join(bin, program))))
+    .map((bin) => usable(bin, folder, identity))
+    .find((bin) => bin !== undefined);
 }
 
 function command(program: string, args: readonly string[], identity: Identity): void {

@@ -9,6 +9,7 @@ export interface WebhookFile {
   signatureScheme?: string;
   secretName: string;
   deliveryIdHeader?: string;
+  replayProtection?: 'body';
   enabled?: boolean;
 }
 

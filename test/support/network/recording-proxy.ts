@@ -19,7 +19,7 @@ export interface CannedAnswer {
 export interface RecordingProxy {
   url: string;
   /** What has been answered since the last call. */
-  taken(): PassedRequest[];
+  recorded(): PassedRequest[];
   /** Settles when the next request has been answered. */
   nextAnswer(): Promise<PassedRequest>;
   /** The next request is answered with this, and does not reach the service. */
@@ -61,7 +61,7 @@ export async function startRecordingProxy(target: string): Promise<RecordingProx
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    taken: () => {
+    recorded: () => {
       const taken = passed;
       passed = [];
       return taken;

@@ -17,8 +17,11 @@ export interface ChildProgram {
   errors(): string;
 }
 
-/** Starts `program` (path below the repository) with arguments. End it, or await `ended`. */
-export function startProgram(program: string, args: readonly string[]): ChildProgram {
+/**
+ * Starts `program` (path below the repository) with arguments, as another user where one is named. End it, or await
+ * `ended`.
+ */
+export function startProgram(program: string, args: readonly string[], uid?: number): ChildProgram {
   const child = spawn(
     process.execPath,
     ['--conditions=source', '--import', './test/support/processes/typescript-loader.mjs', program, ...args],
@@ -26,6 +29,7 @@ export function startProgram(program: string, args: readonly string[]): ChildPro
       cwd: ROOT,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: process.env['PATH'] },
+      ...(uid === undefined ? {} : { uid, gid: uid }),
     },
   );
   const lines: string[] = [];

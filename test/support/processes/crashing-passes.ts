@@ -21,19 +21,19 @@ let applied: string | undefined;
 DefinitionStore.prototype.apply = async function (application) {
   const point = POINTS.find((name) => application.upserts.some(({ slug }) => slug === name));
   applied = point;
-  if (point === 'before-apply') await standStill(point);
+  if (point === 'before-apply') await pause(point);
   await apply.call(point === 'in-mid-apply' ? interruptedInside(this) : this, application);
-  if (point === 'before-publish') await standStill(point);
+  if (point === 'before-publish') await pause(point);
 };
 
 FactoryStore.prototype.recordPass = async function (...given) {
-  if (applied === 'before-record') await standStill(applied);
+  if (applied === 'before-record') await pause(applied);
   return recordPass.apply(this, given);
 };
 
 process.exitCode = await serve(process.argv.slice(3), SOURCE_AGENT);
 
-function standStill(point: string): Promise<never> {
+function pause(point: string): Promise<never> {
   say(point);
   return new Promise(() => undefined);
 }

@@ -15,11 +15,11 @@ const POINTS = {
 /** Milliseconds of a lease, and between two looks for lost runs; as the product has them unless said. */
 const leaseMs = Number(process.env['CRASH_LEASE_MS'] ?? 0);
 
-for (const [point, method] of Object.entries(POINTS)) standStillAt(point, method);
+for (const [point, method] of Object.entries(POINTS)) pauseAt(point, method);
 if (leaseMs > 0) shortenLeases();
 process.exitCode = await serve(process.argv.slice(3), SOURCE_AGENT);
 
-function standStillAt(point: string, method: (typeof POINTS)[keyof typeof POINTS]): void {
+function pauseAt(point: string, method: (typeof POINTS)[keyof typeof POINTS]): void {
   if (process.env['CRASH_POINTS'] !== 'true') return;
   const methods = RunStore.prototype as unknown as Record<
     string,

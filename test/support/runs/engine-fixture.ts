@@ -3,11 +3,13 @@ import type { LiveBounds } from '#runs';
 import { QueueDispatch } from '../../../apps/server/execution/engine/dispatch-queue.ts';
 import type { Dispatch, WorkerSlots } from '../../../apps/server/execution/engine/dispatch.ts';
 import { TableDispatch } from '../../../apps/server/execution/engine/dispatch.ts';
+import { ExecutionSlots, type ExecutionSlot } from '../../../apps/server/execution/engine/execution-slots.ts';
 import { OutboxRelay } from '../../../apps/server/execution/engine/outbox-relay.ts';
 import { RunQueue, type ReceivedToken, type Serve } from '../../../apps/server/execution/engine/run-queue.ts';
 import { Log } from '../../../apps/server/process/log.ts';
 import { Outbox } from '../../../apps/server/store/runs/outbox.ts';
 import type { Placement } from '../../../apps/server/store/runs/run-placement.ts';
+import type { Question } from '../../../apps/server/store/runs/permissions.ts';
 import type { ClaimedRun } from '../../../apps/server/store/runs/runs.ts';
 import type { Stores } from '../../conformance/backends.ts';
 import { newId, unique } from '../../conformance/seeds.ts';
@@ -30,9 +32,9 @@ export interface WorkerOptions {
 
 /** A queue that records the received tokens. */
 class WatchedQueue extends RunQueue {
-  readonly taken: ReceivedToken[] = [];
+  readonly claimed: ReceivedToken[] = [];
   override work(concurrency: number, serve: Serve, onEmpty: () => void): void {
-    super.work(concurrency, (token) => (this.taken.push(token), serve(token)), onEmpty);
+    super.work(concurrency, (token) => (this.claimed.push(token), serve(token)), onEmpty);
   }
 }
 
@@ -54,6 +56,10 @@ export interface Worker {
   /** Runs that it works on. */
   held(): string[];
   release(runId: string): void;
+  /** It asks people, and waits. */
+  ask(run: ClaimedRun): Promise<void>;
+  /** Somebody has answered; resolves when it goes on. */
+  answer(run: ClaimedRun): Promise<void>;
   /** Drains: what it holds goes back to the queue. */
   stop(): Promise<void>;
 }
@@ -66,6 +72,14 @@ export interface EngineFixture {
   /** Ends every process that has not ended. */
   clear(): Promise<void>;
 }
+
+const QUESTION: Question = {
+  title: 'rm -r build',
+  toolKind: undefined,
+  input: undefined,
+  paths: undefined,
+  options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }],
+};
 
 export function engineFixture({ queue: place, bounds = {} }: EngineFixtureOptions): EngineFixture {
   const name = unique('test-runs-');
@@ -105,9 +119,16 @@ export function engineFixture({ queue: place, bounds = {} }: EngineFixtureOption
       const dispatch = parts === undefined ? new TableDispatch(log) : new QueueDispatch({ ...parts, placement, log });
       const given: ClaimedRun[] = [];
       const held = new Map<string, (how: 'over' | 'back') => void>();
-      let claiming = 0;
+      const places = new ExecutionSlots({
+        count,
+        perFactoryMax: bounds.perFactoryHere,
+        onChange: (parked) => dispatch.parked(parked),
+      });
+      const slotOf = new Map<string, ExecutionSlot>();
       const work = async (run: ClaimedRun): Promise<void> => {
         given.push(run);
+        const slot = places.hold(run.factoryUid);
+        slotOf.set(run.runId, slot);
         const how = await new Promise<'over' | 'back'>((resolve) => {
           held.set(run.runId, resolve);
           if (!holds) resolve('over');
@@ -115,13 +136,14 @@ export function engineFixture({ queue: place, bounds = {} }: EngineFixtureOption
         if (how === 'over') await stores.runs.finish(run, { state: 'SUCCEEDED', message: 'done' });
         else await stores.runs.release(run, () => 'requeue');
         held.delete(run.runId);
+        slot.release();
         dispatch.ended(run);
       };
       const slots: WorkerSlots = {
         count,
-        free: () => Math.max(0, count - held.size - claiming),
+        free: () => places.free(),
         async take(wanted) {
-          claiming += wanted;
+          places.reserve(wanted);
           try {
             const runs = await stores.runs.claim(
               workerName,
@@ -133,7 +155,7 @@ export function engineFixture({ queue: place, bounds = {} }: EngineFixtureOption
             );
             return runs.map(work);
           } finally {
-            claiming -= wanted;
+            places.unreserve(wanted);
           }
         },
       };
@@ -147,6 +169,17 @@ export function engineFixture({ queue: place, bounds = {} }: EngineFixtureOption
         given,
         held: () => [...held.keys()],
         release: (runId) => held.get(runId)?.('over'),
+        async ask(run) {
+          await stores.runs.prepare(run);
+          await stores.runs.begin(run);
+          if (!(await stores.permissions.ask(run, newId(), QUESTION))) throw new Error('it could not ask');
+          slotOf.get(run.runId)?.park();
+        },
+        async answer(run) {
+          const [asked] = await stores.permissions.ofRun(run.runId);
+          await stores.permissions.close(run, asked?.permissionId ?? '', { option: QUESTION.options[0], text: 'yes' });
+          await slotOf.get(run.runId)?.resume(new AbortController().signal);
+        },
         stop: ending(async () => {
           await dispatch.stop();
           const all = [...held.values()];

@@ -56,7 +56,7 @@ export interface BootOptions {
   /** Folder of the built web page; where the build puts it, if not said. */
   pageFolder?: string;
   /** How long it looks away, should nobody tell. */
-  looks?: ServiceOptions['pollIntervals'];
+  pollIntervals?: ServiceOptions['pollIntervals'];
   /** Factories whose sources may be local; all, if not said. */
   isTrusted?: ServiceOptions['isTrusted'];
   /** Sees the service before it starts. */
@@ -85,7 +85,7 @@ export async function bootService(options: BootOptions = {}): Promise<TestServic
     builtInAgent: SOURCE_AGENT,
     profiles: options.profiles,
     pageFolder: options.pageFolder,
-    pollIntervals: options.looks,
+    pollIntervals: options.pollIntervals,
     log: new Log((line) => void logged.push(line), nowMs, config.logLevel),
     nowMs,
     isTrusted: options.isTrusted ?? (() => true),

@@ -53,10 +53,10 @@ export interface Arena {
 
 /** Throws with the invariant that does not hold. */
 export async function play(history: History, arena: Arena): Promise<void> {
-  await new Game(history, arena).play();
+  await new HistoryRunner(history, arena).play();
 }
 
-class Game {
+class HistoryRunner {
   private readonly history: History;
   private readonly arena: Arena;
   private readonly repository: HistoryRepository;
@@ -120,7 +120,7 @@ class Game {
       case 'resume':
         for (const world of this.worlds())
           await world.stores.factories.setSuspended(
-            (await world.look()).factory['uid'] as string,
+            (await world.readSnapshot()).factory['uid'] as string,
             step.do === 'suspend',
           );
         return;
@@ -132,7 +132,7 @@ class Game {
   }
 
   private async approve(real: boolean): Promise<void> {
-    const digest = real ? (await this.real.look()).condition.heldDigest : `sha256:${'0'.repeat(64)}`;
+    const digest = real ? (await this.real.readSnapshot()).condition.heldDigest : `sha256:${'0'.repeat(64)}`;
     if (digest !== undefined) for (const world of this.worlds()) await world.approve(digest);
   }
 
@@ -189,37 +189,37 @@ class Game {
     }
     this.passTime(LEASE_OVER_MS);
     await this.twin?.restart(n);
-    await this.settled(n);
+    await this.waitForPasses(n);
   }
 
   private async hiccup(n: number, at: number): Promise<void> {
     await this.bringBack();
     await this.disturbed(n, (replica) => replica.fate.arrange('hiccup', at));
     this.replica(n).fate.clear();
-    await this.settled(n);
+    await this.waitForPasses(n);
   }
 
   /** It stands still while another replica takes over; when it goes on, it writes nothing (I9). */
   private async stale({ replica: n, at, newer }: Extract<Manner, { pass: 'stale' }>): Promise<void> {
     await this.bringBack();
     const other = 1 - n;
-    const before = await this.real.look();
+    const before = await this.real.readSnapshot();
     await this.replica(n).poll();
-    const { stands, go } = this.replica(n).fate.arrangeStand(at);
+    const { isPaused: stands, go } = this.replica(n).fate.injectPause(at);
     const running = this.real.run(n).catch(() => undefined);
     await Promise.race([stands, running]);
-    const standing = await this.real.look();
+    const standing = await this.real.readSnapshot();
     this.check(before, standing);
     if (newer && essence(before) === essence(standing))
       this.repository.commit([{ edit: 'webhook', name: at, secret: 0, enabled: true }], false);
     this.passTime(LEASE_OVER_MS);
     await this.real.endLeases();
-    await this.settled(other);
-    const taken = await this.real.look();
+    await this.waitForPasses(other);
+    const taken = await this.real.readSnapshot();
     go();
     await running;
     this.replica(n).fate.clear();
-    const after = await this.real.look();
+    const after = await this.real.readSnapshot();
     // Where it stood still before it had a lease, it takes one of its own now.
     if (after.factory['fence'] === taken.factory['fence']) {
       this.arena.tally.takeovers += 1;
@@ -237,7 +237,7 @@ class Game {
    * no matter of convergence then.
    */
   private async bringBack(): Promise<void> {
-    const { factory } = await this.real.look();
+    const { factory } = await this.real.readSnapshot();
     if (factory['revision_seen'] !== factory['revision_attempted']) this.repository.outage = undefined;
   }
 
@@ -245,18 +245,18 @@ class Game {
    * What waited may have applied before the accident or after it. While the source is away, the next pass tells no more
    * than that it is.
    */
-  private async settled(n: number): Promise<void> {
+  private async waitForPasses(n: number): Promise<void> {
     if (this.repository.outage !== undefined) for (const world of this.worlds()) await this.undisturbed(world, n);
     await this.quiet(n);
   }
 
   private async disturbed(n: number, arrange: (replica: Replica) => void): Promise<void> {
-    const before = await this.real.look();
+    const before = await this.real.readSnapshot();
     await this.real.ask();
     await this.replica(n).poll();
     arrange(this.replica(n));
     await this.real.run(n).catch(() => undefined);
-    this.check(before, await this.real.look());
+    this.check(before, await this.real.readSnapshot());
   }
 
   private replica(n: number): Replica {
@@ -273,7 +273,7 @@ class Game {
     if (
       expected !== undefined &&
       result.ending.kind !== 'failed' &&
-      !(await world.look()).factory['suspended'] &&
+      !(await world.readSnapshot()).factory['suspended'] &&
       result.ending.reason === expected.ending.reason
     ) {
       same(
@@ -282,17 +282,17 @@ class Game {
         [expected.ending.changes, expected.ending.held, expected.ending.problems],
       );
     }
-    const { factory } = await world.look();
+    const { factory } = await world.readSnapshot();
     if (factory['generation_handled'] !== factory['generation_requested']) await this.onePass(world, n);
     if (how?.again === true) await this.again(world, n);
   }
 
-  private async onePass(world: HistoryWorld, n: number): ReturnType<Game['resultOf']> {
-    const before = await world.look();
+  private async onePass(world: HistoryWorld, n: number): ReturnType<HistoryRunner['resultOf']> {
+    const before = await world.readSnapshot();
     const replica = world.replicas[n] as Replica;
     await replica.poll();
     const result = await this.resultOf(world, n);
-    const after = await world.look();
+    const after = await world.readSnapshot();
     const passed = this.check(before, after);
     same(
       'I7: the generation that was handled',
@@ -319,13 +319,13 @@ class Game {
 
   /** I4: the second time, nothing changes. */
   private async again(world: HistoryWorld, n: number): Promise<void> {
-    const before = await world.look();
+    const before = await world.readSnapshot();
     const isFailing = before.condition.ending === 'failed';
     await this.resultOf(world, n);
     const ignored = isFailing ? ['failures', 'condition'] : [];
     same(
       'I4: applying twice',
-      withoutPassMetadata(await world.look(), ...ignored),
+      withoutPassMetadata(await world.readSnapshot(), ...ignored),
       withoutPassMetadata(before, ...ignored),
     );
   }
@@ -380,15 +380,15 @@ class Game {
     if (this.twin === undefined) return;
     same(
       'I10: what an accident left is what none would have',
-      essenceOf(await this.real.look()),
-      essenceOf(await this.twin.look()),
+      essenceOf(await this.real.readSnapshot()),
+      essenceOf(await this.twin.readSnapshot()),
     );
   }
 
   /** I8: a value is where values are kept, and nowhere else. */
   private async checkSecrecy(): Promise<void> {
     for (const world of this.worlds()) {
-      const { tables } = await world.look();
+      const { tables } = await world.readSnapshot();
       const kept = [...tables]
         .filter(([table]) => table !== 'secret_value')
         .map(([table, found]) => [table, JSON.stringify(found)] as const);
@@ -402,7 +402,7 @@ class Game {
   }
 
   private count(
-    { ending }: Awaited<ReturnType<Game['resultOf']>>,
+    { ending }: Awaited<ReturnType<HistoryRunner['resultOf']>>,
     before: DatabaseSnapshot,
     after: DatabaseSnapshot,
   ): void {

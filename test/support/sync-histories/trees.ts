@@ -15,7 +15,7 @@ export interface HistoryFile {
   enabled?: boolean;
   applyMode?: 'atomic' | 'perFile';
   /** What a file says that stands beside SKILL.md. */
-  beside?: boolean;
+  others?: boolean;
   broken?: Breakage;
 }
 

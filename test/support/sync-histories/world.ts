@@ -13,7 +13,7 @@ import { loadReconcileInput } from '../../../apps/server/sync/reconcile-input.ts
 import { Metrics } from '../../../apps/server/process/metrics.ts';
 import { FactoryPass, type PassContext, type PassResult } from '../../../apps/server/sync/pass.ts';
 import { emptied, snapshotOf, type DatabaseSnapshot } from './database-snapshot.ts';
-import { Fate, mortal } from './mortal-database.ts';
+import { FaultInjector, mortal } from './fault-injector.ts';
 import type { HistoryRepository } from './repository.ts';
 import { SECRET_NAMES } from './steps.ts';
 
@@ -31,7 +31,7 @@ export interface HistoryDatabase {
 
 /** A process that reconciles and serves. */
 export interface Replica {
-  fate: Fate;
+  fate: FaultInjector;
   pass: FactoryPass;
   /** What it serves. */
   served: ServingFactory | undefined;
@@ -49,7 +49,7 @@ export class HistoryWorld {
   readonly unserved: string[] = [];
   /** Runs once while the source is read. */
   meanwhile: (() => Promise<void>) | undefined;
-  private readonly ground: HistoryDatabase;
+  private readonly historyDatabase: HistoryDatabase;
   private readonly database: Database;
   private readonly repository: HistoryRepository;
   private readonly serving: ServingStore;
@@ -59,7 +59,7 @@ export class HistoryWorld {
   private secretIds = 0;
 
   constructor(ground: HistoryDatabase, repository: HistoryRepository) {
-    this.ground = ground;
+    this.historyDatabase = ground;
     this.repository = repository;
     this.serving = new ServingStore(ground.database); // reading changes nothing
     this.database = { ...ground.database, run: (body) => this.written(() => ground.database.run(body)) };
@@ -68,7 +68,7 @@ export class HistoryWorld {
 
   /** An empty database with the factory, its secrets and two processes. */
   async begin(fastForwardOnly: boolean): Promise<void> {
-    await emptied(this.ground.database, this.ground.tables);
+    await emptied(this.historyDatabase.database, this.historyDatabase.tables);
     const made = await this.stores.factories.create({
       uid: FACTORY_UID,
       slug: FACTORY_SLUG,
@@ -96,7 +96,7 @@ export class HistoryWorld {
 
   /** Another process in the place of one that ended; leases run out meanwhile. */
   async restart(n: number): Promise<void> {
-    const fate = new Fate();
+    const fate = new FaultInjector();
     const stores = storesOf(mortal(this.database, fate));
     const replica: Replica = {
       fate,
@@ -118,8 +118,8 @@ export class HistoryWorld {
     await this.database.run(() => change('UPDATE factory SET lease_until = 0'));
   }
 
-  look(): Promise<DatabaseSnapshot> {
-    this.seen ??= snapshotOf(this.database, this.ground.tables);
+  readSnapshot(): Promise<DatabaseSnapshot> {
+    this.seen ??= snapshotOf(this.database, this.historyDatabase.tables);
     return this.seen;
   }
 
@@ -192,8 +192,9 @@ export class HistoryWorld {
       definitions: stores.definitions,
       secrets: stores.secrets,
       publish: () => replica.fate.call(() => this.poll(replica)),
-      nowMs: () => this.ground.clock.nowMs,
+      nowMs: () => this.historyDatabase.clock.nowMs,
       newId: () => this.nextId(),
+      logEnd: () => undefined,
       report: (fault) =>
         void this.reported.push(
           fault instanceof Error ? `${fault.message} ${fault.stack ?? ''}` : JSON.stringify(fault),

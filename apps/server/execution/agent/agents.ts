@@ -17,10 +17,13 @@ export interface BuiltInAgent {
 
 const BUILT = fileURLToPath(new URL('../../../agent/main.js', import.meta.url));
 
+/** What the built program consists of; `package.json` says where the libs lie. Nothing else of the installation. */
+const PARTS = ['dist/apps/agent', 'dist/libs', 'dist/schemas', 'node_modules', 'package.json'];
+
 /** Where the built program lies; the folder of the package is three above it. */
 export const BUILT_IN_AGENT: BuiltInAgent = {
   command: [process.execPath, '--disable-warning=UNDICI-EHPA', BUILT],
-  readOnly: ['dist', 'node_modules', 'package.json'].map((name) => join(dirname(BUILT), '../../..', name)),
+  readOnly: PARTS.map((name) => join(dirname(BUILT), '../../..', name)),
 };
 
 /** The profile of a harness; undefined: there is none of that name. */

@@ -54,6 +54,7 @@ function brokerWith(more: Partial<PermissionBrokerDeps> = {}) {
     flush: () => Promise.resolve(),
     retryWhileOwned: (write) => write(),
     publish: () => undefined,
+    slot: { park: () => undefined, resume: () => Promise.resolve() },
     onFault: (error) => {
       throw error;
     },
@@ -67,6 +68,26 @@ afterEach(() => {
   test = new AbortController();
 });
 const settledSoon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+
+it('the place of the run is given back while it waits, and had again before the agent hears the answer', async () => {
+  const steps: string[] = [];
+  let go = (): void => undefined;
+  const slot = {
+    park: () => void steps.push('parked'),
+    resume: () => new Promise<void>((resolve) => (go = () => (steps.push('resumed'), resolve()))),
+  };
+  const { broker, table } = brokerWith({ slot });
+  const decided = broker.decide(request(), test.signal).then((answer) => steps.push(`answered ${answer}`));
+  await settledSoon();
+  expect(steps).toEqual(['parked']);
+  table.settle('p1', { option: { optionId: 'n', name: 'No', kind: 'reject_once' }, text: 'no' });
+  broker.poll();
+  await settledSoon();
+  expect(steps).toEqual(['parked']);
+  go();
+  await decided;
+  expect(steps).toEqual(['parked', 'resumed', 'answered n']);
+});
 
 it('nobody answers in time: it is refused', async () => {
   const { broker, table } = brokerWith({

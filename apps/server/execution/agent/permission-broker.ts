@@ -20,6 +20,7 @@ import {
   type PermissionAnswer,
 } from '../../store/runs/permissions.ts';
 import type { Claim } from '../../store/runs/runs.ts';
+import type { ExecutionSlot } from '../engine/execution-slots.ts';
 
 /** Requests of one execution; an agent that asks for more is answered that it was cancelled. */
 const ASKED_MAX = 1_000;
@@ -49,6 +50,8 @@ export interface PermissionBrokerDeps {
   retryWhileOwned<T>(write: () => Promise<T>): Promise<T | undefined>;
   /** Tells who watches that something is stored. */
   publish(): void;
+  /** The run's place: given back while it waits, and had again before the agent hears the answer. */
+  slot: Pick<ExecutionSlot, 'park' | 'resume'>;
   /** Answers could not be read; the next poll tries again. */
   onFault(error: unknown): void;
 }
@@ -109,7 +112,7 @@ export class PermissionBroker {
   }
 
   private async ask(question: Question, signal: AbortSignal): Promise<PermissionOption | undefined> {
-    const { store, claim, newId, flush, retryWhileOwned, publish } = this.deps;
+    const { store, claim, newId, flush, retryWhileOwned, publish, slot } = this.deps;
     const permissionId = newId();
     const answered = new Promise<Permission | undefined>((resolve) => this.open.set(permissionId, resolve));
     const leave = (): void => this.leave(permissionId);
@@ -121,7 +124,9 @@ export class PermissionBroker {
       if (signal.aborted) leave();
       else signal.addEventListener('abort', leave, { once: true });
       timer = this.closeWhenIdle(permissionId, question);
+      slot.park();
       const { optionId } = (await answered) ?? {};
+      await slot.resume(signal);
       return question.options.find((option) => option.optionId === optionId);
     } finally {
       clearTimeout(timer);

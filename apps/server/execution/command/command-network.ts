@@ -2,7 +2,7 @@
  * Which network one command gets on this machine: none, the machine's, or none but an egress proxy; what cannot be had
  * is said. contract §10.
  */
-import { redact } from '#isolation';
+import { describeBytes, redact } from '#isolation';
 import type { CommandSpec } from './command.ts';
 import { openEgressAccess } from '../egress/egress-access.ts';
 import { openEgressProxy } from '../egress/egress-proxy.ts';
@@ -54,7 +54,14 @@ export async function networkFor(
     onEvent,
     broker,
   });
-  return { ...access, network: 'none', close: () => egress.close() };
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    const { hosts } = egress.usage();
+    await egress.close();
+    // The last word of a run's work; of its set-up only where there is something to tell.
+    if (spec.facts !== undefined || hosts.length > 0) onEvent(describeBytes(hosts));
+  };
+  return { ...access, network: 'none', close: () => (closing ??= close()) };
 }
 
 /** The machine's network as it is; what the run has no credentials of is behind a port of its loopback. */

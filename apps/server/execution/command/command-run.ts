@@ -7,6 +7,7 @@ import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RunCgroup } from '../sandbox/run-cgroups.ts';
 import type { CommandNetwork } from './command-network.ts';
 import type { OutputRelay } from './command-output.ts';
 import { UsageWatch } from './command-usage.ts';
@@ -36,6 +37,8 @@ export interface CommandRunDeps {
   spec: CommandSpec;
   relay: OutputRelay;
   network: CommandNetwork;
+  /** What all of it is in; absent: there are none on this machine. */
+  cgroup?: RunCgroup;
 }
 
 /** Milliseconds for the end of a command that nobody speaks with any more. */
@@ -161,6 +164,7 @@ export class CommandRun implements RunningCommand {
     this.usage?.stop();
     // The command has ended; what it left running ends with it, and only then is the run over.
     if (identity !== undefined) await killTree(identity, this.tree());
+    await this.closeGroup();
     await within(this.conversation, OUTPUT_END_MS);
     await network.close();
     const reported = await report?.finished();
@@ -168,6 +172,19 @@ export class CommandRun implements RunningCommand {
       for (const stream of spawned.child.stdio) stream?.destroy();
     relay.finish();
     return this.stopCause ?? endingOf(code, signal, reported);
+  }
+
+  /** Ends also what no search of processes finds, and asks whether the kernel had ended the command. */
+  private async closeGroup(): Promise<void> {
+    const { cgroup, relay, spec } = this.deps;
+    if (cgroup === undefined) return;
+    if (this.stopCause === undefined && (await cgroup.isOutOfMemory())) {
+      const mib = Math.floor((spec.usage?.memoryBytesMax ?? 0) / 1_024 ** 2);
+      const message = `the run took too much memory: the kernel ended it, and ${mib} MiB are allowed`;
+      this.stopCause = { kind: 'exceeded', message };
+      relay.status(message);
+    }
+    await cgroup.close();
   }
 
   private tree(): TreeSearch {

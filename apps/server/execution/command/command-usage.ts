@@ -4,15 +4,16 @@
  */
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { memoryBytes, type ProcessHandle, type TreeSearch } from './process-tree.ts';
+import { heldStorage } from './held-storage.ts';
+import { livingPids, memoryBytes, type ProcessHandle, type TreeSearch } from './process-tree.ts';
 import { findTools, STANDARD_PATH } from '../../process/program.ts';
 import { bytesBelow } from '../workspace/folder-trees.ts';
 
 /** The most that one execution may take; absent: as much as there is. */
 export interface UsageLimits {
-  /** Bytes on disk of the run's folders: workspace, home and temporary files. */
+  /** Bytes on disk of the run's folders (workspace, home, temporary files), and of files that it removed and holds. */
   diskBytesMax?: number;
-  /** Bytes of memory of all its processes together, as far as they are its own. */
+  /** Bytes of memory of all its processes together, as far as they are its own; shared memory and /tmp included. */
   memoryBytesMax?: number;
   /** Milliseconds between two measurements. */
   pollMs?: number;
@@ -51,10 +52,17 @@ export class UsageWatch {
     const { folder, root, tree } = deps;
     const { diskBytesMax, memoryBytesMax } = deps.limits;
     this.deps = deps;
+    const pids = (): Promise<number[]> => livingPids(root, tree());
     if (diskBytesMax !== undefined)
-      void this.follow('the run took too much of the disk', diskBytesMax, () => diskBytes(folder, this.over.signal));
+      void this.follow('the run took too much of the disk', diskBytesMax, async () => {
+        const [named, { disk }] = await Promise.all([diskBytes(folder, this.over.signal), pids().then(heldStorage)]);
+        return named === undefined ? undefined : named + disk;
+      });
     if (memoryBytesMax !== undefined)
-      void this.follow('the run took too much memory', memoryBytesMax, () => memoryBytes(root, tree(), memoryBytesMax));
+      void this.follow('the run took too much memory', memoryBytesMax, async () => {
+        const alive = await pids();
+        return memoryBytes(alive, (await heldStorage(alive)).memory, memoryBytesMax);
+      });
   }
 
   stop(): void {

@@ -8,11 +8,20 @@ import type { CommandEnd } from '#runs';
 import { spawn } from 'node:child_process';
 import type { BrokerOptions } from '../egress/broker.ts';
 import type { AgentPipes, ExecutionOutput } from '../executor.ts';
-import type { Confinement, NetworkPolicy, Sandbox, WrappedCommand } from '../sandbox/sandboxes.ts';
+import type { RunCgroup } from '../sandbox/run-cgroups.ts';
+import {
+  INPUT_DESCRIPTOR,
+  sendInput,
+  type Confinement,
+  type NetworkPolicy,
+  type Sandbox,
+  type WrappedCommand,
+} from '../sandbox/sandboxes.ts';
 import { inputsOf, type Workspace } from '../workspace/workspaces.ts';
 import { networkFor, type CommandNetwork } from './command-network.ts';
 import { OutputRelay } from './command-output.ts';
 import {
+  DEFAULT_LIMITS,
   environmentOf,
   limited,
   ownDescriptors,
@@ -125,8 +134,10 @@ export async function startCommand(spec: CommandSpec): Promise<RunningCommand> {
       words,
       shown,
     });
-    const argv = await limited(inside.argv, spec);
-    return await started({ ...inside, argv }, withNetwork(spec, network), relay, network);
+    const cgroup = await groupOf(spec);
+    const bounded = await limited(inside.argv, spec);
+    const argv = cgroup?.enter(bounded) ?? bounded;
+    return await started({ ...inside, argv }, withNetwork(spec, network), { relay, network, cgroup });
   } catch (error) {
     await network.close();
     throw error;
@@ -144,6 +155,12 @@ function withNetwork(spec: CommandSpec, { env, brokerOrigin }: CommandNetwork): 
   return { ...spec, env: { ...placed(spec.env), ...env }, harnessEnv: placed(spec.harnessEnv) };
 }
 
+function groupOf({ sandbox, workspace, usage, limits = DEFAULT_LIMITS }: CommandSpec): Promise<RunCgroup> | undefined {
+  const { memoryBytesMax } = usage ?? {};
+  const name = `${workspace.runId}-${workspace.epoch}`;
+  return sandbox.cgroups?.create(name, { memoryBytesMax, processesMax: limits.processesMax });
+}
+
 function notStarted(message: string, relay: OutputRelay): RunningCommand {
   relay.status(message);
   relay.finish();
@@ -158,22 +175,22 @@ function notStarted(message: string, relay: OutputRelay): RunningCommand {
 async function started(
   inside: WrappedCommand,
   spec: CommandSpec,
-  relay: OutputRelay,
-  network: CommandNetwork,
+  { relay, network, cgroup }: { relay: OutputRelay; network: CommandNetwork; cgroup: RunCgroup | undefined },
 ): Promise<RunningCommand> {
   const result = await spawned(inside, spec);
-  if (result.ok) return new CommandRun({ spawned: result, isWrapped: inside.wrapped, spec, relay, network });
+  if (result.ok) return new CommandRun({ spawned: result, isWrapped: inside.wrapped, spec, relay, network, cgroup });
   await network.close();
+  await cgroup?.close();
   // The code alone: a full message may repeat arguments or variables.
   return notStarted(`the command could not be started (${result.reason})`, relay);
 }
 
 function spawned(
-  { argv, wrapped }: WrappedCommand,
+  { argv, wrapped, input }: WrappedCommand,
   spec: CommandSpec,
 ): Promise<SpawnedCommand | { ok: false; reason: string }> {
   const [program, ...rest] = argv;
-  const descriptors = ownDescriptors(wrapped ? 4 : 3);
+  const descriptors = ownDescriptors(input === undefined ? (wrapped ? 4 : 3) : INPUT_DESCRIPTOR + 1);
   // Detached: a session of its own, so that signals meant for the service's terminal do not reach it.
   const options = {
     cwd: wrapped ? '/' : spec.workspace.workspace,
@@ -190,6 +207,7 @@ function spawned(
       const closed = new Promise<void>((done) => child.on('close', () => done()));
       // Also later: a signal that could not be sent is no reason to fall.
       child.on('error', failed);
+      if (input !== undefined && child.pid !== undefined) sendInput(child, input);
       child.on('spawn', () => resolve({ ok: true, child, identity, exit, closed }));
     } catch (error) {
       failed(error);

@@ -120,19 +120,27 @@ export async function terminateTree(root: ProcessHandle, search: TreeSearch & { 
   return asked;
 }
 
-/**
- * Bytes of memory that only this tree holds: stacks, heaps, shared anonymous memory. Where the sum is over `enough`,
- * pages that several of its processes share are counted once, which takes longer to find out.
- */
-export async function memoryBytes(root: ProcessHandle, search: TreeSearch, enough: number): Promise<number> {
+/** IDs of the processes of a tree that run now. */
+export async function livingPids(root: ProcessHandle, search: TreeSearch): Promise<number[]> {
   const known = new Map([root, ...(search.also ?? [])].map((identity) => [identity.pid, identity.startTime]));
-  const alive = (await members(root, known, search.mark)).filter((entry) => entry.alive);
-  const rough = await Promise.all(alive.map(({ pid }) => kibibytes(pid, 'status', ['RssAnon', 'RssShmem'])));
-  const sum = total(rough);
+  return (await members(root, known, search.mark)).filter((entry) => entry.alive).map(({ pid }) => pid);
+}
+
+/**
+ * Bytes of memory that only these processes have: stacks and heaps, and `held`, the shared memory that is theirs
+ * whether it is mapped or not. Where the sum is over `enough`, pages that several of them share are counted once, which
+ * takes longer to find out.
+ */
+export async function memoryBytes(pids: readonly number[], held: number, enough: number): Promise<number> {
+  const rough = await Promise.all(pids.map((pid) => kibibytes(pid, 'status', ['RssAnon'])));
+  // What of `held` could not be seen (another user's mappings) is in this; what could is in both, and counts once.
+  const shared = total(await Promise.all(pids.map((pid) => kibibytes(pid, 'status', ['RssShmem']))));
+  const sum = total(rough) + Math.max(held, shared);
   if (sum <= enough) return sum;
   // Not readable for every process: those count as they were.
-  const exact = await Promise.all(alive.map(({ pid }) => kibibytes(pid, 'smaps_rollup', ['Pss_Anon', 'Pss_Shmem'])));
-  return total(exact.map((kib, index) => kib ?? rough[index]));
+  const exact = await Promise.all(pids.map((pid) => kibibytes(pid, 'smaps_rollup', ['Pss_Anon'])));
+  const exactShared = total(await Promise.all(pids.map((pid) => kibibytes(pid, 'smaps_rollup', ['Pss_Shmem']))));
+  return total(exact.map((kib, index) => kib ?? rough[index])) + Math.max(held, exactShared);
 }
 
 function total(kibibytesOfEach: readonly (number | undefined)[]): number {

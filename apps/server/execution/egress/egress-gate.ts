@@ -25,7 +25,7 @@ export interface EgressGateDeps {
   /** A target was refused; `why` in words. */
   onDenied(shown: string, why: string): void;
   /** Bounds and counts a connection that was made. */
-  track(socket: Socket): Socket;
+  track(shown: string, socket: Socket): Socket;
 }
 
 const WORDS: Readonly<Record<EgressRefusal, string>> = {
@@ -65,7 +65,7 @@ export class EgressGate {
     const socket = await dial(byAddress.addresses, port, AbortSignal.any([gone, over]));
     return socket === undefined
       ? { ok: false, status: 502, reason: `${shown} does not answer` }
-      : { ok: true, socket: track(socket) };
+      : { ok: true, socket: track(shown, socket) };
   }
 
   private denied(shown: string, reason: EgressRefusal): Reached {

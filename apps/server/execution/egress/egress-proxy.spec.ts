@@ -111,8 +111,27 @@ describe('a tunnel', () => {
     await read(ESTABLISHED);
     socket.end('late');
     expect(await read()).toBe(`${ESTABLISHED}heard early late`);
-    expect(usage()).toEqual({ connections: 1, denied: 0, sentBytes: 10, receivedBytes: 16 });
+    const bytes = { sentBytes: 10, receivedBytes: 16 };
+    const hosts = [{ host: `127.0.0.1:${port}`, connections: 1, ...bytes }];
+    expect(usage()).toEqual({ connections: 1, denied: 0, ...bytes, hosts });
     expect(events).toEqual([]);
+  });
+
+  it('counts bytes by host, also while they flow, and many hosts together', async () => {
+    const port = await serve((socket) =>
+      socket.on('data', (bytes: Buffer) => void socket.write(`got ${bytes.length}`)),
+    );
+    const resolve = async (): Promise<string[]> => ['127.0.0.1'];
+    const { usage } = await start({ policy: { kind: 'open' }, named: patterns([`127.0.0.1:${port}`]) }, { resolve });
+    const { socket, read } = await client();
+    socket.write(tunnel(`one.test:${port}`));
+    await read(ESTABLISHED);
+    socket.write('12345');
+    await read('got 5');
+    expect(usage().hosts).toEqual([{ host: `one.test:${port}`, connections: 1, sentBytes: 5, receivedBytes: 5 }]);
+    for (let count = 0; count < 60; count += 1) await ask(tunnel(`n${count}.test:${port}`), ESTABLISHED);
+    expect(usage().hosts).toHaveLength(51);
+    expect(usage().hosts.at(-1)).toMatchObject({ host: 'other hosts', connections: 11 });
   });
 
   it('goes to the very address that was judged, and asks for it once', async () => {

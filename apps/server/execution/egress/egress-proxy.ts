@@ -7,8 +7,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import type { EgressRules } from '#isolation';
+import type { EgressRules, HostBytes } from '#isolation';
 import { Broker, brokerTarget, type BrokerOptions } from './broker.ts';
+import { EgressBytes } from './egress-bytes.ts';
 import { EgressGate } from './egress-gate.ts';
 import { EgressRateLimit } from './egress-rate-limit.ts';
 import { forwardRequest, refuseEgress } from './egress-requests.ts';
@@ -45,6 +46,8 @@ export interface EgressUsage {
   denied: number;
   sentBytes: number;
   receivedBytes: number;
+  /** The same of each host that was connected to. */
+  hosts: readonly HostBytes[];
 }
 
 export interface OpenEgressProxy {
@@ -130,7 +133,8 @@ class EgressProxy {
   private readonly outside = new Set<Socket>();
   private readonly reported = new Set<string>();
   private readonly rateLimit = new EgressRateLimit();
-  private readonly ended: EgressUsage = { connections: 0, denied: 0, sentBytes: 0, receivedBytes: 0 };
+  private readonly bytes = new EgressBytes();
+  private readonly ended = { connections: 0, denied: 0, sentBytes: 0, receivedBytes: 0 };
 
   constructor(deps: EgressProxyDeps, over: AbortSignal) {
     this.deps = deps;
@@ -171,7 +175,7 @@ class EgressProxy {
       resolve,
       own,
       onDenied: (shown, why) => this.denied(shown, why),
-      track: (socket) => this.track(socket),
+      track: (shown, socket) => this.track(shown, socket),
     });
   }
 
@@ -204,6 +208,7 @@ class EgressProxy {
       ...this.ended,
       sentBytes: open.reduce((sum, { bytesWritten }) => sum + bytesWritten, this.ended.sentBytes),
       receivedBytes: open.reduce((sum, { bytesRead }) => sum + bytesRead, this.ended.receivedBytes),
+      hosts: this.bytes.byHost(),
     };
   }
 
@@ -260,8 +265,9 @@ class EgressProxy {
   }
 
   /** Bounds a connection in time and counts what it carries. */
-  private track(socket: Socket): Socket {
+  private track(shown: string, socket: Socket): Socket {
     this.ended.connections += 1;
+    this.bytes.count(shown, socket);
     this.outside.add(socket);
     const total = setTimeout(() => socket.destroy(), TUNNEL_MS_MAX);
     socket.setTimeout(IDLE_MS_MAX, () => socket.destroy());

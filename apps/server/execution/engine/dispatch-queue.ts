@@ -37,6 +37,8 @@ export class QueueDispatch implements Dispatch {
   private claimed: (() => void) | undefined;
   /** Runs that were found without a token. */
   private found = 0;
+  /** Runs that have no slot for a while, and their tokens all the same. */
+  private waiting = 0;
 
   constructor(deps: QueueDispatchDeps) {
     this.deps = deps;
@@ -60,6 +62,14 @@ export class QueueDispatch implements Dispatch {
 
   ended(run: { runId: string; epoch: number }): void {
     this.deps.relay.ended(run);
+  }
+
+  parked(count: number): void {
+    if (count === this.waiting) return;
+    const isFreed = count > this.waiting;
+    this.waiting = count;
+    this.count(0);
+    if (isFreed) this.poll();
   }
 
   async stop(): Promise<void> {
@@ -124,7 +134,7 @@ export class QueueDispatch implements Dispatch {
 
   private count(change: number): void {
     this.found += change;
-    if (this.slots !== undefined) this.deps.queue.setConcurrency(this.slots.count - this.found);
+    if (this.slots !== undefined) this.deps.queue.setConcurrency(this.slots.count - this.found + this.waiting);
   }
 
   private async claim(slots: WorkerSlots, count: number): Promise<Promise<void>[] | undefined> {

@@ -25,6 +25,8 @@ export interface Dispatch {
   wake(): void;
   /** A run of this process is over: its slot is free, and others may begin that waited for a bound or a group. */
   ended(run: { runId: string; epoch: number }): void;
+  /** So many runs of this process wait for people now, and have no slot meanwhile. */
+  parked(count: number): void;
   /** Takes nothing more; resolves, without ever throwing, when nothing is being claimed. */
   stop(): Promise<void>;
   /** After `stop`, when the last run of this process is over. Never throws. */
@@ -62,6 +64,10 @@ export class TableDispatch implements Dispatch {
   }
 
   ended(): void {
+    this.wake();
+  }
+
+  parked(): void {
     this.wake();
   }
 

@@ -7,6 +7,7 @@ import type { LiveBounds } from '#runs';
 import { ABANDONED_MAX, type AbandonedRun } from '../../store/runs/run-executions.ts';
 import type { ClaimedRun } from '../../store/runs/runs.ts';
 import type { Dispatch } from './dispatch.ts';
+import { ExecutionSlots } from './execution-slots.ts';
 import type { Isolation } from '../executor.ts';
 import { reclaimDecision } from '../supervision/run-ends.ts';
 import { Supervision, type SupervisionDeps } from '../supervision/supervisor.ts';
@@ -21,7 +22,7 @@ const DAY_MS = 86_400_000;
 /** A run that takes less than this is not what fills a disk. */
 const RELIEF_BYTES_MIN = 16 * 1_048_576;
 
-export interface EngineDeps extends Omit<SupervisionDeps, 'run' | 'leaseMs' | 'claimedAtMs'> {
+export interface EngineDeps extends Omit<SupervisionDeps, 'run' | 'slot' | 'leaseMs' | 'claimedAtMs'> {
   owner: string;
   dispatch: Dispatch;
   /** Whether the data folder's disk has less than its reserve. */
@@ -38,8 +39,7 @@ export interface EngineDeps extends Omit<SupervisionDeps, 'run' | 'leaseMs' | 'c
 export class Engine {
   private readonly deps: EngineDeps;
   private readonly supervised = new Map<string, Supervision>();
-  /** Slots that runs are being claimed for. */
-  private claiming = 0;
+  private readonly executionSlots: ExecutionSlots;
   private recovering: Promise<void> | undefined;
   private readonly hurried = new AbortController();
   private stopped = false;
@@ -48,6 +48,11 @@ export class Engine {
 
   constructor(deps: EngineDeps) {
     this.deps = deps;
+    this.executionSlots = new ExecutionSlots({
+      count: this.slots(),
+      perFactoryMax: deps.config.runsPerFactoryHereMax,
+      onChange: (parked) => deps.dispatch.parked(parked),
+    });
   }
 
   start(): void {
@@ -167,7 +172,7 @@ export class Engine {
   }
 
   private free(): number {
-    return Math.max(0, this.slots() - this.supervised.size - this.claiming);
+    return this.executionSlots.free();
   }
 
   /** Claims what may begin, `count` runs at most, and works on it. Answers for each when it is over. */
@@ -176,7 +181,7 @@ export class Engine {
     const placement = { host: config.workerHost, environments: config.workerEnvironments };
     const ids = Array.from({ length: count }, () => newId());
     const askedAtMs = performance.now();
-    this.claiming += count;
+    this.executionSlots.reserve(count);
     try {
       const claimed = await runs.claim(owner, this.leaseMs(), count, ids, this.bounds(), placement);
       return claimed.map((run) => {
@@ -184,7 +189,7 @@ export class Engine {
         return this.supervise(run, askedAtMs);
       });
     } finally {
-      this.claiming -= count;
+      this.executionSlots.unreserve(count);
     }
   }
 
@@ -193,20 +198,27 @@ export class Engine {
   }
 
   private bounds(): LiveBounds {
-    const { runsPerFactoryMax, runsPerAutomationMax } = this.deps.config;
-    return { perFactory: runsPerFactoryMax, perAutomation: runsPerAutomationMax };
+    const { runsPerFactoryMax, runsPerAutomationMax, runsPerFactoryHereMax } = this.deps.config;
+    return {
+      perFactory: runsPerFactoryMax,
+      perAutomation: runsPerAutomationMax,
+      perFactoryHere: runsPerFactoryHereMax,
+    };
   }
 
   private supervise(run: ClaimedRun, claimedAtMs: number): Promise<void> {
+    const slot = this.executionSlots.hold(run.factoryUid);
     const supervision = new Supervision({
       ...this.deps,
       run,
+      slot,
       leaseMs: this.leaseMs(),
       claimedAtMs,
     });
     this.supervised.set(run.runId, supervision);
     return supervision.start().then(() => {
       this.supervised.delete(run.runId);
+      slot.release();
       this.deps.dispatch.ended(run);
     });
   }

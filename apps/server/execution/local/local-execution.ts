@@ -10,6 +10,7 @@ import type { Log } from '../../process/log.ts';
 import { startCommand, type CommandSpec, type RunningCommand } from '../command/command.ts';
 import type { AgentLaunch, ExecutionRequest, ExecutionResult, ExecutionTask, KillOptions } from '../executor.ts';
 import { ownerOf, type Sandbox } from '../sandbox/sandboxes.ts';
+import { redactTranscripts } from '../workspace/transcript-redaction.ts';
 import { prepareWorkspace, putInputs, type Workspace } from '../workspace/workspaces.ts';
 import type { EnvironmentSetup } from './environment-setup.ts';
 import { leaveDiffs } from './repository-diffs.ts';
@@ -27,6 +28,8 @@ export interface LocalExecutionDeps {
   root: string;
   request: ExecutionRequest;
   log: Log;
+  /** Bounds what its folder takes of the disk, where the file system can. Must not reject. */
+  bound(workspace: Workspace): Promise<void>;
 }
 
 /** What every command of the execution has. */
@@ -47,14 +50,27 @@ export class LocalExecution {
     const { request, sandbox, root } = this.deps;
     const { runId, epoch } = request;
     const workspace = await prepareWorkspace({ root, runId, epoch, owner: ownerOf(sandbox, runId) });
+    await this.deps.bound(workspace);
+    await this.redactTranscripts(workspace); // of an execution whose process was lost
     const ready = await this.setUp(workspace);
     if (!ready.ok) return 'ended' in ready ? ended(ready.ended) : { kind: 'setup-failed', message: ready.reason };
     const task = await request.begin();
     if (task === undefined) return { kind: 'not-begun' };
     await putInputs(workspace, { prompt: task.prompt, payload: request.spec.payload, attachments: task.attachments });
     const end = await this.work(task, workspace);
+    await this.redactTranscripts(workspace);
     await this.leaveDiffs(end, workspace);
     return ended(end);
+  }
+
+  /** What the agent has noted of the conversation stays for its next execution, without secrets. */
+  private async redactTranscripts(workspace: Workspace): Promise<void> {
+    const { request, log } = this.deps;
+    const { profile, secretValues } = request.spec;
+    if (profile?.id !== BUILT_IN_HARNESS) return;
+    await redactTranscripts(workspace, secretValues).catch((error: unknown) =>
+      log.fault('transcript redaction failed', error, { run_id: request.runId }),
+    );
   }
 
   /** Ends what runs; what is only being started is ended as soon as it is. */

@@ -1,6 +1,7 @@
 /** Runs executions as processes of this machine, in the best sandbox that works here. contract §3, §10. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { QuotaPlace } from '#isolation';
 import { isUuid } from '#runs';
 import type { Config } from '../../config/config.ts';
 import type { Log } from '../../process/log.ts';
@@ -15,11 +16,13 @@ import type {
   KillOptions,
 } from '../executor.ts';
 import type { Repositories } from '../repositories/repositories.ts';
+import { describeCgroups, findCgroups, RunCgroups } from '../sandbox/run-cgroups.ts';
 import { detectSandbox } from '../sandbox/sandboxes-detection.ts';
 import type { Sandbox } from '../sandbox/sandboxes.ts';
 import { collectArtifacts } from '../workspace/artifact-collection.ts';
 import { bytesBelow } from '../workspace/folder-trees.ts';
-import { removeWorkspace, workspaceAt } from '../workspace/workspaces.ts';
+import { describeQuotas, findProjectQuotas, setProjectQuota } from '../workspace/project-quotas.ts';
+import { removeWorkspace, workspaceAt, type Workspace } from '../workspace/workspaces.ts';
 import { EnvironmentSetup } from './environment-setup.ts';
 import { LocalExecution } from './local-execution.ts';
 
@@ -38,6 +41,8 @@ export class LocalExecutor implements Executor {
   /** What runs here now. */
   private readonly running = new Map<string, LocalExecution>();
   private sandbox: Promise<Sandbox> | undefined;
+  /** Where the data folder's file system bounds folders. */
+  private quotas: Extract<QuotaPlace, { ok: true }> | undefined;
 
   constructor(deps: LocalExecutorDeps) {
     this.deps = deps;
@@ -45,12 +50,21 @@ export class LocalExecutor implements Executor {
   }
 
   isolation(): Promise<Sandbox> {
+    return (this.sandbox ??= this.findSandbox());
+  }
+
+  private async findSandbox(): Promise<Sandbox> {
     const { config } = this.deps;
-    return (this.sandbox ??= detectSandbox({
+    const sandbox = await detectSandbox({
       dataDir: config.dataDir,
       hidden: [config.masterKeyFile, config.uidKeyFile, config.tls?.keyFile].filter((file) => file !== undefined),
       path: config.searchPath,
-    }));
+    });
+    const place = await findCgroups();
+    const quotas = await findProjectQuotas(config.dataDir);
+    if (quotas.ok) this.quotas = quotas;
+    const description = `${sandbox.description}; ${describeCgroups(place)}; ${describeQuotas(quotas)}`;
+    return { ...sandbox, description, cgroups: await RunCgroups.open(place) };
   }
 
   async start(request: ExecutionRequest): Promise<ExecutionResult> {
@@ -61,6 +75,7 @@ export class LocalExecutor implements Executor {
       root: this.root(),
       sandbox: await this.isolation(),
       request,
+      bound: (workspace) => this.bound(workspace),
     });
     this.running.set(key, execution);
     try {
@@ -96,8 +111,20 @@ export class LocalExecutor implements Executor {
     return bytesBelow(join(this.root(), runId));
   }
 
-  remove(runId: string): Promise<void> {
-    return removeWorkspace(this.root(), runId);
+  async remove(runId: string): Promise<void> {
+    await removeWorkspace(this.root(), runId);
+    if (this.quotas !== undefined && this.deps.config.runDiskBytesMax !== undefined)
+      await setProjectQuota(this.quotas, { runId, folder: this.root(), bytesMax: undefined }).catch(() => undefined);
+  }
+
+  /** Where it fails, disk is looked at all the same. */
+  private async bound({ runId, folder }: Workspace): Promise<void> {
+    const { config, log } = this.deps;
+    const bytesMax = config.runDiskBytesMax;
+    if (this.quotas === undefined || bytesMax === undefined) return;
+    await setProjectQuota(this.quotas, { runId, folder, bytesMax }).catch((error: unknown) =>
+      log.fault('project quota failed', error, { run_id: runId }),
+    );
   }
 
   private root(): string {

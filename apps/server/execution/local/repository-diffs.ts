@@ -2,7 +2,7 @@
  * What a run has changed in the repositories of its environment, as diffs among its artifacts; made inside its sandbox,
  * never by the service. contract §3.1 (artifacts), §10.
  */
-import { ARTIFACTS_FOLDER, type CommandEnd } from '#runs';
+import { ARTIFACTS_FOLDER, DIFF_NOTE, type CommandEnd } from '#runs';
 import type { Log } from '../../process/log.ts';
 import type { CommandSpec } from '../command/command.ts';
 import { checkedOut, sandboxedGit, type CheckedOut } from './environment-setup.ts';
@@ -14,6 +14,8 @@ const COMPARE_MS_MAX = 60_000;
 const MIB = 1_024 ** 2;
 /** Larger ones are no diffs that somebody reads. */
 const DIFF_BYTES_MAX = 10 * MIB;
+/** Of these, what stands above the diff. */
+const HEAD_BYTES_MAX = 1_024;
 
 export interface RepositoryDiffsDeps {
   /** How the work of the execution ended. */
@@ -46,7 +48,8 @@ export async function leaveDiffs({ end, signal, workspace, runId, run, say, log 
       COMPARE,
       'compare',
       workspace.workspace,
-      String(DIFF_BYTES_MAX),
+      String(DIFF_BYTES_MAX - HEAD_BYTES_MAX),
+      DIFF_NOTE,
       ...repositories.flatMap(({ folder, commit }) => [folder, commit]),
     ];
     const compared = await run({
@@ -84,14 +87,14 @@ function linesOf(repositories: readonly CheckedOut[], output: string, compared: 
 }
 
 /**
- * The run's own index stays as it is: new files are noted in a copy. What is set here is what settings of the clone
- * could change of the form of a diff; whatever else they make git do happens behind the run's own walls. Diffs are put
- * in place whole.
+ * The run's own index stays as it is: new files are noted in a copy. The head says whose word it is. What is set here
+ * is what settings of the clone could change of the form of a diff; whatever else they make git do happens behind the
+ * run's own walls. Diffs are put in place whole.
  */
 const COMPARE = String.raw`
 cd "$1" || exit 1
-max=$2
-shift 2
+max=$2 note=$3
+shift 3
 export HOME=/nonexistent GIT_OPTIONAL_LOCKS=0
 mkdir -p ${ARTIFACTS_FOLDER}
 compare() {
@@ -99,7 +102,7 @@ compare() {
   GIT_WORK_TREE="$PWD/$1" GIT_DIR="$PWD/$1/.git"
   part="$GIT_DIR/millwright.part" index="$GIT_DIR/millwright.index"
   export GIT_WORK_TREE GIT_DIR
-  rm -rf -- "$made" "$part" "$part.code" "$index" "$index.lock"
+  rm -rf -- "$made" "$part" "$part.code" "$part.whole" "$index" "$index.lock"
   cd "$GIT_WORK_TREE" && cp -- "$GIT_DIR/index" "$index" || return 1
   export GIT_INDEX_FILE="$index"
   git -c core.fsmonitor=false add --intent-to-add -- . || return 1
@@ -113,14 +116,17 @@ compare() {
   if [ "$size" -gt "$max" ]; then result=large
   elif [ "$code" != 0 ]; then return 1
   elif [ "$size" -eq 0 ]; then result=same
-  else mv -- "$part" "$made" && result=made
+  else
+    # Text before the first "diff --git" is no part of a diff, and git applies it all the same.
+    { printf '%s\n(%s, against commit %s)\n\n' "$note" "$1" "$2" && cat -- "$part"; } > "$part.whole" &&
+      mv -- "$part.whole" "$made" && result=made
   fi
 }
 while [ "$#" -gt 1 ]; do
   (
     result=failed
     compare "$1" "$2" >/dev/null 2>&1
-    rm -rf -- "$part" "$part.code" "$index" "$index.lock"
+    rm -rf -- "$part" "$part.code" "$part.whole" "$index" "$index.lock"
     echo "$result $1"
   )
   shift 2

@@ -12,14 +12,15 @@ import {
 } from '#agents';
 import {
   confinementProblem,
+  describeReach,
   hostInjectionsOf,
   hostsAllowedBy,
+  injectableSumProblem,
   mergedInjections,
-  isInjectableEnvName,
-  isInjectableValue,
   networkOf,
   placedVariables,
   type EgressRules,
+  type NetworkRequest,
   type Tier,
 } from '#isolation';
 import type { Config } from '../../config/config.ts';
@@ -42,9 +43,11 @@ import {
   overlap,
   placementOf,
   remotesOf,
+  requireRelease,
   secretHostsOf,
   type BrokeredRun,
 } from './run-broker.ts';
+import { secretsOf } from './run-secret-values.ts';
 import type { RunSkill, Skills } from './skills.ts';
 
 export interface ExecutionSpec {
@@ -67,6 +70,8 @@ export interface ExecutionSpec {
   network: 'host' | EgressRules;
   /** What stands between it and what it has no credentials of. */
   broker?: BrokeredRun;
+  /** What it reaches and who said so, for its log. */
+  reach: readonly string[];
   /** Exact bytes of the delivery that started it. */
   payload?: Uint8Array;
 }
@@ -133,21 +138,32 @@ export async function resolveExecution(
   const profile = wanted && (await installed(wanted, config));
   const skill = await deps.skills.resolve(run, agentConfig.skill_spec, profile?.skillFolders, signal);
   const declared = [...(environment?.secrets ?? []), ...(agentConfig.secrets ?? [])];
-  const values = await secretsOf(deps.secrets, run.factoryUid, [...new Set(declared.map(({ name }) => name))]);
+  const names = [...new Set(declared.map(({ name }) => name))];
+  const values = await secretsOf(deps.secrets, run, environment, names);
   const missing = profile && credentialProblem(profile, values);
   if (missing !== undefined) throw new SetupError(missing);
+  const secretValues = [
+    ...Object.values(values),
+    ...(environment?.secretValues ?? []),
+    ...literalSecretsOf(agentConfig),
+    ...secretsOfService(profile, config),
+  ];
+  const tooMuch = injectableSumProblem(secretValues);
+  if (tooMuch !== undefined) throw new SetupError(tooMuch);
   const placement = placementOf(declared, sandbox, config);
+  await requireRelease(deps.secrets, run.factoryUid, placement);
   const placed = placedVariables(placement, values, newPlaceholder);
   const models = profile && modelsOf(profile, config, agentConfig, { values, placed, exposed: placement.exposed });
   const secrets = { ...placed, ...overlap(models?.env, values) };
-  const wished = {
+  const request: NetworkRequest = {
     operator: config.runNetwork,
     tier,
     automation: hostsAllowedBy(networkSaid(run)),
     models: models?.direct ?? builtInHosts(config),
     secretHosts: secretHostsOf(placement),
+    repositories: environment?.hosts ?? [],
   };
-  const network = networkOf({ ...wished, repositories: environment?.hosts ?? [] });
+  const network = networkOf(request);
   const isBrokered = network !== 'host' && hasOwnNetwork(sandbox.guarantees);
   const mcp = await mcpServersOf(profile === undefined ? {} : agentConfig, {
     values,
@@ -157,7 +173,7 @@ export async function resolveExecution(
   });
   const injections = mergedInjections([
     ...hostInjectionsOf(placement.outside, values),
-    ...remotesOf(environment, networkOf({ ...wished, repositories: [] }), sandbox),
+    ...remotesOf(environment, networkOf({ ...request, repositories: [] }), sandbox),
   ]);
   return {
     config: agentConfig,
@@ -169,13 +185,9 @@ export async function resolveExecution(
     skill,
     harnessEnv: { ...ownOf(profile, config, agentConfig, secrets), ...models?.env },
     mcpServers: mcp.servers,
-    secretValues: [
-      ...Object.values(values),
-      ...(environment?.secretValues ?? []),
-      ...literalSecretsOf(agentConfig),
-      ...secretsOfService(profile, config),
-    ],
+    secretValues,
     network,
+    reach: describeReach(request),
     broker: await brokerOf({ models, network, injections, mcp: mcp.routes }, config),
     payload: await payloadOf(deps.deliveries, run),
   };
@@ -268,33 +280,4 @@ function networkSaid({ network }: ClaimedRun): { allow?: readonly string[] } | u
 async function payloadOf(deliveries: DeliveryStore, { entryId }: ClaimedRun): Promise<Uint8Array | undefined> {
   const stored = entryId === undefined ? undefined : await deliveries.payload(entryId);
   return stored && decodePayload(stored);
-}
-
-/**
- * Named secrets as environment variables of the agent's process; one that is not granted looks like one that does not
- * exist.
- */
-async function secretsOf(
-  reader: SecretReader,
-  factoryUid: string | undefined,
-  names: readonly string[],
-): Promise<Record<string, string>> {
-  const found = await Promise.all(
-    names.map(async (name): Promise<[string, string]> => {
-      const value = factoryUid === undefined ? undefined : await reader.value(factoryUid, name, 'run');
-      if (value === undefined || !isInjectableEnvName(name))
-        throw new SetupError(
-          `the secret ${name} cannot be given to this run: it must exist, be granted for runs and be named ` +
-            'like an environment variable',
-        );
-      const text = Buffer.from(value).toString('utf8');
-      if (!isInjectableValue(text))
-        throw new SetupError(
-          `the secret ${name} cannot be given to this run: only values of 8 characters to 16 KiB can be kept ` +
-            'out of its log',
-        );
-      return [name, text];
-    }),
-  );
-  return Object.fromEntries(found);
 }

@@ -28,6 +28,7 @@ import {
 } from '#isolation';
 import type { Config } from '../../config/config.ts';
 import type { McpRoute } from '../agent/agent-mcp-servers.ts';
+import type { SecretReader } from '../../secrets/secret-reader.ts';
 import { SetupError, type Isolation } from '../executor.ts';
 import type { RunEnvironment } from './environments.ts';
 
@@ -74,6 +75,19 @@ export function placementOf(
         'host, or say expose: env for it',
     );
   return result.placement;
+}
+
+/** Hosts belong to secrets, not to whoever names an address. Throws SetupError. contract §2.2 (Managed secrets). */
+export async function requireRelease(
+  reader: Pick<SecretReader, 'injectionProblem'>,
+  factoryUid: string | undefined,
+  { outside }: SecretPlacement,
+): Promise<void> {
+  for (const { name, host = '' } of outside) {
+    const target = host.includes(':') ? host : `${host}:443`;
+    const problem = factoryUid === undefined ? undefined : await reader.injectionProblem(factoryUid, name, target);
+    if (problem !== undefined) throw new SetupError(problem);
+  }
 }
 
 /**

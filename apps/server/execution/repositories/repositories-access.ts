@@ -24,7 +24,7 @@ export interface RepositoryAccess {
 export interface RepositoryAccessDeps {
   config: Pick<Config, 'forgeUrl' | 'runNetwork' | 'gitKnownHostsFile'>;
   factories: Pick<FactoryStore, 'find'>;
-  secrets: Pick<SecretReader, 'value'>;
+  secrets: Pick<SecretReader, 'valueFor'>;
 }
 
 /** What one factory may have read. */
@@ -53,9 +53,10 @@ export async function rightsOf(
     ...config.runNetwork.hosts,
     ...[forge, source?.address.url].map((url) => hostPatternOfUrl(url ?? '')).filter((host) => host !== undefined),
   ];
-  const valueOf = async (name: string): Promise<string> => {
-    const value = await secrets.value(factory.uid, name, 'git');
-    const text = value === undefined ? '' : Buffer.from(value).toString('utf8').trim();
+  const valueOf = async (name: string, url: string): Promise<string> => {
+    const released = await secrets.valueFor(factory.uid, name, { use: 'git', url });
+    if (!released.ok && released.reason === 'host') throw new SetupError(released.message);
+    const text = released.ok ? Buffer.from(released.value).toString('utf8').trim() : '';
     if (text === '')
       throw new SetupError(
         `the secret ${name} cannot be used to read repositories: it must exist, have a value, and be granted ` +
@@ -87,7 +88,7 @@ export async function rightsOf(
         address,
         host,
         publicOnly: false,
-        credential: { identity: `${factory.uid} ${name}`, value: await valueOf(name) },
+        credential: { identity: `${factory.uid} ${name}`, value: await valueOf(name, address.url) },
       };
     },
   };

@@ -2,9 +2,11 @@
  * The sandbox made by bubblewrap: own files, processes, network; the best one where it works. explanation: Coding
  * agents, Sandbox.
  */
+import { filterOfCalls, withOwnKeyring } from './sandboxes-filter.ts';
 import { type Mount, viewOf } from './sandboxes-view.ts';
 import {
   type Confinement,
+  INPUT_DESCRIPTOR,
   NOBODY_USER,
   type SandboxCandidate,
   type Tools,
@@ -28,37 +30,60 @@ const VERSION_SEALED = [0, 8];
 /** What must be left to give up being root; the program that gives it up drops these too. */
 const CAPABILITIES_TO_CHANGE_USER = ['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP', 'CAP_DAC_READ_SEARCH'];
 
-/** The ways to use bubblewrap here, best first. `version` is what `bwrap --version` printed. */
-export function bubblewrapCandidates(tools: Tools, version: string, asRoot: boolean): SandboxCandidate[] {
+interface Bubblewrap {
+  bwrap: string;
+  /** What stands before it. */
+  before: readonly string[];
+  means: string;
+  /** The filter of system calls, as the kernel takes it; absent: none. */
+  filter: Uint8Array | undefined;
+}
+
+/**
+ * The ways to use bubblewrap here, best first: with the filter of system calls, where this processor has one, then
+ * without. `version` is what `bwrap --version` printed.
+ */
+export function bubblewrapCandidates(
+  tools: Tools,
+  version: string,
+  asRoot: boolean,
+  filter = filterOfCalls(),
+): SandboxCandidate[] {
   const bwrap = tools.get('bwrap');
   if (bwrap === undefined || !isAtLeast(version, VERSION_MIN)) return [];
-  const means = version.trim();
-  const sealed = isAtLeast(version, VERSION_SEALED)
-    ? [candidate(bwrap, `${means}, sealed user namespace`, ['--unshare-user', '--disable-userns'], () => [])]
+  const filters = filter === undefined ? [undefined] : [filter, undefined];
+  const before = withOwnKeyring(tools.get('perl'));
+  return filters.flatMap((each) => waysOf({ bwrap, before, means: version.trim(), filter: each }, tools, asRoot));
+}
+
+function waysOf(program: Bubblewrap, tools: Tools, asRoot: boolean): SandboxCandidate[] {
+  const sealed = isAtLeast(program.means, VERSION_SEALED)
+    ? [candidate(program, 'sealed user namespace', ['--unshare-user', '--disable-userns'], () => [])]
     : [];
-  const inUserNamespace = [...sealed, candidate(bwrap, `${means}, user namespace`, ['--unshare-user'], () => [])];
+  const inUserNamespace = [...sealed, candidate(program, 'user namespace', ['--unshare-user'], () => [])];
   const setpriv = tools.get('setpriv');
   if (!asRoot || setpriv === undefined) return inUserNamespace;
   const capabilities = ['--cap-drop', 'ALL', ...CAPABILITIES_TO_CHANGE_USER.flatMap((name) => ['--cap-add', name])];
-  const asOther = candidate(bwrap, `${means}, users of their own`, capabilities, (owner) =>
-    withoutPrivileges(setpriv, owner),
-  );
+  const asOther = candidate(program, 'users of their own', capabilities, (owner) => withoutPrivileges(setpriv, owner));
   return [{ ...asOther, owner: NOBODY_USER }, ...inUserNamespace];
 }
 
 function candidate(
-  bwrap: string,
-  means: string,
+  { bwrap, before, means, filter }: Bubblewrap,
+  way: string,
   privileges: readonly string[],
   prefix: (owner: Owner) => readonly string[],
 ): SandboxCandidate {
+  const filtering = filter === undefined ? [] : ['--seccomp', String(INPUT_DESCRIPTOR)];
   const wrap: SandboxCandidate['wrap'] = async (argv, confinement): Promise<WrappedCommand> => {
     const view = (await viewOf(confinement)).flatMap(optionsOf);
     const { workspace, owner = NOBODY_USER } = confinement.workspace;
     const inside = ['--chdir', workspace, '--', ...prefix(owner), ...argv];
-    return { argv: [bwrap, ...isolation(confinement), ...privileges, ...view, ...inside], wrapped: true };
+    const line = [...isolation(confinement), ...filtering, ...privileges, ...view, ...inside];
+    const [program = bwrap, ...words] = [...before, bwrap, ...line];
+    return { argv: [program, ...words], wrapped: true, input: filter };
   };
-  return { kind: 'bubblewrap', means, wrap };
+  return { kind: 'bubblewrap', means: `${means}, ${way}`, wrap };
 }
 
 function isolation({ network }: Confinement): string[] {

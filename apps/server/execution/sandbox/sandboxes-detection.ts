@@ -1,16 +1,19 @@
 /**
  * Finds the best means of isolation of this machine by trying it: what is reported was seen, not assumed. contract §10.
  */
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
 import { mkdtemp, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
 import { findTools, STANDARD_PATH } from '../../process/program.ts';
+import { privateFiles } from './installation-files.ts';
 import { bubblewrapCandidates } from './sandboxes-bubblewrap.ts';
 import { namespaceCandidates } from './sandboxes-namespace.ts';
 import {
   ownerOf,
+  sendInput,
   type NetworkPolicy,
   type Sandbox,
   type SandboxCandidate,
@@ -32,14 +35,17 @@ export interface Detection {
   hidden?: readonly string[];
   /** Only these kinds are tried; `bare` always works. All by default. */
   kinds?: readonly SandboxKind[];
-  /** Where bwrap, unshare, setpriv, sh and ip are looked for, as in PATH. */
+  /** Where bwrap, unshare, setpriv, sh, ip and perl are looked for, as in PATH. */
   path?: string;
 }
 
-const TOOL_NAMES = ['bwrap', 'unshare', 'setpriv', 'sh', 'ip'];
+const TOOL_NAMES = ['bwrap', 'unshare', 'setpriv', 'sh', 'ip', 'perl'];
 
 /** Milliseconds until a trial counts as failed; a working one takes a hundredth of it. */
 const TRIAL_MS_MAX = 10_000;
+
+/** Milliseconds for the rest of what an ended one printed. */
+const OUTPUT_END_MS = 1_000;
 
 /** Any UUID: a trial has a folder of its own. */
 const TRIAL_RUN_ID = '00000000-0000-7000-8000-000000000000';
@@ -51,6 +57,7 @@ const TRIAL_RUN_ID = '00000000-0000-7000-8000-000000000000';
 const TRIAL_SCRIPT = [
   'echo "pid $(readlink /proc/self/ns/pid)"',
   'echo "net $(readlink /proc/self/ns/net)"',
+  'case "$(cat /proc/self/status)" in *Seccomp:?2*) echo "calls filtered" ;; esac',
   'case "$(cat /proc/net/fib_trie)" in *127.0.0.1*) echo "loopback up" ;; esac',
   'cat "$TRIAL_SECRET" >/dev/null 2>&1 && echo "secret readable"',
   ': > made-inside && : > "$HOME/x" && : > "$TMPDIR/x" && : > /tmp/x && echo "workspace writable"',
@@ -60,9 +67,8 @@ const TRIAL_SCRIPT = [
 export async function detectSandbox(detection: Detection = {}): Promise<Sandbox> {
   const tools = await findTools(TOOL_NAMES, detection.path ?? STANDARD_PATH);
   const { kinds = ['bubblewrap', 'pid-namespace', 'bare'], dataDir } = detection;
-  const hidden = [...(dataDir === undefined ? [] : [dataDir]), ...(detection.hidden ?? [])].map((path) =>
-    resolve(path),
-  );
+  const named = [...(dataDir === undefined ? [] : [dataDir]), ...(detection.hidden ?? [])];
+  const hidden = [...named.map((path) => resolve(path)), ...privateFiles()];
   const found = (candidate: SandboxCandidate, guarantees: Guarantees): Sandbox => {
     return { ...candidate, guarantees, hidden, description: described(candidate, guarantees) };
   };
@@ -72,7 +78,7 @@ export async function detectSandbox(detection: Detection = {}): Promise<Sandbox>
     if (guarantees?.processes === true) return found(candidate, guarantees);
   }
   if (!kinds.includes('bare')) throw new Error(`no sandbox of the kinds ${kinds.join(', ')} works on this machine`);
-  return found(BARE, { processes: false, files: false, network: false, loopback: true, uid: false });
+  return found(BARE, { processes: false, files: false, network: false, loopback: true, uid: false, calls: false });
 }
 
 /**
@@ -89,7 +95,7 @@ async function candidates(tools: Tools): Promise<SandboxCandidate[]> {
   if (process.platform !== 'linux') return [];
   const asRoot = process.getuid?.() === 0;
   const bwrap = tools.get('bwrap');
-  const version = bwrap === undefined ? '' : await output([bwrap, '--version'], {});
+  const version = bwrap === undefined ? '' : await output({ argv: [bwrap, '--version'] }, {});
   return [...bubblewrapCandidates(tools, version, asRoot), ...namespaceCandidates(tools, asRoot)];
 }
 
@@ -122,14 +128,14 @@ async function trial(
     owner: ownerOf(candidate, TRIAL_RUN_ID),
   };
   const workspace = await prepareWorkspace(contents);
-  const { argv } = await candidate.wrap(['/bin/sh', '-c', TRIAL_SCRIPT], {
+  const command = await candidate.wrap(['/bin/sh', '-c', TRIAL_SCRIPT], {
     workspace,
     network,
     hidden: [base],
     readOnly: [],
     words: [],
   });
-  const said = await output(argv, {
+  const said = await output(command, {
     PATH: STANDARD_PATH,
     HOME: workspace.home,
     TMPDIR: workspace.tmp,
@@ -143,6 +149,7 @@ async function trial(
     network: network === 'none' && isOther(said, 'net'),
     loopback: said.includes('loopback up'),
     uid: made !== undefined && made.uid !== process.getuid?.(),
+    calls: said.includes('calls filtered'),
   };
 }
 
@@ -151,20 +158,35 @@ function isOther(said: string, space: 'pid' | 'net'): boolean {
   return inside !== undefined && inside !== readlinkSync(`/proc/self/ns/${space}`);
 }
 
-/**
- * What a program printed, whatever its exit code; empty when it could not run or did not end. Descriptor 3 goes
- * nowhere.
- */
-function output(argv: readonly string[], environment: Record<string, string>): Promise<string> {
-  const [shell, script] = ['/bin/sh', 'exec "$@" 3>/dev/null'];
+/** What a program printed, whatever its exit code; empty when it could not run or did not end. */
+function output(
+  { argv: [program, ...rest], input }: Pick<WrappedCommand, 'argv' | 'input'>,
+  environment: Record<string, string>,
+): Promise<string> {
   return new Promise((done) => {
-    const options = { env: environment, timeout: TRIAL_MS_MAX, killSignal: 'SIGKILL' as const, cwd: '/' };
-    execFile(shell, ['-c', script, 'trial', ...argv], options, (_error, stdout) => done(stdout));
+    const child = spawn(program, rest, {
+      env: environment,
+      cwd: '/',
+      timeout: TRIAL_MS_MAX,
+      killSignal: 'SIGKILL',
+      stdio: ['ignore', 'pipe', 'ignore', 'pipe', input === undefined ? 'ignore' : 'pipe'],
+    });
+    let printed = '';
+    child.stdout?.on('data', (bytes: Buffer) => (printed += bytes.toString('utf8')));
+    (child.stdio[3] as Readable).on('error', () => undefined).resume(); // the sandbox's report
+    child.on('error', () => done(printed));
+    child.on('close', () => done(printed));
+    // What it left running may hold its output open for ever.
+    child.on('exit', () => setTimeout(() => done(printed), OUTPUT_END_MS).unref());
+    if (input !== undefined) sendInput(child, input);
   });
 }
 
 function described(candidate: SandboxCandidate, guarantees: Guarantees): string {
   const missing = missingGuarantees(guarantees);
-  const held = missing.length === 0 ? 'own files, processes, network and user' : `NOT ISOLATED: ${missing.join('; ')}`;
+  const held =
+    missing.length === 0
+      ? 'own files, processes, network and user, calls filtered'
+      : `NOT ISOLATED: ${missing.join('; ')}`;
   return `${candidate.kind} (${candidate.means}): ${held}`;
 }

@@ -2,6 +2,7 @@
  * The sandbox made by util-linux (unshare, mount, pivot_root, setpriv) where bubblewrap is missing. explanation: Coding
  * agents, Sandbox.
  */
+import { withFilter, withOwnKeyring } from './sandboxes-filter.ts';
 import { type Mount, viewOf } from './sandboxes-view.ts';
 import {
   type Confinement,
@@ -18,25 +19,40 @@ const ROOT_BYTES_MAX = 4 * 1_024 * 1_024;
 /** Devices that programs expect and that lead nowhere. */
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'];
 
-/** The ways to use namespaces by hand, best first; the last one only ends processes dependably. */
+/**
+ * The ways to use namespaces by hand, best first; the last ones only end processes dependably. System calls are
+ * filtered where perl is there to ask the kernel for it.
+ */
 export function namespaceCandidates(tools: Tools, asRoot: boolean): SandboxCandidate[] {
+  const perl = tools.get('perl');
+  const filtering = perl === undefined ? undefined : withFilter(perl);
+  const filters = filtering === undefined ? [[]] : [filtering, []];
+  return filters.flatMap((each) => waysOf(tools, asRoot, each));
+}
+
+function waysOf(tools: Tools, asRoot: boolean, filter: Words): SandboxCandidate[] {
   const [unshare, sh, setpriv, ip] = ['unshare', 'sh', 'setpriv', 'ip'].map((name) => tools.get(name));
   if (unshare === undefined || sh === undefined) return [];
   const full = ['--mount', '--ipc', '--uts'];
+  const own = [...withOwnKeyring(tools.get('perl')), unshare];
   const candidates: SandboxCandidate[] = [];
   if (setpriv !== undefined && asRoot) {
     const drop = ({ workspace }: Confinement): Words => withoutPrivileges(setpriv, workspace.owner ?? NOBODY_USER);
     // Without it the command would outlive a killed service; with a user namespace the kernel forgets the setting.
-    const start = [setpriv, '--pdeathsig=KILL', '--', unshare];
-    candidates.push({ ...confined('unshare, users of their own', start, full, { sh, ip }, drop), owner: NOBODY_USER });
+    const start = [setpriv, '--pdeathsig=KILL', '--', ...own];
+    const prefix = (confinement: Confinement): Words => [...drop(confinement), ...filter];
+    candidates.push({
+      ...confined('unshare, users of their own', start, full, { sh, ip }, prefix),
+      owner: NOBODY_USER,
+    });
   }
   if (setpriv !== undefined) {
     const spaces = ['--user', '--map-root-user', ...full];
-    candidates.push(
-      confined('unshare, user namespace', [unshare], spaces, { sh, ip }, () => withoutNamespacePrivileges(setpriv)),
-    );
+    const prefix = (): Words => [...withoutNamespacePrivileges(setpriv), ...filter];
+    candidates.push(confined('unshare, user namespace', own, spaces, { sh, ip }, prefix));
   }
-  return [...candidates, processesOnly([unshare], [], sh), processesOnly([unshare], ['--user', '--map-root-user'], sh)];
+  const inUserNamespace = ['--user', '--map-root-user'];
+  return [...candidates, processesOnly(own, [], [sh, filter]), processesOnly(own, inUserNamespace, [sh, filter])];
 }
 
 type Words = readonly string[];
@@ -66,13 +82,13 @@ function confined(
   };
 }
 
-function processesOnly(start: readonly string[], spaces: readonly string[], sh: string): SandboxCandidate {
+function processesOnly(start: Words, spaces: Words, [sh, filter]: [sh: string, filter: Words]): SandboxCandidate {
   return {
     kind: 'pid-namespace',
     means: spaces.length === 0 ? 'unshare, processes only' : 'unshare, user namespace, processes only',
     wrap: async (argv, { workspace }) => {
       const script = ['set -e', REPORT_CHILD, `cd ${quoted(workspace.workspace)}`, ...commandScript()].join('\n');
-      return { argv: commandLine(start, spaces, [sh, '-c', script, 'sandbox', ...argv]), wrapped: true };
+      return { argv: commandLine(start, spaces, [sh, '-c', script, 'sandbox', ...filter, ...argv]), wrapped: true };
     },
   };
 }

@@ -47,6 +47,11 @@ const SYSTEM_FILES = [
 /** Only of use, and only shown, where there is a network. */
 const NETWORK_FILES = ['/etc/resolv.conf', '/etc/hosts', '/etc/host.conf', '/etc/gai.conf'];
 
+/** Of the machine and not of the run, though it lies in its /proc: keys, memory, timers. */
+const OF_THE_MACHINE = ['keys', 'key-users', 'kcore', 'timer_list', 'sched_debug', 'latency_stats'].map(
+  (name) => `/proc/${name}`,
+);
+
 /** Bytes for a folder that only holds mount points. */
 const EMPTY_BYTES_MAX = 1_024 * 1_024;
 
@@ -55,7 +60,7 @@ export async function viewOf(confinement: Confinement): Promise<Mount[]> {
   const { workspace } = confinement;
   const hidden = await namesOfHidden(confinement.hidden);
   const system = await systemMounts(confinement.network);
-  const named = await namedMounts([...confinement.words, ...confinement.readOnly], hidden);
+  const named = await namedMounts(confinement, hidden);
   const own = [workspace.workspace, workspace.home, workspace.tmp].map((path) =>
     bind(path, path, { folder: true, writable: true }),
   );
@@ -68,13 +73,17 @@ export async function viewOf(confinement: Confinement): Promise<Mount[]> {
     { kind: 'tmpfs', at: '/dev/shm', mode: '1777', bytesMax: TMPFS_BYTES_MAX },
     { kind: 'tmpfs', at: '/tmp', mode: '1777', bytesMax: TMPFS_BYTES_MAX },
   ];
-  const covers = await coversOf([...system, ...named], hidden);
+  const covers = [
+    ...(await Promise.all(OF_THE_MACHINE.map(cover))),
+    ...(await coversOf([...system, ...named], hidden)),
+  ];
   // Sealed last: the root and /dev lie in memory, which a run could fill otherwise.
   const seals: Mount[] = [
     { kind: 'seal', at: '/dev' },
     { kind: 'seal', at: '/' },
   ];
-  return [...withParents([...system, ...basis, ...named, ...covers, ...own, ...shown]), ...seals];
+  const all = [...system, ...basis, ...named, ...covers.filter((mount) => mount !== undefined), ...own, ...shown];
+  return [...withParents(all), ...seals];
 }
 
 /** Whether a file lies in what runs never see, under its own name or behind links. */
@@ -113,12 +122,16 @@ async function existing(path: string): Promise<Mount | undefined> {
 }
 
 /**
- * What a command line and the operator name: of a file its folder, for a script seldom comes alone; the file alone
- * where that folder would show too much; nothing of what is hidden.
+ * What a command line and the operator name. Of a file of the command line its folder, for a script seldom comes alone,
+ * and the file alone where that folder would show too much; of `readOnly` what it says; nothing of what is hidden.
  */
-async function namedMounts(words: readonly string[], hidden: readonly string[]): Promise<Mount[]> {
-  const places = (await Promise.all(words.map(placesOf))).flat();
-  const paths = places.flatMap(({ folder, file }) => (isTooMuch(folder, hidden) ? (file ?? []) : folder));
+async function namedMounts({ words, readOnly }: Confinement, hidden: readonly string[]): Promise<Mount[]> {
+  const ofWords = (await Promise.all(words.map(placesOf))).flat();
+  const ofReadOnly = (await Promise.all(readOnly.map(placesOf))).flat();
+  const paths = [
+    ...ofWords.flatMap(({ folder, file }) => (isTooMuch(folder, hidden) ? (file ?? []) : folder)),
+    ...ofReadOnly.flatMap(({ folder, file }) => file ?? (isTooMuch(folder, hidden) ? [] : folder)),
+  ];
   const wanted = [...new Set(paths)].filter((path) => !hidden.some((name) => isWithin(path, name))).sort();
   return (await Promise.all(wanted.map(existing))).filter((mount) => mount !== undefined);
 }

@@ -6,6 +6,7 @@ import { isConfining } from '#isolation';
 import { bubblewrapCandidates } from './sandboxes-bubblewrap.ts';
 import { findTools } from '../../process/program.ts';
 import { detectSandbox } from './sandboxes-detection.ts';
+import { filterOfCalls, withFilter } from './sandboxes-filter.ts';
 import { namespaceCandidates } from './sandboxes-namespace.ts';
 import { viewOf, type Mount } from './sandboxes-view.ts';
 import { ownerOf, type Confinement } from './sandboxes.ts';
@@ -13,12 +14,13 @@ import { missingGuarantees } from '../executor.ts';
 import { prepareWorkspace } from '../workspace/workspaces.ts';
 
 const RUN = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';
-const ALL = { processes: true, files: true, network: true, loopback: true, uid: true };
+const ALL = { processes: true, files: true, network: true, loopback: true, uid: true, calls: true };
 
 describe('guarantees', () => {
   it.each([
     { guarantees: ALL, confining: true, missing: 0, why: 'everything holds' },
     { guarantees: { ...ALL, uid: false }, confining: true, missing: 1, why: 'the same user behind three walls' },
+    { guarantees: { ...ALL, calls: false }, confining: true, missing: 1, why: 'the walls stand, thinner' },
     { guarantees: { ...ALL, loopback: false }, confining: true, missing: 0, why: 'no way out is no weakness' },
     { guarantees: { ...ALL, files: false }, confining: false, missing: 1, why: 'the key could be read' },
     { guarantees: { ...ALL, network: false }, confining: false, missing: 1, why: 'the service could be reached' },
@@ -32,9 +34,13 @@ describe('guarantees', () => {
 describe('candidates', () => {
   const tools = new Map(['bwrap', 'unshare', 'setpriv', 'sh'].map((name) => [name, `/usr/bin/${name}`]));
   it.each([
-    { version: 'bubblewrap 0.8.0\n', count: 3, why: 'as others, and in a user namespace, sealed or not' },
-    { version: 'bubblewrap 0.7.0\n', count: 2, why: 'it cannot seal one' },
-    { version: 'bubblewrap 1.0.0\n', count: 3, why: 'newer is fine' },
+    {
+      version: 'bubblewrap 0.8.0\n',
+      count: 6,
+      why: 'as others, and in a user namespace, sealed or not; filtered or not',
+    },
+    { version: 'bubblewrap 0.7.0\n', count: 4, why: 'it cannot seal one' },
+    { version: 'bubblewrap 1.0.0\n', count: 6, why: 'newer is fine' },
     { version: 'bubblewrap 0.6.1\n', count: 0, why: 'it cannot bound /tmp' },
     { version: '', count: 0, why: 'it does not even say its version' },
   ])('of $version: $count, because $why', ({ version, count }) => {
@@ -46,8 +52,10 @@ describe('candidates', () => {
       [...bubblewrapCandidates(tools, '0.8', asRoot), ...namespaceCandidates(tools, asRoot)].map(
         ({ owner }) => owner?.uid,
       );
-    expect(owners(true)).toEqual([65_534, undefined, undefined, 65_534, undefined, undefined, undefined]);
-    expect(owners(false)).toEqual([undefined, undefined, undefined, undefined, undefined]);
+    const [asOther, asService] = [65_534, undefined];
+    const ways = [asOther, asService, asService];
+    expect(owners(true)).toEqual([...ways, ...ways, asOther, asService, asService, asService]);
+    expect(owners(false)).toEqual(Array.from({ length: 7 }, () => undefined));
   });
 
   it('give each run the same user always, out of those that are nobody else’s', () => {
@@ -62,6 +70,28 @@ describe('candidates', () => {
     expect(uids.every((uid) => uid >= 60_578 && uid <= 61_183)).toBe(true);
     expect(new Set(uids).size).toBeGreaterThan(100);
     expect(ownerOf(asService, RUN)).toBeUndefined();
+  });
+
+  it('filter system calls before they do not, and give bubblewrap the filter by a descriptor of its own', async () => {
+    const root = await mkdtemp(join(tmpdir(), 'millwright-filter-'));
+    const workspace = await prepareWorkspace({ root, runId: RUN, epoch: 1 });
+    const bytes: number[] = [];
+    for (const candidate of bubblewrapCandidates(tools, '0.8', true)) {
+      const confinement: Confinement = { workspace, network: 'none', hidden: [], readOnly: [], words: [] };
+      const { argv, input } = await candidate.wrap(['/bin/true'], confinement);
+      expect(argv[argv.indexOf('--seccomp') + 1]).toBe(input === undefined ? argv[0] : '4');
+      bytes.push(input?.length ?? 0);
+    }
+    const [first = 0] = bytes;
+    expect(first).toBeGreaterThan(1_000);
+    expect(bytes).toEqual([first, first, first, 0, 0, 0]);
+    await rm(root, { recursive: true });
+  });
+
+  it('are without a filter on a processor whose calls nobody has listed', () => {
+    expect(filterOfCalls('riscv64')).toBeUndefined();
+    expect(withFilter('/usr/bin/perl', 'riscv64')).toBeUndefined();
+    expect(withFilter('/usr/bin/perl', 'arm64')?.[4]).toBe('167');
   });
 
   it('are none without their programs', () => {

@@ -2,7 +2,10 @@
  * What keeps a run away from the machine it runs on, and which of that holds here. contract §10; explanation: Coding
  * agents, Sandbox.
  */
+import type { ChildProcess } from 'node:child_process';
+import type { Writable } from 'node:stream';
 import type { Isolation } from '../executor.ts';
+import type { RunCgroups } from './run-cgroups.ts';
 import type { Owner, Workspace } from '../workspace/workspaces.ts';
 
 export type SandboxKind = 'bubblewrap' | 'pid-namespace' | 'bare';
@@ -16,7 +19,7 @@ export interface Confinement {
   network: NetworkPolicy;
   /** Files and folders that stay invisible even inside something that is visible: data folder, key files. */
   hidden: readonly string[];
-  /** Files and folders that the operator wants visible, read-only, in addition to the system's. */
+  /** Files and folders that the operator wants visible, read-only, in addition to the system's: these and no others. */
   readOnly: readonly string[];
   /**
    * Words of the command line that the operator wrote, and nobody else: what they name as an absolute path is visible
@@ -36,7 +39,19 @@ export interface WrappedCommand {
    * 3.
    */
   wrapped: boolean;
+  /** What the outermost process reads from INPUT_DESCRIPTOR until its end. */
+  input?: Uint8Array;
 }
+
+/** Gives a started command what it reads; one that ends before is none the worse. */
+export function sendInput({ stdio }: ChildProcess, input: Uint8Array): void {
+  const stream = stdio[INPUT_DESCRIPTOR] as Writable;
+  stream.on('error', () => undefined);
+  stream.end(input);
+}
+
+/** The first number behind the standard streams and the report. */
+export const INPUT_DESCRIPTOR = 4;
 
 /** One means of isolation, not yet tried on this machine. */
 export interface SandboxCandidate {
@@ -58,6 +73,8 @@ export interface Sandbox extends SandboxCandidate, Isolation {
   means: string;
   /** Absolute paths of what no run ever sees: data folder, key files. */
   hidden: readonly string[];
+  /** Where each command gets a control group of its own; absent: there are none. */
+  cgroups?: RunCgroups;
 }
 
 /** Programs of the machine by name → absolute path, as far as they are installed. */

@@ -87,6 +87,7 @@ async function takeFollowups({
 
 function permissionsOf({
   run,
+  slot,
   permissions,
   nowMs,
   newId,
@@ -111,6 +112,7 @@ function permissionsOf({
     flush: () => events.flush(),
     retryWhileOwned: (write) => events.persist(write),
     publish: () => publish(run.runId),
+    slot,
     onFault: (error) => log.fault('permission answer read failed', error, { run_id: run.runId }),
   });
 }

@@ -12,7 +12,7 @@ import {
   type SupervisionEvent,
   type RunEnd,
 } from '#runs';
-import type { Log } from '../../process/log.ts';
+import type { Log, LogMembers } from '../../process/log.ts';
 import type { Metrics } from '../../process/metrics.ts';
 import type { ArtifactStore, AttachmentStore } from '../../store/runs/run-files.ts';
 import type { PermissionStore } from '../../store/runs/permissions.ts';
@@ -20,6 +20,7 @@ import type { RunHistoryStore } from '../../store/runs/run-history.ts';
 import type { ClaimedRun, RunStore } from '../../store/runs/runs.ts';
 import { AgentReports } from '../agent/agent-events.ts';
 import { runBounds, runUsage } from '#agents';
+import type { ExecutionSlot } from '../engine/execution-slots.ts';
 import { SetupError, type Executor } from '../executor.ts';
 import { resolveExecution, type ExecutionSpec, type ExecutionSpecDeps } from '../preparation/execution-spec.ts';
 import { storeArtifacts } from './artifact-storage.ts';
@@ -67,6 +68,8 @@ export interface SupervisionDeps extends ExecutionSpecDeps {
   log: Log;
   metrics: Metrics;
   run: ClaimedRun;
+  /** Its place in this process. */
+  slot: ExecutionSlot;
   leaseMs: number;
   /** Monotonic time at which the claim was asked for: the lease may count from then on. */
   claimedAtMs: number;
@@ -169,7 +172,7 @@ export class Supervision {
     const resolved = await this.events.retryWhileOwned(() => resolveExecution(this.deps, run, this.stopping.signal));
     if (resolved === undefined) return this.unbegunEnd();
     const spec = resolved.answer;
-    for (const text of startupWarnings(spec, config)) this.events.say({ text });
+    for (const text of [...spec.reach, ...startupWarnings(spec, config)]) this.events.say({ text });
     const refusal = await this.startUsage();
     // what was asked is answered by this end
     if (refusal !== undefined) return (await this.begin()).end ?? budgetExceeded(refusal);
@@ -225,8 +228,9 @@ export class Supervision {
   }
 
   private async begin(): Promise<Beginning> {
-    const { run, runs } = this.deps;
+    const { run, runs, log } = this.deps;
     const begun = await this.events.retryWhileOwned(() => runs.begin(run));
+    if (begun?.answer !== undefined) log.info('run started', logMembersOf(run));
     return begun?.answer === undefined ? { end: this.unbegunEnd(begun?.isRepeated) } : { task: begun.answer };
   }
 
@@ -240,7 +244,7 @@ export class Supervision {
 
   /** Writes the end, or gives the run back. */
   private async conclude(end: RunEnd): Promise<void> {
-    const { run, runs, publish, metrics } = this.deps;
+    const { run, runs, publish, metrics, log } = this.deps;
     switch (supervisionOutcome(this.state, end.state)) {
       case 'discard':
         return;
@@ -251,6 +255,7 @@ export class Supervision {
         await this.events.drain();
         await this.events.persist(() => runs.finish(run, end));
         metrics.count('millwright_runs_ended_total', 'Runs that ended here.', { state: end.state });
+        log.info('run ended', { ...logMembersOf(run), state: end.state, error_code: end.errorCode });
     }
     publish(run.runId);
   }
@@ -298,4 +303,9 @@ export class Supervision {
   private advance(event: SupervisionEvent): void {
     this.state = advanceSupervision(this.state, event);
   }
+}
+
+/** Which run, and what it came from. */
+function logMembersOf({ runId, epoch, factoryUid, automationUid, entryId }: ClaimedRun): LogMembers {
+  return { run_id: runId, epoch, factory_uid: factoryUid, automation_uid: automationUid, entry_id: entryId };
 }

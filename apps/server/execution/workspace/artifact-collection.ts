@@ -42,7 +42,7 @@ export async function* collectArtifacts(
   reports: readonly ReportedArtifact[] = [],
 ): AsyncGenerator<CollectedArtifact> {
   let count = 0;
-  for await (const found of everything(workspace, secrets, reports)) {
+  for await (const found of everything(workspace, unwantedOf(secrets), reports)) {
     if (found.ok) count += 1;
     if (count > ARTIFACTS_MAX)
       return yield {
@@ -55,9 +55,21 @@ export async function* collectArtifacts(
   }
 }
 
+/** What must be in no artifact: secrets as text, and as the bytes of a file that need not be text. */
+interface Unwanted {
+  inText: readonly string[];
+  inBytes: readonly string[];
+}
+
+/** Made once for all files: what is looked for is remembered by its list. */
+function unwantedOf(secrets: readonly string[]): Unwanted {
+  const bytewise = secrets.map((secret) => Buffer.from(secret, 'utf8').toString('latin1'));
+  return { inText: secrets, inBytes: [...new Set([...secrets, ...bytewise])] };
+}
+
 async function* everything(
   workspace: Workspace,
-  secrets: readonly string[],
+  secrets: Unwanted,
   reports: readonly ReportedArtifact[],
 ): AsyncGenerator<CollectedArtifact> {
   for (const report of reports) if (report.type === 'PULL_REQUEST') yield collectedLink(report, secrets);
@@ -75,23 +87,20 @@ async function* everything(
   }
 }
 
-function collectedLink(
-  report: Extract<ReportedArtifact, { url: string }>,
-  secrets: readonly string[],
-): CollectedArtifact {
-  if (holdsSecret(JSON.stringify(report), secrets))
+function collectedLink(report: Extract<ReportedArtifact, { url: string }>, { inText }: Unwanted): CollectedArtifact {
+  if (holdsSecret(JSON.stringify(report), inText))
     return { ok: false, reason: 'a link is not kept: it holds a secret of the run' };
   return { ok: true, artifact: linkArtifact(report), content: new Uint8Array() };
 }
 
 async function collectedFile(
   { folder, name, path, reported }: Candidate,
-  secrets: readonly string[],
+  { inText, inBytes }: Unwanted,
 ): Promise<CollectedArtifact | undefined> {
   const read = await readRegular(path);
   if (read === undefined && reported === undefined) return undefined;
   const said = `${folder}/${name}\n${reported?.title ?? ''}`;
-  if (holdsSecret(said, secrets) || (read?.ok === true && containsSecret(read.content, secrets))) {
+  if (holdsSecret(said, inText) || (read?.ok === true && containsSecret(read.content, inBytes))) {
     return {
       ok: false,
       reason:
@@ -178,10 +187,7 @@ async function readRegular(path: Buffer): Promise<Read | undefined> {
 
 const REASONS: Readonly<Record<string, string>> = { ELOOP: 'it is a symbolic link', ENXIO: 'it is no regular file' };
 
-/** Whether a secret is in a file. */
+/** Whether a secret is in a file: bytes as characters, so that it need not be text. */
 function containsSecret(content: Uint8Array, secrets: readonly string[]): boolean {
-  if (secrets.length === 0) return false;
-  // Bytes as characters, so that a file need not be text.
-  const bytewise = secrets.map((secret) => Buffer.from(secret, 'utf8').toString('latin1'));
-  return holdsSecret(Buffer.from(content).toString('latin1'), [...new Set([...secrets, ...bytewise])]);
+  return secrets.length > 0 && holdsSecret(Buffer.from(content).toString('latin1'), secrets);
 }

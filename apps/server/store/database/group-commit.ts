@@ -87,8 +87,8 @@ export class ShardedGroupCommit<In, Out> {
   private readonly shards: readonly GroupCommit<In, Out>[];
   private readonly keyOf: (item: In) => string;
 
-  constructor(count: number, keyOf: (item: In) => string, lane: () => GroupCommit<In, Out>) {
-    this.shards = Array.from({ length: count }, lane);
+  constructor(count: number, keyOf: (item: In) => string, create: () => GroupCommit<In, Out>) {
+    this.shards = Array.from({ length: count }, create);
     this.keyOf = keyOf;
   }
 

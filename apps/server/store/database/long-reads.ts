@@ -68,7 +68,7 @@ export function longReads(
       'message',
       (answer: Answer) =>
         thread === worker &&
-        settle((read) => ('rows' in answer ? read.resolve(answer.rows) : read.reject(faultOf(answer.code)))),
+        finish((read) => ('rows' in answer ? read.resolve(answer.rows) : read.reject(faultOf(answer.code)))),
     );
     thread.on('error', () => lose(thread, 'failed'));
     thread.on('exit', () => lose(thread, 'ended'));
@@ -82,10 +82,10 @@ export function longReads(
     // A statement that runs cannot be interrupted: the thread ends behind it.
     const end = thread.terminate().finally(() => ending.delete(end));
     ending.add(end);
-    settle((read) => read.reject(new StoreError('unavailable', `reading thread ${why}`)));
+    finish((read) => read.reject(new StoreError('unavailable', `reading thread ${why}`)));
   }
 
-  function settle(outcome: (read: Waiting) => void): void {
+  function finish(outcome: (read: Waiting) => void): void {
     clearTimeout(overdue);
     const finished = current;
     current = undefined;

@@ -13,6 +13,7 @@ import { ManyMachines1700000000006 } from '../migrations/0006-many-machines.ts';
 import { WaitingRuns1700000000007 } from '../migrations/0007-waiting-runs.ts';
 import { IdentityRuns1700000000008 } from '../migrations/0008-identity-runs.ts';
 import { DeliveryLog1700000000009 } from '../migrations/0009-delivery-log.ts';
+import { SecretGrants1700000000010 } from '../migrations/0010-secret-grants.ts';
 import { CONNECT_MS_MAX } from './postgres/postgres-connections.ts';
 import { refuseOtherVersions } from './replicas.ts';
 
@@ -26,6 +27,7 @@ export const MIGRATIONS = [
   WaitingRuns1700000000007,
   IdentityRuns1700000000008,
   DeliveryLog1700000000009,
+  SecretGrants1700000000010,
 ];
 
 /** Their names, oldest first. */

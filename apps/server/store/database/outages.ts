@@ -79,6 +79,6 @@ export function logOutages(database: Database, log: Log, monotonicMs: () => numb
     lost: (reason) => log.error('database connection lost', { reason }),
     regained: (awayMs) => log.warn('database connected again', { away_seconds: Math.round(awayMs / 1_000) }),
   });
-  log.leaveOut((error) => outages.isOutage(error));
+  log.suppress((error) => outages.isOutage(error));
   return watchOutages(database, outages);
 }

@@ -38,7 +38,7 @@ export function sqliteRunner(
   deferred: readonly DeferredIndex[] = [],
 ): SqliteRunner {
   const prepared = new Map<string, Database.Statement>();
-  for (const index of deferred) walk(index.recover());
+  for (const index of deferred) runGenerator(index.recover());
 
   function prepare(text: string): Database.Statement {
     let statement = prepared.get(text);
@@ -114,7 +114,7 @@ export function sqliteRunner(
   /** Within the open transaction. */
   function catchUpHere(statement: CatchUp): Outcome {
     const index = indexOf(statement);
-    if (index !== undefined) walk(index.catchUp(leadingOf(statement)));
+    if (index !== undefined) runGenerator(index.catchUp(leadingOf(statement)));
     return NOTHING;
   }
 
@@ -138,7 +138,7 @@ export function sqliteRunner(
     return step;
   }
 
-  function walk<T>(work: Transaction<T>): T {
+  function runGenerator<T>(work: Transaction<T>): T {
     const end = advance(work, work.next());
     if (end.done !== true) throw new StoreError('broken', 'catch-up outside a transaction');
     return end.value;
@@ -159,8 +159,8 @@ export function sqliteRunner(
     if (connection.inTransaction) throw new StoreError('broken', 'transaction already open');
     connection.exec('BEGIN IMMEDIATE');
     try {
-      const result = walk(body());
-      for (const index of deferred) walk(index.finish());
+      const result = runGenerator(body());
+      for (const index of deferred) runGenerator(index.finish());
       connection.exec('COMMIT');
       for (const index of deferred) index.committed();
       return result;

@@ -7,7 +7,8 @@ import { audit, type AuditChange, type ChangedBy } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
 import { bindWebhooks, deleteObject, writeObject } from './definition-writes.ts';
 import { deleteUnboundValues, putSecret } from '../secrets/secret-changes.ts';
-import { visibleSecrets } from '../secrets/secret-rows.ts';
+import { runGrantsOf, visibleSecrets } from '../secrets/secret-rows.ts';
+import type { RunGrant } from '#definitions';
 import type { Secret, WantedSecret } from '../secrets/secrets.ts';
 import { bumpServing } from '../serving/serving.ts';
 import { change, databaseNow, row, rows, type Transaction } from '../database/transactions.ts';
@@ -32,6 +33,7 @@ export interface EditableFactory {
   webhookSecrets: ReadonlyMap<string, Secret>;
   /** Names of the secrets that its runs may have. */
   runSecretNames: ReadonlySet<string>;
+  runGrants: ReadonlyMap<string, RunGrant>;
   /** Names of its own secrets, whatever they are granted for. */
   ownSecretNames: ReadonlySet<string>;
   /** IDs of the secrets that live webhooks of other factories use. */
@@ -169,6 +171,7 @@ function automationOf({ objects = [] }: DefinitionEdit<unknown>): string | undef
 
 function* editable(uid: string, slug: string, automationUid: string | undefined): Transaction<EditableFactory> {
   const webhookSecrets = yield* visibleSecrets(uid, 'webhook');
+  const runSecrets = yield* visibleSecrets(uid, 'run');
   const own = yield* rows<{ name: string }>('SELECT name FROM secret WHERE owner = ?', uid);
   return {
     uid,
@@ -183,7 +186,8 @@ function* editable(uid: string, slug: string, automationUid: string | undefined)
     environments: yield* resources(uid, 'environment'),
     skills: yield* resources(uid, 'skill'),
     webhookSecrets,
-    runSecretNames: new Set((yield* visibleSecrets(uid, 'run')).keys()),
+    runSecretNames: new Set(runSecrets.keys()),
+    runGrants: runGrantsOf(runSecrets),
     ownSecretNames: new Set(own.map(({ name }) => name)),
     secretsUsedElsewhere: yield* uids(
       `SELECT DISTINCT w.secret_id AS uid FROM webhook w WHERE w.factory_uid <> ? AND w.deleted_at IS NULL

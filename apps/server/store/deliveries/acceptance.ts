@@ -64,7 +64,7 @@ export class AcceptanceMemory {
   private readonly windows = new RateWindows();
   private readonly versions = new ServingVersions();
   /** Whether it says what the database says: not while a transaction decides, nor before the first. */
-  private isTrue = false;
+  private isInSync = false;
 
   /** `policy`: how runs of identities grow. */
   constructor(database: Database, policy?: MergePolicy) {
@@ -75,7 +75,7 @@ export class AcceptanceMemory {
   /** Does at a start what the first transaction would do. */
   async start(): Promise<void> {
     await this.database.read(() => this.recover());
-    this.isTrue = true;
+    this.isInSync = true;
     this.identities.maintain();
   }
 
@@ -88,13 +88,13 @@ export class AcceptanceMemory {
     });
     this.windows.commit(nowMs);
     this.identities.commit();
-    this.isTrue = true;
+    this.isInSync = true;
     return result;
   }
 
   private *begin(arrivals: readonly PendingDelivery[]): Transaction<Acceptance> {
-    if (!this.isTrue) yield* this.recover();
-    this.isTrue = false;
+    if (!this.isInSync) yield* this.recover();
+    this.isInSync = false;
     const versions = yield* this.versions.of(arrivals.map(({ factoryUid }) => factoryUid));
     const nowMs = yield* databaseNow();
     return { nowMs, versions, windows: this.windows, identities: this.identities, oldestEntryId: '' };

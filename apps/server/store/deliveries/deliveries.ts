@@ -83,9 +83,9 @@ export class DeliveryStore {
     this.memory = database.dialect === 'sqlite' ? new AcceptanceMemory(database, policy) : undefined;
     const concernsAll = (error: unknown) =>
       error instanceof StoreError && error.kind !== 'conflict' && error.kind !== 'broken';
-    const lanes = database.dialect === 'sqlite' ? 1 : SHARDS; // an SQLite file has one writer
+    const shards = database.dialect === 'sqlite' ? 1 : SHARDS; // an SQLite file has one writer
     this.arrivals = new ShardedGroupCommit(
-      lanes,
+      shards,
       ({ webhookUid }) => webhookUid,
       () => new GroupCommit((batch) => this.commitBatch(batch), payloadBytes, concernsAll),
     );

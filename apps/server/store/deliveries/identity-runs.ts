@@ -27,7 +27,7 @@ import { row, rows, type Transaction } from '../database/transactions.ts';
 /** Chunks, or batches, read in one statement. */
 const ROWS_PER_PAGE = 64;
 
-interface RunRow extends KeyRunInfo {
+interface SortedRunRow extends KeyRunInfo {
   state: 'live' | 'merging' | 'merged';
   last_input: number | null;
 }
@@ -89,7 +89,9 @@ export class IdentityRuns implements AcceptedIdentities {
   /** Reads what the database holds; a run that memory has, as far as the database has it, is not read again. */
   *recover(): Transaction<void> {
     this.uncommitted = [];
-    const stored = yield* rows<RunRow>('SELECT run, level, state, size, last_input FROM identity_run ORDER BY run');
+    const stored = yield* rows<SortedRunRow>(
+      'SELECT run, level, state, size, last_input FROM identity_run ORDER BY run',
+    );
     const present = new Map(
       [...this.index.runs, ...(this.merge === undefined ? [] : [this.merge.output])].map((run) => [run.run, run]),
     );

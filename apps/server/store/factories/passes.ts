@@ -19,7 +19,7 @@ export const PAGE_ENTRIES_MAX = 10_000;
 export const PASSES_AT_ONCE = 50;
 
 /** Whether there is more to write of a pass than where the factory stands. */
-export function isNews({ record, brought, events = [] }: PassOutcome): boolean {
+export function isNews({ record, delta: brought, events = [] }: PassOutcome): boolean {
   return record !== undefined || brought !== undefined || events.length > 0;
 }
 
@@ -32,7 +32,7 @@ export function* recordPass(uid: string, fence: number, outcome: PassOutcome): T
     failures,
     revisionSeen,
     revisionAttempted,
-    brought,
+    delta: brought,
     rewrite,
     events = [],
     record,

@@ -1,7 +1,7 @@
 /**
  * Revisions that passes have accepted, as rows: which came when, which the branch lost, and what serves. contract §9.
  */
-import { type BroughtCommits, revisionId, type SeenRevision } from '#reconcile';
+import { type DeltaCommits, revisionId, type SeenRevision } from '#reconcile';
 import { REVISION } from './factory.entities.ts';
 import type { Database } from '../database/database.ts';
 import { insertInto } from '../database/table.ts';
@@ -17,7 +17,7 @@ const MATCHES_MAX = 2;
 export function* acceptRevision(
   factoryUid: string,
   revision: string,
-  { commits, lost, anew, forgetsOthers = false }: BroughtCommits,
+  { commits, lost, isReset: anew, forgetsOthers = false }: DeltaCommits,
   atMs: number,
   passId?: string,
 ): Transaction<void> {

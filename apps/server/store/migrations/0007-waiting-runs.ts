@@ -53,8 +53,9 @@ export class WaitingRuns1700000000007 implements MigrationInterface {
   readonly name = 'WaitingRuns1700000000007';
 
   async up(runner: QueryRunner): Promise<void> {
-    const types = runner.dataSource.options.type === 'postgres' ? POSTGRES : SQLITE;
-    for (const statement of statements(types)) await runner.query(statement);
+    const dialect = runner.dataSource.options.type === 'postgres' ? 'postgres' : 'sqlite';
+    const statements = tables(dialect === 'postgres' ? POSTGRES : SQLITE);
+    for (const statement of [...statements, ...runViews(dialect, RUN_VIEW_COLUMNS)]) await runner.query(statement);
   }
 
   async down(): Promise<void> {
@@ -62,8 +63,11 @@ export class WaitingRuns1700000000007 implements MigrationInterface {
   }
 }
 
-/** Columns of `run`, and what each is in a run that waits. */
-const COLUMNS: readonly (readonly [name: string, waiting: string])[] = [
+/** A column of `run`, and what it is in a run that waits: `w` waits, `s` is its snapshot, `d` its delivery. */
+export type RunViewColumn = readonly [name: string, waiting: string];
+
+/** Columns of `run` as this version has them: a later migration adds its own, and makes the views anew with them. */
+export const RUN_VIEW_COLUMNS: readonly RunViewColumn[] = [
   ['run_id', 'w.run_id'],
   ['title', 's.title'],
   ['state', text("'QUEUED'")],
@@ -119,12 +123,22 @@ function nothing(names: readonly string[], type: (value: string) => string): (re
   return names.map((name) => [name, type('NULL')] as const);
 }
 
-function statements({ bytes, int, keyed, binary, receivedAt, queue }: Types): string[] {
+/** A run that waits as the row of `run` that it becomes, column for column; and both as one. */
+export function runViews(dialect: 'sqlite' | 'postgres', columns: readonly RunViewColumn[]): string[] {
+  const { receivedAt } = dialect === 'postgres' ? POSTGRES : SQLITE;
   const prompt =
     `s.prompt_head || COALESCE(w.quoted_delivery_id, '"' || d.delivery_id || '"') || s.prompt_middle || ` +
     `${receivedAt} || s.prompt_tail`;
-  const names = COLUMNS.map(([name]) => name).join(', ');
-  const waiting = COLUMNS.map(([name, value]) => `${value === '@prompt' ? prompt : value} AS ${name}`).join(', ');
+  const names = columns.map(([name]) => name).join(', ');
+  const waiting = columns.map(([name, value]) => `${value === '@prompt' ? prompt : value} AS ${name}`).join(', ');
+  return [
+    `CREATE VIEW waiting_run_row AS SELECT ${waiting} FROM waiting_run w ` +
+      'JOIN run_snapshot s ON s.digest = w.snapshot LEFT JOIN delivery d ON d.entry_id = w.entry_id',
+    `CREATE VIEW every_run AS SELECT ${names} FROM run UNION ALL SELECT ${names} FROM waiting_run_row`,
+  ];
+}
+
+function tables({ bytes, int, keyed, binary, queue }: Types): string[] {
   return [
     `CREATE TABLE run_snapshot (digest ${bytes} PRIMARY KEY, title TEXT${binary} NOT NULL, ` +
       'prompt_head TEXT NOT NULL, prompt_middle TEXT NOT NULL, prompt_tail TEXT NOT NULL, ' +
@@ -138,9 +152,5 @@ function statements({ bytes, int, keyed, binary, receivedAt, queue }: Types): st
       `created_at ${int} NOT NULL, quoted_delivery_id TEXT, worker_host TEXT NOT NULL, factory_uid TEXT NOT NULL, ` +
       `automation_uid TEXT NOT NULL, environment_id TEXT)${keyed}`,
     ...queue,
-    // A run that waits as the row of `run` that it becomes, column for column; and both as one.
-    `CREATE VIEW waiting_run_row AS SELECT ${waiting} FROM waiting_run w ` +
-      'JOIN run_snapshot s ON s.digest = w.snapshot LEFT JOIN delivery d ON d.entry_id = w.entry_id',
-    `CREATE VIEW every_run AS SELECT ${names} FROM run UNION ALL SELECT ${names} FROM waiting_run_row`,
   ];
 }

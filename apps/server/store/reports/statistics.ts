@@ -92,7 +92,7 @@ export class StatisticsStore {
         (limit) =>
           deliveriesIn(slice, scope, buckets, limit),
     );
-    return this.look<Found & DeliveryCount, DeliveryCount>(statements, ({ bucket, outcome, deliveries }) => ({
+    return this.count<Found & DeliveryCount, DeliveryCount>(statements, ({ bucket, outcome, deliveries }) => ({
       bucket,
       outcome,
       deliveries,
@@ -104,7 +104,7 @@ export class StatisticsStore {
     const home = await this.database.longRead(() => homeOf(scope));
     if (home === 'nowhere') return { counts: [], truncated: false };
     const statements = runStatements({ ...scope, factoryUids: home }, buckets, this.database.dialect);
-    return this.look<Found & { state: RunState; latencies: string | null }, RunCount>(
+    return this.count<Found & { state: RunState; latencies: string | null }, RunCount>(
       statements,
       ({ bucket, state, looked, latencies }) => ({
         bucket,
@@ -116,7 +116,7 @@ export class StatisticsStore {
   }
 
   /** Each statement in its turn, while rows may be read. */
-  private async look<F extends Found, C>(
+  private async count<F extends Found, C>(
     statements: readonly Bounded[],
     toCount: (found: F) => C,
   ): Promise<Counted<C>> {

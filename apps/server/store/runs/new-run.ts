@@ -26,7 +26,7 @@ import { RUN, RUN_METADATA, type RunRow, OPEN_STATES } from './run.entities.ts';
 import { audit } from '../access/audit.ts';
 import type { TransactionHook } from './run-commands.ts';
 import { attach, type NewAttachment } from './run-files.ts';
-import { isReferring, type StoredSnapshots, storeWaitingRuns, toFullRun } from './waiting-runs.ts';
+import { isDeferred, type StoredSnapshots, storeWaitingRuns, toFullRun } from './waiting-runs.ts';
 
 /** Everything that is decided when a run is created; snapshots, so that later edits and deletions cannot reach it. */
 export interface NewRun {
@@ -167,10 +167,10 @@ export function* storeAdmission(
   nowMs: number,
   stored = NO_SNAPSHOTS,
 ): Transaction<StoredAdmission> {
-  const full = made.filter((run) => !isReferring(run)).map((run) => ('snapshot' in run ? toFullRun(run) : run));
+  const full = made.filter((run) => !isDeferred(run)).map((run) => ('snapshot' in run ? toFullRun(run) : run));
   const [, snapshots] = yield* together(
     insertInto(RUN, full.map(toRunRow)),
-    storeWaitingRuns(made.filter(isReferring), stored),
+    storeWaitingRuns(made.filter(isDeferred), stored),
   );
   const cancelled: string[] = [];
   for (let start = 0; start < replaced.length; start += CANCELLED_AT_ONCE)

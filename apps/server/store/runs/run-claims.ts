@@ -65,7 +65,7 @@ export function* claimRuns(
   // One process after the other: what is live is counted exactly, and of a group only one starts.
   yield* lock(CLAIMS_LOCK);
   yield* catchUpQueue();
-  const live = new LiveRuns(yield* liveRuns());
+  const live = new LiveRuns(yield* workingRuns(owner));
   const claimed: ClaimedRun[] = [];
   const served = { hosts: yield* hostsServed(placement), environments: yield* environmentsServed(placement) };
   const waiting = waitingRuns(served, () => ({ executionId: executionIds[claimed.length] as string, owner, leaseMs }));
@@ -85,10 +85,13 @@ export function* claimRuns(
   return { claimed, served: turn };
 }
 
-function* liveRuns(): Transaction<(Lane & { runs: number })[]> {
-  return yield* rows<Lane & { runs: number }>(
-    `SELECT ${FACTORY} AS factory, ${AUTOMATION} AS automation, count(*) AS runs FROM run ` +
-      `WHERE ${IS_LIVE} GROUP BY ${FACTORY}, ${AUTOMATION}`,
+/** Live runs that have a place; one that waits for people has given it back. `here`: of this owner. */
+function* workingRuns(owner: string): Transaction<(Lane & { runs: number; here: number })[]> {
+  return yield* rows<Lane & { runs: number; here: number }>(
+    `SELECT ${FACTORY} AS factory, ${AUTOMATION} AS automation, count(*) AS runs, ` +
+      'count(CASE WHEN lease_owner = ? THEN 1 END) AS here FROM run ' +
+      `WHERE ${IS_LIVE} AND state <> 'BLOCKED' GROUP BY ${FACTORY}, ${AUTOMATION}`,
+    owner,
   );
 }
 

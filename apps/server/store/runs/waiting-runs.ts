@@ -25,7 +25,7 @@ import { RUN, RUN_SNAPSHOT, WAITING_QUEUE, WAITING_RUN } from './run.entities.ts
 export type StoredSnapshots = Pick<WeakSet<WebhookRunSnapshot>, 'has'>;
 
 /** Whether the run can wait as a reference; what takes turns in a group has a row of its own from the beginning. */
-export function isReferring(run: NewRun | NewWebhookRun): run is NewWebhookRun {
+export function isDeferred(run: NewRun | NewWebhookRun): run is NewWebhookRun {
   return 'snapshot' in run && run.concurrencyGroup === undefined;
 }
 

@@ -48,6 +48,26 @@ export function* putSecret(
   return { secret, created: existing === undefined };
 }
 
+/** The first host that a value goes to is its secret's from then on, whoever is second. */
+export function* bindHost(
+  { id, owner, name }: Pick<Secret, 'id' | 'owner' | 'name'>,
+  host: string,
+  by: ChangedBy,
+): Transaction<void> {
+  const bound = yield* change(
+    'UPDATE secret SET grant_hosts = ? WHERE id = ? AND grant_hosts IS NULL',
+    JSON.stringify([host]),
+    id,
+  );
+  if (bound === 1)
+    yield* audit(by, {
+      action: 'secret.bind',
+      subject: name,
+      factoryUid: factoryOf(owner),
+      details: { hosts: [host] },
+    });
+}
+
 /** Deletes a secret and every value of it; one that is used only with `force`. */
 export function* removeSecret(
   { owner, name, force }: { owner: string; name: string; force: boolean },
@@ -113,12 +133,12 @@ function mergedGrants(
   { owner, grants: before }: Pick<Secret, 'owner' | 'grants'>,
   wanted: Partial<Grants> = {},
 ): Grants {
-  const { factories = before.factories, uses = before.uses } = wanted;
-  return { factories: owner === TEAM ? factories : [owner], uses };
+  const { factories = before.factories, uses = before.uses, runs = before.runs, hosts = before.hosts } = wanted;
+  return { factories: owner === TEAM ? factories : [owner], uses, runs, hosts };
 }
 
 function changeOf({ value, grants }: WantedSecret, secret: Secret, created: boolean): AuditChange {
-  const { factories, uses } = secret.grants;
+  const { factories, uses, runs, hosts } = secret.grants;
   return {
     action: created ? 'secret.create' : 'secret.change',
     subject: secret.name,
@@ -126,7 +146,9 @@ function changeOf({ value, grants }: WantedSecret, secret: Secret, created: bool
     details: {
       version: secret.version,
       value: value !== undefined,
-      ...(created || grants !== undefined ? { factories, uses } : {}),
+      ...(created || grants !== undefined
+        ? { factories, uses, ...(uses.includes('run') ? { runs } : {}), ...(hosts === null ? {} : { hosts }) }
+        : {}),
     },
   };
 }
@@ -136,13 +158,18 @@ function factoryOf(owner: string): string | undefined {
 }
 
 function* create(wanted: WantedSecret, nowMs: number): Transaction<void> {
-  const grants = mergedGrants({ owner: wanted.owner, grants: { factories: '*', uses: ['webhook'] } }, wanted.grants);
+  const grants = mergedGrants(
+    { owner: wanted.owner, grants: { factories: '*', uses: ['webhook'], runs: 'files', hosts: null } },
+    wanted.grants,
+  );
   const secret = {
     id: wanted.id,
     owner: wanted.owner,
     name: wanted.name,
     grant_factories: JSON.stringify(grants.factories),
     grant_uses: JSON.stringify(grants.uses),
+    grant_runs: JSON.stringify(grants.runs),
+    grant_hosts: hostsText(grants),
     version: 0,
     created_at: nowMs,
     updated_at: nowMs,
@@ -166,14 +193,21 @@ function* addVersion(secretId: string, version: number, value: NewValue, nowMs: 
 }
 
 function* setGrants(id: string, grants: Grants, nowMs: number): Transaction<void> {
-  const { factories, uses } = grants;
+  const { factories, uses, runs } = grants;
   yield* change(
-    'UPDATE secret SET grant_factories = ?, grant_uses = ?, updated_at = ? WHERE id = ?',
+    'UPDATE secret SET grant_factories = ?, grant_uses = ?, grant_runs = ?, grant_hosts = ?, updated_at = ? ' +
+      'WHERE id = ?',
     JSON.stringify(factories),
     JSON.stringify(uses),
+    JSON.stringify(runs),
+    hostsText(grants),
     nowMs,
     id,
   );
+}
+
+function hostsText({ hosts }: Grants): string | null {
+  return hosts === null ? null : JSON.stringify(hosts);
 }
 
 function unreachable(): never {

@@ -1,4 +1,5 @@
 /** Managed secrets as they lie in their tables, and who may use which. contract §2. */
+import type { RunGrant } from '#definitions';
 import type { SecretRow } from './secret.entities.ts';
 import type { Grants, Secret, SecretUsage, SecretUser } from './secrets.ts';
 import { row, rows, type Transaction } from '../database/transactions.ts';
@@ -8,7 +9,8 @@ export const TEAM = 'team';
 
 type VersionedRow = Omit<SecretRow, 'created_at'> & { usable_for: string | null };
 
-const SELECT = `SELECT s.id, s.owner, s.name, s.grant_factories, s.grant_uses, s.version, s.updated_at, v.usable_for
+const SELECT = `SELECT s.id, s.owner, s.name, s.grant_factories, s.grant_uses, s.grant_runs, s.grant_hosts, s.version,
+  s.updated_at, v.usable_for
   FROM secret s LEFT JOIN secret_value v ON v.secret_id = s.id AND v.version = s.version`;
 
 /** `lock`: a trailing clause that holds its row. */
@@ -40,10 +42,17 @@ export function* visibleSecrets(factoryUid: string, use: SecretUsage): Transacti
   return visible;
 }
 
+/** Of secrets that a factory may use for runs, those that only some runs may have. */
+export function runGrantsOf(secrets: ReadonlyMap<string, Secret>): Map<string, RunGrant> {
+  return new Map(
+    [...secrets].flatMap(([name, { grants }]) => (Array.isArray(grants.runs) ? [[name, grants.runs]] : [])),
+  );
+}
+
 /** Whether a secret with these grants may be used by a factory for this; to everybody else it does not exist. */
 export function isGranted(
   { owner }: Pick<Secret, 'owner'>,
-  { factories, uses }: Grants,
+  { factories, uses }: Pick<Grants, 'factories' | 'uses'>,
   factoryUid: string,
   use: SecretUsage,
 ): boolean {
@@ -82,6 +91,8 @@ function toSecret(found: VersionedRow): Secret {
     grants: {
       factories: JSON.parse(found.grant_factories) as Grants['factories'],
       uses: JSON.parse(found.grant_uses) as SecretUsage[],
+      runs: JSON.parse(found.grant_runs) as Grants['runs'],
+      hosts: found.grant_hosts === null ? null : (JSON.parse(found.grant_hosts) as Grants['hosts']),
     },
     version: found.version,
     usableFor: found.usable_for === null ? undefined : (JSON.parse(found.usable_for) as Secret['usableFor']),

@@ -8,6 +8,8 @@ export const SECRET = defineTable('secret', {
   name: 'text',
   grant_factories: 'text',
   grant_uses: 'text',
+  grant_runs: 'text',
+  grant_hosts: 'text?',
   version: 'int',
   created_at: 'int',
   updated_at: 'int',

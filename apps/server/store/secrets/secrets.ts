@@ -2,22 +2,30 @@
  * Managed secrets as the rest of the service has them: names, owners, grants, versions and sealed bytes. Opening them
  * is not this folder's business. contract §2.
  */
+import type { FactoryDefinition, RunGrant } from '#definitions';
+import type { HostGrant } from '#isolation';
 import type { ChangedBy } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
 import { withStoreErrors } from '../database/store-errors.ts';
-import { putSecret, removeSecret } from './secret-changes.ts';
+import { bindHost, putSecret, removeSecret } from './secret-changes.ts';
 import { SECRET_VALUE } from './secret.entities.ts';
 import { referencesTo, type SecretReference } from './secret-references.ts';
 import { findSecret, listSecrets, visibleSecrets, webhooksUsing } from './secret-rows.ts';
+import { row } from '../database/transactions.ts';
 
 export const SECRET_USES = ['webhook', 'run', 'git', 'forge'] as const;
 export type SecretUsage = (typeof SECRET_USES)[number];
 export type SecretMode = 'token' | 'url_token' | 'signature' | 'standard_webhooks';
 
-/** `factories`: every factory, or these UIDs. */
+/**
+ * `factories`: every factory, or these UIDs. `runs`: which runs, where `uses` has them. `hosts`: where its value may
+ * go.
+ */
 export interface Grants {
   factories: '*' | string[];
   uses: SecretUsage[];
+  runs: RunGrant;
+  hosts: HostGrant;
 }
 
 /** A managed secret without its value. `owner` is `team` or a factory's UID. */
@@ -63,6 +71,14 @@ export interface SecretUser {
   signatureScheme: string | null;
 }
 
+/** Who may name secrets of a run, beside its environment and its request. */
+export interface RunOrigin {
+  /** Slug of the automation that started it. */
+  automation?: string;
+  /** What the factory's defaults name. */
+  factoryNames: readonly string[];
+}
+
 /** What became of a secret that was to be deleted. */
 export type SecretRemoval =
   | { kind: 'removed' }
@@ -87,6 +103,24 @@ export class SecretStore {
   /** Secrets that this factory may use for this purpose, by name; its own come before the team's of the same name. */
   visibleTo(factoryUid: string, use: SecretUsage): Promise<Map<string, Secret>> {
     return this.database.read(() => visibleSecrets(factoryUid, use));
+  }
+
+  /** Who says which secrets a run gets, beside its environment; of an automation also once it is gone. */
+  runOrigin(factoryUid: string, automationUid: string | undefined): Promise<RunOrigin> {
+    return this.database.read(function* () {
+      const factory = yield* row<{ definition: string }>('SELECT definition FROM factory WHERE uid = ?', factoryUid);
+      const automation =
+        automationUid === undefined
+          ? undefined
+          : yield* row<{ slug: string }>('SELECT slug FROM automation WHERE uid = ?', automationUid);
+      const { agentDefaults } = JSON.parse(factory?.definition ?? '{}') as Partial<FactoryDefinition>;
+      return { automation: automation?.slug, factoryNames: (agentDefaults?.secrets ?? []).map(({ name }) => name) };
+    });
+  }
+
+  /** Makes it the host of a secret that has none; one that has got another meanwhile stays with that. */
+  bindHost(secret: Pick<Secret, 'id' | 'owner' | 'name'>, host: string, by: ChangedBy): Promise<void> {
+    return this.database.run(() => bindHost(secret, host, by));
   }
 
   /** Creates or changes; answers what is stored now. Throws UnusableSecretError. */

@@ -2,7 +2,7 @@
  * The serving state as rows: what the ingress needs of every factory that changed since a version; and the versions
  * themselves.
  */
-import type { AgentDefaults, AuthMode, AutomationDefinition, FactoryDefinition } from '#definitions';
+import type { AgentDefaults, AuthMode, AutomationDefinition, FactoryDefinition, WebhookDefinition } from '#definitions';
 import type { Database } from '../database/database.ts';
 import type { SealedSecret } from '../secrets/secrets.ts';
 import { change, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
@@ -30,6 +30,7 @@ export interface ServingWebhook {
   authMode: AuthMode;
   signatureScheme?: string;
   deliveryIdHeader?: string;
+  replayProtection?: 'body';
   enabled: boolean;
   /** Absent while the secret is unset, gone or no longer granted. */
   secret?: SealedSecret;
@@ -50,6 +51,7 @@ interface WebhookServingRow {
   auth_mode: AuthMode;
   signature_scheme: string | null;
   delivery_id_header: string | null;
+  definition: string;
   enabled: number;
   secret_id: string | null;
   secret_version: number | null;
@@ -128,8 +130,8 @@ function* factoriesOf(changed: readonly { uid: string; serving_version: number }
   for (const factory of found)
     factories.set(factory.uid, toServingFactory(factory, foundAt.get(factory.uid) ?? factory.serving_version));
   const webhooks = yield* rows<WebhookServingRow>(
-    `SELECT w.uid, w.factory_uid, w.slug, w.name, w.auth_mode, w.signature_scheme, w.delivery_id_header, w.enabled,
-      w.secret_id, w.secret_version, v.wrapped_key, v.sealed
+    `SELECT w.uid, w.factory_uid, w.slug, w.name, w.auth_mode, w.signature_scheme, w.delivery_id_header, w.definition,
+      w.enabled, w.secret_id, w.secret_version, v.wrapped_key, v.sealed
      FROM webhook w LEFT JOIN secret_value v ON v.secret_id = w.secret_id AND v.version = w.secret_version
      WHERE w.factory_uid IN (${among}) AND w.deleted_at IS NULL ORDER BY w.uid`,
     ...uids,
@@ -181,6 +183,7 @@ function toServingWebhook(found: WebhookServingRow): ServingWebhook {
     authMode: found.auth_mode,
     signatureScheme: found.signature_scheme ?? undefined,
     deliveryIdHeader: found.delivery_id_header ?? undefined,
+    replayProtection: (JSON.parse(found.definition) as WebhookDefinition).replayProtection,
     enabled: found.enabled === 1,
     secret:
       found.secret_id === null || found.secret_version === null || found.wrapped_key === null || found.sealed === null

@@ -98,9 +98,9 @@ export interface Source {
    */
   watch?(onHint: () => void): () => void;
   /** The next snapshot is wanted by people or a push: no back-off holds it up. */
-  tryAtOnce?(): void;
+  bypassBackoff?(): void;
   /** Calls back when a reading that was held up, or failed because of its host, is worth another try. */
-  whenBack?(wake: () => void): void;
+  onRecovered?(wake: () => void): void;
   /** Ends what is under way and waits for it. */
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /** Generated from schemas/ by test/support/generate.ts; do not edit. */
 
 /**
- * Changes the label or the end of an API key that is in use.
+ * Changes the label or the end of an API key that is in use; nothing else of a key can be changed, and a member that names something else is refused.
  */
 export interface ApiKeyPatch {
   /**

@@ -61,6 +61,10 @@ export interface ArtifactItem {
      */
     title?: string;
     /**
+     * FILE: what to know before believing it; of a diff, that it is the run's word.
+     */
+    note?: string;
+    /**
      * PULL_REQUEST: its address.
      */
     url?: string;

@@ -93,9 +93,9 @@ export interface Delivery {
      */
     automation_id: string;
     /**
-     * Why it started nothing; `busy`: another run of its concurrency group was open.
+     * Why it started nothing; `filter-budget`: the filters before its own took all the time that there is for one delivery; `busy`: another run of its concurrency group was open.
      */
-    reason: 'disabled' | 'filter' | 'filter-unreadable' | 'busy';
+    reason: 'disabled' | 'filter' | 'filter-unreadable' | 'filter-budget' | 'busy';
     /**
      * First key of its filter that failed.
      */

@@ -29,9 +29,9 @@ export interface ExplainedAutomation {
    */
   changed_at: string | null;
   /**
-   * `fired`: it started a run. `disabled`. `not-selected`: none of its triggers names the webhook. `filter`: its filter does not match. `filter-unreadable`: its stored filter cannot be used. `busy`: another run of its concurrency group was open.
+   * `fired`: it started a run. `disabled`. `not-selected`: none of its triggers names the webhook. `filter`: its filter does not match. `filter-unreadable`: its stored filter cannot be used. `filter-budget`: the filters before its own took all the time that there is for one delivery. `busy`: another run of its concurrency group was open.
    */
-  result: 'fired' | 'disabled' | 'not-selected' | 'filter' | 'filter-unreadable' | 'busy';
+  result: 'fired' | 'disabled' | 'not-selected' | 'filter' | 'filter-unreadable' | 'filter-budget' | 'busy';
   /**
    * The run that it started.
    */

@@ -33,6 +33,20 @@ export interface Plan {
    */
   problems: Diagnostic[];
   /**
+   * What the files had better say, and do not: no problem, and nothing is kept from applying.
+   */
+  advice?: {
+    /**
+     * File, relative to the factory's root.
+     */
+    path: string;
+    /**
+     * What is missing there, and the line that mends it.
+     */
+    message: string;
+    [k: string]: unknown;
+  }[];
+  /**
    * What would be applied, in order: now, or where the ending is `blocked` for held deletions, once these are approved. Empty where errors block the whole tree.
    */
   changes: Change[];

@@ -35,6 +35,14 @@ export interface Secret {
      * What it may be used for.
      */
     uses: ('webhook' | 'run' | 'git' | 'forge')[];
+    /**
+     * Which runs, where `uses` has them: `files`, those for which a file of the factory names it; `*`, also those whose request does; or only those of these automations (`automation/<slug>`) and environments (`environment/<slug>`).
+     */
+    runs?: ('files' | '*') | string[];
+    /**
+     * Where its value may go; absent: no host yet, the first one that it is sent to is its host from then on.
+     */
+    hosts?: '*' | string[];
     [k: string]: unknown;
   };
   /**

@@ -22,6 +22,14 @@ export interface SecretPut {
      * @maxItems 4
      */
     uses?: ('webhook' | 'run' | 'git' | 'forge')[];
+    /**
+     * Which runs, where `uses` has them. `files` (unless said): those for which a file of the factory names it (their automation, their environment or factory.yaml). `*`: also those whose request names it, so that whoever may start runs can read it. A list: of the first, only runs of these automations and in these environments.
+     */
+    runs?: ('files' | '*') | string[];
+    /**
+     * Where its value may go: to git hosts, and by injections. Hosts (`example.com`, `*.example.com`, `example.com:8443`; without a port https and ssh); `*`: any; null: none yet, the first one that it is sent to is its host from then on.
+     */
+    hosts?: ('*' | null) | string[];
     [k: string]: unknown;
   };
   [k: string]: unknown;

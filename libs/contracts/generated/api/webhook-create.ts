@@ -29,6 +29,10 @@ export interface WebhookCreate {
    */
   delivery_id_header?: string;
   /**
+   * `body`: the signed body itself identifies a delivery too, for ever, so that a captured request that is sent again under another delivery ID starts nothing. With `auth_mode` `signature` only; for schemes that sign no time.
+   */
+  replay_protection?: 'body';
+  /**
    * Whether it takes deliveries at once; by default as soon as its secret has a value.
    */
   enabled?: boolean;

@@ -25,6 +25,10 @@ export interface WebhookPatch {
    */
   delivery_id_header?: string | null;
   /**
+   * `body`: the signed body itself identifies a delivery too, for ever, from the next delivery on. With `auth_mode` `signature` only. null removes it.
+   */
+  replay_protection?: 'body' | null;
+  /**
    * false: senders get 404 at once; automations and history stay.
    */
   enabled?: boolean;

@@ -60,6 +60,10 @@ export interface Webhook {
    */
   delivery_id_header: string | null;
   /**
+   * `body`: the signed body itself identifies a delivery too, so that a captured request that is sent again under another delivery ID starts nothing; null: it does not.
+   */
+  replay_protection?: 'body' | null;
+  /**
    * Whether deliveries are taken; a disabled webhook answers 404.
    */
   enabled: boolean;

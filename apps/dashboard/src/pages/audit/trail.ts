@@ -32,6 +32,7 @@ export const ACTIONS = [
   'run.create',
   'run.followup',
   'run.permission',
+  'secret.bind',
   'secret.change',
   'secret.create',
   'secret.delete',

@@ -18,6 +18,7 @@ const RESULTS: Readonly<Record<Api<'ExplainedAutomation'>['result'], string>> = 
   'not-selected': 'does not wait for this webhook',
   filter: 'filter does not match',
   'filter-unreadable': 'filter could not be used',
+  'filter-budget': 'was not asked: the filters before its own took too long',
   busy: 'was busy',
 };
 

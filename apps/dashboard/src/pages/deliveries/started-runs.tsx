@@ -93,6 +93,8 @@ function Why({ skipped: { reason, failed_pointer: pointer, operator } }: { skipp
       return <>another run of its concurrency group was going on.</>;
     case 'filter-unreadable':
       return <>its stored filter could not be used.</>;
+    case 'filter-budget':
+      return <>the filters before its own took all the time that there is for one delivery.</>;
     case 'filter':
       if (pointer === undefined) return <>its filter does not match.</>;
       return (

@@ -53,6 +53,11 @@ export function Artifacts({ artifacts }: { artifacts: readonly Artifact[] }) {
                     <UntrustedText>{artifact.data.mime_type}</UntrustedText>
                   </Text>
                 )}
+                {artifact.data.note !== undefined && (
+                  <Text size="xs" c="dimmed">
+                    {artifact.data.note}
+                  </Text>
+                )}
               </Table.Td>
               <Table.Td style={{ whiteSpace: 'nowrap' }}>
                 {artifact.data.size_bytes === undefined ? '—' : sizeText(artifact.data.size_bytes)}

@@ -12,7 +12,7 @@ import { isThere, putSecret, secretsChanged, type Owner } from './queries.ts';
 import { GrantsFields, type Grants } from './grants-fields.tsx';
 import { NOTHING_TYPED, typedValue, ValueField } from './value-field.tsx';
 
-const SHOWN = ['name', '/value', '/grants/uses', '/grants/factories'];
+const SHOWN = ['name', '/value', '/grants/uses', '/grants/factories', '/grants/runs', '/grants/hosts'];
 const BLANK_VALUE =
   'Leave it blank to create the secret now and set it later: until then nobody authenticates with it. It is ' +
   'never shown again.';

@@ -14,13 +14,15 @@ import type { SecretDialogProps } from './value-dialog.tsx';
 
 export function GrantsDialog({ owner, secret, onClose }: SecretDialogProps) {
   const queries = useQueryClient();
-  const [grants, setGrants] = useState(secret.grants);
+  const [grants, setGrants] = useState<Grants>(secret.grants);
   const [isGone, setGone] = useState(false);
   const save = useChange(
     // A grant to a secret that was deleted meanwhile would make one of its name.
     async (wanted: typeof grants) =>
       (await isThere(owner, secret.name))
-        ? putSecret(owner, secret.name, { grants: owner === undefined ? wanted : { uses: wanted.uses } })
+        ? putSecret(owner, secret.name, {
+            grants: owner === undefined ? wanted : { uses: wanted.uses, runs: wanted.runs, hosts: wanted.hosts },
+          })
         : undefined,
     (changed) => {
       if (changed === undefined) return setGone(true);
@@ -55,7 +57,12 @@ export function GrantsDialog({ owner, secret, onClose }: SecretDialogProps) {
               Nothing was changed.
             </Alert>
           )}
-          {save.error !== null && <ProblemAlert error={save.error} shown={['/grants/uses', '/grants/factories']} />}
+          {save.error !== null && (
+            <ProblemAlert
+              error={save.error}
+              shown={['/grants/uses', '/grants/factories', '/grants/runs', '/grants/hosts']}
+            />
+          )}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
               Cancel
@@ -73,10 +80,26 @@ export function GrantsDialog({ owner, secret, onClose }: SecretDialogProps) {
 /** Whether something of what was granted is taken away. */
 function isLess(before: Grants, now: Grants): boolean {
   if (before.uses.some((use) => !now.uses.includes(use))) return true;
+  if (isRunsLess(before, now) || isHostsLess(before, now)) return true;
   const { factories } = now;
   return factories !== '*' && (before.factories === '*' || before.factories.some((uid) => !factories.includes(uid)));
 }
 
+/** In order of how many runs they are: some of those that files name, these, any. */
+function isRunsLess({ runs: before = 'files' }: Grants, { runs: now = 'files' }: Grants): boolean {
+  if (typeof before === 'string' || typeof now === 'string') {
+    const reach = (runs: NonNullable<Grants['runs']>): number => (runs === '*' ? 2 : runs === 'files' ? 1 : 0);
+    return reach(now) < reach(before);
+  }
+  return before.some((entry) => !now.includes(entry));
+}
+
+function isHostsLess({ hosts: before = null }: Grants, { hosts: now = null }: Grants): boolean {
+  if (before === '*') return now !== '*';
+  return before !== null && now !== '*' && (now === null || before.some((entry) => !now.includes(entry)));
+}
+
 function isSame(one: Grants, other: Grants): boolean {
-  return !isLess(one, other) && !isLess(other, one);
+  const isSameHosts = JSON.stringify(one.hosts ?? null) === JSON.stringify(other.hosts ?? null);
+  return isSameHosts && !isLess(one, other) && !isLess(other, one);
 }

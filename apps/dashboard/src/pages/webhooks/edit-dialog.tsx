@@ -8,7 +8,7 @@ import { Dialog } from '../../components/dialogs/dialog.tsx';
 import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 import { announce } from '../../components/feedback/announcements.ts';
 import type { DialogProps } from './actions.tsx';
-import { HeaderInput, ModePicker } from './create/create-fields.tsx';
+import { HeaderInput, ModePicker, ProtectionInput } from './create/create-fields.tsx';
 import { FIELDS } from './create/draft.ts';
 import { useFocusOnError } from '../../components/forms/focus-first-error.ts';
 import { ProviderPicker } from './create/provider-fields.tsx';
@@ -28,6 +28,7 @@ interface Wanted {
   provider: string;
   secretName: string;
   header: string;
+  isBodyProtected: boolean;
 }
 
 export function EditDialog({ factory, seen, onClose }: DialogProps) {
@@ -159,6 +160,13 @@ function EditFields({
         onChange={(header) => onChange({ header })}
         error={fault('/delivery_id_header')}
       />
+      {wanted.mode === 'signature' && (
+        <ProtectionInput
+          value={wanted.isBodyProtected}
+          onChange={(isBodyProtected) => onChange({ isBodyProtected })}
+          error={fault('/replay_protection')}
+        />
+      )}
     </>
   );
 }
@@ -171,6 +179,7 @@ function wantedOf(webhook: Webhook): Wanted {
     signature_scheme: scheme,
     secret_name: secretName,
     delivery_id_header: header,
+    replay_protection: protection,
   } = webhook;
   return {
     name,
@@ -179,6 +188,7 @@ function wantedOf(webhook: Webhook): Wanted {
     provider: scheme === null ? '' : providerOfScheme(scheme).id,
     secretName,
     header: header ?? '',
+    isBodyProtected: protection === 'body',
   };
 }
 
@@ -195,6 +205,9 @@ function patchOf(base: Webhook, wanted: Wanted): Api<'WebhookPatch'> {
       ? {}
       : { signature_scheme: scheme }),
     ...(wanted.secretName === before.secretName ? {} : { secret_name: wanted.secretName }),
+    ...(wanted.mode !== 'signature' || wanted.isBodyProtected === before.isBodyProtected
+      ? {}
+      : { replay_protection: wanted.isBodyProtected ? 'body' : null }),
     ...(wanted.header === before.header ? {} : { delivery_id_header: wanted.header === '' ? null : wanted.header }),
   };
 }

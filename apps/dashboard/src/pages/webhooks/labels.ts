@@ -33,6 +33,10 @@ export function modeLabel({
   return scheme === null ? label : `${label} · ${schemeLabel(scheme)}`;
 }
 
+export function protectionLabel(protection: Webhook['replay_protection']): string {
+  return protection === 'body' ? 'each signed body is accepted once' : 'told by the delivery ID';
+}
+
 /** What two people can change of a webhook, as each reads it. */
 export const MEMBERS: readonly { label: string; of: (webhook: Webhook) => string }[] = [
   { label: 'Name', of: ({ name }) => name },
@@ -41,5 +45,6 @@ export const MEMBERS: readonly { label: string; of: (webhook: Webhook) => string
   { label: 'Secret name', of: ({ secret_name: name }) => name },
   { label: 'Secret', of: ({ secret_set: isSet }) => (isSet ? 'set' : 'not set') },
   { label: 'Delivery ID header', of: ({ delivery_id_header: header }) => header ?? 'the default' },
+  { label: 'Replays', of: ({ replay_protection: protection }) => protectionLabel(protection) },
   { label: 'State', of: ({ enabled }) => (enabled ? 'Enabled' : 'Disabled') },
 ];

@@ -8,7 +8,7 @@ import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 import { RevisionText } from '../../components/text/revision-text.tsx';
 import { Time } from '../../components/text/time.tsx';
 import type { Webhook } from '../../api/webhooks.ts';
-import { modeLabel } from './labels.ts';
+import { modeLabel, protectionLabel } from './labels.ts';
 
 export function WebhookFacts({
   factory,
@@ -46,6 +46,7 @@ export function WebhookFacts({
             </span>
           ),
         ],
+        webhook.auth_mode === 'signature' && ['Replays', protectionLabel(webhook.replay_protection)],
         [
           'Used by automations',
           <Users

@@ -39,7 +39,7 @@ export function postgresRunner(source: DataSource, { begin, namedStatements }: W
         }
       }
     },
-    read: (body) => withClient(source, (client) => walk(client, body(), names)),
+    read: (body) => withClient(source, (client) => runGenerator(client, body(), names)),
   };
 }
 
@@ -52,7 +52,7 @@ export function postgresLongReads(source: DataSource, { beginLongRead }: Wire): 
     else running += 1;
     try {
       return await withClient(source, (client) =>
-        beginLongRead === undefined ? walk(client, body()) : inTransaction(client, beginLongRead, body),
+        beginLongRead === undefined ? runGenerator(client, body()) : inTransaction(client, beginLongRead, body),
       );
     } finally {
       const next = waiting.shift();
@@ -124,7 +124,7 @@ async function allOf<const Sent extends readonly Promise<unknown>[]>(
   return Promise.all(sent);
 }
 
-function walk<T>(client: Connection, work: Transaction<T>, names?: StatementNames): Promise<T> {
+function runGenerator<T>(client: Connection, work: Transaction<T>, names?: StatementNames): Promise<T> {
   return runSteps(work, (statement) => execute(client, statement, names));
 }
 

@@ -36,7 +36,7 @@ export function createDirectorySource(options: DirectorySourceOptions): Source {
   let lastSeen: ReadonlySet<string> | undefined;
   return {
     async snapshot({ atHand: knownRevision }, signal) {
-      const outcome = await settle(options, lastSeen, knownRevision, [signal, closing.signal]);
+      const outcome = await catchFailures(options, lastSeen, knownRevision, [signal, closing.signal]);
       if (outcome.paths !== undefined) lastSeen = outcome.paths;
       return outcome.snapshot;
     },
@@ -63,7 +63,7 @@ interface Outcome {
 }
 
 /** Public boundary: failures are returned, only bugs are thrown. */
-async function settle(
+async function catchFailures(
   options: DirectorySourceOptions,
   lastSeen: ReadonlySet<string> | undefined,
   knownRevision: string | undefined,

@@ -139,7 +139,7 @@ function meaningOf(output: GitOutput<unknown>, secrets: readonly string[]): Requ
   const wayOut = WAYS_OUT[reason];
   return {
     reason,
-    words: words ?? `${tellingLine(output.stderr, secrets)}${wayOut === undefined ? '' : ` (${wayOut})`}`,
+    words: words ?? `${relevantLine(output.stderr, secrets)}${wayOut === undefined ? '' : ` (${wayOut})`}`,
   };
 }
 
@@ -169,12 +169,14 @@ function meaningFor(stderr: string): Meaning {
  * How a line begins that says most, best first: of what is wrong with an object, why ssh failed, git's own end, an
  * error.
  */
-const TELLING = [/^error: object [0-9a-f]{40,64}: /, /^ssh: /, /^fatal:/, /^error:/];
+const RELEVANT_LINES = [/^error: object [0-9a-f]{40,64}: /, /^ssh: /, /^fatal:/, /^error:/];
 
 /** The one line of git that says most, else the last. Never a line that the server wrote. */
-function tellingLine(stderr: string, secrets: readonly string[]): string {
+function relevantLine(stderr: string, secrets: readonly string[]): string {
   const lines = withoutRemoteWords(stderr).filter((line) => line.trim() !== '');
-  const line = TELLING.map((pattern) => lines.find((text) => pattern.test(text))).find((found) => found !== undefined);
+  const line = RELEVANT_LINES.map((pattern) => lines.find((text) => pattern.test(text))).find(
+    (found) => found !== undefined,
+  );
   return clean(line ?? lines.at(-1) ?? 'git failed without a message', secrets).slice(0, DETAIL_CHARACTERS_MAX);
 }
 

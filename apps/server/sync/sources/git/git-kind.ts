@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import type { MemberError } from '../../../http/error-codes.ts';
 import type { Factory } from '../../../store/factories/factory-rows.ts';
 import { HostCircuitBreaker } from '../../host-circuit-breaker.ts';
-import type { Source, SourceDeps, SourceKind } from '../source.ts';
+import type { ReleasedSecret } from '../../../secrets/secret-reader.ts';
+import { SourceUnavailableError, type Source, type SourceDeps, type SourceKind } from '../source.ts';
 import { semaphore, type Gate } from './git-session.ts';
 import { createGitSource } from './git-source.ts';
 import { checkGitUrl, isBranchName, normalizeSubfolder } from './git-urls.ts';
@@ -86,13 +87,19 @@ function open({ url, branch, path, credentialSecret }: GitSource, factory: Facto
     credential:
       credentialSecret === undefined
         ? undefined
-        : async () => text(await secrets.value(factory.uid, credentialSecret, 'git')),
+        : async () => credentialOf(await secrets.valueFor(factory.uid, credentialSecret, { use: 'git', url })),
     verify: factory.syncPolicy.verifyCommits,
     searchPath: config.searchPath,
     ssh: { knownHostsFile: config.gitKnownHostsFile },
     timeoutMs: GIT_TIMEOUT_MS,
     gate,
   });
+}
+
+/** Throws SourceUnavailableError where the secret is for another host: a repointed source gets nothing. */
+function credentialOf(released: ReleasedSecret): string | undefined {
+  if (!released.ok && released.reason === 'host') throw new SourceUnavailableError('denied', released.message);
+  return released.ok ? text(released.value) : undefined;
 }
 
 /** Every member of a git source that git could not take; those of a wrong type are passed over. */

@@ -105,13 +105,17 @@ export async function withSession<Result>(
   }
 }
 
-/** Why a credential cannot be had is the secret store's to report; here it only means that the host would refuse us. */
+/**
+ * That a credential is for another host is said as it is. Why it cannot be had otherwise is the secret store's to
+ * report; here it only means that the host would refuse us.
+ */
 async function readCredential(
   credential: (() => Promise<string | undefined>) | undefined,
 ): Promise<string | undefined> {
   try {
     return await credential?.();
-  } catch {
+  } catch (error) {
+    if (error instanceof SourceUnavailableError) throw error;
     throw new SourceUnavailableError('denied', 'the credential of the repository could not be read');
   }
 }

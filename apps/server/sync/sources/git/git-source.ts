@@ -57,7 +57,7 @@ export interface GitSourceOptions {
   gate: Gate;
 }
 
-interface Place extends SessionScope {
+interface RepositoryLocation extends SessionScope {
   cache: GitCache;
   scratchFolder: string;
   verifier?: CommitVerifier;
@@ -78,8 +78,8 @@ export function createGitSource(options: GitSourceOptions): Source {
   const closing = new AbortController();
   const place = locate(options);
   let lastTurn: Promise<unknown> = Promise.resolve();
-  const inTurn = (work: (place: Place) => Promise<Snapshot>): Promise<Snapshot> => {
-    const turn = lastTurn.then(() => settle(place, work));
+  const inTurn = (work: (place: RepositoryLocation) => Promise<Snapshot>): Promise<Snapshot> => {
+    const turn = lastTurn.then(() => catchFailures(place, work));
     lastTurn = turn.catch(() => undefined);
     return turn;
   };
@@ -98,7 +98,7 @@ export function createGitSource(options: GitSourceOptions): Source {
 }
 
 /** What is known before the first command: where everything stands, or why the options cannot be followed. */
-function locate(options: GitSourceOptions): Omit<Place, 'workingFolder'> | SourceFailure {
+function locate(options: GitSourceOptions): Omit<RepositoryLocation, 'workingFolder'> | SourceFailure {
   const verdict = checkGitUrl(options.url, options.allowLocal);
   if (!verdict.ok) return failure('refused', verdict.reason);
   if (options.branch !== undefined && !isBranchName(options.branch))
@@ -140,9 +140,9 @@ function readKeys(texts: readonly string[]): CommitKey[] | SourceFailure {
 }
 
 /** Public boundary: failures are returned, only bugs are thrown. */
-async function settle(
-  place: Omit<Place, 'workingFolder'> | SourceFailure,
-  work: (place: Place) => Promise<Snapshot>,
+async function catchFailures(
+  place: Omit<RepositoryLocation, 'workingFolder'> | SourceFailure,
+  work: (place: RepositoryLocation) => Promise<Snapshot>,
 ): Promise<Snapshot> {
   if ('ok' in place) return place;
   try {
@@ -161,7 +161,7 @@ async function settle(
  */
 async function takeSnapshot(
   session: GitSession,
-  place: Place,
+  place: RepositoryLocation,
   { atHand, accepted }: KnownRevisions,
 ): Promise<Snapshot> {
   const tip = await resolveTip(session, place);
@@ -178,7 +178,7 @@ async function takeSnapshot(
   };
 }
 
-async function readCached(session: GitSession, place: Place, revision: string): Promise<Snapshot> {
+async function readCached(session: GitSession, place: RepositoryLocation, revision: string): Promise<Snapshot> {
   const commit = commitOf(revision);
   if (commit === undefined) return failure('corrupt', 'this is no revision of a git repository');
   const { scratchFolder, subfolder } = place;
@@ -202,7 +202,7 @@ interface Reading {
  * Reads the tip through the cache. A cache that is broken, or too sparse for its server, is replaced once; until then
  * it stays.
  */
-async function readTip(session: GitSession, place: Place, tip: WantedTip): Promise<Reading> {
+async function readTip(session: GitSession, place: RepositoryLocation, tip: WantedTip): Promise<Reading> {
   const { cache } = place;
   try {
     const reading = await update(session, place, tip, cache.folder, await isWhole(cache.folder));
@@ -214,7 +214,12 @@ async function readTip(session: GitSession, place: Place, tip: WantedTip): Promi
   }
 }
 
-async function replace(session: GitSession, place: Place, tip: WantedTip, whole: boolean): Promise<Reading> {
+async function replace(
+  session: GitSession,
+  place: RepositoryLocation,
+  tip: WantedTip,
+  whole: boolean,
+): Promise<Reading> {
   await discard(place.cache.spareFolder);
   try {
     const reading = await update(session, place, tip, place.cache.spareFolder, whole);
@@ -232,7 +237,7 @@ async function replace(session: GitSession, place: Place, tip: WantedTip, whole:
  */
 async function update(
   session: GitSession,
-  place: Place,
+  place: RepositoryLocation,
   tip: WantedTip,
   gitDir: string,
   whole: boolean,

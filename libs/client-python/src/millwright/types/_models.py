@@ -26,7 +26,7 @@ class AgentHarness(ModelBase):
 
 
 class ApiKeyPatch(ModelBase):
-    """Changes the label or the end of an API key that is in use."""
+    """Changes the label or the end of an API key that is in use; nothing else of a key can be changed, and a member that names something else is refused."""
 
     name: Omittable[str] = None
     """What it is for."""
@@ -727,6 +727,9 @@ class WebhookCreate(ModelBase):
     delivery_id_header: Omittable[str] = None
     """Request header whose value identifies a delivery: a second delivery with the same value starts nothing. A header of credentials, of the connection, of signatures, or one that is the same in many requests is refused."""
 
+    replay_protection: Omittable[Union[Literal["body"], str]] = None
+    """`body`: the signed body itself identifies a delivery too, for ever, so that a captured request that is sent again under another delivery ID starts nothing. With `auth_mode` `signature` only; for schemes that sign no time."""
+
     enabled: Omittable[bool] = None
     """Whether it takes deliveries at once; by default as soon as its secret has a value."""
 
@@ -751,6 +754,9 @@ class WebhookPatch(ModelBase):
 
     delivery_id_header: Optional[str] = None
     """Request header whose value identifies a delivery: a second delivery with the same value starts nothing. A header of credentials, of the connection, of signatures, or one that is the same in many requests is refused. null removes it."""
+
+    replay_protection: Optional[Union[Literal["body"], str]] = None
+    """`body`: the signed body itself identifies a delivery too, for ever, from the next delivery on. With `auth_mode` `signature` only. null removes it."""
 
     enabled: Omittable[bool] = None
     """false: senders get 404 at once; automations and history stay."""
@@ -795,6 +801,9 @@ class Webhook(ModelBase):
 
     delivery_id_header: Optional[str]
     """Request header, in lower case, whose value identifies a delivery; null: the scheme’s own, `X-Millwright-Delivery-Id`, or a hash of the body."""
+
+    replay_protection: Optional[Union[Literal["body"], str]] = None
+    """`body`: the signed body itself identifies a delivery too, so that a captured request that is sent again under another delivery ID starts nothing; null: it does not."""
 
     enabled: bool
     """Whether deliveries are taken; a disabled webhook answers 404."""
@@ -892,6 +901,9 @@ class ArtifactItemData(ModelBase):
 
     title: Omittable[str] = None
     """What the agent calls it; of a PLAN without that, its first heading."""
+
+    note: Omittable[str] = None
+    """FILE: what to know before believing it; of a diff, that it is the run's word."""
 
     url: Omittable[str] = None
     """PULL_REQUEST: its address."""
@@ -1197,8 +1209,8 @@ class DeliverySkippedItem(ModelBase):
     automation_id: str
     """The automation."""
 
-    reason: Union[Literal["disabled", "filter", "filter-unreadable", "busy"], str]
-    """Why it started nothing; `busy`: another run of its concurrency group was open."""
+    reason: Union[Literal["disabled", "filter", "filter-unreadable", "filter-budget", "busy"], str]
+    """Why it started nothing; `filter-budget`: the filters before its own took all the time that there is for one delivery; `busy`: another run of its concurrency group was open."""
 
     failed_pointer: Omittable[str] = None
     """First key of its filter that failed."""
@@ -1326,6 +1338,14 @@ class FilterTestResultPayloadCheck(ModelBase):
 
     operator: Omittable[Union[Literal["in", "not_in", "exists", "nested"], str]] = None
     """What that key asks for; `nested`: an object, or an array with an element that fits."""
+
+
+class PlanAdviceItem(ModelBase):
+    path: str
+    """File, relative to the factory's root."""
+
+    message: str
+    """What is missing there, and the line that mends it."""
 
 
 class PlanSummary(ModelBase):
@@ -1503,6 +1523,12 @@ class SecretPutGrants(ModelBase):
     uses: Omittable[list[Union[Literal["webhook", "run", "git", "forge"], str]]] = None
     """`webhook` authenticates deliveries, `run` is a variable of runs, `git` reads the repository, `forge` verifies and answers its host."""
 
+    runs: Omittable[Union[Literal["files", "*"], str, list[str]]] = None
+    """Which runs, where `uses` has them. `files` (unless said): those for which a file of the factory names it (their automation, their environment or factory.yaml). `*`: also those whose request names it, so that whoever may start runs can read it. A list: of the first, only runs of these automations and in these environments."""
+
+    hosts: Optional[Union[Optional[Union[Literal["*"], str]], list[str]]] = None
+    """Where its value may go: to git hosts, and by injections. Hosts (`example.com`, `*.example.com`, `example.com:8443`; without a port https and ssh); `*`: any; null: none yet, the first one that it is sent to is its host from then on."""
+
 
 class SecretGrants(ModelBase):
     """Who may use it for what; to everybody else it does not exist."""
@@ -1512,6 +1538,12 @@ class SecretGrants(ModelBase):
 
     uses: list[Union[Literal["webhook", "run", "git", "forge"], str]]
     """What it may be used for."""
+
+    runs: Omittable[Union[Literal["files", "*"], str, list[str]]] = None
+    """Which runs, where `uses` has them: `files`, those for which a file of the factory names it; `*`, also those whose request does; or only those of these automations (`automation/<slug>`) and environments (`environment/<slug>`)."""
+
+    hosts: Omittable[Union[Literal["*"], str, list[str]]] = None
+    """Where its value may go; absent: no host yet, the first one that it is sent to is its host from then on."""
 
 
 class SignatureSchemeListUnavailableItem(ModelBase):
@@ -2196,8 +2228,8 @@ class ExplainedAutomation(ModelBase):
     changed_at: Optional[AwareDatetime]
     """When it was changed last, or deleted; null where it is unchanged."""
 
-    result: Union[Literal["fired", "disabled", "not-selected", "filter", "filter-unreadable", "busy"], str]
-    """`fired`: it started a run. `disabled`. `not-selected`: none of its triggers names the webhook. `filter`: its filter does not match. `filter-unreadable`: its stored filter cannot be used. `busy`: another run of its concurrency group was open."""
+    result: Union[Literal["fired", "disabled", "not-selected", "filter", "filter-unreadable", "filter-budget", "busy"], str]
+    """`fired`: it started a run. `disabled`. `not-selected`: none of its triggers names the webhook. `filter`: its filter does not match. `filter-unreadable`: its stored filter cannot be used. `filter-budget`: the filters before its own took all the time that there is for one delivery. `busy`: another run of its concurrency group was open."""
 
     run_id: Omittable[str] = None
     """The run that it started."""
@@ -2422,6 +2454,9 @@ class Plan(ModelBase):
 
     problems: list[Diagnostic]
     """Problems in the files, in reading order."""
+
+    advice: Omittable[list[PlanAdviceItem]] = None
+    """What the files had better say, and do not: no problem, and nothing is kept from applying."""
 
     changes: list[Change]
     """What would be applied, in order: now, or where the ending is `blocked` for held deletions, once these are approved. Empty where errors block the whole tree."""

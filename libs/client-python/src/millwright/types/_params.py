@@ -27,7 +27,7 @@ class AgentHarnessParam(TypedDict):
 
 
 class ApiKeyPatchParam(TypedDict):
-    """Changes the label or the end of an API key that is in use."""
+    """Changes the label or the end of an API key that is in use; nothing else of a key can be changed, and a member that names something else is refused."""
 
     name: NotRequired[str]
     """What it is for."""
@@ -219,6 +219,9 @@ class WebhookCreateParam(TypedDict):
     delivery_id_header: NotRequired[str]
     """Request header whose value identifies a delivery: a second delivery with the same value starts nothing. A header of credentials, of the connection, of signatures, or one that is the same in many requests is refused."""
 
+    replay_protection: NotRequired[Literal["body"]]
+    """`body`: the signed body itself identifies a delivery too, for ever, so that a captured request that is sent again under another delivery ID starts nothing. With `auth_mode` `signature` only; for schemes that sign no time."""
+
     enabled: NotRequired[bool]
     """Whether it takes deliveries at once; by default as soon as its secret has a value."""
 
@@ -243,6 +246,9 @@ class WebhookPatchParam(TypedDict):
 
     delivery_id_header: NotRequired[Optional[str]]
     """Request header whose value identifies a delivery: a second delivery with the same value starts nothing. A header of credentials, of the connection, of signatures, or one that is the same in many requests is refused. null removes it."""
+
+    replay_protection: NotRequired[Optional[Literal["body"]]]
+    """`body`: the signed body itself identifies a delivery too, for ever, from the next delivery on. With `auth_mode` `signature` only. null removes it."""
 
     enabled: NotRequired[bool]
     """false: senders get 404 at once; automations and history stay."""
@@ -675,6 +681,12 @@ class SecretPutGrantsParam(TypedDict):
 
     uses: NotRequired[Sequence[Literal["webhook", "run", "git", "forge"]]]
     """`webhook` authenticates deliveries, `run` is a variable of runs, `git` reads the repository, `forge` verifies and answers its host."""
+
+    runs: NotRequired[Union[Literal["files", "*"], Sequence[str]]]
+    """Which runs, where `uses` has them. `files` (unless said): those for which a file of the factory names it (their automation, their environment or factory.yaml). `*`: also those whose request names it, so that whoever may start runs can read it. A list: of the first, only runs of these automations and in these environments."""
+
+    hosts: NotRequired[Union[Optional[Literal["*"]], Sequence[str]]]
+    """Where its value may go: to git hosts, and by injections. Hosts (`example.com`, `*.example.com`, `example.com:8443`; without a port https and ssh); `*`: any; null: none yet, the first one that it is sent to is its host from then on."""
 
 
 class SyncPolicyVerifyCommitsParam(TypedDict):

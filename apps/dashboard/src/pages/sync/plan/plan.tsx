@@ -74,13 +74,27 @@ export function PlanPage() {
 function PlanView({ factoryUid, plan }: { factoryUid: string; plan: Plan }) {
   const top = useRef<HTMLDivElement>(null);
   useEffect(() => top.current?.focus(), []);
-  const { changes, held, problems } = plan;
+  const { changes, held, problems, advice = [] } = plan;
   return (
     <Stack ref={top} tabIndex={-1} role="region" aria-label="The plan" style={{ outline: 'none' }}>
       <Summary plan={plan} />
       {problems.length > 0 && (
         <Section title={`Problems: ${problemCount(problems)}`}>
           <ProblemList problems={problems} />
+        </Section>
+      )}
+      {advice.length > 0 && (
+        <Section title="Advice">
+          <Stack gap="xs">
+            {advice.map(({ path, message }) => (
+              <Text key={path} size="sm">
+                <span className="mono">
+                  <UntrustedText>{path}</UntrustedText>
+                </span>
+                : {message}
+              </Text>
+            ))}
+          </Stack>
         </Section>
       )}
       {held.length > 0 && (

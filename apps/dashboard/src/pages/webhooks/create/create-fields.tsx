@@ -1,9 +1,9 @@
 /** The fields of a new webhook. */
-import { Autocomplete, Radio, Stack, Textarea, TextInput } from '@mantine/core';
+import { Autocomplete, Checkbox, Radio, Stack, Textarea, TextInput } from '@mantine/core';
 import type { Api } from '../../../api/client.ts';
 import { problemOf } from '../../../api/problems.ts';
 import { slugOf, suggestedSecretName } from '#definitions/names';
-import type { Draft } from './draft.ts';
+import { isBodyProtected, type Draft } from './draft.ts';
 import { generatedSecret } from './secret-draft.ts';
 import { ProviderPicker, ProviderSecretInput } from './provider-fields.tsx';
 import type { Provider } from '../sending/providers.ts';
@@ -37,7 +37,9 @@ export function CreateFields({ factory, draft, provider, error, onChange }: Crea
       {draft.mode === 'signature' && (
         <ProviderPicker
           value={draft.provider}
-          onChange={(chosen) => onChange({ provider: chosen, secret: '', isSecretOurs: false })}
+          onChange={(chosen) =>
+            onChange({ provider: chosen, secret: '', isSecretOurs: false, isBodyProtected: undefined })
+          }
           error={fault('/signature_scheme')}
         />
       )}
@@ -50,6 +52,13 @@ export function CreateFields({ factory, draft, provider, error, onChange }: Crea
         onChange={(header) => onChange({ header })}
         error={fault('/delivery_id_header')}
       />
+      {draft.mode === 'signature' && provider !== undefined && (
+        <ProtectionInput
+          value={isBodyProtected(draft, provider)}
+          onChange={(chosen) => onChange({ isBodyProtected: chosen })}
+          error={fault('/replay_protection')}
+        />
+      )}
       <Textarea
         label="Description"
         value={draft.description}
@@ -146,6 +155,29 @@ function SecretName({
       description={
         `The managed secret that holds the credential. Blank: ${suggested}, with a number behind it where that ` +
         'is taken. One that exists is used as it is, and not shown.'
+      }
+    />
+  );
+}
+
+export function ProtectionInput({
+  value,
+  onChange,
+  error,
+}: {
+  value: boolean;
+  onChange: (isProtected: boolean) => void;
+  error?: string;
+}) {
+  return (
+    <Checkbox
+      label="Accept each signed body once"
+      checked={value}
+      onChange={(event) => onChange(event.currentTarget.checked)}
+      error={error}
+      description={
+        'A captured request that is sent again under another delivery ID starts nothing. For providers that sign no ' +
+        'time with their requests; not where equal bodies are different deliveries.'
       }
     />
   );

@@ -1,4 +1,5 @@
 /** What somebody types into the form of a new webhook, and the request that it becomes. */
+import { signsNoTime } from '#authentication/schemes';
 import type { Api } from '../../../api/client.ts';
 import type { Provider } from '../sending/providers.ts';
 import type { Mode } from '../../../api/webhooks.ts';
@@ -14,6 +15,8 @@ export interface Draft {
   isSecretOurs: boolean;
   secretName: string;
   header: string;
+  /** Undefined: as the provider's scheme needs it. */
+  isBodyProtected?: boolean;
 }
 
 export const EMPTY_DRAFT: Draft = {
@@ -36,7 +39,16 @@ export const FIELDS: readonly string[] = [
   '/secret',
   '/secret_name',
   '/delivery_id_header',
+  '/replay_protection',
 ];
+
+/** Whether the signed body identifies a delivery too: unless said, where the scheme signs no time. */
+export function isBodyProtected(
+  { mode, isBodyProtected: chosen }: Pick<Draft, 'mode' | 'isBodyProtected'>,
+  provider: Provider | undefined,
+): boolean {
+  return mode === 'signature' && provider !== undefined && (chosen ?? signsNoTime(provider.scheme));
+}
 
 export function bodyOf(draft: Draft, provider: Provider | undefined): Api<'WebhookCreate'> {
   const { name, description, mode, secret, secretName, header } = draft;
@@ -48,5 +60,6 @@ export function bodyOf(draft: Draft, provider: Provider | undefined): Api<'Webho
     ...(description === '' ? {} : { description }),
     ...(secretName === '' ? {} : { secret_name: secretName }),
     ...(header === '' ? {} : { delivery_id_header: header }),
+    ...(isBodyProtected(draft, provider) ? { replay_protection: 'body' as const } : {}),
   };
 }

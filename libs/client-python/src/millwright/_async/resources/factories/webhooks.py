@@ -54,6 +54,7 @@ class AsyncWebhooks(AsyncResource):
         secret: Union[str, NotGiven] = NOT_GIVEN,
         secret_name: Union[str, NotGiven] = NOT_GIVEN,
         delivery_id_header: Union[str, NotGiven] = NOT_GIVEN,
+        replay_protection: Union[Literal["body"], NotGiven] = NOT_GIVEN,
         enabled: Union[bool, NotGiven] = NOT_GIVEN,
         description: Union[str, NotGiven] = NOT_GIVEN,
         **options: Unpack[RequestOptions],
@@ -81,6 +82,9 @@ class AsyncWebhooks(AsyncResource):
             delivery_id_header: Request header whose value identifies a delivery: a second delivery with the same
                 value starts nothing. A header of credentials, of the connection, of signatures, or one that is the
                 same in many requests is refused.
+            replay_protection: `body`: the signed body itself identifies a delivery too, for ever, so that a captured
+                request that is sent again under another delivery ID starts nothing. With `auth_mode` `signature`
+                only; for schemes that sign no time.
             enabled: Whether it takes deliveries at once; by default as soon as its secret has a value.
             description: What it is for.
 
@@ -105,6 +109,7 @@ class AsyncWebhooks(AsyncResource):
                 "secret": secret,
                 "secret_name": secret_name,
                 "delivery_id_header": delivery_id_header,
+                "replay_protection": replay_protection,
                 "enabled": enabled,
                 "description": description,
             },
@@ -144,6 +149,7 @@ class AsyncWebhooks(AsyncResource):
         signature_scheme: Union[str, None, NotGiven] = NOT_GIVEN,
         secret_name: Union[str, NotGiven] = NOT_GIVEN,
         delivery_id_header: Union[str, None, NotGiven] = NOT_GIVEN,
+        replay_protection: Union[Literal["body"], None, NotGiven] = NOT_GIVEN,
         enabled: Union[bool, NotGiven] = NOT_GIVEN,
         description: Union[str, None, NotGiven] = NOT_GIVEN,
         if_match: Optional[str] = None,
@@ -170,6 +176,8 @@ class AsyncWebhooks(AsyncResource):
             delivery_id_header: Request header whose value identifies a delivery: a second delivery with the same
                 value starts nothing. A header of credentials, of the connection, of signatures, or one that is the
                 same in many requests is refused. null removes it.
+            replay_protection: `body`: the signed body itself identifies a delivery too, for ever, from the next
+                delivery on. With `auth_mode` `signature` only. null removes it.
             enabled: false: senders get 404 at once; automations and history stay.
             description: What it is for; null removes it.
             if_match: ETag of the state that the call is about (header `ETag` of what was read: `with_raw_response`);
@@ -194,6 +202,7 @@ class AsyncWebhooks(AsyncResource):
                 "signature_scheme": signature_scheme,
                 "secret_name": secret_name,
                 "delivery_id_header": delivery_id_header,
+                "replay_protection": replay_protection,
                 "enabled": enabled,
                 "description": description,
             },

@@ -2,7 +2,7 @@
 import type { Definitions } from '#definitions';
 import type { Actual, Change } from '#reconcile';
 import type { Factory } from '../store/factories/factory-rows.ts';
-import { toApplication } from './apply.ts';
+import { toApplication } from './application.ts';
 
 const factory = { uid: 'fac_a', slug: 'a' } as Factory;
 const webhook = {

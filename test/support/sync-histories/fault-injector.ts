@@ -5,31 +5,31 @@
 import type { Database } from '../../../apps/server/store/database/database.ts';
 import { StoreError } from '../../../apps/server/store/database/store-errors.ts';
 
-export type Accident = 'dies' | 'hiccup' | 'stands';
+export type Accident = 'dies' | 'hiccup' | 'pauses';
 
 /** Thrown out of a process that is dead: nothing of it reaches the database any more. */
 export class CrashError extends Error {}
 
-/** Counts the calls of one process, and does to one of them what it was told. */
-export class Fate {
+/** Counts the calls of one process, and injects a fault into one of them. */
+export class FaultInjector {
   calls = 0;
   dead = false;
   private accident: { kind: Accident; at: number } | undefined;
-  private standing: { began: () => void; go: Promise<void> } | undefined;
+  private paused: { began: () => void; go: Promise<void> } | undefined;
 
   /** Lets the call that comes after `at` further ones meet an accident. */
   arrange(kind: 'dies' | 'hiccup', at: number): void {
     [this.calls, this.accident] = [0, { kind, at }];
   }
 
-  /** The same, standing still: resolves `stands` there, and goes on after `go`. */
-  arrangeStand(at: number): { stands: Promise<void>; go: () => void } {
-    [this.calls, this.accident] = [0, { kind: 'stands', at }];
+  /** A call that pauses: resolves `isPaused` there, and goes on after `go`. */
+  injectPause(at: number): { isPaused: Promise<void>; go: () => void } {
+    [this.calls, this.accident] = [0, { kind: 'pauses', at }];
     let go: () => void = () => undefined;
     let began: () => void = () => undefined;
     const stands = new Promise<void>((resolve) => (began = resolve));
-    this.standing = { began, go: new Promise((resolve) => (go = resolve)) };
-    return { stands, go };
+    this.paused = { began, go: new Promise((resolve) => (go = resolve)) };
+    return { isPaused: stands, go };
   }
 
   clear(): void {
@@ -45,7 +45,7 @@ export class Fate {
   }
 
   /** A call that cannot wait. */
-  look(): void {
+  assertAlive(): void {
     if (this.dead) throw new CrashError();
   }
 
@@ -60,16 +60,16 @@ export class Fate {
       this.dead = true;
       throw new CrashError();
     }
-    this.standing?.began();
-    await this.standing?.go;
+    this.paused?.began();
+    await this.paused?.go;
   }
 }
 
 /** The same database, through the fate of one process. */
-export function mortal(database: Database, fate: Fate): Database {
+export function mortal(database: Database, fate: FaultInjector): Database {
   const source = new Proxy(database.source, {
     get(target, name) {
-      if (name === 'getRepository') fate.look();
+      if (name === 'getRepository') fate.assertAlive();
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === 'function' ? (value as (...given: unknown[]) => unknown).bind(target) : value;
     },

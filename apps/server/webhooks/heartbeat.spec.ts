@@ -4,7 +4,7 @@
  */
 import { jest } from '@jest/globals';
 import type { Process, ReplicaStore } from '../store/database/replicas.ts';
-import { Heartbeat } from './serving-publisher.ts';
+import { Heartbeat } from './heartbeat.ts';
 import type { Serving } from './serving-state.ts';
 
 let nowMs: number;

@@ -1,5 +1,5 @@
 /** Notices wake a loop at once and then once a second; none that a pass has not seen is forgotten. contract §9. */
-import { PushRateLimiter } from './push-rate-limiter.ts';
+import { PushCoalescer } from './push-coalescer.ts';
 
 const UID = 'fac_a';
 let now: number;
@@ -9,11 +9,11 @@ let wakes: number[];
 let timers: { at: number; act: () => void }[];
 let faults: unknown[];
 let fails: boolean;
-let pace: PushRateLimiter;
+let pace: PushCoalescer;
 
 beforeEach(() => {
   [now, generation, begun, wakes, timers, faults, fails] = [0, 0, undefined, [], [], [], false];
-  pace = new PushRateLimiter(
+  pace = new PushCoalescer(
     { requestSync: async () => (fails ? Promise.reject(new Error('no database')) : (generation += 1)) },
     { notice: () => void wakes.push(now), begunAtMs: () => begun },
     {

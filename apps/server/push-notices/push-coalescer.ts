@@ -1,5 +1,5 @@
 /**
- * How often push notices wake a factory's loop: at once, then once a second. Nothing that was asked for is forgotten.
+ * Coalesces push notices of a factory: its loop is woken at once, then once a second. None that was asked for is lost.
  * contract §9.
  */
 import type { FactoryStore } from '../store/factories/factories.ts';
@@ -20,23 +20,23 @@ interface Paced {
   waiting?: Waiting;
 }
 
-export interface PushRateLimiterDeps {
+export interface PushCoalescerDeps {
   /** Monotonic. */
   nowMs(): number;
   later(ms: number, act: () => void): void;
   report(fault: unknown): void;
 }
 
-export class PushRateLimiter {
+export class PushCoalescer {
   private readonly factories: Pick<FactoryStore, 'requestSync'>;
   private readonly loops: Pick<SyncLoops, 'notice' | 'begunAtMs'>;
-  private readonly deps: PushRateLimiterDeps;
+  private readonly deps: PushCoalescerDeps;
   private readonly paced = new Map<string, Paced>();
 
   constructor(
     factories: Pick<FactoryStore, 'requestSync'>,
     loops: Pick<SyncLoops, 'notice' | 'begunAtMs'>,
-    deps: PushRateLimiterDeps,
+    deps: PushCoalescerDeps,
   ) {
     this.factories = factories;
     this.loops = loops;

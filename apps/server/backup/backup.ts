@@ -1,0 +1,93 @@
+/**
+ * A backup: the database as of one moment and the keys that open it, in one archive. Made beside a running service,
+ * which goes on. contract §1.5.
+ */
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, open, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { BACKUP_FORMAT, databaseFileOf, type BackupDialect, type BackupManifest } from '#management';
+import type { Config } from '../config/config.ts';
+import { programVersion } from '../store/database/migrations.ts';
+import { archiveOf, describeFile, type ArchivedFile } from './archive.ts';
+import { BackupError, toBackupError } from '../store/backup/backup-errors.ts';
+import { encrypt, type EncryptionKey } from './encryption.ts';
+import { keyFilesOf, verifyKeyFiles } from './installation-keys.ts';
+import { dumpPostgres, postgresKeyProofs } from '../store/backup/postgres-backup.ts';
+import { copySqlite, describeSqlite, keyProofsOf } from '../store/backup/sqlite-backup.ts';
+
+export interface BackupOptions {
+  config: Config;
+  /** A new file, or a stream. */
+  to: { file: string } | { stream: Writable };
+  encryption: EncryptionKey | undefined;
+  withKeys: boolean;
+  nowMs: number;
+}
+
+/** Makes a backup and answers what is in it. Leaves nothing behind where it fails. Throws BackupError. */
+export async function makeBackup({ config, to, encryption, withKeys, nowMs }: BackupOptions): Promise<BackupManifest> {
+  if ('file' in to && existsSync(to.file)) throw new BackupError(`${to.file} is there already; nothing is overwritten`);
+  const nearby = 'file' in to ? dirname(to.file) : existsSync(config.dataDir) ? config.dataDir : tmpdir();
+  const folder = await workingFolder(nearby);
+  try {
+    const { facts, files } = await collect(config, folder, withKeys);
+    const manifest: BackupManifest = {
+      format: BACKUP_FORMAT,
+      program: programVersion(),
+      created_at: new Date(nowMs).toISOString(),
+      ...facts,
+      files: await Promise.all(files.map(describeFile)),
+    };
+    const bytes = await encrypt(archiveOf(manifest, files), encryption);
+    if ('stream' in to) await pipeline(bytes, to.stream);
+    else await writeWhole(to.file, folder, (file) => pipeline(bytes, file));
+    return manifest;
+  } catch (error) {
+    throw toBackupError('the backup cannot be written', error);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** A private folder for what is not yet part of the archive, where the archive goes: there has to be room anyway. */
+export async function workingFolder(nearby: string): Promise<string> {
+  try {
+    const folder = await mkdtemp(join(nearby, '.millwright-backup-'));
+    await chmod(folder, 0o700);
+    return folder;
+  } catch (error) {
+    throw toBackupError(`no file can be written in ${nearby}`, error);
+  }
+}
+
+interface Collected {
+  facts: Pick<BackupManifest, 'database' | 'migrations' | 'tables'>;
+  files: ArchivedFile[];
+}
+
+async function collect(config: Config, folder: string, withKeys: boolean): Promise<Collected> {
+  const { dataDir } = config;
+  const database: BackupDialect = config.databaseUrl === undefined ? 'sqlite' : 'postgres';
+  const copy: ArchivedFile = { name: databaseFileOf(database), path: join(folder, 'database') };
+  const url = config.databaseDirectUrl ?? config.databaseUrl;
+  if (url === undefined) await copySqlite(dataDir, copy.path);
+  const described =
+    url === undefined
+      ? describeSqlite(copy.path)
+      : await dumpPostgres(url, copy.path, { searchPath: config.searchPath, folder });
+  const keys = withKeys ? keyFilesOf(config) : [];
+  if (keys.length > 0) verifyKeyFiles(keys, url === undefined ? keyProofsOf(copy.path) : await postgresKeyProofs(url));
+  return { facts: { database, ...described }, files: [...keys.map(({ name, path }) => ({ name, path })), copy] };
+}
+
+/** Written beside it, flushed, and only then called by its name. */
+async function writeWhole(to: string, folder: string, write: (file: Writable) => Promise<void>): Promise<void> {
+  const partial = join(folder, basename(to));
+  const file = await open(partial, 'wx', 0o600);
+  await write(file.createWriteStream({ flush: true }));
+  if (existsSync(to)) throw new BackupError(`${to} is there by now; nothing is overwritten`);
+  await rename(partial, to);
+}

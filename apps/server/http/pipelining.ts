@@ -1,0 +1,168 @@
+/**
+ * Requests that come behind one that is not answered yet: each begins at its turn, and while one waits nothing more is
+ * read of its connection, so that what else its sender writes stays in the kernel. contract §5.11 (One connection).
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { HEADER_MS_MAX } from '#deliveries';
+
+/**
+ * Requests of all connections that wait behind another, about 2 KiB each: 16 MiB. One connection has what a single read
+ * brings, 64 KiB: 3,640 of the shortest requests that there are, some hundred of those that clients send.
+ */
+export const PIPELINED_REQUESTS_MAX = 8_192;
+
+/** One request, what answers it, and who does. */
+interface Turn {
+  request: IncomingMessage;
+  response: ServerResponse;
+  handle(request: IncomingMessage, response: ServerResponse): void;
+}
+
+/** What waits on one connection. */
+interface Queue {
+  readonly socket: Socket;
+  waiting: number;
+  /** Ends the connection for a head that did not come in time, although it was not read. */
+  endLate: (() => void) | undefined;
+  /** Called when the connection is closed. */
+  readonly forget: () => void;
+}
+
+export interface PipeliningOptions {
+  /** Waiting requests of all connections together. */
+  waitingMax?: number;
+  headMsMax?: number;
+  /** All open connections. */
+  sockets?: () => Iterable<Socket>;
+  /** Called for each connection that is cut off because too many wait. */
+  onCut?: () => void;
+}
+
+/** The requests of one server that wait for their turn. */
+export class Pipelining {
+  private readonly queues = new Map<Socket, Queue>();
+  private waiting = 0;
+  /** Of connections that are read again: until when the head that was begun has to be whole. */
+  private readonly lateHeads = new Map<Socket, NodeJS.Timeout>();
+  /** Requests that have begun to wait in this round of the event loop. */
+  private waitingSinceRound = 0;
+  private readonly options: Required<PipeliningOptions>;
+
+  constructor({
+    waitingMax = PIPELINED_REQUESTS_MAX,
+    headMsMax = HEADER_MS_MAX,
+    sockets = () => [],
+    onCut = () => undefined,
+  }: PipeliningOptions = {}) {
+    this.options = { waitingMax, headMsMax, sockets, onCut };
+  }
+
+  /** Requests that wait. */
+  get size(): number {
+    return this.waiting;
+  }
+
+  /** Begins a request at its turn. `before`: the answer to the one before on the same connection, if there is one. */
+  begin(before: ServerResponse | undefined, turn: Turn): void {
+    const { socket } = turn.request;
+    if (this.lateHeads.size > 0) this.clearLateHead(socket);
+    if (before === undefined || before.writableFinished) return turn.handle(turn.request, turn.response);
+    if (socket.destroyed) return;
+    this.enqueue(socket);
+    before.once('close', () => {
+      if (!before.shouldKeepAlive || socket.destroyed) return; // what waits ends with its connection
+      // Not in this round of the event loop: however many wait here, all other connections come in between.
+      setImmediate(() => this.take(socket, turn));
+    });
+  }
+
+  /**
+   * Whether a head that did not come in time is excused for now, because nobody read it: some of it came with the
+   * requests that wait before it. Its time begins again when its connection is read; `end` is called when that is over.
+   */
+  excuseLateHead(socket: Socket, end: () => void): boolean {
+    const queue = this.queues.get(socket);
+    if (queue !== undefined) queue.endLate = end;
+    return queue !== undefined;
+  }
+
+  private enqueue(socket: Socket): void {
+    const queue = this.queues.get(socket) ?? this.hold(socket);
+    queue.waiting += 1;
+    this.waiting += 1;
+    if (this.waiting > this.options.waitingMax) this.cutLongest();
+    this.waitingSinceRound += 1;
+    if (this.waitingSinceRound === 1) setImmediate(() => (this.waitingSinceRound = 0));
+    if (this.waitingSinceRound === this.options.waitingMax) this.endRound();
+  }
+
+  /** Reads no more of a connection. The parser asks for more with every message that is complete. */
+  private hold(socket: Socket): Queue {
+    const queue: Queue = {
+      socket,
+      waiting: 0,
+      endLate: undefined,
+      forget: () => {
+        this.queues.delete(socket);
+        this.waiting -= queue.waiting;
+      },
+    };
+    this.queues.set(socket, queue);
+    socket.on('resume', pauseAgain).once('close', queue.forget).pause();
+    return queue;
+  }
+
+  /**
+   * Reads of no connection until the next round: what was cut off takes its memory until the end of this one, and a
+   * thousand connections may have something to be read.
+   */
+  private endRound(): void {
+    const unread = [...this.options.sockets()].filter((socket) => !this.queues.has(socket) && !socket.isPaused());
+    for (const socket of unread) socket.pause();
+    setImmediate(() => {
+      for (const socket of unread) if (!this.queues.has(socket) && !socket.destroyed) socket.resume();
+    });
+  }
+
+  private take(socket: Socket, { request, response, handle }: Turn): void {
+    const queue = this.queues.get(socket);
+    if (queue === undefined || socket.destroyed) return;
+    queue.waiting -= 1;
+    this.waiting -= 1;
+    if (queue.waiting === 0) this.release(queue);
+    handle(request, response);
+  }
+
+  /** The last one that waited has its turn: the connection is read again. */
+  private release({ socket, endLate, forget }: Queue): void {
+    this.queues.delete(socket);
+    socket.off('resume', pauseAgain).off('close', forget).resume();
+    if (endLate === undefined) return;
+    const timer = setTimeout(() => {
+      this.lateHeads.delete(socket);
+      endLate();
+    }, this.options.headMsMax).unref();
+    this.lateHeads.set(socket, timer);
+    socket.once('close', () => this.clearLateHead(socket));
+  }
+
+  private clearLateHead(socket: Socket): void {
+    clearTimeout(this.lateHeads.get(socket));
+    this.lateHeads.delete(socket);
+  }
+
+  /** Whoever has most waiting loses its connection: nobody else's requests wait in vain. */
+  private cutLongest(): void {
+    let longest: Queue | undefined;
+    for (const queue of this.queues.values()) if (queue.waiting > (longest?.waiting ?? 0)) longest = queue;
+    if (longest === undefined) return;
+    this.options.onCut();
+    longest.forget(); // counted no more from now on: it is closed only later in the round
+    longest.socket.off('close', longest.forget).destroy();
+  }
+}
+
+function pauseAgain(this: Socket): void {
+  this.pause();
+}
