@@ -188,6 +188,27 @@ it('inside, only what is exposed has its value, and the authority has no key', a
   ]);
 });
 
+it('a secret that is for other hosts goes to none that a definition names', async () => {
+  await service.api('PUT', '/secrets/ELSEWHERE', {
+    value: VALUE,
+    grants: { factories: '*', uses: ['run'], runs: '*', hosts: ['elsewhere.test'] },
+  });
+  asked.splice(0);
+  const runId = await startedRun(service, `curl -sS ${url('/repos/acme/issues')}`, {
+    factory_uid: factoryUid,
+    config: { secrets: [{ name: 'ELSEWHERE', host: `127.0.0.1:${portOf(forge)}`, header: 'Authorization' }] },
+  });
+  const item = await eventually('it ends', async () => {
+    const { body } = await service.api('GET', `/agent/runs/${runId}`);
+    return ENDED.includes(String(body['state'])) ? body : undefined;
+  });
+  expect(item).toMatchObject({
+    state: 'FAILED',
+    status_message: { message: expect.stringContaining('the secret ELSEWHERE is for elsewhere.test and is not sent') },
+  });
+  expect(asked).toEqual([]);
+});
+
 it('a run without a network of its own is refused, and told what to do', async () => {
   const host = await bootService({ environment: { ...SHELL, MILLWRIGHT_RUN_NETWORK: 'host' } });
   await host.api('PUT', '/secrets/FORGE_TOKEN', { value: VALUE, grants: { factories: '*', uses: ['run'], runs: '*' } });
