@@ -259,6 +259,12 @@ export interface KnownFacts {
   deletedWebhookUids?: ReadonlySet<string>;
   /** Environment UIDs that exist on the server beside the declared names. */
   environmentUids?: ReadonlySet<string>;
+  /**
+   * The host of a repository, as an environment names it, that runs do not reach, because the operator's list does not
+   * have it; undefined: they do, or it names none. Only a warning depends on it, so that nobody is told of its
+   * absence.
+   */
+  unreachedHostOf?: (repository: JsonValue) => string | undefined;
   /** The UID that a webhook of this slug has or will have in this factory. */
   webhookUidOf?: (slug: string) => string;
 }

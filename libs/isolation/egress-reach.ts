@@ -73,10 +73,9 @@ export interface HostBytes {
 export function describeBytes(hosts: readonly HostBytes[]): string {
   if (hosts.length === 0) return 'network: nothing was sent to any host';
   const sorted = [...hosts].sort((one, other) => other.sentBytes - one.sentBytes);
-  const words = sorted.map(
-    ({ host, sentBytes, receivedBytes, connections }) =>
-      `${host} sent ${sentBytes} bytes, received ${receivedBytes} ` +
-      `(${connections} ${connections === 1 ? 'connection' : 'connections'})`,
-  );
+  const words = sorted.map(({ host, sentBytes, receivedBytes, connections }) => {
+    const times = `${connections} ${connections === 1 ? 'connection' : 'connections'}`;
+    return `${host} sent ${sentBytes} bytes, received ${receivedBytes} (${times})`;
+  });
   return `network: ${words.join('; ')}`;
 }

@@ -5,6 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import { accept } from './acceptance/accept.ts';
 import { acceptance } from './acceptance/acceptance.ts';
+import { attacks } from './attacks/attacks.ts';
 import { readOptions, usageOf, type Options } from './figures/arguments.ts';
 import { Bench, type Stage } from './bench.ts';
 import { machine } from './figures/figures.ts';
@@ -16,7 +17,7 @@ import { refused } from './acceptance/refused.ts';
 import { replicas } from './scale/replicas.ts';
 import { soak } from './soak/soak.ts';
 
-const STAGES: readonly Stage[] = [acceptance, accept, replicas, receivers, refused, many, million, soak];
+const STAGES: readonly Stage[] = [acceptance, accept, replicas, receivers, refused, attacks, many, million, soak];
 
 const EXIT_USAGE = 64;
 const EXIT_SIGNAL = 130;

@@ -234,6 +234,16 @@ describe('a plan', () => {
     expect(plan).toMatchObject({ valid: true, changes: [], revision: (await statusOf(service, uid)).revision_applied });
   });
 
+  it('says which repositories of an environment runs do not reach, by the list of the operator', async () => {
+    const content = 'repositories:\n  - https://git.test/acme/tools\n  - https://evil.test:8443/acme/out\n';
+    const { problems } = await planned([...files(TREE), { path: 'environments/build.yaml', content }]);
+    expect(problems.map(({ path, line, rule, severity }) => [path, line, rule, severity])).toEqual([
+      ['environments/build.yaml', 2, 'repository-reached', 'warning'],
+      ['environments/build.yaml', 3, 'repository-reached', 'warning'],
+    ]);
+    expect(problems[1]?.message).toContain('runs do not reach evil.test:8443, for the operator');
+  });
+
   it('writes nothing', async () => {
     await service.sync(uid); // what was asked for before is done
     const before = [

@@ -83,6 +83,11 @@ export class DeliveryAcceptor {
     return undefined;
   }
 
+  /** Whether nothing can be decided for now of a body of so many bytes. */
+  isSpent(webhook: ServedWebhook, bodyBytes: number): boolean {
+    return this.wide.isSpent(webhook, bodyBytes);
+  }
+
   /** What a sender has delivered. */
   deliver(incoming: Incoming, body: IncomingBody, { deliveryId, identities }: NamedDelivery): Promise<AcceptResult> {
     return this.start(incoming, body, (stored, startingAs) => ({

@@ -376,7 +376,8 @@ export class DeliveryReceiver {
     const { headers, webhook, verdict } = context;
     const bytes = context.bytes as Buffer;
     // also before a 400, which would be stored
-    if (this.disk.isLow()) return refuse('unavailable', RETRY_AFTER_SECONDS);
+    if (this.disk.isLow() || this.acceptor.isSpent(webhook, bytes.length))
+      return refuse('unavailable', RETRY_AFTER_SECONDS);
     const parsed = parseJsonBody(bytes);
     if (!parsed.ok) return this.commitInvalidJson(context);
     const identity = identify({ headers, body: bytes }, webhook, verdict?.deliveryHeader);

@@ -106,8 +106,10 @@ describe('many decisions', () => {
     let count = 0;
     while ((await wide.decide(webhook, BODY)) !== undefined) count += 1;
     expect(count).toBe(2);
+    expect([wide.isSpent(webhook, BODY_BYTES), wide.isSpent(webhook, 100)]).toEqual([true, false]);
     expect(await wide.decide({ ...webhook, factory: { ...webhook.factory, uid: 'fac_b' } }, BODY)).toBeDefined();
     clock.now += 60_000;
+    expect(wide.isSpent(webhook, BODY_BYTES)).toBe(false);
     expect(await wide.decide(webhook, BODY)).toBeDefined();
   });
 });

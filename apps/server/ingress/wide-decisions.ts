@@ -59,6 +59,11 @@ export class WideDecisions {
     return cost.least + (cost.most - cost.least) * (bodyBytes / PAYLOAD_BYTES_MAX) > READS_AT_ONCE_MAX;
   }
 
+  /** Whether a delivery is refused before its body is looked at: the factory has had its share of the minute. */
+  isSpent(webhook: ServedWebhook, bodyBytes: number): boolean {
+    return this.budgets.isSpent(webhook.factory.uid, this.clock.nowMs()) && this.isWide(webhook, bodyBytes);
+  }
+
   /** Decides in its turn; undefined where too many wait, or the factory has had its share of the minute. */
   async decide(webhook: ServedWebhook, payload: JsonValue): Promise<Starts | undefined> {
     if (this.budgets.isSpent(webhook.factory.uid, this.clock.nowMs())) return undefined;

@@ -73,8 +73,8 @@ export class PlanService {
   }
 
   private input(factory: Factory): Promise<ReconcileInput> {
-    const { factories, definitions, secrets } = this;
-    return loadReconcileInput(factory, { uidKey: this.installation.uidKey, factories, definitions, secrets });
+    const { config, factories, definitions, secrets } = this;
+    return loadReconcileInput(factory, { config, uidKey: this.installation.uidKey, factories, definitions, secrets });
   }
 
   private delayOf({ syncPolicy }: Factory, revision: string, { applies, planned }: Evaluation): string | null {

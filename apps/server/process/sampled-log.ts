@@ -19,7 +19,7 @@ export class SampledLog {
     private readonly clock: Clock,
   ) {}
 
-  /** Writes a line, or counts it where enough were written this second; `members` is asked only where it is written. */
+  /** Writes a line, or counts it where enough were written in this second; `members` is asked only where it is. */
   info(message: string, members: () => LogMembers): void {
     const nowMs = this.clock.monotonicMs();
     if (nowMs - this.startedAtMs >= SECOND_MS) [this.startedAtMs, this.written] = [nowMs, 0];

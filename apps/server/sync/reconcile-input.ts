@@ -1,6 +1,9 @@
 /** What a pass judges: the definitions of a tree, and the facts of the factory. contract §9. */
 import { type SecretFacts, readingSteps, type Reading, type TreeFile } from '#definitions';
 import { deriveUid, type ReconcileInput, blobOf } from '#reconcile';
+import { formatPattern, hostPatternOfUrl, repositoriesCut } from '#isolation';
+import { declaredRepositories } from '#runs';
+import type { Config } from '../config/config.ts';
 import type { DefinitionStore } from '../store/definitions/definitions.ts';
 import type { FactoryStore } from '../store/factories/factories.ts';
 import type { Factory } from '../store/factories/factory-rows.ts';
@@ -10,6 +13,8 @@ import { EventLoopYielder } from '../process/event-loop-yielder.ts';
 
 /** Where what is known of a factory comes from. */
 export interface ReconcileInputDeps {
+  /** What runs may reach; absent: nothing is said of it. */
+  config?: Pick<Config, 'runNetwork' | 'forgeUrl'>;
   uidKey: Uint8Array;
   factories: FactoryStore;
   definitions: DefinitionStore;
@@ -19,7 +24,7 @@ export interface ReconcileInputDeps {
 /** Names and facts that this factory may see, and no others. */
 export async function loadReconcileInput(
   factory: Factory,
-  { uidKey, factories, definitions, secrets }: ReconcileInputDeps,
+  { config, uidKey, factories, definitions, secrets }: ReconcileInputDeps,
 ): Promise<ReconcileInput> {
   const actual = await definitions.actual(factory.uid);
   const webhooks = await definitions.webhookFacts(factory.uid);
@@ -33,6 +38,7 @@ export async function loadReconcileInput(
     liveWebhooks: webhooks.live,
     deletedWebhookUids: webhooks.deleted,
     environmentUids: new Set(actual.objects.filter(({ kind }) => kind === 'environment').map(({ uid }) => uid)),
+    unreachedHostOf: config && ((repository: unknown) => unreachedHost(config, repository)),
     webhookUidOf: (slug: string) => uidOf('webhook', slug),
   };
   return {
@@ -44,6 +50,17 @@ export async function loadReconcileInput(
     approvedDigests: await factories.approvals(factory.uid),
     uidOf,
   };
+}
+
+/** As a run of the environment would find it out. */
+function unreachedHost(
+  { runNetwork, forgeUrl }: NonNullable<ReconcileInputDeps['config']>,
+  repository: unknown,
+): string | undefined {
+  const declared = declaredRepositories([repository], forgeUrl);
+  const url = declared.ok ? declared.repositories[0]?.url : undefined;
+  const host = url === undefined ? undefined : hostPatternOfUrl(url);
+  return host && repositoriesCut(runNetwork, [host]).map(formatPattern)[0];
 }
 
 function appliedOf({ revisionApplied, howApplied }: Factory): ReconcileInput['applied'] {

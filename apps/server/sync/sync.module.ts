@@ -68,6 +68,7 @@ function logPassEnd(log: Log, factory: Factory, ending: PassEnding, seconds: num
     {
       provide: PASS_CONTEXT,
       useFactory: (
+        config: Config,
         { owner }: ProcessIdentity,
         { uidKey }: Installation,
         factories: FactoryStore,
@@ -79,6 +80,7 @@ function logPassEnd(log: Log, factory: Factory, ending: PassEnding, seconds: num
         log: Log,
         metrics: Metrics,
       ): PassContext => ({
+        config,
         owner,
         metrics,
         uidKey,
@@ -92,6 +94,7 @@ function logPassEnd(log: Log, factory: Factory, ending: PassEnding, seconds: num
         report: (fault, slug) => log.fault('sync pass failed', fault, { factory: slug }),
       }),
       inject: [
+        CONFIG,
         ProcessIdentity,
         Installation,
         FactoryStore,

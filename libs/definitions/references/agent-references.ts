@@ -6,7 +6,7 @@ import { isValidName } from '../definition-paths.ts';
 import { mayBeNamedIn } from '../run-grants.ts';
 import { isReservedVariable } from '../run-secrets.ts';
 import { didYouMean } from '../suggest.ts';
-import type { AgentDefaults } from '../types.ts';
+import type { AgentDefaults, EnvironmentDefinition } from '../types.ts';
 
 /** A skill of another repository: owner/repo:skill-name or owner/repo:path/to/SKILL.md. */
 const SKILL_SPEC = /^[A-Za-z0-9_.-]+\/[A-Za-z0-9_.-]+:[^\s:]+$/;
@@ -58,6 +58,20 @@ export function checkRunSecrets(
       'secret-known',
       `secret ${JSON.stringify(name)} is not a secret that runs may use${hint}`,
     );
+  }
+}
+
+/** Repositories that the operator's list cuts off from runs: the service fetches them all the same. */
+export function checkRepositories(check: Check, { path, repositories }: EnvironmentDefinition): void {
+  const { unreachedHostOf } = check.known;
+  if (unreachedHostOf === undefined || !Array.isArray(repositories)) return;
+  for (const [index, repository] of repositories.entries()) {
+    const host = unreachedHostOf(repository);
+    if (host === undefined) continue;
+    const message =
+      `runs do not reach ${host}, for the operator's list does not have it (MILLWRIGHT_RUN_ALLOW_HOSTS): they find ` +
+      'what the service has fetched of this repository, and can neither fetch more nor push';
+    report(check, path, `/repositories/${index}`, 'repository-reached', message);
   }
 }
 

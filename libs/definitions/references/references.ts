@@ -2,7 +2,7 @@
  * What definitions refer to, checked against each other and the running service; names become UIDs here and nowhere
  * else. contract §8, §9.
  */
-import { checkAgentReferences, checkRunSecrets } from './agent-references.ts';
+import { checkAgentReferences, checkRepositories, checkRunSecrets } from './agent-references.ts';
 import { checkFilterCost } from './filter-cost.ts';
 import { beginCheck, type Check } from './check.ts';
 import { byCodeUnits, firstProblems, sortedProblems, TREE_PROBLEMS_MAX } from '../rules/problems.ts';
@@ -25,12 +25,14 @@ import { checkQuota, checkWebhookSecret } from './webhook-references.ts';
 export function checkReferences(reading: Reading, known: KnownFacts): CheckedDefinitions {
   const check = beginCheck(reading, known);
   // Referred-to kinds first: what they hold back is known when the files that name them are checked.
-  for (const environment of both(reading, 'environments'))
+  for (const environment of both(reading, 'environments')) {
     checkRunSecrets(check, environment.secrets, {
       path: environment.path,
       pointer: '/secrets',
       file: { kind: 'environment', slug: environment.name },
     });
+    checkRepositories(check, environment);
+  }
   for (const webhook of both(reading, 'webhooks')) checkWebhookSecret(check, webhook);
   checkQuota(check);
   for (const factory of [reading.definitions.factory, reading.unsound.factory]) {

@@ -120,6 +120,10 @@ export const RULES = {
   'webhook-known': error('FF_WEBHOOK_NOT_FOUND', 'Triggers select webhooks of this factory.'),
   'webhook-deleted': warning('FF_WEBHOOK_DELETED', 'A trigger on a deleted webhook does not fire.'),
   'environment-known': error('FF_ENVIRONMENT_NOT_FOUND', 'environmentId names a declared or existing environment.'),
+  'repository-reached': warning(
+    'FF_REPOSITORY_NOT_REACHED',
+    'Repositories that runs are to reach from inside are on the list of the operator (MILLWRIGHT_RUN_ALLOW_HOSTS).',
+  ),
   'skill-known': error('FF_SKILL_NOT_FOUND', 'skill names a declared skill or a skill of a repository.'),
   'held-reference': error('FF_HELD_REFERENCE', 'A file that refers to a file with errors is held with it.'),
 } as const satisfies Readonly<Record<string, Rule>>;

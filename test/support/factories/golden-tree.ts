@@ -26,6 +26,8 @@ interface WrittenFacts {
   deletedWebhookUids?: string[];
   environmentUids?: string[];
   predictsUids?: boolean;
+  /** Repositories that the operator's list cuts off. */
+  unreached?: string[];
 }
 
 /** The tree of a case. */
@@ -46,6 +48,12 @@ export function factsOf(folder: string): KnownFacts {
     ...(facts.liveWebhooks && { liveWebhooks: new Map(Object.entries(facts.liveWebhooks)) }),
     ...(facts.deletedWebhookUids && { deletedWebhookUids: new Set(facts.deletedWebhookUids) }),
     ...(facts.environmentUids && { environmentUids: new Set(facts.environmentUids) }),
+    ...(facts.unreached && {
+      unreachedHostOf: (repository) =>
+        typeof repository === 'string' && facts.unreached?.includes(repository) === true
+          ? new URL(repository).host
+          : undefined,
+    }),
     ...(facts.predictsUids && { webhookUidOf: exampleUidOf }),
   };
 }
