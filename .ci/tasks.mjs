@@ -48,6 +48,7 @@ const tasks = {
   'bench:runs': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/runs.js'), ...args]),
   'bench:start': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/start.js'), ...args]),
   'bench:sync': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/sync/sync.js'), ...args]),
+  'bench:broker': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/broker.js'), ...args]),
   'bench:clients': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/clients.js'), ...args]),
   'bench:page': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/page.js'), ...args]),
   'measure:house': () => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/house.js')]),

@@ -2,7 +2,7 @@
  * The configuration of a run: what each level says, resolved from the most specific to the least. spec: Agent
  * configuration; contract §3.
  */
-import type { AgentDefaults } from '#definitions';
+import type { AgentDefaults, RunSecret } from '#definitions';
 import { IDLE_MINUTES } from './permissions.ts';
 import { namedSkill } from './skills.ts';
 
@@ -21,7 +21,7 @@ export interface AmbientAgentConfig {
   computer_use_enabled?: boolean;
   /** The machine that the run is to be worked on. */
   worker_host?: string;
-  secrets?: { name: string }[];
+  secrets?: RunSecret[];
 }
 
 /** File keys (camelCase) as wire members. */
@@ -103,8 +103,13 @@ function knownMembers(config: AmbientAgentConfig): AmbientAgentConfig {
     idle_timeout_minutes: config.idle_timeout_minutes,
     computer_use_enabled: config.computer_use_enabled,
     worker_host: config.worker_host,
-    secrets: config.secrets?.map(({ name }) => ({ name })),
+    secrets: config.secrets?.map(runSecretMembers),
   });
+}
+
+/** What is known of a secret's entry, and nothing else. */
+export function runSecretMembers({ name, host, header, methods, paths, expose }: RunSecret): RunSecret {
+  return withoutAbsent({ name, host, header, methods, paths, expose });
 }
 
 function knownServerMembers(server: unknown): Record<string, unknown> {

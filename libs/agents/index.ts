@@ -2,6 +2,7 @@
 export * from './agent-config.ts';
 export * from './skills.ts';
 export * from './launch-profiles.ts';
+export * from './built-in-profiles.ts';
 export * from './model-endpoints.ts';
 export * from './agent-prompts.ts';
 export * from './conversations.ts';
@@ -15,3 +16,9 @@ export * from './agent-failures.ts';
 export * from './usage.ts';
 export * from './limits.ts';
 export * from './usage-counter.ts';
+export * from './models/model-access.ts';
+export * from './models/model-apis.ts';
+export * from './models/model-requests.ts';
+export * from './models/model-usage.ts';
+export * from './models/usage-events.ts';
+export * from './models/model-prices.ts';

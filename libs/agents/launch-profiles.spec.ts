@@ -3,9 +3,9 @@
  * credentials. contract §10.
  */
 import { readHostPattern } from '#isolation';
+import { LAUNCH_PROFILES } from './built-in-profiles.ts';
 import {
   credentialProblem,
-  LAUNCH_PROFILES,
   launchCommand,
   launchEnvironment,
   modelHostsOf,

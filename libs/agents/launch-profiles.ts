@@ -3,6 +3,8 @@
  * them. explanation: Coding agents.
  */
 import { hostPatternOfUrl, readHostPattern, type HostPattern } from '#isolation';
+import { LAUNCH_PROFILES } from './built-in-profiles.ts';
+import type { ModelApi } from './models/model-apis.ts';
 
 /** One agent that speaks the Agent Client Protocol on its stdio. */
 export interface LaunchProfile {
@@ -40,8 +42,34 @@ export interface LaunchProfile {
   endpoints: readonly string[];
   /** Variables that hold the URL of its models' endpoint. */
   endpointVariables: readonly string[];
+  /**
+   * Where it takes keys and addresses of its models from, so that a broker can stand between. Empty: it holds its keys
+   * itself. contract §10.3 (Model calls).
+   */
+  models: readonly ModelBinding[];
+  /** Models that runs may use of it beside the one that they name; `*` stands for any letters. */
+  modelPatterns?: readonly string[];
   /** What installs it, for people. */
   install: string;
+}
+
+/** One provider of an agent. */
+export interface ModelBinding {
+  id: string;
+  /** Interfaces that it is spoken to by. */
+  apis: readonly ModelApi[];
+  /** Variables that hold its key. */
+  keys: readonly string[];
+  /** What says where it is: a variable, a member of the JSON value of another one, or both. */
+  address: { variable?: string; member?: { of: string; path: readonly string[] } };
+  /** Where it is unless that says otherwise: as the agent itself has it. */
+  at: string;
+  /** Models that the agent chooses where nobody has; `*` stands for any letters. */
+  usual: readonly string[];
+  /** Models that it takes for titles, summaries and the like. */
+  small: readonly string[];
+  /** What it calls some models itself. */
+  aliases?: Readonly<Record<string, string>>;
 }
 
 /** How the agent is told its model: a session option, a command-line flag, or a variable. */
@@ -49,92 +77,6 @@ export type ModelVia = { kind: 'option' } | { kind: 'flag'; flag: string } | { k
 
 /** What `harness.type` calls the operator's command, which is no agent. */
 export const COMMAND_HARNESS = 'command';
-
-const QUIET_NODE = { NO_COLOR: '1' } as const;
-
-/** What most agents have in common. */
-const USUAL = { resume: 'resume', concurrentPrompt: false, systemPromptVia: 'prefix' } as const;
-
-const OPENAI = 'api.openai.com';
-const ANTHROPIC = 'api.anthropic.com';
-const GEMINI = 'generativelanguage.googleapis.com';
-
-/** Agents that were tried with the driver. None is shipped: each has to be installed by the operator. */
-export const LAUNCH_PROFILES: readonly LaunchProfile[] = [
-  {
-    ...USUAL,
-    id: 'opencode',
-    command: ['opencode', 'acp'],
-    modelVia: { kind: 'option' },
-    env: {
-      ...QUIET_NODE,
-      OPENCODE_DISABLE_AUTOUPDATE: '1',
-      OPENCODE_DISABLE_MODELS_FETCH: '1',
-      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
-    },
-    credentials: ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY', 'OPENCODE_API_KEY'],
-    endpoints: [OPENAI, ANTHROPIC, GEMINI, 'openrouter.ai', 'opencode.ai'],
-    endpointVariables: ['OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL'],
-    skillFolders: ['.config/opencode/skill'],
-    install: 'npm install -g opencode-ai',
-  },
-  {
-    ...USUAL,
-    id: 'gemini',
-    resume: 'load',
-    command: ['gemini', '--acp'],
-    mode: 'yolo',
-    modelVia: { kind: 'flag', flag: '--model' },
-    env: { ...QUIET_NODE, GEMINI_CLI_TRUST_WORKSPACE: 'true' },
-    credentials: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
-    endpoints: [GEMINI],
-    endpointVariables: ['GOOGLE_GEMINI_BASE_URL'],
-    skillFolders: ['.gemini/skills'],
-    install: 'npm install -g @google/gemini-cli',
-  },
-  {
-    ...USUAL,
-    id: 'codex',
-    command: ['codex-acp'],
-    mode: 'agent-full-access',
-    modelVia: { kind: 'option' },
-    // Its own sandbox cannot be built inside ours; without the request it takes no key from its variables.
-    env: { ...QUIET_NODE, NO_BROWSER: '1', DEFAULT_AUTH_REQUEST: '{"methodId":"api-key"}' },
-    credentials: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
-    endpoints: [OPENAI],
-    endpointVariables: ['OPENAI_BASE_URL'],
-    skillFolders: ['.codex/skills'],
-    install: 'npm install -g @agentclientprotocol/codex-acp',
-  },
-  {
-    ...USUAL,
-    id: 'claude',
-    command: ['claude-agent-acp'],
-    mode: 'bypassPermissions',
-    modelVia: { kind: 'env', name: 'ANTHROPIC_MODEL' },
-    // Where the service is root and runs have no users of their own, it refuses its mode unless it is told of the
-    // sandbox.
-    env: { ...QUIET_NODE, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', IS_SANDBOX: '1' },
-    credentials: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'],
-    endpoints: [ANTHROPIC],
-    endpointVariables: ['ANTHROPIC_BASE_URL'],
-    skillFolders: ['.claude/skills'],
-    install: 'npm install -g @agentclientprotocol/claude-agent-acp@0.49',
-  },
-  {
-    ...USUAL,
-    id: 'qwen',
-    command: ['qwen', '--acp', '--auth-type', 'openai'],
-    mode: 'yolo',
-    modelVia: { kind: 'flag', flag: '--model' },
-    env: QUIET_NODE,
-    credentials: ['OPENAI_API_KEY'],
-    endpoints: ['dashscope.aliyuncs.com', 'dashscope-intl.aliyuncs.com', OPENAI],
-    endpointVariables: ['OPENAI_BASE_URL'],
-    skillFolders: ['.qwen/skills'],
-    install: 'npm install -g @qwen-code/qwen-code',
-  },
-];
 
 /**
  * What an operator says of an agent: of one that is built in only what differs, of any other at least its command and
@@ -172,6 +114,7 @@ const BARE: LaunchProfile = {
   skillFolders: [],
   endpoints: [],
   endpointVariables: [],
+  models: [],
   install: 'the operator of this service knows how it is installed',
 };
 

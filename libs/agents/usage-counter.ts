@@ -2,7 +2,16 @@
  * What an agent uses, as it reports it over the protocol, and the end of what its run may use. contract §3.5, §8.3.
  */
 import { boundsOf, overBudget, type RunBounds, type RunLimits } from './limits.ts';
-import { addUsage, readMeter, sessionOpened, usedBy, type Meter, type UsageReport } from './usage.ts';
+import {
+  addCounted,
+  addUsage,
+  readMeter,
+  sessionOpened,
+  usedBy,
+  type CountedCall,
+  type Meter,
+  type UsageReport,
+} from './usage.ts';
 
 /** What the operator allows any run. */
 export interface OperatorBounds {
@@ -26,6 +35,8 @@ export interface RunUsage {
   /** An execution has a session: totals that it reports are of this one. */
   sessionOpened(sessionId: string): void;
   take(update: unknown): void;
+  /** A call of a model that a broker has counted. */
+  counted(call: CountedCall): void;
   /** The agent's answer to a prompt, which may say what the turn used. */
   turnEnded(response: unknown): void;
   /** Why nothing further may be started; undefined while it may. */
@@ -51,9 +62,12 @@ export function runUsage({
   let meter = readMeter(stored);
   let written = meter;
   let isOver = false;
+  const before = usedBy(meter);
   const count = (report: UsageReport | undefined): void => {
-    if (report === undefined) return;
-    meter = addUsage(meter, report);
+    if (report !== undefined) advance(addUsage(meter, report));
+  };
+  const advance = (next: Meter): void => {
+    meter = next;
     const message = isOver ? undefined : overBudget(bounds, usedBy(meter), 'working');
     if (message === undefined) return;
     isOver = true;
@@ -64,6 +78,7 @@ export function runUsage({
       meter = sessionOpened(meter, sessionId);
     },
     take: (update) => count(usageIn(update)),
+    counted: (call) => advance(addCounted(meter, call, before)),
     turnEnded: (response) => count(usageOfTurn(response)),
     refusal: () => overBudget(bounds, usedBy(meter), 'starting'),
     unstored: () => (meter === written ? undefined : meter),

@@ -6,6 +6,7 @@ import {
   overBudget,
   overTime,
   readMeter,
+  runUsage,
   sessionOpened,
   addUsage,
   usedBy,
@@ -181,5 +182,51 @@ describe('a budget', () => {
       'the run took longer than the 5 minutes that its automation allows (limits.minutes), so it was ended: ' +
         'raise that bound, or ask for less at once',
     );
+  });
+});
+
+describe('what a broker has counted', () => {
+  const told = (tokens: number, amount: number): unknown => ({
+    sessionUpdate: 'usage_update',
+    _meta: { millwright: { usage: { totalTokens: tokens } } },
+    cost: { amount, currency: 'USD' },
+  });
+  const counting = (stored?: string) => {
+    const over: string[] = [];
+    const usage = runUsage({ stored, bounds: boundsOf({ tokens: 100 }, {}), onOver: (text) => void over.push(text) });
+    usage.sessionOpened('s');
+    return { usage, over };
+  };
+
+  it('counts in place of what the agent tells, and its money stays where no prices are known', () => {
+    const { usage } = counting();
+    usage.take(told(10, 0.5));
+    usage.counted({ tokens: 60 });
+    usage.take(told(5_000, 0.7));
+    expect(usedBy(usage.unstored() ?? NEW_METER)).toEqual({ tokens: 60, costMicros: 700_000, currency: 'USD' });
+    usage.counted({ tokens: 1, micros: 30.4, currency: 'EUR' });
+    expect(usedBy(usage.unstored() ?? NEW_METER)).toEqual({ tokens: 61, costMicros: 30, currency: 'EUR' });
+  });
+
+  it('goes on from what earlier executions have used, told or counted', () => {
+    const first = counting();
+    first.usage.take(told(40, 0));
+    const second = counting(JSON.stringify(first.usage.unstored()));
+    second.usage.counted({ tokens: 7 });
+    const third = counting(JSON.stringify(second.usage.unstored()));
+    third.usage.counted({ tokens: 3 });
+    expect(usedBy(third.usage.unstored() ?? NEW_METER).tokens).toBe(50);
+  });
+
+  it('ends the run exactly when it is over its budget, once', () => {
+    const { usage, over } = counting();
+    usage.counted({ tokens: 99 });
+    expect([usage.refusal(), over.length]).toEqual([undefined, 0]);
+    usage.counted({ tokens: 1 });
+    expect(usage.refusal()).toContain('nothing further is started');
+    expect(over).toEqual([]);
+    usage.counted({ tokens: 1 });
+    usage.counted({ tokens: 1 });
+    expect(over).toEqual([expect.stringContaining('has used 101 tokens and the operator allows 100')]);
   });
 });

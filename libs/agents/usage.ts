@@ -53,6 +53,15 @@ export interface Meter {
   currency?: string | null;
   /** Whether there were several. */
   isMixed?: boolean;
+  /** What a broker has counted, all executions together: exact, so that what agents tell does not count beside it. */
+  counted?: CountedCall;
+}
+
+/** Tokens and, where prices are known, millionths of a currency. */
+export interface CountedCall {
+  tokens: number;
+  micros?: number;
+  currency?: string;
 }
 
 const NOTHING: Total = { start: 0, latest: 0, isTold: false };
@@ -108,12 +117,32 @@ export function addUsage(meter: Meter, { sessionTokens, turnTokens, contextToken
   return cost === undefined ? counted : withCost(counted, cost);
 }
 
+/** The count after a call that a broker has counted; `before`: what was known of the run when its execution began. */
+export function addCounted(meter: Meter, call: CountedCall, before: Used): Meter {
+  const sum = meter.counted ?? { tokens: before.tokens ?? 0 };
+  const counted: CountedCall = { ...sum, tokens: summed(sum.tokens, call.tokens) };
+  if (call.micros === undefined) return { ...meter, counted };
+  const micros = summed(sum.micros ?? before.costMicros ?? 0, call.micros);
+  return { ...meter, counted: { ...counted, micros, currency: call.currency } };
+}
+
 /** What the run has used, all executions together. */
 export function usedBy(meter: Meter): Used {
+  const { counted } = meter;
+  const isPriced = counted?.micros !== undefined;
+  const currency = isPriced ? counted.currency : meter.isMixed === true ? undefined : (meter.currency ?? undefined);
   return {
-    ...(meter.knows.tokens ? { tokens: summed(meter.past.tokens, tokensNow(meter)) } : {}),
-    ...(meter.knows.cost ? { costMicros: summed(meter.past.micros, grown(meter.micros)) } : {}),
-    ...(typeof meter.currency === 'string' && meter.isMixed !== true ? { currency: meter.currency } : {}),
+    ...(counted !== undefined
+      ? { tokens: counted.tokens }
+      : meter.knows.tokens
+        ? { tokens: summed(meter.past.tokens, tokensNow(meter)) }
+        : {}),
+    ...(isPriced
+      ? { costMicros: Math.round(counted.micros ?? 0) }
+      : meter.knows.cost
+        ? { costMicros: summed(meter.past.micros, grown(meter.micros)) }
+        : {}),
+    ...(currency === undefined ? {} : { currency }),
   };
 }
 

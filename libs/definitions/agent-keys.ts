@@ -4,8 +4,8 @@
 import type { AutomationFrontMatter, FactoryFile } from '#contracts';
 import type { JsonValue } from '#filters';
 import { problemAt } from './rules/problems.ts';
-import { isReservedVariable } from './run-secrets.ts';
-import type { AgentDefaults, FilePositions, Problem } from './types.ts';
+import { isExposedSilently, isReservedVariable, runSecretFault, type RunSecret } from './run-secrets.ts';
+import type { AgentDefaults, FilePositions, Problem, Range } from './types.ts';
 
 type AgentKeys = NonNullable<FactoryFile['agentDefaults']> | AutomationFrontMatter;
 
@@ -25,17 +25,30 @@ export function toAgentDefaults(keys: AgentKeys): AgentDefaults {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
-/** Problems of the names in a `secrets` list that stands at `pointer`. contract §2.2 (injected into a run). */
+/** Problems of a `secrets` list that stands at `pointer`. contract §2.2 (injected into a run), §10.4. */
 export function runSecretProblems(
   path: string,
-  secrets: readonly { name: string }[] | undefined,
+  secrets: readonly RunSecret[] | undefined,
   pointer: string,
   positions: FilePositions,
 ): Problem[] {
-  return (secrets ?? []).flatMap(({ name }, index) => {
-    if (!isReservedVariable(name)) return [];
-    const users = 'shells, loaders, git or the service itself';
-    const message = `${name} cannot be the name of a run's secret: ${users} use this variable`;
-    return [problemAt(path, positions.value(`${pointer}/${index}/name`), 'run-secret-name', message)];
+  return (secrets ?? []).flatMap((secret, index) => {
+    const { name } = secret;
+    const at = (key: string): Range => positions.value(`${pointer}/${index}/${key}`);
+    if (isReservedVariable(name)) {
+      const users = 'shells, loaders, git or the service itself';
+      const message = `${name} cannot be the name of a run's secret: ${users} use this variable`;
+      return [problemAt(path, at('name'), 'run-secret-name', message)];
+    }
+    const fault = runSecretFault(secret);
+    if (fault !== undefined) return [problemAt(path, at(fault.key), 'run-secret-host', fault.message)];
+    return isExposedSilently(secret) ? [problemAt(path, at('name'), 'run-secret-exposed', exposedWords(name))] : [];
   });
+}
+
+function exposedWords(name: string): string {
+  return (
+    `${name} is inside the sandbox, where an agent that was talked into it can take it along; add host and header to ` +
+    'keep it outside, or say expose: env'
+  );
 }

@@ -159,7 +159,7 @@ describe('an automation', () => {
     const keys = {
       ...trigger({ webhook_ids: [UID], payload: { status: ['on'] } }),
       model: 'm',
-      secrets: [{ name: 'NPM_TOKEN' }],
+      secrets: [{ name: 'NPM_TOKEN', expose: 'env' }],
     };
     const { definition, problems } = checkAutomationValue(
       'act',
@@ -174,7 +174,7 @@ describe('an automation', () => {
       path: 'automations/act/automation.md',
       enabled: true,
       prompt: '  Look.',
-      agent: { model: 'm', secrets: [{ name: 'NPM_TOKEN' }] },
+      agent: { model: 'm', secrets: [{ name: 'NPM_TOKEN', expose: 'env' }] },
       triggers: [{ provider: 'webhook', webhookUids: [UID], payload: { status: ['on'] } }],
     });
   });
@@ -214,7 +214,7 @@ describe('an automation', () => {
       ],
       environmentId: 'nowhere',
       skill: 'nothing',
-      secrets: [{ name: 'PATH' }, { name: 'OTHER' }],
+      secrets: [{ name: 'PATH' }, { name: 'OTHER', expose: 'env' }],
       idleTimeoutMinutes: 61,
       network: { allow: ['a b'] },
     };

@@ -22,7 +22,13 @@ export type { Missed, TickDecision, WantedSchedule } from './schedules/schedules
 export { nearest, didYouMean } from './suggest.ts';
 export { refuseDeliveryIdHeader } from './delivery-id-header.ts';
 export { replayAdvice, type Advice } from './replay-advice.ts';
-export { isReservedVariable } from './run-secrets.ts';
+export {
+  isExposedSilently,
+  isReservedVariable,
+  MODEL_KEY_VARIABLES,
+  runSecretFault,
+  type RunSecret,
+} from './run-secrets.ts';
 export { mayBeNamedIn, mayGiveToRun, RUN_GRANT_ENTRY, type RunGrant, type SecretNaming } from './run-grants.ts';
 export { checkAutomationValue, checkWebhookValue } from './definition-values.ts';
 export type { AutomationNeighbours, CheckedValue, FileKeys, ValueProblem } from './definition-values.ts';

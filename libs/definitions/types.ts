@@ -4,6 +4,7 @@
  */
 import type { RunGrant } from './run-grants.ts';
 import type { JsonValue } from '#filters';
+import type { RunSecret } from './run-secrets.ts';
 
 /**
  * One entry of a factory repository's tree. `content` is the exact bytes; empty for anything that is not a regular
@@ -64,7 +65,7 @@ export interface AgentDefaults {
   skill?: string;
   basePrompt?: string;
   mcpServers?: Record<string, JsonValue>;
-  secrets?: { name: string }[];
+  secrets?: RunSecret[];
   idleTimeoutMinutes?: number;
 }
 
@@ -143,7 +144,7 @@ export interface EnvironmentDefinition {
   dockerImage?: string;
   repositories?: JsonValue;
   setupCommands?: string[];
-  secrets?: { name: string }[];
+  secrets?: RunSecret[];
   description?: string;
 }
 

@@ -13,7 +13,7 @@ export function repositoriesCut(operator: OperatorNetwork, repositories: readonl
 
 /** Lines for the beginning of a run's log: what it reaches, each with the reason, and what was cut. */
 export function describeReach(request: NetworkRequest): string[] {
-  const { operator, tier, automation, models, repositories } = request;
+  const { operator, tier, automation, models, repositories, secretHosts } = request;
   const network = networkOf(request);
   if (network === 'host') return ['network: this run has the network of the machine (operator: host)'];
   if (operator.kind === 'none') return ['network: this run reaches nothing (operator: none)'];
@@ -22,6 +22,7 @@ export function describeReach(request: NetworkRequest): string[] {
   const reasons: [hosts: readonly HostPattern[], why: string][] = [
     [models, 'model of its harness'],
     [reached, 'repository of its environment'],
+    [within(operator, secretHosts), 'secret of its definition'],
     [
       automation === undefined && tier === 'standard' && operator.kind === 'allow-list' ? operator.hosts : [],
       'operator list',
@@ -39,9 +40,14 @@ export function describeReach(request: NetworkRequest): string[] {
   ];
 }
 
+function within(operator: OperatorNetwork, hosts: readonly HostPattern[]): HostPattern[] {
+  const cut = repositoriesCut(operator, hosts);
+  return hosts.filter((one) => !cut.includes(one));
+}
+
 /** What of an automation's hosts is left within the operator's. */
 function automationHosts(request: NetworkRequest): readonly HostPattern[] {
-  const network = networkOf({ ...request, models: [], repositories: [] });
+  const network = networkOf({ ...request, models: [], repositories: [], secretHosts: [] });
   return network !== 'host' && network.policy.kind === 'allow' ? network.policy.hosts : [];
 }
 

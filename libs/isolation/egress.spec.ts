@@ -234,6 +234,7 @@ describe('the network of a run', () => {
     tier: 'standard',
     models: patterns('model.test:443'),
     repositories: patterns('git.test:443'),
+    secretHosts: [],
     ...more,
   });
   const shown = (policy: EgressPolicy) => (policy.kind === 'allow' ? policy.hosts.map(text).join(' ') : policy.kind);

@@ -33,6 +33,8 @@ export interface NetworkRequest {
   models: readonly HostPattern[];
   /** Repositories of the run's environment. */
   repositories: readonly HostPattern[];
+  /** Hosts to which secrets of the run go: a definition that names one means it to be reached. */
+  secretHosts: readonly HostPattern[];
 }
 
 /**
@@ -40,7 +42,14 @@ export interface NetworkRequest {
  * repositories as far as the operator's list has them. Beside them the strict tier gets what its automation names and
  * the standard tier everything, as far as the operator allows it; an automation narrows.
  */
-export function networkOf({ operator, tier, automation, models, repositories }: NetworkRequest): 'host' | EgressRules {
+export function networkOf({
+  operator,
+  tier,
+  automation,
+  models,
+  repositories,
+  secretHosts,
+}: NetworkRequest): 'host' | EgressRules {
   const named = [...operator.hosts, ...models];
   if (operator.kind === 'none') return { policy: { kind: 'none' }, named };
   if (operator.kind === 'host' && tier === 'standard' && automation === undefined) return 'host';
@@ -50,7 +59,7 @@ export function networkOf({ operator, tier, automation, models, repositories }: 
   // Who commits an environment chooses its repositories: they are no way past the operator's list.
   const within = narrowed(allowed, repositories);
   const reached = within.kind === 'allow' ? within.hosts : [];
-  return { policy: widened(narrowed(allowed, wished), [...models, ...reached]), named };
+  return { policy: widened(narrowed(allowed, wished && [...wished, ...secretHosts]), [...models, ...reached]), named };
 }
 
 /**

@@ -16,9 +16,12 @@ export {
 } from './egress-hosts.ts';
 export * from './egress-reach.ts';
 export * from './egress.ts';
+export * from './host-injections.ts';
 export * from './injection.ts';
 export * from './project-quota.ts';
 export * from './redaction.ts';
+export * from './repository-injections.ts';
+export * from './secret-placement.ts';
 export { ALLOWED_CALLS, callNumber, CONDITIONAL_CALLS, REFUSED_CALLS } from './seccomp-calls.ts';
 export type { SeccompArchitecture } from './seccomp-calls.ts';
 export { isSeccompArchitecture, seccompProgram, toFilterBytes } from './seccomp-program.ts';

@@ -1,5 +1,5 @@
 /** Automations between the wire (snake_case) and the keys of their files (camelCase). contract §4. */
-import { withoutAbsent } from '#agents';
+import { runSecretMembers, withoutAbsent } from '#agents';
 import type { AutomationAgent, AutomationCreate, AutomationPatch, AutomationTriggerRequest } from '#contracts';
 import type { FileKeys } from '#definitions';
 import type { JsonValue } from '#filters';
@@ -49,7 +49,7 @@ function toAgentKeys(agent: AutomationAgent): FileKeys {
     harness: mapping(
       harness && { type: harness.type, modelId: harness.model_id, reasoningLevel: harness.reasoning_level },
     ),
-    secrets: agent.secrets?.map(({ name }) => ({ name })),
+    secrets: agent.secrets?.map((secret) => ({ ...runSecretMembers(secret) })),
     idleTimeoutMinutes: agent.idle_timeout_minutes,
   };
 }

@@ -61,8 +61,8 @@ function readableAgent(agent: Readonly<Record<string, unknown>>): object {
   const named = listOf(secrets)
     .slice(0, ENTRIES_MAX)
     .map((secret) => {
-      const { name } = membersOf(secret);
-      return isText(name) ? { name } : SOME_SECRET;
+      const members = membersOf(secret);
+      return isText(members['name']) ? members : SOME_SECRET;
     });
   return { ...agent, secrets: named, mcp_servers: membersOf(servers) };
 }

@@ -5,6 +5,7 @@ export * from './plan/plan.ts';
 export * from './plan/guard.ts';
 export * from './plan/details.ts';
 export * from './plan/print.ts';
+export * from './plan/run-secrets.ts';
 export * from './replay/replay.ts';
 export { samplePayloadOf, type SamplePayload } from './replay/replay-filters.ts';
 export * from './replay/replay-subjects.ts';

@@ -7,7 +7,12 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Exactly these: another version may speak another way. */
-const AGENTS = { 'opencode-ai': '1.18.33', '@google/gemini-cli': '0.61.0' };
+const AGENTS = {
+  'opencode-ai': '1.18.33',
+  '@google/gemini-cli': '0.61.0',
+  '@agentclientprotocol/claude-agent-acp': '0.49',
+  '@qwen-code/qwen-code': '0.24.4',
+};
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const cache =

@@ -48,6 +48,7 @@ type PrintedMember =
   | 'renamed_from'
   | 'ingress_url'
   | 'ingress_url_before'
+  | 'run_secrets'
   | 'secret'
   | 'traffic'
   | 'replay';
@@ -115,8 +116,10 @@ function toDetails({
   secret,
   traffic,
   replay,
+  run_secrets: runSecrets,
 }: PrintableChange): ChangeDetails {
   return {
+    runSecrets: runSecrets as ChangeDetails['runSecrets'],
     ingressUrl,
     ingressUrlBefore,
     secret: secret && { before: toMark(secret.before), after: toMark(secret.after) },

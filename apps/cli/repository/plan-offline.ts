@@ -10,7 +10,7 @@ import {
   type Problem,
   type TreeFile,
 } from '#definitions';
-import { directoryRevision, judge, type Actual, type AppliedObject, type Change } from '#reconcile';
+import { directoryRevision, judge, runSecretsOf, type Actual, type AppliedObject, type Change } from '#reconcile';
 import { filesSince } from './changed-since.ts';
 import type { PrintableChange, PrintablePlan, UnplannedCheck } from '../reports/plan-report.ts';
 
@@ -67,7 +67,10 @@ export async function planSince(folder: string, reference: string, files: readon
       message: ending.message ?? null,
       problems: checked.problems.map(toDiagnostic),
       advice: replayAdvice(checked.definitions.webhooks),
-      changes: planned.changes.map(withoutUid),
+      changes: planned.changes.map((change) => ({
+        ...withoutUid(change),
+        ...runSecretItems(runSecretsOf(checked.definitions, change)),
+      })),
       held: planned.heldDeletions.map(withoutUid),
       plan: null,
       summary: {
@@ -103,6 +106,10 @@ function placed(
   { name, path }: { name: string; path: string },
 ): { uid: string; slug: string; path: string } {
   return { uid: standIn(kind, name), slug: name, path };
+}
+
+function runSecretItems(secrets: ReturnType<typeof runSecretsOf>): Pick<PrintableChange, 'run_secrets'> {
+  return secrets === undefined ? {} : { run_secrets: secrets.map((secret) => ({ ...secret })) };
 }
 
 function withoutUid({ action, kind, slug, path, changes, renamedFrom }: Change): PrintableChange {

@@ -94,6 +94,23 @@ describe('plan --changed-since', () => {
     });
   });
 
+  it('shows which secrets of runs are inside their sandbox, and where the others go', async () => {
+    put(
+      'f/environments/node.yaml',
+      'secrets: [{name: FORGE, host: api.test, header: Authorization, paths: [/repos/*]}, ' +
+        '{name: NPM_TOKEN, expose: env}, {name: SILENT}, {name: OPENAI_API_KEY}]\n',
+    );
+    const { out } = await plan([]);
+    expect(out.split('\n').filter((line) => /^ +(?:inside|outside) /.test(line))).toEqual([
+      '    outside  FORGE: Authorization at api.test (GET, HEAD; /repos/*)',
+      '    inside   NPM_TOKEN: a variable of the sandbox (expose: env)',
+      '    inside   SILENT: a variable of the sandbox, because neither host nor expose is said',
+      '    outside  OPENAI_API_KEY: the key of a model; inside for a harness that takes no such key',
+    ]);
+    const shown = JSON.parse((await plan(['--format', 'json'])).out) as PrintablePlan;
+    expect(shown.changes[0]?.run_secrets?.[1]).toEqual({ name: 'NPM_TOKEN', expose: 'env' });
+  });
+
   it('gives advice besides, which fails nothing, not even strictly', async () => {
     put('f/webhooks/forge.yaml', 'authMode: signature\nsignatureScheme: github\nsecretName: y\n');
     const { code, out, err } = await plan(['--strict']);

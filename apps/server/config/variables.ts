@@ -107,7 +107,7 @@ const SERVICE_VARIABLES = [
     byDefault: 'false',
     meaning: 'directories and `file:` repositories as sources over the API: they are folders of this machine',
   },
-  { name: 'MILLWRIGHT_GIT_CA_FILE', byDefault: '', meaning: 'further certificates for git over https' },
+  { name: 'MILLWRIGHT_GIT_CA_FILE', byDefault: '', meaning: 'further certificates for git and secrets of runs' },
   {
     name: 'MILLWRIGHT_GIT_KNOWN_HOSTS_FILE',
     byDefault: '',

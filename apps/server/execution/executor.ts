@@ -3,6 +3,7 @@
  * it. contract §3, §10.
  */
 import type { Readable, Writable } from 'node:stream';
+import type { CountedCall } from '#agents';
 import type { CommandEnd, ReadArtifact, ReportedArtifact } from '#runs';
 import type { ExecutionSpec } from './preparation/execution-spec.ts';
 
@@ -100,6 +101,10 @@ export interface ExecutionRequest extends ExecutionRef {
   /** A line for people in the run's log. */
   say(text: string): void;
   onOutput(output: ExecutionOutput): void;
+  /** A call of a model has used so much. */
+  onModelCall(used: CountedCall): void;
+  /** Why no further call of a model is made; undefined while one may. */
+  modelRefusal(): string | undefined;
   /** Something of it runs: stored for whoever takes the run over. It is ended when this rejects. */
   onProcess(started: StartedProcess): Promise<void>;
   /** What ran has ended. */

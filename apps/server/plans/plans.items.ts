@@ -3,6 +3,7 @@ import type { Change as ChangeItem, Plan as PlanItem } from '#contracts';
 import { ingressUrlOf } from '#deliveries';
 import { hasErrors, replayAdvice, type Problem, type WebhookDefinition } from '#definitions';
 import {
+  runSecretsOf,
   TRAFFIC_DAYS,
   type Actual,
   type Change,
@@ -35,6 +36,7 @@ export function toPlanItem(
   const toItem = (change: Change): ChangeItem => ({
     ...toChangeItem(change),
     ...urls(change),
+    ...toRunSecretItems(runSecretsOf(checked.definitions, change)),
     ...toDetailItems(impact.get(change) ?? {}),
   });
   return {
@@ -75,6 +77,10 @@ function urlsOf(
     const former = before === undefined ? url : ingressUrlOf(ingressUrl, uid, before.authMode);
     return { ingress_url: url, ...(former === url ? {} : { ingress_url_before: former }) };
   };
+}
+
+function toRunSecretItems(secrets: ReturnType<typeof runSecretsOf>): Pick<ChangeItem, 'run_secrets'> {
+  return secrets === undefined ? {} : { run_secrets: secrets.map((secret) => ({ ...secret })) };
 }
 
 function toDetailItems({ secret, traffic, replay }: ChangeDetails): Pick<ChangeItem, 'secret' | 'traffic' | 'replay'> {

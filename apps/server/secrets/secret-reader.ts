@@ -53,6 +53,21 @@ export class SecretReader {
   }
 
   /**
+   * Why a secret may not be added to requests of a run to a host (`host:port`); undefined: it may, and where that is
+   * its first host, it is bound to it.
+   */
+  async injectionProblem(factoryUid: string, name: string, host: string): Promise<string | undefined> {
+    for (;;) {
+      const secret = (await this.store.visibleTo(factoryUid, 'run')).get(name);
+      if (secret === undefined) return `the secret ${name} is not granted for runs`;
+      const verdict = mayReleaseSecret({ name, grant: secret.grants, host, use: 'injection' });
+      if (!verdict.ok) return verdict.message;
+      if (verdict.binds === undefined) return undefined;
+      await this.store.bindHost(secret, verdict.binds, bySystem(this.ids.newId()));
+    }
+  }
+
+  /**
    * Newest values of the secrets of a run, by name. Missing: there is no such secret, no value, or no grant for this
    * run, which look the same. What a request names is not named by a file: without a grant for that, whoever may start
    * runs cannot read it.

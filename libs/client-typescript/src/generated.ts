@@ -1468,10 +1468,23 @@ export interface components {
             computer_use_enabled?: boolean;
             /** @description Machine that works on the run: what its service is called (MILLWRIGHT_WORKER_HOST). The run waits until that one has a place; without it any machine will do. */
             worker_host?: string;
-            /** @description Managed secrets that the run gets as environment variables; a level's list replaces those of the levels below it. */
+            /** @description Managed secrets of the run: added outside of its sandbox, or inside as environment variables; a level's list replaces those of the levels below it. */
             secrets?: {
                 /** @description Name of a managed secret that is granted for runs. */
                 name: string;
+                /** @description Host whose https requests carry it; the run has a placeholder, and the value is added outside of its sandbox. */
+                host?: string;
+                /** @description Header that carries it, with a scheme behind a colon where it is not Bearer. */
+                header?: string;
+                /** @description Methods of the requests; GET and HEAD unless said. */
+                methods?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS")[];
+                /** @description Paths of the requests; every one unless said. * stands for anything but a slash, ** for anything. */
+                paths?: string[];
+                /**
+                 * @description env: it is inside the sandbox, as a variable.
+                 * @enum {string}
+                 */
+                expose?: "env";
             }[];
         };
         /**
@@ -1760,10 +1773,23 @@ export interface components {
                 /** @description How long the model may think, in the harness’s own words. */
                 reasoning_level?: string;
             };
-            /** @description Managed secrets that the run receives as environment variables. */
+            /** @description Managed secrets of the run: added outside of its sandbox, or inside as environment variables. */
             secrets?: {
                 /** @description Name of the managed secret; it becomes the variable’s name. */
                 name: string;
+                /** @description Host whose https requests carry it; the run has a placeholder, and the value is added outside of its sandbox. */
+                host?: string;
+                /** @description Header that carries it, with a scheme behind a colon where it is not Bearer. */
+                header?: string;
+                /** @description Methods of the requests; GET and HEAD unless said. */
+                methods?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS")[];
+                /** @description Paths of the requests; every one unless said. * stands for anything but a slash, ** for anything. */
+                paths?: string[];
+                /**
+                 * @description env: it is inside the sandbox, as a variable.
+                 * @enum {string}
+                 */
+                expose?: "env";
             }[];
             /** @description Minutes that an agent which has nothing to do keeps waiting for follow-ups. */
             idle_timeout_minutes?: number;
@@ -2121,6 +2147,21 @@ export interface components {
                  */
                 last_run_at: string | null;
             };
+            /** @description Of a plan: secrets of the runs of a factory's defaults, an environment or an automation that comes or changes, and where each of them is. */
+            run_secrets?: {
+                /** @description Name of the managed secret. */
+                name: string;
+                /** @description Host whose requests carry it: it is added outside of the sandbox. */
+                host?: string;
+                /** @description Header that carries it. */
+                header?: string;
+                /** @description Methods of these requests. */
+                methods?: string[];
+                /** @description Paths of these requests. */
+                paths?: string[];
+                /** @description env: it is inside the sandbox, as a variable. */
+                expose?: string;
+            }[];
             /** @description Of a plan: the newest accepted deliveries that are stored, 50 at most, asked again. Of an automation whose triggers or `enabled` change, or that comes or goes: those of all webhooks that it selects, on either side; whether it would start. Of a webhook that is enabled, disabled, made or deleted: its own; whether anything would start. */
             replay?: {
                 /** @description Deliveries that were asked. */

@@ -84,6 +84,45 @@ export interface Profile {
    */
   endpointVariables?: Variable[];
   /**
+   * Models that runs may use of it beside the one that they name; * stands for any letters.
+   *
+   * @maxItems 100
+   */
+  models?: string[];
+  /**
+   * Providers of an agent of your own whose keys stay outside of its sandbox; the built-in profiles have theirs.
+   *
+   * @maxItems 10
+   */
+  modelEndpoints?: {
+    /**
+     * Part of its path beside the sandbox.
+     */
+    id: string;
+    /**
+     * Interfaces that the agent speaks to it.
+     *
+     * @minItems 1
+     * @maxItems 3
+     */
+    apis: ('openai' | 'anthropic' | 'gemini')[];
+    /**
+     * Variables in which the agent looks for its key.
+     *
+     * @minItems 1
+     * @maxItems 10
+     */
+    keys: Variable[];
+    /**
+     * Variable in which the agent looks for its address.
+     */
+    addressVariable: string;
+    /**
+     * Where it is, unless that variable says otherwise.
+     */
+    address: string;
+  }[];
+  /**
    * What installs it, for people.
    */
   install?: string;

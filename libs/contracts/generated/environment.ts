@@ -1,7 +1,7 @@
 /** Generated from schemas/ by test/support/generate.ts; do not edit. */
 
 /**
- * Managed secrets that every run in this environment receives as environment variables.
+ * Managed secrets of every run in this environment.
  *
  * @maxItems 100
  */
@@ -10,6 +10,32 @@ export type Secrets = {
    * Name of the managed secret; it becomes the variable's name.
    */
   name: string;
+  /**
+   * Host whose https requests carry it; the run has a placeholder, and the value is added outside of its sandbox.
+   */
+  host?: string;
+  /**
+   * Header that carries it: Authorization (the scheme is Bearer unless it stands behind a colon: "Authorization: Basic"), or any other, for example PRIVATE-TOKEN.
+   */
+  header?: string;
+  /**
+   * Methods of the requests; GET and HEAD unless said.
+   *
+   * @minItems 1
+   * @maxItems 10
+   */
+  methods?: ('GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS')[];
+  /**
+   * Paths of the requests; every one unless said. * stands for anything but a slash, ** for anything.
+   *
+   * @minItems 1
+   * @maxItems 20
+   */
+  paths?: string[];
+  /**
+   * Where it is inside the sandbox: env, as a variable. Whatever runs there can take it along.
+   */
+  expose?: 'env';
 }[];
 
 /**

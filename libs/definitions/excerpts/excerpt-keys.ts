@@ -20,7 +20,7 @@ const AGENT: Keys = {
   skill: 'path',
   basePrompt: 'prose',
   mcpServers: 'unknown',
-  secrets: { name: 'secret-name' },
+  secrets: { name: 'secret-name', host: 'path', header: 'path', methods: 'word', paths: 'path', expose: 'word' },
   idleTimeoutMinutes: 'number',
   agent: 'name',
   runner: 'name',
@@ -62,6 +62,7 @@ export const ROOT: Keys = {
     url: 'path',
     branch: 'path',
     credentialSecret: 'secret-name',
+    push: 'word',
   },
   setupCommands: 'unknown',
 };

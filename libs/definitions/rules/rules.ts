@@ -108,6 +108,14 @@ export const RULES = {
   'secret-usable': error('FF_SECRET_NOT_USABLE', "A secret's value suits the authentication mode."),
   'secret-unset': error('FF_SECRET_UNSET', 'An enabled webhook has a secret that is set.'),
   'run-secret-name': error('FF_RUN_SECRET_NAME', 'Secrets of runs do not shadow variables that programs rely on.'),
+  'run-secret-host': error(
+    'FF_RUN_SECRET_HOST',
+    'A secret of runs is inside, or it goes to one host in one header that can carry it.',
+  ),
+  'run-secret-exposed': warning(
+    'FF_RUN_SECRET_EXPOSED',
+    'A secret of runs names the host that it goes to, or says expose: env.',
+  ),
   'webhook-quota': error('FF_WEBHOOK_QUOTA', 'A factory has at most 20 webhooks.'),
   'webhook-known': error('FF_WEBHOOK_NOT_FOUND', 'Triggers select webhooks of this factory.'),
   'webhook-deleted': warning('FF_WEBHOOK_DELETED', 'A trigger on a deleted webhook does not fire.'),

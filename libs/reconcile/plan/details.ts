@@ -2,6 +2,7 @@
  * What a plan tells of a change beside the change itself: addresses, secrets, and the traffic that it concerns.
  * contract §12.1 (Plan).
  */
+import type { RunSecret } from '#definitions';
 import type { Replay } from '../replay/replay.ts';
 import type { Change } from '../types.ts';
 
@@ -40,6 +41,8 @@ export interface ChangeDetails {
   secret?: { before?: SecretMark; after?: SecretMark };
   traffic?: ChangeTraffic;
   replay?: Replay;
+  /** Secrets of runs: which are inside, and where the others go. */
+  runSecrets?: readonly RunSecret[];
 }
 
 /** A change ready to be printed. */

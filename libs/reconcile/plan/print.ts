@@ -9,6 +9,7 @@ import {
   type DetailedChange,
   type SecretMark,
 } from './details.ts';
+import { MODEL_KEY_VARIABLES, type RunSecret } from '#definitions';
 import { REPLAY_DELIVERIES_MAX, type Replay } from '../replay/replay.ts';
 import type { ChangeAction } from '../types.ts';
 
@@ -62,6 +63,7 @@ export function detailLines({ details = {} }: DetailedChange): string[] {
     ...(secret === undefined ? [] : [labelled('secret', secretWords(secret))]),
     ...(traffic === undefined ? [] : [labelled('traffic', trafficWords(traffic))]),
     ...(replay === undefined ? [] : replayLines(replay)),
+    ...(details.runSecrets ?? []).map(runSecretLine),
   ];
 }
 
@@ -128,6 +130,18 @@ function markWords({ name, version, fingerprint }: SecretMark): string {
   return version === 0
     ? `${name} (no value is set)`
     : `${name} (version ${version}${fingerprint === undefined ? '' : `, fingerprint ${fingerprint}`})`;
+}
+
+/** `outside  FORGE_TOKEN: Authorization at api.github.com (GET, POST; /repos/*)` */
+function runSecretLine({ name, host, header, methods, paths, expose }: RunSecret): string {
+  if (host !== undefined) {
+    const requests = `${(methods ?? ['GET', 'HEAD']).join(', ')}; ${(paths ?? ['every path']).join(', ')}`;
+    return labelled('outside', `${name}: ${header} at ${host} (${requests})`);
+  }
+  if (expose !== undefined) return labelled('inside', `${name}: a variable of the sandbox (expose: env)`);
+  return MODEL_KEY_VARIABLES.includes(name)
+    ? labelled('outside', `${name}: the key of a model; inside for a harness that takes no such key`)
+    : labelled('inside', `${name}: a variable of the sandbox, because neither host nor expose is said`);
 }
 
 function replayLines(replay: Replay): string[] {

@@ -13,6 +13,8 @@ export interface DeclaredRepository {
   branch?: string;
   /** Name of a managed secret. */
   credentialSecret?: string;
+  /** Runs may push to it. */
+  push?: boolean;
   /** Folder of the workspace. */
   folder: string;
 }
@@ -58,6 +60,7 @@ export function declaredRepositories(listed: unknown, forge: string | undefined)
       owner: name.owner,
       ...(said.branch === undefined ? {} : { branch: said.branch }),
       ...(said.credentialSecret === undefined ? {} : { credentialSecret: said.credentialSecret }),
+      ...(said.push === true ? { push: true } : {}),
     });
   }
   return placed(wanted);
@@ -69,6 +72,7 @@ interface Said {
   url?: string;
   branch?: string;
   credentialSecret?: string;
+  push?: boolean;
 }
 
 function textual(text: string): Said {

@@ -1,6 +1,6 @@
 /**
  * The tiny MCP server over HTTP on loopback: streamable at `/mcp`, server-sent events at `/sse`; both want the header
- * `authorization: Bearer letmein`.
+ * `authorization: Bearer letmein`, or another token.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -15,12 +15,12 @@ export interface McpHttpServer {
 }
 
 /** Starts it on a port of its own. */
-export async function startMcpHttpServer(): Promise<McpHttpServer> {
+export async function startMcpHttpServer(token = 'letmein'): Promise<McpHttpServer> {
   const streamable = new Map<string, StreamableHTTPServerTransport>();
   const events = new Map<string, SSEServerTransport>();
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.headers.authorization !== 'Bearer letmein') return void response.writeHead(401).end('no');
+    if (request.headers.authorization !== `Bearer ${token}`) return void response.writeHead(401).end('no');
     const url = new URL(request.url ?? '', 'http://localhost');
     if (url.pathname === '/mcp') return onStreamable(request, response);
     if (url.pathname === '/sse') return onEvents(response);

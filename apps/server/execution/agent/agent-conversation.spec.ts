@@ -31,6 +31,7 @@ const PROFILE: LaunchProfile = {
   skillFolders: [],
   endpoints: [],
   endpointVariables: [],
+  models: [],
   install: '',
 };
 const shortened = (text: string, lengthMax: number): string =>

@@ -2,13 +2,14 @@
  * What agents are told of MCP servers: where their programs are, which secrets they get, and what is refused; and which
  * values are kept out of logs.
  */
-import { literalSecretsOf, mcpServersOf } from './agent-mcp-servers.ts';
+import { literalSecretsOf, mcpServersOf, type McpSecrets } from './agent-mcp-servers.ts';
 
 const SECRETS = { TOKEN: 'value-of-the-token', OTHER: '${TOKEN}' };
+const INSIDE: McpSecrets = { values: SECRETS, placed: SECRETS, hosts: new Map() };
 
 describe('servers', () => {
   it('get the secrets that they name, once, in variables and headers alone', async () => {
-    const servers = await mcpServersOf(
+    const { servers } = await mcpServersOf(
       {
         mcp_servers: {
           local: {
@@ -19,7 +20,7 @@ describe('servers', () => {
           remote: { url: 'https://mcp.example/${TOKEN}', headers: { Authorization: 'Bearer ${TOKEN}' } },
         },
       },
-      SECRETS,
+      INSIDE,
     );
     expect(servers).toEqual([
       {
@@ -47,7 +48,7 @@ describe('servers', () => {
       ['headers.Key', '"remote"', 'toString'],
     ],
   ])('that name what the run has not are refused with all names: %j', async (servers, names) => {
-    const refusal = await mcpServersOf({ mcp_servers: servers }, SECRETS).then(
+    const refusal = await mcpServersOf({ mcp_servers: servers }, INSIDE).then(
       () => 'taken',
       (error: unknown) => String(error),
     );
@@ -61,10 +62,74 @@ describe('servers', () => {
     ['./mine/tool', /^\.\/mine\/tool$/],
     ['mine/sh', /^mine\/sh$/],
   ])('begin with %s as %s', async (command, expected) => {
-    expect((await mcpServersOf({ mcp_servers: { one: { command } } }, {}))[0]).toMatchObject({
+    expect((await mcpServersOf({ mcp_servers: { one: { command } } }, INSIDE)).servers[0]).toMatchObject({
       command: expect.stringMatching(expected),
     });
   });
+});
+
+describe('servers over HTTP beside a broker', () => {
+  const OUTSIDE: McpSecrets = {
+    values: SECRETS,
+    placed: { TOKEN: 'placeholder-of-the-token', OTHER: 'other' },
+    hosts: new Map([['TOKEN', ['mcp.example', 'other.example:8443']]]),
+    newPlaceholder: () => 'new-placeholder',
+  };
+
+  it('are at the broker with a placeholder in each secret header, and their secrets are its own', async () => {
+    const { servers, routes } = await mcpServersOf(
+      {
+        mcp_servers: {
+          plain: { url: 'https://plain.example/mcp', headers: { 'X-Team': 'red' } },
+          named: { url: 'https://mcp.example/a?b=c', headers: { Authorization: 'Bearer ${TOKEN}', 'X-Team': 'red' } },
+          literal: { url: 'https://any.example/', headers: { 'X-Api-Key': 'a-literal-credential' } },
+          local: { command: '/opt/tool', env: { KEY: '${TOKEN}' } },
+        },
+      },
+      OUTSIDE,
+    );
+    expect(servers).toEqual([
+      { type: 'http', name: 'plain', url: 'https://plain.example/mcp', headers: [{ name: 'X-Team', value: 'red' }] },
+      {
+        type: 'http',
+        name: 'named',
+        url: 'http://127.0.0.1:61128/mcp/1',
+        headers: [
+          { name: 'Authorization', value: 'new-placeholder' },
+          { name: 'X-Team', value: 'red' },
+        ],
+      },
+      {
+        type: 'http',
+        name: 'literal',
+        url: 'http://127.0.0.1:61128/mcp/2',
+        headers: [{ name: 'X-Api-Key', value: 'new-placeholder' }],
+      },
+      { name: 'local', command: '/opt/tool', args: [], env: [{ name: 'KEY', value: 'placeholder-of-the-token' }] },
+    ]);
+    expect(routes).toEqual([
+      {
+        id: '1',
+        url: 'https://mcp.example/a?b=c',
+        headers: [{ name: 'Authorization', placeholder: 'new-placeholder', value: 'Bearer value-of-the-token' }],
+        secrets: ['value-of-the-token', 'Bearer value-of-the-token'],
+      },
+      {
+        id: '2',
+        url: 'https://any.example/',
+        headers: [{ name: 'X-Api-Key', placeholder: 'new-placeholder', value: 'a-literal-credential' }],
+        secrets: ['a-literal-credential'],
+      },
+    ]);
+  });
+
+  it.each(['https://evil.example/', 'https://mcp.example:444/', 'https://other.example/'])(
+    'at %s get no secret that is declared for other hosts',
+    async (url) => {
+      const wanted = { mcp_servers: { one: { url, headers: { A: '${TOKEN}' } } } };
+      await expect(mcpServersOf(wanted, OUTSIDE)).rejects.toThrow(/TOKEN goes to mcp.example, other.example:8443 only/);
+    },
+  );
 });
 
 describe('literal values', () => {

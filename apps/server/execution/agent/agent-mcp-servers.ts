@@ -2,7 +2,7 @@
  * MCP servers of a run: the map of its configuration as the protocol's list, its secrets put in where they are named;
  * which of them its agent can be given, and which it could not start. contract §3.4 (AmbientAgentConfig), §10.
  */
-import type { AmbientAgentConfig } from '#agents';
+import { BROKER_ORIGIN, type AmbientAgentConfig } from '#agents';
 import { isInjectableValue } from '#isolation';
 import type { McpCapabilities, McpServer } from '@agentclientprotocol/sdk';
 import { findTools, STANDARD_PATH } from '../../process/program.ts';
@@ -23,23 +23,118 @@ interface ServerSaid {
  */
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
+/** A server over HTTP whose secret headers are added outside of the sandbox. contract §10.6 (MCP servers). */
+export interface McpRoute {
+  /** Its path at the broker, behind `/mcp/`. */
+  id: string;
+  url: string;
+  /** What the agent sends, and what it is replaced by. */
+  headers: readonly { name: string; placeholder: string; value: string }[];
+  /** Values that the run must not see. */
+  secrets: readonly string[];
+}
+
+export interface McpServers {
+  servers: McpServer[];
+  routes: McpRoute[];
+}
+
+/** What the secrets of a run are to its servers. */
+export interface McpSecrets {
+  values: Readonly<Record<string, string>>;
+  /** As variables of the run: values, or placeholders of those that are outside. */
+  placed: Readonly<Record<string, string>>;
+  /** Hosts to which each of those goes that are outside, by name. */
+  hosts: ReadonlyMap<string, readonly string[]>;
+  /** Undefined: there is no broker, and headers are inside. */
+  newPlaceholder?: () => string;
+}
+
 /** The servers with the secrets that they name. Throws SetupError for one that the run has not. */
 export async function mcpServersOf(
   { mcp_servers: servers = {} }: AmbientAgentConfig,
-  secrets: Readonly<Record<string, string>>,
-): Promise<McpServer[]> {
-  return Promise.all(
-    Object.entries(servers).map(async ([name, server]): Promise<McpServer> => {
-      const { command, args = [], env = {}, url = '', headers = {} } = server as ServerSaid;
-      const pairs = (member: string, map: Record<string, string>): { name: string; value: string }[] =>
-        Object.entries(map).map(([key, value]) => ({
-          name: key,
-          value: filledIn(value, secrets, `${member}.${key} of the MCP server ${JSON.stringify(name)}`),
-        }));
-      if (command === undefined) return { type: 'http', name, url, headers: pairs('headers', headers) };
-      return { name, command: await programOf(command), args, env: pairs('env', env) };
-    }),
+  secrets: McpSecrets,
+): Promise<McpServers> {
+  const routes: McpRoute[] = [];
+  const list = Object.entries(servers).map(async ([name, server], index): Promise<McpServer> => {
+    const { command, args = [], env = {}, url = '', headers = {} } = server as ServerSaid;
+    if (command !== undefined) {
+      const values = pairsOf(name, 'env', env, secrets.placed);
+      return { name, command: await programOf(command), args, env: values };
+    }
+    const filled = pairsOf(name, 'headers', headers, valuesFor(name, url, headers, secrets));
+    const route = routeTo(String(index), { url, headers }, filled, secrets);
+    if (route === undefined) return { type: 'http', name, url, headers: filled };
+    routes.push(route);
+    const shown = filled.map((pair) => ({
+      name: pair.name,
+      value: route.headers.find((header) => header.name === pair.name)?.placeholder ?? pair.value,
+    }));
+    return { type: 'http', name, url: `${BROKER_ORIGIN}/mcp/${route.id}`, headers: shown };
+  });
+  return { servers: await Promise.all(list), routes };
+}
+
+type Pair = { name: string; value: string };
+
+function pairsOf(
+  name: string,
+  member: string,
+  map: Readonly<Record<string, string>>,
+  values: Readonly<Record<string, string>>,
+): Pair[] {
+  return Object.entries(map).map(([key, value]) => ({
+    name: key,
+    value: filledIn(value, values, `${member}.${key} of the MCP server ${JSON.stringify(name)}`),
+  }));
+}
+
+/** Values of secrets for the headers of one server: one that goes to hosts goes to no other. Throws SetupError. */
+function valuesFor(
+  name: string,
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  { values, placed, hosts, newPlaceholder }: McpSecrets,
+): Readonly<Record<string, string>> {
+  if (newPlaceholder === undefined) return placed;
+  for (const secret of Object.values(headers).flatMap(namesIn)) {
+    const allowed = hosts.get(secret);
+    if (allowed !== undefined && !allowed.includes(hostOf(url)))
+      throw new SetupError(
+        `the MCP server ${JSON.stringify(name)} is at ${hostOf(url)}, and the secret ${secret} goes to ` +
+          `${allowed.join(', ')} only; declare it for that host, too`,
+      );
+  }
+  return values;
+}
+
+function namesIn(value: string): string[] {
+  return value.split(REFERENCE).filter((_, position) => position % 2 === 1);
+}
+
+/** As declarations of secrets have it: without the port of https. */
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : '';
+}
+
+/** Undefined: nothing of it is secret, or there is no broker. */
+function routeTo(
+  id: string,
+  { url, headers }: { url: string; headers: Readonly<Record<string, string>> },
+  filled: readonly Pair[],
+  { newPlaceholder, values }: McpSecrets,
+): McpRoute | undefined {
+  const secret = filled.filter(
+    ({ name, value }) => namesIn(headers[name] ?? '').length > 0 || literalsIn('headers', name, value).length > 0,
   );
+  if (newPlaceholder === undefined || secret.length === 0 || !URL.canParse(url)) return undefined;
+  const named = secret.flatMap(({ name }) => namesIn(headers[name] ?? '').flatMap((one) => values[one] ?? []));
+  return {
+    id,
+    url,
+    headers: secret.map(({ name, value }) => ({ name, value, placeholder: newPlaceholder() })),
+    secrets: [...new Set([...named, ...secret.flatMap(({ value }) => [value, value.replace(/^\S+\s+/, '')])])],
+  };
 }
 
 /**
@@ -58,13 +153,7 @@ export function literalSecretsOf({ mcp_servers: servers = {} }: AmbientAgentConf
 
 function entriesOf(name: string, member: string, map: Record<string, string>): string[] {
   return Object.entries(map).flatMap(([key, value]) => {
-    const literals = value
-      .split(REFERENCE)
-      .filter((_, position) => position % 2 === 0)
-      .flatMap((text) => (member === 'headers' ? [text, text.replace(/^\S+\s+/, '')] : [text]));
-    const long = literals.filter(
-      (text) => text.length >= LITERAL_LENGTH_MIN && (CREDENTIAL_NAME.test(key) || isRandomText(text)),
-    );
+    const long = literalsIn(member, key, value);
     if (!long.every(isInjectableValue))
       throw new SetupError(
         `${member}.${key} of the MCP server ${JSON.stringify(name)} cannot be given to this run: only text of ` +
@@ -72,6 +161,14 @@ function entriesOf(name: string, member: string, map: Record<string, string>): s
       );
     return long;
   });
+}
+
+function literalsIn(member: string, key: string, value: string): string[] {
+  return value
+    .split(REFERENCE)
+    .filter((_, position) => position % 2 === 0)
+    .flatMap((text) => (member === 'headers' ? [text, text.replace(/^\S+\s+/, '')] : [text]))
+    .filter((text) => text.length >= LITERAL_LENGTH_MIN && (CREDENTIAL_NAME.test(key) || isRandomText(text)));
 }
 
 const CREDENTIAL_NAME = /token|secret|passw|key|auth|credential|cookie|session|signature|bearer/i;

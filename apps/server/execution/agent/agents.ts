@@ -46,6 +46,7 @@ export function profileOf(
     skillFolders: ['.agents/skills'],
     endpoints: [],
     endpointVariables: [],
+    models: [],
     install: 'it comes with the service',
   };
 }

@@ -10,6 +10,7 @@ import {
   LAUNCH_PROFILES,
   profilesWith,
   type LaunchProfile,
+  type ModelBinding,
   type ModelVia,
   type OwnProfile,
 } from '#agents';
@@ -147,11 +148,29 @@ async function secretsOf(entry: Entry, folder: string, fault: Fault): Promise<Re
 const HARMLESS = '-'.repeat(8);
 
 function toProfile(
-  { envFiles = {}, modelVia, env = {}, ...entry }: Entry,
+  { envFiles = {}, modelVia, env = {}, models, modelEndpoints, ...entry }: Entry,
   secretEnv: Record<string, string>,
 ): OwnProfile {
   const plain = Object.fromEntries(Object.entries(env).filter(([name]) => !(name in secretEnv) && !(name in envFiles)));
-  return { ...entry, env: plain, secretEnv, modelVia: modelVia === undefined ? undefined : toModelVia(modelVia) };
+  return {
+    ...entry,
+    env: plain,
+    secretEnv,
+    modelVia: modelVia === undefined ? undefined : toModelVia(modelVia),
+    modelPatterns: models,
+    models: modelEndpoints?.map(toBinding),
+  };
+}
+
+/** Which models it has is the operator's to say, in `models`. */
+function toBinding({
+  id,
+  apis,
+  keys,
+  addressVariable,
+  address,
+}: NonNullable<Entry['modelEndpoints']>[number]): ModelBinding {
+  return { id, apis, keys, address: { variable: addressVariable }, at: address, usual: ['*'], small: [] };
 }
 
 function toModelVia(said: NonNullable<Entry['modelVia']>): ModelVia {

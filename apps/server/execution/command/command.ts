@@ -2,9 +2,11 @@
  * Runs the operator's command for one execution: prompt in, events out, an end only when nothing is left running.
  * contract §3, §10.
  */
+import { BROKER_ORIGIN } from '#agents';
 import type { EgressRules } from '#isolation';
 import type { CommandEnd } from '#runs';
 import { spawn } from 'node:child_process';
+import type { BrokerOptions } from '../egress/broker.ts';
 import type { AgentPipes, ExecutionOutput } from '../executor.ts';
 import type { RunCgroup } from '../sandbox/run-cgroups.ts';
 import {
@@ -49,6 +51,8 @@ export interface CommandSpec {
   sandbox: Sandbox;
   /** `none` unless said; with rules, none but an egress proxy that enforces them. */
   network?: NetworkPolicy | EgressRules;
+  /** What stands between the run and what it has no credentials of. */
+  broker?: BrokerOptions;
   /** Further files and folders of the machine that runs may read. */
   readOnly?: readonly string[];
   /** Files and folders of the service for this command alone, as `Confinement` has them. */
@@ -133,12 +137,22 @@ export async function startCommand(spec: CommandSpec): Promise<RunningCommand> {
     const cgroup = await groupOf(spec);
     const bounded = await limited(inside.argv, spec);
     const argv = cgroup?.enter(bounded) ?? bounded;
-    const env = { ...spec.env, ...network.env };
-    return await started({ ...inside, argv }, { ...spec, env }, { relay, network, cgroup });
+    return await started({ ...inside, argv }, withNetwork(spec, network), { relay, network, cgroup });
   } catch (error) {
     await network.close();
     throw error;
   }
+}
+
+/** The variables of the network beside the run's own, and these with the broker where it is. */
+function withNetwork(spec: CommandSpec, { env, brokerOrigin }: CommandNetwork): CommandSpec {
+  const placed = (variables: Readonly<Record<string, string>> = {}): Record<string, string> =>
+    brokerOrigin === undefined
+      ? variables
+      : Object.fromEntries(
+          Object.entries(variables).map(([name, value]) => [name, value.replaceAll(BROKER_ORIGIN, brokerOrigin)]),
+        );
+  return { ...spec, env: { ...placed(spec.env), ...env }, harnessEnv: placed(spec.harnessEnv) };
 }
 
 function groupOf({ sandbox, workspace, usage, limits = DEFAULT_LIMITS }: CommandSpec): Promise<RunCgroup> | undefined {

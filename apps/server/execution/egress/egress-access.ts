@@ -2,10 +2,15 @@
  * A run's way to its proxy: what its command line, environment and view must have for ordinary programs to find it.
  * contract §10.
  */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { rootCertificates } from 'node:tls';
 import { fileURLToPath } from 'node:url';
+import { BROKER_ORIGIN } from '#agents';
 import { formatTarget, type HostPattern } from '#isolation';
 import { type EgressProxyDeps, openEgressProxy, type OpenEgressProxy } from './egress-proxy.ts';
-import type { Workspace } from '../workspace/workspaces.ts';
+import { createRunAuthority, type RunAuthority } from './run-authority.ts';
+import { writeInput, type Workspace } from '../workspace/workspaces.ts';
 
 const FORWARDER = fileURLToPath(new URL('./egress-forwarder.mjs', import.meta.url));
 
@@ -14,7 +19,7 @@ const PLACE = '/run/millwright';
 /**
  * Port of the proxy inside: the network there is the run's own, and this is not what a server of its own would take.
  */
-const PROXY_PORT = 61_128;
+const PROXY_PORT = Number(new URL(BROKER_ORIGIN).port);
 /** Below it only root may listen. */
 const PORT_MIN = 1_024;
 /** Memory for the forwarder's buffers, in MiB; it is one more process for each run. */
@@ -32,7 +37,7 @@ export interface EgressAccess {
   egress: OpenEgressProxy;
 }
 
-export interface EgressAccessDeps extends Pick<EgressProxyDeps, 'rules' | 'onEvent' | 'resolve' | 'own'> {
+export interface EgressAccessDeps extends Pick<EgressProxyDeps, 'rules' | 'onEvent' | 'broker' | 'resolve' | 'own'> {
   workspace: Workspace;
   /** The program that runs the forwarder: this node. */
   node: string;
@@ -46,24 +51,77 @@ export async function openEgressAccess(
   argv: readonly [string, ...string[]],
   deps: EgressAccessDeps,
 ): Promise<EgressAccess> {
-  const { workspace, rules, node } = deps;
-  const egress = await openEgressProxy({
-    ...deps,
-    folder: workspace.folder,
-    epoch: workspace.epoch,
-    owner: workspace.owner,
-  });
+  const { workspace, rules, node, broker } = deps;
+  const { folder, epoch, owner } = workspace;
+  const hosts = broker?.hosts.map(({ host }) => host) ?? [];
+  const authority = hosts.length === 0 ? undefined : await createRunAuthority(hosts, Date.now());
+  const certificates = authority && (await writeCertificates(authority, workspace));
+  const egress = await openEgressProxy({ ...deps, folder, epoch, owner, authority });
   const mirrored = mirroredTargets(rules.named);
   return {
     argv: ['/bin/sh', '-c', startScript(mirrored), node, ...argv],
-    env: proxyVariables(rules.named, mirrored),
+    env: { ...proxyVariables(rules.named, mirrored), ...(certificates && TRUST_VARIABLES) },
     shown: [
+      ...(certificates ?? []),
       { from: egress.socket, at: `${PLACE}/egress` },
       { from: FORWARDER, at: `${PLACE}/forwarder.mjs` },
     ],
     words: [node],
     egress,
   };
+}
+
+const AUTHORITY = `${PLACE}/authority.pem`;
+const BUNDLE = `${PLACE}/certificates.pem`;
+
+/** Where programs look for what they trust: in addition to the usual, or in its place. */
+const TRUST_VARIABLES = {
+  NODE_EXTRA_CA_CERTS: AUTHORITY,
+  ...Object.fromEntries(
+    [
+      'SSL_CERT_FILE',
+      'GIT_SSL_CAINFO',
+      'REQUESTS_CA_BUNDLE',
+      'CURL_CA_BUNDLE',
+      'PIP_CERT',
+      'CARGO_HTTP_CAINFO',
+      'AWS_CA_BUNDLE',
+    ].map((name) => [name, BUNDLE]),
+  ),
+  DENO_CERT: AUTHORITY,
+};
+
+/** Where distributions keep the certificates that their programs trust. */
+const SYSTEM_BUNDLES = [
+  '/etc/ssl/certs/ca-certificates.crt',
+  '/etc/pki/tls/certs/ca-bundle.crt',
+  '/etc/ssl/ca-bundle.pem',
+  '/etc/ssl/cert.pem',
+];
+
+/** The certificate of the authority, alone and behind those that everybody trusts; files of the service's. */
+async function writeCertificates(
+  { certificate }: RunAuthority,
+  { folder, epoch }: Workspace,
+): Promise<{ from: string; at: string }[]> {
+  const files = [
+    { from: join(folder, `authority-${epoch}.pem`), at: AUTHORITY, text: certificate },
+    {
+      from: join(folder, `certificates-${epoch}.pem`),
+      at: BUNDLE,
+      text: `${await usualCertificates()}\n${certificate}`,
+    },
+  ];
+  for (const { from, text } of files) await writeInput(from, Buffer.from(text), 0o444);
+  return files.map(({ from, at }) => ({ from, at }));
+}
+
+async function usualCertificates(): Promise<string> {
+  for (const path of SYSTEM_BUNDLES) {
+    const text = await readFile(path, 'utf8').catch(() => '');
+    if (text.includes('BEGIN CERTIFICATE')) return text;
+  }
+  return rootCertificates.join('\n');
 }
 
 /** Starts the forwarder next to the command, waits until it listens or has failed, and becomes the command. */

@@ -3,23 +3,18 @@
  * contract §10.
  */
 import { chmod, chown, type FileHandle, open, readdir, rm } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { Socket } from 'node:net';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import {
-  decideAddresses,
-  decideTarget,
-  type EgressRefusal,
-  type EgressRules,
-  formatTarget,
-  type HostBytes,
-  readTarget,
-} from '#isolation';
+import type { EgressRules, HostBytes } from '#isolation';
+import { Broker, brokerTarget, type BrokerOptions } from './broker.ts';
 import { EgressBytes } from './egress-bytes.ts';
+import { EgressGate } from './egress-gate.ts';
 import { EgressRateLimit } from './egress-rate-limit.ts';
-import { forwardRequest } from './egress-requests.ts';
-import { dial, machineAddresses, PacedResolver, type Resolve, resolverFor } from './egress-resolution.ts';
+import { forwardRequest, refuseEgress } from './egress-requests.ts';
+import type { Resolve } from './egress-resolution.ts';
+import type { RunAuthority } from './run-authority.ts';
 import type { Owner } from '../workspace/workspaces.ts';
 
 export interface EgressProxyDeps {
@@ -32,6 +27,15 @@ export interface EgressProxyDeps {
   owner?: Owner;
   /** Tells what was denied: host and port, never a path or a header; a bounded number of times. Must not throw. */
   onEvent: (text: string) => void;
+  /** What stands between the run and what it has no credentials of. */
+  broker?: BrokerOptions;
+  /** Stands for the hosts to which secrets of the run go. */
+  authority?: RunAuthority;
+  /**
+   * Where a run has the network of the machine: the broker alone, on a port of the machine's loopback, where everybody
+   * who lacks a placeholder of the run is refused.
+   */
+  isBrokerOnly?: boolean;
   resolve?: Resolve;
   /** Addresses of this machine. */
   own?: () => readonly string[];
@@ -47,15 +51,14 @@ export interface EgressUsage {
 }
 
 export interface OpenEgressProxy {
-  /** Absolute path of the socket. */
+  /** Absolute path of the socket; empty where it is a port. */
   socket: string;
+  /** Port on the machine's loopback, where it is one. */
+  port?: number;
   usage(): EgressUsage;
   /** Ends every connection and removes the socket. May be repeated. */
   close(): Promise<void>;
 }
-
-/** A connection that the run may have, or the answer it gets instead. */
-export type Reached = { ok: true; socket: Socket } | { ok: false; status: number; reason: string };
 
 /** Connections of one run at once, each two descriptors of the service: more than a package manager opens. */
 const CONNECTIONS_MAX = 128;
@@ -68,17 +71,11 @@ const HEADERS_MS_MAX = 10_000;
 /** Different denials that become events; a scan is clear after these. */
 const REPORTED_MAX = 50;
 
-const WORDS: Readonly<Record<EgressRefusal, string>> = {
-  'not-allowed': 'the network policy of this run does not name it',
-  'private-address': 'it is in a private network and the operator has not named it',
-  'internal-address': 'it is this machine, its metadata or no public address, and the operator has not named it',
-  'unknown-host': 'the name has no address',
-};
-
 /** Opens the proxy of one execution. */
 export async function openEgressProxy(deps: EgressProxyDeps): Promise<OpenEgressProxy> {
   const over = new AbortController();
   const proxy = new EgressProxy(deps, over.signal);
+  if (deps.isBrokerOnly === true) return onLoopback(proxy, over);
   const socket = join(deps.folder, `egress-${deps.epoch}`);
   await removeStale(deps);
   // Through a descriptor: the path of a socket may have 107 bytes only, and a data folder may lie deep.
@@ -99,27 +96,39 @@ export async function openEgressProxy(deps: EgressProxyDeps): Promise<OpenEgress
   return { socket, usage: () => proxy.usage(), close: () => (closing ??= close(folder)) };
 }
 
+async function onLoopback(proxy: EgressProxy, over: AbortController): Promise<OpenEgressProxy> {
+  await listening(proxy.server, { port: 0, host: '127.0.0.1' });
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    over.abort();
+    await proxy.close();
+  };
+  const { port } = proxy.server.address() as AddressInfo;
+  return { socket: '', port, usage: () => proxy.usage(), close: () => (closing ??= close()) };
+}
+
 /** What a killed service left; a later execution's socket is not ours. */
 async function removeStale({ folder, epoch }: EgressProxyDeps): Promise<void> {
   const stale = (await readdir(folder)).filter((name) => Number(/^egress-(\d+)$/.exec(name)?.[1]) <= epoch);
   await Promise.all(stale.map((name) => rm(join(folder, name), { force: true })));
 }
 
-function listening(server: Server, path: string): Promise<void> {
+function listening(server: Server, place: string | { port: number; host: string }): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(path, () => {
+    server.once('listening', () => {
       server.off('error', reject);
       resolve();
     });
+    server.listen(place);
   });
 }
 
 class EgressProxy {
   readonly server: Server;
   private readonly deps: EgressProxyDeps;
-  private readonly resolver: PacedResolver;
-  private readonly over: AbortSignal;
+  private readonly gate: EgressGate;
+  private readonly broker: Broker | undefined;
   private readonly clients = new Set<Socket>();
   private readonly outside = new Set<Socket>();
   private readonly reported = new Set<string>();
@@ -129,8 +138,8 @@ class EgressProxy {
 
   constructor(deps: EgressProxyDeps, over: AbortSignal) {
     this.deps = deps;
-    this.over = over;
-    this.resolver = new PacedResolver(deps.resolve ?? resolverFor(deps.rules), over);
+    this.gate = this.gateOf(deps.rules, over);
+    this.broker = deps.broker && this.brokerOf(deps.broker, over);
     this.server = createServer({
       headersTimeout: HEADERS_MS_MAX,
       requestTimeout: 0,
@@ -153,12 +162,44 @@ class EgressProxy {
     );
     this.server.on(
       'request',
-      (request, response) =>
-        void forwardRequest(request, response, {
-          reach: (target, gone) => this.reach(target, gone),
-          throttle: () => this.rateLimit.throttle(),
-        }).catch(() => response.destroy()),
+      (request, response) => void this.answer(request, response).catch(() => response.destroy()),
     );
+  }
+
+  private gateOf(rules: EgressRules, over: AbortSignal): EgressGate {
+    const { resolve, own } = this.deps;
+    return new EgressGate({
+      rules,
+      rateLimit: this.rateLimit,
+      over,
+      resolve,
+      own,
+      onDenied: (shown, why) => this.denied(shown, why),
+      track: (shown, socket) => this.track(shown, socket),
+    });
+  }
+
+  private brokerOf(options: BrokerOptions, over: AbortSignal): Broker {
+    const gate = this.gateOf(options.rules, over);
+    return new Broker({
+      ...options,
+      authority: this.deps.authority,
+      reach: (target, gone) => gate.reach(target, gone),
+      reachAsRun: (target, gone) => this.gate.reach(target, gone),
+      throttle: () => this.rateLimit.throttle(),
+      pace: (bytes) => this.rateLimit.pace(bytes),
+      onRefused: (what, why) => this.report(what, why),
+    });
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const target = this.broker && brokerTarget(request.url ?? '');
+    if (this.broker !== undefined && target !== undefined) return this.broker.answer(request, response, target);
+    if (this.deps.isBrokerOnly === true) return refuseEgress(response, 404, 'there is nothing at this path');
+    return forwardRequest(request, response, {
+      reach: (reached, gone) => this.gate.reach(reached, gone),
+      throttle: () => this.rateLimit.throttle(),
+    });
   }
 
   usage(): EgressUsage {
@@ -174,13 +215,16 @@ class EgressProxy {
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
     for (const socket of [...this.clients, ...this.outside]) socket.destroy();
-    await closed;
+    await Promise.all([closed, this.broker?.close()]);
   }
 
   private async tunnel(target: string, client: Socket, head: Buffer): Promise<void> {
     const gone = new AbortController();
     client.setTimeout(0).on('close', () => gone.abort());
-    const reached = await this.reach(target, gone.signal);
+    if (this.deps.isBrokerOnly === true) return client.destroySoon();
+    const injected = this.broker?.hosts?.find(target);
+    if (injected !== undefined) return this.broker?.hosts?.take(client, head, injected);
+    const reached = await this.gate.reach(target, gone.signal);
     if (client.destroyed && reached.ok) return void reached.socket.destroy();
     client.write(
       reached.ok
@@ -192,33 +236,9 @@ class EgressProxy {
     this.join(client, reached.socket);
   }
 
-  /** Judges the name, then every address of it, and connects to these and no others. */
-  private async reach(text: string, gone: AbortSignal): Promise<Reached> {
-    const target = readTarget(text);
-    if (target === undefined) return { ok: false, status: 400, reason: 'this is no host:port' };
-    await this.rateLimit.admit(gone);
-    const { host, port } = target;
-    const shown = formatTarget(host, port);
-    const byName = decideTarget(this.deps.rules, host, port);
-    if (!byName.ok) return this.denied(shown, byName.reason);
-    const found = host.kind === 'address' ? [host.address] : await this.resolver.addressesOf(host.name);
-    if (found === undefined)
-      return { ok: false, status: 503, reason: `the name of ${shown} could not be resolved in time` };
-    const byAddress = decideAddresses(this.deps.rules, host, port, found, (this.deps.own ?? machineAddresses)());
-    if (!byAddress.ok)
-      return byAddress.reason === 'unknown-host'
-        ? { ok: false, status: 502, reason: `${shown}: ${WORDS[byAddress.reason]}` }
-        : this.denied(shown, byAddress.reason);
-    const socket = await dial(byAddress.addresses, port, AbortSignal.any([gone, this.over]));
-    return socket === undefined
-      ? { ok: false, status: 502, reason: `${shown} does not answer` }
-      : { ok: true, socket: this.track(shown, socket) };
-  }
-
-  private denied(shown: string, reason: EgressRefusal): Reached {
+  private denied(shown: string, why: string): void {
     this.ended.denied += 1;
-    this.report('egress denied', `${shown}: ${WORDS[reason]}`);
-    return { ok: false, status: 403, reason: `egress denied: ${shown}: ${WORDS[reason]}` };
+    this.report('egress denied', `${shown}: ${why}`);
   }
 
   /** Says a thing once, and not too many things. */

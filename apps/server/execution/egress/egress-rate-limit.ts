@@ -38,6 +38,11 @@ export class EgressRateLimit {
     });
   }
 
+  /** Resolves when so many bytes may be passed on. */
+  pace(bytes: number): Promise<void> {
+    return new Promise((resolve) => this.spend(bytes, resolve));
+  }
+
   private spend(bytes: number, pass: () => void): void {
     this.bytesLeft -= bytes;
     this.window ??= setTimeout(() => this.open(), WINDOW_MS).unref();

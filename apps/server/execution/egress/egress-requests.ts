@@ -4,7 +4,7 @@
  */
 import { type IncomingMessage, request as startRequest, type ServerResponse } from 'node:http';
 import { pipeline, type Transform } from 'node:stream';
-import type { Reached } from './egress-proxy.ts';
+import type { Reached } from './egress-gate.ts';
 
 /** Headers of one connection, not of the message; `expect` has been answered here. */
 const OF_THE_CONNECTION = new Set([
@@ -77,7 +77,7 @@ function absoluteUrl(text: string): URL | undefined {
 }
 
 /** Names and values, in order, without those of the connection, those it names itself, and some more. */
-function withoutOwn(raw: readonly string[], more: readonly string[]): string[] {
+export function withoutOwn(raw: readonly string[], more: readonly string[]): string[] {
   const pairs = raw.flatMap((name, index) => (index % 2 === 0 ? [[name, raw[index + 1] ?? ''] as const] : []));
   const named = pairs
     .filter(([name]) => name.toLowerCase() === 'connection')

@@ -58,7 +58,7 @@ describe('a set-up', () => {
       const environment: RunEnvironment = {
         uid: 'e',
         name: 'build',
-        secretNames: [],
+        secrets: [],
         secretValues: [],
         hosts: [],
         repositories: [

@@ -3,7 +3,7 @@
  * contract §3, §10.
  */
 import { fileURLToPath } from 'node:url';
-import { BUILT_IN_HARNESS } from '#agents';
+import { BUILT_IN_HARNESS, countedCall } from '#agents';
 import type { CommandEnd } from '#runs';
 import type { Config } from '../../config/config.ts';
 import type { Log } from '../../process/log.ts';
@@ -142,11 +142,22 @@ export class LocalExecution {
 
   private commonSpec(workspace: Workspace, onText?: (text: string) => void): CommonSpec {
     const { config, sandbox, request } = this.deps;
-    const { network, secrets, secretValues } = request.spec;
+    const { network, secrets, secretValues, broker } = request.spec;
     return {
       workspace,
       sandbox,
       network,
+      broker: broker && {
+        rules: broker.rules,
+        hosts: broker.hosts,
+        mcp: broker.mcp,
+        ca: broker.ca,
+        models: {
+          routes: broker.routes,
+          onUsage: (used, { prices }) => request.onModelCall(countedCall(used, prices)),
+          refusal: () => request.modelRefusal(),
+        },
+      },
       secretValues,
       env: secrets,
       usage: { diskBytesMax: config.runDiskBytesMax, memoryBytesMax: config.runMemoryBytesMax },

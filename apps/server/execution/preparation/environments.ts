@@ -2,6 +2,7 @@
  * Environments that factories declare: which repositories and commands make one, resolved for a run. contract §8.1
  * (environments), §10.
  */
+import type { RunSecret } from '#definitions';
 import type { HostPattern } from '#isolation';
 import { declaredRepositories } from '#runs';
 import type { ResourceStore } from '../../store/definitions/resource-files.ts';
@@ -15,8 +16,8 @@ export interface RunEnvironment {
   name: string;
   /** Recorded for placements in containers. */
   image?: string;
-  /** Secrets that its runs get as variables. */
-  secretNames: readonly string[];
+  /** Secrets of its runs. */
+  secrets: readonly RunSecret[];
   /** Credentials of its repositories: never to be stored of a run in any form. */
   secretValues: readonly string[];
   /** Hosts of its repositories. */
@@ -29,6 +30,8 @@ export interface RunRepository {
   /** Without credentials. */
   url: string;
   branch?: string;
+  /** The run may push to it. */
+  push?: boolean;
   /** Folder of the workspace that it is cloned into. */
   folder: string;
   /** How the service reads it; the run does not. */
@@ -67,7 +70,7 @@ export class Environments {
       uid,
       name: definition.name,
       image: definition.dockerImage,
-      secretNames: (definition.secrets ?? []).map(({ name }) => name),
+      secrets: definition.secrets ?? [],
       secretValues: repositories.flatMap(({ access }) => access.credential?.value ?? []),
       hosts: repositories.map(({ access }) => access.host),
       repositories,
@@ -81,11 +84,11 @@ export class Environments {
     const declared = declaredRepositories(listed, rights.forge);
     if (!declared.ok) throw new SetupError(declared.reason);
     return Promise.all(
-      declared.repositories.map(async ({ url, branch, folder, credentialSecret }) => {
+      declared.repositories.map(async ({ url, branch, push, folder, credentialSecret }) => {
         if (branch !== undefined && !isBranchName(branch))
           throw new SetupError(`${JSON.stringify(branch)} can be no branch of the repository ${JSON.stringify(url)}`);
         const access = await rights.accessTo(url, credentialSecret);
-        return { url: access.address.url, branch, folder, access };
+        return { url: access.address.url, branch, push, folder, access };
       }),
     );
   }

@@ -6,7 +6,6 @@ import {
   credentialProblem,
   HOW_TO_CONFIGURE_A_MODEL,
   modelChoice,
-  modelHostsOf,
   type AmbientAgentConfig,
   type LaunchProfile,
   type ServerAgent,
@@ -14,14 +13,13 @@ import {
 import {
   confinementProblem,
   describeReach,
-  hostPatternOfUrl,
+  hostInjectionsOf,
   hostsAllowedBy,
   injectableSumProblem,
-  isInjectableEnvName,
-  isInjectableValue,
+  mergedInjections,
   networkOf,
+  placedVariables,
   type EgressRules,
-  type HostPattern,
   type NetworkRequest,
   type Tier,
 } from '#isolation';
@@ -35,6 +33,21 @@ import { profileOf, type BuiltInAgent } from '../agent/agents.ts';
 import type { Environments, RunEnvironment } from './environments.ts';
 import { notInstalled, startable } from '../agent/profiles.ts';
 import { SetupError, type Executor, type Isolation } from '../executor.ts';
+import {
+  brokerOf,
+  builtInHosts,
+  hasOwnNetwork,
+  hostsBySecret,
+  modelsOf,
+  newPlaceholder,
+  overlap,
+  placementOf,
+  remotesOf,
+  requireRelease,
+  secretHostsOf,
+  type BrokeredRun,
+} from './run-broker.ts';
+import { secretsOf } from './run-secret-values.ts';
 import type { RunSkill, Skills } from './skills.ts';
 
 export interface ExecutionSpec {
@@ -55,6 +68,8 @@ export interface ExecutionSpec {
   environment?: RunEnvironment;
   skill?: RunSkill;
   network: 'host' | EgressRules;
+  /** What stands between it and what it has no credentials of. */
+  broker?: BrokeredRun;
   /** What it reaches and who said so, for its log. */
   reach: readonly string[];
   /** Exact bytes of the delivery that started it. */
@@ -122,24 +137,44 @@ export async function resolveExecution(
   if (problem !== undefined) throw new SetupError(problem);
   const profile = wanted && (await installed(wanted, config));
   const skill = await deps.skills.resolve(run, agentConfig.skill_spec, profile?.skillFolders, signal);
-  const secrets = await secretsOf(deps.secrets, run, environment, namesOf(agentConfig, environment));
-  const missing = profile && credentialProblem(profile, secrets);
+  const declared = [...(environment?.secrets ?? []), ...(agentConfig.secrets ?? [])];
+  const names = [...new Set(declared.map(({ name }) => name))];
+  const values = await secretsOf(deps.secrets, run, environment, names);
+  const missing = profile && credentialProblem(profile, values);
   if (missing !== undefined) throw new SetupError(missing);
   const secretValues = [
-    ...Object.values(secrets),
+    ...Object.values(values),
     ...(environment?.secretValues ?? []),
     ...literalSecretsOf(agentConfig),
     ...secretsOfService(profile, config),
   ];
   const tooMuch = injectableSumProblem(secretValues);
   if (tooMuch !== undefined) throw new SetupError(tooMuch);
+  const placement = placementOf(declared, sandbox, config);
+  await requireRelease(deps.secrets, run.factoryUid, placement);
+  const placed = placedVariables(placement, values, newPlaceholder);
+  const models = profile && modelsOf(profile, config, agentConfig, { values, placed, exposed: placement.exposed });
+  const secrets = { ...placed, ...overlap(models?.env, values) };
   const request: NetworkRequest = {
     operator: config.runNetwork,
     tier,
     automation: hostsAllowedBy(networkSaid(run)),
-    models: modelHosts(profile, config),
+    models: models?.direct ?? builtInHosts(config),
+    secretHosts: secretHostsOf(placement),
     repositories: environment?.hosts ?? [],
   };
+  const network = networkOf(request);
+  const isBrokered = network !== 'host' && hasOwnNetwork(sandbox.guarantees);
+  const mcp = await mcpServersOf(profile === undefined ? {} : agentConfig, {
+    values,
+    placed: secrets,
+    hosts: hostsBySecret(placement),
+    ...(isBrokered ? { newPlaceholder } : {}),
+  });
+  const injections = mergedInjections([
+    ...hostInjectionsOf(placement.outside, values),
+    ...remotesOf(environment, networkOf({ ...request, repositories: [] }), sandbox),
+  ]);
   return {
     config: agentConfig,
     profile,
@@ -148,11 +183,12 @@ export async function resolveExecution(
     secrets,
     environment,
     skill,
-    harnessEnv: ownOf(profile, config, agentConfig, secrets),
-    mcpServers: profile === undefined ? [] : await mcpServersOf(agentConfig, secrets),
+    harnessEnv: { ...ownOf(profile, config, agentConfig, secrets), ...models?.env },
+    mcpServers: mcp.servers,
     secretValues,
-    network: networkOf(request),
+    network,
     reach: describeReach(request),
+    broker: await brokerOf({ models, network, injections, mcp: mcp.routes }, config),
     payload: await payloadOf(deps.deliveries, run),
   };
 }
@@ -237,14 +273,6 @@ function workerOf(profile: LaunchProfile | undefined, config: Config): 'ours' | 
   return isDemo && !mayTakeSteps ? 'ours' : 'agent';
 }
 
-/** Where the model is: that of the agent, else the one that the operator configured. */
-function modelHosts(profile: LaunchProfile | undefined, config: Config): HostPattern[] {
-  if (profile !== undefined && profile.id !== BUILT_IN_HARNESS) return modelHostsOf(profile);
-  const model = modelChoice(config.agentEnvironment);
-  const pattern = model.kind === 'endpoint' ? hostPatternOfUrl(model.endpoint.baseUrl) : undefined;
-  return pattern === undefined ? [] : [pattern];
-}
-
 function networkSaid({ network }: ClaimedRun): { allow?: readonly string[] } | undefined {
   return network === undefined ? undefined : (JSON.parse(network) as { allow?: readonly string[] });
 }
@@ -252,43 +280,4 @@ function networkSaid({ network }: ClaimedRun): { allow?: readonly string[] } | u
 async function payloadOf(deliveries: DeliveryStore, { entryId }: ClaimedRun): Promise<Uint8Array | undefined> {
   const stored = entryId === undefined ? undefined : await deliveries.payload(entryId);
   return stored && decodePayload(stored);
-}
-
-/** The run's own secrets, and those of its environment. */
-function namesOf(agentConfig: AmbientAgentConfig, environment: RunEnvironment | undefined): string[] {
-  return [...new Set([...(environment?.secretNames ?? []), ...(agentConfig.secrets ?? []).map(({ name }) => name)])];
-}
-
-/**
- * Named secrets as environment variables of the agent's process; one that is not granted looks like one that does not
- * exist.
- */
-async function secretsOf(
-  reader: SecretReader,
-  { factoryUid, automationUid }: ClaimedRun,
-  environment: RunEnvironment | undefined,
-  names: readonly string[],
-): Promise<Record<string, string>> {
-  const values =
-    factoryUid === undefined
-      ? new Map<string, Uint8Array>()
-      : await reader.valuesForRun({ factoryUid, automationUid, environment }, names);
-  return Object.fromEntries(
-    names.map((name): [string, string] => {
-      const value = values.get(name);
-      if (value === undefined || !isInjectableEnvName(name))
-        throw new SetupError(
-          `the secret ${name} cannot be given to this run: it must exist, be granted for runs and be named ` +
-            'like an environment variable, and a file of the factory must name it for this run (its automation, its ' +
-            'environment or factory.yaml), unless it is granted to requests too (grants.runs)',
-        );
-      const text = Buffer.from(value).toString('utf8');
-      if (!isInjectableValue(text))
-        throw new SetupError(
-          `the secret ${name} cannot be given to this run: only values of 8 characters to 16 KiB can be kept ` +
-            'out of its log',
-        );
-      return [name, text];
-    }),
-  );
 }

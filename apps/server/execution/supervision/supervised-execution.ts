@@ -2,6 +2,7 @@
  * What a supervision asks of its executor for one execution, and what it does when it hears of it. contract §3, §10.
  */
 import type { Task } from '../../store/runs/run-tasks.ts';
+import type { CountedCall } from '#agents';
 import type { RunEnd } from '#runs';
 import type { AgentReports } from '../agent/agent-events.ts';
 import type { AgentSession } from '../agent/agent-session.ts';
@@ -68,6 +69,14 @@ export class SupervisedExecution implements ExecutionRequest {
 
   onOutput({ kind, text, at }: ExecutionOutput): void {
     this.deps.events.push({ kind, atMs: at, body: JSON.stringify({ text }) });
+  }
+
+  onModelCall(used: CountedCall): void {
+    this.deps.events.usage?.counted(used);
+  }
+
+  modelRefusal(): string | undefined {
+    return this.deps.events.usage?.refusal();
   }
 
   onProcess(started: StartedProcess): Promise<void> {

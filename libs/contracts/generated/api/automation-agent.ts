@@ -47,7 +47,7 @@ export interface AutomationAgent {
     [k: string]: unknown;
   };
   /**
-   * Managed secrets that the run receives as environment variables.
+   * Managed secrets of the run: added outside of its sandbox, or inside as environment variables.
    *
    * @maxItems 100
    */
@@ -56,6 +56,30 @@ export interface AutomationAgent {
      * Name of the managed secret; it becomes the variable’s name.
      */
     name: string;
+    /**
+     * Host whose https requests carry it; the run has a placeholder, and the value is added outside of its sandbox.
+     */
+    host?: string;
+    /**
+     * Header that carries it, with a scheme behind a colon where it is not Bearer.
+     */
+    header?: string;
+    /**
+     * Methods of the requests; GET and HEAD unless said.
+     *
+     * @maxItems 10
+     */
+    methods?: ('GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS')[];
+    /**
+     * Paths of the requests; every one unless said. * stands for anything but a slash, ** for anything.
+     *
+     * @maxItems 20
+     */
+    paths?: string[];
+    /**
+     * env: it is inside the sandbox, as a variable.
+     */
+    expose?: 'env';
     [k: string]: unknown;
   }[];
   /**

@@ -122,7 +122,7 @@ export interface AmbientAgentConfig {
    */
   worker_host?: string;
   /**
-   * Managed secrets that the run gets as environment variables; a level's list replaces those of the levels below it.
+   * Managed secrets of the run: added outside of its sandbox, or inside as environment variables; a level's list replaces those of the levels below it.
    *
    * @maxItems 100
    */
@@ -131,6 +131,30 @@ export interface AmbientAgentConfig {
      * Name of a managed secret that is granted for runs.
      */
     name: string;
+    /**
+     * Host whose https requests carry it; the run has a placeholder, and the value is added outside of its sandbox.
+     */
+    host?: string;
+    /**
+     * Header that carries it, with a scheme behind a colon where it is not Bearer.
+     */
+    header?: string;
+    /**
+     * Methods of the requests; GET and HEAD unless said.
+     *
+     * @maxItems 10
+     */
+    methods?: ('GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS')[];
+    /**
+     * Paths of the requests; every one unless said. * stands for anything but a slash, ** for anything.
+     *
+     * @maxItems 20
+     */
+    paths?: string[];
+    /**
+     * env: it is inside the sandbox, as a variable.
+     */
+    expose?: 'env';
     [k: string]: unknown;
   }[];
   [k: string]: unknown;

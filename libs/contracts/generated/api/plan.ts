@@ -263,6 +263,36 @@ export interface Change {
     [k: string]: unknown;
   };
   /**
+   * Of a plan: secrets of the runs of a factory's defaults, an environment or an automation that comes or changes, and where each of them is.
+   */
+  run_secrets?: {
+    /**
+     * Name of the managed secret.
+     */
+    name: string;
+    /**
+     * Host whose requests carry it: it is added outside of the sandbox.
+     */
+    host?: string;
+    /**
+     * Header that carries it.
+     */
+    header?: string;
+    /**
+     * Methods of these requests.
+     */
+    methods?: string[];
+    /**
+     * Paths of these requests.
+     */
+    paths?: string[];
+    /**
+     * env: it is inside the sandbox, as a variable.
+     */
+    expose?: string;
+    [k: string]: unknown;
+  }[];
+  /**
    * Of a plan: the newest accepted deliveries that are stored, 50 at most, asked again. Of an automation whose triggers or `enabled` change, or that comes or goes: those of all webhooks that it selects, on either side; whether it would start. Of a webhook that is enabled, disabled, made or deleted: its own; whether anything would start.
    */
   replay?: {

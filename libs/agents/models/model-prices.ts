@@ -1,0 +1,43 @@
+/**
+ * What a call of the operator's model costs, by the prices that the operator has set for the built-in agent. contract
+ * §10.3 (Model calls).
+ */
+import type { CountedCall } from '../usage.ts';
+import type { ModelUsage } from './model-usage.ts';
+
+/** Money per million tokens, which is millionths of it per token. */
+export interface ModelPrices {
+  input: number;
+  cachedInput: number;
+  output: number;
+  currency: string;
+}
+
+/** Undefined: none are set, or they are no prices, of which the agent tells. */
+export function modelPrices(variables: Readonly<Record<string, string | undefined>>): ModelPrices | undefined {
+  const amount = (name: string): number | undefined => {
+    const text = variables[`MILLWRIGHT_AGENT_PRICE_${name}`]?.trim() ?? '';
+    return /^\d{1,9}(\.\d{1,9})?$/.test(text) ? Number(text) : undefined;
+  };
+  const [input, output] = [amount('INPUT'), amount('OUTPUT')];
+  if (input === undefined || output === undefined) return undefined;
+  const currency = variables['MILLWRIGHT_AGENT_PRICE_CURRENCY']?.trim() ?? '';
+  return {
+    input,
+    output,
+    cachedInput: amount('CACHED_INPUT') ?? input,
+    currency: currency === '' ? 'USD' : currency,
+  };
+}
+
+/** A call as it counts for its run. */
+export function countedCall(
+  { inputTokens, cachedTokens, outputTokens }: ModelUsage,
+  prices?: ModelPrices,
+): CountedCall {
+  const tokens = inputTokens + outputTokens;
+  if (prices === undefined) return { tokens };
+  const fresh = Math.max(0, inputTokens - cachedTokens);
+  const micros = fresh * prices.input + cachedTokens * prices.cachedInput + outputTokens * prices.output;
+  return { tokens, micros, currency: prices.currency };
+}
