@@ -1,6 +1,6 @@
 /** The words of the sources: exports and files are named by the field's terms, and each name means one thing. */
 import { basename } from 'node:path';
-import { codeOf, exportedNames, sourcesOf, type ExportedName } from './support/structure/house.ts';
+import { codeOf, exportedNames, innerNames, sourcesOf, type ExportedName } from './support/structure/house.ts';
 
 /** Refusals whose reason is data, by file: a time to wait, positions in a text, the end of a process or of a pass. */
 const REASON_IS_DATA: readonly string[] = [
@@ -31,6 +31,9 @@ const BANNED_WORDS: readonly { word: string; prefix: boolean; instead: string }[
   { word: 'settling', prefix: false, instead: 'committing' },
   { word: 'walk', prefix: true, instead: 'visit, traverse, context' },
 ];
+
+/** Inner names that stay: turns of the agent protocol, and members that are stored under their name. */
+const INNER_TERMS: ReadonlySet<string> = new Set(['turns', 'turnsIn', 'turnsBefore', 'told', 'isTold']);
 
 /** Names that two places export on purpose, with the reason. */
 const SHARED_NAMES: Readonly<Record<string, string>> = {};
@@ -114,6 +117,20 @@ function errorClasses(files: readonly string[]): { name: string; file: string; i
   }
   return classes.filter(({ parent }) => errors.has(parent));
 }
+
+describe('members, and names that a file keeps for itself', () => {
+  it('have no banned words', () => {
+    const found = [...SERVICE, 'apps/agent', 'apps/cli', 'test/support']
+      .flatMap(innerNames)
+      // columns of tables and members of the wire are stored or sent
+      .filter(({ name, file }) => isOurs(file) && !name.includes('_') && !INNER_TERMS.has(name))
+      .flatMap(({ name, file }) => {
+        const text = bannedIn(name);
+        return text === undefined ? [] : [`${file}: ${text}`];
+      });
+    expect([...new Set(found)]).toEqual([]);
+  });
+});
 
 describe('refusals', () => {
   it('say their reason, or carry the problems of what was read, or can have one cause only', () => {

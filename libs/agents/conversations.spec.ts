@@ -5,7 +5,7 @@ const RUN: SpokenRun = {
   runId: 'run',
   prompt: 'first',
   createdAtMs: 1,
-  promptTaken: false,
+  promptClaimed: false,
   executions: [],
   followups: [],
 };
@@ -67,7 +67,11 @@ describe('the turns of a run', () => {
       why: 'a prompt that is done again was asked once',
     },
     {
-      run: { promptTaken: true, executions: [execution(7)], followups: [followup('later', 'handoff_execution', 'e7')] },
+      run: {
+        promptClaimed: true,
+        executions: [execution(7)],
+        followups: [followup('later', 'handoff_execution', 'e7')],
+      },
       turns: [['e7', 7, ['later']]],
       why: 'a prompt that was taken long ago is not asked again',
     },

@@ -6,7 +6,7 @@ export interface SpokenRun {
   prompt: string;
   createdAtMs: number;
   /** An execution has taken the prompt, which need not be among those that are known. */
-  promptTaken: boolean;
+  promptClaimed: boolean;
   /** In order of their epochs. */
   executions: readonly SpokenExecution[];
   /** In order of their arrival. */
@@ -67,7 +67,7 @@ export function conversationOf(run: SpokenRun): Turn[] {
       ),
     );
   const waiting = own.filter(({ executionId }) => executionId === undefined);
-  const isPromptOpen = first === undefined && !run.promptTaken;
+  const isPromptOpen = first === undefined && !run.promptClaimed;
   const open = [...(isPromptOpen ? opening : []), ...waiting.map(toAsked)];
   if (open.length === 0) return worked;
   const behind = (run.executions.at(-1)?.epoch ?? 0) + 1;

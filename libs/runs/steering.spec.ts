@@ -72,7 +72,7 @@ describe('a follow-up', () => {
     'in $state (taken $taken, concurrent $concurrent): $outcome, because $why',
     ({ state, taken, concurrent, outcome }) => {
       const decision = followupOutcome(state, {
-        promptTaken: taken,
+        promptClaimed: taken,
         agentConcurrent: concurrent,
         cancelRequested: false,
         factoryDeleted: false,
@@ -85,7 +85,7 @@ describe('a follow-up', () => {
 
   it('is refused while a cancel is under way, and welcome once the run is cancelled', () => {
     const situation = {
-      promptTaken: true,
+      promptClaimed: true,
       agentConcurrent: true,
       cancelRequested: true,
       factoryDeleted: false,
@@ -102,7 +102,7 @@ describe('a follow-up', () => {
 describe('a follow-up in every state', () => {
   it.each(RUN_STATES)('%s is refused without its factory, and when too much waits already', (state) => {
     const situation = {
-      promptTaken: true,
+      promptClaimed: true,
       agentConcurrent: false,
       cancelRequested: false,
       factoryDeleted: false,

@@ -17,7 +17,7 @@ export const TASK_BYTES_MAX = 8_388_608;
 
 export interface FollowupSituation {
   /** The execution has read the prompt: nothing can be joined to it any more. */
-  promptTaken: boolean;
+  promptClaimed: boolean;
   /** The agent takes a second prompt in mid-turn. */
   agentConcurrent: boolean;
   /** A cancel request is stored for the current execution. */
@@ -56,7 +56,7 @@ function liveOutcome(
   switch (state) {
     case 'QUEUED':
     case 'CLAIMED':
-      return situation.promptTaken ? 'queue_pending' : 'queued_prompt';
+      return situation.promptClaimed ? 'queue_pending' : 'queued_prompt';
     case 'PENDING':
       return 'queue_pending';
     case 'INPROGRESS':

@@ -53,7 +53,7 @@ await onEachBackend('questions of agents', (world) => {
     const decided = await stores.runs.followup(wanted, (run, facts) =>
       followupOutcome(run.state as RunState, {
         ...facts,
-        promptTaken: true,
+        promptClaimed: true,
         agentConcurrent: false,
         cancelRequested: false,
       }),

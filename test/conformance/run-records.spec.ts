@@ -42,7 +42,7 @@ await onEachBackend('what belongs to a run', (world) => {
     of.runs.followup({ followupId: newId(), runId, principalUid: 'user_admin', message, ...more }, (run, facts) =>
       followupOutcome(run.state as RunState, {
         ...facts,
-        promptTaken: run.prompt_taken_at !== null,
+        promptClaimed: run.prompt_taken_at !== null,
         agentConcurrent: false,
         cancelRequested: false,
       }),

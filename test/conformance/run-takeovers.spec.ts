@@ -32,7 +32,7 @@ await onEachBackend('executions that are over too early', (world) => {
       const state = run.state as RunState;
       return followupOutcome(state, {
         ...around,
-        promptTaken: run.prompt_taken_at !== null,
+        promptClaimed: run.prompt_taken_at !== null,
         agentConcurrent: false,
         cancelRequested: run.cancel_requested_at !== null && !isEnded(state),
       });

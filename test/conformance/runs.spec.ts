@@ -31,7 +31,7 @@ await onEachBackend('runs', (world) => {
         const state = run.state as RunState;
         return followupOutcome(state, {
           ...around,
-          promptTaken: run.prompt_taken_at !== null,
+          promptClaimed: run.prompt_taken_at !== null,
           agentConcurrent: false,
           cancelRequested: run.cancel_requested_at !== null && !isEnded(state),
         });

@@ -20,11 +20,11 @@ const EVENTS_SHOWN = 5;
  * itself; the message says
  * when), or no pass yet · 3 the files could not be read · 4 deletions or a rewritten history wait for an approval.
  */
-export function statusExitCode(standing: FactoryStatus): number {
-  const { ending, reason } = standing.condition;
-  if (isTrue(standing, 'Ready')) return EXIT.ok;
-  if (ending === 'failed' || isTrue(standing, 'FetchFailed')) return EXIT.internal;
-  return isTrue(standing, 'PruneHeld') || (ending === 'blocked' && reason === 'history-rewritten')
+export function statusExitCode(status: FactoryStatus): number {
+  const { ending, reason } = status.condition;
+  if (isTrue(status, 'Ready')) return EXIT.ok;
+  if (ending === 'failed' || isTrue(status, 'FetchFailed')) return EXIT.internal;
+  return isTrue(status, 'PruneHeld') || (ending === 'blocked' && reason === 'history-rewritten')
     ? EXIT.held
     : EXIT.problems;
 }
@@ -41,8 +41,8 @@ export function noteUnattended(output: Output, { conditions }: Pick<FactoryStatu
   if (found !== undefined) output.note(found.message);
 }
 
-/** Everything about a factory's standing. */
-export function printStatus(output: Output, factory: Factory, standing: FactoryStatus): void {
+/** Everything about a factory's status. */
+export function printStatus(output: Output, factory: Factory, status: FactoryStatus): void {
   const {
     suspended,
     condition,
@@ -50,10 +50,10 @@ export function printStatus(output: Output, factory: Factory, standing: FactoryS
     revision_attempted: attempted,
     inventory,
     definitions_managed: managed,
-  } = standing;
-  const pending = standing.generation_requested > standing.generation_handled;
+  } = status;
+  const pending = status.generation_requested > status.generation_handled;
   const wordsOf = (type: string): Cell | undefined => {
-    const found = standing.conditions.find((condition) => condition.type === type && condition.status === 'True');
+    const found = status.conditions.find((condition) => condition.type === type && condition.status === 'True');
     return found === undefined || found.message === condition.message
       ? undefined
       : { text: found.message, colour: 'yellow' };
@@ -72,18 +72,18 @@ export function printStatus(output: Output, factory: Factory, standing: FactoryS
     ['checked', `${toSeconds(condition.checked_at)}${pending ? ' (a pass is under way)' : ''}`],
     ['serving', managed ? (applied ?? 'nothing yet') : undefined],
     ['attempted', managed && attempted !== applied ? (attempted ?? undefined) : undefined],
-    ['seen', managed && standing.revision_seen !== attempted ? (standing.revision_seen ?? undefined) : undefined],
+    ['seen', managed && status.revision_seen !== attempted ? (status.revision_seen ?? undefined) : undefined],
     ['history', wordsOf('HistoryRewritten')],
     ['secrets', wordsOf('SecretsDegraded')],
     ['inventory', inventoryText(inventory)],
   ]);
-  const sync = currentSync(standing);
+  const sync = currentSync(status);
   if (sync !== undefined && (sync.problems.length > 0 || sync.plan !== null)) {
     output.line('');
     printFindings(output, factory, sync);
   }
   printInventory(output, inventory);
-  printEvents(output, standing);
+  printEvents(output, status);
 }
 
 function printInventory(output: Output, inventory: FactoryStatus['inventory']): void {
@@ -102,17 +102,12 @@ function printInventory(output: Output, inventory: FactoryStatus['inventory']): 
 }
 
 /** What one pass brought; `formerId` is the pass before it, so that an old pass is not shown as news. */
-export function printPass(
-  output: Output,
-  factory: Factory,
-  standing: FactoryStatus,
-  formerId: string | undefined,
-): void {
-  const { condition, suspended, revision_applied: applied, definitions_managed: managed } = standing;
+export function printPass(output: Output, factory: Factory, status: FactoryStatus, formerId: string | undefined): void {
+  const { condition, suspended, revision_applied: applied, definitions_managed: managed } = status;
   if (!managed) return output.line(`${factory.slug}: ${BY_API}`);
-  const sync = currentSync(standing);
+  const sync = currentSync(status);
   if (sync !== undefined) printFindings(output, factory, sync);
-  const news = standing.last_sync !== null && standing.last_sync.id !== formerId ? standing.last_sync : undefined;
+  const news = status.last_sync !== null && status.last_sync.id !== formerId ? status.last_sync : undefined;
   if (news !== undefined && news.changes.length > 0) output.text(planText(news));
   const changed = news === undefined ? ' (no changes)' : '';
   const words =

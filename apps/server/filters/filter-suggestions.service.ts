@@ -54,12 +54,12 @@ export class FilterSuggestionService {
     const others = await Promise.all((named ?? []).map((entryId) => liveEntry(this.deliveries, uid, entryId, live)));
     refuseWithoutPayload([...withoutPayload(entries, '/entry_ids'), ...withoutPayload(others, '/not_entry_ids')]);
     return this.semaphore.acquire({ keyId: access.keyId, signal }, async () =>
-      this.made({ takes, leaves: named ?? (await this.besides(entries)) }, new BoundedWork(signal, this.bounds)),
+      this.made({ takes, leaves: named ?? (await this.otherEntries(entries)) }, new BoundedWork(signal, this.bounds)),
     );
   }
 
   /** The others among the newest of the same webhooks. */
-  private async besides(entries: readonly DeliveryRow[]): Promise<string[]> {
+  private async otherEntries(entries: readonly DeliveryRow[]): Promise<string[]> {
     const given = new Set(entries.map((entry) => entry.entry_id));
     const webhookUids = [...new Set(entries.map((entry) => entry.webhook_uid))].sort();
     const { newest } = replayLog(await this.deliveries.newestAccepted(webhookUids, REPLAY_DELIVERIES_MAX));

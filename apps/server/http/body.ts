@@ -193,18 +193,18 @@ export const BODIES_BYTES_OF_KEY_MAX = 64 * 1_048_576;
 const RETRY_AFTER_SECONDS = 1;
 
 export class BodyBudget {
-  private taken = 0;
-  private readonly takenByKey = new Map<string, number>();
+  private used = 0;
+  private readonly usedByKey = new Map<string, number>();
 
   /**
    * Room for a body of at most so many bytes; to be given back when the body has been read. Throws 429 or 503 while
    * there is none.
    */
   take(keyId: string, bytes: number): () => void {
-    const ofKey = this.takenByKey.get(keyId) ?? 0;
+    const ofKey = this.usedByKey.get(keyId) ?? 0;
     if (ofKey + bytes > BODIES_BYTES_OF_KEY_MAX)
       throw this.refusal(429, 'this API key sends too many large bodies at once');
-    if (this.taken + bytes > BODIES_BYTES_MAX) throw this.refusal(503, 'too many large bodies are being sent at once');
+    if (this.used + bytes > BODIES_BYTES_MAX) throw this.refusal(503, 'too many large bodies are being sent at once');
     this.put(keyId, bytes);
     let isHeld = true;
     return () => {
@@ -214,10 +214,10 @@ export class BodyBudget {
   }
 
   private put(keyId: string, bytes: number): void {
-    this.taken += bytes;
-    const ofKey = (this.takenByKey.get(keyId) ?? 0) + bytes;
-    if (ofKey > 0) this.takenByKey.set(keyId, ofKey);
-    else this.takenByKey.delete(keyId);
+    this.used += bytes;
+    const ofKey = (this.usedByKey.get(keyId) ?? 0) + bytes;
+    if (ofKey > 0) this.usedByKey.set(keyId, ofKey);
+    else this.usedByKey.delete(keyId);
   }
 
   private refusal(status: number, detail: string): RefusalError {

@@ -147,7 +147,7 @@ export class Idempotency {
     if (idempotency === undefined) return;
     clearInterval(this.renewals.get(idempotency));
     try {
-      const answer = toKept(reply, payload);
+      const answer = toStoredAnswer(reply, payload);
       if (answer === undefined) await this.store.release(idempotency.claim);
       else await this.store.complete(idempotency.claim, idempotency.toStored(answer));
     } catch (error) {
@@ -219,7 +219,7 @@ function splitAt(text: string, separator: string): [string, string] {
  * The answer as it is kept; undefined for one that is not: faults, what may pass by itself, streams, and what is too
  * large.
  */
-function toKept(reply: FastifyReply, payload: unknown): Extract<StoredAnswer, { body: string }> | undefined {
+function toStoredAnswer(reply: FastifyReply, payload: unknown): Extract<StoredAnswer, { body: string }> | undefined {
   const { statusCode: status } = reply;
   if (status >= 500 || PASSING_STATUSES.has(status)) return undefined;
   // The one place that sends problems says so of each that asking again cannot help; other conflicts are over in a

@@ -123,7 +123,7 @@ export class RunService {
       (run, facts) =>
         followupOutcome(run.state as RunState, {
           ...facts,
-          promptTaken: run.prompt_taken_at !== null,
+          promptClaimed: run.prompt_taken_at !== null,
           agentConcurrent: this.agents.takesPromptsInTurn(run.agent_config),
           cancelRequested: run.cancel_requested_at !== null && !isEnded(run.state as RunState),
         }),

@@ -124,6 +124,18 @@ export function exportedNames(place: string): ExportedName[] {
   );
 }
 
+/** What the files of a folder declare for themselves: members of classes and interfaces, and names that they keep. */
+export function innerNames(place: string): Omit<ExportedName, 'kind'>[] {
+  const member =
+    /^  (?:(?:private|protected|public|readonly|static|override|async|get|set) )*\*?#?([a-z][\w$]*)[?!]?(?:[:(<]| =)/gm;
+  const local = /^(?:async )?(?:function\*?|class|interface|type|const|let) ([A-Za-z_$][\w$]*)/gm;
+  return sourcesOf(place).flatMap((file) =>
+    [member, local].flatMap((declaration) =>
+      [...codeOf(file).matchAll(declaration)].map(([, name = '']) => ({ name, file })),
+    ),
+  );
+}
+
 /** How many source files each folder holds directly. */
 export function folderSizes(place: string): Map<string, number> {
   const sizes = new Map<string, number>();

@@ -18,7 +18,7 @@ const spoken: SpokenRun = {
   runId: 'r',
   prompt: 'Build it.',
   createdAtMs: 1,
-  promptTaken: true,
+  promptClaimed: true,
   executions: [
     { executionId: 'e1', epoch: 1, tookPrompt: true, startedAtMs: 2, finishedAtMs: 3 },
     { executionId: 'e2', epoch: 2, tookPrompt: false, startedAtMs: 4, finishedAtMs: 5 },

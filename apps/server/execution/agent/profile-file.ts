@@ -111,7 +111,7 @@ function checkEntry(entry: Entry, fault: Fault): void {
     fault('command: an agent that is not built in needs its program and arguments');
   if (!isBuiltIn && entry.modelVia === undefined)
     fault('modelVia: an agent that is not built in needs one: option, {flag: …} or {env: …}');
-  for (const name of [...Object.keys(entry.env ?? {}), ...Object.keys(entry.envFiles ?? {})].filter(isTaken))
+  for (const name of [...Object.keys(entry.env ?? {}), ...Object.keys(entry.envFiles ?? {})].filter(isReserved))
     fault(`${name}: this variable is set by the service for each run`);
   for (const name of Object.keys(entry.env ?? {}).filter((candidate) => candidate in (entry.envFiles ?? {})))
     fault(`${name}: stands in env and in envFiles; keep one`);
@@ -120,7 +120,7 @@ function checkEntry(entry: Entry, fault: Fault): void {
     fault(`endpoints[${index}]: must be a host name, *. and a name, or an address, with :port if needed`);
 }
 
-function isTaken(name: string): boolean {
+function isReserved(name: string): boolean {
   return OWN_VARIABLES.has(name.toUpperCase()) || OWN_PREFIXES.some((prefix) => name.toUpperCase().startsWith(prefix));
 }
 

@@ -138,7 +138,7 @@ function* scanRuns<T>(
      WHERE settled_at IS NOT NULL AND settled_at < ?
      AND (settled_at, run_id) ${place.fromSeq === undefined ? '>' : '>='} (?, ?) ORDER BY settled_at, run_id LIMIT ?`,
     cutoffMs,
-    place.settledAtMs,
+    place.endedAtMs,
     place.runId,
     RUNS_PER_SCAN,
   );
@@ -146,25 +146,25 @@ function* scanRuns<T>(
   if (rest !== undefined)
     return {
       targets,
-      place: formatCursor({ settledAtMs: rest.run.settled_at, runId: rest.run.run_id, fromSeq: rest.fromSeq }),
+      place: formatCursor({ endedAtMs: rest.run.settled_at, runId: rest.run.run_id, fromSeq: rest.fromSeq }),
       isOver: false,
     };
   const last = runs.at(-1);
   return {
     targets,
-    place: formatCursor(last === undefined ? place : { settledAtMs: last.settled_at, runId: last.run_id }),
+    place: formatCursor(last === undefined ? place : { endedAtMs: last.settled_at, runId: last.run_id }),
     isOver: runs.length < RUNS_PER_SCAN,
   };
 }
 
 /** Behind a run, or in it where an entry of its log is named. */
 interface RunCursor {
-  settledAtMs: number;
+  endedAtMs: number;
   runId: string;
   fromSeq?: number;
 }
 
-function formatCursor({ settledAtMs, runId, fromSeq }: RunCursor): string {
+function formatCursor({ endedAtMs: settledAtMs, runId, fromSeq }: RunCursor): string {
   return [settledAtMs, runId, ...(fromSeq === undefined ? [] : [fromSeq])].join(' ');
 }
 
@@ -175,8 +175,8 @@ function formatCursor({ settledAtMs, runId, fromSeq }: RunCursor): string {
 function parseCursor(text: string, cutoffMs: number): RunCursor {
   const [settledAt, runId = '', fromSeq] = text.split(' ');
   const settledAtMs = Number(settledAt);
-  if (settledAtMs > cutoffMs) return { settledAtMs: cutoffMs, runId: '' };
-  return { settledAtMs, runId, fromSeq: fromSeq === undefined ? undefined : Number(fromSeq) };
+  if (settledAtMs > cutoffMs) return { endedAtMs: cutoffMs, runId: '' };
+  return { endedAtMs: settledAtMs, runId, fromSeq: fromSeq === undefined ? undefined : Number(fromSeq) };
 }
 
 function* oldEvents(

@@ -120,7 +120,7 @@ export class RunHistoryStore {
         runId,
         prompt: run.prompt,
         createdAtMs: run.created_at,
-        promptTaken: run.prompt_taken_at !== null,
+        promptClaimed: run.prompt_taken_at !== null,
         executions: executions.map((found) => ({
           executionId: found.execution_id,
           epoch: found.epoch,
