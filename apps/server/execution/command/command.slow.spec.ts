@@ -13,7 +13,7 @@ import { type CommandSpec, type RunningCommand, startCommand } from './command.t
 import type { ExecutionOutput } from '../executor.ts';
 import { isAlive, killLeftover, processIdentity } from './process-tree.ts';
 import { detectSandbox } from '../sandbox/sandboxes-detection.ts';
-import { ownerOf, type Sandbox, type SandboxKind } from '../sandbox/sandboxes.ts';
+import { ownerOf, sendInput, type Sandbox, type SandboxKind } from '../sandbox/sandboxes.ts';
 import { prepareWorkspace } from '../workspace/workspaces.ts';
 
 const EXAMPLE = fileURLToPath(new URL('./example-agent.sh', import.meta.url));
@@ -406,16 +406,18 @@ for (const kind of ['bubblewrap', 'pid-namespace'] as const) {
           owner: ownerOf(sandbox, runId),
         });
         const inside = ['/bin/sh', '-c', `${DAEMON}; echo ready; sleep 60`] as const;
-        const { argv } = await sandbox.wrap(inside, {
+        const { argv, input } = await sandbox.wrap(inside, {
           workspace,
           network: 'none',
           hidden: [base],
           readOnly: [],
           words: [],
         });
-        const service = spawn('sh', ['-c', '"$@" 3>/dev/null & wait', 'service', ...argv], {
-          stdio: ['ignore', 'pipe', 'inherit'],
+        const service = spawn('sh', ['-c', '"$@" 3>/dev/null & exec 4<&-; wait', 'service', ...argv], {
+          stdio: ['ignore', 'pipe', 'inherit', 'ignore', 'pipe'],
         });
+        sendInput(service, input ?? new Uint8Array(0));
+        if (service.stdout === null) throw new Error('standard output is a pipe');
         await once(service.stdout, 'data');
         expect(await beats(workspace.workspace)).toBe(true);
         service.kill('SIGKILL');
