@@ -1,4 +1,4 @@
-"""The proxy that fails as it is told, as a process of a test; test/support/fault-proxy.mjs of the checkout says what it can do."""
+"""The proxy that fails as it is told, as a process of a test; test/support/network/fault-proxy.mjs of the checkout says what it can do."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def proxy_before(target: str) -> Iterator[FaultProxy]:
     node = shutil.which("node")
     if node is None:
         cannot("Node.js")
-    command = [node, str(CHECKOUT / "test/support/fault-proxy.mjs"), target]
+    command = [node, str(CHECKOUT / "test/support/network/fault-proxy.mjs"), target]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None and process.stdout is not None
         addresses = json.loads(process.stdout.readline())

@@ -858,6 +858,23 @@ class AmbientAgentConfigSecretsItem(ModelBase):
     name: str
     """Name of a managed secret that is granted for runs."""
 
+    host: Omittable[str] = None
+    """Host whose https requests carry it; the run has a placeholder, and the value is added outside of its sandbox."""
+
+    header: Omittable[str] = None
+    """Header that carries it, with a scheme behind a colon where it is not Bearer."""
+
+    methods: Optional[list[Union[Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"], str]]] = (
+        None
+    )
+    """Methods of the requests; GET and HEAD unless said."""
+
+    paths: Omittable[list[str]] = None
+    """Paths of the requests; every one unless said. * stands for anything but a slash, ** for anything."""
+
+    expose: Omittable[Union[Literal["env"], str]] = None
+    """env: it is inside the sandbox, as a variable."""
+
 
 class ApiKeyCreatePrincipal(ModelBase):
     """A new principal that the key belongs to. Without it and `principal_uid` the key belongs to whoever makes it."""
@@ -941,6 +958,23 @@ class AutomationAgentHarness(ModelBase):
 class AutomationAgentSecretsItem(ModelBase):
     name: str
     """Name of the managed secret; it becomes the variable’s name."""
+
+    host: Omittable[str] = None
+    """Host whose https requests carry it; the run has a placeholder, and the value is added outside of its sandbox."""
+
+    header: Omittable[str] = None
+    """Header that carries it, with a scheme behind a colon where it is not Bearer."""
+
+    methods: Optional[list[Union[Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"], str]]] = (
+        None
+    )
+    """Methods of the requests; GET and HEAD unless said."""
+
+    paths: Omittable[list[str]] = None
+    """Paths of the requests; every one unless said. * stands for anything but a slash, ** for anything."""
+
+    expose: Omittable[Union[Literal["env"], str]] = None
+    """env: it is inside the sandbox, as a variable."""
 
 
 class AutomationCreateConcurrency(ModelBase):
@@ -1125,6 +1159,26 @@ class ChangeTraffic(ModelBase):
 
     last_run_at: Optional[AwareDatetime]
     """When the newest of the runs was created; null without any."""
+
+
+class ChangeRunSecretsItem(ModelBase):
+    name: str
+    """Name of the managed secret."""
+
+    host: Omittable[str] = None
+    """Host whose requests carry it: it is added outside of the sandbox."""
+
+    header: Omittable[str] = None
+    """Header that carries it."""
+
+    methods: Omittable[list[str]] = None
+    """Methods of these requests."""
+
+    paths: Omittable[list[str]] = None
+    """Paths of these requests."""
+
+    expose: Omittable[str] = None
+    """env: it is inside the sandbox, as a variable."""
 
 
 class ChangeReplay(ModelBase):
@@ -1641,7 +1695,7 @@ class AmbientAgentConfig(ModelBase):
     """Machine that works on the run: what its service is called (MILLWRIGHT_WORKER_HOST). The run waits until that one has a place; without it any machine will do."""
 
     secrets: Omittable[list[AmbientAgentConfigSecretsItem]] = None
-    """Managed secrets that the run gets as environment variables; a level's list replaces those of the levels below it."""
+    """Managed secrets of the run: added outside of its sandbox, or inside as environment variables; a level's list replaces those of the levels below it."""
 
 
 class ApiKeyCreate(ModelBase):
@@ -1785,7 +1839,7 @@ class AutomationAgent(ModelBase):
     """The program that carries out the run."""
 
     secrets: Omittable[list[AutomationAgentSecretsItem]] = None
-    """Managed secrets that the run receives as environment variables."""
+    """Managed secrets of the run: added outside of its sandbox, or inside as environment variables."""
 
     idle_timeout_minutes: Omittable[int] = None
     """Minutes that an agent which has nothing to do keeps waiting for follow-ups."""
@@ -1955,6 +2009,9 @@ class Change(ModelBase):
 
     traffic: Omittable[ChangeTraffic] = None
     """Of a plan: use that was made of the object within the last days, counted by the times that IDs name. Of a webhook: its deliveries and the runs that they started. Of an automation: deliveries to the webhooks that it selects now or will, and its runs. Of an environment or skill: runs of the factory that named it; a skill that is named by its repository is not told. Of the factory: everything."""
+
+    run_secrets: Omittable[list[ChangeRunSecretsItem]] = None
+    """Of a plan: secrets of the runs of a factory's defaults, an environment or an automation that comes or changes, and where each of them is."""
 
     replay: Omittable[ChangeReplay] = None
     """Of a plan: the newest accepted deliveries that are stored, 50 at most, asked again. Of an automation whose triggers or `enabled` change, or that comes or goes: those of all webhooks that it selects, on either side; whether it would start. Of a webhook that is enabled, disabled, made or deleted: its own; whether anything would start."""

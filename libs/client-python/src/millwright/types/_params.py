@@ -581,6 +581,21 @@ class AmbientAgentConfigSecretsItemParam(TypedDict):
     name: str
     """Name of a managed secret that is granted for runs."""
 
+    host: NotRequired[str]
+    """Host whose https requests carry it; the run has a placeholder, and the value is added outside of its sandbox."""
+
+    header: NotRequired[str]
+    """Header that carries it, with a scheme behind a colon where it is not Bearer."""
+
+    methods: NotRequired[Sequence[Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]]]
+    """Methods of the requests; GET and HEAD unless said."""
+
+    paths: NotRequired[Sequence[str]]
+    """Paths of the requests; every one unless said. * stands for anything but a slash, ** for anything."""
+
+    expose: NotRequired[Literal["env"]]
+    """env: it is inside the sandbox, as a variable."""
+
 
 class ApiKeyCreatePrincipalParam(TypedDict):
     """A new principal that the key belongs to. Without it and `principal_uid` the key belongs to whoever makes it."""
@@ -611,6 +626,21 @@ class AutomationAgentHarnessParam(TypedDict):
 class AutomationAgentSecretsItemParam(TypedDict):
     name: str
     """Name of the managed secret; it becomes the variable’s name."""
+
+    host: NotRequired[str]
+    """Host whose https requests carry it; the run has a placeholder, and the value is added outside of its sandbox."""
+
+    header: NotRequired[str]
+    """Header that carries it, with a scheme behind a colon where it is not Bearer."""
+
+    methods: NotRequired[Sequence[Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]]]
+    """Methods of the requests; GET and HEAD unless said."""
+
+    paths: NotRequired[Sequence[str]]
+    """Paths of the requests; every one unless said. * stands for anything but a slash, ** for anything."""
+
+    expose: NotRequired[Literal["env"]]
+    """env: it is inside the sandbox, as a variable."""
 
 
 class AutomationCreateConcurrencyParam(TypedDict):
@@ -741,7 +771,7 @@ class AmbientAgentConfigParam(TypedDict):
     """Machine that works on the run: what its service is called (MILLWRIGHT_WORKER_HOST). The run waits until that one has a place; without it any machine will do."""
 
     secrets: NotRequired[Sequence[AmbientAgentConfigSecretsItemParam]]
-    """Managed secrets that the run gets as environment variables; a level's list replaces those of the levels below it."""
+    """Managed secrets of the run: added outside of its sandbox, or inside as environment variables; a level's list replaces those of the levels below it."""
 
 
 class ApiKeyCreateParam(TypedDict):
@@ -791,7 +821,7 @@ class AutomationAgentParam(TypedDict):
     """The program that carries out the run."""
 
     secrets: NotRequired[Sequence[AutomationAgentSecretsItemParam]]
-    """Managed secrets that the run receives as environment variables."""
+    """Managed secrets of the run: added outside of its sandbox, or inside as environment variables."""
 
     idle_timeout_minutes: NotRequired[int]
     """Minutes that an agent which has nothing to do keeps waiting for follow-ups."""
