@@ -9,7 +9,6 @@ import type { InjectionToken } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import { AppModule } from './app.module.ts';
 import { ConfigError, QUEUE_NEEDS_DIRECT_URL, type Config } from './config/config.ts';
 import { BUILT_IN_AGENT, type BuiltInAgent } from './execution/agent/agents.ts';
@@ -28,7 +27,7 @@ import {
   ProcessIdentity,
   TrustedFactories,
 } from './process/injection-tokens.ts';
-import { KeyFileError, readKeyFiles } from './process/key-files.ts';
+import { keyLocations, KeyFileError, readKeyFiles, type KeyLocation } from './process/key-files.ts';
 import { Log } from './process/log.ts';
 import { Metrics } from './process/metrics.ts';
 import { ProcessModule } from './process/process.module.ts';
@@ -149,20 +148,14 @@ interface Keys {
 }
 
 /** With a database of its own the process makes the keys that it does not find. */
-function readKeys({ dataDir, databaseUrl, masterKeyFile, uidKeyFile }: Config): Keys {
-  const embedded = databaseUrl === undefined;
-  const [masterKey, uidKey] = readKeyFiles([
-    {
-      path: masterKeyFile ?? join(dataDir, 'master-key'),
-      create: masterKeyFile === undefined && embedded,
-      variable: 'MILLWRIGHT_MASTER_KEY_FILE',
-    },
-    {
-      path: uidKeyFile ?? join(dataDir, 'uid-key'),
-      create: uidKeyFile === undefined && embedded,
-      variable: 'MILLWRIGHT_UID_KEY_FILE',
-    },
-  ]);
+function readKeys(config: Config): Keys {
+  const { master, uid } = keyLocations(config);
+  const options = ({ path, variable, isNamed }: KeyLocation) => ({
+    path,
+    variable,
+    create: !isNamed && config.databaseUrl === undefined,
+  });
+  const [masterKey, uidKey] = readKeyFiles([options(master), options(uid)]);
   return { masterKey, uidKey };
 }
 

@@ -1,9 +1,8 @@
 /** The two key files of an installation: where they lie, and whether they are those that a database was made with. */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { BackupFileName } from '#management';
 import type { Config } from '../config/config.ts';
-import { KeyFileError, readKeyFile } from '../process/key-files.ts';
+import { KeyFileError, keyLocations, readKeyFile } from '../process/key-files.ts';
 import { keyProof, sameProof } from '../secrets/vault.ts';
 import { BackupError } from '../store/backup/backup-errors.ts';
 
@@ -15,20 +14,11 @@ export interface InstallationKeyFile {
 }
 
 /** Where the service looks for its keys. */
-export function keyFilesOf({ dataDir, masterKeyFile, uidKeyFile }: Config): InstallationKeyFile[] {
+export function keyFilesOf(config: Config): InstallationKeyFile[] {
+  const { master, uid } = keyLocations(config);
   return [
-    {
-      name: 'keys/master-key',
-      purpose: 'master',
-      path: masterKeyFile ?? join(dataDir, 'master-key'),
-      variable: 'MILLWRIGHT_MASTER_KEY_FILE',
-    },
-    {
-      name: 'keys/uid-key',
-      purpose: 'uid',
-      path: uidKeyFile ?? join(dataDir, 'uid-key'),
-      variable: 'MILLWRIGHT_UID_KEY_FILE',
-    },
+    { name: 'keys/master-key', purpose: 'master', path: master.path, variable: master.variable },
+    { name: 'keys/uid-key', purpose: 'uid', path: uid.path, variable: uid.variable },
   ];
 }
 

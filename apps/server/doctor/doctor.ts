@@ -58,7 +58,7 @@ export async function examine({
   const { config, faults } = configOf(environment);
   const found = detectSandbox({ path: config.searchPath });
   found.catch(() => undefined); // whoever waits for it hears of it
-  const patient = {
+  const target = {
     config,
     sandbox: found,
     faulty: new Set(faults.map(({ variable }) => variable)),
@@ -66,7 +66,7 @@ export async function examine({
     nowMs,
   };
   const asked = Object.entries(CHECKS).map(async ([check, look]) =>
-    (await seen(look, patient)).map((remark) => ({ ...remark, check })),
+    (await seen(look, target)).map((remark) => ({ ...remark, check })),
   );
   return [
     ...configuration(faults).map((remark) => ({ ...remark, check: 'configuration' })),
@@ -74,9 +74,9 @@ export async function examine({
   ];
 }
 
-async function seen(look: Check, patient: DoctorTarget): Promise<Remark[]> {
+async function seen(look: Check, target: DoctorTarget): Promise<Remark[]> {
   try {
-    return await look(patient);
+    return await look(target);
   } catch (error) {
     // Only the code: a message may repeat what was looked at.
     const { code, name = 'unknown' } = error as { code?: string; name?: string };

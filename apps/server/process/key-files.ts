@@ -1,6 +1,6 @@
 /** The two keys that live beside the data folder, never in the database: master key and UID key. */
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 
 const KEY_BYTES = 32;
@@ -15,6 +15,38 @@ export class KeyFileError extends Error {}
 export interface KeyFileOptions {
   create: boolean;
   variable: string;
+}
+
+/** Where the service looks for one of its two keys. */
+export interface KeyLocation {
+  path: string;
+  variable: string;
+  /** The operator named it: nobody makes it. */
+  isNamed: boolean;
+}
+
+/** What the operator says of the two keys. */
+export interface KeySettings {
+  dataDir: string;
+  masterKeyFile?: string;
+  uidKeyFile?: string;
+}
+
+/** Where the two keys are: where the operator named them, else in the data folder. */
+export function keyLocations({
+  dataDir,
+  masterKeyFile,
+  uidKeyFile,
+}: KeySettings): Record<'master' | 'uid', KeyLocation> {
+  const location = (named: string | undefined, file: string, variable: string): KeyLocation => ({
+    path: named ?? join(dataDir, file),
+    variable,
+    isNamed: named !== undefined,
+  });
+  return {
+    master: location(masterKeyFile, 'master-key', 'MILLWRIGHT_MASTER_KEY_FILE'),
+    uid: location(uidKeyFile, 'uid-key', 'MILLWRIGHT_UID_KEY_FILE'),
+  };
 }
 
 /** Reads the files in this order. Throws KeyFileError that names every bad one at once. */

@@ -5,7 +5,7 @@
 
 export type LogMembers = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** From the least telling to the most urgent. */
+/** The least severe first. */
 export const LOG_LEVELS = ['info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -37,8 +37,8 @@ export class Log {
    * From now on faults are not written for whose error this is true: somebody tells of them in other words, and not at
    * every attempt.
    */
-  suppress(isToldElsewhere: (error: unknown) => boolean): void {
-    this.isReportedElsewhere = isToldElsewhere;
+  suppress(isReportedElsewhere: (error: unknown) => boolean): void {
+    this.isReportedElsewhere = isReportedElsewhere;
   }
 
   /** A bug or an outage: its kind and where it arose, with the stack of our own code, never a driver's detail. */
