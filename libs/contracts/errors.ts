@@ -31,10 +31,36 @@ export interface Wording {
   labelOf: (pointer: string) => string;
   /** What a JSON object is called, with its article. */
   mapping: string;
+  /** What an author does about a value that is not of the type that is expected (`array`, `string` …). */
+  wayOut?: (expected: unknown, value: unknown) => string;
+  /** The same about a key that is missing. */
+  toAdd?: string;
+  /** Whether a number that is out of bounds is repeated. */
+  repeatsNumbers?: true;
 }
 
 /** Of files. */
-export const DOCUMENT_WORDING: Wording = { labelOf, mapping: 'a mapping' };
+export const DOCUMENT_WORDING: Wording = {
+  labelOf,
+  mapping: 'a mapping',
+  wayOut: wayOutOfType,
+  toAdd: '; add it',
+  repeatsNumbers: true,
+};
+
+/** How a value of a file becomes one of the type that is expected; nothing where that depends on what is meant. */
+function wayOutOfType(expected: unknown, value: unknown): string {
+  if (expected === 'array') return value !== null && typeof value === 'object' ? LIST_WAY_OUT : '; wrap it in [ ]';
+  if (expected === 'object') return '; write its keys on lines below it, or between { and }';
+  if (expected === 'boolean') return '; write true or false, without quotes';
+  if (expected === 'integer' || expected === 'number')
+    return typeof value === 'number' ? '; round it' : '; write digits alone, without quotes or a unit';
+  if (expected !== 'string') return '';
+  if (value === null) return '; write its value behind the colon';
+  return typeof value === 'object' ? '; write one value, without brackets' : '; name it, or put it in quotes';
+}
+
+const LIST_WAY_OUT = '; begin each entry with a hyphen and a blank';
 
 type Describe = (error: ErrorObject, words: Wording) => SchemaError;
 
@@ -49,7 +75,8 @@ const DESCRIPTIONS: Readonly<Record<string, Describe>> = {
     kind: 'wrong-type',
     message:
       `${words.labelOf(error.instancePath)} must be ${typeNames(error.params['type'], words)}, ` +
-      `not ${typeNameOf(error.data, words)}`,
+      `not ${typeNameOf(error.data, words)}` +
+      (words.wayOut?.(error.params['type'], error.data) ?? ''),
   }),
   enum: (error, words) => enumError(error, words, (error.params['allowedValues'] as unknown[]).map(String)),
   const: (error, words) => enumError(error, words, [String(error.params['allowedValue'])]),
@@ -66,8 +93,8 @@ const DESCRIPTIONS: Readonly<Record<string, Describe>> = {
   minProperties: (error, words) =>
     wrongValue(error, words, `must have at least ${limitOf(error)} ${limitOf(error) === '1' ? 'member' : 'members'}`),
   maxProperties: (error, words) => wrongValue(error, words, `must have at most ${limitOf(error)} members`),
-  minimum: (error, words) => wrongValue(error, words, `must be ${limitOf(error)} or more`),
-  maximum: (error, words) => wrongValue(error, words, `must be ${limitOf(error)} or less`),
+  minimum: (error, words) => outOfBounds(error, words, `must be ${limitOf(error)} or more`),
+  maximum: (error, words) => outOfBounds(error, words, `must be ${limitOf(error)} or less`),
   exclusiveMinimum: (error, words) => wrongValue(error, words, `must be more than ${limitOf(error)}`),
   exclusiveMaximum: (error, words) => wrongValue(error, words, `must be less than ${limitOf(error)}`),
   uniqueItems: repeatedEntry,
@@ -126,7 +153,7 @@ function missingKey(error: ErrorObject, words: Wording, member: string): SchemaE
   return {
     pointer: `${error.instancePath}/${escapeSegment(member)}`,
     kind: 'missing-key',
-    message: `missing key ${quoted(member)}${where}`,
+    message: `missing key ${quoted(member)}${where}${words.toAdd ?? ''}`,
   };
 }
 
@@ -136,6 +163,11 @@ function wrongValue(error: ErrorObject, words: Wording, expectation: string): Sc
     kind: 'wrong-value',
     message: `${words.labelOf(error.instancePath)} ${expectation}`,
   };
+}
+
+function outOfBounds(error: ErrorObject, words: Wording, expectation: string): SchemaError {
+  const found = words.repeatsNumbers === true && typeof error.data === 'number' ? `${error.data} ` : '';
+  return wrongValue(error, words, found + expectation);
 }
 
 function repeatedEntry(error: ErrorObject, words: Wording): SchemaError {

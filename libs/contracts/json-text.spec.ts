@@ -1,7 +1,9 @@
 /** Where broken JSON breaks; that nothing else is called broken is compared with the engine's own parser. */
 import * as fc from 'fast-check';
 import { findJsonFault } from './json-text.ts';
-import { examples } from '../../test/support/tier.ts';
+import { examples, PROPERTY_SEED } from '../../test/support/tier.ts';
+
+fc.configureGlobal({ seed: PROPERTY_SEED });
 
 describe('a fault in JSON', () => {
   it.each<{ text: string; line: number; column: number; why: string }>([

@@ -75,6 +75,7 @@ export function openApiDocument(publicUrl: string): OpenApiDocument {
       title: 'Millwright',
       version: INTERFACE_VERSION,
       description: DESCRIPTION,
+      contact: { name: 'Who runs this service' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: `${publicUrl}/api/v1`, description: 'This service.' }],

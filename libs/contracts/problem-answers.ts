@@ -64,9 +64,9 @@ export function problemStatusesOf(operation: Operation): number[] {
   return [...new Set(statuses)].sort((left, right) => left - right);
 }
 
-/** contract §3.2 (Create): on every POST that a key makes. */
-export function takesIdempotencyKey({ method, role }: Operation): boolean {
-  return method === 'post' && role !== undefined;
+/** contract §3.2 (Create): on every POST that a key makes, also where it could come without one. */
+export function takesIdempotencyKey({ method, role, refusals = [] }: Operation): boolean {
+  return method === 'post' && (role !== undefined || refusals.includes(401));
 }
 
 function problem(name: string, description: string, headers: Readonly<Record<string, string>> = {}): ProblemAnswer {

@@ -1,5 +1,5 @@
 /** The JSON Schemas of definition files as others are given them: each complete in itself. contract §4, §8. */
-import { DEFINITION_SCHEMAS, SHARED_SCHEMAS } from './registry.ts';
+import { AUTOMATION_VALUES, DEFINITION_SCHEMAS, SHARED_SCHEMAS } from './registry.ts';
 
 /** Version of the definition files' format. */
 export const SCHEMA_VERSION = 'v1';
@@ -13,7 +13,7 @@ const SHARED_NAME = 'agent';
 export const SCHEMA_DOCUMENTS = {
   factory: bundled(DEFINITION_SCHEMAS.factory),
   webhook: bundled(DEFINITION_SCHEMAS.webhook),
-  automation: bundled(DEFINITION_SCHEMAS.automation),
+  automation: bundled(withValues(DEFINITION_SCHEMAS.automation)),
   environment: bundled(DEFINITION_SCHEMAS.environment),
   agent: AGENT,
 } as const satisfies Readonly<Record<string, object>>;
@@ -42,4 +42,19 @@ function bundled(schema: object): object {
   const twice = Object.keys(inlined).find((name) => Object.hasOwn(inside.$defs ?? {}, name));
   if (twice !== undefined) throw new Error(`two schemas define ${twice}`);
   return { ...inside, $defs: { ...inside.$defs, ...inlined } };
+}
+
+type Schema = { [key: string]: unknown };
+
+/**
+ * The schema of automations with what is checked of payload filters and cron expressions. A key keeps its own words: a
+ * description beside a reference says what it is for here.
+ */
+function withValues(schema: object): object {
+  const copy = structuredClone(schema) as Schema & { $defs: object };
+  for (const { name, path } of AUTOMATION_VALUES.places) {
+    const place = path.reduce<Schema>((parent, key) => parent[key] as Schema, copy);
+    place['$ref'] = `#/$defs/${name}`;
+  }
+  return { ...copy, $defs: { ...copy.$defs, ...AUTOMATION_VALUES.definitions } };
 }

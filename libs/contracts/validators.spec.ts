@@ -45,11 +45,16 @@ describe('compileSchema', () => {
   });
 
   it.each<[value: unknown, pointer: string, message: string, why: string]>([
-    [{}, '/title', 'missing key "title"', 'a missing member is named itself'],
-    [{ title: 1 }, '/title', 'title must be a string, not a whole number', 'type'],
+    [{}, '/title', 'missing key "title"; add it', 'a missing member is named itself'],
+    [{ title: 1 }, '/title', 'title must be a string, not a whole number; name it, or put it in quotes', 'type'],
     [{ title: 'abcdef' }, '/title', 'title must have at most 5 characters', 'length'],
     [{ title: 'x', state: 'DONE' }, '/state', 'state "DONE" is not one of QUEUED, FAILED', 'enum'],
-    [{ title: 'x', tags: ['a', 1] }, '/tags/1', 'tags[1] must be a string, not a whole number', 'inside a list'],
+    [
+      { title: 'x', tags: ['a', 1] },
+      '/tags/1',
+      'tags[1] must be a string, not a whole number; name it, or put it in quotes',
+      'list',
+    ],
     [
       { title: 'x', tags: ['a', 'b', 'a'] },
       '/tags/2',
@@ -59,9 +64,14 @@ describe('compileSchema', () => {
     [{ title: 'x', when: 'soon' }, '/when', 'when must be a valid date-time', 'format'],
     [{ title: 'x', 'a/b~c': 1 }, '/a~1b~0c', 'a/b~c must be a string or null, not a whole number', 'escaped pointers'],
     [{ title: 'x', inner: { n: 1, m: 2 } }, '/inner/m', 'unknown key "m" in inner', 'refused where the schema says so'],
-    [{ title: 'x', inner: {} }, '/inner/n', 'missing key "n" in inner', 'missing below'],
-    [{ title: 'x', inner: { n: 501 } }, '/inner/n', 'inner.n must be 500 or less', 'range'],
-    [[], '', 'the document must be a mapping, not a list', 'the root'],
+    [{ title: 'x', inner: {} }, '/inner/n', 'missing key "n" in inner; add it', 'missing below'],
+    [{ title: 'x', inner: { n: 501 } }, '/inner/n', 'inner.n 501 must be 500 or less', 'range'],
+    [
+      [],
+      '',
+      'the document must be a mapping, not a list; write its keys on lines below it, or between { and }',
+      'the root',
+    ],
   ])('refuses %j at %j: %s (%s)', (value, pointer, message) => {
     expect(check(value)).toEqual({ ok: false, errors: [expect.objectContaining({ pointer, message })] });
   });
@@ -76,7 +86,7 @@ describe('compileSchema', () => {
     expect(messagesOf('a')).toEqual([['/union', 'union must be * or a list']]);
     expect(messagesOf([1])).toEqual([
       ['/union', 'union must be * or a list'],
-      ['/union/0', 'union[0] must be a string, not a whole number'],
+      ['/union/0', 'union[0] must be a string, not a whole number; name it, or put it in quotes'],
     ]);
   });
 

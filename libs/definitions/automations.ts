@@ -5,14 +5,15 @@
 import type { AutomationFrontMatter } from '#contracts';
 import type { JsonValue } from '#filters';
 import { runSecretProblems, toAgentDefaults } from './agent-keys.ts';
-import { readCron } from './schedules/cron.ts';
+import { readSchedule } from './schedules/cron.ts';
 import { readDocument, type DocumentReading } from './yaml/document.ts';
 import type { FileReading } from './file-reading.ts';
 import { splitFrontMatter } from './yaml/front-matter.ts';
+import { withFix } from './fixes/fixes.ts';
 import { filterProblems } from './payload-filters.ts';
 import { hasErrors, problemAt } from './rules/problems.ts';
 import { FILE_START, type SourceText } from './yaml/source-text.ts';
-import { didYouMean } from './suggest.ts';
+import { groupProblem, providerWords } from './triggers/trigger-doubts.ts';
 import type {
   FilePositions,
   Problem,
@@ -27,7 +28,6 @@ import type { RuleId } from './rules/rules.ts';
 const NO_POSITIONS: FilePositions = { value: () => FILE_START, key: () => FILE_START, plainText: () => undefined };
 /** UIDs of webhooks: 130 bits in lower-case Crockford base32. contract §1.3 (Identifiers). */
 const WEBHOOK_UID = /^wh_[0-9a-hjkmnp-tv-z]{26}$/;
-const PROVIDERS = ['webhook', 'schedule'];
 
 /** Reads automations/<name>/automation.md. Problems of front matter and prompt are found together. */
 export function readAutomation(name: string, source: SourceText): FileReading<WrittenAutomation> {
@@ -47,10 +47,11 @@ export function automationOf(
 ): FileReading<WrittenAutomation> {
   if (prompt.text.trim() === '') problems.push(problemAt(path, prompt.place, 'empty-prompt', EMPTY_PROMPT));
   if (document === undefined) return { definition: undefined, problems, positions };
-  const reader: TriggerReader = { isMisshapen: hasErrors(problems), path, positions, problems };
+  const reader: TriggerReader = { isMisshapen: hasErrors(problems), path, positions, problems, told: new Set() };
   const triggers = document.triggers.map((trigger, index) => readTrigger(trigger, `/triggers/${index}`, reader));
   problems.push(...runSecretProblems(path, document.secrets, '/secrets', positions));
-  checkGroup(document.concurrency?.group, triggers, reader);
+  const group = groupProblem(document.concurrency?.group, triggers);
+  if (group !== undefined) report(reader, '/concurrency/group', group[0], group[1]);
   return { definition: toAutomation(name, path, document, triggers, prompt.text), problems, positions };
 }
 
@@ -62,6 +63,8 @@ interface TriggerReader {
   path: string;
   positions: FilePositions;
   problems: Problem[];
+  /** Providers that are told of: one warning for all of their triggers. */
+  told: Set<string>;
 }
 
 function toAutomation(
@@ -71,7 +74,7 @@ function toAutomation(
   triggers: WrittenTrigger[],
   prompt: string,
 ): WrittenAutomation {
-  const { description, concurrency, limits, network } = file;
+  const { description, concurrency, limits, network, trust } = file;
   return {
     name,
     path,
@@ -82,6 +85,7 @@ function toAutomation(
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(limits === undefined ? {} : { limits }),
     ...(network === undefined ? {} : { network: network }),
+    ...(trust === undefined ? {} : { trust }),
     triggers,
   };
 }
@@ -131,7 +135,7 @@ function readWebhookTrigger(
 function notAUid(text: string): string {
   const way = text.startsWith('wh_')
     ? "copy it from the plan or the webhook's page"
-    : 'name files under webhooks instead';
+    : 'UIDs of the hosted service are others here: name files under webhooks instead';
   return `webhook_ids holds ${JSON.stringify(text)}, which is not a webhook UID (wh_ and 26 characters); ${way}`;
 }
 
@@ -140,35 +144,20 @@ function readScheduleTrigger(
   pointer: string,
   reader: TriggerReader,
 ): ScheduleTrigger {
-  const reading = readCron(schedule.cron);
+  const reading = readSchedule(schedule.cron);
   if (!reading.ok)
     report(reader, `${pointer}/schedule/cron`, 'cron', `cron ${JSON.stringify(schedule.cron)} ${reading.reason}`);
   return { provider: 'schedule', ...(schedule.name === undefined ? {} : { name: schedule.name }), cron: schedule.cron };
 }
 
 function inactiveTrigger(provider: string, pointer: string, reader: TriggerReader): WrittenTrigger {
-  const message =
-    `provider ${JSON.stringify(provider)} is not served here: the trigger is kept and never ` +
-    `fires${didYouMean(provider, PROVIDERS)}`;
-  report(reader, `${pointer}/provider`, 'provider-inactive', message);
+  const [rule, message, meant] = providerWords(provider);
+  if (rule === 'provider-inactive' && reader.told.has(provider))
+    return { provider: 'inactive', declaredProvider: provider };
+  reader.told.add(provider);
+  const place = reader.positions.value(`${pointer}/provider`);
+  reader.problems.push(withFix(problemAt(reader.path, place, rule, message), meant));
   return { provider: 'inactive', declaredProvider: provider };
-}
-
-/** A group that begins with a slash points into the payload (RFC 6901). contract §8.3 (concurrency). */
-function checkGroup(group: string | undefined, triggers: readonly WrittenTrigger[], reader: TriggerReader): void {
-  if (group === undefined || !group.startsWith('/')) return;
-  const stray = /~(?![01])/.exec(group);
-  if (stray !== null) {
-    const message =
-      `concurrency.group ${JSON.stringify(group)} is no JSON pointer: the ~ at character ${stray.index + 1} is ` +
-      'followed by neither 0 nor 1; write ~0 for ~ and ~1 for / inside a name';
-    report(reader, '/concurrency/group', 'group-pointer', message);
-  } else if (!triggers.some(({ provider }) => provider === 'webhook')) {
-    const message =
-      `concurrency.group ${JSON.stringify(group)} points into the payload of deliveries, and no trigger here is ` +
-      'a webhook: the runs are in no group; leave group out to let all of them take turns';
-    report(reader, '/concurrency/group', 'group-without-payload', message);
-  }
 }
 
 function report(reader: TriggerReader, pointer: string, rule: RuleId, message: string): void {

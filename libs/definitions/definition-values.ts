@@ -10,7 +10,7 @@ import { DEFAULT_FACTORY } from './factories.ts';
 import type { FileReading } from './file-reading.ts';
 import { withoutBlankEnds } from './yaml/front-matter.ts';
 import { hasErrors, problemAt } from './rules/problems.ts';
-import { checkReferences } from './references/references.ts';
+import { checkValueReferences } from './references/references.ts';
 import type {
   AutomationDefinition,
   CheckedDefinitions,
@@ -79,7 +79,7 @@ function checkedWebhook(
   const pointers = new Pointers();
   const read = webhookOf(name, path, checkDocument('webhook', path, yamlOf(path, keys, pointers)));
   const webhooks = read.definition === undefined ? others : [...others, read.definition];
-  const checked = checkReferences(readingOf(path, read, { webhooks: [...webhooks] }), known);
+  const checked = checkValueReferences(readingOf(path, read, { webhooks: [...webhooks] }), known);
   return {
     definition: checked.definitions.webhooks.find((webhook) => webhook.path === path),
     problems: pointers.problemsOf(path, checked),
@@ -119,7 +119,7 @@ export function checkAutomationValue(
     })),
     skills: [...skillNames].map((skill) => ({ name: skill, path: `skills/${skill}/SKILL.md`, text: '', files: [] })),
   };
-  const checked = checkReferences(readingOf(path, read, neighbouring), { ...known, webhookSecrets: undefined });
+  const checked = checkValueReferences(readingOf(path, read, neighbouring), { ...known, webhookSecrets: undefined });
   return {
     definition: checked.definitions.automations.find((automation) => automation.path === path),
     problems: pointers.problemsOf(path, checked),

@@ -16,12 +16,13 @@ export function readFactory(source: SourceText): FileReading<FactoryDefinition> 
   problems.push(
     ...runSecretProblems(source.path, document.agentDefaults?.secrets, '/agentDefaults/secrets', positions),
   );
-  const { name, description, agentDefaults } = document;
+  const { name, description, agentDefaults, trust } = document;
   const definition: FactoryDefinition = {
     ...(name === undefined ? {} : { name }),
     ...(description === undefined ? {} : { description }),
     ...(agentDefaults === undefined ? {} : { agentDefaults: toAgentDefaults(agentDefaults) }),
     applyMode: document.applyMode ?? DEFAULT_FACTORY.applyMode,
+    ...(trust === undefined ? {} : { trust }),
   };
   return { definition, problems, positions };
 }

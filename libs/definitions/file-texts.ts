@@ -23,6 +23,7 @@ export function webhookKeys({
   secretName,
   deliveryIdHeader,
   replayProtection,
+  secretOverlapMinutes,
   enabled,
   description,
 }: WebhookDefinition): FileKeys {
@@ -34,6 +35,7 @@ export function webhookKeys({
     secretName,
     deliveryIdHeader,
     replayProtection,
+    secretOverlapMinutes,
   };
 }
 

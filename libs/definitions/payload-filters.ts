@@ -4,16 +4,18 @@
  */
 import { escapeSegment, labelOf } from '#contracts';
 import { compileFilter, type JsonValue } from '#filters';
+import { withFix } from './fixes/fixes.ts';
 import { problemAt } from './rules/problems.ts';
 import type { FilePositions, Problem } from './types.ts';
 
 /** Problems and warnings of the filter that stands at `pointer` of a file. */
 export function filterProblems(path: string, filter: JsonValue, pointer: string, positions: FilePositions): Problem[] {
   const compilation = compileFilter(filter);
-  const found = compilation.ok ? compilation.warnings : compilation.problems;
+  const found = compilation.ok ? compilation.warnings : [...compilation.warnings, ...compilation.problems];
   const problems = found.map((problem) => {
     const at = pointer + problem.pointer;
-    return problemAt(path, positions.value(at), problem.rule, `${labelOf(at)}: ${problem.message}`);
+    const place = problem.isOfKey === true ? positions.key(at) : positions.value(at);
+    return withFix(problemAt(path, place, problem.rule, `${labelOf(at)}: ${problem.message}`), problem.meant);
   });
   // A filter that is refused may be of any depth and size: its values are not worth a walk.
   return compilation.ok ? [...problems, ...ambiguousValues(path, filter, pointer, positions)] : problems;

@@ -3,9 +3,9 @@
  * §8.
  */
 import { readAutomation } from './automations.ts';
-import { readContents, refuseEntry, refuseLink } from './trees/contents.ts';
+import { readContents, refuseEntry, refuseLink, saysDefinition } from './trees/contents.ts';
 import { DEFAULT_FACTORY, readEnvironment, readFactory } from './factories.ts';
-import type { FileReading } from './file-reading.ts';
+import { readOnce, type FileReading } from './file-reading.ts';
 import { classifyPath, type PathKind } from './definition-paths.ts';
 import {
   addProblem,
@@ -20,7 +20,16 @@ import {
   type FoundProblems,
 } from './rules/problems.ts';
 import { addFile, skillFiles, skillBoundProblem, type SkillFolder } from './trees/skill-folders.ts';
-import { badName, hostedGroup, notAFactory, skillMissing, tooManyFiles } from './trees/tree-problems.ts';
+import {
+  automationTwice,
+  automationsTwice,
+  badName,
+  hostedGroup,
+  notAFactory,
+  skillMissing,
+  tooManyFiles,
+  wrongPlace,
+} from './trees/tree-problems.ts';
 import { FILE_START, type SourceText } from './yaml/source-text.ts';
 import type {
   FilePositions,
@@ -68,6 +77,7 @@ export function* readingSteps(
 ): Generator<void, Reading, void> {
   const tree = newTree(earlier);
   const placed = yield* placedFiles(files);
+  tree.automationsTwice = automationsTwice(placed);
   if (placed.length === 0) add(tree, notAFactory());
   let definitionFiles = 0;
   for (const { file, place } of placed) {
@@ -106,6 +116,8 @@ interface Tree {
   earlier: ReadonlyMap<string, ReadFile>;
   skills: Map<string, SkillFolder>;
   hostedGroups: Set<string>;
+  /** Names of automations that two files say. */
+  automationsTwice: ReadonlySet<string>;
 }
 
 function newTree(earlier: Reading | undefined): Tree {
@@ -120,6 +132,7 @@ function newTree(earlier: Reading | undefined): Tree {
     earlier: earlier?.readFiles ?? new Map(),
     skills: new Map(),
     hostedGroups: new Set(),
+    automationsTwice: new Set(),
   };
 }
 
@@ -135,7 +148,8 @@ function* placedFiles(files: readonly TreeFile[]): Generator<void, { file: TreeF
   for (const [index, file] of files.entries()) {
     if (index % PLACED_AT_ONCE === PLACED_AT_ONCE - 1) yield;
     const place = classifyPath(file.path);
-    if (place.kind !== 'ignored') placed.push({ file, place });
+    const isLeftOut = place.kind === 'ignored' || (place.kind === 'nearby' && !saysDefinition(file, place.definition));
+    if (!isLeftOut) placed.push({ file, place });
   }
   return placed.sort((left, right) => byCodeUnits(left.file.path, right.file.path));
 }
@@ -147,11 +161,9 @@ function readFile(tree: Tree, file: TreeFile, place: PathKind): void {
     case 'hosted':
       return warnHosted(tree, file, place.group);
     case 'misplaced':
-      return breakFile(
-        tree,
-        refuseLink(file) ??
-          problemAt(file.path, FILE_START, 'wrong-place', `nothing is read from here; did you mean ${place.expected}?`),
-      );
+      return breakFile(tree, refuseLink(file) ?? wrongPlace(file.path, place.meant ?? place.expected));
+    case 'nearby':
+      return breakFile(tree, wrongPlace(file.path, place.meant));
     case 'badly-named':
       return breakFile(tree, badName(file.path, place.name));
     case 'skill-file':
@@ -187,6 +199,7 @@ function readDefinition(tree: Tree, file: TreeFile, place: DefinitionPlace): voi
         (to, webhook) => to.webhooks.push(webhook),
       );
     case 'automation':
+      if (tree.automationsTwice.has(place.name)) return breakFile(tree, automationTwice(file.path, place.name));
       return addReading(
         tree,
         source,
@@ -217,21 +230,6 @@ function addReading<Definition>(
   const isSound = !hasErrors(reading.problems) && reading.definition !== undefined;
   if (!isSound) tree.broken.add(source.path);
   if (reading.definition !== undefined) addTo(isSound ? tree.definitions : tree.unsound, reading.definition);
-}
-
-/**
- * What a file is read into depends on its path, which decides its kind, and its text alone: a commit that changes one
- * file of two thousand costs the reading of one.
- */
-function readOnce<Definition>(
-  tree: Tree,
-  { path, text }: SourceText,
-  read: () => FileReading<Definition>,
-): FileReading<Definition> {
-  const known = tree.earlier.get(path);
-  const reading = known?.text === text ? (known.reading as FileReading<Definition>) : read();
-  tree.readFiles.set(path, { text, reading });
-  return reading;
 }
 
 function addSkill(tree: Tree, source: SourceText, name: string): void {

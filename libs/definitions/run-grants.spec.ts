@@ -1,5 +1,5 @@
 /** Which runs may be given a secret, and which files may name it: what a request names is named by no file. */
-import { mayBeNamedIn, mayGiveToRun, RUN_GRANT_ENTRY, type RunGrant, type SecretNaming } from './index.ts';
+import { mayBeInside, mayBeNamedIn, mayGiveToRun, RUN_GRANT_ENTRY, type RunGrant, type SecretNaming } from './index.ts';
 
 describe('a secret for runs', () => {
   const triage: SecretNaming = { automation: 'triage', environment: 'build', namedBy: 'file' };
@@ -43,4 +43,15 @@ describe('a secret for runs', () => {
     ['automation/a/b', false],
     ['automation/a\n', false],
   ])('entry %j: %p', (entry, is) => expect(RUN_GRANT_ENTRY.test(entry)).toBe(is));
+});
+
+it.each<{ grant: RunGrant; automation: boolean; request: boolean }>([
+  { grant: 'files', automation: true, request: false },
+  { grant: ['environment/build'], automation: true, request: false },
+  { grant: '*', automation: true, request: true },
+])('granted as $grant, a value may be inside runs of automations, and of requests: $request', (row) => {
+  expect([mayBeInside(row.grant, 'automation'), mayBeInside(row.grant, 'request')]).toEqual([
+    row.automation,
+    row.request,
+  ]);
 });

@@ -33,6 +33,14 @@ export function mayGiveToRun(grant: RunGrant, { automation, environment, namedBy
 }
 
 /**
+ * Whether the value may be inside the run, where its agent can tell it: what a request says to an agent, whoever chose
+ * its environment, is the word of somebody who may start runs and no more.
+ */
+export function mayBeInside(grant: RunGrant, startedBy: 'automation' | 'request'): boolean {
+  return startedBy === 'automation' || grant === '*';
+}
+
+/**
  * Whether a file may name the secret: there may be a run of it that gets it. An environment is for the runs of whatever
  * automation, the factory's defaults are for all.
  */

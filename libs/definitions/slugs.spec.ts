@@ -2,6 +2,9 @@
 import * as fc from 'fast-check';
 import { isValidName } from './definition-paths.ts';
 import { slugOf } from './slugs.ts';
+import { PROPERTY_SEED } from '../../test/support/tier.ts';
+
+fc.configureGlobal({ seed: PROPERTY_SEED });
 
 describe('a slug', () => {
   it.each<{ name: string; taken?: string[]; slug: string; why: string }>([

@@ -1,4 +1,5 @@
 /** Which known word somebody meant: "did you mean". */
+import { foldLookAlikes, lookAlikeWords } from '#filters';
 
 /** Longest word that is compared: nobody mistypes more than that. */
 const WORD_CHARACTERS_MAX = 128;
@@ -11,10 +12,11 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   let best: string | undefined;
   let bestDistance = Math.min(3, Math.max(1, Math.floor(word.length / 3))) + 1;
   if (word.length > WORD_CHARACTERS_MAX) return undefined;
+  const folded = foldLookAlikes(word);
   for (const candidate of candidates) {
     if (candidate === word || candidate.length > WORD_CHARACTERS_MAX) continue;
-    if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
-    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    if (Math.abs(candidate.length - folded.length) >= bestDistance) continue;
+    const distance = editDistance(folded, candidate.toLowerCase());
     if (distance >= bestDistance) continue;
     best = candidate;
     bestDistance = distance;
@@ -25,7 +27,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
 /** `; did you mean "x"?`, or nothing. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   const meant = nearest(word, candidates);
-  return meant === undefined ? '' : `; did you mean ${JSON.stringify(meant)}?`;
+  return meant === undefined ? '' : `${lookAlikeWords(word)}; did you mean ${JSON.stringify(meant)}?`;
 }
 
 /**

@@ -2,6 +2,7 @@
  * What definition files mean once read: plain values without positions, and the problems that carry the positions.
  * spec: Webhook definition file; contract §8.
  */
+import type { TrustAcceptance } from './trust/trust-acceptance.ts';
 import type { RunGrant } from './run-grants.ts';
 import type { JsonValue } from '#filters';
 import type { RunSecret } from './run-secrets.ts';
@@ -55,6 +56,7 @@ export interface FactoryDefinition {
   description?: string;
   agentDefaults?: AgentDefaults;
   applyMode: ApplyMode;
+  trust?: TrustAcceptance[];
 }
 
 /** Run defaults, as files write them (camelCase); `undefined` means "not said here". */
@@ -80,8 +82,11 @@ export interface WebhookDefinition {
   deliveryIdHeader?: string;
   /** `body`: the signed body is an identity too. */
   replayProtection?: 'body';
+  /** How long the value of before is accepted too when its secret has another one. */
+  secretOverlapMinutes?: number;
   enabled: boolean;
   description?: string;
+  trust?: TrustAcceptance[];
 }
 
 /** A webhook trigger as written: UIDs and names not yet resolved. */
@@ -118,6 +123,7 @@ interface AutomationBody {
   concurrency?: { group?: string; whenBusy?: 'queue' | 'skip' | 'replace' };
   limits?: { tokens?: number; cost?: number; minutes?: number };
   network?: JsonValue;
+  trust?: TrustAcceptance[];
 }
 
 export interface WrittenAutomation extends AutomationBody {
@@ -146,6 +152,7 @@ export interface EnvironmentDefinition {
   setupCommands?: string[];
   secrets?: RunSecret[];
   description?: string;
+  trust?: TrustAcceptance[];
 }
 
 export interface SkillDefinition {
@@ -259,14 +266,25 @@ export interface KnownFacts {
   deletedWebhookUids?: ReadonlySet<string>;
   /** Environment UIDs that exist on the server beside the declared names. */
   environmentUids?: ReadonlySet<string>;
+  /** Models that the operator lists; none where there is no list. */
+  models?: ReadonlySet<string>;
+  /** Harnesses that runs can have on the server. */
+  harnesses?: ReadonlySet<string>;
   /**
    * The host of a repository, as an environment names it, that runs do not reach, because the operator's list does not
    * have it; undefined: they do, or it names none. Only a warning depends on it, so that nobody is told of its
    * absence.
    */
   unreachedHostOf?: (repository: JsonValue) => string | undefined;
+  /**
+   * Why a secret is not sent to an address, because its grant has other hosts; undefined: it may be, or nothing is
+   * known of it. Only a warning depends on it.
+   */
+  releaseProblemOf?: (secret: string, url: string) => string | undefined;
   /** The UID that a webhook of this slug has or will have in this factory. */
   webhookUidOf?: (slug: string) => string;
+  /** The day it is, as 2027-01-31: what was accepted until before it is told again. Absent: nothing ends. */
+  today?: string;
 }
 
 /** `secrets`: names; `secret-values`: set and usable for the mode. */

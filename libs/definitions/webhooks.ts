@@ -23,7 +23,8 @@ export function webhookOf(
   const reason = header === undefined ? undefined : refuseDeliveryIdHeader(header, document.signatureScheme);
   if (reason !== undefined) {
     const written = JSON.stringify(document.deliveryIdHeader);
-    const message = `deliveryIdHeader ${written} cannot identify a delivery: ${reason}`;
+    const wayOut = 'name the header in which the sender numbers deliveries';
+    const message = `deliveryIdHeader ${written} cannot identify a delivery: ${reason}; ${wayOut}`;
     problems.push(problemAt(path, positions.value('/deliveryIdHeader'), 'delivery-id-header', message));
   }
   if (document.replayProtection !== undefined && document.authMode !== 'signature') {
@@ -44,7 +45,9 @@ function toWebhook(name: string, path: string, file: WebhookFile): WebhookDefini
     secretName: file.secretName,
     ...(file.deliveryIdHeader === undefined ? {} : { deliveryIdHeader: file.deliveryIdHeader.toLowerCase() }),
     ...(file.replayProtection === undefined ? {} : { replayProtection: file.replayProtection }),
+    ...(file.secretOverlapMinutes === undefined ? {} : { secretOverlapMinutes: file.secretOverlapMinutes }),
     enabled: file.enabled ?? true,
     ...(file.description === undefined ? {} : { description: file.description }),
+    ...(file.trust === undefined ? {} : { trust: file.trust }),
   };
 }

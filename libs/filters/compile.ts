@@ -4,7 +4,7 @@ import { firstFailure, type NestedTest } from './evaluate.ts';
 import { isObject, kindOf } from './json.ts';
 import { type Findings, readRoot } from './read.ts';
 import { readsBound, readsWithin } from './reads.ts';
-import type { CompiledFilter, FilterCompilation, FilterVerdict } from './types.ts';
+import type { CompiledFilter, FilterCompilation, FilterProblem, FilterVerdict } from './types.ts';
 
 const PASSED: FilterVerdict = Object.freeze({ passed: true });
 const UNREADABLE: FilterVerdict = Object.freeze({ passed: false, failedPointer: '', operator: 'nested' });
@@ -31,16 +31,15 @@ export const UNREADABLE_FILTER: CompiledFilter = constantFilter(UNREADABLE);
  */
 export function compileFilter(filter: unknown): FilterCompilation {
   if (filter === undefined) return { ok: true, filter: MATCH_EVERYTHING, warnings: [] };
-  if (!isObject(filter))
-    return { ok: false, problems: [{ pointer: '', rule: 'filter-not-object', message: notObjectMessage(filter) }] };
+  if (!isObject(filter)) {
+    const problem: FilterProblem = { pointer: '', rule: 'filter-not-object', message: notObjectMessage(filter) };
+    return { ok: false, problems: [problem], warnings: [] };
+  }
   const findings: Findings = { problems: [], warnings: [], leafCount: 0 };
   const root = readRoot(filter, findings);
-  if (findings.problems.length > 0) return { ok: false, problems: findings.problems };
-  return {
-    ok: true,
-    filter: root.fields.length === 0 ? MATCH_EVERYTHING : compiled(root),
-    warnings: findings.warnings,
-  };
+  const { problems, warnings } = findings;
+  if (problems.length > 0) return { ok: false, problems, warnings };
+  return { ok: true, filter: root.fields.length === 0 ? MATCH_EVERYTHING : compiled(root), warnings };
 }
 
 function compiled(root: NestedTest): CompiledFilter {

@@ -4,6 +4,8 @@
  */
 import type { Failure, Field, FieldTest, NestedTest } from './evaluate.ts';
 import { isObject, isScalar, kindOf, pointerTo, type RawObject } from './json.ts';
+import { lookAlikeWords } from './look-alikes.ts';
+import { operatorMeantBy } from './near-operators.ts';
 import { isExactNumber, readSet } from './sets.ts';
 import type { FilterOperator, FilterProblem, FilterRuleId } from './types.ts';
 
@@ -37,9 +39,32 @@ function readFields(fields: RawObject, pointer: string, depth: number, findings:
   const read: Field[] = [];
   for (const name of Object.keys(fields)) {
     if (findings.leafCount > LEAVES_MAX) break; // reported already; what follows has no bound
+    warnOfNearOperator(name, fields[name], pointerTo(pointer, name), { isAtRoot: depth === 1, findings });
     read.push({ name, tests: readField(name, fields[name], pointerTo(pointer, name), depth, findings) });
   }
   return read;
+}
+
+/** A field that is called nearly like an operator is none in most payloads: its filter would match nothing for ever. */
+function warnOfNearOperator(
+  name: string,
+  value: unknown,
+  pointer: string,
+  { isAtRoot, findings }: { isAtRoot: boolean; findings: Findings },
+): void {
+  if (isScalar(value)) return; // refused, and told of there
+  const isExact = isAtRoot && isOperator(name, value);
+  const meant = operatorMeantBy(name, value);
+  if (!isExact && meant === undefined) return;
+  const explicit = `for a field of that name write {${shown(name)}: {"in": […]}}`;
+  const message = isAtRoot
+    ? `${shown(name)} is read as a field of the payload, for operators stand below a field; write {"field": ` +
+      `{"${meant ?? name}": …}}, and ${explicit}`
+    : `${shown(name)} is no operator${lookAlikeWords(name)}, so it is read as a field of the payload; did you mean ` +
+      `${meant}? Else, ${explicit}`;
+  const isSure = !isAtRoot && (meant !== 'exists' || typeof value === 'boolean');
+  const problem: FilterProblem = { pointer, rule: 'filter-near-operator', message, isOfKey: true };
+  findings.warnings.push(isSure && meant !== undefined ? { ...problem, meant } : problem);
 }
 
 function readField(name: string, value: unknown, pointer: string, depth: number, findings: Findings): FieldTest[] {
@@ -47,8 +72,7 @@ function readField(name: string, value: unknown, pointer: string, depth: number,
   countLeaf(pointer, findings);
   if (Array.isArray(value))
     return [{ operator: 'in', values: readSet('in', value, pointer, findings), failure: failureOf(pointer, 'in') }];
-  if (isScalar(value))
-    findings.problems.push({ pointer, rule: 'filter-bare-scalar', message: bareScalarMessage(name, value, depth) });
+  if (isScalar(value)) findings.problems.push(bareScalar(name, value, pointer, depth));
   else
     findings.problems.push({
       pointer,
@@ -134,6 +158,11 @@ function refuseMixture(
   }
   const stranger = others.find((name) => !OPERATORS.has(name));
   if (stranger === undefined) return [];
+  const misspelt = others.find((name) => operatorMeantBy(name, object[name]) !== undefined);
+  if (misspelt !== undefined) {
+    findings.problems.push(misspeltOperator(object, misspelt, operators, pointer));
+    return [];
+  }
   const message =
     `the operator ${operators.join(', ')} stands beside ${shown(stranger)}; write either operators (in, ` +
     'not_in, exists) or field names, ' +
@@ -142,12 +171,44 @@ function refuseMixture(
   return [];
 }
 
+function misspeltOperator(
+  object: RawObject,
+  name: string,
+  operators: readonly string[],
+  pointer: string,
+): FilterProblem {
+  const meant = operatorMeantBy(name, object[name]);
+  const found = `${shown(name)} stands beside the operator ${operators.join(', ')} and is none itself`;
+  const message = `${found}; did you mean ${meant}?`;
+  const problem: FilterProblem = {
+    pointer: pointerTo(pointer, name),
+    rule: 'filter-operators-mixed',
+    message,
+    isOfKey: true,
+  };
+  return meant === undefined || Object.hasOwn(object, meant) ? problem : { ...problem, meant };
+}
+
 const EMPTY_NESTED =
   'an empty object says nothing about this field; write {"exists": true} to ask for its presence, or remove the key';
 const TOO_DEEP = `fields nest deeper than ${DEPTH_MAX} levels; filter on a field nearer to the root`;
 
+/** A boolean below what is nearly `exists` is in order: the name is not. */
+function bareScalar(name: string, value: unknown, pointer: string, depth: number): FilterProblem {
+  const problem: FilterProblem = {
+    pointer,
+    rule: 'filter-bare-scalar',
+    message: bareScalarMessage(name, value, depth),
+  };
+  const meant = depth > 1 ? operatorMeantBy(name, value) : undefined;
+  return meant === undefined ? problem : { ...problem, isOfKey: true, meant };
+}
+
 function bareScalarMessage(name: string, value: unknown, depth: number): string {
   const found = `found a bare ${kindOf(value)}`;
+  const meant = depth > 1 ? (operatorMeantBy(name, value) ?? operatorMeantBy(name, [value])) : undefined;
+  if (meant !== undefined)
+    return `${found} below ${shown(name)}, which is no operator; did you mean ${meant}? It takes ${operandOf(meant)}`;
   if (!OPERATORS.has(name)) return `${found}, expected an array of allowed values; wrap it in [ ]`;
   if (depth === 1)
     return (

@@ -3,6 +3,7 @@
  * contract §7.
  */
 import { isScalar, kindOf, pointerTo } from './json.ts';
+import { patternIn } from './literal-patterns.ts';
 import type { FilterProblem, JsonScalar } from './types.ts';
 
 /** Most values of one list: a longer one is a table that belongs to the run, not to the filter. */
@@ -24,7 +25,10 @@ export function readSet(
   }
   // Bounds the number of problems; the list as a whole is refused already
   const examined = items.slice(0, SET_VALUES_MAX);
-  examined.forEach((item, index) => refuseItem(item, pointerTo(pointer, index), found.problems));
+  examined.forEach((item, index) => {
+    refuseItem(item, pointerTo(pointer, index), found.problems);
+    warnOfPattern(item, pointerTo(pointer, index), found.warnings);
+  });
   return new Set(examined.filter((item) => isScalar(item)));
 }
 
@@ -49,6 +53,15 @@ function refuseItem(item: unknown, pointer: string, problems: FilterProblem[]): 
   const message =
     'this number has no exact value here (integers to ±9007199254740991, no infinities); filter on another field';
   problems.push({ pointer, rule: 'filter-number-inexact', message });
+}
+
+function warnOfPattern(item: unknown, pointer: string, warnings: FilterProblem[]): void {
+  const sign = typeof item === 'string' ? patternIn(item) : undefined;
+  if (sign === undefined) return;
+  const message =
+    `this looks like ${sign}, but listed values are compared letter by letter; list each value, exclude the others ` +
+    'with not_in, or let the run decide';
+  warnings.push({ pointer, rule: 'filter-literal-pattern', message });
 }
 
 function itemKind(item: unknown): string {

@@ -14,6 +14,8 @@ export type FilterRuleId =
   | 'filter-exists-false-with-in'
   | 'filter-in-and-not-in'
   | 'filter-item-not-scalar'
+  | 'filter-literal-pattern'
+  | 'filter-near-operator'
   | 'filter-never'
   | 'filter-not-object'
   | 'filter-number-inexact'
@@ -28,6 +30,10 @@ export interface FilterProblem {
   pointer: string;
   rule: FilterRuleId;
   message: string;
+  /** It is about the name of the member, not about its value. */
+  isOfKey?: true;
+  /** The one name that puts it right. */
+  meant?: string;
 }
 
 export type FilterOperator = 'in' | 'not_in' | 'exists' | 'nested';
@@ -50,4 +56,4 @@ export interface CompiledFilter {
 
 export type FilterCompilation =
   | { ok: true; filter: CompiledFilter; warnings: FilterProblem[] }
-  | { ok: false; problems: FilterProblem[] };
+  | { ok: false; problems: FilterProblem[]; warnings: FilterProblem[] };

@@ -123,6 +123,34 @@ export interface Profile {
     address: string;
   }[];
   /**
+   * What calls of its models cost, so that the service counts money itself in place of what the agent tells; the first entry that names the model counts, and the dearest where none does.
+   *
+   * @minItems 1
+   * @maxItems 50
+   */
+  prices?: {
+    /**
+     * A model; * stands for any letters.
+     */
+    models: string;
+    /**
+     * Money per million tokens that the model reads.
+     */
+    input: number;
+    /**
+     * The same for tokens that it has cached; without it those cost as others.
+     */
+    cachedInput?: number;
+    /**
+     * The same for tokens that it writes.
+     */
+    output: number;
+    /**
+     * USD unless said; of all entries the same.
+     */
+    currency?: string;
+  }[];
+  /**
    * What installs it, for people.
    */
   install?: string;

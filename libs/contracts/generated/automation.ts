@@ -47,6 +47,38 @@ export type Secrets = {
    */
   expose?: 'env';
 }[];
+/**
+ * Rules of trust that this file breaks on purpose, each with a reason and a last day.
+ *
+ * @maxItems 20
+ */
+export type Trust = {
+  /**
+   * ID of the rule, for example trust-no-budget.
+   */
+  accept: string;
+  /**
+   * Why it is in order here.
+   */
+  reason: string;
+  /**
+   * The last day it holds; then the rule warns again.
+   */
+  until: string;
+  /**
+   * Who has approved it: needed for trust-exposed-run.
+   */
+  approvedBy?: {
+    /**
+     * The person.
+     */
+    name: string;
+    /**
+     * What entitles them.
+     */
+    role: 'admin' | 'manager';
+  };
+}[];
 
 /**
  * Front matter of automations/<name>/automation.md. The text below it is the prompt.
@@ -90,6 +122,7 @@ export interface AutomationFrontMatter {
    * Minutes an agent that has nothing to do keeps waiting for follow-ups (10 unless said).
    */
   idleTimeoutMinutes?: number;
+  trust?: Trust;
   /**
    * How runs of this automation stand to each other.
    */

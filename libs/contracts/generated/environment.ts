@@ -37,6 +37,38 @@ export type Secrets = {
    */
   expose?: 'env';
 }[];
+/**
+ * Rules of trust that this file breaks on purpose, each with a reason and a last day.
+ *
+ * @maxItems 20
+ */
+export type Trust = {
+  /**
+   * ID of the rule, for example trust-no-budget.
+   */
+  accept: string;
+  /**
+   * Why it is in order here.
+   */
+  reason: string;
+  /**
+   * The last day it holds; then the rule warns again.
+   */
+  until: string;
+  /**
+   * Who has approved it: needed for trust-exposed-run.
+   */
+  approvedBy?: {
+    /**
+     * The person.
+     */
+    name: string;
+    /**
+     * What entitles them.
+     */
+    role: 'admin' | 'manager';
+  };
+}[];
 
 /**
  * environments/<name>.yaml: what a run finds in its workspace.
@@ -64,6 +96,7 @@ export interface EnvironmentFile {
    */
   setupCommands?: string[];
   secrets?: Secrets;
+  trust?: Trust;
   /**
    * What the environment is for.
    */

@@ -52,6 +52,42 @@ export interface FactoryFile {
   description?: string;
   agentDefaults?: AgentKeys;
   /**
+   * Rules of trust that this file, or one of a skill, breaks on purpose, each with a reason and a last day.
+   *
+   * @maxItems 100
+   */
+  trust?: {
+    /**
+     * ID of the rule, for example trust-no-budget.
+     */
+    accept: string;
+    /**
+     * Why it is in order here.
+     */
+    reason: string;
+    /**
+     * The last day it holds; then the rule warns again.
+     */
+    until: string;
+    /**
+     * Who has approved it: needed for trust-exposed-run.
+     */
+    approvedBy?: {
+      /**
+       * The person.
+       */
+      name: string;
+      /**
+       * What entitles them.
+       */
+      role: 'admin' | 'manager';
+    };
+    /**
+     * File of this repository that it is about, where that has no such key: a file of a skill.
+     */
+    path?: string;
+  }[];
+  /**
    * atomic (default): a revision with any error does not apply at all. perFile: files with errors keep their last good version, the others apply. A change acts from the next revision on.
    */
   applyMode?: 'atomic' | 'perFile';

@@ -1,6 +1,39 @@
 /** Generated from schemas/ by test/support/generate.ts; do not edit. */
 
 /**
+ * Rules of trust that this file breaks on purpose, each with a reason and a last day.
+ *
+ * @maxItems 20
+ */
+export type Trust = {
+  /**
+   * ID of the rule, for example trust-no-budget.
+   */
+  accept: string;
+  /**
+   * Why it is in order here.
+   */
+  reason: string;
+  /**
+   * The last day it holds; then the rule warns again.
+   */
+  until: string;
+  /**
+   * Who has approved it: needed for trust-exposed-run.
+   */
+  approvedBy?: {
+    /**
+     * The person.
+     */
+    name: string;
+    /**
+     * What entitles them.
+     */
+    role: 'admin' | 'manager';
+  };
+}[];
+
+/**
  * webhooks/<name>.yaml: one HTTPS address that accepts JSON deliveries.
  */
 export interface WebhookFile {
@@ -25,9 +58,14 @@ export interface WebhookFile {
    */
   replayProtection?: 'body';
   /**
+   * Minutes, 1 to 1440 (a day), for which the value of before is accepted too when the secret has got another one (none unless said): a rotation then loses no sender. To end both at once, withdraw the grant of the secret or delete it.
+   */
+  secretOverlapMinutes?: number;
+  /**
    * false: senders get 404 at once; automations and history stay (true unless said).
    */
   enabled?: boolean;
+  trust?: Trust;
   /**
    * What the webhook is for.
    */

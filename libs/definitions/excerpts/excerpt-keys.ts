@@ -49,6 +49,7 @@ export const ROOT: Keys = {
   secretName: 'secret-name',
   deliveryIdHeader: 'name',
   replayProtection: 'word',
+  secretOverlapMinutes: 'number',
   enabled: 'word',
   triggers: TRIGGERS,
   concurrency: { '': 'word', group: 'path', whenBusy: 'word' },
@@ -65,6 +66,13 @@ export const ROOT: Keys = {
     push: 'word',
   },
   setupCommands: 'unknown',
+  trust: {
+    accept: 'word',
+    reason: 'prose',
+    until: 'word',
+    approvedBy: { name: 'label', role: 'word' },
+    path: 'path',
+  },
 };
 
 /** Keys that a line may begin with although its colon is missing. */

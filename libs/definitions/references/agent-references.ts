@@ -1,11 +1,13 @@
 /**
  * Whether the environment, the skill and the secrets that a run is to have exist. contract §3.4, §8.
  */
-import { holdWith, report, type Check } from './check.ts';
+import { labelOf } from '#contracts';
+import { checkSecretName, holdWith, holdWithMisplaced, report, type Check } from './check.ts';
 import { isValidName } from '../definition-paths.ts';
 import { mayBeNamedIn } from '../run-grants.ts';
 import { isReservedVariable } from '../run-secrets.ts';
-import { didYouMean } from '../suggest.ts';
+import type { RuleId } from '../rules/rules.ts';
+import { didYouMean, nearest } from '../suggest.ts';
 import type { AgentDefaults, EnvironmentDefinition } from '../types.ts';
 
 /** A skill of another repository: owner/repo:skill-name or owner/repo:path/to/SKILL.md. */
@@ -24,8 +26,34 @@ export function checkAgentReferences(check: Check, agent: AgentDefaults | undefi
   if (agent === undefined) return;
   const { path, pointer } = place;
   checkEnvironment(check, path, agent.environmentId, `${pointer}/environmentId`);
+  checkModels(check, path, agent, pointer);
   checkSkill(check, path, agent.skill, `${pointer}/skill`);
   checkRunSecrets(check, agent.secrets, { ...place, pointer: `${pointer}/secrets` });
+  checkHeaderSecrets(check, agent.mcpServers, path, `${pointer}/mcpServers`);
+}
+
+/** Secrets that headers of MCP servers name: a run that would send one to a host that it is not for is refused. */
+function checkHeaderSecrets(check: Check, servers: AgentDefaults['mcpServers'], path: string, pointer: string): void {
+  const { releaseProblemOf } = check.known;
+  if (releaseProblemOf === undefined) return;
+  for (const [server, said] of Object.entries(servers ?? {})) {
+    const { url, headers } = (said ?? {}) as { url?: unknown; headers?: Record<string, unknown> };
+    if (typeof url !== 'string') continue;
+    for (const [header, value] of Object.entries(headers ?? {})) {
+      const names = [...String(value).matchAll(SECRET_REFERENCE)].map(([, name = '']) => name);
+      const problem = names.map((name) => releaseProblemOf(name, url)).find((one) => one !== undefined);
+      if (problem === undefined) continue;
+      const at = `${pointer}/${escaped(server)}/headers/${escaped(header)}`;
+      report(check, path, at, 'header-secret-host', `${problem}; a run with this MCP server is refused`);
+    }
+  }
+}
+
+const SECRET_REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+/** As a part of a JSON pointer. */
+function escaped(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 /** Where something is named: a pointer into a file, and what that file is of. */
@@ -45,19 +73,15 @@ export function checkRunSecrets(
   { path, pointer, file }: NamingPlace,
 ): void {
   const { runSecrets: known, runGrants } = check.known;
-  if (known === undefined || secrets === undefined) return;
-  const runSecrets = new Set([...known].filter((name) => mayBeNamedIn(runGrants?.get(name) ?? 'files', file)));
+  if (secrets === undefined) return;
+  const runSecrets = new Set([...(known ?? [])].filter((name) => mayBeNamedIn(runGrants?.get(name) ?? 'files', file)));
   for (const [index, { name }] of secrets.entries()) {
+    const at = `${pointer}/${index}/name`;
+    const shown = checkSecretName(check, { path, pointer: at, name, isKnown: runSecrets.has(name) });
     // A name that no secret of a run can have is told of as that
-    if (runSecrets.has(name) || isReservedVariable(name)) continue;
+    if (known === undefined || shown === undefined || runSecrets.has(name) || isReservedVariable(name)) continue;
     const hint = didYouMean(name, runSecrets) || '; create it first, or grant it to this factory for runs of this file';
-    report(
-      check,
-      path,
-      `${pointer}/${index}/name`,
-      'secret-known',
-      `secret ${JSON.stringify(name)} is not a secret that runs may use${hint}`,
-    );
+    report(check, path, at, 'secret-known', `secret ${shown} is not a secret that runs may use${hint}`);
   }
 }
 
@@ -81,17 +105,46 @@ function checkEnvironment(check: Check, path: string, id: string | undefined, po
   if (check.held.has(file)) return holdWith(check, path, pointer, `environment ${JSON.stringify(id)}`, file);
   const names = check.reading.definitions.environments.map(({ name }) => name);
   if (names.includes(id)) return;
+  if (holdWithMisplaced(check, path, pointer, { what: `environment ${JSON.stringify(id)}`, file })) return;
   const { environmentUids } = check.known;
-  if (environmentUids === undefined || environmentUids.has(id)) return;
-  const hint = didYouMean(id, names) || `; declare it in ${file}`;
-  report(
-    check,
-    path,
-    pointer,
-    'environment-known',
-    `environmentId ${JSON.stringify(id)} is neither declared here nor on the server${hint}`,
-  );
+  if (environmentUids?.has(id) === true) return;
+  const meant = didYouMean(id, names);
+  const named = `environmentId ${JSON.stringify(id)}`;
+  if (environmentUids !== undefined) {
+    const message = `${named} is neither declared here nor on the server${meant || `; declare it in ${file}`}`;
+    return report(check, path, pointer, 'environment-known', message);
+  }
+  // Files alone cannot tell that there is none: only that there is nearly one.
+  if (meant !== '') report(check, path, pointer, 'environment-near', `${named} is not declared here${meant}`);
 }
+
+/**
+ * Models and harnesses that no list of the server has: any may be named, and few are meant. Models of a harness have
+ * names of its own, so that only what is nearly one of the list is told of.
+ */
+function checkModels(check: Check, path: string, { model, harness }: AgentDefaults, pointer: string): void {
+  const { models, harnesses } = check.known;
+  const isOff = (found: string | undefined, known: ReadonlySet<string> | undefined): found is string =>
+    found !== undefined && known !== undefined && known.size > 0 && !known.has(found) && !MODEL_BY_DEFAULT.test(found);
+  const tell = (at: string, rule: RuleId, found: string, known: ReadonlySet<string>): void => {
+    const listed = [...known].slice(0, LISTED_MAX).join(', ') + (known.size > LISTED_MAX ? ' …' : '');
+    const hint = didYouMean(found, known) || `; it has ${listed}`;
+    const named = `${labelOf(pointer + at)} ${JSON.stringify(found)}`;
+    report(check, path, pointer + at, rule, `${named} is not on the server's list${hint}`);
+  };
+  if (models !== undefined && isOff(model, models)) tell('/model', 'model-known', model, models);
+  const modelId = harness?.modelId;
+  if (models !== undefined && isOff(modelId, models) && nearest(modelId, models) !== undefined)
+    tell('/harness/modelId', 'model-known', modelId, models);
+  const type = harness?.type;
+  if (harnesses !== undefined && isOff(type, harnesses)) tell('/harness/type', 'harness-known', type, harnesses);
+}
+
+/** The model that the installation has. contract §8.6 (Definitions of the hosted format). */
+const MODEL_BY_DEFAULT = /^auto(?:-|$)/;
+
+/** Names that a message lists; a server has dozens of models. */
+const LISTED_MAX = 5;
 
 function checkSkill(check: Check, path: string, skill: string | undefined, pointer: string): void {
   if (skill === undefined || SKILL_SPEC.test(skill)) return;
@@ -99,6 +152,15 @@ function checkSkill(check: Check, path: string, skill: string | undefined, point
   if (check.held.has(file)) return holdWith(check, path, pointer, `skill ${JSON.stringify(skill)}`, file);
   const names = check.reading.definitions.skills.map(({ name }) => name);
   if (names.includes(skill)) return;
-  const hint = didYouMean(skill, names) || `; add ${file}, or write owner/repo:skill-name`;
+  if (holdWithMisplaced(check, path, pointer, { what: `skill ${JSON.stringify(skill)}`, file })) return;
+  const meant = nameInPath(skill);
+  const hint = names.includes(meant)
+    ? `; did you mean ${JSON.stringify(meant)}?`
+    : didYouMean(meant, names) || `; add skills/${meant}/SKILL.md, or write owner/repo:skill-name`;
   report(check, path, pointer, 'skill-known', `skill ${JSON.stringify(skill)} is not declared here${hint}`);
+}
+
+/** The name of a skill that is named by its file or folder. */
+function nameInPath(skill: string): string {
+  return /^(?:\.?\/)?(?:skills\/)?([^/]+)(?:\/SKILL\.md|\/)?$/i.exec(skill)?.[1] ?? skill;
 }

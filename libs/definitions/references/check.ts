@@ -1,6 +1,9 @@
 /** What one run of the reference checks knows and collects. */
 import { addProblem, noProblems, problemAt, TREE_PROBLEMS_MAX, type FoundProblems } from '../rules/problems.ts';
+import { labelOf } from '#contracts';
+import { classifyPath } from '../definition-paths.ts';
 import { ruleOf } from '../rules/rules.ts';
+import { secretNameDoubt } from '../secrets/secret-values.ts';
 import { FILE_START } from '../yaml/source-text.ts';
 import type { KnownFacts, Range, Reading } from '../types.ts';
 import type { RuleId } from '../rules/rules.ts';
@@ -13,6 +16,8 @@ export interface Check {
   held: Set<string>;
   /** Slug → path of every webhook file of the tree, broken ones too. */
   webhookPaths: ReadonlyMap<string, string>;
+  /** Where a definition belongs → where it lies instead, so that nothing reads it. */
+  misplaced: ReadonlyMap<string, string>;
   /** UID → slug of the tree's webhooks; empty when UIDs cannot be predicted. */
   treeUids: ReadonlyMap<string, string>;
 }
@@ -33,8 +38,34 @@ export function beginCheck(reading: Reading, known: KnownFacts): Check {
     problems: noProblems(),
     held: new Set(reading.brokenPaths),
     webhookPaths,
+    misplaced: misplacedFiles(reading.brokenPaths),
     treeUids: new Map(treeUids),
   };
+}
+
+function misplacedFiles(brokenPaths: readonly string[]): Map<string, string> {
+  return new Map(
+    brokenPaths.flatMap((path) => {
+      const place = classifyPath(path);
+      const meant = place.kind === 'misplaced' || place.kind === 'nearby' ? place.meant : undefined;
+      return meant === undefined ? [] : [[meant, path] as const];
+    }),
+  );
+}
+
+/** Whether a file that lies where nothing is read from is what is missing at a path: then a problem says so. */
+export function holdWithMisplaced(check: Check, path: string, pointer: string, named: NamedReference): boolean {
+  const other = check.misplaced.get(named.file);
+  if (other === undefined) return false;
+  const message = `${named.what} is not read: ${other} should be ${named.file}; this file is held with it`;
+  report(check, path, pointer, 'held-reference', message);
+  return true;
+}
+
+/** What a file refers to: in words, and the file that declares it. */
+export interface NamedReference {
+  what: string;
+  file: string;
 }
 
 /** Reports a broken reference at a value of a file; a rule of severity error holds the file. */
@@ -46,6 +77,20 @@ export function report(check: Check, path: string, pointer: string, rule: RuleId
 /** Holds a file because `other`, which it refers to, is held. */
 export function holdWith(check: Check, path: string, pointer: string, what: string, other: string): void {
   report(check, path, pointer, 'held-reference', `${what} has errors of its own (${other}); this file is held with it`);
+}
+
+/**
+ * Reports a name of a secret that looks like a value, unless there is one of that name. Answers how the name may be
+ * spoken of from then on: not at all, where it was told of for sure.
+ */
+export function checkSecretName(
+  check: Check,
+  { path, pointer, name, isKnown }: { path: string; pointer: string; name: string; isKnown: boolean },
+): string | undefined {
+  const doubt = isKnown ? undefined : secretNameDoubt(labelOf(pointer), name);
+  if (doubt === undefined) return JSON.stringify(name);
+  report(check, path, pointer, ...doubt);
+  return doubt[0] === 'secret-value' ? undefined : 'of this name';
 }
 
 /** Whether a value is written in the file, rather than a default. */

@@ -6,6 +6,7 @@ import { checkAgentReferences, checkRepositories, checkRunSecrets } from './agen
 import { checkFilterCost } from './filter-cost.ts';
 import { beginCheck, type Check } from './check.ts';
 import { byCodeUnits, firstProblems, sortedProblems, TREE_PROBLEMS_MAX } from '../rules/problems.ts';
+import { checkTrust } from '../trust/trust.ts';
 import { resolveTriggers } from './trigger-references.ts';
 import type {
   AutomationDefinition,
@@ -23,6 +24,15 @@ import { checkQuota, checkWebhookSecret } from './webhook-references.ts';
  * in `heldPaths`.
  */
 export function checkReferences(reading: Reading, known: KnownFacts): CheckedDefinitions {
+  return checked(reading, known, checkTrust);
+}
+
+/** The same for single definitions, whose neighbours are not all known: without the rules of trust. */
+export function checkValueReferences(reading: Reading, known: KnownFacts): CheckedDefinitions {
+  return checked(reading, known, () => undefined);
+}
+
+function checked(reading: Reading, known: KnownFacts, checkMore: (check: Check) => void): CheckedDefinitions {
   const check = beginCheck(reading, known);
   // Referred-to kinds first: what they hold back is known when the files that name them are checked.
   for (const environment of both(reading, 'environments')) {
@@ -45,6 +55,7 @@ export function checkReferences(reading: Reading, known: KnownFacts): CheckedDef
   for (const automation of reading.unsound.automations) checkAutomation(check, automation);
   const automations = reading.definitions.automations.map((automation) => checkAutomation(check, automation));
   checkFilterCost(check, reading.definitions.automations);
+  checkMore(check);
   return {
     definitions: withoutHeld({ ...reading.definitions, automations }, check),
     problems: firstProblems(sortedProblems([...reading.problems, ...check.problems.listed]), TREE_PROBLEMS_MAX),

@@ -1,5 +1,6 @@
 /** Which webhooks a trigger selects: names and UIDs go in, UIDs come out. contract §8.3 (webhook_ids). */
-import { holdWith, report, type Check } from './check.ts';
+import { holdWith, holdWithMisplaced, report, type Check } from './check.ts';
+import { isValidName } from '../definition-paths.ts';
 import { byCodeUnits } from '../rules/problems.ts';
 import { didYouMean } from '../suggest.ts';
 import type { Trigger, WebhookTrigger, WrittenAutomation, WrittenWebhookTrigger } from '../types.ts';
@@ -30,12 +31,26 @@ function resolve(check: Check, path: string, trigger: WrittenWebhookTrigger, poi
 function uidOfName(check: Check, path: string, name: string, pointer: string): string[] {
   const file = check.webhookPaths.get(name);
   if (file === undefined) {
-    const hint = didYouMean(name, check.webhookPaths.keys()) || `; add webhooks/${name}.yaml`;
+    const what = `webhook ${JSON.stringify(name)}`;
+    if (holdWithMisplaced(check, path, pointer, { what, file: `webhooks/${name}.yaml` })) return [];
+    const meant = nameInPath(name);
+    const hint = check.webhookPaths.has(meant)
+      ? `; did you mean ${JSON.stringify(meant)}?`
+      : didYouMean(meant, check.webhookPaths.keys()) || wayToDeclare(name);
     report(check, path, pointer, 'webhook-known', `webhook ${JSON.stringify(name)} is not declared here${hint}`);
     return [];
   }
   if (check.held.has(file)) holdWith(check, path, pointer, `webhook ${JSON.stringify(name)}`, file);
   return check.known.webhookUidOf === undefined ? [] : [check.known.webhookUidOf(name)];
+}
+
+/** The name of a webhook that is named by its file. */
+function nameInPath(name: string): string {
+  return /^(?:\.?\/)?(?:webhooks\/)?([^/]+)\.ya?ml$/.exec(name)?.[1] ?? name;
+}
+
+function wayToDeclare(name: string): string {
+  return isValidName(name) ? `; add webhooks/${name}.yaml` : '; names are listed one by one, and are no patterns';
 }
 
 function checkUid(check: Check, path: string, uid: string, pointer: string): void {
@@ -83,7 +98,8 @@ function reportDuplicates(check: Check, automation: WrittenAutomation, triggers:
     const earlier = first.get(identity);
     if (earlier === undefined) first.set(identity, index);
     else if (trigger.provider !== 'inactive') {
-      const message = `triggers[${index}] is the same as triggers[${earlier}]; a delivery starts one run either way`;
+      const same = `triggers[${index}] is the same as triggers[${earlier}]`;
+      const message = `${same}; a delivery starts one run either way; remove one of the two`;
       report(check, automation.path, `/triggers/${index}`, 'duplicate-trigger', message);
     }
   }

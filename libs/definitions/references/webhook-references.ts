@@ -3,7 +3,7 @@
  * contract §2, §8.
  */
 import { SIGNATURE_SCHEMES } from '#authentication/schemes';
-import { isWritten, report, type Check } from './check.ts';
+import { checkSecretName, isWritten, report, type Check } from './check.ts';
 import { byCodeUnits } from '../rules/problems.ts';
 import { didYouMean } from '../suggest.ts';
 import type { SecretFacts, WebhookDefinition } from '../types.ts';
@@ -23,11 +23,13 @@ const NEEDED: Readonly<Record<Use, string>> = {
 /** The secret of one webhook: known, set when it is needed, usable for the mode. Its value is never looked at here. */
 export function checkWebhookSecret(check: Check, webhook: WebhookDefinition): void {
   const { webhookSecrets } = check.known;
-  if (webhookSecrets === undefined) return;
   const { path, secretName } = webhook;
-  const secret = webhookSecrets.get(secretName);
-  const subject = `secretName ${JSON.stringify(secretName)}`;
-  if (secret === undefined) {
+  const secret = webhookSecrets?.get(secretName);
+  const isKnown = secret !== undefined;
+  const shown = checkSecretName(check, { path, pointer: '/secretName', name: secretName, isKnown });
+  if (webhookSecrets === undefined || shown === undefined) return;
+  const subject = `secretName ${shown}`;
+  if (!isKnown) {
     const hint = didYouMean(secretName, webhookSecrets.keys()) || '; create it first, or grant it to this factory';
     return report(check, path, '/secretName', 'secret-known', `${subject} is not a team secret${hint}`);
   }

@@ -8,13 +8,28 @@ export const FILE_PROBLEMS_MAX = 20;
 /** Problems listed of one tree, for the same reason: 2,000 files may all be hostile. */
 export const TREE_PROBLEMS_MAX = 1000;
 
-/** A problem of a registered rule at a position of a file. */
+/** UTF-16 units of a message: what a file says is repeated in it, and a name may have 200 KiB. */
+export const PROBLEM_MESSAGE_MAX = 1_000;
+
+/** A problem of a registered rule at a position of a file. A message that is too long ends in an ellipsis. */
 export function problemAt(path: string, range: Range, rule: RuleId, message: string): Problem {
   const { code, severity } = ruleOf(rule);
-  return { path, ...range, severity, rule, code, message };
+  return { path, ...range, severity, rule, code, message: shortened(message) };
 }
 
-/** Sorted by path, line, column, then rule and message, without repetitions; never changes its argument. */
+function shortened(message: string): string {
+  if (message.length <= PROBLEM_MESSAGE_MAX) return message;
+  const kept = message.slice(0, PROBLEM_MESSAGE_MAX - 1);
+  return `${kept.replace(/[\uD800-\uDBFF]$/, '')}…`; // no half of a character
+}
+
+/** Rules that follow from another problem: of two at one place, theirs is told second. */
+const CONSEQUENCES: ReadonlySet<string> = new Set<RuleId>(['missing-key', 'secret-known', 'held-reference']);
+
+/**
+ * Sorted by path, line, column, then rule and message, without repetitions; never changes its argument. What follows
+ * from a problem is behind it: a file that is only held comes after all that are wrong themselves. contract §8.4.
+ */
 export function sortedProblems(problems: readonly Problem[]): Problem[] {
   const sorted = [...problems].sort(inReadingOrder);
   return sorted.filter((problem, index) => index === 0 || inReadingOrder(sorted[index - 1] as Problem, problem) !== 0);
@@ -73,9 +88,11 @@ export function byCodeUnits(left: string, right: string): number {
 
 function inReadingOrder(left: Problem, right: Problem): number {
   return (
+    Number(left.rule === 'held-reference') - Number(right.rule === 'held-reference') ||
     byCodeUnits(left.path, right.path) ||
     left.line - right.line ||
     left.column - right.column ||
+    Number(CONSEQUENCES.has(left.rule)) - Number(CONSEQUENCES.has(right.rule)) ||
     byCodeUnits(left.rule, right.rule) ||
     byCodeUnits(left.message, right.message)
   );

@@ -31,6 +31,7 @@ export const RULES = {
   'not-utf8': error('FF_INVALID_ENCODING', 'Definition files are UTF-8.'),
   'byte-order-mark': error('FF_BYTE_ORDER_MARK', 'Definition files start without a byte order mark.'),
   'nul-character': error('FF_NUL_CHARACTER', 'Definition files hold no NUL character.'),
+  'duplicate-definition': error('FF_DUPLICATE_PATH', 'An automation is one file, with a folder of its own or without.'),
   'skill-missing': error('FF_SKILL_MISSING', 'A folder under skills/ holds a SKILL.md.'),
   // YAML
   'yaml-syntax': error('FF_INVALID_YAML', 'Definition files are well-formed YAML 1.2.'),
@@ -75,6 +76,7 @@ export const RULES = {
   'front-matter-language': error('FF_FRONT_MATTER_LANGUAGE', 'Front matter is YAML; nothing in it is executed.'),
   'empty-prompt': error('FF_EMPTY_PROMPT', 'The text that an agent works from is not empty.'),
   'provider-inactive': warning('FF_PROVIDER_INACTIVE', 'Triggers of other providers are kept and never fire here.'),
+  'provider-near': error('FF_PROVIDER_NEAR', 'A provider is called by its exact name: webhook or schedule.'),
   'trigger-webhooks': error('FF_TRIGGER_WEBHOOKS', 'A webhook trigger selects at least one webhook.'),
   'webhook-uid': error('FF_INVALID_WEBHOOK_UID', 'webhook_ids holds webhook UIDs.'),
   'filter-cost': error(
@@ -87,6 +89,10 @@ export const RULES = {
   'group-without-payload': warning(
     'FF_GROUP_WITHOUT_PAYLOAD',
     'A pointer into the payload groups runs that deliveries start.',
+  ),
+  'group-literal': warning(
+    'FF_GROUP_LITERAL',
+    'A concurrency group that is to differ by payload is a JSON pointer: it begins with /.',
   ),
   // payload filters (found by #filters)
   'filter-not-object': error('FF_INVALID_FILTER', 'A payload filter is a mapping.'),
@@ -103,10 +109,20 @@ export const RULES = {
   'filter-too-many-values': error('FF_INVALID_FILTER', 'A set has at most 32 values.'),
   'filter-never': warning('FF_FILTER_NEVER', 'An empty in never matches.'),
   'filter-always': warning('FF_FILTER_ALWAYS', 'An empty not_in always matches.'),
+  'filter-near-operator': warning(
+    'FF_FILTER_NEAR_OPERATOR',
+    'A field of a filter is not called nearly like an operator, unless the payload has such a field.',
+  ),
+  'filter-literal-pattern': warning(
+    'FF_FILTER_LITERAL_PATTERN',
+    'Listed values are compared letter by letter: neither patterns nor expressions stand there.',
+  ),
   // references
   'secret-known': error('FF_SECRET_NOT_FOUND', 'Named secrets exist and are granted to the factory.'),
   'secret-usable': error('FF_SECRET_NOT_USABLE', "A secret's value suits the authentication mode."),
   'secret-unset': error('FF_SECRET_UNSET', 'An enabled webhook has a secret that is set.'),
+  'secret-value': error('FF_SECRET_VALUE', 'The value of a secret is in no file: files name secrets.'),
+  'secret-value-suspected': warning('FF_SECRET_VALUE_SUSPECTED', 'The name of a secret does not look like its value.'),
   'run-secret-name': error('FF_RUN_SECRET_NAME', 'Secrets of runs do not shadow variables that programs rely on.'),
   'run-secret-host': error(
     'FF_RUN_SECRET_HOST',
@@ -116,15 +132,111 @@ export const RULES = {
     'FF_RUN_SECRET_EXPOSED',
     'A secret of runs names the host that it goes to, or says expose: env.',
   ),
+  'header-secret-host': warning(
+    'FF_HEADER_SECRET_HOST',
+    'A secret in a header of an MCP server may go to the host of that server.',
+  ),
   'webhook-quota': error('FF_WEBHOOK_QUOTA', 'A factory has at most 20 webhooks.'),
   'webhook-known': error('FF_WEBHOOK_NOT_FOUND', 'Triggers select webhooks of this factory.'),
   'webhook-deleted': warning('FF_WEBHOOK_DELETED', 'A trigger on a deleted webhook does not fire.'),
   'environment-known': error('FF_ENVIRONMENT_NOT_FOUND', 'environmentId names a declared or existing environment.'),
+  'environment-near': warning(
+    'FF_ENVIRONMENT_NEAR',
+    'environmentId is called exactly as the environment that is declared.',
+  ),
+  'model-known': warning('FF_MODEL_NOT_LISTED', "Models are on the server's list, where it has one."),
+  'harness-known': warning('FF_HARNESS_NOT_LISTED', 'Harnesses are some that the server has.'),
   'repository-reached': warning(
     'FF_REPOSITORY_NOT_REACHED',
     'Repositories that runs are to reach from inside are on the list of the operator (MILLWRIGHT_RUN_ALLOW_HOSTS).',
   ),
   'skill-known': error('FF_SKILL_NOT_FOUND', 'skill names a declared skill or a skill of a repository.'),
+  // trust: what an automation can do, and who writes what it reads (contract §8.5)
+  'trust-exposed-run': warning(
+    'FF_TRUST_EXPOSED_RUN',
+    'A run that reads what strangers write has no secrets, or no way to let them out.',
+  ),
+  'trust-unfiltered-authors': warning(
+    'FF_TRUST_UNFILTERED_AUTHORS',
+    'A trigger on issues, comments and pull requests says whose.',
+  ),
+  'trust-forged-author': warning('FF_TRUST_FORGED_AUTHOR', 'A filter on authors compares what nobody else can have.'),
+  'trust-unfiltered-effects': warning(
+    'FF_TRUST_UNFILTERED_EFFECTS',
+    'A run that changes something outside of itself starts for chosen deliveries.',
+  ),
+  'trust-url-token': warning(
+    'FF_TRUST_URL_TOKEN',
+    'What a URL alone can start has no secrets and changes nothing outside of itself.',
+  ),
+  'trust-replayed-effects': warning(
+    'FF_TRUST_REPLAYED_EFFECTS',
+    'A captured request does not start again what changes something.',
+  ),
+  'trust-shared-credential': warning(
+    'FF_TRUST_SHARED_CREDENTIAL',
+    'Senders of different kinds have credentials of their own.',
+  ),
+  'trust-no-budget': warning('FF_TRUST_NO_BUDGET', 'A run that strangers start has limits.'),
+  'trust-public-push': warning('FF_TRUST_PUBLIC_PUSH', 'A run that reads what strangers write does not push.'),
+  'trust-group-by-text': warning(
+    'FF_TRUST_GROUP_BY_TEXT',
+    'Who ends or keeps out the runs of others is not chosen by strangers.',
+  ),
+  'trust-secret-inside': warning(
+    'FF_TRUST_SECRET_INSIDE',
+    'A run that reads what strangers write has its secrets outside of its sandbox.',
+  ),
+  'trust-secret-everywhere': warning(
+    'FF_TRUST_SECRET_EVERYWHERE',
+    'A secret that lets a run write names the paths where.',
+  ),
+  'trust-secret-unused': warning('FF_TRUST_SECRET_UNUSED', 'A secret is given to runs that have a use for it.'),
+  'trust-secret-for-all': warning(
+    'FF_TRUST_SECRET_FOR_ALL',
+    'A secret of some automations is not given to all of a factory or an environment.',
+  ),
+  'trust-literal-credential': warning(
+    'FF_TRUST_LITERAL_CREDENTIAL',
+    'Credentials are managed secrets; files hold their names.',
+  ),
+  'trust-wide-network': warning('FF_TRUST_WIDE_NETWORK', 'network.allow covers no names that anybody can have.'),
+  'trust-drop-host': warning('FF_TRUST_DROP_HOST', 'Runs do not reach hosts that are made to collect data.'),
+  'trust-moving-skill': warning('FF_TRUST_MOVING_SKILL', 'Skills are committed where their automation is.'),
+  'trust-moving-repository': warning(
+    'FF_TRUST_MOVING_REPOSITORY',
+    'Repositories of other owners are read at a tag or a release branch.',
+  ),
+  'trust-moving-image': warning('FF_TRUST_MOVING_IMAGE', 'Container images are named by version or digest.'),
+  'trust-moving-tool': warning('FF_TRUST_MOVING_TOOL', 'Programs that are fetched at each start have a version.'),
+  'trust-mcp-all-tools': warning('FF_TRUST_MCP_ALL_TOOLS', 'MCP servers are limited to the tools that are needed.'),
+  'trust-mcp-plain-http': warning('FF_TRUST_MCP_PLAIN_HTTP', 'MCP servers on other machines are reached by https.'),
+  'trust-hidden-comment': warning(
+    'FF_TRUST_HIDDEN_COMMENT',
+    'Prompts and skills hold no HTML comments: agents read them, people do not see them.',
+  ),
+  'trust-invisible-text': warning('FF_TRUST_INVISIBLE_TEXT', 'Prompts and skills hold no characters without a shape.'),
+  'trust-bidi-text': warning(
+    'FF_TRUST_BIDI_TEXT',
+    'Prompts and skills hold nothing that changes the order in which text is shown.',
+  ),
+  'trust-encoded-text': warning('FF_TRUST_ENCODED_TEXT', 'Prompts and skills hold no long codes.'),
+  'trust-piped-download': warning('FF_TRUST_PIPED_DOWNLOAD', 'Nothing is downloaded into a shell.'),
+  'trust-payload-in-command': warning('FF_TRUST_PAYLOAD_IN_COMMAND', 'Text of a payload is no part of a command.'),
+  'trust-payload-in-title': warning(
+    'FF_TRUST_PAYLOAD_IN_TITLE',
+    'Text of a payload is no part of a title, a branch or a commit message.',
+  ),
+  'trust-payload-as-instructions': warning(
+    'FF_TRUST_PAYLOAD_AS_INSTRUCTIONS',
+    'A prompt does not ask to follow what a sender wrote.',
+  ),
+  'trust-acceptance-expired': warning('FF_TRUST_ACCEPTANCE_EXPIRED', 'What a file accepts holds until a day.'),
+  'trust-acceptance-unused': warning('FF_TRUST_ACCEPTANCE_UNUSED', 'What a file accepts is there.'),
+  'trust-acceptance-unapproved': warning(
+    'FF_TRUST_ACCEPTANCE_UNAPPROVED',
+    'An exposed run is accepted by somebody with a name and a role.',
+  ),
   'held-reference': error('FF_HELD_REFERENCE', 'A file that refers to a file with errors is held with it.'),
 } as const satisfies Readonly<Record<string, Rule>>;
 

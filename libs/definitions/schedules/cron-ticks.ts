@@ -2,7 +2,7 @@
  * When a cron expression fires: the next tick, the latest one, and how many there were; UTC, to the minute. contract
  * §12.3 (schedule trigger).
  */
-import type { CronFields } from './cron.ts';
+import type { CronFields, ScheduleTimes } from './cron.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -11,7 +11,8 @@ const YEARS_SEARCHED_MAX = 50;
 const DAYS_SEARCHED_MAX = YEARS_SEARCHED_MAX * 366;
 
 /** The first tick after a time, in milliseconds; undefined when there is none within 50 years. */
-export function nextTick(fields: CronFields, afterMs: number): number | undefined {
+export function nextTick(fields: ScheduleTimes, afterMs: number): number | undefined {
+  if ('everyMs' in fields) return (Math.floor(afterMs / fields.everyMs) + 1) * fields.everyMs;
   const first = Math.floor(afterMs / MINUTE_MS) * MINUTE_MS + MINUTE_MS;
   for (let day = dayOf(first), searched = 0; searched < DAYS_SEARCHED_MAX; searched += 1, day += DAY_MS) {
     if (!firesOn(fields, day)) continue;
@@ -23,10 +24,11 @@ export function nextTick(fields: CronFields, afterMs: number): number | undefine
 
 /** The ticks of (afterMs, untilMs]: how many, and the latest of them. */
 export function ticksBetween(
-  fields: CronFields,
+  fields: ScheduleTimes,
   afterMs: number,
   untilMs: number,
 ): { count: number; latestMs?: number } {
+  if ('everyMs' in fields) return intervalsBetween(fields.everyMs, afterMs, untilMs);
   let count = 0;
   let latestMs: number | undefined;
   if (untilMs <= afterMs) return { count };
@@ -40,6 +42,12 @@ export function ticksBetween(
     latestMs = day + (lastUpTo(fields, to) as number) * MINUTE_MS;
   }
   return latestMs === undefined ? { count } : { count, latestMs };
+}
+
+function intervalsBetween(everyMs: number, afterMs: number, untilMs: number): { count: number; latestMs?: number } {
+  const latest = Math.floor(untilMs / everyMs);
+  const count = latest - Math.floor(afterMs / everyMs);
+  return count > 0 ? { count, latestMs: latest * everyMs } : { count: 0 };
 }
 
 function dayOf(ms: number): number {

@@ -1,5 +1,6 @@
 /** Cron expressions that can fire, and those that are refused. */
-import { readCron } from './cron.ts';
+import { nextTick, ticksBetween } from './cron-ticks.ts';
+import { readSchedule, readCron } from './cron.ts';
 
 describe('readCron', () => {
   it.each([
@@ -33,7 +34,6 @@ describe('readCron', () => {
     ['5/15 * * * *', 'a step without a range'],
     ['9-5 * * * *', 'backwards'],
     ['*-5 * * * *', 'a range of everything'],
-    ['0 0 ? * *', 'another dialect'],
     ['0 0 L * *', 'another dialect'],
     ['0 0 * * 1#2', 'another dialect'],
     ['1,,2 * * * *', 'an empty item'],
@@ -51,5 +51,35 @@ describe('readCron', () => {
       ok: true,
       fields: { minutes: [0, 30], hours: [0, 12], daysOfMonth: [1], months: [1], daysOfWeek: [0, 1], eitherDay: true },
     });
+  });
+});
+
+describe('readSchedule', () => {
+  it('reads ? as *', () => {
+    expect(readSchedule('0 3 ? * 1')).toEqual(readCron('0 3 * * 1'));
+  });
+
+  it.each([
+    ['@every 1h', 60],
+    ['@every 1h30m', 90],
+    ['@every 1.5h', 90],
+    ['@every 120s', 2],
+  ])('reads %j as %d minutes', (expression, minutes) => {
+    expect(readSchedule(expression)).toEqual({ ok: true, fields: { everyMs: minutes * 60_000 } });
+  });
+
+  it.each(['@every', '@every ', '@every 30s', '@every 90s', '@every 0m', '@every 1d', '@every -1h', '@every 9000h'])(
+    '%j is refused',
+    (expression) => {
+      expect(readSchedule(expression)).toMatchObject({ ok: false });
+    },
+  );
+
+  it('ticks at the multiples of an interval, whoever looks', () => {
+    const every = { everyMs: 5_400_000 };
+    expect(nextTick(every, 0)).toBe(5_400_000);
+    expect(nextTick(every, 5_399_999)).toBe(5_400_000);
+    expect(ticksBetween(every, 0, 16_200_000)).toEqual({ count: 3, latestMs: 16_200_000 });
+    expect(ticksBetween(every, 5_400_000, 5_400_000)).toEqual({ count: 0 });
   });
 });

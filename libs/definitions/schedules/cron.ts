@@ -1,4 +1,7 @@
-/** Which cron expressions can fire: five fields or an @ word, in UTC. contract §12.3 (schedule trigger). */
+/**
+ * Which cron expressions can fire: five fields, an @ word or `@every` with a duration, in UTC. contract §12.3 (schedule
+ * trigger).
+ */
 
 /** The times an expression stands for, each field as its sorted values. */
 export interface CronFields {
@@ -11,6 +14,16 @@ export interface CronFields {
   /** Both day fields are restricted: a day that satisfies either counts, as in every cron. */
   eitherDay: boolean;
 }
+
+/** Ticks at every multiple of a time since 1970, so that all machines have the same ones. */
+export interface Interval {
+  everyMs: number;
+}
+
+/** When a schedule fires. */
+export type ScheduleTimes = CronFields | Interval;
+
+export type ScheduleReading = { ok: true; fields: ScheduleTimes } | { ok: false; reason: string };
 
 export type CronReading = { ok: true; fields: CronFields } | { ok: false; reason: string };
 
@@ -44,13 +57,13 @@ const WORDS: Readonly<Record<string, string>> = {
 const DAYS_IN_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /**
- * Reads an expression strictly: what other dialects add (seconds, `?`, `L`, `W`, `#`) is refused, and so is what never
- * fires.
+ * Reads an expression strictly: what other dialects add (seconds, `L`, `W`, `#`) is refused, and so is what never
+ * fires. `?` is `*`.
  */
 export function readCron(expression: string): CronReading {
   const text = expression.trim().toLowerCase();
   if (text.startsWith('@')) return readWord(text);
-  const parts = text.split(/[ \t]+/);
+  const parts = text.split(/[ \t]+/).map((part) => (part === '?' ? '*' : part));
   if (parts.length !== FIELDS.length)
     return refused(
       `has ${parts.length} ${parts.length === 1 ? 'field' : 'fields'}, not five (minute hour day-of-month ` +
@@ -65,9 +78,33 @@ export function readCron(expression: string): CronReading {
   return fires(values, parts);
 }
 
+/** The longest time between two ticks: a year, in minutes. */
+const EVERY_MINUTES_MAX = 527_040;
+const UNIT_MS: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1 };
+
+/** Reads what a schedule trigger says: cron, or `@every 1h30m`. contract §8.6 (Definitions of the hosted format). */
+export function readSchedule(expression: string): ScheduleReading {
+  const every = /^@every[ \t]+(\S+)$/.exec(expression.trim().toLowerCase());
+  if (every === null) return readCron(expression);
+  const [, duration = ''] = every;
+  if (duration.length > DURATION_LENGTH_MAX || !/^(?:[0-9]+(?:\.[0-9]+)?(?:h|ms|m|s))+$/.test(duration))
+    return refused('names no duration behind @every; write one like 90m, 1h or 1h30m');
+  const parts = [...duration.matchAll(/([0-9.]+)(h|ms|m|s)/g)];
+  const everyMs = parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNIT_MS[unit] ?? 0), 0);
+  const minutes = everyMs / MINUTE_MS;
+  if (!Number.isInteger(minutes) || minutes < 1 || minutes > EVERY_MINUTES_MAX)
+    return refused('is no whole number of minutes, from one minute to a year: schedules fire at full minutes');
+  return { ok: true, fields: { everyMs } };
+}
+
+const MINUTE_MS = 60_000;
+const DURATION_LENGTH_MAX = 50;
+
 function readWord(word: string): CronReading {
   const expression = Object.hasOwn(WORDS, word) ? WORDS[word] : undefined;
-  return expression === undefined ? refused(`is none of ${Object.keys(WORDS).join(', ')}`) : readCron(expression);
+  return expression === undefined
+    ? refused(`is none of ${Object.keys(WORDS).join(', ')} and @every with a duration`)
+    : readCron(expression);
 }
 
 function fires(values: readonly number[][], parts: readonly string[]): CronReading {
@@ -75,7 +112,7 @@ function fires(values: readonly number[][], parts: readonly string[]): CronReadi
   const daysOfWeek = [...new Set(weekdays.map((day) => day % 7))].sort((left, right) => left - right);
   const eitherDay = !parts[2]?.startsWith('*') && !parts[4]?.startsWith('*');
   const dayExists = months.some((month) => daysOfMonth.some((day) => day <= (DAYS_IN_MONTH[month - 1] ?? 0)));
-  if (!dayExists && !eitherDay) return refused('never fires: no such day in these months');
+  if (!dayExists && !eitherDay) return refused('never fires: no such day in these months; name a day that there is');
   return { ok: true, fields: { minutes, hours, daysOfMonth, months, daysOfWeek, eitherDay } };
 }
 

@@ -1,7 +1,7 @@
 /** What a schedule has to do now: start, count what was missed, or wait. contract §12.3 (schedule trigger). */
 import { createHash } from 'node:crypto';
 import { nextTick, ticksBetween } from './cron-ticks.ts';
-import { readCron, type CronFields } from './cron.ts';
+import { readSchedule, type ScheduleTimes } from './cron.ts';
 import type { AutomationDefinition } from '../types.ts';
 
 /** A tick that is older is not made up for: what was due then may be wrong now. Milliseconds. */
@@ -26,7 +26,7 @@ export interface Missed {
  * Decides at `nowMs` on the ticks after `handledUntilMs`; all up to `atMs` are handled with it. A clock that was set
  * back finds nothing due.
  */
-export function dueTick(fields: CronFields, handledUntilMs: number, nowMs: number): TickDecision {
+export function dueTick(fields: ScheduleTimes, handledUntilMs: number, nowMs: number): TickDecision {
   const { count, latestMs } = ticksBetween(fields, handledUntilMs, nowMs);
   if (latestMs === undefined) return { kind: 'nothing' };
   if (nowMs - latestMs >= TICK_LATE_MAX_MS)
@@ -45,7 +45,7 @@ export interface WantedSchedule {
   scheduleId: string;
   name?: string;
   cron: string;
-  fields: CronFields;
+  fields: ScheduleTimes;
 }
 
 /**
@@ -58,7 +58,7 @@ export function schedulesOf(
 ): WantedSchedule[] {
   const wanted = new Map<string, WantedSchedule>();
   for (const trigger of triggers) {
-    const reading = trigger.provider === 'schedule' ? readCron(trigger.cron) : undefined;
+    const reading = trigger.provider === 'schedule' ? readSchedule(trigger.cron) : undefined;
     if (trigger.provider !== 'schedule' || reading?.ok !== true) continue;
     const { name, cron } = trigger;
     const scheduleId = scheduleIdOf(automationUid, name, cron);
@@ -79,6 +79,6 @@ function scheduleIdOf(automationUid: string, name: string | undefined, cron: str
 const ID_CHARACTERS = 32;
 
 /** When a schedule fires next. */
-export function nextDue(fields: CronFields, handledUntilMs: number, nowMs: number): number | undefined {
+export function nextDue(fields: ScheduleTimes, handledUntilMs: number, nowMs: number): number | undefined {
   return nextTick(fields, Math.max(handledUntilMs, nowMs));
 }

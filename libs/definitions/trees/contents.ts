@@ -1,6 +1,7 @@
 /** Which files can be read as text at all: regular, small, UTF-8, committed as they are. contract §8. */
 import { problemAt } from '../rules/problems.ts';
 import { FILE_START, sourceText, type SourceText } from '../yaml/source-text.ts';
+import type { NamedKind } from '../definition-paths.ts';
 import type { Problem, TreeFile } from '../types.ts';
 
 /** Bytes of one definition file: as much as one delivery, and far more than anybody writes by hand. */
@@ -9,6 +10,20 @@ export const FILE_BYTES_MAX = 256 * 1024;
 const LFS_POINTER = 'version https://git-lfs.github.com/spec/';
 
 export type Contents = { ok: true; source: SourceText } | { ok: false; problem: Problem };
+
+/** Root keys that files of other programs do not have. */
+const OWN_KEYS: Readonly<Record<NamedKind, RegExp>> = {
+  webhook: /^(?:secret_?name|authMode|signatureScheme)[ \t]*:/im,
+  automation: /^triggers[ \t]*:/m,
+  environment: /^(?:dockerImage|setupCommands|repositories)[ \t]*:/m,
+  skill: /^/,
+};
+
+/** Whether a file outside of our folders is meant to be one of ours, by what it says. */
+export function saysDefinition(file: TreeFile, kind: NamedKind): boolean {
+  if (refuseEntry(file) !== undefined) return false;
+  return OWN_KEYS[kind].test(decode(file.content, false) ?? '');
+}
 
 /** Decodes a file, or says why it is none. */
 export function readContents(file: TreeFile): Contents {

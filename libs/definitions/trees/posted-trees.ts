@@ -31,6 +31,31 @@ export function postedTreeProblems(body: unknown): PostedTreeProblem[] {
   return [...files.flatMap(fileProblems), ...repetitions(files)];
 }
 
+/** What a tree may have that comes without a key, as the hosted service has it: files, bytes of one, bytes of all. */
+export const OPEN_TREE = { files: 256, fileBytes: 262_144, bytes: 2_097_152 } as const;
+
+/** Everything that is too much about a tree that comes without a key. contract §3.12 (Open). */
+export function openTreeProblems(files: readonly PostedFile[]): PostedTreeProblem[] {
+  const sizes = files.map(({ content }) => Buffer.byteLength(content));
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  const about = (isTooMuch: boolean, limit: string): PostedTreeProblem[] =>
+    isTooMuch ? [{ pointer: '/files', message: `must have at most ${limit} without a key` }] : [];
+  return [
+    ...about(files.length > OPEN_TREE.files, `${OPEN_TREE.files} files`),
+    ...about(total > OPEN_TREE.bytes, `${OPEN_TREE.bytes} bytes of text`),
+    ...sizes.flatMap((size, index) =>
+      size > OPEN_TREE.fileBytes
+        ? [
+            {
+              pointer: `/files/${index}/content`,
+              message: `must have at most ${OPEN_TREE.fileBytes} bytes without a key`,
+            },
+          ]
+        : [],
+    ),
+  ];
+}
+
 function fileProblems(file: unknown, index: number): PostedTreeProblem[] {
   const about = (member: string, message: string | undefined): PostedTreeProblem[] =>
     message === undefined ? [] : [{ pointer: `/files/${index}/${member}`, message }];

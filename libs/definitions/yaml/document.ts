@@ -1,6 +1,7 @@
 /** How one definition document goes from text to a checked value: YAML, the hosted service's keys, the schema. */
 import {
   escapeSegment,
+  labelOf,
   unescapeSegment,
   validatorFor,
   type DefinitionDocuments,
@@ -8,12 +9,14 @@ import {
   type SchemaError,
 } from '#contracts';
 import type { JsonValue } from '#filters';
-import { HOSTED_KEYS } from './hosted-keys.ts';
+import { withFix } from '../fixes/fixes.ts';
+import { servedDocument, type LostPart } from '../hosted/hosted-shapes.ts';
 import { FILE_PROBLEMS_MAX, firstProblems, problemAt } from '../rules/problems.ts';
+import { isSecretValueKey, secretNameDoubt, valueKeyWords } from '../secrets/secret-values.ts';
 import type { SourceText } from './source-text.ts';
 import { UNSHIPPED_SCHEMES } from '#authentication/schemes';
-import { didYouMean } from '../suggest.ts';
-import type { FilePositions, Problem } from '../types.ts';
+import { didYouMean, nearest } from '../suggest.ts';
+import type { FilePositions, Problem, Range } from '../types.ts';
 import type { Slice } from './yaml-composer.ts';
 import { readYaml, type YamlReading } from './yaml-document.ts';
 import type { RuleId } from '../rules/rules.ts';
@@ -42,18 +45,56 @@ export function readDocument<Name extends DefinitionSchemaName>(
 export function checkDocument<Name extends DefinitionSchemaName>(
   name: Name,
   path: string,
-  { value, problems, positions }: YamlReading,
+  { value, problems, positions: written }: YamlReading,
 ): DocumentReading<Name> {
-  if (value === undefined) return { document: undefined, problems, positions };
-  const served = withoutHostedKeys(name, value, path, positions, problems);
+  if (value === undefined) return { document: undefined, problems, positions: written };
+  const { value: served, positions, lost } = servedDocument(name, value, written);
+  problems.push(...lostProblem(path, lost, written));
   const checked = validatorFor(name)(served);
   if (checked.ok) return { document: checked.value, problems, positions };
-  const shape = checked.errors
-    .slice(0, FILE_PROBLEMS_MAX + 1)
-    .map((error) => shapeProblem(name, error, path, positions));
+  // A hostile file breaks a rule once per word: what is not listed is not looked at
+  const listed = checked.errors.slice(0, FILE_PROBLEMS_MAX + 1);
+  const causes = misspeltKeys(listed);
+  const shape = listed.map(
+    (error) =>
+      valueProblem(error, path, { positions, written: served }) ??
+      withFix(
+        shapeProblem(name, error, path, { ...positions, value: (at) => placeOf(at, causes, positions) }),
+        keyMeantBy(error, served),
+      ),
+  );
   addShapeProblems(problems, firstProblems(shape, FILE_PROBLEMS_MAX));
   const rest = validatorFor(name)(withoutOffenders(served, checked.errors));
   return { document: rest.ok ? rest.value : undefined, problems, positions };
+}
+
+/** The one key that an unknown key was meant to be: no other is as near, and it is not there yet. */
+function keyMeantBy({ kind, pointer, found = '', candidates = [] }: SchemaError, written: Mapping): string | undefined {
+  const meant = kind === 'unknown-key' ? nearest(found, candidates) : undefined;
+  if (meant === undefined) return undefined;
+  const others = candidates.filter((candidate) => candidate !== meant);
+  const sibling = `${pointer.slice(0, pointer.lastIndexOf('/'))}/${escapeSegment(meant)}`;
+  const isOnly = nearest(found, [...others, meant]) === meant;
+  return isOnly && memberAt(written, sibling) === undefined ? meant : undefined;
+}
+
+/** Pointer of a key that is missing → the key beside it that was meant to be it. */
+function misspeltKeys(errors: readonly SchemaError[]): ReadonlyMap<string, string> {
+  return new Map(
+    errors.flatMap(({ kind, pointer, found = '', candidates = [] }) => {
+      const isSecretName = candidates.includes('secretName') && isSecretValueKey(found);
+      const near = kind === 'unknown-key' ? nearest(found, candidates) : undefined;
+      const meant = near ?? (isSecretName ? 'secretName' : undefined);
+      const parent = pointer.slice(0, pointer.lastIndexOf('/'));
+      return meant === undefined ? [] : [[`${parent}/${escapeSegment(meant)}`, pointer] as const];
+    }),
+  );
+}
+
+/** What is missing because its key is misspelt is told of at that key. */
+function placeOf(pointer: string, causes: ReadonlyMap<string, string>, positions: FilePositions): Range {
+  const cause = causes.get(pointer);
+  return cause === undefined ? positions.value(pointer) : positions.key(cause);
 }
 
 /**
@@ -76,42 +117,13 @@ function removeMember(root: Mapping, segments: readonly string[]): void {
   if (isMapping(parent)) delete parent[segments.at(-1) ?? ''];
 }
 
-function withoutHostedKeys(
-  name: DefinitionSchemaName,
-  value: Mapping,
-  path: string,
-  positions: FilePositions,
-  problems: Problem[],
-): Mapping {
-  const served = withoutKeys(value, '', HOSTED_KEYS[name][''], path, positions, problems);
-  const below = served['agentDefaults'];
-  const keys = HOSTED_KEYS[name]['/agentDefaults'];
-  if (keys === undefined || !isMapping(below)) return served;
-  return { ...served, agentDefaults: withoutKeys(below, '/agentDefaults', keys, path, positions, problems) };
-}
-
-function withoutKeys(
-  value: Mapping,
-  pointer: string,
-  keys: ReadonlySet<string> | undefined,
-  path: string,
-  positions: FilePositions,
-  problems: Problem[],
-): Mapping {
-  const hosted = Object.keys(value).filter((key) => keys?.has(key) === true);
-  if (hosted.length === 0) return value;
-  for (const key of hosted) {
-    const range = positions.key(`${pointer}/${escapeSegment(key)}`);
-    problems.push(
-      problemAt(
-        path,
-        range,
-        'unsupported-here',
-        `${key} is a key of the hosted service that is not served here; it is ignored`,
-      ),
-    );
-  }
-  return Object.fromEntries(Object.entries(value).filter(([key]) => !hosted.includes(key)));
+/** One warning for everything of a file that is not served here. */
+function lostProblem(path: string, lost: readonly LostPart[], positions: FilePositions): Problem[] {
+  const [first] = lost;
+  if (first === undefined) return [];
+  const each = lost.map(({ label, loss }) => `${label} (${loss})`).join(', ');
+  const message = `${each}: of the hosted service's format, not served here and ignored`;
+  return [problemAt(path, positions.key(first.pointer), 'unsupported-here', message)];
 }
 
 /** A value that YAML's rules refuse is read as nothing: what the schema says about that nothing helps nobody. */
@@ -123,6 +135,34 @@ function addShapeProblems(problems: Problem[], shape: readonly Problem[]): void 
 
 function placeIn({ line, column }: Problem): string {
   return `${line}:${column}`;
+}
+
+/** The value of a secret in a file: as a key of its own, or where the name should be. Its words never hold it. */
+function valueProblem(
+  { kind, pointer, found = '', candidates = [] }: SchemaError,
+  path: string,
+  { positions, written }: { positions: FilePositions; written: Mapping },
+): Problem | undefined {
+  const value = memberAt(written, pointer);
+  if (kind === 'unknown-key' && typeof value !== 'object' && isSecretValueKey(found)) {
+    const near = nearest(found, candidates);
+    if (near !== undefined && near !== 'secrets') return undefined;
+    const nameKey = candidates.find((key) => /^(?:secretName|credentialSecret)$/.test(key)) ?? 'an entry of secrets';
+    const words = valueKeyWords(labelOf(pointer), value, nameKey);
+    return problemAt(path, positions.key(pointer), 'secret-value', words);
+  }
+  const isName = kind === 'wrong-value' && /\/(?:secretName|credentialSecret|secrets\/\d+\/name)$/.test(pointer);
+  const doubt = isName && typeof value === 'string' ? secretNameDoubt(labelOf(pointer), value) : undefined;
+  return doubt === undefined ? undefined : problemAt(path, positions.value(pointer), 'secret-value', doubt[1]);
+}
+
+function memberAt(root: Mapping, pointer: string): JsonValue | undefined {
+  let member: JsonValue | undefined = root;
+  for (const segment of pointer.slice(1).split('/').map(unescapeSegment)) {
+    const isParent: boolean = typeof member === 'object' && member !== null && Object.hasOwn(member, segment);
+    member = isParent ? (member as Mapping)[segment] : undefined;
+  }
+  return member;
 }
 
 function shapeProblem(name: DefinitionSchemaName, error: SchemaError, path: string, positions: FilePositions): Problem {
@@ -156,7 +196,10 @@ function webhookWords(error: SchemaError): { rule: RuleId; message: string } {
     return { rule: error.kind, message: error.message };
   }
   return error.kind === 'missing-key'
-    ? { rule: 'signature-scheme', message: 'authMode signature needs a signatureScheme' }
+    ? {
+        rule: 'signature-scheme',
+        message: 'authMode signature needs a signatureScheme; add it, such as signatureScheme: github',
+      }
     : {
         rule: 'signature-scheme',
         message: 'signatureScheme goes with authMode: signature only; remove it or set authMode: signature',

@@ -3,6 +3,9 @@ import * as fc from 'fast-check';
 import matter from 'gray-matter';
 import { splitFrontMatter } from './front-matter.ts';
 import { sourceText } from './source-text.ts';
+import { PROPERTY_SEED } from '../../../test/support/tier.ts';
+
+fc.configureGlobal({ seed: PROPERTY_SEED });
 
 /** A file of the greatest size that consists of little else than line breaks. */
 const LINE_BREAKS = 260_000;

@@ -15,6 +15,7 @@ import {
   type YamlDocument,
 } from './yaml-composer.ts';
 import { yamlPositionsOf, yamlRangeOf } from './yaml-positions.ts';
+import { CONFLICT_WORDS, isConflictLine, syntaxWords } from './syntax-words.ts';
 import type { FilePositions, Problem } from '../types.ts';
 import type { RuleId } from '../rules/rules.ts';
 
@@ -56,9 +57,18 @@ export function readYaml(source: SourceText, slice: Slice): YamlReading {
       problemAt(source.path, FILE_START, 'yaml-nesting', `values are nested more than ${NESTING_MAX} deep`),
     );
   const reader = { source, offset: slice.start, problems: syntaxProblems(source, slice, document) };
-  if (document.errors.length > 0) return { ...unreadable(), problems: reader.problems };
+  if (document.errors.length > 0) return unreadable(...(conflictOf(source, slice) ?? reader.problems));
   const value = readRoot(document.contents, reader);
   return { value, problems: reader.problems, positions: yamlPositionsOf(source, slice, document) };
+}
+
+/** Of a file in which a merge has left marks, these are all that is worth saying. */
+function conflictOf(source: SourceText, slice: Slice): Problem[] | undefined {
+  const lines = source.text.slice(slice.start, slice.end).split('\n');
+  const at = lines.findIndex(isConflictLine);
+  if (at < 0) return undefined;
+  const start = slice.start + lines.slice(0, at).join('\n').length + (at === 0 ? 0 : 1);
+  return [problemAt(source.path, source.range(start, start + 7), 'yaml-syntax', CONFLICT_WORDS)];
 }
 
 interface Reader {
@@ -96,9 +106,9 @@ function problemOf(source: SourceText, slice: Slice, error: YAMLError): Problem 
       source.path,
       range,
       'yaml-documents',
-      'a second YAML document starts here; a definition file holds one',
+      'a second YAML document starts here; a definition file holds one: move it to a file of its own',
     );
-  return problemAt(source.path, range, 'yaml-syntax', `not well-formed YAML: ${error.message}`);
+  return problemAt(source.path, range, 'yaml-syntax', syntaxWords(error));
 }
 
 function unreadable(...problems: Problem[]): YamlReading {
@@ -116,7 +126,8 @@ function readRoot(root: AnyNode, reader: Reader): { [key: string]: JsonValue } |
     : root === null || (isScalar(root) && root.value === null)
       ? 'nothing'
       : 'a single value';
-  report(reader, root, 'yaml-root', `expected a mapping of keys to values, found ${found}`);
+  const wayOut = 'write keys, each with a colon, a blank and its value';
+  report(reader, root, 'yaml-root', `expected a mapping of keys to values, found ${found}; ${wayOut}`);
   return undefined;
 }
 

@@ -56,6 +56,10 @@ export interface ApiKey {
    * When it was last used, exact to about a minute; null: never.
    */
   last_used_at: string | null;
+  /**
+   * The federated credential by which a token was exchanged for it; absent: somebody made it.
+   */
+  federated_credential_id?: string;
   [k: string]: unknown;
 }
 /**

@@ -1,11 +1,11 @@
 /** Generated from schemas/ by test/support/generate.ts; do not edit. */
 
 /**
- * Approves held deletions, or a rewritten history, by their digest.
+ * Approves held deletions, a rewritten history, or what runs could do more, by their digest.
  */
 export interface PlanApproval {
   /**
-   * Digest of what is held, as a sync or a plan shows it.
+   * Digest of what is held now, as a sync shows it.
    */
   plan: string;
   [k: string]: unknown;

@@ -53,9 +53,21 @@ export interface ArtifactItem {
      */
     download_url?: string;
     /**
+     * Of one artifact alone, FILE: time until which download_url is good at least.
+     */
+    expires_at?: string;
+    /**
      * PLAN: the plan; the same as artifact_uid.
      */
     document_uid?: string;
+    /**
+     * PLAN: the same as document_uid.
+     */
+    notebook_uid?: string;
+    /**
+     * Of one artifact alone, PLAN: its text.
+     */
+    content?: string;
     /**
      * What the agent calls it; of a PLAN without that, its first heading.
      */
@@ -69,7 +81,7 @@ export interface ArtifactItem {
      */
     url?: string;
     /**
-     * PULL_REQUEST: its branch.
+     * PULL_REQUEST: its branch; empty where the agent did not say.
      */
     branch?: string;
     /**

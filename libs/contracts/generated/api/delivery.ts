@@ -9,13 +9,13 @@ export interface Delivery {
    */
   entry_id: string;
   /**
-   * Identity of the delivery, as its sender was answered; of a refused one the first usable delivery header, else the entry's own ID.
+   * Identity of the delivery, as its sender was answered; of a refused one the first usable delivery header, else the entry's own ID; of one that counts, of the first of them.
    */
   delivery_id: string;
   /**
    * What became of it; never changes.
    */
-  outcome: 'Accepted' | 'Duplicate' | 'Rejected (auth)' | 'Rejected (invalid JSON)' | 'Rejected (too large)';
+  outcome: 'Accepted' | 'Duplicate' | 'Rejected (auth)' | 'Rejected (invalid JSON)' | 'Rejected (too large)' | 'Throttled';
   /**
    * Bytes of the body.
    */
@@ -37,7 +37,7 @@ export interface Delivery {
    */
   revision: string;
   /**
-   * Deliveries that this entry stands for: more than one only for refusals beyond 60 a minute.
+   * Deliveries that this entry stands for: more than one only for refusals beyond 60 a minute, and for those that were throttled (answered 429), of which each minute has one entry.
    */
   count: number;
   /**

@@ -19,16 +19,16 @@ export interface FactoryDispatchResponse {
   run_id: string;
   state: RunState;
   /**
-   * The ticket's reference, as it was given.
+   * The ticket's reference, as it was given; empty where none was.
    */
-  ticket_ref: string | null;
+  ticket_ref: string;
   /**
    * Page of the run.
    */
   run_url: string;
   /**
-   * Always null: factories here have no agent that distributes work.
+   * Always empty: factories here have no agent that distributes work.
    */
-  foreman_agent: null;
+  foreman_agent: string;
   [k: string]: unknown;
 }

@@ -15,7 +15,7 @@ export interface ExplainedDelivery {
   /**
    * What became of it.
    */
-  outcome: 'Accepted' | 'Duplicate' | 'Rejected (auth)' | 'Rejected (invalid JSON)' | 'Rejected (too large)';
+  outcome: 'Accepted' | 'Duplicate' | 'Rejected (auth)' | 'Rejected (invalid JSON)' | 'Rejected (too large)' | 'Throttled';
   /**
    * When it came.
    */

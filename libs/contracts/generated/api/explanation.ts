@@ -14,6 +14,7 @@ export type RunSourceType =
   | 'CUSTOM_WEBHOOK'
   | 'SCHEDULED_AGENT'
   | 'LINEAR'
+  | 'MCP'
   | 'SLACK'
   | 'TEAMS'
   | 'LOCAL'
@@ -91,7 +92,7 @@ export interface ExplainedDelivery {
   /**
    * What became of it.
    */
-  outcome: 'Accepted' | 'Duplicate' | 'Rejected (auth)' | 'Rejected (invalid JSON)' | 'Rejected (too large)';
+  outcome: 'Accepted' | 'Duplicate' | 'Rejected (auth)' | 'Rejected (invalid JSON)' | 'Rejected (too large)' | 'Throttled';
   /**
    * When it came.
    */
@@ -286,12 +287,12 @@ export interface RunSchedule {
    */
   schedule_id: string;
   /**
-   * Its name when the run was created.
+   * Its name when the run was created; empty where it is not known.
    */
-  schedule_name?: string;
+  schedule_name: string;
   /**
-   * Its cron expression when the run was created.
+   * Its cron expression when the run was created; empty where it is not known.
    */
-  cron_schedule?: string;
+  cron_schedule: string;
   [k: string]: unknown;
 }

@@ -13,13 +13,53 @@ export interface FactoryFilesValidateResult {
    */
   schema_version: string;
   /**
-   * Problems in reading order; at most 1,000 and one that says that there are more.
+   * Errors in reading order: empty where it is valid. With the warnings at most 1,000 and one that says that there are more.
    */
   diagnostics: Diagnostic[];
   /**
    * Checks that need to know a factory; a plan runs them.
    */
   state_dependent_checks_not_run: ('secrets' | 'secret-values' | 'quota' | 'uids' | 'environments')[];
+  /**
+   * Problems that keep nothing from applying, in reading order.
+   */
+  warnings: Diagnostic[];
+  /**
+   * Names that only a factory can resolve, and that nobody has looked up here.
+   */
+  deferred_resolutions: {
+    /**
+     * File, relative to the factory's root.
+     */
+    path: string;
+    /**
+     * Key that holds the name, dotted from the root of the file.
+     */
+    field: string;
+    /**
+     * What it names.
+     */
+    kind: 'secret' | 'environment' | 'model' | 'harness' | 'webhook' | 'skill';
+    [k: string]: unknown;
+  }[];
+  /**
+   * What was checked.
+   */
+  validation_scope: {
+    /**
+     * Whether the files can be read.
+     */
+    parser: 'checked';
+    /**
+     * What follows from the files alone.
+     */
+    state_independent: 'checked';
+    /**
+     * What a factory has to be known for; a plan checks it.
+     */
+    state_dependent: 'not_checked';
+    [k: string]: unknown;
+  };
   [k: string]: unknown;
 }
 /**

@@ -52,8 +52,54 @@ export interface Factory {
    * UID of the principal that creates the runs of its webhooks and schedules: what the list of runs filters as `creator`.
    */
   service_account: string;
-  agent_defaults?: AmbientAgentConfig;
+  agent_defaults: FactoryAgentDefaults;
   sync_policy: SyncPolicy;
+  /**
+   * The same as slug.
+   */
+  alias: string;
+  /**
+   * Always NONE: no code forge is connected; its webhooks are files.
+   */
+  code_forge: 'NONE';
+  /**
+   * Always empty.
+   */
+  code_forges: 'NONE'[];
+  /**
+   * Always CREATOR: runs have the secrets that files name, whoever asks.
+   */
+  credential_strategy: 'CREATOR';
+  /**
+   * Repository that its definitions come from, where its address names one.
+   */
+  repositories: {
+    /**
+     * Owner of the repository.
+     */
+    owner: string;
+    /**
+     * Name of the repository.
+     */
+    repo: string;
+    [k: string]: unknown;
+  }[];
+  /**
+   * Always empty: no run is scored.
+   */
+  scorer_defaults: {
+    [k: string]: unknown;
+  };
+  /**
+   * Always empty: no run is scored.
+   */
+  scoring: {
+    [k: string]: unknown;
+  };
+  /**
+   * Team that it belongs to: the installation has one.
+   */
+  team_uid: 'team';
   [k: string]: unknown;
 }
 /**
@@ -88,15 +134,27 @@ export interface FactorySource {
    * Name of the managed secret, granted for the use `forge`, that push notices of the git host are proven with.
    */
   push_secret?: string;
+  /**
+   * What the repository is hosted by: its open pull requests are judged and answered with a status and a comment. Needs `forge_secret`. `gitea` is Forgejo, too.
+   */
+  forge?: 'github' | 'gitlab' | 'gitea';
+  /**
+   * Name of the managed secret, granted for the use `forge`, that holds the token for the interface of the forge.
+   */
+  forge_secret?: string;
+  /**
+   * https address of the interface of the forge; by default derived from `url`.
+   */
+  forge_url?: string;
+  /**
+   * The repository as the forge names it, `owner/name`; by default derived from `url`.
+   */
+  forge_repository?: string;
 }
 /**
- * What runs of the factory take from it where they say nothing themselves; absent where its file names none.
+ * What runs of the factory take from it where they say nothing themselves.
  */
-export interface AmbientAgentConfig {
-  /**
-   * Label for grouping and filtering; by default the name of the skill, else of the automation.
-   */
-  name?: string;
+export interface FactoryAgentDefaults {
   /**
    * Language model.
    */
@@ -116,7 +174,7 @@ export interface AmbientAgentConfig {
   /**
    * MCP servers by name; a level's servers replace those of the levels below it.
    */
-  mcp_servers?: {
+  mcp_servers: {
     [k: string]: MCPServerConfig;
   };
   harness?: AgentHarness;
@@ -125,19 +183,9 @@ export interface AmbientAgentConfig {
    */
   idle_timeout_minutes?: number;
   /**
-   * Whether the agent may use a desktop.
+   * Managed secrets of its runs.
    */
-  computer_use_enabled?: boolean;
-  /**
-   * Machine that works on the run: what its service is called (MILLWRIGHT_WORKER_HOST). The run waits until that one has a place; without it any machine will do.
-   */
-  worker_host?: string;
-  /**
-   * Managed secrets of the run: added outside of its sandbox, or inside as environment variables; a level's list replaces those of the levels below it.
-   *
-   * @maxItems 100
-   */
-  secrets?: {
+  secrets: {
     /**
      * Name of a managed secret that is granted for runs.
      */
@@ -168,6 +216,14 @@ export interface AmbientAgentConfig {
     expose?: 'env';
     [k: string]: unknown;
   }[];
+  /**
+   * Always empty: a run asks for its machine itself.
+   */
+  worker_host: '';
+  /**
+   * Always empty: there are no runners here.
+   */
+  default_runner_uid: '';
   [k: string]: unknown;
 }
 /**
@@ -240,6 +296,10 @@ export interface SyncPolicy {
    * Whether a tip that does not descend from the one before waits for an approval. Without it such a tip applies, and the condition HistoryRewritten says so. Git sources only.
    */
   fast_forward_only?: boolean;
+  /**
+   * Who has to approve a revision with which runs could do more than before: read what wider circles write, have a new secret, host, repository, tool or effect, or more budget. Without it such a revision applies, and plans show what grows.
+   */
+  growth_approval?: 'manager' | 'admin';
   /**
    * When definitions may apply, in UTC; secrets are always taken over. Inside of a `deny` window nothing applies; with `allow` windows, nothing applies outside of all of them.
    *

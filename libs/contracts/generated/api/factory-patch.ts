@@ -44,6 +44,22 @@ export interface FactorySource {
    * Name of the managed secret, granted for the use `forge`, that push notices of the git host are proven with.
    */
   push_secret?: string;
+  /**
+   * What the repository is hosted by: its open pull requests are judged and answered with a status and a comment. Needs `forge_secret`. `gitea` is Forgejo, too.
+   */
+  forge?: 'github' | 'gitlab' | 'gitea';
+  /**
+   * Name of the managed secret, granted for the use `forge`, that holds the token for the interface of the forge.
+   */
+  forge_secret?: string;
+  /**
+   * https address of the interface of the forge; by default derived from `url`.
+   */
+  forge_url?: string;
+  /**
+   * The repository as the forge names it, `owner/name`; by default derived from `url`.
+   */
+  forge_repository?: string;
 }
 /**
  * The whole new policy; members that it leaves out are gone.
@@ -65,6 +81,10 @@ export interface SyncPolicy {
    * Whether a tip that does not descend from the one before waits for an approval. Without it such a tip applies, and the condition HistoryRewritten says so. Git sources only.
    */
   fast_forward_only?: boolean;
+  /**
+   * Who has to approve a revision with which runs could do more than before: read what wider circles write, have a new secret, host, repository, tool or effect, or more budget. Without it such a revision applies, and plans show what grows.
+   */
+  growth_approval?: 'manager' | 'admin';
   /**
    * When definitions may apply, in UTC; secrets are always taken over. Inside of a `deny` window nothing applies; with `allow` windows, nothing applies outside of all of them.
    *

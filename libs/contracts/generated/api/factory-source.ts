@@ -32,4 +32,20 @@ export interface FactorySource {
    * Name of the managed secret, granted for the use `forge`, that push notices of the git host are proven with.
    */
   push_secret?: string;
+  /**
+   * What the repository is hosted by: its open pull requests are judged and answered with a status and a comment. Needs `forge_secret`. `gitea` is Forgejo, too.
+   */
+  forge?: 'github' | 'gitlab' | 'gitea';
+  /**
+   * Name of the managed secret, granted for the use `forge`, that holds the token for the interface of the forge.
+   */
+  forge_secret?: string;
+  /**
+   * https address of the interface of the forge; by default derived from `url`.
+   */
+  forge_url?: string;
+  /**
+   * The repository as the forge names it, `owner/name`; by default derived from `url`.
+   */
+  forge_repository?: string;
 }

@@ -14,6 +14,7 @@ export type RunSourceType =
   | 'CUSTOM_WEBHOOK'
   | 'SCHEDULED_AGENT'
   | 'LINEAR'
+  | 'MCP'
   | 'SLACK'
   | 'TEAMS'
   | 'LOCAL'
@@ -114,6 +115,10 @@ export interface RunItem {
    * Run that it was started by. Absent where the key may not see it.
    */
   parent_run_id?: string;
+  /**
+   * The run at the top of those that it was started by, as far as the key may see them; the run itself where nothing did.
+   */
+  root_run_id: string;
   /**
    * What it has made, oldest first; the latest 100.
    */
@@ -420,9 +425,21 @@ export interface ArtifactItem {
      */
     download_url?: string;
     /**
+     * Of one artifact alone, FILE: time until which download_url is good at least.
+     */
+    expires_at?: string;
+    /**
      * PLAN: the plan; the same as artifact_uid.
      */
     document_uid?: string;
+    /**
+     * PLAN: the same as document_uid.
+     */
+    notebook_uid?: string;
+    /**
+     * Of one artifact alone, PLAN: its text.
+     */
+    content?: string;
     /**
      * What the agent calls it; of a PLAN without that, its first heading.
      */
@@ -436,7 +453,7 @@ export interface ArtifactItem {
      */
     url?: string;
     /**
-     * PULL_REQUEST: its branch.
+     * PULL_REQUEST: its branch; empty where the agent did not say.
      */
     branch?: string;
     /**
@@ -456,13 +473,13 @@ export interface RunSchedule {
    */
   schedule_id: string;
   /**
-   * Its name when the run was created.
+   * Its name when the run was created; empty where it is not known.
    */
-  schedule_name?: string;
+  schedule_name: string;
   /**
-   * Its cron expression when the run was created.
+   * Its cron expression when the run was created; empty where it is not known.
    */
-  cron_schedule?: string;
+  cron_schedule: string;
   [k: string]: unknown;
 }
 /**

@@ -1,7 +1,7 @@
 /** Generated from schemas/ by test/support/generate.ts; do not edit. */
 
 /**
- * A tree of definition files.
+ * A tree of definition files, or a ref of the repository that the factory follows: one of both.
  */
 export interface PlanRequest {
   /**
@@ -9,7 +9,11 @@ export interface PlanRequest {
    *
    * @maxItems 2000
    */
-  files: TreeFile[];
+  files?: TreeFile[];
+  /**
+   * A branch or a tag (`main`, `refs/heads/main`, `refs/tags/v1`), a whole commit ID, `HEAD`, or a pull request (`pull/12`, `merge-requests/12`) of the repository that the factory follows. The service fetches it with the credential and within the bounds of a sync; nothing of it is applied. Pull requests are judged without what is known of secrets.
+   */
+  ref?: string;
   [k: string]: unknown;
 }
 /**

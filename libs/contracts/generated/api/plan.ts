@@ -1,7 +1,7 @@
 /** Generated from schemas/ by test/support/generate.ts; do not edit. */
 
 /**
- * What a pass over a tree would do now. Nothing is written.
+ * What a pass over a tree, or over a ref of the followed repository, would do now. Nothing is written.
  */
 export interface Plan {
   /**
@@ -9,9 +9,27 @@ export interface Plan {
    */
   factory_uid: string;
   /**
-   * `sha256:…` of the files: what a directory with exactly these files has as its revision.
+   * `sha256:…` of the files: what a directory with exactly these files has as its revision. Of a ref: `branch@sha1:…` as a sync of that branch has it, another ref with its full name before the `@`, a commit alone as `sha1:…`.
    */
   revision: string;
+  /**
+   * Of a ref: what was read.
+   */
+  ref?: {
+    /**
+     * Full name of the ref; null where a commit was asked for.
+     */
+    name: string | null;
+    /**
+     * Its commit.
+     */
+    commit: string;
+    [k: string]: unknown;
+  };
+  /**
+   * Of a pull request: what was not looked at, because its definitions are anybody's and secrets are the factory's own. `secrets`: whether the secrets that are named exist; `secret-values`: whether they are set and usable; `secret-changes`: versions and fingerprints.
+   */
+  not_run?: ('secrets' | 'secret-values' | 'secret-changes' | 'quota' | 'uids' | 'environments')[];
   /**
    * Whether no problem is an error.
    */
@@ -51,11 +69,41 @@ export interface Plan {
    */
   changes: Change[];
   /**
+   * What runs could do once this applies, and cannot do now, by automation.
+   */
+  growth?: {
+    /**
+     * Name of the automation whose runs get it.
+     */
+    automation: string;
+    /**
+     * File of the automation; the cause may stand in its environment or in factory.yaml.
+     */
+    path: string;
+    /**
+     * What it is: who writes what runs read, or what they have.
+     */
+    kind: 'input' | 'secret' | 'host' | 'repository' | 'tool' | 'effect' | 'budget';
+    /**
+     * Its name; never a value.
+     */
+    what: string;
+    /**
+     * What it was, where it gets wider.
+     */
+    before?: string;
+    /**
+     * What it would be, where its name does not say that.
+     */
+    after?: string;
+    [k: string]: unknown;
+  }[];
+  /**
    * Deletions that would be held back.
    */
   held: Change[];
   /**
-   * Digest that an approval of the held deletions names, where the factory follows a directory; null where none is needed, and for a git repository, whose commit of these files has a digest of its own once a sync holds it.
+   * Digest that an approval of the held deletions, or of what grows, names, where the factory follows a directory, or the ref is the branch that it follows; null where none is needed, and otherwise, because a commit of these files on that branch has a digest of its own. It can be approved once a sync holds it.
    */
   plan: string | null;
   /**
@@ -139,7 +187,7 @@ export interface Diagnostic {
   [k: string]: unknown;
 }
 /**
- * One step from what is applied to what the files say. Shows names of members, never values.
+ * One step from what is applied to what the files say. Shows names of members; a plan also shows old and new of each, secrets never.
  */
 export interface Change {
   /**
@@ -166,6 +214,24 @@ export interface Change {
    * Of an update: members of the definition that differ, as the file spells them; else empty.
    */
   changes: string[];
+  /**
+   * Of a plan: old and new of each key of an object that changes, 50 at most. Of prompts and other long texts, how many lines and from which on they differ; `•••` for what may be a secret.
+   */
+  values?: {
+    /**
+     * JSON pointer into the definition.
+     */
+    key: string;
+    /**
+     * JSON text of the old value; absent where there was none.
+     */
+    before?: string;
+    /**
+     * JSON text of the new value; absent where there is none.
+     */
+    after?: string;
+    [k: string]: unknown;
+  }[];
   /**
    * Of a create: file of the deleted object with the very same definition.
    */

@@ -9,12 +9,12 @@ export interface RunSchedule {
    */
   schedule_id: string;
   /**
-   * Its name when the run was created.
+   * Its name when the run was created; empty where it is not known.
    */
-  schedule_name?: string;
+  schedule_name: string;
   /**
-   * Its cron expression when the run was created.
+   * Its cron expression when the run was created; empty where it is not known.
    */
-  cron_schedule?: string;
+  cron_schedule: string;
   [k: string]: unknown;
 }

@@ -10,6 +10,7 @@ export type RunSourceType =
   | 'CUSTOM_WEBHOOK'
   | 'SCHEDULED_AGENT'
   | 'LINEAR'
+  | 'MCP'
   | 'SLACK'
   | 'TEAMS'
   | 'LOCAL'

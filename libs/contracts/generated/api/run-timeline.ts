@@ -19,21 +19,21 @@ export interface TimelineEvent {
    */
   event_uuid: string;
   /**
-   * What happened: it was created, claimed by an execution, its workspace is prepared, its agent started; it got a follow-up, somebody asked to cancel it, its execution was lost and taken over; it was done, failed, errored or was cancelled.
+   * What happened, by the names that published clients know: the run was created, claimed by an execution, its workspace is prepared, its agent started; it was done, failed, errored or was cancelled. With `detail=all` also: it got a follow-up, somebody asked to cancel it, its execution was lost and taken over, or handed over by a service that stopped.
    */
   event_type:
-    | 'run_created'
-    | 'run_claimed'
-    | 'workspace_preparing'
+    | 'oz_run_created'
+    | 'oz_run_claimed'
+    | 'worker_container_ready'
     | 'agent_started'
+    | 'oz_run_done'
+    | 'oz_run_failed'
+    | 'oz_run_errored'
+    | 'oz_run_cancelled'
     | 'run_followup'
     | 'run_cancel_requested'
     | 'run_taken_over'
-    | 'run_handed_over'
-    | 'run_done'
-    | 'run_failed'
-    | 'run_errored'
-    | 'run_cancelled';
+    | 'run_handed_over';
   /**
    * When it happened.
    */
@@ -43,11 +43,7 @@ export interface TimelineEvent {
    */
   run_id: string;
   /**
-   * Execution that it is about.
-   */
-  execution_id?: string;
-  /**
-   * Details: source of a creation; epoch of a claim; followup_id and outcome of a follow-up.
+   * Details: source of a creation; execution_id of what is about an execution, and epoch of its claim; followup_id and outcome of a follow-up.
    */
   payload?: {
     [k: string]: unknown;

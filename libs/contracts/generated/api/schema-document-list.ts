@@ -30,5 +30,23 @@ export interface SchemaDocumentList {
     etag: string;
     [k: string]: unknown;
   }[];
+  /**
+   * Version of the hosted format that the documents describe.
+   */
+  current_version: string;
+  /**
+   * The versions that are served: one.
+   */
+  versions: {
+    /**
+     * The version.
+     */
+    schema_version: string;
+    /**
+     * Where all of its documents are.
+     */
+    schema_url: string;
+    [k: string]: unknown;
+  }[];
   [k: string]: unknown;
 }

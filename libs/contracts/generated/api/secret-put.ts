@@ -23,7 +23,7 @@ export interface SecretPut {
      */
     uses?: ('webhook' | 'run' | 'git' | 'forge')[];
     /**
-     * Which runs, where `uses` has them. `files` (unless said): those for which a file of the factory names it (their automation, their environment or factory.yaml). `*`: also those whose request names it, so that whoever may start runs can read it. A list: of the first, only runs of these automations and in these environments.
+     * Which runs, where `uses` has them. `files` (unless said): those for which a file of the factory names it (their automation, their environment or factory.yaml). `*`: also those whose request names it, and inside runs that a request starts, so that whoever may start runs can read it. A list: of the first, only runs of these automations and in these environments.
      */
     runs?: ('files' | '*') | string[];
     /**

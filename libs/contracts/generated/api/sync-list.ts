@@ -136,7 +136,7 @@ export interface Diagnostic {
   [k: string]: unknown;
 }
 /**
- * One step from what is applied to what the files say. Shows names of members, never values.
+ * One step from what is applied to what the files say. Shows names of members; a plan also shows old and new of each, secrets never.
  */
 export interface Change {
   /**
@@ -163,6 +163,24 @@ export interface Change {
    * Of an update: members of the definition that differ, as the file spells them; else empty.
    */
   changes: string[];
+  /**
+   * Of a plan: old and new of each key of an object that changes, 50 at most. Of prompts and other long texts, how many lines and from which on they differ; `•••` for what may be a secret.
+   */
+  values?: {
+    /**
+     * JSON pointer into the definition.
+     */
+    key: string;
+    /**
+     * JSON text of the old value; absent where there was none.
+     */
+    before?: string;
+    /**
+     * JSON text of the new value; absent where there is none.
+     */
+    after?: string;
+    [k: string]: unknown;
+  }[];
   /**
    * Of a create: file of the deleted object with the very same definition.
    */

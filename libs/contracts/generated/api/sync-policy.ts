@@ -21,6 +21,10 @@ export interface SyncPolicy {
    */
   fast_forward_only?: boolean;
   /**
+   * Who has to approve a revision with which runs could do more than before: read what wider circles write, have a new secret, host, repository, tool or effect, or more budget. Without it such a revision applies, and plans show what grows.
+   */
+  growth_approval?: 'manager' | 'admin';
+  /**
    * When definitions may apply, in UTC; secrets are always taken over. Inside of a `deny` window nothing applies; with `allow` windows, nothing applies outside of all of them.
    *
    * @maxItems 20

@@ -33,6 +33,10 @@ export interface WebhookCreate {
    */
   replay_protection?: 'body';
   /**
+   * Minutes for which the value of before is accepted too when the secret has got another one; none unless said.
+   */
+  secret_overlap_minutes?: number;
+  /**
    * Whether it takes deliveries at once; by default as soon as its secret has a value.
    */
   enabled?: boolean;

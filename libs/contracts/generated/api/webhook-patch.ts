@@ -29,6 +29,10 @@ export interface WebhookPatch {
    */
   replay_protection?: 'body' | null;
   /**
+   * Minutes for which the value of before is accepted too when the secret has got another one. Fewer shorten an overlap that is under way, null ends it.
+   */
+  secret_overlap_minutes?: number | null;
+  /**
    * false: senders get 404 at once; automations and history stay.
    */
   enabled?: boolean;

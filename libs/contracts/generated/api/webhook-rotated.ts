@@ -64,6 +64,14 @@ export interface Webhook {
    */
   replay_protection?: 'body' | null;
   /**
+   * Minutes for which the value of before is accepted too when the secret has got another one; null: not at all.
+   */
+  secret_overlap_minutes?: number | null;
+  /**
+   * Until when the value of before is accepted too; null: it is not.
+   */
+  previous_secret_until?: string | null;
+  /**
    * Whether deliveries are taken; a disabled webhook answers 404.
    */
   enabled: boolean;

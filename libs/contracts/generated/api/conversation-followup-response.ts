@@ -1,0 +1,20 @@
+/** Generated from schemas/ by test/support/generate.ts; do not edit. */
+
+/**
+ * A follow-up that was stored, and the run that has it.
+ */
+export interface ConversationFollowupResponse {
+  /**
+   * The run.
+   */
+  run_id: string;
+  /**
+   * UUIDv7 of the follow-up.
+   */
+  followup_id: string;
+  /**
+   * Where it goes; as of a follow-up to a run.
+   */
+  outcome: 'queued_prompt' | 'queue_pending' | 'live_session' | 'handoff_execution';
+  [k: string]: unknown;
+}

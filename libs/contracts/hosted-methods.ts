@@ -1,0 +1,114 @@
+/**
+ * Methods of the hosted service's published Python clients, and what they come to here: one table for the server's
+ * answers, the guide and the tests that call every one. contract §3.11 (Published clients).
+ */
+
+export interface HostedMethod {
+  /** Dotted, as the newest client has it. */
+  name: string;
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Below the base of the API, parameters as `{name}`. */
+  path: string;
+  /** Packages that have it. */
+  clients: readonly ('warp_platform_sdk' | 'oz_agent_sdk')[];
+  /** strictly: with `_strict_response_validation` too. not: 501 with the reason. */
+  served: 'strictly' | 'not';
+  /** Why it is not served; a sentence without its full stop. */
+  reason?: string;
+}
+
+type Row = readonly [name: string, route: string, reason?: string];
+
+const BOARD = 'factories have no board of tasks here: a run is the unit of work, and its metadata names its ticket';
+const INTERRUPT = 'nothing stops an agent within its turn: a follow-up is its next message, and a cancel ends the run';
+const NETWORK = 'the service does not know by which addresses its machines reach the network';
+const IDENTITY = 'agents are not made over the interface: an automation of the factory’s files is one';
+const SCHEDULE = 'schedules are triggers of automations in the factory’s files: change them there';
+
+/** Those that both clients have. */
+const OLDER: readonly Row[] = [
+  ['agent.agent.create', 'POST /agent/identities', IDENTITY],
+  ['agent.agent.delete', 'DELETE /agent/identities/{uid}', IDENTITY],
+  ['agent.agent.get', 'GET /agent/identities/{uid}', IDENTITY],
+  ['agent.agent.list', 'GET /agent/identities', IDENTITY],
+  ['agent.agent.update', 'PUT /agent/identities/{uid}', IDENTITY],
+  ['agent.conversations.check_redirect', 'GET /agent/conversations/{conversation_id}/redirect'],
+  ['agent.get_artifact', 'GET /agent/artifacts/{artifact_uid}'],
+  ['agent.list', 'GET /agent'],
+  ['agent.list_environments', 'GET /agent/environments'],
+  ['agent.run', 'POST /agent/runs'],
+  ['agent.runs.cancel', 'POST /agent/runs/{run_id}/cancel'],
+  ['agent.runs.list', 'GET /agent/runs'],
+  ['agent.runs.list_handoff_attachments', 'GET /agent/runs/{run_id}/handoff/attachments'],
+  ['agent.runs.retrieve', 'GET /agent/runs/{run_id}'],
+  ['agent.runs.submit_followup', 'POST /agent/runs/{run_id}/followups'],
+  ['agent.schedules.create', 'POST /agent/schedules', SCHEDULE],
+  ['agent.schedules.delete', 'DELETE /agent/schedules/{schedule_id}', SCHEDULE],
+  ['agent.schedules.list', 'GET /agent/schedules'],
+  ['agent.schedules.pause', 'POST /agent/schedules/{schedule_id}/pause', SCHEDULE],
+  ['agent.schedules.resume', 'POST /agent/schedules/{schedule_id}/resume', SCHEDULE],
+  ['agent.schedules.retrieve', 'GET /agent/schedules/{schedule_id}'],
+  ['agent.schedules.update', 'PUT /agent/schedules/{schedule_id}', SCHEDULE],
+  ['agent.sessions.check_redirect', 'GET /agent/sessions/{session_uuid}/redirect'],
+];
+
+/** Those of the newest client alone. */
+const NEWER: readonly Row[] = [
+  [
+    'agent.conversations.download_screenshot',
+    'GET /agent/conversations/{conversation_id}/screenshots/{screenshot_uid}/download',
+    'runs have no desktop, so that there are no screenshots',
+  ],
+  ['agent.conversations.get_transcript', 'GET /agent/conversations/{conversation_id}/transcript'],
+  ['agent.conversations.interrupt', 'POST /agent/conversations/{conversation_id}/interrupt', INTERRUPT],
+  ['agent.conversations.retrieve', 'GET /agent/conversations/{conversation_id}'],
+  ['agent.conversations.submit_followup', 'POST /agent/conversations/{conversation_id}/followups'],
+  ['agent.download_artifact', 'GET /agent/artifacts/{artifact_uid}/download'],
+  ['agent.get_run_by_external_reference', 'GET /agent/run-by-external-reference'],
+  ['agent.list_models', 'GET /agent/models'],
+  ['agent.runs.get_conversation', 'GET /agent/runs/{run_id}/conversation'],
+  ['agent.runs.get_harness_usage', 'GET /agent/runs/{run_id}/harness-usage'],
+  ['agent.runs.get_timeline', 'GET /agent/runs/{run_id}/timeline'],
+  ['agent.runs.get_transcript', 'GET /agent/runs/{run_id}/transcript'],
+  ['agent.runs.interrupt', 'POST /agent/runs/{run_id}/interrupt', INTERRUPT],
+  ['factories.files.schemas.get_document', 'GET /factory-files/schemas/{schema_version}/{document}'],
+  ['factories.files.schemas.list', 'GET /factory-files/schemas'],
+  ['factories.files.schemas.retrieve', 'GET /factory-files/schemas/{schema_version}'],
+  ['factories.files.validate', 'POST /factory-files/validate'],
+  ['factories.get', 'GET /factory/{uid}'],
+  ['factories.list', 'GET /factory'],
+  ['factories.runs.create', 'POST /factory/{uid}/runs'],
+  ['factories.tasks.cancel', 'POST /factory/{uid}/tasks/{task_uid}/cancel', BOARD],
+  ['factories.tasks.create', 'POST /factory/{uid}/tasks', BOARD],
+  ['factories.tasks.delete', 'DELETE /factory/{uid}/tasks/{task_uid}', BOARD],
+  ['factories.tasks.get', 'GET /factory/{uid}/tasks/{task_uid}', BOARD],
+  ['factories.tasks.get_by_conversation', 'GET /factory/{uid}/task-by-conversation', BOARD],
+  ['factories.tasks.get_by_run', 'GET /factory/{uid}/task-by-run', BOARD],
+  ['factories.tasks.list', 'GET /factory/{uid}/tasks', BOARD],
+  ['factories.tasks.update', 'PATCH /factory/{uid}/tasks/{task_uid}', BOARD],
+  ['networking.get_egress_ranges', 'GET /networking/egress-ranges', NETWORK],
+];
+
+/** Every method, by its name. */
+export const HOSTED_METHODS: readonly HostedMethod[] = [
+  ...OLDER.map((row) => toMethod(row, ['warp_platform_sdk', 'oz_agent_sdk'])),
+  ...NEWER.map((row) => toMethod(row, ['warp_platform_sdk'])),
+].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+
+function toMethod([name, route, reason]: Row, clients: HostedMethod['clients']): HostedMethod {
+  const [method = '', path = ''] = route.split(' ');
+  const served = reason === undefined ? 'strictly' : 'not';
+  return { name, method: method as HostedMethod['method'], path, clients, served, reason };
+}
+
+const UNSERVED = HOSTED_METHODS.flatMap(({ method, path, reason }) =>
+  reason === undefined ? [] : [{ method, pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`), reason }],
+);
+
+/**
+ * Why a published client's request is not served; undefined for one that no published client makes. `path`: below the
+ * base.
+ */
+export function unservedReason(method: string, path: string): string | undefined {
+  return UNSERVED.find((row) => row.method === method && row.pattern.test(path))?.reason;
+}

@@ -1,0 +1,140 @@
+/** Sentences of prompts and skills that hand the words of strangers on: into commands, titles, or as orders. */
+import type { TextFinding } from './hidden-texts.ts';
+
+const raw = String.raw;
+
+/** Members of payloads that hold text, as prompts name them. */
+const OBJECTS = 'issue|pull_request|merge_request|comment|object_attributes|payload|event|data|ticket|review|message';
+const FIELD = raw`(?:${OBJECTS}|head_commit)\.[A-Za-z_.]+`;
+const TEXTS = 'title|body|text|subject|message|description|name|summary';
+/** What senders write, as prompts call it. */
+const SOURCE = [
+  'payload|issue|comment|pull request|merge request|ticket|delivery|event|message|description',
+  'review|log|report',
+].join('|');
+/** What ends up where others trust it. */
+const TITLE = raw`(?:title|subject|headline|branch(?: name)?|commit message|tag name)`;
+
+const READ_IN_SHELL = /(?:\$\(|`|<\()\s*(?:jq|cat|grep|sed|awk|python3?|node|yq|gron)\b[^)`\n]*event-payload\.json/;
+const INTO_SHELL = /event-payload\.json[^\n|]*\|[^\n]*\b(?:sh|bash|zsh|xargs|python3?|node|eval)\b/;
+const TITLE_OPTION =
+  /(?:--title|--subject|--message|\s-[a-z]*m|--branch|--name|--head|checkout -[bB]|switch -[cC]|git tag(?: -a)?)[ =]/;
+const PLACEHOLDER = new RegExp(raw`\$?\{\{\s*(?:${OBJECTS}|body|github\.event|trigger|delivery)\b[^}\n]*\}\}`);
+
+const TITLE_FROM = new RegExp(
+  [
+    raw`\b${TITLE}\b[^\n]{0,60}?\b(?:is|be|to|from|as|with|after|equals?|same)\b[^\n]{0,40}?`,
+    raw`(?:\b${FIELD}|\b(?:${SOURCE})(?:'s|’s)? (?:${TEXTS})\b|\b(?:${TEXTS}) of the (?:${SOURCE})\b)`,
+  ].join(''),
+  'i',
+);
+const INTO_TITLE = new RegExp(
+  [
+    raw`(?:\b(?:${OBJECTS})\.(?:${TEXTS})\b|\b(?:${SOURCE})(?:'s|’s)? (?:${TEXTS})\b)`,
+    raw`[^\n]{0,60}?\b(?:as|for|in|into|to)\b[^\n]{0,30}?\b${TITLE}\b`,
+  ].join(''),
+  'i',
+);
+const COMMAND_FROM = new RegExp(
+  [
+    raw`\b(?:run|execute|evaluate|eval|start)\b[^.\n]{0,30}?\b(?:commands?|scripts?|code|snippets?|steps?)\b`,
+    raw`[^.\n]{0,40}?\b(?:in|from|of|inside|given|named|that|by)\b[^.\n]{0,30}?\b(?:${SOURCE})\b`,
+  ].join(''),
+  'i',
+);
+const ORDERS = new RegExp(
+  [
+    raw`\b(?:follow|obey|carry out|act on|comply with|do|execute)\b[^.\n]{0,30}?`,
+    raw`\b(?:instructions?|orders?|requests?|whatever|everything|exactly what)\b[^.\n]{0,50}?\b(?:${SOURCE})\b`,
+  ].join(''),
+  'i',
+);
+/** A sentence that forbids is none that asks. */
+const FORBIDS = /\b(?:never|not|don['’]t|avoid|ignore|without|instead of|rather than|refuse)\b/i;
+
+const DOWNLOAD = new RegExp(
+  [
+    raw`\b(?:curl|wget)\b[^\n|;&]*\|\s*(?:sudo\s+(?:-\w+\s+)*)?(?:\w+=\S+\s+)*(?:(?:\/usr)?\/bin\/)?`,
+    raw`(?:sh|bash|zsh|dash|python3?|node|perl|ruby)\b`,
+    raw`|\b(?:sh|bash|zsh|eval|source|\.)\s+(?:-c\s+)?["']?(?:<\(|\$\()\s*(?:curl|wget)\b`,
+  ].join(''),
+);
+
+/** Anything of it at all: most texts have none. */
+const ANY = new RegExp(
+  [
+    raw`event-payload\.json|\{\{|\b(?:curl|wget|run|execute|eval|start|follow|obey|carry|act on|comply|do)`,
+    'title|subject|headline|branch|commit message|tag name',
+  ].join('|'),
+  'i',
+);
+
+/** What a text had better not ask for, by position. */
+export function adviceAgainst(text: string): TextFinding[] {
+  const found: TextFinding[] = [];
+  const body = bodyStart(text);
+  if (!ANY.test(body === 0 ? text : text.slice(body))) return found;
+  for (let start = body; start < text.length;) {
+    const newline = text.indexOf('\n', start);
+    const end = newline === -1 ? text.length : newline;
+    const line = text.slice(start, end);
+    const defect = !ANY.test(line) ? undefined : (pipedDownload(line) ?? handedOn(line));
+    if (defect !== undefined)
+      found.push({ ...defect, start: start + line.search(/\S/), end: start + line.trimEnd().length });
+    start = end + 1;
+  }
+  return found;
+}
+
+/** Behind front matter, where there is any: what stands there is no instruction. */
+function bodyStart(text: string): number {
+  if (!text.startsWith('---')) return 0;
+  const close = /\n---[ \t\r]*(?:\n|$)/.exec(text);
+  return close === null ? 0 : close.index + 1;
+}
+
+type Defect = Pick<TextFinding, 'rule' | 'message'>;
+
+/** A download that is executed as it comes. */
+export function pipedDownload(line: string): Defect | undefined {
+  return DOWNLOAD.test(line)
+    ? {
+        rule: 'trust-piped-download',
+        message:
+          'what this downloads is executed as it comes, and its host can change it; download a version, compare its ' +
+          'digest, then run it',
+      }
+    : undefined;
+}
+
+function handedOn(line: string): Defect | undefined {
+  if (READ_IN_SHELL.test(line)) return TITLE_OPTION.test(line) ? IN_TITLE : IN_COMMAND;
+  if (INTO_SHELL.test(line)) return IN_COMMAND;
+  if (PLACEHOLDER.test(line)) return placeholderIn(line);
+  if (FORBIDS.test(line)) return undefined;
+  if (TITLE_FROM.test(line) || INTO_TITLE.test(line)) return IN_TITLE;
+  if (COMMAND_FROM.test(line)) return IN_COMMAND;
+  return ORDERS.test(line) ? AS_ORDERS : undefined;
+}
+
+function placeholderIn(line: string): Defect {
+  if (new RegExp(String.raw`\b${TITLE}\b`, 'i').test(line) || TITLE_OPTION.test(line)) return IN_TITLE;
+  return /`|^\s*(?:\$|[a-z]+ -)|\b(?:run|execute)\b/.test(line) ? IN_COMMAND : AS_ORDERS;
+}
+
+const IN_COMMAND: Defect = {
+  rule: 'trust-payload-in-command',
+  message:
+    'this puts text of the payload into a command, and its sender decides what is executed; name fixed commands, and ' +
+    'let them read the file (jq -r … event-payload.json > input.txt)',
+};
+const IN_TITLE: Defect = {
+  rule: 'trust-payload-in-title',
+  message:
+    'this puts text of the payload into a title, a branch or a commit message, which people and other automations ' +
+    'trust; let the run write words of its own, with the number of the issue',
+};
+const AS_ORDERS: Defect = {
+  rule: 'trust-payload-as-instructions',
+  message: 'this makes orders of what the sender wrote; say what is to be done here, and that the payload only informs',
+};
