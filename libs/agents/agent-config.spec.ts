@@ -133,6 +133,24 @@ describe('the server', () => {
   });
 });
 
+describe('names of the hosted service', () => {
+  const server = { harness: 'command', builtInModel: 'installed' };
+  it.each([
+    [[{ harness: { type: 'oz', model_id: 'auto' } }], { type: 'builtin' }, 'installed'],
+    [[{ harness: { type: 'oz' } }, { model_id: 'auto-efficient' }], { type: 'builtin' }, 'installed'],
+    [[{ model_id: 'auto' }, { harness: { type: 'oz', model_id: 'other' } }], { type: 'builtin' }, 'installed'],
+    [[{ harness: { type: 'claude-code', model_id: 'auto' } }], { type: 'claude' }, undefined],
+    [
+      [{ harness: { type: 'oz', model_id: 'automatic-1' } }],
+      { type: 'builtin', model_id: 'automatic-1' },
+      'automatic-1',
+    ],
+  ])('%j is resolved to what is here', (levels, harness, model) => {
+    const resolved = resolveAgentConfig(levels, undefined, server);
+    expect({ harness: resolved.harness, model: resolved.model_id }).toEqual({ harness, model });
+  });
+});
+
 describe('toAgentConfig', () => {
   it('translates file keys to wire members and leaves out what was not said', () => {
     expect(

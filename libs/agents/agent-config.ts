@@ -64,15 +64,41 @@ export function resolveAgentConfig(
   const resolved: AmbientAgentConfig = { idle_timeout_minutes: IDLE_MINUTES };
   for (const level of [...levels].reverse()) Object.assign(resolved, knownMembers(level ?? {}));
   const skill = resolved.skill_spec === undefined ? undefined : namedSkill(resolved.skill_spec).name;
-  const named = modelNamed(levels);
-  const type = resolved.harness?.type ?? server.harness;
+  const said = modelNamed(levels);
+  const named = said !== undefined && isDefaultModel(said) ? undefined : said;
+  const type = harnessNamed(resolved.harness?.type) ?? server.harness;
   const model = named ?? (type === BUILT_IN_HARNESS ? server.builtInModel : undefined);
   const harness = withoutAbsent({
     ...resolved.harness,
     type,
-    model_id: resolved.harness?.model_id === named ? named : undefined,
+    model_id: named !== undefined && resolved.harness?.model_id === named ? named : undefined,
   });
   return withoutAbsent({ ...resolved, name: levels[0]?.name ?? skill ?? name, harness, model_id: model });
+}
+
+/** What the hosted service calls harnesses that are here too. contract §8.6 (Definitions of the hosted format). */
+const HOSTED_HARNESSES: Readonly<Record<string, string>> = { oz: BUILT_IN_HARNESS, 'claude-code': 'claude' };
+
+/** Those names. */
+export const HOSTED_HARNESS_NAMES: readonly string[] = Object.keys(HOSTED_HARNESSES);
+
+/** The harness that a name means; names of the hosted service mean ours. */
+export function harnessNamed<Name extends string | undefined>(name: Name): Name | string {
+  return name !== undefined && Object.hasOwn(HOSTED_HARNESSES, name) ? (HOSTED_HARNESSES[name] ?? name) : name;
+}
+
+/**
+ * A configuration as published clients know it: the agent that comes with the service is `oz`, as a request may call it
+ * too. Names that only this installation has stay what they are. contract §3.11 (harness).
+ */
+export function publishedHarness<Config extends AmbientAgentConfig>(config: Config): Config {
+  const { harness } = config;
+  return harness?.type === BUILT_IN_HARNESS ? { ...config, harness: { ...harness, type: 'oz' } } : config;
+}
+
+/** Whether a model is the one that the installation has, or the harness chooses: `auto`, `auto-…`. contract §8.6. */
+export function isDefaultModel(model: string): boolean {
+  return model === 'auto' || model.startsWith('auto-');
 }
 
 /**

@@ -14,14 +14,14 @@ const CLAUDE_MODELS = { usual: ['claude-*'], small: ['claude-*haiku*'] } as cons
 const GEMINI_MODELS = { usual: ['gemini-*'], small: ['gemini-*flash*'] } as const;
 const OPENAI_MODELS = {
   usual: ['gpt-*', 'o1*', 'o3*', 'o4*', 'codex-*'],
-  small: ['gpt-*-mini*', 'gpt-*-nano*'],
+  small: ['gpt-*-mini*', 'gpt-*-nano*', 'gpt-*-luna*'],
 } as const;
 const ANY_MODEL = { usual: ['*'], small: [] } as const;
 
 /** How opencode is told where a provider is. */
 const opencodeAddress = (provider: string, variable?: string): ModelBinding['address'] => ({
   ...(variable === undefined ? {} : { variable }),
-  member: { of: 'OPENCODE_CONFIG_CONTENT', path: ['provider', provider, 'options', 'baseURL'] },
+  members: { of: 'OPENCODE_CONFIG_CONTENT', paths: [['provider', provider, 'options', 'baseURL']] },
 });
 
 const OPENCODE_PROVIDERS: readonly ModelBinding[] = [
@@ -66,6 +66,12 @@ const OPENCODE_PROVIDERS: readonly ModelBinding[] = [
     ...ANY_MODEL,
   },
 ];
+
+/**
+ * A provider of its own: of the one that it has, it keeps the key in a file and takes it from there in later
+ * executions, whose placeholder is another.
+ */
+const CODEX_PROVIDER = ['model_providers', 'millwright'] as const;
 
 /** Agents that were tried with the driver. None is shipped: each has to be installed by the operator. */
 export const LAUNCH_PROFILES: readonly LaunchProfile[] = [
@@ -122,7 +128,8 @@ export const LAUNCH_PROFILES: readonly LaunchProfile[] = [
     id: 'codex',
     command: ['codex-acp'],
     mode: 'agent-full-access',
-    modelVia: { kind: 'option' },
+    // Its sessions offer the models of its own version only, and take any that its configuration names.
+    modelVia: { kind: 'member', of: 'CODEX_CONFIG', model: 'model', effort: 'model_reasoning_effort' },
     // Its own sandbox cannot be built inside ours; without the request it takes no key from its variables.
     env: { ...QUIET_NODE, NO_BROWSER: '1', DEFAULT_AUTH_REQUEST: '{"methodId":"api-key"}' },
     credentials: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
@@ -133,7 +140,18 @@ export const LAUNCH_PROFILES: readonly LaunchProfile[] = [
         id: 'openai',
         apis: ['openai'],
         keys: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
-        address: { variable: 'OPENAI_BASE_URL', member: { of: 'CODEX_CONFIG', path: ['openai_base_url'] } },
+        address: {
+          variable: 'OPENAI_BASE_URL',
+          members: { of: 'CODEX_CONFIG', paths: [[...CODEX_PROVIDER, 'base_url'], ['openai_base_url']] },
+        },
+        settings: {
+          of: 'CODEX_CONFIG',
+          members: {
+            model_provider: 'millwright',
+            model_providers: { millwright: { name: 'OpenAI', wire_api: 'responses', supports_websockets: false } },
+          },
+          keyNamePath: [...CODEX_PROVIDER, 'env_key'],
+        },
         at: `https://${OPENAI}/v1`,
         ...OPENAI_MODELS,
       },

@@ -33,6 +33,10 @@ it('tells each agent its model in its own way', () => {
   expect(launchCommand(profile('gemini'), 'gemini-2.5-pro')).toEqual(['gemini', '--acp', '--model', 'gemini-2.5-pro']);
   expect(launchCommand(profile('gemini'), undefined)).toEqual(['gemini', '--acp']);
   expect(launchEnvironment(profile('claude'), 'opus')['ANTHROPIC_MODEL']).toBe('opus');
+  expect(launchEnvironment(profile('codex'), 'gpt-9[low]')['CODEX_CONFIG']).toBe(
+    '{"model":"gpt-9","model_reasoning_effort":"low"}',
+  );
+  expect(launchEnvironment(profile('codex'), undefined)).not.toHaveProperty('CODEX_CONFIG');
   expect(launchCommand(profile('opencode'), 'openai/gpt')).toEqual(['opencode', 'acp']);
 });
 

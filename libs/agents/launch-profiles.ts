@@ -5,6 +5,7 @@
 import { hostPatternOfUrl, readHostPattern, type HostPattern } from '#isolation';
 import { LAUNCH_PROFILES } from './built-in-profiles.ts';
 import type { ModelApi } from './models/model-apis.ts';
+import type { PricedModels } from './models/model-prices.ts';
 
 /** One agent that speaks the Agent Client Protocol on its stdio. */
 export interface LaunchProfile {
@@ -49,6 +50,8 @@ export interface LaunchProfile {
   models: readonly ModelBinding[];
   /** Models that runs may use of it beside the one that they name; `*` stands for any letters. */
   modelPatterns?: readonly string[];
+  /** What calls of its models cost. Absent: nobody has said, and the agent tells. */
+  prices?: readonly PricedModels[];
   /** What installs it, for people. */
   install: string;
 }
@@ -60,8 +63,12 @@ export interface ModelBinding {
   apis: readonly ModelApi[];
   /** Variables that hold its key. */
   keys: readonly string[];
-  /** What says where it is: a variable, a member of the JSON value of another one, or both. */
-  address: { variable?: string; member?: { of: string; path: readonly string[] } };
+  /** What says where it is: a variable, members of the JSON value of another one, or both. */
+  address: { variable?: string; members?: { of: string; paths: readonly (readonly string[])[] } };
+  /**
+   * What else the JSON value of a variable has to say; `keyNamePath`: where the name of the variable of its key goes.
+   */
+  settings?: { of: string; members: ConfigObject; keyNamePath: readonly string[] };
   /** Where it is unless that says otherwise: as the agent itself has it. */
   at: string;
   /** Models that the agent chooses where nobody has; `*` stands for any letters. */
@@ -72,8 +79,13 @@ export interface ModelBinding {
   aliases?: Readonly<Record<string, string>>;
 }
 
-/** How the agent is told its model: a session option, a command-line flag, or a variable. */
-export type ModelVia = { kind: 'option' } | { kind: 'flag'; flag: string } | { kind: 'env'; name: string };
+/** How the agent is told its model: a session option, a command-line flag, a variable, or members of its JSON value. */
+export type ModelVia =
+  | { kind: 'option' }
+  | { kind: 'flag'; flag: string }
+  | { kind: 'env'; name: string }
+  /** `effort`: where what stands behind the model in brackets goes. Models that no session offers are taken, too. */
+  | { kind: 'member'; of: string; model: string; effort: string };
 
 /** What `harness.type` calls the operator's command, which is no agent. */
 export const COMMAND_HARNESS = 'command';
@@ -164,5 +176,35 @@ export function launchEnvironment(
   { env, modelVia }: LaunchProfile,
   modelId: string | undefined,
 ): Record<string, string> {
-  return modelId !== undefined && modelVia.kind === 'env' ? { ...env, [modelVia.name]: modelId } : { ...env };
+  if (modelId === undefined) return { ...env };
+  if (modelVia.kind === 'env') return { ...env, [modelVia.name]: modelId };
+  if (modelVia.kind !== 'member') return { ...env };
+  const { model, effort } = modelParts(modelId);
+  const members = { [modelVia.model]: model, ...(effort === undefined ? {} : { [modelVia.effort]: effort }) };
+  return { ...env, [modelVia.of]: JSON.stringify({ ...readJsonObject(env[modelVia.of]), ...members }) };
+}
+
+/** What a session's option of models is to be; undefined: it has its model by other means, or none is asked for. */
+export function modelOption({ modelVia }: LaunchProfile, modelId: string | undefined): string | undefined {
+  if (modelId === undefined) return undefined;
+  if (modelVia.kind === 'member') return modelParts(modelId).model;
+  return modelVia.kind === 'option' ? modelId : undefined;
+}
+
+/** `model[effort]`, as some agents write it. */
+function modelParts(modelId: string): { model: string; effort?: string } {
+  const [, model = modelId, effort] = /^(.*?)(?:\[([^\]]*)\])?$/s.exec(modelId) ?? [];
+  return { model, effort };
+}
+
+export type ConfigObject = { [name: string]: unknown };
+
+/** Empty where it is no object. */
+export function readJsonObject(text = ''): ConfigObject {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as ConfigObject) : {};
+  } catch {
+    return {};
+  }
 }

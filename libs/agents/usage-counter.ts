@@ -10,6 +10,7 @@ import {
   usedBy,
   type CountedCall,
   type Meter,
+  type Used,
   type UsageReport,
 } from './usage.ts';
 
@@ -41,6 +42,8 @@ export interface RunUsage {
   turnEnded(response: unknown): void;
   /** Why nothing further may be started; undefined while it may. */
   refusal(): string | undefined;
+  /** What this execution has used by now, of what is known. */
+  usedHere(): Used;
   /** The count, where it has changed since it was stored. */
   unstored(): Meter | undefined;
   stored(meter: Meter): void;
@@ -81,10 +84,20 @@ export function runUsage({
     counted: (call) => advance(addCounted(meter, call, before)),
     turnEnded: (response) => count(usageOfTurn(response)),
     refusal: () => overBudget(bounds, usedBy(meter), 'starting'),
+    usedHere: () => usedSince(before, usedBy(meter)),
     unstored: () => (meter === written ? undefined : meter),
     stored: (now) => {
       written = now;
     },
+  };
+}
+
+function usedSince(before: Used, now: Used): Used {
+  const grown = (from = 0, to = 0): number => Math.max(0, to - from);
+  return {
+    tokens: grown(before.tokens, now.tokens),
+    costMicros: grown(before.costMicros, now.costMicros),
+    ...(now.currency === undefined ? {} : { currency: now.currency }),
   };
 }
 

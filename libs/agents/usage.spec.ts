@@ -13,6 +13,9 @@ import {
   type Meter,
   type UsageReport,
 } from './index.ts';
+import { PROPERTY_SEED } from '../../test/support/tier.ts';
+
+fc.configureGlobal({ seed: PROPERTY_SEED });
 
 /**
  * A string opens a session; anything else is told. Stored and read again after every step, as a service would that
@@ -216,6 +219,7 @@ describe('what a broker has counted', () => {
     const third = counting(JSON.stringify(second.usage.unstored()));
     third.usage.counted({ tokens: 3 });
     expect(usedBy(third.usage.unstored() ?? NEW_METER).tokens).toBe(50);
+    expect([first, second, third].map(({ usage }) => usage.usedHere().tokens)).toEqual([40, 7, 3]);
   });
 
   it('ends the run exactly when it is over its budget, once', () => {

@@ -5,7 +5,9 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Stripe } from 'stripe';
 import { Webhook as SvixWebhook } from 'svix';
 import { prepareSigningKey, sign, SIGNATURE_SCHEMES, verifySignature, type SignatureScheme } from './index.ts';
-import { examples } from '../../test/support/tier.ts';
+import { examples, PROPERTY_SEED } from '../../test/support/tier.ts';
+
+fc.configureGlobal({ seed: PROPERTY_SEED });
 
 const SECRET = `whsec_${Buffer.alloc(32, 42).toString('base64')}`;
 const RUNS = examples(150);

@@ -17,6 +17,9 @@ import {
   type SignedRequest,
 } from './index.ts';
 import type { LikelyMistake } from './types.ts';
+import { PROPERTY_SEED } from '../../test/support/tier.ts';
+
+fc.configureGlobal({ seed: PROPERTY_SEED });
 
 const NOW_MS = 1_760_000_000_000;
 const BYTES = Buffer.from('a key of thirty-two bytes length', 'utf8');

@@ -11,6 +11,9 @@ import {
   unusableReason,
   type SecretUse,
 } from './index.ts';
+import { PROPERTY_SEED } from '../../test/support/tier.ts';
+
+fc.configureGlobal({ seed: PROPERTY_SEED });
 
 const base64Of = (bytes: number): string => Buffer.alloc(bytes, 0xa5).toString('base64');
 

@@ -2,6 +2,9 @@
 import * as fc from 'fast-check';
 import { decodeBase64, decodeHex } from './encodings.ts';
 import { parseTimestamp, timeliness } from './timestamps.ts';
+import { PROPERTY_SEED } from '../../test/support/tier.ts';
+
+fc.configureGlobal({ seed: PROPERTY_SEED });
 
 describe('parseTimestamp, RFC 3339', () => {
   it.each([

@@ -36,7 +36,7 @@ export const REFUSALS: Readonly<Record<IngressRefusal, RefusalRule>> = {
   'failures-over-budget': { status: 429, retryAfter: true },
   'too-large': { status: 413, outcome: 'rejectedTooLarge' },
   'too-large-unauthenticated': { status: 413, outcome: 'rejectedTooLarge' },
-  'over-rate': { status: 429, retryAfter: true },
+  'over-rate': { status: 429, outcome: 'throttled', retryAfter: true },
   'invalid-json': { status: 400, outcome: 'rejectedInvalidJson' },
   unavailable: { status: 503, retryAfter: true },
 };

@@ -1,6 +1,9 @@
 /** Which bytes are one JSON text, and that nothing valid is refused. */
 import * as fc from 'fast-check';
 import { BODY_BYTES_MAX, parseJsonBody } from './index.ts';
+import { PROPERTY_SEED } from '../../test/support/tier.ts';
+
+fc.configureGlobal({ seed: PROPERTY_SEED });
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 

@@ -3,7 +3,9 @@ import { isIP, isIPv4 } from 'node:net';
 import * as fc from 'fast-check';
 import { formatAddress, parseAddress } from './addresses.ts';
 import { addressKeyOf, clientAddress, parseCidrs, type Cidr } from './index.ts';
-import { examples } from '../../test/support/tier.ts';
+import { examples, PROPERTY_SEED } from '../../test/support/tier.ts';
+
+fc.configureGlobal({ seed: PROPERTY_SEED });
 
 function networks(text: string): Cidr[] {
   const read = parseCidrs(text);

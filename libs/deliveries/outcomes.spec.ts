@@ -53,7 +53,7 @@ describe('REFUSALS and INGRESS_ANSWERS', () => {
     { refusal: 'failures-over-budget', status: 429, label: undefined, why: 'not logged' },
     { refusal: 'too-large', status: 413, label: 'Rejected (too large)', why: 'spec: Errors' },
     { refusal: 'too-large-unauthenticated', status: 413, label: 'Rejected (too large)', why: 'spec: Errors' },
-    { refusal: 'over-rate', status: 429, label: undefined, why: 'no label in the spec' },
+    { refusal: 'over-rate', status: 429, label: 'Throttled', why: 'counted by the minute: contract §5.6' },
     { refusal: 'invalid-json', status: 400, label: 'Rejected (invalid JSON)', why: 'spec: Errors' },
     { refusal: 'unavailable', status: 503, label: undefined, why: 'the delivery may come again' },
   ])('$refusal → $status $label: $why', ({ refusal, status, label }) => {
@@ -90,6 +90,7 @@ describe('retentionClass', () => {
       ['rejectedAuth', 'rejected'],
       ['rejectedInvalidJson', 'rejected'],
       ['rejectedTooLarge', 'rejected'],
+      ['throttled', 'rejected'],
     ]);
   });
 });

@@ -1,6 +1,9 @@
 /** Request targets, split without any framework's help. */
 import * as fc from 'fast-check';
 import { hasEncodedUnreserved, ingressUrlOf, routeFor, splitIngressPath } from './index.ts';
+import { PROPERTY_SEED } from '../../test/support/tier.ts';
+
+fc.configureGlobal({ seed: PROPERTY_SEED });
 
 const UID = 'wh_0123456789abcdefghjkmnpqrs';
 const NOT_FOUND = 'not-found';

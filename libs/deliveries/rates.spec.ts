@@ -1,8 +1,17 @@
 /** Slots, failure budgets and the refused log: everything that is counted over the last minute. */
 import * as fc from 'fast-check';
-import { FailureBudgets, failureKey, RefusedLogPolicy, SlotRing, type FailureVerdict } from './index.ts';
+import {
+  FailureBudgets,
+  failureKey,
+  RefusedLogPolicy,
+  SlotRing,
+  ThrottledLogPolicy,
+  type FailureVerdict,
+} from './index.ts';
 import { tryAcquire } from './windows.ts';
-import { examples } from '../../test/support/tier.ts';
+import { examples, PROPERTY_SEED } from '../../test/support/tier.ts';
+
+fc.configureGlobal({ seed: PROPERTY_SEED });
 
 const NOW = 1_700_000_000_000;
 const full = (oldest: number): number[] => Array.from({ length: 60 }, (_, index) => oldest + index);
@@ -150,6 +159,17 @@ function spendByList(
   if (windows.size > maxKeys && oldest !== undefined) windows.delete(oldest);
   return acquired.ok ? { withinBudget: true } : { withinBudget: false, retryAfterSeconds: acquired.retryAfterSeconds };
 }
+
+describe('ThrottledLogPolicy', () => {
+  it('begins one counted entry a minute, another where that could not be written, also when the clock jumps', () => {
+    const policy = new ThrottledLogPolicy();
+    const at = (nowMs: number): string => policy.next(nowMs);
+    expect([at(NOW), at(NOW + 1), at(NOW + 59_999)]).toEqual(['begin-count', 'add-to-count', 'add-to-count']);
+    expect([at(NOW + 60_000), at(NOW + 60_001)]).toEqual(['begin-count', 'add-to-count']);
+    policy.endCount();
+    expect([at(NOW + 60_002), at(NOW - 3_600_000)]).toEqual(['begin-count', 'begin-count']);
+  });
+});
 
 describe('RefusedLogPolicy', () => {
   const refuse = (times: number, policy = new RefusedLogPolicy(), nowMs = NOW): string[] =>

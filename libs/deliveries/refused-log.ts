@@ -1,4 +1,7 @@
-/** How many refused deliveries of a webhook get an entry of their own. contract §5.4 (Failed authentication). */
+/**
+ * How many refused and throttled deliveries of a webhook get an entry of their own. contract §5.4 (Failed
+ * authentication), §5.6 (Slots).
+ */
 import { RATE_WINDOW_MS, REFUSED_ENTRIES_PER_MINUTE_MAX } from './limits.ts';
 import { SlidingWindow } from './windows.ts';
 
@@ -8,17 +11,15 @@ import { SlidingWindow } from './windows.ts';
  */
 export type RefusedLogAction = 'entry' | 'begin-count' | 'add-to-count';
 
-/** What becomes of the refused deliveries of one webhook in one process. */
-export class RefusedLogPolicy {
-  private readonly entries = new SlidingWindow(REFUSED_ENTRIES_PER_MINUTE_MAX);
+/** What becomes of the throttled deliveries of one webhook in one process: one counted entry for each minute. */
+export class ThrottledLogPolicy {
   /** When the counted entry that is still open was begun, milliseconds. */
   private countedSinceMs: number | undefined;
 
   /**
    * What to do with one more. A counted entry stands for at most one minute, so that the log shows when it happened.
    */
-  next(nowMs: number): RefusedLogAction {
-    if (this.entries.acquire(nowMs) === 0) return 'entry';
+  next(nowMs: number): Exclude<RefusedLogAction, 'entry'> {
     if (this.isCounting(nowMs)) return 'add-to-count';
     this.countedSinceMs = nowMs;
     return 'begin-count';
@@ -32,5 +33,21 @@ export class RefusedLogPolicy {
   /** Open for a minute from its beginning, in either direction of a clock that jumps. */
   private isCounting(nowMs: number): boolean {
     return this.countedSinceMs !== undefined && Math.abs(nowMs - this.countedSinceMs) < RATE_WINDOW_MS;
+  }
+}
+
+/** What becomes of the refused deliveries of one webhook in one process: the first of a minute have their own. */
+export class RefusedLogPolicy {
+  private readonly entries = new SlidingWindow(REFUSED_ENTRIES_PER_MINUTE_MAX);
+  private readonly counted = new ThrottledLogPolicy();
+
+  /** What to do with one more. */
+  next(nowMs: number): RefusedLogAction {
+    return this.entries.acquire(nowMs) === 0 ? 'entry' : this.counted.next(nowMs);
+  }
+
+  /** The counted entry could not be written: the next one begins another. */
+  endCount(): void {
+    this.counted.endCount();
   }
 }

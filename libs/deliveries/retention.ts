@@ -18,6 +18,7 @@ export function retentionClass(outcome: OutcomeKind): RetentionClass {
     case 'rejectedAuth':
     case 'rejectedInvalidJson':
     case 'rejectedTooLarge':
+    case 'throttled':
       return 'rejected';
   }
 }

@@ -98,7 +98,8 @@ function isAsked({ enabled, filter }: WebhookSubscription): boolean {
 /** What was decided so far, trigger by trigger. */
 class Decision {
   private readonly starts = new Set<string>();
-  private readonly skipped = new Map<string, SkippedAutomation>();
+  /** Made with the first one: most deliveries skip nothing. */
+  private skipped: Map<string, SkippedAutomation> | undefined;
 
   /** `verdict`: of the filter, where it was asked. */
   add({ id, enabled }: WebhookSubscription, verdict: FilterVerdict | undefined): void {
@@ -108,11 +109,13 @@ class Decision {
   }
 
   skip(skipped: SkippedAutomation): void {
+    this.skipped ??= new Map();
     if (!this.skipped.has(skipped.id)) this.skipped.set(skipped.id, skipped);
   }
 
   result(): Starts {
     const { starts, skipped } = this;
-    return { starts: [...starts], skipped: [...skipped.values()].filter(({ id }) => !starts.has(id)) };
+    const left = skipped === undefined ? [] : [...skipped.values()].filter(({ id }) => !starts.has(id));
+    return { starts: [...starts], skipped: left };
   }
 }

@@ -1,12 +1,13 @@
 /** The vocabulary of webhook deliveries. spec: Webhook delivery (log entry); contract §5. */
 
-/** The five outcomes of a delivery; values are the labels that people see. */
+/** The outcomes of a delivery; values are the labels that people see. The last one is ours: contract §5.9 (Log). */
 export const OUTCOMES = {
   accepted: 'Accepted',
   duplicate: 'Duplicate',
   rejectedAuth: 'Rejected (auth)',
   rejectedInvalidJson: 'Rejected (invalid JSON)',
   rejectedTooLarge: 'Rejected (too large)',
+  throttled: 'Throttled',
 } as const;
 export type OutcomeKind = keyof typeof OUTCOMES;
 export type OutcomeLabel = (typeof OUTCOMES)[OutcomeKind];

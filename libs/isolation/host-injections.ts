@@ -31,7 +31,7 @@ export interface HostInjections {
 }
 
 /** Where a secret goes that says nothing of methods and paths: it is read with. */
-const METHODS_DEFAULT = ['GET', 'HEAD'];
+export const METHODS_DEFAULT = ['GET', 'HEAD'];
 const PATHS_DEFAULT = ['/**'];
 const HTTPS_PORT = 443;
 
@@ -93,7 +93,8 @@ const PATH_LENGTH_MAX = 2_048;
 function isPlainPath(path: string): boolean {
   if (path.length > PATH_LENGTH_MAX) return false;
   if (!path.startsWith('/') || /[\s\\\u0000-\u0020\u007f#]/.test(path) || path.includes('//')) return false;
-  if (/%(?:2e|2f|5c|00|25)/i.test(path)) return false;
+  // With what stands for these in longer forms than UTF-8 has, which some servers read all the same.
+  if (/%(?:2e|2f|5c|00|25|c0|c1|e0%80|f0%80)/i.test(path)) return false;
   return !path.split('/').some((segment) => /^\.{1,2}(?:;.*)?$/.test(segment));
 }
 

@@ -2,6 +2,7 @@
  * The door of `#isolation`: what holds a run in: walls, network, which secrets it may carry, and what of them may be
  * printed.
  */
+export { addressKind, type AddressKind } from './egress-addresses.ts';
 export { confinementProblem, isConfining, type ConfinementRequest } from './confinement.ts';
 export {
   formatPattern,
@@ -26,4 +27,5 @@ export { ALLOWED_CALLS, callNumber, CONDITIONAL_CALLS, REFUSED_CALLS } from './s
 export type { SeccompArchitecture } from './seccomp-calls.ts';
 export { isSeccompArchitecture, seccompProgram, toFilterBytes } from './seccomp-program.ts';
 export { CALL_RULES, ERRNO, SHARED_SEGMENT_BYTES_MAX } from './seccomp-rules.ts';
+export * from './secret-reach.ts';
 export * from './secret-release.ts';

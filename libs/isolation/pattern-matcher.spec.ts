@@ -1,8 +1,10 @@
 /** Looking for many patterns costs what the text costs, and finds what looking for each of them would find. */
 import * as fc from 'fast-check';
-import { examples } from '../../test/support/tier.ts';
+import { examples, PROPERTY_SEED } from '../../test/support/tier.ts';
 import { patternMatcher } from './pattern-matcher.ts';
 import { INJECTABLE_SUM_BYTES_MAX, INJECTABLE_VALUE_BYTES_MAX, matcherOf, redactor } from './index.ts';
+
+fc.configureGlobal({ seed: PROPERTY_SEED });
 
 /** For each place of the text: length of the longest pattern that ends there, and what could go on from there. */
 function scanned(text: string, patterns: readonly string[]): { found: number[]; open: number[] } {

@@ -47,6 +47,22 @@ export function mayReleaseSecret({ name, grant, host, use }: SecretRelease): Rel
   };
 }
 
+/**
+ * Why a secret is not sent to an address, as far as grants tell beforehand: of those that have a list of hosts, by
+ * name.
+ */
+export function releaseProblemOf(
+  grants: ReadonlyMap<string, HostGrant>,
+): (name: string, url: string) => string | undefined {
+  return (name, url) => {
+    const hosts = grants.get(name);
+    const host = releaseTargetOf(url);
+    if (hosts === undefined || hosts === null || host === undefined) return undefined;
+    const verdict = mayReleaseSecret({ name, grant: { uses: ['run'], hosts }, host, use: 'injection' });
+    return verdict.ok ? undefined : verdict.message;
+  };
+}
+
 /** Whether a text can stand in a list of hosts: `example.com`, `*.example.com`, `example.com:8443`, `[::1]:8080`. */
 export function isHostEntry(text: string): boolean {
   return readHostPattern(text) !== undefined;

@@ -15,3 +15,12 @@ export { refuseAutomationChange, refuseAutomationCreate, refuseAutomationDelete 
 export { changedWebhookErrors, newWebhookErrors } from './webhook-requests.ts';
 export { automationRequestErrors } from './automation-requests.ts';
 export * from './backup-manifest.ts';
+export {
+  breakingReason,
+  obstacleMigration,
+  knownToProgram,
+  oldestReaderOf,
+  type SchemaStep,
+} from './schema-compatibility.ts';
+export { masterKeyNameOf } from './master-key-names.ts';
+export * from './support-bundle.ts';

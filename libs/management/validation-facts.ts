@@ -84,6 +84,7 @@ const WIRE_WORDS: Readonly<Record<string, string>> = {
   secretName: 'secret_name',
   deliveryIdHeader: 'delivery_id_header',
   replayProtection: 'replay_protection',
+  secretOverlapMinutes: 'secret_overlap_minutes',
   environmentId: 'environment_id',
   skill: 'skill_spec',
   webhook_ids: 'webhook_uids',

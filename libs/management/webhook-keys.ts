@@ -10,9 +10,19 @@ export function newWebhookKeys(wanted: WebhookCreate, secretName: string, enable
     signature_scheme: signatureScheme,
     delivery_id_header: deliveryIdHeader,
     replay_protection: replayProtection,
+    secret_overlap_minutes: secretOverlapMinutes,
     description,
   } = wanted;
-  return { description, enabled, authMode, signatureScheme, secretName, deliveryIdHeader, replayProtection };
+  return {
+    description,
+    enabled,
+    authMode,
+    signatureScheme,
+    secretName,
+    deliveryIdHeader,
+    replayProtection,
+    secretOverlapMinutes,
+  };
 }
 
 /**
@@ -26,6 +36,7 @@ export function changedWebhookKeys(before: WebhookDefinition, wanted: WebhookPat
     secret_name: secretName,
     delivery_id_header: header,
     replay_protection: protection,
+    secret_overlap_minutes: overlap,
     enabled,
     description,
   } = wanted;
@@ -37,6 +48,7 @@ export function changedWebhookKeys(before: WebhookDefinition, wanted: WebhookPat
     ...(secretName === undefined ? {} : { secretName }),
     ...(header === undefined ? {} : { deliveryIdHeader: header ?? undefined }),
     ...(protection === undefined && !leavesProtection ? {} : { replayProtection: protection ?? undefined }),
+    ...(overlap === undefined ? {} : { secretOverlapMinutes: overlap ?? undefined }),
     ...(enabled === undefined ? {} : { enabled }),
     ...(description === undefined ? {} : { description: description ?? undefined }),
   };
@@ -48,6 +60,7 @@ const MEMBERS: Readonly<Record<string, string>> = {
   secretName: 'secret_name',
   deliveryIdHeader: 'delivery_id_header',
   replayProtection: 'replay_protection',
+  secretOverlapMinutes: 'secret_overlap_minutes',
 };
 
 /** Keys of webhook files in the wire's spelling. */

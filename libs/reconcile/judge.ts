@@ -3,8 +3,16 @@
  * shows it. contract §9.
  */
 import { checkReferences, hasErrors, type CheckedDefinitions, type KnownFacts, type Reading } from '#definitions';
-import { applied, blockedByGuard, blockedByProblems, blockedByWindow, type PassEnding } from './passes/endings.ts';
+import {
+  applied,
+  blockedByGrowth,
+  blockedByGuard,
+  blockedByProblems,
+  blockedByWindow,
+  type PassEnding,
+} from './passes/endings.ts';
 import { guard } from './plan/guard.ts';
+import { growthDigest, growthOf, growthWords, type CapabilityGrowth } from './plan/growth.ts';
 import { isEmpty, plan, withoutDeletions } from './plan/plan.ts';
 import type { Actual, GuardContext, HowApplied, ObjectKind, Plan } from './types.ts';
 import type { Closure } from './revisions/windows.ts';
@@ -23,6 +31,8 @@ export interface ReconcileInput {
   approvedElsewhere?: boolean;
   /** Set while the sync windows are closed: nothing that would change anything applies. */
   closed?: Closure;
+  /** Whether what runs could do more waits for an approval. contract §9.8 (Growth). */
+  holdsGrowth?: boolean;
   /** The UID that an object has or will have. */
   uidOf(kind: ObjectKind, slug: string): string;
 }
@@ -34,6 +44,8 @@ export interface JudgedTree {
 
 export interface Evaluation {
   checked: CheckedDefinitions;
+  /** What runs could do more once it applies. */
+  growth: readonly CapabilityGrowth[];
   /**
    * What is to be applied, or would be once the held deletions are approved; these stand apart. Empty when problems
    * block the revision.
@@ -49,13 +61,47 @@ export interface Evaluation {
 
 /** Decides on a tree: what of it applies, and what a pass over it ends with. Pure. */
 export function judge(tree: JudgedTree, input: ReconcileInput): Evaluation {
-  const judgement = judgeContents(tree, input);
+  const judgement = heldForGrowth(tree, input, judgeContents(tree, input));
   const { applies, planned, ending } = judgement;
   if (!applies || input.closed === undefined || isEmpty(planned)) return judgement;
   return { ...judgement, applies: false, ending: blockedByWindow(ending, input.closed) };
 }
 
-function judgeContents({ revision, reading }: JudgedTree, input: ReconcileInput): Evaluation {
+/** The same judgement, unless runs could do more that nobody has approved. The revision waits as a whole. */
+function heldForGrowth(
+  { revision }: JudgedTree,
+  { factorySlug, actual, holdsGrowth, approvedDigests, approvedElsewhere }: ReconcileInput,
+  judgement: Judgement,
+): Evaluation {
+  const { checked, planned, applies } = judgement;
+  const growth = growthOf(planned, checked.definitions, actual);
+  const digest = growthDigest(growth, { factorySlug, revision });
+  if (!applies || holdsGrowth !== true || growth.length === 0 || approvedDigests.has(digest))
+    return { ...judgement, growth };
+  const isHere = approvedElsewhere !== true;
+  const message =
+    `runs could do more with this revision: ${growthList(growth)}; take it back, or approve it` +
+    (isHere ? `: ${digest}` : ' where the server holds it');
+  const ending = blockedByGrowth(revision, checked.problems, {
+    message,
+    digest: isHere ? digest : undefined,
+    held: planned.heldDeletions,
+  });
+  return { ...judgement, growth, applies: false, ending };
+}
+
+/** As many of what grows as one message names. */
+const GROWTH_NAMED_MAX = 10;
+
+function growthList(growth: readonly CapabilityGrowth[]): string {
+  const more = growth.length - GROWTH_NAMED_MAX;
+  const words = growth.slice(0, GROWTH_NAMED_MAX).map(growthWords).join('; ');
+  return more > 0 ? `${words}; and ${more} more` : words;
+}
+
+type Judgement = Omit<Evaluation, 'growth'>;
+
+function judgeContents({ revision, reading }: JudgedTree, input: ReconcileInput): Judgement {
   const { factorySlug, actual, approvedDigests, approvedElsewhere, uidOf } = input;
   const checked = checkReferences(reading, input.known);
   const before = input.applied?.revision === revision ? input.applied.how : undefined;

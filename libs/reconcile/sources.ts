@@ -1,4 +1,5 @@
 /** What the reconciler knows of a factory's source whatever its kind: whether there are files at all. contract §4.1. */
+import type { ForgeKind } from './feedback/addresses.ts';
 
 /**
  * Where a factory's files come from. What else belongs to it, its kind knows; these members mean the same for every
@@ -12,6 +13,9 @@ export interface SourceSettings {
   credentialSecret?: string;
   /** Name of the managed secret, granted for the use `forge`, that push notices are proven with. */
   pushSecret?: string;
+  /** What its pull requests are answered at, and the managed secret, granted for `forge`, with the token for that. */
+  forge?: ForgeKind;
+  forgeSecret?: string;
   readonly [member: string]: unknown;
 }
 

@@ -1,6 +1,9 @@
 /** Identifiers are well-formed UUIDv7, unique, and sort in the order in which they were made. */
 import * as fc from 'fast-check';
 import { firstUuidv7, isUuid, uuidv7, uuidv7Sequence } from './index.ts';
+import { PROPERTY_SEED } from '../../test/support/tier.ts';
+
+fc.configureGlobal({ seed: PROPERTY_SEED });
 
 const bytes = fc.uint8Array({ minLength: 10, maxLength: 10 });
 const times = fc.integer({ min: 0, max: 2 ** 48 - 2 });

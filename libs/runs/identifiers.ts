@@ -71,12 +71,35 @@ export function isUuid(text: string): boolean {
   return CANONICAL.test(text);
 }
 
+/** Where each byte of an identifier stands in its text. */
+const PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const;
+const DIGITS = Buffer.from('0123456789abcdef');
+/** Filled anew for every identifier, and copied out as one flat text: pieces put together would be kept with it. */
+const TEXT = Buffer.alloc(36, '-');
+const BYTES = new Uint8Array(16);
+const TWO_BYTES = 2 ** 16;
+const FOUR_BYTES = 2 ** 32;
+
 function written(ms: number, counter: number, random: Uint8Array): string {
-  const time = ms.toString(16).padStart(12, '0');
-  const variant = (0x80 | ((random[2] ?? 0) & 0x3f)).toString(16);
-  const rest = Buffer.from(random.buffer, random.byteOffset + 3, UUID_RANDOM_BYTES - 3).toString('hex');
-  const group = counter.toString(16).padStart(3, '0');
-  return `${time.slice(0, 8)}-${time.slice(8, 12)}-7${group}-${variant}${rest.slice(0, 2)}-${rest.slice(2)}`;
+  const high = Math.floor(ms / FOUR_BYTES);
+  const low = ms % FOUR_BYTES;
+  BYTES[0] = high >>> 8;
+  BYTES[1] = high;
+  BYTES[2] = low / (TWO_BYTES * 256);
+  BYTES[3] = low / TWO_BYTES;
+  BYTES[4] = low >>> 8;
+  BYTES[5] = low;
+  BYTES[6] = 0x70 | (counter >>> 8);
+  BYTES[7] = counter;
+  BYTES[8] = 0x80 | ((random[2] ?? 0) & 0x3f);
+  for (let at = 9; at < BYTES.length; at += 1) BYTES[at] = random[at - 6] ?? 0;
+  for (let at = 0; at < BYTES.length; at += 1) {
+    const byte = BYTES[at] as number;
+    const place = PLACES[at] as number;
+    TEXT[place] = DIGITS[byte >>> 4] as number;
+    TEXT[place + 1] = DIGITS[byte & 0xf] as number;
+  }
+  return TEXT.toString('latin1');
 }
 
 function wordAt(bytes: Uint8Array, at: number): number {

@@ -32,3 +32,23 @@ export function canMove(from: RunState, to: RunState): boolean {
 export function isEnded(state: RunState): state is EndedState {
   return state === 'SUCCEEDED' || state === 'FAILED' || state === 'ERROR' || state === 'CANCELLED';
 }
+
+/** Names of published clients for groups of states. */
+export const TASK_STATUSES = {
+  running: ['QUEUED', 'CLAIMED', 'PENDING', 'INPROGRESS'],
+  failed: ['FAILED', 'ERROR'],
+  blocked: ['BLOCKED'],
+  cancelled: ['CANCELLED'],
+  complete: ['SUCCEEDED'],
+} as const satisfies Readonly<Record<string, readonly RunState[]>>;
+export type TaskStatus = keyof typeof TASK_STATUSES;
+
+/** The states that a list asks for in both ways; undefined: in neither. Empty: none is in both. contract §3.7. */
+export function statesOfTasks(
+  statuses: readonly TaskStatus[] | undefined,
+  states: readonly RunState[] | undefined,
+): readonly RunState[] | undefined {
+  if (statuses === undefined) return states;
+  const meant: readonly RunState[] = [...new Set(statuses.flatMap((status) => TASK_STATUSES[status]))];
+  return states === undefined ? meant : meant.filter((state) => states.includes(state));
+}

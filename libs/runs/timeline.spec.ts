@@ -14,10 +14,10 @@ const EXECUTION = { executionId: 'e1', epoch: 1, claimedAtMs: 10, preparedAtMs: 
 
 describe('a timeline', () => {
   const rows: { history: Partial<RunHistory>; told: string[]; why: string }[] = [
-    { history: {}, told: ['run_created 1'], why: 'it waits' },
+    { history: {}, told: ['oz_run_created 1'], why: 'it waits' },
     {
       history: { executions: [EXECUTION], state: 'INPROGRESS' },
-      told: ['run_created 1', 'run_claimed 10', 'workspace_preparing 11', 'agent_started 12'],
+      told: ['oz_run_created 1', 'oz_run_claimed 10', 'worker_container_ready 11', 'agent_started 12'],
       why: 'it works',
     },
     {
@@ -26,7 +26,13 @@ describe('a timeline', () => {
         state: 'SUCCEEDED',
         finishedAtMs: 20,
       },
-      told: ['run_created 1', 'run_claimed 10', 'workspace_preparing 11', 'agent_started 12', 'run_done 20'],
+      told: [
+        'oz_run_created 1',
+        'oz_run_claimed 10',
+        'worker_container_ready 11',
+        'agent_started 12',
+        'oz_run_done 20',
+      ],
       why: 'its end is told once',
     },
     {
@@ -36,12 +42,12 @@ describe('a timeline', () => {
         finishedAtMs: 20,
       },
       told: [
-        'run_created 1',
-        'run_claimed 10',
-        'workspace_preparing 11',
+        'oz_run_created 1',
+        'oz_run_claimed 10',
+        'worker_container_ready 11',
         'agent_started 12',
         'run_cancel_requested 15',
-        'run_cancelled 20',
+        'oz_run_cancelled 20',
       ],
       why: 'who asked comes first',
     },
@@ -55,19 +61,25 @@ describe('a timeline', () => {
         finishedAtMs: 22,
       },
       told: [
-        'run_created 1',
-        'run_claimed 10',
-        'workspace_preparing 11',
+        'oz_run_created 1',
+        'oz_run_claimed 10',
+        'worker_container_ready 11',
         'agent_started 12',
         'run_taken_over 20',
-        'run_claimed 21',
-        'run_errored 22',
+        'oz_run_claimed 21',
+        'oz_run_errored 22',
       ],
       why: 'a lost execution is no end',
     },
     {
       history: { executions: [{ ...EXECUTION, finishedAtMs: 20, outcome: 'HANDED_OVER' }], state: 'QUEUED' },
-      told: ['run_created 1', 'run_claimed 10', 'workspace_preparing 11', 'agent_started 12', 'run_handed_over 20'],
+      told: [
+        'oz_run_created 1',
+        'oz_run_claimed 10',
+        'worker_container_ready 11',
+        'agent_started 12',
+        'run_handed_over 20',
+      ],
       why: 'nobody lost it',
     },
     {
@@ -78,28 +90,28 @@ describe('a timeline', () => {
         finishedAtMs: 20,
       },
       told: [
-        'run_created 1',
-        'run_claimed 10',
-        'workspace_preparing 11',
+        'oz_run_created 1',
+        'oz_run_claimed 10',
+        'worker_container_ready 11',
         'agent_started 12',
-        'run_failed 20',
+        'oz_run_failed 20',
         'run_followup 25',
       ],
       why: 'it goes on',
     },
     {
       history: { ends: [{ atMs: 5, state: 'CANCELLED' }], state: 'CANCELLED', finishedAtMs: 5 },
-      told: ['run_created 1', 'run_cancel_requested 5', 'run_cancelled 5'],
+      told: ['oz_run_created 1', 'run_cancel_requested 5', 'oz_run_cancelled 5'],
       why: 'cancelled while it waited',
     },
     {
       history: { state: 'CANCELLED', finishedAtMs: 5 },
-      told: ['run_created 1', 'run_cancelled 5'],
+      told: ['oz_run_created 1', 'oz_run_cancelled 5'],
       why: 'nobody asked: its factory was deleted',
     },
     {
       history: { createdAtMs: 30, executions: [EXECUTION], state: 'CLAIMED' },
-      told: ['run_created 30', 'run_claimed 10', 'workspace_preparing 11', 'agent_started 12'],
+      told: ['oz_run_created 30', 'oz_run_claimed 10', 'worker_container_ready 11', 'agent_started 12'],
       why: 'two clocks, and still created first',
     },
   ];

@@ -3,26 +3,26 @@ import { derivedUuid } from './identifiers.ts';
 import { isEnded, type EndedState } from './states.ts';
 import type { RunState } from './types.ts';
 
+/** The names of the hosted service where it has one, so that its clients know them; the last four are ours alone. */
 export type TimelineEventType =
-  | 'run_created'
-  | 'run_claimed'
-  | 'workspace_preparing'
+  | 'oz_run_created'
+  | 'oz_run_claimed'
+  | 'worker_container_ready'
   | 'agent_started'
   | 'run_followup'
   | 'run_cancel_requested'
   | 'run_taken_over'
   | 'run_handed_over'
-  | 'run_done'
-  | 'run_failed'
-  | 'run_errored'
-  | 'run_cancelled';
+  | 'oz_run_done'
+  | 'oz_run_failed'
+  | 'oz_run_errored'
+  | 'oz_run_cancelled';
 
 export interface TimelineEvent {
   /** The same whenever it is told. */
   uuid: string;
   type: TimelineEventType;
   atMs: number;
-  executionId?: string;
   payload?: Readonly<Record<string, string | number>>;
 }
 
@@ -54,11 +54,24 @@ export interface ExecutionHistory {
   outcome?: string;
 }
 
+/** Events that the hosted service has no name for, and its strict clients refuse. */
+const OWN_TYPES: ReadonlySet<TimelineEventType> = new Set([
+  'run_followup',
+  'run_cancel_requested',
+  'run_taken_over',
+  'run_handed_over',
+]);
+
+/** Whether published clients know an event of this type. contract §3.11 (timeline). */
+export function isPublishedEvent({ type }: Pick<TimelineEvent, 'type'>): boolean {
+  return !OWN_TYPES.has(type);
+}
+
 const ENDINGS: Readonly<Record<EndedState, TimelineEventType>> = {
-  SUCCEEDED: 'run_done',
-  FAILED: 'run_failed',
-  ERROR: 'run_errored',
-  CANCELLED: 'run_cancelled',
+  SUCCEEDED: 'oz_run_done',
+  FAILED: 'oz_run_failed',
+  ERROR: 'oz_run_errored',
+  CANCELLED: 'oz_run_cancelled',
 };
 /** Outcomes of executions that another one follows. */
 const LEAVINGS: Readonly<Record<string, TimelineEventType>> = {
@@ -83,15 +96,14 @@ export function timelineOf(history: RunHistory): TimelineEvent[] {
     ...ends.flatMap(endWithoutExecution),
   ];
   const events = [
-    { type: 'run_created', of: runId, atMs: createdAtMs, payload: { source } } satisfies UnidentifiedEvent,
+    { type: 'oz_run_created', of: runId, atMs: createdAtMs, payload: { source } } satisfies UnidentifiedEvent,
     ...later.toSorted((a, b) => a.atMs - b.atMs),
     ...lastEnd(history, later),
   ];
-  return events.map(({ type, of, atMs, executionId, payload }: UnidentifiedEvent) => ({
+  return events.map(({ type, of, atMs, payload }: UnidentifiedEvent) => ({
     uuid: derivedUuid('timeline', runId, type, of),
     type,
     atMs,
-    executionId,
     payload,
   }));
 }
@@ -110,8 +122,8 @@ function executionEvents({
   outcome,
 }: ExecutionHistory): UnidentifiedEvent[] {
   const steps: [TimelineEventType, number | undefined][] = [
-    ['run_claimed', claimedAtMs],
-    ['workspace_preparing', preparedAtMs],
+    ['oz_run_claimed', claimedAtMs],
+    ['worker_container_ready', preparedAtMs],
     ['agent_started', startedAtMs],
     ['run_cancel_requested', cancelRequestedAtMs],
     ...(outcome === undefined
@@ -126,7 +138,14 @@ function executionEvents({
   return steps.flatMap(([type, atMs]): UnidentifiedEvent[] =>
     atMs === undefined
       ? []
-      : [{ type, of: executionId, atMs, executionId, payload: type === 'run_claimed' ? { epoch } : undefined }],
+      : [
+          {
+            type,
+            of: executionId,
+            atMs,
+            payload: { execution_id: executionId, ...(type === 'oz_run_claimed' ? { epoch } : {}) },
+          },
+        ],
   );
 }
 

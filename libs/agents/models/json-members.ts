@@ -9,6 +9,8 @@ export interface JsonMember {
   path: readonly string[];
   /** Its value as it is written; undefined where that is longer than is kept. */
   text?: string;
+  /** How that begins. */
+  head: string;
   /** Where its value begins and ends, in bytes from the beginning. */
   start: number;
   end: number;
@@ -21,7 +23,9 @@ const KEY_BYTES_MAX = 256;
 /** Containers in each other. */
 const DEPTH_MAX = 512;
 /** Depth down to which keys are known. */
-const PATH_DEPTH_MAX = 4;
+const PATH_DEPTH_MAX = 8;
+/** Bytes of a value that are kept of any. */
+const HEAD_BYTES = 16;
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [BRACE, BRACE_END, BRACKET, BRACKET_END] = [0x7b, 0x7d, 0x5b, 0x5d];
@@ -34,7 +38,7 @@ export class JsonMembers {
   readonly found: JsonMember[] = [];
   /** Bytes from the beginning to behind the root's opening brace; undefined until it is there, or where it is none. */
   rootStart: number | undefined;
-  private readonly isWanted: (path: readonly string[]) => boolean;
+  private readonly isWanted: (path: readonly string[], isText: boolean) => boolean;
   private readonly containers: number[] = [];
   private readonly path: string[] = [];
   private expected: Expected = 'value';
@@ -43,17 +47,22 @@ export class JsonMembers {
   private isEscaped = false;
   private inScalar = false;
   private key: number[] = [];
-  private capture: { path: string[]; depth: number; start: number; bytes: number[] | undefined } | undefined;
+  private capture:
+    | { path: string[]; depth: number; start: number; bytes: number[] | undefined; head: number[] }
+    | undefined;
   private isBroken = false;
 
-  constructor(isWanted: (path: readonly string[]) => boolean) {
+  /** `isText`: the value begins as one. */
+  constructor(isWanted: (path: readonly string[], isText: boolean) => boolean) {
     this.isWanted = isWanted;
   }
 
   push(bytes: Uint8Array): void {
     for (let index = 0; index < bytes.length && !this.isBroken; index += 1) {
       const end =
-        this.inString === 'value' && !this.isEscaped && this.capture === undefined ? plainEnd(bytes, index) : index;
+        this.inString === 'value' && !this.isEscaped && this.capture?.bytes === undefined
+          ? plainEnd(bytes, index)
+          : index;
       this.at += end - index;
       index = end;
       if (index === bytes.length) return;
@@ -140,7 +149,8 @@ export class JsonMembers {
     if (depth <= PATH_DEPTH_MAX && this.capture === undefined && depth > 0) {
       if (this.containers.at(-1) === BRACKET) this.path[depth - 1] = '[]';
       this.path.length = depth;
-      if (this.isWanted(this.path)) this.capture = { path: [...this.path], depth, start: this.at, bytes: [] };
+      if (this.isWanted(this.path, byte === QUOTE))
+        this.capture = { path: [...this.path], depth, start: this.at, bytes: [], head: [] };
     }
     if (this.capture !== undefined) this.keep(byte);
     if (byte === BRACE || byte === BRACKET) return this.open(byte);
@@ -169,13 +179,15 @@ export class JsonMembers {
     const { capture } = this;
     if (capture === undefined || capture.depth !== this.containers.length) return;
     const text = capture.bytes && Buffer.from(capture.bytes).toString('utf8');
-    this.found.push({ path: capture.path, start: capture.start, end: this.at + more, text });
+    const head = Buffer.from(capture.head).toString('latin1');
+    this.found.push({ path: capture.path, start: capture.start, end: this.at + more, text, head });
     this.capture = undefined;
   }
 
   private keep(byte: number): void {
     const { capture } = this;
     if (capture?.bytes === undefined) return;
+    if (capture.head.length < HEAD_BYTES) capture.head.push(byte);
     if (capture.bytes.length < VALUE_BYTES_MAX) capture.bytes.push(byte);
     else capture.bytes = undefined;
   }

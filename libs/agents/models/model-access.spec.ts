@@ -49,9 +49,45 @@ describe('an agent', () => {
       { baseUrl: at, keys: [{ placeholder: 'placeholder-1', value: KEY }], isTrusted: true },
     ]);
     const address = `${BROKER_ORIGIN}/models/${routes[0]?.id}`;
-    const config = id === 'codex' ? { CODEX_CONFIG: JSON.stringify({ openai_base_url: address }) } : {};
-    expect(env).toEqual({ [key]: 'placeholder-1', [variable]: address, ...config });
+    expect(env).toEqual({
+      [key]: 'placeholder-1',
+      [variable]: address,
+      ...(id === 'codex' ? { CODEX_CONFIG: expect.any(String) } : {}),
+    });
     expect(direct).toEqual([]);
+  });
+
+  it.each(['OPENAI_API_KEY', 'CODEX_API_KEY'])('codex takes %s from its variable each time, and no file', (key) => {
+    const { env } = access(
+      { id: 'codex', env: { CODEX_CONFIG: '{"model":"theirs","web_search":"off"}' } },
+      { modelId: 'gpt-5.2-codex[high]', secrets: { [key]: KEY } },
+    );
+    const address = `${BROKER_ORIGIN}/models/openai`;
+    expect(JSON.parse(env['CODEX_CONFIG'] ?? '')).toEqual({
+      model: 'gpt-5.2-codex',
+      model_reasoning_effort: 'high',
+      web_search: 'off',
+      openai_base_url: address,
+      model_provider: 'millwright',
+      model_providers: {
+        millwright: {
+          name: 'OpenAI',
+          base_url: address,
+          env_key: key,
+          wire_api: 'responses',
+          supports_websockets: false,
+        },
+      },
+    });
+  });
+
+  it('codex is where its own configuration says', () => {
+    const config = { openai_base_url: 'https://models.test/v1' };
+    const { routes } = access(
+      { id: 'codex', env: { CODEX_CONFIG: JSON.stringify(config) } },
+      { secrets: { OPENAI_API_KEY: KEY } },
+    );
+    expect(routes.map(({ baseUrl }) => baseUrl)).toEqual(['https://models.test/v1']);
   });
 
   it('opencode is told of each provider that has a key, in one value beside what the operator has in it', () => {
@@ -138,7 +174,7 @@ describe('an agent', () => {
       },
     });
     expect(routes).toMatchObject([
-      { models: ['m-1'], baseUrl: 'https://models.test/v1', prices: { input: 1, output: 2 } },
+      { models: ['m-1'], baseUrl: 'https://models.test/v1', prices: [{ models: '*', input: 1, output: 2 }] },
     ]);
     expect(env).toEqual({
       MILLWRIGHT_AGENT_PROVIDER: 'openai-compatible',

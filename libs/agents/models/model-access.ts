@@ -5,10 +5,17 @@
 import { hostPatternOfUrl, type HostPattern } from '#isolation';
 import { BUILT_IN_HARNESS } from '../agent-config.ts';
 import { LAUNCH_PROFILES } from '../built-in-profiles.ts';
-import { modelHostsOf, type LaunchProfile, type ModelBinding } from '../launch-profiles.ts';
+import {
+  launchEnvironment,
+  modelHostsOf,
+  readJsonObject,
+  type ConfigObject,
+  type LaunchProfile,
+  type ModelBinding,
+} from '../launch-profiles.ts';
 import { modelChoice } from '../model-endpoints.ts';
 import type { ModelApi } from './model-apis.ts';
-import { modelPrices, type ModelPrices } from './model-prices.ts';
+import { modelPrices, type PricedModels } from './model-prices.ts';
 
 /** Where runs find their broker: on their own loopback, at the port of their proxy. */
 export const BROKER_ORIGIN = 'http://127.0.0.1:61128';
@@ -27,7 +34,7 @@ export interface ModelRoute {
   /** Its address is the operator's or the agent's own, and none that a secret of the run holds. */
   isTrusted: boolean;
   /** What its calls cost, where the operator has said so. */
-  prices?: ModelPrices;
+  prices?: readonly PricedModels[];
 }
 
 export interface ModelAccess {
@@ -87,6 +94,7 @@ function builtInAccess({ builtIn, modelId, newPlaceholder }: ModelAccessRequest)
   if (choice.kind !== 'endpoint') return { routes: [], env: {}, direct: [] };
   const { provider, baseUrl, key, modelId: configured } = choice.endpoint;
   const placeholder = newPlaceholder();
+  const prices = modelPrices(builtIn);
   const apis: ModelApi[] = [provider === 'anthropic' ? 'anthropic' : 'openai'];
   return {
     routes: [
@@ -97,7 +105,7 @@ function builtInAccess({ builtIn, modelId, newPlaceholder }: ModelAccessRequest)
         keys: [{ placeholder, ...(key === undefined ? {} : { value: key }) }],
         models: [modelId ?? configured],
         isTrusted: true,
-        prices: modelPrices(builtIn),
+        prices: prices && [{ ...prices, models: '*' }],
       },
     ],
     env: {
@@ -116,8 +124,12 @@ interface BoundAccess {
 }
 
 function boundAccess(binding: ModelBinding, request: ModelAccessRequest): BoundAccess {
-  const { profile, secrets, exposed, newPlaceholder } = request;
-  const given: Readonly<Record<string, string>> = { ...profile.env, ...profile.secretEnv, ...secrets };
+  const { profile, modelId, secrets, exposed, newPlaceholder } = request;
+  const given: Readonly<Record<string, string>> = {
+    ...launchEnvironment(profile, modelId),
+    ...profile.secretEnv,
+    ...secrets,
+  };
   const set = binding.keys.filter((name) => given[name] !== undefined);
   const address = addressSaid(binding, given);
   const baseUrl = (address ?? binding.at).replace(/\/+$/, '');
@@ -132,35 +144,42 @@ function boundAccess(binding: ModelBinding, request: ModelAccessRequest): BoundA
     baseUrl,
     keys: keys.map(({ placeholder, value }) => ({ placeholder, ...(value === undefined ? {} : { value }) })),
     models: modelsOf(binding, request),
-    isTrusted: [binding.address.variable, binding.address.member?.of].every(
+    isTrusted: [binding.address.variable, binding.address.members?.of].every(
       (name) => !Object.hasOwn(secrets, name ?? ''),
     ),
+    prices: profile.prices,
   };
   const placeholders = Object.fromEntries(keys.map(({ name, placeholder }) => [name, placeholder]));
-  return { route, env: { ...placeholders, ...addressEnv(binding, given) }, hosts: [] };
+  return { route, env: { ...placeholders, ...addressEnv(binding, given, names[0] ?? '') }, hosts: [] };
 }
 
 /** Where the operator or a secret of the run says that it is. */
 function addressSaid({ address }: ModelBinding, given: Readonly<Record<string, string>>): string | undefined {
-  const { variable, member } = address;
+  const { variable, members } = address;
   const plain = variable === undefined ? undefined : given[variable];
-  const inner = member?.path.reduce<unknown>(
-    (value, name) => (typeof value === 'object' && value !== null ? (value as JsonObject)[name] : undefined),
-    parse(given[member.of]),
+  const inner = members?.paths.map((path) =>
+    path.reduce<unknown>(
+      (value, name) => (typeof value === 'object' && value !== null ? (value as ConfigObject)[name] : undefined),
+      readJsonObject(given[members.of]),
+    ),
   );
-  return plain ?? (typeof inner === 'string' ? inner : undefined);
+  return plain ?? inner?.find((value) => typeof value === 'string');
 }
 
 function addressEnv(
-  { id, address: { variable, member } }: ModelBinding,
+  { id, address: { variable, members }, settings }: ModelBinding,
   given: Readonly<Record<string, string>>,
+  keyName: string,
 ): Record<string, string> {
   const at = addressOf(id);
+  const values = new Map<string, ConfigObject>();
+  const add = (of: string, value: ConfigObject): unknown =>
+    values.set(of, merged(values.get(of) ?? readJsonObject(given[of]), value));
+  for (const path of members?.paths ?? []) add(members?.of ?? '', nested(path, at));
+  if (settings !== undefined) add(settings.of, merged(settings.members, nested(settings.keyNamePath, keyName)));
   return {
     ...(variable === undefined ? {} : { [variable]: at }),
-    ...(member === undefined
-      ? {}
-      : { [member.of]: JSON.stringify(merged(parse(given[member.of]), nested(member.path, at))) }),
+    ...Object.fromEntries([...values].map(([name, value]) => [name, JSON.stringify(value)])),
   };
 }
 
@@ -197,8 +216,8 @@ function hostsOf(entries: readonly string[]): HostPattern[] {
   return entries.map(hostPatternOfUrl).filter((pattern) => pattern !== undefined);
 }
 
-function nested(path: readonly string[], value: string): JsonObject {
-  return path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as JsonObject;
+function nested(path: readonly string[], value: string): ConfigObject {
+  return path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as ConfigObject;
 }
 
 /** Several endpoints may be told in one variable: as members of one JSON value. */
@@ -207,30 +226,20 @@ function mergedEnv(parts: readonly Readonly<Record<string, string>>[]): Record<s
   for (const [name, value] of parts.flatMap((part) => Object.entries(part))) {
     const before = result[name];
     result[name] =
-      before === undefined || !before.startsWith('{') ? value : JSON.stringify(merged(parse(before), parse(value)));
+      before === undefined || !before.startsWith('{')
+        ? value
+        : JSON.stringify(merged(readJsonObject(before), readJsonObject(value)));
   }
   return result;
 }
 
-type JsonObject = { [name: string]: unknown };
-
-/** Empty where it is no object. */
-function parse(text = ''): JsonObject {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
-  } catch {
-    return {};
-  }
-}
-
-function merged(one: JsonObject, other: JsonObject): JsonObject {
+function merged(one: ConfigObject, other: ConfigObject): ConfigObject {
   const result = { ...one };
   for (const [name, value] of Object.entries(other)) {
     const before = result[name];
     result[name] =
       typeof before === 'object' && typeof value === 'object'
-        ? merged(before as JsonObject, value as JsonObject)
+        ? merged(before as ConfigObject, value as ConfigObject)
         : value;
   }
   return result;

@@ -1,8 +1,6 @@
-/**
- * What a call of the operator's model costs, by the prices that the operator has set for the built-in agent. contract
- * §10.3 (Model calls).
- */
+/** What a call of a model costs, by the prices that the operator has set. contract §10.3 (Model calls). */
 import type { CountedCall } from '../usage.ts';
+import { isModelAllowed } from './model-requests.ts';
 import type { ModelUsage } from './model-usage.ts';
 
 /** Money per million tokens, which is millionths of it per token. */
@@ -28,6 +26,22 @@ export function modelPrices(variables: Readonly<Record<string, string | undefine
     cachedInput: amount('CACHED_INPUT') ?? input,
     currency: currency === '' ? 'USD' : currency,
   };
+}
+
+/** Prices of some models; `*` stands for any letters. */
+export interface PricedModels extends ModelPrices {
+  models: string;
+}
+
+/**
+ * What a model costs: by the first entry that names it, and by the dearest where none does, for a budget has to hold
+ * for every model.
+ */
+export function pricesOf(entries: readonly PricedModels[], model: string): ModelPrices | undefined {
+  const found = entries.find(({ models }) => isModelAllowed([models], model));
+  const dearest = (one: PricedModels, other: PricedModels): PricedModels =>
+    one.output > other.output || (one.output === other.output && one.input >= other.input) ? one : other;
+  return found ?? (entries.length === 0 ? undefined : entries.reduce(dearest));
 }
 
 /** A call as it counts for its run. */

@@ -147,3 +147,45 @@ describe('a request', () => {
     expect(isModelAllowed(patterns, model)).toBe(is);
   });
 });
+
+describe('a provider that would go elsewhere for the run', () => {
+  const body = (more: unknown): string => JSON.stringify({ model: 'm-1', ...(more as object) });
+  const long = 'A'.repeat(40_000);
+  it.each([
+    ['an MCP server of the interface of responses', { tools: [{ type: 'mcp', server_url: 'https://evil.test' }] }],
+    ['its connector', { tools: [{ type: 'x', connector_id: 'c' }] }],
+    ['one in a group', { tools: [{ type: 'namespace', tools: [{ type: 'mcp' }] }] }],
+    ['one that is told in the conversation', { input: [{ type: 'additional_tools', tools: [{ type: 'MCP' }] }] }],
+    ['a fetching tool of messages', { tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }] }],
+    ['addresses in texts of gemini', { tools: [{ urlContext: {} }] }],
+    ['the same in its other spelling', { tools: [{ url_context: {} }] }],
+    ['an image of a chat', { messages: [{ content: [{ image_url: { url: 'https://evil.test/?s' } }] }] }],
+    ['an image of responses', { input: [{ content: [{ type: 'input_image', image_url: 'https://evil.test/' }] }] }],
+    ['a file of responses', { input: [{ content: [{ type: 'input_file', file_url: ' HTTP://evil.test/' }] }] }],
+    ['an image of messages', { messages: [{ content: [{ source: { type: 'url', url: '//evil.test/' } }] }] }],
+    ['one in a result', { messages: [{ content: [{ content: [{ source: { url: 'https://evil.test' } }] }] }] }],
+    ['a file of gemini', { contents: [{ parts: [{ fileData: { fileUri: 'gs://evil/x' } }] }] }],
+    ['a long address', { messages: [{ content: [{ image_url: { url: `https://evil.test/${long}` } }] }] }],
+  ])('is not asked to: %s', (_what, more) => {
+    for (const piece of [1, 7, 100_000])
+      expect(read(body(more), MESSAGES, piece)).toMatchObject({
+        ok: false,
+        reason: expect.stringContaining('its provider would'),
+      });
+  });
+
+  it.each([
+    ['a file that is there', { messages: [{ content: [{ image_url: { url: `data:image/png;base64,${long}` } }] }] }],
+    ['a small one', { input: [{ content: [{ image_url: 'data:image/png;base64,AA==' }] }] }],
+    ['a tool of the run with such words', { tools: [{ type: 'function', parameters: { properties: { url: {} } } }] }],
+    [
+      'addresses that the run gave its own tools',
+      { messages: [{ content: [{ input: { source: { url: 'https://a' } } }] }] },
+    ],
+    ['the same of gemini', { contents: [{ parts: [{ functionCall: { args: { image_url: 'https://a' } } }] }] }],
+    ['text about them', { messages: [{ content: '{"image_url":"https://evil.test"}' }] }],
+    ['a search', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }],
+  ])('stays where it is: %s', (_what, more) => {
+    for (const piece of [1, 100_000]) expect(read(body(more), MESSAGES, piece)).toMatchObject({ ok: true });
+  });
+});

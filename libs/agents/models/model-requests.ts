@@ -4,6 +4,7 @@
  */
 import { JsonMembers, type JsonMember } from './json-members.ts';
 import type { ModelOperation } from './model-apis.ts';
+import { isProviderCallMember, providerCallProblem } from './provider-calls.ts';
 
 /** A request as it may be sent on. */
 export interface ModelRequest {
@@ -22,7 +23,9 @@ const DECIDING = new Set(['model', 'stream', 'stream_options', 'mcp_servers']);
 
 /** Reads a body as it arrives. */
 export class ModelRequestReader {
-  private readonly members = new JsonMembers((path) => path.length === 1 && DECIDING.has(path[0]?.toLowerCase() ?? ''));
+  private readonly members = new JsonMembers((path, isText) =>
+    path.length === 1 ? DECIDING.has(path[0]?.toLowerCase() ?? '') : isProviderCallMember(path, isText),
+  );
   private readonly operation: ModelOperation;
 
   constructor(operation: ModelOperation) {
@@ -35,12 +38,15 @@ export class ModelRequestReader {
 
   /** The body is there. Every reading that a server could have of it names the same model. */
   end(): ReadModelRequest {
-    const { found, rootStart } = this.members;
+    const { rootStart } = this.members;
+    const found = this.members.found.filter(({ path }) => path.length === 1);
     if (!this.members.isWhole() || rootStart === undefined) return refused('its body is no JSON object');
     const names = found.map(({ path }) => path[0] ?? '');
     const odd = names.find((name, index) => name !== name.toLowerCase() || names.indexOf(name) !== index);
     if (odd !== undefined) return refused(`the member ${JSON.stringify(odd)} stands twice in it, or in another case`);
     if (names.includes('mcp_servers')) return refused('its provider would call servers that this run did not name');
+    const elsewhere = providerCallProblem(this.members.found.filter(({ path }) => path.length > 1));
+    if (elsewhere !== undefined) return refused(elsewhere);
     const model = valueOf(found, 'model');
     if (model !== undefined && typeof model !== 'string') return refused('its model is no text');
     if (model === undefined && this.operation.model === undefined) return refused('it names no model');

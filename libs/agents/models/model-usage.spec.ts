@@ -1,5 +1,5 @@
 /** What an answer tells of its use, whole and streamed, however it is cut. */
-import { countedCall, modelPrices } from './model-prices.ts';
+import { countedCall, modelPrices, pricesOf, type PricedModels } from './model-prices.ts';
 import type { ModelApi } from './model-apis.ts';
 import { ModelUsageReader } from './model-usage.ts';
 import { UsageEventFilter } from './usage-events.ts';
@@ -118,4 +118,24 @@ it('costs what the operator has said', () => {
   expect(countedCall(used, prices)).toEqual({ tokens: 110, micros: 220, currency: 'EUR' });
   expect(countedCall(used)).toEqual({ tokens: 110 });
   expect(modelPrices({ MILLWRIGHT_AGENT_PRICE_INPUT: '2' })).toBeUndefined();
+});
+
+it.each([
+  ['claude-haiku-4-5', 'claude-*haiku*'],
+  ['models/claude-opus-4-5', 'claude-*'],
+  // A budget has to hold for what nobody has thought of.
+  ['gpt-9', 'claude-*'],
+  ['', 'claude-*'],
+])('%s costs what the first entry that names it says, and the most where none does', (model, models) => {
+  const entry = (name: string, output: number): PricedModels => ({
+    models: name,
+    input: 1,
+    cachedInput: 1,
+    output,
+    currency: 'USD',
+  });
+  expect(pricesOf([entry('claude-*haiku*', 5), entry('claude-*', 25)], model)?.output).toBe(
+    entry(models, models === 'claude-*' ? 25 : 5).output,
+  );
+  expect(pricesOf([], model)).toBeUndefined();
 });

@@ -2,6 +2,9 @@
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { identify, refusedDeliveryId, signedBodyIdentity, signedMessageIdentity } from '../index.ts';
+import { PROPERTY_SEED } from '../../../test/support/tier.ts';
+
+fc.configureGlobal({ seed: PROPERTY_SEED });
 
 const BODY = Buffer.from('{"a":1}');
 const BODY_HASH = `sha256:${createHash('sha256').update(BODY).digest('hex')}`;

@@ -91,7 +91,8 @@ function countedValue(headers: Headers, name: string): string | undefined {
 }
 
 function identity(kind: IdentityKind, value: string): Identity {
-  return { kind, value, hash: hashOf(kind, Buffer.from(value, 'latin1')) };
+  // Visible ASCII: one byte for each character, so that no bytes have to be put together first.
+  return { kind, value, hash: hash('sha256', `${kind}\0${value}`, 'buffer') };
 }
 
 /**

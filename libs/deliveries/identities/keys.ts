@@ -14,8 +14,11 @@ export const SORTED_KEYS_MAX = 2 ** 20;
  * their bytes do. The UID is terminated, so that no UID and hash read as another UID and hash.
  */
 export function identityKey(webhookUid: string, identityHash: Uint8Array): string {
-  const named = Buffer.concat([Buffer.from(`${webhookUid}\0`), identityHash]);
-  return hash('sha256', named, 'buffer').toString('latin1', 0, IDENTITY_KEY_BYTES);
+  const named = Buffer.allocUnsafe(Buffer.byteLength(webhookUid) + 1 + identityHash.length);
+  const end = named.write(webhookUid);
+  named[end] = 0;
+  named.set(identityHash, end + 1);
+  return hash('sha256', named, 'binary').slice(0, IDENTITY_KEY_BYTES);
 }
 
 /** How many keys stand in these bytes. */

@@ -16,6 +16,9 @@ import {
   runsToMerge,
   sortKeys,
 } from '../index.ts';
+import { PROPERTY_SEED } from '../../../test/support/tier.ts';
+
+fc.configureGlobal({ seed: PROPERTY_SEED });
 
 const HASH = Buffer.alloc(32, 7);
 const keyOf = (n: number): string => identityKey(`wh_${n}`, HASH);

@@ -1,5 +1,5 @@
 /** What a factory's stored state says, as conditions that people and programs can wait for. contract §4.1, §9. */
-import { REFUSED_UNSEEN } from './endings.ts';
+import { GROWTH_HELD, REFUSED_UNSEEN } from './endings.ts';
 import { OUTSIDE_WINDOW } from '../revisions/revisions.ts';
 import type { FactoryState } from './factory-state.ts';
 
@@ -196,7 +196,8 @@ function pruneHeld(state: FactoryState): Finding {
   const unseen = unseenFiles(state);
   if (unseen !== undefined) return unseen;
   const { ending, reason, heldDigest, message } = state;
-  if (heldDigest === undefined) return is('False', ending, 'no deletions wait for an approval');
+  if (heldDigest === undefined || reason === GROWTH_HELD)
+    return is('False', ending, 'no deletions wait for an approval');
   return is(
     'True',
     'prune-held',

@@ -64,6 +64,18 @@ export function blockedByGuard(
   return { ...NOTHING, kind: 'blocked', reason: 'prune-held', message, revision, problems, held: deletions, digest };
 }
 
+/** Reason of a revision whose runs could do more than before, where the sync policy has that approved. */
+export const GROWTH_HELD = 'growth-held';
+
+/** Runs that could do more. */
+export function blockedByGrowth(
+  revision: string,
+  problems: readonly Problem[],
+  { message, digest, held }: { message: string; digest?: string; held: readonly Change[] },
+): PassEnding {
+  return { ...NOTHING, kind: 'blocked', reason: GROWTH_HELD, message, revision, problems, held, digest };
+}
+
 /** A tip that may not be used: no key of the policy signed it. */
 export function unverified({ message, revision }: { message: string; revision: string }): PassEnding {
   return { ...NOTHING, kind: 'blocked', reason: 'source-unverified', message, revision };

@@ -3,7 +3,7 @@
  * find it. contract §9.
  */
 import { knownOf, type ConditionType, type ConditionStatus, type StoredConditions } from './conditions.ts';
-import type { PassEnding } from './endings.ts';
+import { GROWTH_HELD, type PassEnding } from './endings.ts';
 import { OUTSIDE_WINDOW } from '../revisions/revisions.ts';
 import type { Change, Rebinding } from '../types.ts';
 
@@ -52,6 +52,9 @@ export function eventsOf(news: PassNews): FactoryEvent[] {
     ...after.flatMap((condition) => conditionEvents(condition, news)),
     ...(ending.reason === OUTSIDE_WINDOW && isNewReason
       ? [event('Normal', OUTSIDE_WINDOW, ending.message ?? OUTSIDE_WINDOW, ending.revision)]
+      : []),
+    ...(ending.reason === GROWTH_HELD && isNewReason
+      ? [event('Warning', GROWTH_HELD, ending.message ?? GROWTH_HELD, ending.revision)]
       : []),
     ...(ending.reason === 'internal' && isNewReason
       ? [event('Warning', 'internal', ending.message ?? 'the pass failed', ending.revision)]

@@ -6,7 +6,7 @@ import { isManagedSource } from '../sources.ts';
 import { createHash } from 'node:crypto';
 import { canonicalText } from '../canonical.ts';
 import type { StoredConditions } from './conditions.ts';
-import { errorCountOf, fingerprint, type PassEnding } from './endings.ts';
+import { errorCountOf, fingerprint, GROWTH_HELD, type PassEnding } from './endings.ts';
 import type { HistoryDelta } from '../revisions/rewrites.ts';
 import type { Rewrite, SyncPolicy } from '../revisions/sync-policy.ts';
 
@@ -23,8 +23,13 @@ export interface PassCondition {
   message?: string;
   /** Problems of severity error in the files that were looked at. */
   errorCount?: number;
-  /** Digest of what waits for an approval: deletions, or a rewritten history. */
+  /**
+   * Digest of what waits for an approval: deletions, a rewritten history, or growth. Of the last tree that was judged:
+   * that one could not be read since ends nothing.
+   */
   heldDigest?: string;
+  /** What waits is what runs could do more. */
+  heldForGrowth?: true;
   /** Set where something that waited was judged although the source could not be read: why it could not. */
   unread?: Unread;
   /**
@@ -147,7 +152,7 @@ export function conditionAfter(
     reason: ending.reason,
     message: ending.message,
     errorCount: errorCountOf(ending.problems),
-    heldDigest: ending.digest,
+    ...heldAfter(condition, ending),
     unread,
     verifiedUnder: tipSeen ? keysFingerprint(syncPolicy) : undefined,
     secretsAwaySinceMs,
@@ -155,6 +160,18 @@ export function conditionAfter(
     fingerprint: print,
     sinceMs: print === condition.fingerprint ? condition.sinceMs : finishedAtMs,
   };
+}
+
+/** What waits for an approval after a pass. One that judged no tree leaves that as it was. */
+function heldAfter(
+  { heldDigest, heldForGrowth, reason }: PassCondition,
+  ending: PassEnding,
+): Pick<PassCondition, 'heldDigest' | 'heldForGrowth'> {
+  const held =
+    ending.kind === 'failed'
+      ? { heldDigest, isGrowth: heldForGrowth === true || reason === GROWTH_HELD }
+      : { heldDigest: ending.digest, isGrowth: ending.reason === GROWTH_HELD };
+  return { heldDigest: held.heldDigest, ...(held.isGrowth ? { heldForGrowth: true } : {}) };
 }
 
 /**

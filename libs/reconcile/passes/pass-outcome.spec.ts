@@ -1,5 +1,15 @@
 /** What a pass leaves behind: the record only where it is news, the conditions only where they changed. */
-import { applied, passOutcome, type EndedPass, type FactoryStateFacts, type PassEnding } from '../index.ts';
+import {
+  applied,
+  blockedByGrowth,
+  blockedByGuard,
+  faulted,
+  passOutcome,
+  unreadable,
+  type EndedPass,
+  type FactoryStateFacts,
+  type PassEnding,
+} from '../index.ts';
 
 const FACTORY: FactoryStateFacts = {
   source: { kind: 'git' },
@@ -70,6 +80,18 @@ describe('the outcome of a pass', () => {
   it('does not call a tip attempted that may not be used', () => {
     const outcome = passOutcome(FACTORY, pass(APPLIED, { accepted: false }), newIds());
     expect([outcome.revisionSeen, outcome.revisionAttempted]).toEqual(['main@sha1:abc', undefined]);
+  });
+
+  it.each([
+    ['deletions', blockedByGuard('r', [], { digest: 'd', deletions: [], message: 'm' }), undefined],
+    ['growth', blockedByGrowth('r', [], { digest: 'd', held: [], message: 'm' }), true],
+  ])('leaves %s held while the source cannot be read, until a tree is judged', (_what, ending, heldForGrowth) => {
+    const held = after(FACTORY, pass(ending));
+    const away = after(held, pass(unreadable({ reason: 'unreachable', message: 'm' }), { accepted: false }));
+    for (const { condition } of [held, away, after(away, pass(faulted('m'), { accepted: false }))])
+      expect([condition.heldDigest, condition.heldForGrowth]).toEqual(['d', heldForGrowth]);
+    const { condition } = after(away, pass(APPLIED));
+    expect([condition.heldDigest, condition.heldForGrowth]).toEqual([undefined, undefined]);
   });
 
   it('ends a rewriting when a tip descends from it', () => {

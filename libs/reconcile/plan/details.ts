@@ -5,6 +5,7 @@
 import type { RunSecret } from '#definitions';
 import type { Replay } from '../replay/replay.ts';
 import type { Change } from '../types.ts';
+import type { ChangedValue } from './changed-values.ts';
 
 /**
  * Days that traffic is counted over: a week has one of each weekday, and the log keeps it. spec: Limits (Delivery log
@@ -35,6 +36,8 @@ export interface SecretMark {
 
 /** All of it is optional: what is not known is not printed. */
 export interface ChangeDetails {
+  /** Old and new of its keys. */
+  values?: readonly ChangedValue[];
   ingressUrl?: string;
   /** Where the webhook was delivered to, if that is elsewhere. */
   ingressUrlBefore?: string;

@@ -35,6 +35,15 @@ describe('guard', () => {
     [{ automation: 1000 }, { automation: 301 }, {}, '301 of 1000 automations', 'one more'],
     [{ webhook: 10, automation: 10 }, { webhook: 3, automation: 3 }, {}, undefined, 'kinds are counted apart'],
     [
+      { webhook: 4, automation: 4 },
+      { webhook: 3, automation: 3 },
+      {},
+      '6 of 8 webhooks and automations (more than 3 and half)',
+      'three of each are most of it',
+    ],
+    [{ webhook: 6, automation: 6 }, { webhook: 3, automation: 3 }, {}, undefined, 'exactly half of the whole'],
+    [{ webhook: 4, automation: 1 }, { webhook: 3 }, {}, undefined, 'three of the whole may always go'],
+    [
       { webhook: 5, automation: 5 },
       { webhook: 4, automation: 4 },
       {},

@@ -8,13 +8,16 @@ import type { Actual, Change, DeletionScope, GuardContext, GuardVerdict, Plan } 
 export const DELETIONS_FREE = 3;
 /** Share of a kind, in per cent, that may go at once in a larger factory. */
 export const DELETIONS_PERCENT_FREE = 30;
+/** Share of webhooks and automations together, in per cent, that may go at once: some of each add up. */
+export const ALL_PERCENT_FREE = 50;
 
 /** Kinds whose loss stops deliveries or runs; environments and skills are guarded by the rule for everything only. */
 const GUARDED_KINDS = ['webhook', 'automation'] as const;
 
 /**
  * Refuses a plan that deletes, of the webhooks or of the automations, more than max(3, 30 %) of the applied ones, the
- * last one, or everything, unless the digest of its deletions was approved. contract §9.
+ * last one, of both together more than max(3, half), or everything, unless the digest of its deletions was approved.
+ * contract §9.
  *
  * A rename counts as a deletion. It is not the last of its kind when the same plan creates another of that kind.
  * Everything means that no applied webhook and no applied automation survives (in a factory without any: no object at
@@ -58,7 +61,7 @@ export function rewriteDigest({ factorySlug, from, to }: { factorySlug: string; 
 
 function reasonsAgainst(plan: Plan, actual: Actual): string[] {
   if (deletesEverything(plan, actual)) return [`everything that is applied (${countOf(plan, 'delete')} objects)`];
-  return GUARDED_KINDS.flatMap((kind) => {
+  const ofKinds = GUARDED_KINDS.flatMap((kind) => {
     const before = actual.objects.filter((object) => object.kind === kind).length;
     const deleted = countOf(plan, 'delete', kind);
     if (deleted === 0) return [];
@@ -68,6 +71,16 @@ function reasonsAgainst(plan: Plan, actual: Actual): string[] {
       ? [`${deleted} of ${before} ${kind}s (more than ${DELETIONS_FREE} and ${DELETIONS_PERCENT_FREE} %)`]
       : [];
   });
+  return ofKinds.length > 0 ? ofKinds : reasonsOfAll(plan, actual);
+}
+
+/** Some of each kind, none too many by itself. */
+function reasonsOfAll(plan: Plan, actual: Actual): string[] {
+  const before = actual.objects.filter(({ kind }) => isGuarded(kind)).length;
+  const deleted = plan.changes.filter(({ action, kind }) => action === 'delete' && isGuarded(kind)).length;
+  return deleted > DELETIONS_FREE && deleted * 100 > before * ALL_PERCENT_FREE
+    ? [`${deleted} of ${before} webhooks and automations (more than ${DELETIONS_FREE} and half)`]
+    : [];
 }
 
 function deletesEverything(plan: Plan, actual: Actual): boolean {

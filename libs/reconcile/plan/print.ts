@@ -11,6 +11,8 @@ import {
 } from './details.ts';
 import { MODEL_KEY_VARIABLES, type RunSecret } from '#definitions';
 import { REPLAY_DELIVERIES_MAX, type Replay } from '../replay/replay.ts';
+import type { ChangedValue } from './changed-values.ts';
+import { growthWords, type CapabilityGrowth } from './growth.ts';
 import type { ChangeAction } from '../types.ts';
 
 const SIGNS: Record<ChangeAction, string> = { create: '+', update: '~', delete: '-' };
@@ -24,6 +26,8 @@ const INDENT = '    ';
 export interface PrintedPlan {
   changes: readonly DetailedChange[];
   heldDeletions: readonly DetailedChange[];
+  /** What runs could do more. */
+  growth?: readonly CapabilityGrowth[];
 }
 
 /**
@@ -39,7 +43,12 @@ export function printPlan(plan: PrintedPlan): string {
     headlineOf(change, true),
     ...detailLines(change).map((line) => INDENT + line),
   ]);
-  return [...changes, ...held, summaryOf(plan)].map((text) => `${printable(text)}\n`).join('');
+  return [...changes, ...held, ...growthLines(plan), summaryOf(plan)].map((text) => `${printable(text)}\n`).join('');
+}
+
+/** A section of its own: what a reviewer looks for first. */
+export function growthLines({ growth = [] }: PrintedPlan): string[] {
+  return growth.length === 0 ? [] : ['What grows:', ...growth.map((each) => `${INDENT}${growthWords(each)}`)];
 }
 
 /** What happens to one object, in one line. An empty UID is one that is not known yet. */
@@ -59,12 +68,19 @@ function uidWords({ uid, action }: DetailedChange): string {
 export function detailLines({ details = {} }: DetailedChange): string[] {
   const { traffic, replay, secret } = details;
   return [
+    ...(details.values ?? []).map(valueLine),
     ...urlLines(details),
     ...(secret === undefined ? [] : [labelled('secret', secretWords(secret))]),
     ...(traffic === undefined ? [] : [labelled('traffic', trafficWords(traffic))]),
     ...(replay === undefined ? [] : replayLines(replay)),
     ...(details.runSecrets ?? []).map(runSecretLine),
   ];
+}
+
+/** `/secretName "old" → "new"`; what comes or goes has one side only. */
+function valueLine({ key, before, after }: ChangedValue): string {
+  if (before === undefined) return `+ ${key} ${after}`;
+  return after === undefined ? `- ${key} ${before}` : `~ ${key} ${before} → ${after}`;
 }
 
 /** How many changes there are of each kind. */

@@ -26,6 +26,8 @@ export interface SyncPolicy {
   /** A tip that does not descend from the one before is not applied until somebody approves it. */
   fastForwardOnly?: boolean;
   windows?: readonly SyncWindow[];
+  /** What runs could do more is not applied until somebody with this role approves it. */
+  growthApproval?: 'manager' | 'admin';
 }
 
 /** A branch whose history was rewritten: its new tip does not descend from the old one. */

@@ -1,6 +1,9 @@
 /** Percentiles against a plain sort. */
 import * as fc from 'fast-check';
 import { latencyFigures, readLatencies } from '../index.ts';
+import { PROPERTY_SEED } from '../../../test/support/tier.ts';
+
+fc.configureGlobal({ seed: PROPERTY_SEED });
 
 /** Nearest rank, as textbooks have it. */
 function plainly(values: readonly number[], percent: number): number | undefined {

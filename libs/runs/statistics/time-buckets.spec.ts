@@ -1,6 +1,9 @@
 /** Round lengths, and buckets that lie where people expect them. */
 import * as fc from 'fast-check';
 import { BUCKET_LENGTHS_MS, timeBuckets } from '../index.ts';
+import { PROPERTY_SEED } from '../../../test/support/tier.ts';
+
+fc.configureGlobal({ seed: PROPERTY_SEED });
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;

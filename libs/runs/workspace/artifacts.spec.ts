@@ -1,6 +1,9 @@
 /** What is kept of a run's files: which artifact each is, under a name that is safe everywhere. */
 import * as fc from 'fast-check';
 import { artifactName, linkArtifact, mimeTypeOf, readArtifact, readReport } from '../index.ts';
+import { PROPERTY_SEED } from '../../../test/support/tier.ts';
+
+fc.configureGlobal({ seed: PROPERTY_SEED });
 
 const read = (name: string, text: string, folder: '' | 'artifacts' = 'artifacts') =>
   readArtifact(folder, name, Buffer.from(text));

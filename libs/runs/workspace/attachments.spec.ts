@@ -1,6 +1,9 @@
 /** Files of a request: bad ones are all found, names stay apart, and none can leave its folder. */
 import * as fc from 'fast-check';
 import { attachmentProblems, attachmentsOf, distinctNames, isAttachmentName } from '../index.ts';
+import { PROPERTY_SEED } from '../../../test/support/tier.ts';
+
+fc.configureGlobal({ seed: PROPERTY_SEED });
 
 const pointersOf = (request: Parameters<typeof attachmentProblems>[0]): string[] =>
   attachmentProblems(request).map(({ pointer }) => pointer);
