@@ -14,6 +14,8 @@ import { DispatchModule, ExecutionModule } from './execution/execution.module.ts
 import { ExplanationsModule } from './explanations/explanations.module.ts';
 import { FactoriesModule } from './factories/factories.module.ts';
 import { FactoryFilesModule } from './factory-files/factory-files.module.ts';
+import { FederationModule } from './federation/federation.module.ts';
+import { FeedbackModule, PullRequestsModule } from './feedback/feedback.module.ts';
 import { HealthModule } from './health/health.module.ts';
 import { HttpModule } from './http/http.module.ts';
 import { DisabledIngressModule, IngressModule } from './ingress/ingress.module.ts';
@@ -60,12 +62,14 @@ const MODULES: Readonly<Record<ProcessRole, readonly Type[]>> = {
     DeliveriesModule,
     ExplanationsModule,
     FactoryFilesModule,
+    PullRequestsModule,
     SecretsModule,
     KeysModule,
+    FederationModule,
     AuditModule,
     StatisticsModule,
   ],
-  sync: [SyncModule, SchedulesModule, RetentionModule],
+  sync: [SyncModule, SchedulesModule, RetentionModule, FeedbackModule],
   worker: [ExecutionModule, RetentionModule],
   dashboard: [ErrorPagesModule, DashboardModule, SessionsModule],
 };

@@ -14,37 +14,45 @@ import { ConfigError, QUEUE_NEEDS_DIRECT_URL, type Config } from './config/confi
 import { BUILT_IN_AGENT, type BuiltInAgent } from './execution/agent/agents.ts';
 import { readProfiles } from './execution/agent/profile-file.ts';
 import { RunAgents } from './execution/preparation/run-agents.ts';
-import { createHttp, TlsError } from './http/server.ts';
-import { Installation, WrongKeyError } from './keys/installation.ts';
-import { ServiceComponents, startService, stopService } from './lifecycle.ts';
-import { DataFolderError, lockDataFolder, type DataFolderLock } from './process/data-folder.ts';
+import { createHttp } from './http/server.ts';
+import { Installation } from './keys/installation.ts';
+import { masterKeys, readKeys, type InstallationKeys } from './keys/key-reading.ts';
+import type { PassedConnection } from './http/sockets/open-connections.ts';
+import {
+  type LifecycleDeps,
+  prepareService,
+  ServiceComponents,
+  startService,
+  stepAside,
+  type SteppedAside,
+  stopService,
+} from './lifecycle.ts';
+import { lockDataFolder, type DataFolderLock } from './process/data-folder.ts';
 import {
   Clock,
   CONFIG,
   IdSource,
   PageFolder,
   PollIntervals,
+  pooledRandom,
   ProcessIdentity,
   TrustedFactories,
 } from './process/injection-tokens.ts';
-import { keyLocations, KeyFileError, readKeyFiles, type KeyLocation } from './process/key-files.ts';
 import { Log } from './process/log.ts';
 import { Metrics } from './process/metrics.ts';
+import { NO_TRACES, Traces } from './process/traces.ts';
 import { ProcessModule } from './process/process.module.ts';
 import { Vault } from './secrets/vault.ts';
 import { AccessStore } from './store/access/access.ts';
 import { KeyStore } from './store/access/keys.ts';
+import { measureDatabase } from './store/database/measured.ts';
 import { logOutages } from './store/database/outages.ts';
 import { openNotices } from './store/database/postgres/notices-postgres.ts';
 import { DatabaseClock } from './store/database/database-clock.ts';
-import type { Database } from './store/database/database.ts';
-import { programVersion, SchemaTooNewError } from './store/database/migrations.ts';
-import { PostgresUnusableError } from './store/database/postgres/postgres-refusals.ts';
-import { VersionMismatchError } from './store/database/replicas.ts';
-import { StoreError } from './store/database/store-errors.ts';
-import { openDatabase } from './store/open-database.ts';
+import type { Database, DatabaseOptions } from './store/database/database.ts';
+import { programVersion } from './store/database/migrations.ts';
+import { openDatabase, openStandby } from './store/open-database.ts';
 import { StoreModule } from './store/store.module.ts';
-import { FactoryArgumentError } from './sync/sources/parse-source.ts';
 import { SOURCES } from './sync/sources/registry.ts';
 
 /** Everything that runs, for `start`, tests and benchmarks. A part that this process has no role for is absent. */
@@ -69,6 +77,10 @@ export interface Service extends Pick<
   start(): Promise<void>;
   /** Stops taking work, ends what is under way in order, closes the database. */
   stop(): Promise<void>;
+  /** The same for another version that takes over the socket: connections are taken until everything else has ended. */
+  stepAside(): Promise<SteppedAside>;
+  /** Takes over a connection of a process that has stepped aside. */
+  adopt(connection: PassedConnection): void;
 }
 
 /** What tests and benchmarks give instead of the usual; each becomes the provider of its token. */
@@ -85,6 +97,10 @@ export interface ServiceOptions {
   /** Poll intervals when notifications are missing; the usual times, if not said. */
   pollIntervals?: PollIntervals;
   nowMs?: () => number;
+  /** The socket to listen on, where another process has opened it. */
+  listenFd?: number;
+  /** Whether others answer where this service has listened; as it seems, if not said. */
+  othersAnswer?: boolean;
 }
 
 /** A configuration, and what tests may have given, with the usual for the rest. */
@@ -93,70 +109,125 @@ interface Given extends ServiceOptions {
   log: Log;
   nowMs(): number;
   profiles: readonly LaunchProfile[];
+  keys: InstallationKeys;
 }
 
 /**
  * Builds the whole service from a configuration: keys, database, application. Nothing runs until `start`. Throws
- * ConfigError, KeyFileError,
- * DataFolderError, SchemaTooNewError, WrongKeyError, VersionMismatchError or StoreError, each with a message for the
- * operator.
+ * ConfigError, KeyFileError, DataFolderError, SchemaTooNewError, WrongKeyError, VersionMismatchError or StoreError,
+ * each with a message for the operator.
  */
 export async function createService(config: Config, options: ServiceOptions = {}): Promise<Service> {
-  const nowMs = options.nowMs ?? Date.now;
-  const log = options.log ?? new Log((line) => void process.stderr.write(line), nowMs, config.logLevel);
-  const profiles = options.profiles ?? (await readProfiles(config.agentProfilesFile));
+  const wanted = await givenOf(config, options);
   const lock = await lockDataFolder(config.dataDir);
   try {
-    return await openService({ ...options, config, log, nowMs, profiles }, lock);
+    const given = { ...wanted, keys: readKeys(config) };
+    const database = await openDatabase(databaseOptions(given));
+    const { service } = await composeService(given, database, lock);
+    return service;
   } catch (error) {
     lock.release();
     throw error;
   }
 }
 
-async function openService(given: Given, lock: DataFolderLock): Promise<Service> {
-  const { config, log, nowMs } = given;
-  const keys = readKeys(config);
-  const opened = await openDatabase({
-    url: config.databaseUrl,
-    directUrl: config.databaseDirectUrl,
-    version: programVersion(),
-    dataDir: config.dataDir,
-    nowMs,
-  });
-  const database = config.databaseUrl === undefined ? opened : logOutages(opened, log, monotonicMs);
+/** A service beside the one that works on the data folder. */
+export interface StandbyService {
+  /** Is the one from now on: the other one has left the folder. Throws what `createService` throws. */
+  takeOver(listenFd: number | undefined): Promise<Service>;
+}
+
+/**
+ * Builds a service as far as nothing is written, with what serves in memory, so that little is left to do when it is
+ * the one. Undefined where others may write to the database anyway. Throws like `createService`.
+ */
+export async function createStandby(config: Config, options: ServiceOptions): Promise<StandbyService | undefined> {
+  if (config.databaseUrl !== undefined) return undefined;
+  const given = { ...(await givenOf(config, { ...options, othersAnswer: true })), keys: readKeys(config) };
+  const standby = await openStandby(databaseOptions(given));
+  const { service, deps, verifyKeys } = await composeService(given, standby.database, undefined);
+  try {
+    await prepareService(deps);
+  } catch (error) {
+    deps.parts.disk.stop();
+    await deps.app.close();
+    await standby.database.close();
+    throw error;
+  }
+  return {
+    async takeOver(listenFd) {
+      const lock = await lockDataFolder(config.dataDir);
+      try {
+        await standby.takeOver();
+        await verifyKeys();
+      } catch (error) {
+        lock.release();
+        throw error;
+      }
+      Object.assign(deps, { lock, listenFd } satisfies Partial<LifecycleDeps>);
+      return service;
+    },
+  };
+}
+
+/** All but the keys, which are made where there are none: only the one that holds the data folder may do that. */
+async function givenOf(config: Config, options: ServiceOptions): Promise<Omit<Given, 'keys'>> {
+  const nowMs = options.nowMs ?? Date.now;
+  const log = options.log ?? new Log((line) => void process.stderr.write(line), nowMs, config.logLevel);
+  const profiles = options.profiles ?? (await readProfiles(config.agentProfilesFile));
+  return { ...options, config, log, nowMs, profiles };
+}
+
+function databaseOptions({ config, nowMs }: Given): DatabaseOptions {
+  const { databaseUrl: url, databaseDirectUrl: directUrl, dataDir } = config;
+  return { url, directUrl, version: programVersion(), dataDir, nowMs };
+}
+
+interface Composed {
+  service: Service;
+  deps: LifecycleDeps;
+  /** Throws WrongKeyError. */
+  verifyKeys(): Promise<void>;
+}
+
+/** `lock`: undefined for one that is not the one yet, whose keys are verified later. */
+async function composeService(given: Given, opened: Database, lock: DataFolderLock | undefined): Promise<Composed> {
+  const { config, log } = given;
+  const metrics = new Metrics();
+  const countOutage = (): void => metrics.count('millwright_database_outages_total');
+  const database = measureDatabase(
+    config.databaseUrl === undefined ? opened : logOutages(opened, log, monotonicMs, countOutage),
+    metrics,
+  );
   try {
     refuseQueueThroughPooler(config, database);
-    const values = await processValues(given, database, keys);
+    const { values, verifyKeys } = await processValues(given, database, metrics);
+    if (lock !== undefined) await verifyKeys();
     const module = AppModule.forRoles(config.roles, [
       ProcessModule.with(values),
       StoreModule.over(database, openNotices(config, database.isPooled, log), hasCommits),
     ]);
-    const app = await createHttp({ config, log, module });
+    const { app, connections } = await createHttp({ config, log, module, othersAnswer: doOthersAnswer(given) });
     const parts = app.get(ServiceComponents);
-    const deps = { parts, app, lock };
-    return { ...parts, app, start: () => startService(deps), stop: () => stopService(deps) };
+    const deps: LifecycleDeps = { parts, app, connections, lock, listenFd: given.listenFd };
+    const service: Service = {
+      ...parts,
+      app,
+      start: () => startService(deps),
+      stop: () => stopService(deps),
+      stepAside: () => stepAside(deps),
+      adopt: (connection) => connections.adopt(connection),
+    };
+    return { service, deps, verifyKeys };
   } catch (error) {
     await database.close();
     throw error;
   }
 }
 
-interface Keys {
-  masterKey: Uint8Array;
-  uidKey: Uint8Array;
-}
-
-/** With a database of its own the process makes the keys that it does not find. */
-function readKeys(config: Config): Keys {
-  const { master, uid } = keyLocations(config);
-  const options = ({ path, variable, isNamed }: KeyLocation) => ({
-    path,
-    variable,
-    create: !isNamed && config.databaseUrl === undefined,
-  });
-  const [masterKey, uidKey] = readKeyFiles([options(master), options(uid)]);
-  return { masterKey, uidKey };
+/** Replicas, or whoever has the listening socket next. */
+function doOthersAnswer({ othersAnswer, config, listenFd }: Given): boolean {
+  return othersAnswer ?? (config.databaseUrl !== undefined || listenFd !== undefined);
 }
 
 /** The queue's notifications and locks belong to sessions, which a pooler does not keep. Throws ConfigError. */
@@ -165,21 +236,26 @@ function refuseQueueThroughPooler({ engine, redisUrl }: Config, { isPooled }: Da
   throw new ConfigError([{ variable: 'MILLWRIGHT_DATABASE_DIRECT_URL', rule: QUEUE_NEEDS_DIRECT_URL }]);
 }
 
-/** What is made before there is any module, by its token. Throws WrongKeyError. */
-async function processValues(given: Given, database: Database, keys: Keys): Promise<Map<InjectionToken, unknown>> {
-  const { config, log, nowMs } = given;
+/** What is made before there is any module, by its token. */
+async function processValues(
+  given: Given,
+  database: Database,
+  metrics: Metrics,
+): Promise<{ values: Map<InjectionToken, unknown>; verifyKeys: Composed['verifyKeys'] }> {
+  const { config, log, nowMs, keys } = given;
   const ids = await idSource(config, database, nowMs);
   const accounts = new AccessStore(database);
   const installation = new Installation(accounts, new KeyStore(database), config, keys.uidKey, ids.newId);
-  const vault = new Vault(keys.masterKey);
-  await installation.verifyKeys(vault);
-  return new Map<InjectionToken, unknown>([
+  const vault = new Vault(() => masterKeys(config));
+  const owner = `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}`;
+  const values = new Map<InjectionToken, unknown>([
     [CONFIG, config],
     [Log, log],
-    [Metrics, new Metrics()],
+    [Metrics, metrics],
+    [Traces, await openTraces(given, owner, metrics)],
     [Clock, { nowMs, monotonicMs } satisfies Clock],
     [IdSource, ids],
-    [ProcessIdentity, { owner: `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}` }],
+    [ProcessIdentity, { owner }],
     [Installation, installation],
     [Vault, vault],
     [TrustedFactories, { isTrusted: (slug: string) => given.isTrusted?.(slug) ?? false }],
@@ -187,6 +263,15 @@ async function processValues(given: Given, database: Database, keys: Keys): Prom
     [PageFolder, { path: given.pageFolder }],
     [RunAgents, new RunAgents(config, given.builtInAgent ?? BUILT_IN_AGENT, given.profiles)],
   ]);
+  return { values, verifyKeys: () => installation.verifyKeys(keys.masterKey, vault) };
+}
+
+/** What sends traces is loaded only where they go somewhere. */
+async function openTraces({ config, log }: Given, owner: string, metrics: Metrics): Promise<Traces> {
+  if (config.traces === undefined) return NO_TRACES;
+  const { traceBackend } = await import('./process/trace-exporter.ts');
+  const deps = { settings: config.traces, version: programVersion(), owner, metrics, log };
+  return new Traces(traceBackend(deps), config.traces.sampleShare);
 }
 
 /** In the order of the time of the database, where several processes share one. */
@@ -198,74 +283,7 @@ async function idSource({ databaseUrl }: Config, database: Database, nowMs: () =
 
 const monotonicMs = (): number => performance.now();
 
-const EXIT = { internal: 3, usage: 64 } as const;
-
-/** A usage error of the command line. */
-export class UsageError extends Error {}
-
-/** The lines for the operator, and the exit code. */
-export function explainFailure(error: unknown): { lines: string[]; code: number } {
-  if (error instanceof ConfigError)
-    return { lines: error.faults.map(({ variable, rule }) => `${variable}: ${rule}`), code: EXIT.usage };
-  if (error instanceof KeyFileError) return { lines: error.message.split('\n'), code: EXIT.usage };
-  if (error instanceof UsageError || error instanceof FactoryArgumentError)
-    return { lines: [error.message], code: EXIT.usage };
-  if (
-    error instanceof DataFolderError ||
-    error instanceof WrongKeyError ||
-    error instanceof SchemaTooNewError ||
-    error instanceof VersionMismatchError ||
-    error instanceof TlsError
-  ) {
-    return { lines: [error.message], code: EXIT.usage };
-  }
-  const { code, syscall, path } = error as NodeJS.ErrnoException;
-  if (code === 'EADDRINUSE')
-    return { lines: ['the port is taken; stop the other program or set MILLWRIGHT_PORT'], code: EXIT.internal };
-  if (code === 'EACCES' && syscall === 'listen')
-    return {
-      lines: ['the port may not be opened by this user; set MILLWRIGHT_PORT to one above 1023'],
-      code: EXIT.internal,
-    };
-  if ((code === 'EACCES' || code === 'EPERM') && path !== undefined)
-    return { lines: [`${path} may not be read or written by this user (${code})`], code: EXIT.usage };
-  if (error instanceof PostgresUnusableError) return { lines: [error.message], code: EXIT.internal };
-  if (error instanceof StoreError) return { lines: [databaseLine(error)], code: EXIT.internal };
-  return {
-    lines: [`a fault inside the service: ${error instanceof Error ? (error.stack ?? error.message) : 'unknown'}`],
-    code: EXIT.internal,
-  };
-}
-
-function databaseLine({ code }: StoreError): string {
-  if (code === 'SQLITE_FULL')
-    return 'the disk of the data folder is full; free some space (workspaces of runs lie in its folder runs/)';
-  if (!code.startsWith('SQLITE_'))
-    return `the database cannot be used (${code}); check MILLWRIGHT_DATABASE_URL and that the server runs`;
-  return (
-    `the database file in the data folder cannot be used (${code}); restore it from a backup, or move it away to ` +
-    'begin anew'
-  );
-}
-
 /** The store knows no kind of source: what it has to know of one, the kinds say. */
 function hasCommits(source: SourceSettings): boolean {
   return SOURCES.kindOf(source).hasCommits;
-}
-
-/** Drawn from the operating system at once: one call for each run or delivery would cost more than its row. */
-const POOL_BYTES = 8_192;
-
-/** Fresh random bytes for identifiers; none is ever handed out twice. */
-function pooledRandom(): (bytes: number) => Uint8Array {
-  let pool = randomBytes(POOL_BYTES);
-  let used = 0;
-  return (bytes) => {
-    if (used + bytes > pool.length) {
-      pool = randomBytes(Math.max(POOL_BYTES, bytes));
-      used = 0;
-    }
-    used += bytes;
-    return pool.subarray(used - bytes, used);
-  };
 }

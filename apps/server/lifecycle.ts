@@ -2,16 +2,20 @@
  * In which order a process starts and stops: the one list of each. The framework's own hooks decide nothing of it.
  * contract §1.
  */
+import type { AddressInfo } from 'node:net';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Config } from './config/config.ts';
 import { Engine } from './execution/engine/engine.ts';
 import { OutboxRelay } from './execution/engine/outbox-relay.ts';
+import { FeedbackLoop } from './feedback/feedback-loop.ts';
 import { Readiness } from './health/health.controller.ts';
+import type { Connections, PassedConnection } from './http/sockets/open-connections.ts';
 import { RefusedLog } from './ingress/refused-delivery-log.ts';
 import { KeyUses } from './keys/keys.service.ts';
+import { EventLoopDelay } from './metrics/event-loop-delay.ts';
 import { MetricsListener } from './metrics/metrics.controller.ts';
-import type { DataFolderLock } from './process/data-folder.ts';
+import { announceService, withdrawService, type DataFolderLock } from './process/data-folder.ts';
 import { DiskWatch } from './process/disk-watch.ts';
 import { CONFIG, DATABASE } from './process/injection-tokens.ts';
 import { Installation } from './keys/installation.ts';
@@ -31,6 +35,7 @@ import { FactoryStore } from './store/factories/factories.ts';
 import { RunStore } from './store/runs/runs.ts';
 import { FactoryAssignments } from './sync/factory-assignments.ts';
 import { SyncLoops } from './sync/loops.ts';
+import { Traces } from './process/traces.ts';
 import { Heartbeat } from './webhooks/heartbeat.ts';
 import { Serving } from './webhooks/serving-state.ts';
 
@@ -59,6 +64,8 @@ export class ServiceComponents {
     readonly heartbeat: Heartbeat,
     readonly notices: Notices,
     readonly metricsListener: MetricsListener,
+    readonly eventLoopDelay: EventLoopDelay,
+    readonly traces: Traces,
     /** The loops of this process, or the door to those of others. */
     readonly loops: SyncLoops,
     @Optional() readonly assignments?: FactoryAssignments,
@@ -68,6 +75,7 @@ export class ServiceComponents {
     @Optional() readonly engine?: Engine,
     @Optional() readonly scheduler?: Scheduler,
     @Optional() readonly sweeper?: Sweeper,
+    @Optional() readonly feedback?: FeedbackLoop,
     @Optional() readonly eventStreams?: EventStreams,
   ) {}
 }
@@ -76,12 +84,29 @@ export class ServiceComponents {
 export interface LifecycleDeps {
   parts: ServiceComponents;
   app: NestFastifyApplication;
-  lock: DataFolderLock;
+  connections: Connections;
+  /** Undefined while another process has the folder: nothing is started then. */
+  lock: DataFolderLock | undefined;
+  /** The socket to listen on, where another process has opened it. */
+  listenFd?: number;
 }
 
 type Step = (deps: LifecycleDeps) => unknown;
 
-/** One after the other. */
+/** Connections that the kernel keeps for a process that is busy, or for the next version. */
+const BACKLOG = 4_096;
+/** For a sender that is in the middle of a request, while everybody else waits. */
+const FREEZE_MS_MAX = 1_000;
+
+/** What can be done beside the process that works on the same folder: nothing of it is written. */
+const PREPARE: readonly Step[] = [
+  ({ parts }) => parts.disk.start(),
+  ({ app }) => app.init(),
+  ({ app }) => app.getHttpAdapter().getInstance().ready(),
+  ({ parts }) => parts.serving?.refresh(),
+];
+
+/** One after the other. What can fail comes before it listens. */
 const START: readonly Step[] = [
   ({ parts }) => parts.disk.start(),
   ({ parts }) => releaseAll(parts),
@@ -89,35 +114,102 @@ const START: readonly Step[] = [
   ({ parts }) => parts.serving && parts.deliveries.start(),
   ({ parts }) => parts.heartbeat.start(),
   ({ parts }) => parts.engine?.recover(),
-  ({ parts: { config }, app }) => app.listen({ port: config.port, host: config.host, backlog: 4_096 }),
   ({ parts }) => parts.metricsListener.start(),
+  ({ parts: { config }, app, listenFd }) =>
+    // A host that is no name: of the passed socket it says nothing.
+    app.listen({
+      ...(listenFd === undefined ? { port: config.port, host: config.host } : { fd: listenFd, host: '0.0.0.0' }),
+      backlog: BACKLOG,
+    }),
+  ({ parts: { config }, app }) => announce(config, app),
+  ({ parts }) => parts.eventLoopDelay.start(),
   ({ parts }) => parts.assignments?.start(),
   ({ parts }) => parts.relay?.start(),
   ({ parts }) => parts.engine?.start(),
   ({ parts }) => parts.scheduler?.ask(),
+  ({ parts }) => void parts.feedback?.ask(),
   // What was told until now is looked for when it listens.
   ({ parts }) => parts.notices.start(),
+];
+
+/** For another version on the same socket: all work ends while deliveries are still taken. */
+const RETIRE: readonly Step[] = [
+  ({ connections, parts: { assignments, loops, scheduler, sweeper, feedback, engine } }) =>
+    Promise.all([
+      connections.retire(),
+      assignments?.stop(),
+      feedback?.stop(),
+      loops.stop(),
+      scheduler?.stop(),
+      sweeper?.stop(),
+      engine?.stop(),
+    ]),
+  ({ parts }) => parts.relay?.stop(),
+  ({ parts }) => parts.eventStreams?.end(),
+];
+
+/** … then what the other version has to have to itself, as fast as it can be: everybody waits. */
+const RELEASE: readonly Step[] = [
+  ({ parts }) => parts.refusedLog?.stop(),
+  ({ parts: { keyUses, log } }) => keyUses.write().catch((fault: unknown) => log.fault('key use write failed', fault)),
+  ({ parts }) => parts.heartbeat.stop(),
+  ({ parts }) => parts.notices.stop(),
+  ({ parts }) => parts.metricsListener.stop(),
+  ({ parts }) => parts.disk.stop(),
+  ({ parts }) => parts.database.close(),
+  ({ lock }) => lock?.release(),
 ];
 
 /** One after the other: no new work, then the end of what is under way, then what that needed. */
 const STOP: readonly Step[] = [
   ({ parts }) => parts.readiness.stop(),
   ({ parts }) => parts.eventStreams?.end(),
+  ({ parts }) => withdrawService(parts.config.dataDir),
   ({ app }) => app.close(),
   ({ parts }) => parts.refusedLog?.stop(),
   ({ parts }) => parts.heartbeat.retire(),
   ({ parts: { keyUses, log } }) => keyUses.write().catch((fault: unknown) => log.fault('key use write failed', fault)),
-  ({ parts: { assignments, loops, scheduler, sweeper } }) =>
-    Promise.all([assignments?.stop(), loops.stop(), scheduler?.stop(), sweeper?.stop()]),
+  ({ parts: { assignments, loops, scheduler, sweeper, feedback } }) =>
+    Promise.all([assignments?.stop(), loops.stop(), scheduler?.stop(), sweeper?.stop(), feedback?.stop()]),
   ({ parts }) => parts.engine?.stop(),
   ({ parts }) => parts.relay?.stop(),
   ({ parts }) => parts.heartbeat.stop(),
   ({ parts }) => parts.notices.stop(),
+  ({ parts }) => parts.eventLoopDelay.stop(),
+  ({ parts }) => parts.traces.stop(),
   ({ parts }) => parts.metricsListener.stop(),
   ({ parts }) => parts.disk.stop(),
   ({ parts }) => parts.database.close(),
-  ({ lock }) => lock.release(),
+  ({ lock }) => lock?.release(),
 ];
+
+/** What a process that has stepped aside leaves. */
+export interface SteppedAside {
+  /** Milliseconds for which it takes no connections by now. */
+  pausedMs: number;
+  /** Gives away its connections, one after the other; nothing of it is open afterwards. */
+  pass(send: (connection: PassedConnection) => Promise<void>): Promise<void>;
+}
+
+/** Steps aside for another version, which has the same socket. */
+export async function stepAside(deps: LifecycleDeps): Promise<SteppedAside> {
+  for (const step of RETIRE) await step(deps);
+  const since = performance.now();
+  const closed = deps.app.close();
+  closed.catch(() => undefined); // said below
+  await deps.connections.freeze(FREEZE_MS_MAX);
+  for (const step of RELEASE) await step(deps);
+  const pass: SteppedAside['pass'] = async (send) => {
+    await deps.connections.pass(send);
+    await closed;
+  };
+  return { pausedMs: performance.now() - since, pass };
+}
+
+/** Does ahead what needs not be the only process on its folder. */
+export async function prepareService(deps: LifecycleDeps): Promise<void> {
+  for (const step of PREPARE) await step(deps);
+}
 
 /** Listens, reconciles, works on runs. */
 export async function startService(deps: LifecycleDeps): Promise<void> {
@@ -127,6 +219,13 @@ export async function startService(deps: LifecycleDeps): Promise<void> {
 /** Stops taking work, ends what is under way in order, closes the database. */
 export async function stopService(deps: LifecycleDeps): Promise<void> {
   for (const step of STOP) await step(deps);
+}
+
+/** The command line of this machine looks for the API in the data folder. */
+function announce({ dataDir, host, roles, tls }: Config, app: NestFastifyApplication): void {
+  if (!roles.has('api')) return;
+  const { port } = app.getHttpServer().address() as AddressInfo;
+  announceService(dataDir, { host, port, isTls: tls !== undefined });
 }
 
 /** With a database of its own nobody else can hold a factory, an idempotency key or a place among the replicas. */

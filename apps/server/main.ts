@@ -2,7 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import 'reflect-metadata';
 import type { BuiltInAgent } from './execution/agent/agents.ts';
-import { start } from './start.ts';
+import { Writable } from 'node:stream';
+import type { Service, StandbyService } from './bootstrap.ts';
+import { readConfig } from './config/config.ts';
+import { rehearse } from './rehearsal.ts';
+import { explainFailure } from './start-failures.ts';
+import { prepareStart, start, type StartIo } from './start.ts';
+import { bindSocket, openSocket, passedSocket } from './upgrade/listening-socket.ts';
+import { SupervisorLink } from './upgrade/supervised-service.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 /**
@@ -14,17 +21,109 @@ const COMPOSED_MS_MAX = 5_000;
 /** Runs until a signal; answers the exit code. `builtInAgent`: see StartIo. */
 export async function serve(argv: readonly string[], builtInAgent?: BuiltInAgent): Promise<number> {
   process.umask(0o077); // what the data folder holds is for its owner only, also when it is copied
-  const stop = asked(); // from now on: runs may be claimed before everything else has begun
-  let isComposed = false;
-  const starting = start(argv, {
+  if (argv.includes('--supervised')) return supervise(argv.filter((word) => word !== '--supervised'));
+  return argv.includes('--below-supervisor') && process.connected
+    ? serveSupervised(argv, builtInAgent)
+    : serveAlone(argv, builtInAgent);
+}
+
+/** Holds the socket and runs the service below. */
+async function supervise(argv: readonly string[]): Promise<number> {
+  try {
+    const config = readConfig(process.env);
+    const passed = passedSocket(process.env, process.pid);
+    const socket = passed === undefined ? await bindSocket(config.host, config.port) : openSocket(passed);
+    const { Supervisor } = await import('./upgrade/supervisor.ts');
+    const supervisor = new Supervisor({ socket, argv, dataDir: config.dataDir, environment: process.env });
+    return await supervisor.run({ node: process.execPath, program: process.argv[1] ?? '' });
+  } catch (error) {
+    const { lines, code } = explainFailure(error);
+    for (const line of lines) process.stderr.write(`millwright: ${line}\n`);
+    return code;
+  }
+}
+
+/** As the supervisor says: begins, steps aside for another version, comes back, ends. */
+async function serveSupervised(argv: readonly string[], builtInAgent: BuiltInAgent | undefined): Promise<number> {
+  const supervision = new SupervisorLink();
+  const stop = asked();
+  let standby: StandbyService | undefined;
+  supervision.tell({ millwright: 'loaded' });
+  try {
+    for (;;) {
+      const word = await Promise.race([supervision.next(), stop.then(() => 'end' as const)]);
+      if (word === 'end') return 0;
+      if (word === 'rehearse') {
+        const lines = await rehearsed(builtInAgent);
+        // What fails here fails again, and is said, when the service begins.
+        standby = await prepareStart(argv, startIo(builtInAgent)).catch(() => undefined);
+        supervision.tell(lines.length === 0 ? { millwright: 'rehearsed' } : { millwright: 'failed', lines });
+        continue;
+      }
+      const lines: string[] = [];
+      const { listenFd } = supervision;
+      const listening = (service: Service): void => {
+        supervision.adopt = (connection) => service.adopt(connection);
+        supervision.tell({ millwright: 'serving' });
+      };
+      const io = { ...startIo(builtInAgent), stderr: remembering(lines), listenFd, standby, listening };
+      standby = undefined; // once: what comes back begins anew
+      const service = await start(argv, io);
+      if (typeof service === 'number') {
+        supervision.tell({ millwright: 'failed', lines });
+        return service;
+      }
+      const next = await Promise.race([supervision.next(), stop.then(() => 'end' as const)]);
+      void asked().then(() => service.engine?.hurry());
+      if (next !== 'aside') {
+        await service.stop();
+        return 0;
+      }
+      const { pausedMs, pass } = await service.stepAside();
+      supervision.tell({ millwright: 'aside', pausedMs });
+      await pass((connection) => supervision.pass(connection));
+      supervision.tell({ millwright: 'passed' });
+    }
+  } finally {
+    supervision.leave();
+  }
+}
+
+/** What keeps it from beginning and is known already: faults of the configuration. */
+async function rehearsed(builtInAgent: BuiltInAgent | undefined): Promise<readonly string[]> {
+  try {
+    await rehearse(readConfig(process.env), builtInAgent);
+    return [];
+  } catch (error) {
+    return explainFailure(error).lines;
+  }
+}
+
+/** To stderr, and kept for whoever asked for the upgrade. */
+function remembering(lines: string[]): NodeJS.WritableStream {
+  return new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(chunk.toString().trimEnd());
+      process.stderr.write(chunk, () => done());
+    },
+  });
+}
+
+function startIo(builtInAgent: BuiltInAgent | undefined): StartIo {
+  return {
     environment: process.env,
     cwd: process.cwd(),
     stdout: process.stdout,
     stderr: process.stderr,
     calledAs: process.argv[1],
     builtInAgent,
-    composed: () => void (isComposed = true),
-  });
+  };
+}
+
+async function serveAlone(argv: readonly string[], builtInAgent: BuiltInAgent | undefined): Promise<number> {
+  const stop = asked(); // from now on: runs may be claimed before everything else has begun
+  let isComposed = false;
+  const starting = start(argv, { ...startIo(builtInAgent), composed: () => void (isComposed = true) });
   const tooLate = stop.then(() => sleep(COMPOSED_MS_MAX, undefined, { ref: false }));
   const service = await Promise.race([starting, tooLate.then(() => (isComposed ? starting : endNow()))]);
   if (typeof service === 'number') return service;

@@ -9,14 +9,23 @@ import { bannerLines, exampleSecretFile, type BannerIo } from './banner.ts';
 import { ConfigError, readConfig, ROLES, type Config } from './config/config.ts';
 import { type BuiltInAgent } from './execution/agent/agents.ts';
 import { serviceAccountOf } from './factories/factories.service.ts';
+import { EXAMPLE_FACTORY } from './process/program.ts';
 import { writePrivateFile } from './process/key-files.ts';
 import { sourceOfArgument } from './sync/sources/parse-source.ts';
-import { createService, explainFailure, UsageError, type Service } from './bootstrap.ts';
+import { passedSocket } from './upgrade/listening-socket.ts';
+import { createService, createStandby, type Service, type ServiceOptions, type StandbyService } from './bootstrap.ts';
+import { explainFailure, UsageError } from './start-failures.ts';
 
 export interface StartIo extends BannerIo {
   stderr: NodeJS.WritableStream;
   /** How the agent that comes with the service is started; as it was built, if not said. */
   builtInAgent?: BuiltInAgent;
+  /** The socket that a supervisor has passed. */
+  listenFd?: number;
+  /** What was put together ahead; it takes over. */
+  standby?: StandbyService;
+  /** Told when connections are taken. */
+  listening?(service: Service): void;
   /** Told when the service is put together, before it does anything: from now on it has to be stopped in order. */
   composed?(): void;
 }
@@ -28,14 +37,10 @@ const FIRST_PASS_MS = 30_000;
 /** Starts and answers the running service, or prints one clear line and answers an exit code. */
 export async function start(argv: readonly string[], io: StartIo): Promise<Service | number> {
   try {
-    const wanted = readArguments(argv, io.cwd);
-    const config = configOf(io.environment, wanted);
-    refuseWithoutSync(config, wanted);
-    const service = await createService(config, {
-      builtInAgent: io.builtInAgent,
-      isTrusted: (slug) => slug === MAIN_SLUG && wanted.factory !== undefined,
-    });
+    const { wanted, config, options } = readOrders(argv, io);
+    const service = await (io.standby?.takeOver(io.listenFd) ?? createService(config, options));
     io.composed?.();
+    service.app.getHttpServer().once('listening', () => io.listening?.(service));
     try {
       await begin(service, wanted, io);
       return service;
@@ -48,6 +53,28 @@ export async function start(argv: readonly string[], io: StartIo): Promise<Servi
     for (const line of lines) io.stderr.write(`millwright: ${line}\n`);
     return code;
   }
+}
+
+/** Does ahead what a start can do beside the process that it is to replace; undefined where that is nothing. */
+export async function prepareStart(argv: readonly string[], io: StartIo): Promise<StandbyService | undefined> {
+  const { config, options } = readOrders(argv, io);
+  return createStandby(config, options);
+}
+
+/** What the command line and the environment ask for. Throws UsageError, ConfigError and ListenFdsError. */
+function readOrders(
+  argv: readonly string[],
+  io: StartIo,
+): { wanted: Arguments; config: Config; options: ServiceOptions } {
+  const wanted = readArguments(argv, io.cwd);
+  const config = configOf(io.environment, wanted);
+  refuseWithoutSync(config, wanted);
+  const options = {
+    builtInAgent: io.builtInAgent,
+    isTrusted: (slug: string) => slug === MAIN_SLUG && wanted.factory !== undefined,
+    listenFd: io.listenFd ?? passedSocket(io.environment, process.pid),
+  };
+  return { wanted, config, options };
 }
 
 /** `--roles` stands for its variable, and is named by itself where it is wrong. */
@@ -69,7 +96,7 @@ function configOf(environment: StartIo['environment'], { roles }: Arguments): Co
 function refuseWithoutSync({ roles }: Config, { factory, example }: Arguments): void {
   if (roles.has('sync') || (factory === undefined && !example)) return;
   throw new UsageError(
-    `${factory === undefined ? '--example' : '--factory'} needs the role sync, and this process has only ` +
+    `${example ? '--example' : '--factory'} needs the role sync, and this process has only ` +
       `${[...roles].join(', ')}: give it to a process that reconciles, or make the factory over the API`,
   );
 }
@@ -111,6 +138,7 @@ async function ensureExampleSecrets(service: Service): Promise<void> {
 }
 
 interface Arguments {
+  /** The example that comes with the installation, if only `--example` is given. */
   factory?: string;
   /** The factory is the example: its secret is made on the first start. */
   example: boolean;
@@ -124,18 +152,29 @@ function readArguments(argv: readonly string[], cwd: string): Arguments {
   if (factory !== undefined && !isAddress && !existsSync(resolve(cwd, factory)))
     throw new UsageError(`--factory: there is no folder ${resolve(cwd, factory)}`);
   if (roles?.trim() === '') throw new UsageError(`--roles: must be of ${ROLES.join(', ')}, separated by commas`);
-  return { factory, example: example ?? false, roles };
+  return { factory: factory ?? (example ? EXAMPLE_FACTORY : undefined), example: example ?? false, roles };
 }
 
-function parsed(argv: readonly string[]): { factory?: string; example?: boolean; roles?: string } {
+function parsed(argv: readonly string[]): {
+  factory?: string;
+  example?: boolean;
+  roles?: string;
+} {
   try {
     return parseArgs({
       args: [...argv],
-      options: { factory: { type: 'string' }, example: { type: 'boolean' }, roles: { type: 'string' } },
+      options: {
+        factory: { type: 'string' },
+        example: { type: 'boolean' },
+        roles: { type: 'string' },
+        'below-supervisor': { type: 'boolean' },
+      },
       strict: true,
       allowPositionals: false,
     }).values;
   } catch {
-    throw new UsageError('usage: millwright start [--factory DIR|URL[#branch[:path]]] [--example] [--roles ROLE,…]');
+    throw new UsageError(
+      'usage: millwright start [--factory DIR|URL[#branch[:path]]] [--example] [--roles ROLE,…] [--supervised]',
+    );
   }
 }

@@ -14,7 +14,7 @@ import { programVersion } from '../store/database/migrations.ts';
 import { archiveOf, describeFile, type ArchivedFile } from './archive.ts';
 import { BackupError, toBackupError } from '../store/backup/backup-errors.ts';
 import { encrypt, type EncryptionKey } from './encryption.ts';
-import { keyFilesOf, verifyKeyFiles } from './installation-keys.ts';
+import { keyFilesOf, keyFilesToArchive, verifyKeyFiles, type InstallationKeyFile } from './installation-keys.ts';
 import { dumpPostgres, postgresKeyProofs } from '../store/backup/postgres-backup.ts';
 import { copySqlite, describeSqlite, keyProofsOf } from '../store/backup/sqlite-backup.ts';
 
@@ -78,9 +78,17 @@ async function collect(config: Config, folder: string, withKeys: boolean): Promi
     url === undefined
       ? describeSqlite(copy.path)
       : await dumpPostgres(url, copy.path, { searchPath: config.searchPath, folder });
-  const keys = withKeys ? keyFilesOf(config) : [];
-  if (keys.length > 0) verifyKeyFiles(keys, url === undefined ? keyProofsOf(copy.path) : await postgresKeyProofs(url));
+  const keys = withKeys ? await keysToArchive(config, copy.path) : [];
   return { facts: { database, ...described }, files: [...keys.map(({ name, path }) => ({ name, path })), copy] };
+}
+
+/** The two keys of the database, which was copied before: a rotation that began since then is not in the copy. */
+async function keysToArchive(config: Config, copy: string): Promise<InstallationKeyFile[]> {
+  const url = config.databaseDirectUrl ?? config.databaseUrl;
+  const proofs = url === undefined ? keyProofsOf(copy) : await postgresKeyProofs(url);
+  const keys = keyFilesToArchive(keyFilesOf(config), proofs);
+  verifyKeyFiles(keys, proofs);
+  return keys;
 }
 
 /** Written beside it, flushed, and only then called by its name. */

@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import type { BackupFileName } from '#management';
 import type { Config } from '../config/config.ts';
-import { KeyFileError, keyLocations, readKeyFile } from '../process/key-files.ts';
+import { KeyFileError, keyLocations, nextKeyPath, readKeyFile } from '../process/key-files.ts';
 import { keyProof, sameProof } from '../secrets/vault.ts';
-import { BackupError } from '../store/backup/backup-errors.ts';
+import { BackupError, type DatabaseKeyProofs } from '../store/backup/backup-errors.ts';
 
 export interface InstallationKeyFile {
   name: BackupFileName;
@@ -22,11 +22,29 @@ export function keyFilesOf(config: Config): InstallationKeyFile[] {
   ];
 }
 
-/** Throws BackupError for a key that is missing, unreadable, or another one than the database was made with. */
-export function verifyKeyFiles(
+/**
+ * The files with the key that the database is sealed with, where the file of every day holds the one of before: a
+ * rotation has ended, and nobody has moved its file yet. Throws BackupError while it has not ended: one key of the
+ * archive would open half of it.
+ */
+export function keyFilesToArchive(
   files: readonly InstallationKeyFile[],
-  proofs: { master: Uint8Array; uid: Uint8Array } | undefined,
-): void {
+  proofs: DatabaseKeyProofs | undefined,
+): InstallationKeyFile[] {
+  if (proofs?.next != null)
+    throw new BackupError(
+      'the master key rotates: end that with millwright keys rotate-master, or leave keys out with --without-keys',
+    );
+  return files.map((file) => {
+    const next = nextKeyPath(file.path);
+    if (file.purpose !== 'master' || proofs === undefined || !existsSync(next)) return file;
+    const isNext = sameProof(proofs.master, keyProof(readKey(next, file.variable), 'master'));
+    return isNext ? { ...file, path: next } : file;
+  });
+}
+
+/** Throws BackupError for a key that is missing, unreadable, or another one than the database was made with. */
+export function verifyKeyFiles(files: readonly InstallationKeyFile[], proofs: DatabaseKeyProofs | undefined): void {
   for (const { path, purpose, variable } of files) {
     if (!existsSync(path))
       throw new BackupError(

@@ -29,7 +29,8 @@ import {
   restorePostgres,
   type ToolOptions,
 } from '../store/backup/postgres-backup.ts';
-import { describeSqlite, keyProofsOf, sqliteFileOf } from '../store/backup/sqlite-backup.ts';
+import { describeSqlite, keyProofsOf } from '../store/backup/sqlite-backup.ts';
+import { sqliteFileOf } from '../store/sqlite-file.ts';
 
 export interface RestoreOptions {
   config: Config;
@@ -62,7 +63,7 @@ export async function restoreBackup({ config, archive, key }: RestoreOptions): P
     const keys = keysToRestore(config, files);
     await (url === undefined
       ? restoreSqlite(config, { manifest, files, keys })
-      : restoreServer(url, { manifest, files, keys }, { searchPath: config.searchPath, folder }));
+      : restoreServer(config, { manifest, files, keys }, { searchPath: config.searchPath, folder }));
     return { manifest, keys: keys.length > 0 };
   } catch (error) {
     throw toBackupError('the backup cannot be restored', error);
@@ -123,14 +124,13 @@ async function restoreSqlite(config: Config, { manifest, files, keys }: JudgedAr
   await flush(config.dataDir);
 }
 
-async function restoreServer(url: string, { manifest, files, keys }: JudgedArchive, tools: ToolOptions): Promise<void> {
+async function restoreServer(config: Config, archive: JudgedArchive, tools: ToolOptions): Promise<void> {
+  const { manifest, files, keys } = archive;
+  const url = config.databaseDirectUrl ?? config.databaseUrl ?? '';
   const { tables } = await restorePostgres(url, files.get(databaseFileOf('postgres')) ?? '', tools);
   try {
     refuseDifferences(manifest, tables);
-    verifyKeyFiles(
-      keys.map(({ from, ...key }) => ({ ...key, path: from })),
-      await postgresKeyProofs(url),
-    );
+    verifyKeyFiles(atArchive(config, keys), await postgresKeyProofs(url));
     await writeKeys(keys);
   } catch (error) {
     await clearPostgres(url);

@@ -86,6 +86,7 @@ describe('an empty environment', () => {
       runRestartable: false,
       agentEnvironment: {},
       models: [],
+      oidcPrivateHosts: [],
       waitingRunsMax: 10_000,
       diskReserveBytes: 256 * 1_048_576,
       identityRetentionDays: undefined,

@@ -7,6 +7,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { parseCidrs, WAITING_RUNS_PER_FACTORY_MAX, type Cidr } from '#deliveries';
 import { AGENT_VARIABLES, KNOWN_VARIABLES } from './variables.ts';
+import { traceSettings, type TraceSettings } from './trace-settings.ts';
 import { LOG_LEVELS, type LogLevel } from '../process/log.ts';
 import { readHostPattern, type HostPattern, type OperatorNetwork } from '#isolation';
 
@@ -23,6 +24,8 @@ export interface Config {
   isIngressUrlGiven: boolean;
   /** Where the figures of the process are served without a key; undefined: nowhere. */
   metricsListen?: { host: string; port: number };
+  /** Where traces go; undefined: nowhere. */
+  traces?: TraceSettings;
   dataDir: string;
   databaseUrl?: string;
   /**
@@ -48,6 +51,8 @@ export interface Config {
   syncIntervalMs: number;
   allowLocalSources: boolean;
   trustedProxies: readonly Cidr[];
+  /** Hosts in the operator's own network that issuers of tokens may have. */
+  oidcPrivateHosts: readonly HostPattern[];
   /** Requests a minute and API key; 0: not limited. */
   apiRequestsPerMinute: number;
   /** Requests without a valid API key a minute and client address; 0: not limited. */
@@ -186,6 +191,7 @@ function collect(read: Reader, fault: (variable: string, rule: string) => void):
     isPublicUrlGiven: read('MILLWRIGHT_PUBLIC_URL') !== undefined,
     isIngressUrlGiven: read('MILLWRIGHT_INGRESS_URL') !== undefined,
     metricsListen: metricsListen(read, fault),
+    traces: traceSettings(read, fault),
     dataDir: resolve(read('MILLWRIGHT_DATA_DIR') ?? '.millwright'),
     databaseUrl: databaseUrl('MILLWRIGHT_DATABASE_URL', read, fault),
     databaseDirectUrl: databaseUrl('MILLWRIGHT_DATABASE_DIRECT_URL', read, fault),
@@ -196,6 +202,7 @@ function collect(read: Reader, fault: (variable: string, rule: string) => void):
     syncIntervalMs: integer('MILLWRIGHT_SYNC_INTERVAL', 60, 1, 86_400) * 1000,
     allowLocalSources: flag('MILLWRIGHT_ALLOW_LOCAL_SOURCES'),
     trustedProxies: trustedProxies(read, fault),
+    oidcPrivateHosts: hostList('MILLWRIGHT_OIDC_PRIVATE_HOSTS', read, fault),
     apiRequestsPerMinute: integer('MILLWRIGHT_API_RATE', 6_000, 0, 1_000_000),
     apiFailuresPerMinute: integer('MILLWRIGHT_API_AUTH_FAILURES', 60, 0, 10_000),
     sessionMs: integer('MILLWRIGHT_SESSION_HOURS', 12, 1, 720) * 3_600_000,
@@ -476,16 +483,20 @@ function runNetwork(read: Reader, fault: (variable: string, rule: string) => voi
   const text = read('MILLWRIGHT_RUN_NETWORK') ?? 'allow-list';
   const kind = NETWORKS.find((known) => known === text);
   if (kind === undefined) fault('MILLWRIGHT_RUN_NETWORK', `must be one of ${NETWORKS.join(', ')}`);
-  return { kind: kind ?? 'none', hosts: allowedHosts(read, fault) };
+  return { kind: kind ?? 'none', hosts: hostList('MILLWRIGHT_RUN_ALLOW_HOSTS', read, fault) };
 }
 
-function allowedHosts(read: Reader, fault: (variable: string, rule: string) => void): HostPattern[] {
-  const entries = (read('MILLWRIGHT_RUN_ALLOW_HOSTS') ?? '').split(/[\s,]+/).filter((entry) => entry !== '');
+function hostList(
+  variable: 'MILLWRIGHT_RUN_ALLOW_HOSTS' | 'MILLWRIGHT_OIDC_PRIVATE_HOSTS',
+  read: Reader,
+  fault: (variable: string, rule: string) => void,
+): HostPattern[] {
+  const entries = (read(variable) ?? '').split(/[\s,]+/).filter((entry) => entry !== '');
   const hosts = entries.map(readHostPattern);
   const bad = hosts.flatMap((host, index) => (host === undefined ? [index + 1] : []));
   if (bad.length > 0)
     fault(
-      'MILLWRIGHT_RUN_ALLOW_HOSTS',
+      variable,
       'must be host names, *. and a name, or addresses, each with :port if needed, separated by commas; entry ' +
         `${bad.join(', ')} is none`,
     );

@@ -1,7 +1,10 @@
 /** Every environment variable: its name, its default in words, and what it means. The guide's table is made of it. */
 
+import { CLIENT_VARIABLES } from './client-variables.ts';
+import { TRACE_VARIABLES } from './trace-variables.ts';
+
 export interface Variable {
-  name: `MILLWRIGHT_${string}`;
+  name: `MILLWRIGHT_${string}` | `OTEL_${string}`;
   /** The default as people read it; empty: there is none. */
   byDefault: string;
   meaning: string;
@@ -40,6 +43,13 @@ const SERVICE_VARIABLES = [
     meaning:
       'requests without a valid API key a minute and client address before they are 429 instead of 401; no ' +
       'valid key is ever refused for them; 0: not limited',
+  },
+  {
+    name: 'MILLWRIGHT_OIDC_PRIVATE_HOSTS',
+    byDefault: '',
+    meaning:
+      'hosts of your own network (each with :port if needed, separated by commas) at which issuers of tokens may be ' +
+      'asked for their keys; without it public addresses only',
   },
   {
     name: 'MILLWRIGHT_SESSION_HOURS',
@@ -273,27 +283,12 @@ export const AGENT_VARIABLES = [
   { name: 'MILLWRIGHT_AGENT_PRICE_CURRENCY', byDefault: 'USD', meaning: 'currency of the prices' },
 ] as const satisfies readonly Variable[];
 
-/** Read by the command line and the client libraries, known here so that one environment serves all. */
-const CLIENT_VARIABLES = [
-  {
-    name: 'MILLWRIGHT_SERVER',
-    byDefault: 'http://127.0.0.1:8080',
-    meaning: 'read by the command line: where the service is',
-  },
-  {
-    name: 'MILLWRIGHT_API_KEY',
-    byDefault: '',
-    meaning: 'read by the command line and the clients: the key to show it',
-  },
-  {
-    name: 'MILLWRIGHT_BASE_URL',
-    byDefault: '',
-    meaning: 'read by the client libraries, and by the command line where `MILLWRIGHT_SERVER` is not set',
-  },
-  { name: 'MILLWRIGHT_LOG', byDefault: '', meaning: 'read by the client libraries: what they log' },
-] as const satisfies readonly Variable[];
-
 /** Every variable there is. */
-export const VARIABLES: readonly Variable[] = [...SERVICE_VARIABLES, ...AGENT_VARIABLES, ...CLIENT_VARIABLES];
+export const VARIABLES: readonly Variable[] = [
+  ...SERVICE_VARIABLES,
+  ...TRACE_VARIABLES,
+  ...AGENT_VARIABLES,
+  ...CLIENT_VARIABLES,
+];
 
 export const KNOWN_VARIABLES: ReadonlySet<string> = new Set(VARIABLES.map(({ name }) => name));

@@ -13,7 +13,8 @@ import { CONFIG } from '../process/injection-tokens.ts';
 
 interface Page {
   type: string;
-  text: string;
+  /** The same memory in every answer: who does not read its own holds no copy of it. */
+  bytes: Buffer;
   tag: string;
 }
 
@@ -46,7 +47,7 @@ export class Pages {
 }
 
 function toPage(type: string, text: string): Page {
-  return { type, text, tag: entityTagOf(text) };
+  return { type, bytes: Buffer.from(text), tag: entityTagOf(text) };
 }
 
 /** The page loads its own files and the document, and nothing else; nobody frames it. */
@@ -92,7 +93,7 @@ async function answer(request: FastifyRequest, reply: FastifyReply, page: Page |
     'Referrer-Policy': 'no-referrer',
   });
   if (isKnownToClient(request.headers['if-none-match'], page.tag)) await reply.status(304).send();
-  else await reply.status(200).header('Content-Type', page.type).send(page.text);
+  else await reply.status(200).header('Content-Type', page.type).send(page.bytes);
 }
 
 /** Plain text is what a terminal asks for by asking for anything. */

@@ -1,14 +1,15 @@
 /** The files and folders that the service is told of: whether they can be used as they are. */
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
-import { join, dirname } from 'node:path';
+import { dirname } from 'node:path';
 import { statfs } from 'node:fs/promises';
 import { findTools, isProgram, STANDARD_PATH } from '../process/program.ts';
-import { KeyFileError, readKeyFile } from '../process/key-files.ts';
+import { KeyFileError, keyLocations, readKeyFile, type KeyLocation } from '../process/key-files.ts';
 import type { DoctorTarget } from './doctor.ts';
 import { ok, problem, warning, type Remark, megabytes } from './findings.ts';
 
 export async function configuredFiles({ config, faulty }: DoctorTarget): Promise<Remark[]> {
-  const { dataDir, databaseUrl, masterKeyFile, uidKeyFile, tls } = config;
+  const { databaseUrl, tls } = config;
+  const { master, uid } = keyLocations(config);
   const named: [variable: string, path: string | undefined][] = [
     ['MILLWRIGHT_TLS_CERT_FILE', tls?.certFile],
     ['MILLWRIGHT_TLS_KEY_FILE', tls?.keyFile],
@@ -17,8 +18,8 @@ export async function configuredFiles({ config, faulty }: DoctorTarget): Promise
   ];
   const isEmbedded = databaseUrl === undefined;
   const remarks = [
-    ...key('MILLWRIGHT_MASTER_KEY_FILE', masterKeyFile, join(dataDir, 'master-key'), isEmbedded),
-    ...key('MILLWRIGHT_UID_KEY_FILE', uidKeyFile, join(dataDir, 'uid-key'), isEmbedded),
+    ...key(master, isEmbedded),
+    ...key(uid, isEmbedded),
     ...named.flatMap(([variable, path]) => (path === undefined ? [] : readable(variable, path))),
     ...(await command(config.runCommand, config.searchPath)),
   ];
@@ -37,10 +38,10 @@ export async function configuredFiles({ config, faulty }: DoctorTarget): Promise
 }
 
 /** With SQLite the start makes keys that are not there, unless the operator named them. */
-function key(variable: string, path: string | undefined, byDefault: string, isEmbedded: boolean): Remark[] {
-  if (path === undefined && isEmbedded && !existsSync(byDefault)) return [];
+function key({ variable, path, isNamed }: KeyLocation, isEmbedded: boolean): Remark[] {
+  if (!isNamed && isEmbedded && !existsSync(path)) return [];
   try {
-    readKeyFile(path ?? byDefault, { create: false, variable });
+    readKeyFile(path, { create: false, variable });
     return [];
   } catch (error) {
     if (error instanceof KeyFileError)
@@ -50,12 +51,7 @@ function key(variable: string, path: string | undefined, byDefault: string, isEm
           'put the right file there; the data of this installation cannot be read with another key',
         ),
       ];
-    return [
-      problem(
-        `${variable}: ${path ?? byDefault} cannot be read (${codeOf(error)})`,
-        'let the user of the service read it',
-      ),
-    ];
+    return [problem(`${variable}: ${path} cannot be read (${codeOf(error)})`, 'let the user of the service read it')];
   }
 }
 

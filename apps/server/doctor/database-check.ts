@@ -1,6 +1,6 @@
 /** Whether the database can be used as it is, looked at without migrating or making anything. */
-import { join } from 'node:path';
 import { QUEUE_NEEDS_DIRECT_URL, type Config } from '../config/config.ts';
+import { sqliteFileOf } from '../store/sqlite-file.ts';
 import { StoreError } from '../store/database/store-errors.ts';
 import { inspectPostgres, inspectSqlite, type SchemaFound } from '../store/database/inspection.ts';
 import { probePostgres } from '../store/database/postgres/postgres-probe.ts';
@@ -8,7 +8,6 @@ import { describeAddress, PostgresUnusableError } from '../store/database/postgr
 import type { DoctorTarget } from './doctor.ts';
 import { ok, problem, warning, type Remark } from './findings.ts';
 
-export const SQLITE_FILE = 'millwright.sqlite';
 const DIRECT = 'set MILLWRIGHT_DATABASE_DIRECT_URL to the URL of the server itself';
 
 export async function database({ config, faulty, nowMs }: DoctorTarget): Promise<Remark[]> {
@@ -20,7 +19,7 @@ export async function database({ config, faulty, nowMs }: DoctorTarget): Promise
       ),
     ];
   return config.databaseUrl === undefined
-    ? sqlite(join(config.dataDir, SQLITE_FILE))
+    ? sqlite(sqliteFileOf(config.dataDir))
     : postgres(config.databaseUrl, config, nowMs);
 }
 
@@ -65,13 +64,15 @@ async function postgres(
   }
 }
 
-function schema(what: string, { pending, unknown, mayMigrate = true }: SchemaFound): Remark {
+function schema(what: string, { pending, unknown, added, mayMigrate = true }: SchemaFound): Remark {
   if (unknown.length > 0)
     return problem(
       `${what}: a newer version of Millwright has migrated it (${unknown.length} unknown ` +
         `migration${unknown.length === 1 ? '' : 's'})`,
       'start that version, or a newer one',
     );
+  if (added.length > 0 && pending.length === 0)
+    return ok(`${what}; a newer version has migrated it, and this one can use it`);
   if (pending.length === 0) return ok(`${what}; its schema is up to date`);
   if (!mayMigrate)
     return problem(

@@ -1,12 +1,11 @@
 /** Whether a service runs on the data folder, whether one could listen at the port, and whether the clocks agree. */
 import { createServer } from 'node:net';
 import { existsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDataFolderUsed } from '../process/data-folder.ts';
 import type { DoctorTarget } from './doctor.ts';
 import { ok, problem, type Remark } from './findings.ts';
-import { SQLITE_FILE } from './database-check.ts';
+import { sqliteFileOf } from '../store/sqlite-file.ts';
 
 export async function service({ config: { dataDir, port, host, publicUrl } }: DoctorTarget): Promise<Remark[]> {
   if (isDataFolderUsed(dataDir))
@@ -44,11 +43,9 @@ const TOLERANCE_MS = 60_000;
 
 export function clock({ config: { dataDir }, nowMs }: DoctorTarget): Remark[] {
   const now = nowMs();
-  const written = [
-    join(dataDir, SQLITE_FILE),
-    join(dataDir, `${SQLITE_FILE}-wal`),
-    fileURLToPath(import.meta.url),
-  ].filter((path) => existsSync(path));
+  const written = [sqliteFileOf(dataDir), `${sqliteFileOf(dataDir)}-wal`, fileURLToPath(import.meta.url)].filter(
+    (path) => existsSync(path),
+  );
   const latest = Math.max(...written.map((path) => statSync(path).mtimeMs));
   if (now + TOLERANCE_MS < latest)
     return [

@@ -7,8 +7,10 @@ import { DiskWatch } from '../process/disk-watch.ts';
 import { Clock, CONFIG, IdSource, ProcessIdentity } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
 import { Metrics } from '../process/metrics.ts';
+import { Traces } from '../process/traces.ts';
 import { RunNotifier } from '../runs/run-notifier.ts';
 import { SecretReader } from '../secrets/secret-reader.ts';
+import { Vault } from '../secrets/vault.ts';
 import { Notices } from '../store/database/notices.ts';
 import { ResourceStore } from '../store/definitions/resource-files.ts';
 import { DeliveryStore } from '../store/deliveries/deliveries.ts';
@@ -118,10 +120,11 @@ class EngineFactory {
     private readonly ids: IdSource,
     private readonly log: Log,
     private readonly metrics: Metrics,
+    private readonly traces: Traces,
   ) {}
 
   create(): Engine {
-    const { config, executor, environments, skills, dispatch, secrets, log, metrics } = this;
+    const { config, executor, environments, skills, dispatch, secrets, log, metrics, traces } = this;
     const { runs, deliveries, attachments, artifacts, permissions, histories } = this;
     const engine = new Engine({
       config,
@@ -132,6 +135,7 @@ class EngineFactory {
       secrets,
       log,
       metrics,
+      traces,
       runs,
       deliveries,
       attachments,
@@ -189,8 +193,9 @@ class EngineFactory {
         repositories: Repositories,
         { builtIn: builtInAgent }: RunAgents,
         log: Log,
-      ): Executor => new LocalExecutor({ config, repositories, builtInAgent, log }),
-      inject: [CONFIG, Repositories, RunAgents, Log],
+        vault: Vault,
+      ): Executor => new LocalExecutor({ config, repositories, builtInAgent, log, vault }),
+      inject: [CONFIG, Repositories, RunAgents, Log, Vault],
     },
     {
       provide: Environments,

@@ -11,6 +11,7 @@ import { claimRun, newId, runOf } from '../../../test/conformance/seeds.ts';
 import { eventually } from '../../../test/support/services/service.ts';
 import type { Config } from '../config/config.ts';
 import { Metrics } from '../process/metrics.ts';
+import { NO_TRACES } from '../process/traces.ts';
 import { Log } from '../process/log.ts';
 import { openDatabase } from '../store/open-database.ts';
 import { TableDispatch } from './engine/dispatch.ts';
@@ -57,6 +58,8 @@ class MemoryExecutor implements Executor {
   async killOrphan({ epoch }: ExecutionRef, process: string | undefined): Promise<void> {
     this.calls.push(`kill orphan ${process} of epoch ${epoch}`);
   }
+
+  async redactLeft(): Promise<void> {}
 
   async kill({ runId }: ExecutionRef, { atOnce = false, why }: KillOptions = {}): Promise<void> {
     this.calls.push(['kill', ...(atOnce ? ['at once'] : []), ...(why === undefined ? [] : [why])].join(' '));
@@ -141,6 +144,7 @@ function engineOver(executor: Executor, more: Partial<EngineDeps> = {}): Engine 
     newId,
     log,
     metrics: new Metrics(),
+    traces: NO_TRACES,
     ...more,
   } as unknown as EngineDeps);
   closings.push(() => engine.stop());

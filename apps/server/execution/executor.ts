@@ -78,6 +78,11 @@ export interface Executor {
    */
   killOrphan(orphan: ExecutionRef, process: string | undefined): Promise<void>;
   /**
+   * Takes the secrets out of what executions have noted whose process was lost: no next one has to come for that. Of
+   * none of them anything may run that `killOrphan` finds.
+   */
+  redactLeft(): Promise<void>;
+  /**
    * Ends what runs of an execution; nothing where nothing does. May be repeated, and hurried. Resolves when nothing is
    * left.
    */

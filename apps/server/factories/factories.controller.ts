@@ -3,9 +3,9 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FactoryDispatchResponse, RawQuery, RequestBody } from '#contracts';
 import { accessOf, Allow, callerOf } from '../http/access-guard.ts';
-import { abortOnDisconnect } from '../http/connections.ts';
+import { abortOnDisconnect } from '../http/sockets/client-gone.ts';
 import { dispatchProblems } from '#runs';
-import { postedTreeProblems } from '#definitions';
+import { planRequestProblems } from '#reconcile';
 import { filterTestProblems, filterReplayProblems, filterSuggestionProblems } from '#filters';
 import { bodySchema } from '../http/body-schemas.ts';
 import { queryOf } from '../http/queries.ts';
@@ -140,7 +140,7 @@ export class FactoryController {
   @Allow('viewer')
   plan(
     @Param('uid') uid: string,
-    @Body({ schema: bodySchema('plan-request', { rules: postedTreeProblems }) }) body: RequestBody<'plan-request'>,
+    @Body({ schema: bodySchema('plan-request', { rules: planRequestProblems }) }) body: RequestBody<'plan-request'>,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<unknown> {

@@ -2,7 +2,7 @@
  * Factories as the API shows them, and where each stands: conditions, revisions, inventory, passes, events. Every
  * member is named here, snake_case, absent ones left out. contract §4, §4.1 (status).
  */
-import { toAgentConfig } from '#agents';
+import { publishedHarness, toAgentConfig } from '#agents';
 import type {
   Change as ChangeItem,
   Condition,
@@ -23,6 +23,7 @@ import {
   type ConditionStatus,
   type PassRecord,
 } from '#reconcile';
+import { repositoryName } from '#runs';
 import { toTime } from '../http/queries.ts';
 import type { InventoryEntry } from '../store/definitions/catalogue.ts';
 import type { StoredFactoryEvent } from '../store/factories/events.ts';
@@ -35,7 +36,22 @@ export function isManaged({ source }: Pick<Factory, 'source'>): boolean {
   return isManagedSource(source);
 }
 
-/** Agent defaults are what the factory's file says, as the wire has configurations; absent where it says nothing. */
+/** The team that every factory belongs to, as published clients ask for one. */
+export const TEAM_UID = 'team';
+
+/** What the hosted service has of a factory and this one has not. contract §3.11 (factory). */
+const NOT_HERE = {
+  code_forge: 'NONE',
+  credential_strategy: 'CREATOR',
+  scorer_defaults: {},
+  scoring: {},
+  team_uid: TEAM_UID,
+} as const satisfies Partial<FactoryItem>;
+
+/** What clients ask for of a factory whose file says nothing of it. */
+const NO_DEFAULTS = { mcp_servers: {}, secrets: [] };
+
+/** Agent defaults are what the factory's file says, as the wire has configurations. */
 export function toFactoryItem(factory: Factory, definition: FactoryDefinition | undefined): FactoryItem {
   return {
     uid: factory.uid,
@@ -49,10 +65,23 @@ export function toFactoryItem(factory: Factory, definition: FactoryDefinition | 
     suspended: factory.suspended,
     definitions_managed: isManaged(factory),
     service_account: factory.serviceAccountUid,
-    ...(definition?.agentDefaults === undefined
-      ? {}
-      : { agent_defaults: toAgentConfig(definition.agentDefaults) as FactoryItem['agent_defaults'] }),
+    alias: factory.slug,
+    repositories: repositoriesOf(factory),
+    ...NOT_HERE,
+    code_forges: [],
+    agent_defaults: {
+      ...NO_DEFAULTS,
+      ...(publishedHarness(toAgentConfig(definition?.agentDefaults ?? {})) as Partial<FactoryItem['agent_defaults']>),
+      worker_host: '',
+      default_runner_uid: '',
+    },
   };
+}
+
+function repositoriesOf({ source }: Factory): FactoryItem['repositories'] {
+  const url = SOURCES.repositoryOf(source)?.url;
+  const named = url === undefined ? undefined : repositoryName(url);
+  return named === undefined ? [] : [{ owner: named.owner, repo: named.name }];
 }
 
 /** What is known of a factory beside its own row. */

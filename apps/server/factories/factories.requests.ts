@@ -16,10 +16,16 @@ export function factoryRequestErrors(body: unknown): MemberError[] {
 }
 
 /** What the API shows of a policy; the keys in it are public ones. */
-export function toSyncPolicyItem({ verifyCommits, fastForwardOnly, windows }: SyncPolicy): SyncPolicyItem {
+export function toSyncPolicyItem({
+  verifyCommits,
+  fastForwardOnly,
+  windows,
+  growthApproval,
+}: SyncPolicy): SyncPolicyItem {
   return {
     ...(verifyCommits === undefined ? {} : { verify_commits: { keys: [...verifyCommits.keys] } }),
     ...(fastForwardOnly === undefined ? {} : { fast_forward_only: fastForwardOnly }),
+    ...(growthApproval === undefined ? {} : { growth_approval: growthApproval }),
     ...(windows === undefined
       ? {}
       : {
@@ -37,10 +43,12 @@ export function toSyncPolicy({
   verify_commits: verifyCommits,
   fast_forward_only: fastForwardOnly,
   windows,
+  growth_approval: growthApproval,
 }: SyncPolicyItem): SyncPolicy {
   return {
     ...(verifyCommits === undefined ? {} : { verifyCommits: { keys: [...verifyCommits.keys] } }),
     ...(fastForwardOnly === undefined ? {} : { fastForwardOnly }),
+    ...(growthApproval === undefined ? {} : { growthApproval }),
     ...(windows === undefined
       ? {}
       : {

@@ -16,7 +16,7 @@ import { deriveUid, policyProblem, type SourceSettings } from '#reconcile';
 import { queryDigest } from '#runs';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { Config } from '../config/config.ts';
-import { changedBy, visibleFactory, type Caller } from '../http/access-guard.ts';
+import { changedBy, isWholeAdmin, visibleFactory, type Caller } from '../http/access-guard.ts';
 import { invalidMembers, lastingConflict, notFound, RefusalError } from '../http/error-codes.ts';
 import { pageInfoOf, pageKeyOf, pageOf } from '../http/queries.ts';
 import { Installation } from '../keys/installation.ts';
@@ -28,12 +28,13 @@ import { ReplicaStore } from '../store/database/replicas.ts';
 import { InventoryStore } from '../store/definitions/catalogue.ts';
 import { DefinitionStore } from '../store/definitions/definitions.ts';
 import { EventStore } from '../store/factories/events.ts';
+import type { ApprovalResult } from '../store/factories/approvals.ts';
 import { FactoryStore } from '../store/factories/factories.ts';
 import type { Factory } from '../store/factories/factory-rows.ts';
 import { FactoryAssignments } from '../sync/factory-assignments.ts';
 import { SyncLoops } from '../sync/loops.ts';
 import { SOURCES } from '../sync/sources/registry.ts';
-import { toFactoryItem, toStatusItem, toSyncItem } from './factories.items.ts';
+import { TEAM_UID, toFactoryItem, toStatusItem, toSyncItem } from './factories.items.ts';
 import { factoryRequestErrors, syncPolicyErrors, toSyncPolicy } from './factories.requests.ts';
 
 /** A parsed list query. */
@@ -41,7 +42,7 @@ export interface PageQuery {
   limit: number;
   cursor?: string;
 }
-export type FactoryListQuery = PageQuery & { search?: string };
+export type FactoryListQuery = PageQuery & { search?: string; team_uid?: string };
 
 /** Passes and events that a status shows. */
 const RECENT_SYNCS = 5;
@@ -114,7 +115,8 @@ export class FactoryService {
   }
 
   /** In order of their UIDs; a limited key is shown its own and asks for no others. */
-  async list({ search, limit, cursor }: FactoryListQuery, access: Access): Promise<FactoryList> {
+  async list({ search, team_uid: teamUid, limit, cursor }: FactoryListQuery, access: Access): Promise<FactoryList> {
+    if ((teamUid ?? TEAM_UID) !== TEAM_UID) return { factories: [], page_info: { has_next_page: false } };
     const digest = queryDigest({ list: 'factories', search });
     const [after] = pageKeyOf(cursor, digest, ['string']) ?? [];
     const found = await this.factories.list(limit + 1, after as string | undefined, search, access.factories);
@@ -164,11 +166,11 @@ export class FactoryService {
     return this.get(uid, by.access);
   }
 
-  /** Approves the deletions of one plan, or a rewritten history, by its digest. */
+  /** Approves deletions, a rewritten history, or growth, by the digest under which they are held. contract §12.7. */
   async approve(uid: string, digest: string, by: Caller): Promise<Approval> {
     await this.visible(uid, by.access);
-    if (!(await this.factories.approve(uid, digest, by.access.principal.uid, this.changedBy(by))))
-      throw notFound('the factory');
+    const approval = { digest, principalUid: by.access.principal.uid, isAdmin: isWholeAdmin(by.access) };
+    refuseApproval(await this.factories.approve(uid, approval, this.changedBy(by)));
     this.loops.notice(uid, 'approval');
     return { factory_uid: uid, plan: digest, approved: true };
   }
@@ -237,6 +239,19 @@ export function serviceAccountOf(factoryUid: string): string {
 /** Throws a 400 that names every key and schedule that cannot be used, together with what is wrong with the source. */
 function refuseUnusablePolicy(wanted: RequestBody<'factory-patch'>): void {
   if (syncPolicyErrors(wanted.sync_policy).length > 0) throw invalidMembers(factoryRequestErrors(wanted));
+}
+
+/** Throws where an approval was not stored. */
+function refuseApproval(result: ApprovalResult): void {
+  if (result === 'gone') throw notFound('the factory');
+  if (result === 'not-held')
+    throw lastingConflict('nothing with this digest is held now, so that nothing was approved');
+  if (result === 'needs-admin')
+    throw new RefusalError(
+      'not_authorized',
+      'this digest is of what runs could do more, which the sync policy has approved by the role admin ' +
+        '(growth_approval)',
+    );
 }
 
 function policyNeedsGit(message: string): RefusalError {

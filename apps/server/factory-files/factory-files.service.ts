@@ -1,21 +1,35 @@
 /** Definition files without a factory: their checks, as on the command line, and their schemas. contract §4.1, §8. */
 import { Inject, Injectable } from '@nestjs/common';
 import {
+  HOSTED_SCHEMA_VERSION,
   isSchemaDocumentName,
   SCHEMA_DOCUMENTS,
   SCHEMA_VERSION,
+  type Diagnostic,
   type FactoryFilesValidateRequest,
   type FactoryFilesValidateResult,
   type SchemaDocumentList,
   type SchemaDocumentName,
 } from '#contracts';
-import { checkReferences, hasErrors, toTree, withExcerpts, type KnownFacts, type SecretFacts } from '#definitions';
+import {
+  checkReferences,
+  deferredResolutions,
+  hasErrors,
+  withoutUnsent,
+  toTree,
+  withExcerpts,
+  type KnownFacts,
+  type SecretFacts,
+} from '#definitions';
 import { toDiagnostic } from '../factories/factories.items.ts';
-import { notFound } from '../http/error-codes.ts';
-import { readDefinitionsYielding } from '../sync/reconcile-input.ts';
+import { notFound, RefusalError } from '../http/error-codes.ts';
+import { dayOf, readDefinitionsYielding } from '../sync/reconcile-input.ts';
 import { entityTagOf } from '../http/conditional-requests.ts';
-import { CONFIG } from '../process/injection-tokens.ts';
+import { CONFIG, Clock } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
+
+/** Checks of files without a key at once: they take turns with everything else, and strangers have few. */
+const OPEN_CHECKS_MAX = 4;
 
 /** One schema, ready to be sent. */
 export interface SchemaDocument {
@@ -26,24 +40,59 @@ export interface SchemaDocument {
 @Injectable()
 export class FactoryFileService {
   private readonly documents = new Map<SchemaDocumentName, SchemaDocument>();
+  private readonly version = toDocument({ schema_version: HOSTED_SCHEMA_VERSION, documents: SCHEMA_DOCUMENTS });
+  /** Checks for who has no key that are under way. */
+  private open = 0;
 
-  constructor(@Inject(CONFIG) private readonly config: Config) {
-    for (const [name, schema] of Object.entries(SCHEMA_DOCUMENTS)) {
-      const text = `${JSON.stringify(schema, null, 2)}\n`;
-      this.documents.set(name as SchemaDocumentName, { text, etag: entityTagOf(text) });
-    }
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly clock: Clock,
+  ) {
+    for (const [name, schema] of Object.entries(SCHEMA_DOCUMENTS))
+      this.documents.set(name as SchemaDocumentName, toDocument(schema));
   }
 
-  /** Every problem of a tree, and the checks that nobody can run who knows no factory. */
-  async validate({ files, secrets }: FactoryFilesValidateRequest): Promise<FactoryFilesValidateResult> {
+  /**
+   * Every problem of a tree, and the checks that nobody can run who knows no factory. `mayBePart`: folders may have
+   * been left out.
+   */
+  async validate(
+    { files, secrets }: FactoryFilesValidateRequest,
+    mayBePart = false,
+  ): Promise<FactoryFilesValidateResult> {
     const reading = await readDefinitionsYielding(toTree(files));
-    const { problems, notRun } = checkReferences(reading, secrets === undefined ? {} : namedSecrets(secrets));
+    const { problems: found, notRun } = checkReferences(reading, {
+      ...(secrets === undefined ? {} : namedSecrets(secrets)),
+      today: dayOf(this.clock.nowMs()),
+    });
+    const { problems, deferred } = mayBePart
+      ? withoutUnsent(
+          found,
+          files.map(({ path }) => path),
+        )
+      : { problems: found, deferred: [] };
     return {
       valid: !hasErrors(problems),
       schema_version: SCHEMA_VERSION,
-      diagnostics: withExcerpts(problems, reading).map(toDiagnostic),
+      ...divided(withExcerpts(problems, reading).map(toDiagnostic)),
+      deferred_resolutions: [...deferredResolutions(reading, secrets !== undefined), ...deferred],
       state_dependent_checks_not_run: notRun,
+      validation_scope: { parser: 'checked', state_independent: 'checked', state_dependent: 'not_checked' },
     };
+  }
+
+  /** The same for who has no key, a few at once. Throws 503 while there are more. */
+  async validateOpenly(request: FactoryFilesValidateRequest): Promise<FactoryFilesValidateResult> {
+    if (this.open >= OPEN_CHECKS_MAX)
+      throw new RefusalError('resource_unavailable', 'too many files are being checked without a key at once', {
+        retryAfterSeconds: 1,
+      });
+    this.open += 1;
+    try {
+      return await this.validate(request, true);
+    } finally {
+      this.open -= 1;
+    }
   }
 
   list(): SchemaDocumentList {
@@ -53,7 +102,28 @@ export class FactoryFileService {
       url: `${this.config.publicUrl}/api/v1/factory-files/schemas/${name}`,
       description: (SCHEMA_DOCUMENTS[name] as { description?: string }).description ?? '',
     }));
-    return { schema_version: SCHEMA_VERSION, schemas };
+    return {
+      schema_version: SCHEMA_VERSION,
+      schemas,
+      current_version: HOSTED_SCHEMA_VERSION,
+      versions: [
+        {
+          schema_version: HOSTED_SCHEMA_VERSION,
+          schema_url: `${this.config.publicUrl}/api/v1/factory-files/schemas/${HOSTED_SCHEMA_VERSION}`,
+        },
+      ],
+    };
+  }
+
+  /** Every document of the hosted format's version, or one by its name. Throws 404 for a name that is neither. */
+  versionOrDocument(name: string): SchemaDocument {
+    return name === HOSTED_SCHEMA_VERSION ? this.version : this.document(name);
+  }
+
+  /** Throws 404 for another version, and for a name that is none. */
+  versionedDocument(version: string, name: string): SchemaDocument {
+    if (version !== HOSTED_SCHEMA_VERSION) throw notFound('the version of the schemas');
+    return this.document(name);
   }
 
   /** Throws 404 for a name that is none. */
@@ -62,6 +132,19 @@ export class FactoryFileService {
     if (document === undefined) throw notFound('the schema');
     return document;
   }
+}
+
+function toDocument(schema: object): SchemaDocument {
+  const text = `${JSON.stringify(schema, null, 2)}\n`;
+  return { text, etag: entityTagOf(text) };
+}
+
+/** Published scripts take every diagnostic for an error: warnings stand apart. */
+function divided(found: readonly Diagnostic[]): Pick<FactoryFilesValidateResult, 'diagnostics' | 'warnings'> {
+  return {
+    diagnostics: found.filter(({ severity }) => severity === 'error'),
+    warnings: found.filter(({ severity }) => severity === 'warning'),
+  };
 }
 
 /** Facts from a list of names: that secrets exist, not whether they are set or usable. */

@@ -1,5 +1,6 @@
 /** Whether the process lives and whether it can serve. contract §1. */
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Controller, Get, HttpCode, Req, Res, Injectable, Inject, Optional } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { agentsFound, ownAgents } from '../execution/agent/profiles.ts';
@@ -18,6 +19,8 @@ import { Metrics } from '../process/metrics.ts';
 import type { Config } from '../config/config.ts';
 
 const RETRY_AFTER_SECONDS = 5;
+/** A collector does not wait for a database for longer. */
+const FIGURE_MS_MAX = 1_500;
 
 /** What the process knows of itself. */
 @Injectable()
@@ -99,9 +102,8 @@ export class HealthController {
     private readonly readiness: Readiness,
     metrics: Metrics,
   ) {
-    metrics.gauge('millwright_database_up', 'Whether the database answers.', async () =>
-      Number(await this.isReachable()),
-    );
+    metrics.read('millwright_database_up', async () => [{ value: Number(await this.isReachableAtOnce()) }]);
+    metrics.read('millwright_queue_up', () => [{ value: Number(!this.readiness.reasons().includes('queue')) }]);
   }
 
   @Get('healthz')
@@ -128,6 +130,12 @@ export class HealthController {
       status: isReady ? 'ready' : 'not ready',
       ...(isKnown ? { reasons, ...(await this.readiness.status(isReachable)) } : {}),
     });
+  }
+
+  /** The same for a figure: a database that hangs is away. */
+  private isReachableAtOnce(): Promise<boolean> {
+    const over = sleep(FIGURE_MS_MAX, false, { ref: false });
+    return Promise.race([this.isReachable(), over]);
   }
 
   private isReachable(): Promise<boolean> {

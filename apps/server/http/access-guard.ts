@@ -12,8 +12,9 @@ import type { ChangedBy } from '../store/access/audit.ts';
 import { KeyStore } from '../store/access/keys.ts';
 import type { FactoryStore } from '../store/factories/factories.ts';
 import type { Factory } from '../store/factories/factory-rows.ts';
-import { Budgets } from './budgets.ts';
+import { Budgets, OPEN_REQUESTS_PER_MINUTE } from './budgets.ts';
 import { RefusalError, notFound } from './error-codes.ts';
+import { trustConnection } from './sockets/anonymous-connections.ts';
 import type { IdempotentRequest } from './idempotency.ts';
 import { refuseNul, recordOf, type SeenSession } from './requests.ts';
 
@@ -26,6 +27,8 @@ export interface RouteNeeds {
   withAttachments: boolean;
   /** Whether the route reads its body itself, byte by byte: nothing reads or parses it before. */
   readsBodyItself: boolean;
+  /** Bytes of a body at most where nobody needs a key, at a rate of its own; who brings one is asked as elsewhere. */
+  openBodyBytes?: number;
   /** Whether browsers may ask from a page of ours only. */
   ownPagesOnly: boolean;
 }
@@ -41,15 +44,19 @@ export const AllowEverybody = ({
 }: Partial<Pick<RouteNeeds, 'readsBodyItself' | 'ownPagesOnly'>> = {}): MethodDecorator =>
   RouteConfig({ role: 'everybody', readsBodyItself, ownPagesOnly });
 
+/** A route for viewers that answers without a key too, each client address at its own rate. contract §3.12 (Open). */
+export const AllowOpen = (openBodyBytes = 0): MethodDecorator => RouteConfig({ role: 'viewer', openBodyBytes });
+
 /** What the route of a request asks; a route that says nothing is for admins. */
 export function needsOf({ routeOptions }: FastifyRequest): RouteNeeds {
   const {
     role = 'admin',
     withAttachments = false,
     readsBodyItself = false,
+    openBodyBytes,
     ownPagesOnly = false,
   } = (routeOptions.config ?? {}) as Partial<RouteNeeds>;
-  return { role, withAttachments, readsBodyItself, ownPagesOnly };
+  return { role, withAttachments, readsBodyItself, openBodyBytes, ownPagesOnly };
 }
 
 /** Who asks; only behind the guard. */
@@ -91,6 +98,11 @@ function worthOf({ role, factories }: Access): Role {
   return role === 'admin' && factories !== undefined ? 'manager' : role;
 }
 
+/** Whether a key is an admin's, of all factories. */
+export function isWholeAdmin(access: Access): boolean {
+  return worthOf(access) === 'admin';
+}
+
 /** A session that a request belongs to, and what its key may do now. */
 export interface FoundSession {
   access: Access;
@@ -127,10 +139,14 @@ export class AccessGuard {
    * without one which there are.
    */
   async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { role, ownPagesOnly } = needsOf(request);
+    const { role, openBodyBytes, ownPagesOnly } = needsOf(request);
     if (request.is404 && !isBelowBase(request.url)) return;
     if (ownPagesOnly) this.sessions.refuseForeign(request.headers);
     if (role === 'everybody') return refuseNul(request);
+    if (openBodyBytes !== undefined && !this.namesCredential(request)) {
+      this.spendOpen(request);
+      return refuseNul(request);
+    }
     const access = await this.authenticate(request);
     this.spendRequest(access, reply);
     if (request.is404) return;
@@ -165,6 +181,18 @@ export class AccessGuard {
     return (await this.credentialOf(request))?.access;
   }
 
+  private namesCredential({ headers }: FastifyRequest): boolean {
+    return headers.authorization !== undefined || this.sessions.isNamed(headers);
+  }
+
+  private spendOpen(request: FastifyRequest): void {
+    const spent = this.budgets.spendOpen(recordOf(request.raw).clientAddress);
+    if (spent.withinBudget) return;
+    const { retryAfterSeconds } = spent;
+    const detail = `without a key an address may ask ${OPEN_REQUESTS_PER_MINUTE} times a minute`;
+    throw new RefusalError('resource_unavailable', detail, { status: 429, retryAfterSeconds });
+  }
+
   private async authenticate(request: FastifyRequest): Promise<Access> {
     const found = await this.credentialOf(request);
     if (found === undefined) throw this.refusalOf(request, this.unknown(request));
@@ -186,6 +214,7 @@ export class AccessGuard {
   }
 
   private welcome(request: FastifyRequest, { access, session }: { access: Access; session?: SeenSession }): void {
+    trustConnection(request.raw.socket);
     const record = recordOf(request.raw);
     record.access = access;
     record.session = session;

@@ -58,7 +58,8 @@ async function readJson(request: FastifyRequest, limits: BodyLimits): Promise<un
   record.bodyHash = createHash('sha256').update(bytes).digest();
   if (bytes.length === 0) return undefined;
   const value = parse(bytes);
-  if (bytes.length > API_BODY_BYTES_MAX && !hasAttachments(value)) throw tooLarge(API_BODY_BYTES_MAX);
+  const { openBodyBytes = API_BODY_BYTES_MAX } = needsOf(request);
+  if (bytes.length > openBodyBytes && !hasAttachments(value)) throw tooLarge(openBodyBytes);
   return value;
 }
 
@@ -78,8 +79,9 @@ async function readBytes({ raw }: FastifyRequest, limits: BodyLimits, bytesMax: 
 }
 
 function bytesMaxOf(request: FastifyRequest): number {
-  const { role, withAttachments } = needsOf(request);
+  const { role, withAttachments, openBodyBytes } = needsOf(request);
   if (role === 'everybody') return BODY_BYTES_OF_STRANGERS_MAX;
+  if (openBodyBytes !== undefined) return Math.max(openBodyBytes, BODY_BYTES_OF_STRANGERS_MAX);
   return withAttachments ? BODY_BYTES_WITH_ATTACHMENTS_MAX : API_BODY_BYTES_MAX;
 }
 

@@ -9,6 +9,9 @@ const KEYS_MAX = 10_000;
 /** Client addresses whose failures are remembered at most; the least recently failing are forgotten first. */
 const ADDRESSES_MAX = 100_000;
 
+/** What one address may ask of open operations without a key: an editor that saves every other second. */
+export const OPEN_REQUESTS_PER_MINUTE = 30;
+
 export interface Rates {
   /** Requests a minute and key; 0: not limited. */
   requestsPerMinute: number;
@@ -21,6 +24,7 @@ export class Budgets {
   private readonly nowMs: () => number;
   private readonly fullAtMs = new Map<string, number>();
   private readonly failures: FailureBudgets;
+  private readonly open = new FailureBudgets({ maxKeys: ADDRESSES_MAX, perMinute: OPEN_REQUESTS_PER_MINUTE });
 
   constructor(rates: Rates, nowMs: () => number) {
     this.rates = rates;
@@ -38,6 +42,11 @@ export class Budgets {
     const [oldest] = this.fullAtMs.keys();
     if (this.fullAtMs.size > KEYS_MAX && oldest !== undefined) this.fullAtMs.delete(oldest);
     return { ...draw, limit };
+  }
+
+  /** Takes one request of an address that names no key; where it may ask no more, it takes none. */
+  spendOpen(clientAddress: string): FailureVerdict {
+    return this.open.spend(addressKeyOf(clientAddress), this.nowMs());
   }
 
   /** Counts a failed authentication. To be asked after a failure only: nobody's failures refuse a valid key. */

@@ -30,6 +30,14 @@ const FOREIGN_HOST: Fault = { status: 421, detail: 'this server does not answer 
 /** A delivery that names another host: its connection may bring others. */
 export const MISDIRECTED_DELIVERY = new RawAnswer(FOREIGN_HOST.status, `{"error": "${FOREIGN_HOST.detail}"}`);
 
+/** A year, as lists of hosts ask for; other names below the host may have other servers. */
+const STRICT_TRANSPORT_SECURITY = 'max-age=31536000';
+
+/** The header that answers say where the public URL is https. contract §1.2. */
+export function transportSecurity(publicUrl: string): (readonly [string, string])[] {
+  return publicUrl.startsWith('https:') ? [['strict-transport-security', STRICT_TRANSPORT_SECURITY]] : [];
+}
+
 const REASONS: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   405: 'Method Not Allowed',
@@ -113,8 +121,10 @@ export class ClientErrors {
     return { ...problem, headers: { ...problem.headers, 'x-request-id': traceId } };
   }
 
+  /** Whom an unreadable request was meant for nobody can tell: all such answers say what those of the API do. */
   private close(socket: Socket, answer: ClosingAnswer): void {
-    closeSocket(socket, REASONS[answer.status] ?? 'Bad Request', answer);
+    const headers = { ...answer.headers, ...Object.fromEntries(transportSecurity(this.publicUrl)) };
+    closeSocket(socket, REASONS[answer.status] ?? 'Bad Request', { ...answer, headers });
   }
 }
 

@@ -1,12 +1,10 @@
 /**
- * Sockets below the requests: answers that close them, silent and half-open peers, clients that go away, and how they
- * end when the server does. contract §1, §5.11 (stops).
+ * Sockets below the requests: answers that close them, silent and half-open peers, and clients that go away. contract
+ * §1, §5.11.
  */
-import type { IncomingMessage, ServerResponse, Server } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyReply } from 'fastify';
 import { BODY_MS_MAX, DRAIN_BYTES_MAX, DRAIN_MS_MAX } from '#deliveries';
-import { RefusalError } from './error-codes.ts';
 import { declaredLength, skipRest, waitsForContinue } from './raw-bodies.ts';
 
 export interface ClosingAnswer {
@@ -48,6 +46,10 @@ export class RawAnswer {
    * bytes.
    */
   readonly skippedBytesMax: number;
+  /** What it is counted as; set by who makes it. */
+  outcome = 'accepted';
+  /** Undefined: it is not traced. */
+  traceId: string | undefined = undefined;
 
   /** `body`: ASCII. `headers`: names in lower case, beside those of every answer. */
   constructor(
@@ -156,133 +158,4 @@ export function closeSocket(socket: Socket, reason: string, { status, headers = 
   );
   // The HTTP server keeps half-open sockets: without a bound a silent sender would hold this one for ever.
   setTimeout(() => socket.destroy(), DRAIN_MS_MAX).unref();
-}
-
-/** A server that stops waits so long for a client that takes nothing of its answer, or sends nothing of its request. */
-export const STALLED_MS_MAX = 4_000;
-/** … and so long for any: a body that comes as slowly as it may is there by then. */
-export const STOP_MS_MAX = BODY_MS_MAX;
-
-/** What is known of one open socket. */
-interface Connection {
-  /** What its latest request is or was answered with; undefined: nothing was asked yet. */
-  latest: ServerResponse | undefined;
-  /** Whether its latest request is a delivery. */
-  isDelivery: boolean;
-  /** Whether it ends with the client's half, but for a delivery that is being answered. */
-  isReaders: boolean;
-}
-
-/** The open connections of one server: what each is being answered, and which of them end when the server stops. */
-export class Connections {
-  private readonly open = new Map<Socket, Connection>();
-  private readonly server: Server;
-  private readonly isEncrypted: boolean;
-
-  constructor(server: Server, isEncrypted: boolean) {
-    this.server = server;
-    this.isEncrypted = isEncrypted;
-    // Known to node's server, not to its types: a connection that its sender has half closed lives until its last
-    // answer is out.
-    Object.assign(server, { httpAllowHalfOpen: true });
-    server.on(isEncrypted ? 'secureConnection' : 'connection', (socket: Socket) => this.connectionOf(socket));
-    const close = server.close.bind(server);
-    server.close = (done) => {
-      this.boundStop();
-      for (const [socket, connection] of this.open) this.endSoon(socket, connection);
-      return close(done);
-    };
-  }
-
-  /**
-   * Notes a request, and answers what the one before it on its connection is or was answered with. `isDelivery`: all
-   * other connections end with the client's half, so that nobody streams to who is gone.
-   */
-  begin({ socket }: IncomingMessage, response: ServerResponse, isDelivery: boolean): ServerResponse | undefined {
-    const connection = this.connectionOf(socket);
-    const before = connection.latest;
-    connection.latest = response;
-    connection.isDelivery = isDelivery;
-    if (!isDelivery && !connection.isReaders) {
-      connection.isReaders = true;
-      socket.once('end', () => {
-        if (!connection.isDelivery) socket.end();
-      });
-    }
-    // A server that stops answers what has come and takes nothing more of the connection: else one busy sender would
-    // hold it up.
-    if (!this.server.listening) {
-      response.shouldKeepAlive = false;
-      this.endBehind(socket, response);
-    }
-    return before;
-  }
-
-  /** What is or was answered last on a socket. */
-  latest(socket: Socket): ServerResponse | undefined {
-    return this.open.get(socket)?.latest;
-  }
-
-  /** All that are open. */
-  sockets(): Iterable<Socket> {
-    return this.open.keys();
-  }
-
-  private connectionOf(socket: Socket): Connection {
-    let connection = this.open.get(socket);
-    if (connection === undefined) {
-      connection = { latest: undefined, isDelivery: false, isReaders: false };
-      this.open.set(socket, connection);
-      socket.once('close', () => this.open.delete(socket));
-    }
-    return connection;
-  }
-
-  /** When the server is closed. A head that has begun to come is waited for; of encrypted ones nobody can tell. */
-  private endSoon(socket: Socket, { latest }: Connection): void {
-    if (latest === undefined) {
-      if (this.isEncrypted || socket.bytesRead === 0) socket.destroy();
-    } else if (!latest.writableFinished) this.endBehind(socket, latest);
-    else if (!latest.req.complete) socket.destroySoon(); // the rest of a body that was answered
-  }
-
-  /** Whoever neither sends nor takes anything holds the stop up for a moment only, and nobody for long. */
-  private boundStop(): void {
-    this.server.timeout = STALLED_MS_MAX;
-    this.server.on('timeout', (socket: Socket) => {
-      if (this.waitsForClient(socket)) socket.destroy();
-    });
-    for (const socket of this.open.keys()) socket.setTimeout(STALLED_MS_MAX);
-    setTimeout(() => {
-      for (const socket of this.open.keys()) socket.destroy();
-    }, STOP_MS_MAX).unref();
-  }
-
-  /** Whether it is the client's turn to do something: its answer may take as long as it takes us. */
-  private waitsForClient(socket: Socket): boolean {
-    const latest = this.latest(socket);
-    return latest === undefined || latest.writableFinished || !latest.req.complete || socket.writableLength > 0;
-  }
-
-  private endBehind(socket: Socket, response: ServerResponse): void {
-    response.once('finish', () => {
-      if (this.latest(socket) === response) socket.destroySoon();
-    });
-  }
-}
-
-/** An answer for nobody, and no fault of the service. */
-export class ClientGoneError extends RefusalError {
-  constructor() {
-    super('resource_unavailable', 'the client left before it was answered');
-  }
-}
-
-/** Aborted once the answer is out or its connection is closed. Its reason is `ClientGone`. */
-export function abortOnDisconnect({ raw }: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  const leave = (): void => gone.abort(new ClientGoneError());
-  if (raw.closed || raw.destroyed) leave();
-  else raw.once('close', leave);
-  return gone.signal;
 }

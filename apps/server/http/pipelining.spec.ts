@@ -7,7 +7,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ClientErrors } from './client-errors.ts';
-import { Connections } from './connections.ts';
+import { Connections } from './sockets/open-connections.ts';
 import { Pipelining, type PipeliningOptions } from './pipelining.ts';
 
 /** Requests of the shortest form that one read of 64 KiB brings. */
@@ -32,7 +32,7 @@ async function listen(options: PipeliningOptions & { headersTimeout?: number } =
     connectionsCheckingInterval: 50,
     requireHostHeader: false,
   });
-  connections = new Connections(server, false);
+  connections = new Connections(server);
   pipelining = new Pipelining({ onCut: () => (cut += 1), ...options });
   const errors = new ClientErrors('http://127.0.0.1');
   server.on('request', (request: IncomingMessage, response: ServerResponse) =>

@@ -3,7 +3,10 @@
  * (Bodies).
  */
 import type { IncomingMessage } from 'node:http';
+import { types } from 'node:util';
+import { MessageChannel } from 'node:worker_threads';
 import { BODY_COST_BYTES } from '#deliveries';
+import { noteRead } from './sockets/anonymous-connections.ts';
 import type { RefusableBody, UnfinishedBodies } from './unfinished-bodies.ts';
 
 export type RawBody =
@@ -18,29 +21,44 @@ export type RawBody =
 
 /** Something that waits for bytes of a sender, and what becomes of it when they do not come. */
 interface Waiting {
-  readonly untilMs: number;
+  /** Later by every second in which its connection was not read: what does not come because of us is not late. */
+  untilMs: number;
+  readonly request: IncomingMessage;
+  /** Where it stands among those that wait; -1: nowhere. Written by `waitFor` and `waitNoMore` alone. */
+  place: number;
   giveUp(): void;
 }
 
 /** How often it is looked who has waited too long: a bound of time is kept to this. */
 const SWEEP_MS = 1_000;
-const waiting = new Set<Waiting>();
+/** In no order. A set would copy itself again and again: every delivery enters and leaves. */
+const waiting: Waiting[] = [];
 let sweeping: NodeJS.Timeout | undefined;
 
-/** Begins to wait, until `waiting` has it no more. One timer for all: most bodies are there within the same packet. */
-function wait(one: Waiting): void {
-  waiting.add(one);
+/** One timer for all: most bodies are there within the same packet. */
+function waitFor(one: Waiting): void {
+  one.place = waiting.push(one) - 1;
   sweeping ??= setInterval(giveUpLate, SWEEP_MS).unref();
+}
+
+function waitNoMore(one: Waiting): void {
+  const last = waiting.at(-1);
+  if (one.place < 0 || last === undefined) return;
+  waiting[one.place] = last;
+  last.place = one.place;
+  waiting.pop();
+  one.place = -1;
 }
 
 function giveUpLate(): void {
   const nowMs = performance.now();
-  for (const one of waiting) {
-    if (one.untilMs > nowMs) continue;
-    waiting.delete(one);
+  for (const one of waiting) if (one.request.socket.isPaused()) one.untilMs += SWEEP_MS;
+  for (const one of waiting.filter(({ untilMs }) => untilMs <= nowMs)) {
+    if (one.place < 0) continue; // the end of another was its own
+    waitNoMore(one);
     one.giveUp();
   }
-  if (waiting.size > 0) return;
+  if (waiting.length > 0) return;
   clearInterval(sweeping);
   sweeping = undefined;
 }
@@ -56,20 +74,41 @@ export interface BodyBounds {
   clientAddress?: string;
 }
 
-/** Least that is allocated for a body in several pieces: a sender of single bytes must not cost a buffer for each. */
-const CAPACITY_MIN = 4_096;
+/** Smaller pieces of a body are gathered in blocks: a sender of single bytes must not cost a buffer for each. */
+const BLOCK_BYTES = 4_096;
+
+/** Of smaller pieces there are never so many that they matter. */
+const RELEASED_BYTES_MIN = 16_384;
+/** Takes what it is given away from this thread and drops it: its other end is closed. */
+const { port1: nowhere, port2: otherEnd } = new MessageChannel();
+nowhere.close();
+otherEnd.close();
+
+/**
+ * Gives the memory of a piece back at once: it is empty afterwards. The garbage collector would find it at its next
+ * round, and begins one of the whole heap, beside which everybody waits, for each 64 MiB of such pieces.
+ */
+function release({ buffer, byteLength }: Buffer): void {
+  const isAlone = byteLength >= RELEASED_BYTES_MIN && buffer.byteLength === byteLength;
+  if (isAlone && types.isArrayBuffer(buffer)) nowhere.postMessage(undefined, [buffer]);
+}
 
 /** One body on its way in. */
 class Collecting implements Waiting, RefusableBody {
-  readonly untilMs: number;
+  untilMs: number;
+  place = -1;
   readonly clientAddress: string;
-  private readonly request: IncomingMessage;
+  readonly request: IncomingMessage;
   private readonly bytesMax: number;
   private readonly declared: number | undefined;
   private readonly unfinished: UnfinishedBodies | undefined;
   private readonly done: (body: RawBody) => void;
-  /** The first piece as it came, or room for what came with more behind it. */
-  private bytes: Buffer | undefined = undefined;
+  /** In order; the last one may be a block that is not full yet. */
+  private pieces: Buffer[] = [];
+  /** Bytes of the last block that are filled; undefined: the last piece is none. */
+  private filled: number | undefined = undefined;
+  /** Bytes of all pieces. */
+  private held = 0;
   private size = 0;
   /** Bytes that it is counted with. */
   private counted = 0;
@@ -86,21 +125,26 @@ class Collecting implements Waiting, RefusableBody {
   }
 
   add(chunk: Buffer): void {
-    if (this.isOver) return; // somebody reads the rest only to be rid of it
+    if (this.isOver) return release(chunk); // somebody reads the rest only to be rid of it
     const before = this.size;
     this.size += chunk.length;
+    if (before > 0) noteRead(this.request.socket); // the first piece came with the head
     if (this.size > this.bytesMax) {
       this.request.pause();
+      release(chunk);
       return this.end({ kind: 'too-large', sizeBytes: this.size });
     }
-    if (this.bytes === undefined) this.bytes = chunk;
-    else chunk.copy(this.roomBehind(this.bytes, before), before);
+    if (before === 0 || chunk.length >= BLOCK_BYTES) this.push(chunk);
+    else this.gather(chunk);
     if (this.size !== this.declared) this.count();
   }
 
   endWhole(): void {
-    const bytes = this.bytes ?? Buffer.alloc(0);
-    this.end({ kind: 'whole', bytes: bytes.length === this.size ? bytes : bytes.subarray(0, this.size) });
+    this.closeBlock();
+    const [first = Buffer.alloc(0)] = this.pieces;
+    if (this.pieces.length > 1) return this.end({ kind: 'whole', bytes: Buffer.concat(this.pieces, this.size) });
+    this.pieces = []; // it is the body itself
+    this.end({ kind: 'whole', bytes: first });
   }
 
   giveUp(): void {
@@ -114,25 +158,42 @@ class Collecting implements Waiting, RefusableBody {
   end(body: RawBody): void {
     if (this.isOver) return;
     this.isOver = true;
-    this.bytes = undefined;
-    waiting.delete(this);
+    for (const piece of this.pieces) release(piece);
+    this.pieces = [];
+    waitNoMore(this);
     if (this.counted > 0) this.unfinished?.release(this);
     this.done(body);
   }
 
-  /** A buffer that begins with the first `before` bytes of this one, and has room for all that has come. */
-  private roomBehind(bytes: Buffer, before: number): Buffer {
-    if (bytes.length >= this.size) return bytes;
-    const capacity = Math.min(this.declared ?? this.bytesMax, Math.max(2 * this.size, CAPACITY_MIN));
-    const larger = Buffer.allocUnsafeSlow(Math.max(capacity, this.size));
-    bytes.copy(larger, 0, 0, before);
-    return (this.bytes = larger);
+  private push(piece: Buffer): void {
+    this.closeBlock();
+    this.pieces.push(piece);
+    this.held += piece.length;
+  }
+
+  /** Copies a small piece into the last block, and what it has no room for into a new one. */
+  private gather(chunk: Buffer): void {
+    for (let from = 0; from < chunk.length;) {
+      if (this.filled === undefined || this.filled === BLOCK_BYTES) {
+        this.push(Buffer.allocUnsafeSlow(BLOCK_BYTES));
+        this.filled = 0;
+      }
+      const copied = chunk.copy(this.pieces.at(-1) as Buffer, this.filled, from);
+      this.filled += copied;
+      from += copied;
+    }
+  }
+
+  /** The last block ends where it is filled. */
+  private closeBlock(): void {
+    if (this.filled !== undefined) this.pieces.push((this.pieces.pop() as Buffer).subarray(0, this.filled));
+    this.filled = undefined;
   }
 
   /** More is to come: what is there is held until then. */
   private count(): void {
     if (this.unfinished === undefined) return;
-    const more = BODY_COST_BYTES + (this.bytes?.length ?? 0) - this.counted;
+    const more = BODY_COST_BYTES + this.held - this.counted;
     this.counted += more;
     this.unfinished.charge(this, more);
   }
@@ -144,7 +205,7 @@ class Collecting implements Waiting, RefusableBody {
  */
 export function collectRawBody(request: IncomingMessage, bounds: BodyBounds, done: (body: RawBody) => void): void {
   const collecting = new Collecting(request, bounds, done);
-  wait(collecting);
+  waitFor(collecting);
   request.on('data', (chunk: Buffer) => collecting.add(chunk));
   request.on('end', () => collecting.endWhole());
   // Follows every end of a request, in order or not.
@@ -169,11 +230,13 @@ export async function readRawBody(
 /** Reads and forgets what is still to come of a body that was answered; a sender that takes longer is cut off. */
 export function skipRest(request: IncomingMessage, timeoutMs: number): void {
   const skipping: Waiting = {
+    request,
     untilMs: performance.now() + timeoutMs,
+    place: -1,
     giveUp: () => request.socket.destroy(),
   };
-  wait(skipping);
-  request.once('close', () => waiting.delete(skipping)).resume();
+  waitFor(skipping);
+  request.once('close', () => waitNoMore(skipping)).resume();
 }
 
 /** Content-Length as a number; node has refused malformed and repeated ones before. */

@@ -1,4 +1,5 @@
 /** How a body is read and how the rest of a refused one runs out. contract §5.2 (413), §5.3 (drain). */
+import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
@@ -16,6 +17,7 @@ function request(declared?: string): PassThrough & IncomingMessage {
   return Object.assign(new PassThrough(), {
     headers: declared === undefined ? {} : { 'content-length': declared },
     complete: false,
+    socket: new PassThrough(),
   }) as unknown as PassThrough & IncomingMessage;
 }
 
@@ -43,6 +45,31 @@ describe('a body', () => {
     expect(incoming.isPaused()).toBe(true);
   });
 
+  it('that is refused gives its memory back at once, and what comes later as well', async () => {
+    const incoming = request();
+    const reading = readRawBody(incoming, { bytesMax: 100_000, timeoutMs: 1_000 });
+    const pieces = [0, 1, 2].map(() => Buffer.alloc(65_536, 'x'));
+    for (const piece of pieces) incoming.write(piece);
+    expect(await reading).toEqual({ kind: 'too-large', sizeBytes: 131_072 });
+    skipRest(incoming, 1_000);
+    incoming.end();
+    await once(incoming, 'close');
+    expect(pieces.map(({ byteLength }) => byteLength)).toEqual([0, 0, 0]);
+  });
+
+  it('that is whole is there, in one piece or joined of many whose memory is given back', async () => {
+    const bodies = [1, 3].map((count) => Array.from({ length: count }, (_, index) => Buffer.alloc(20_000, `${index}`)));
+    for (const pieces of bodies) {
+      const expected = Buffer.concat(pieces);
+      const incoming = request();
+      const reading = readRawBody(incoming, { bytesMax: 100_000, timeoutMs: 1_000 });
+      for (const piece of pieces) incoming.write(piece);
+      incoming.end();
+      expect(await reading).toEqual({ kind: 'whole', bytes: expected });
+    }
+    expect(bodies.map((pieces) => pieces.map(({ byteLength }) => byteLength))).toEqual([[20_000], [0, 0, 0]]);
+  });
+
   it('declared too large is refused unread, and begins nothing', async () => {
     const incoming = request('11');
     let begun = false;
@@ -67,6 +94,18 @@ describe('a body', () => {
     const incoming = request();
     incoming.write('{');
     expect(await readRawBody(incoming, { bytesMax: 10, timeoutMs: 20 })).toEqual({ kind: 'timeout' });
+  });
+
+  it('is not late while its connection is not read', async () => {
+    const incoming = request();
+    incoming.socket.pause();
+    const reading = readRawBody(incoming, { bytesMax: 10, timeoutMs: 20 });
+    let isOver = false;
+    void reading.then(() => (isOver = true));
+    await new Promise((resolve) => setTimeout(resolve, 2_500)); // two looks at the least
+    expect(isOver).toBe(false);
+    incoming.socket.resume();
+    expect(await reading).toEqual({ kind: 'timeout' });
   });
 
   it('of many that do not come in time each is given up, and those that came are not', async () => {
@@ -100,7 +139,7 @@ describe('a body', () => {
     ended.write('x'.repeat(10));
     gone.write('x'.repeat(1_000));
     gone.write('x');
-    expect(await counted()).toBe(10 + CAPACITY + 2 * BODY_COST_BYTES);
+    expect(await counted()).toBe(10 + 1_000 + CAPACITY + 2 * BODY_COST_BYTES);
     ended.end('x'.repeat(90));
     gone.destroy();
     await Promise.all(reading);
@@ -175,7 +214,7 @@ describe('what is skipped of a body that was answered', () => {
   function skipped(): { incoming: PassThrough & IncomingMessage; cutOff: Promise<string> } {
     const incoming = request();
     const cutOff = new Promise<string>((resolve) => {
-      Object.assign(incoming, { socket: { destroy: () => resolve('cut off') } });
+      Object.assign(incoming, { socket: { destroy: () => resolve('cut off'), isPaused: () => false } });
     });
     return { incoming, cutOff };
   }

@@ -179,7 +179,7 @@ export function recordWhenOver(
     const isAborted = !response.writableFinished && record.statusOnSocket === undefined;
     const status = record.statusOnSocket ?? (isAborted ? ABORTED_STATUS : response.statusCode);
     const labels = { resource: resourceOf(record.route), status: `${Math.floor(status / 100)}xx` };
-    metrics.count('millwright_http_requests_total', 'Requests of API and pages that are over.', labels);
+    metrics.count('millwright_http_requests_total', labels);
     if (!isLogged(record.route, status)) return;
     log.info('request', {
       request_id: record.id,

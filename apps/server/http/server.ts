@@ -7,6 +7,7 @@ import { createServer as createTls } from 'node:https';
 import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import type { Socket } from 'node:net';
+import { unservedReason } from '#contracts';
 import { hasEncodedUnreserved, HEADER_MS_MAX } from '#deliveries';
 import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -18,13 +19,15 @@ import { Metrics } from '../process/metrics.ts';
 import { AccessGuard } from './access-guard.ts';
 import { parseJsonBodies, schemaPipe } from './body.ts';
 import { beginRecord, ClientAddresses, noteRoute, RawRoutes, recordOf, recordWhenOver } from './requests.ts';
-import { ClientErrors, MISDIRECTED_DELIVERY } from './client-errors.ts';
-import { answerAndClose, Connections, isUnread, sendAnswer } from './connections.ts';
+import { ClientErrors, MISDIRECTED_DELIVERY, transportSecurity } from './client-errors.ts';
+import { answerAndClose, isUnread, sendAnswer } from './connections.ts';
 import { hostsOf, hostVerdict, originForm } from './hosts.ts';
 import { Idempotency, refuseBadKey } from './idempotency.ts';
 import { refuseUnacceptable } from './negotiation.ts';
 import { RefusalError } from './error-codes.ts';
 import { Pipelining } from './pipelining.ts';
+import { AnonymousConnections, noteRead } from './sockets/anonymous-connections.ts';
+import { Connections } from './sockets/open-connections.ts';
 import { ProblemFilter, unknownResource } from './problem-filter.ts';
 import { UnfinishedBodies } from './unfinished-bodies.ts';
 
@@ -42,6 +45,8 @@ export interface HttpServerDeps {
   log: Log;
   /** The application: its providers hold what stands before and behind the routes. */
   module: DynamicModule;
+  /** Whether others answer where this process has listened, once it stops. */
+  othersAnswer: boolean;
 }
 
 /** What is asked for every request, known once the application is built; nothing listens before. */
@@ -51,16 +56,29 @@ interface Front {
   metrics: Metrics;
   connections: Connections;
   pipelining: Pipelining;
+  anonymous: AnonymousConnections;
+}
+
+/** An application that does not listen yet, and what is open below it. */
+export interface HttpServer {
+  app: NestFastifyApplication;
+  connections: Connections;
 }
 
 /** Builds the application, not yet listening. */
-export async function createHttp({ config, log, module }: HttpServerDeps): Promise<NestFastifyApplication> {
+export async function createHttp({ config, log, module, othersAnswer }: HttpServerDeps): Promise<HttpServer> {
   const clientErrors = new ClientErrors(config.publicUrl);
   const filter = new ProblemFilter(config.publicUrl, log);
   const front = {} as Front;
   const adapter = new FastifyAdapter({
     serverFactory: (handler: Handler): Server =>
-      createServerFor(config, clientErrors, front, createRequestHandler({ config, log, clientErrors }, front, handler)),
+      createServerFor(
+        { config, clientErrors, othersAnswer },
+        front,
+        createRequestHandler({ config, log, clientErrors }, front, handler),
+      ),
+    // Ours end when they can.
+    forceCloseConnections: false,
     // The framework's own would destroy the socket behind ours.
     clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket): void => {
       const answer = (): void => clientErrors.answer(error, socket, front.connections.latest(socket));
@@ -83,12 +101,13 @@ export async function createHttp({ config, log, module }: HttpServerDeps): Promi
   front.addresses = app.get(ClientAddresses);
   front.rawRoutes = app.get(RawRoutes);
   front.metrics = app.get(Metrics);
+  front.metrics.read('millwright_http_anonymous_connections_waiting', () => [{ value: front.anonymous.waitingCount }]);
   const fastify = app.getHttpAdapter().getInstance();
   addHooks(fastify, app.get(AccessGuard), app.get(Idempotency));
   parseJsonBodies(fastify, app.get(UnfinishedBodies));
   app.useGlobalFilters(filter);
   app.useGlobalPipes(schemaPipe());
-  return app;
+  return { app, connections: front.connections };
 }
 
 function createRequestHandler(
@@ -104,7 +123,7 @@ function createRequestHandler(
     const isRaw = rawRoutes.owns(target);
     const isProbe = target === '/healthz' || target === '/readyz';
     if (!isRaw) begin({ log, config }, front, { request, response, isProbe });
-    if (isFramedTwice(request))
+    if (isFramedUnclearly(request))
       return answerAndClose(request, response, clientErrors.answerToFraming(isRaw ? undefined : recordOf(request)));
     if (isProbe) return api(request, response); // probes name any host, or none
     const verdict = hostVerdict(request, isRaw ? ingressHosts : apiHosts);
@@ -123,14 +142,13 @@ function createRequestHandler(
 
 /**
  * HTTP/1.0 knows no Transfer-Encoding: to a proxy that does not know it either the chunks are requests of their own.
- * RFC 9112 §6.1.
+ * And nobody here undoes a coding below the chunks; the parser refuses what does not end in them. RFC 9112 §6.1.
  */
-function isFramedTwice({ httpVersionMajor, httpVersionMinor, headers }: IncomingMessage): boolean {
-  return httpVersionMajor === 1 && httpVersionMinor === 0 && headers['transfer-encoding'] !== undefined;
+function isFramedUnclearly({ httpVersionMajor, httpVersionMinor, headers }: IncomingMessage): boolean {
+  const coding = headers['transfer-encoding'];
+  if (coding === undefined) return false;
+  return (httpVersionMajor === 1 && httpVersionMinor === 0) || /,[ \t]*chunked$/i.test(coding);
 }
-
-/** A year, as lists of hosts ask for; other names below the host may have other servers. */
-const STRICT_TRANSPORT_SECURITY = 'max-age=31536000';
 
 /**
  * What every answer of the API and the page carries, whoever writes it; a handler that means something else says so.
@@ -146,11 +164,19 @@ function begin(
     .setHeader('X-Request-Id', record.id)
     .setHeader('X-Content-Type-Options', 'nosniff')
     .setHeader('Cache-Control', 'no-store');
-  if (config.publicUrl.startsWith('https:')) response.setHeader('Strict-Transport-Security', STRICT_TRANSPORT_SECURITY);
+  for (const [name, value] of transportSecurity(config.publicUrl)) response.setHeader(name, value);
   if (!isProbe) recordWhenOver({ log, metrics }, request, response, record);
 }
 
-function createServerFor(config: Config, clientErrors: ClientErrors, front: Front, handler: Handler): Server {
+function createServerFor(
+  {
+    config,
+    clientErrors,
+    othersAnswer,
+  }: Pick<HttpServerDeps, 'config' | 'othersAnswer'> & { clientErrors: ClientErrors },
+  front: Front,
+  handler: Handler,
+): Server {
   // Host is looked at by us: node answers a missing one without a body.
   const options = {
     headersTimeout: HEADER_MS_MAX,
@@ -160,10 +186,14 @@ function createServerFor(config: Config, clientErrors: ClientErrors, front: Fron
     requireHostHeader: false,
   };
   const server = config.tls === undefined ? createPlain(options) : secured(options, config.tls);
-  const connections = new Connections(server, config.tls !== undefined);
+  const connections = new Connections(server, { isEncrypted: config.tls !== undefined, othersAnswer });
   front.connections = connections;
+  const anonymous = new AnonymousConnections({ onCut: () => countAnonymousCut(front.metrics) });
+  front.anonymous = anonymous;
+  server.on(config.tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => anonymous.add(socket));
   front.pipelining = new Pipelining({ sockets: () => connections.sockets(), onCut: () => countCut(front.metrics) });
   const answer: Handler = (request, response) => {
+    noteRead(request.socket);
     const before = connections.begin(request, response, front.rawRoutes.owns(request.url ?? ''));
     front.pipelining.begin(before, { request, response, handle: handler });
   };
@@ -178,7 +208,11 @@ function createServerFor(config: Config, clientErrors: ClientErrors, front: Fron
 }
 
 function countCut(metrics: Metrics): void {
-  metrics.count('millwright_http_connections_cut_total', 'Connections cut off because too many requests waited.', {});
+  metrics.count('millwright_http_connections_cut_total');
+}
+
+function countAnonymousCut(metrics: Metrics): void {
+  metrics.count('millwright_http_anonymous_connections_cut_total');
 }
 
 /** Certificate and key cannot be used; the message names the variables and what is wrong, never what the files hold. */
@@ -206,7 +240,7 @@ function addHooks(fastify: FastifyInstance, guard: AccessGuard, idempotency: Ide
     noteRoute(request);
     await guard.admit(request, reply);
     if (hasEncodedUnreserved(request.url)) throw unknownResource();
-    if (request.is404) throw unknownRoute(fastify, request.url);
+    if (request.is404) throw unservedRoute(request) ?? unknownRoute(fastify, request.url);
     refuseUnacceptable(request);
     refuseBadKey(request);
   });
@@ -225,6 +259,14 @@ function addHooks(fastify: FastifyInstance, guard: AccessGuard, idempotency: Ide
     payload.destroy(); // the framework would read it to its end, which may never come
     return Readable.from([]);
   });
+}
+
+/** The refusal for what only the hosted service does, with the reason. contract §3.11 (501). */
+function unservedRoute({ method, url }: FastifyRequest): RefusalError | undefined {
+  const [path = ''] = url.split(/[?#]/, 1);
+  const reason = unservedReason(method, path.slice('/api/v1'.length));
+  if (reason === undefined) return undefined;
+  return new RefusalError('operation_not_supported', `not served here: ${reason}`, { status: 501 });
 }
 
 /** Every method that a route of ours has. HEAD comes with GET. */

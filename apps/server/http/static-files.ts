@@ -82,7 +82,8 @@ export class StaticFiles {
       ...(encoding === undefined ? {} : { 'Content-Encoding': encoding }),
     });
     if (isKnownToClient(request.headers['if-none-match'], tag)) await reply.status(304).send();
-    else await reply.status(status).send(Buffer.from(bytes));
+    // The same memory for all: who does not read its answer holds no copy of it.
+    else await reply.status(status).send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
   }
 
   private async smallest(

@@ -20,14 +20,13 @@ export class UnfinishedBodies {
   constructor(metrics: Metrics, options: AddressBodyBudgetOptions = {}) {
     this.budget = new AddressBodyBudget(options);
     this.metrics = metrics;
-    const help = 'Memory of bodies that are being read of senders without a key.';
-    metrics.gauge('millwright_http_unfinished_body_bytes', help, () => this.budget.bytes);
+    metrics.read('millwright_http_unfinished_body_bytes', () => [{ value: this.budget.bytes }]);
   }
 
   /** Counts so many more bytes of a body, and refuses those that there is no room for any more. */
   charge(body: RefusableBody, bytes: number): void {
     for (const refused of this.budget.charge(body, bytes)) {
-      this.metrics.count('millwright_http_bodies_refused_total', 'Bodies refused because too many were being read.');
+      this.metrics.count('millwright_http_bodies_refused_total');
       refused.refuse();
     }
   }

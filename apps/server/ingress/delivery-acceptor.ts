@@ -27,6 +27,15 @@ export interface Incoming {
   sizeBytes: number;
   /** False where the body was not read to its end. */
   sizeExact: boolean;
+  /** The sender's word of its own trace. */
+  traceparent?: string;
+}
+
+/** Traces of deliveries. */
+export interface DeliveryTracing {
+  /** Undefined: it is not traced. */
+  traceOf(entryId: string): string | undefined;
+  record(incoming: Incoming, entryId: string, outcome: AcceptResult): void;
 }
 
 /** The bytes of a body, and their JSON. */
@@ -51,12 +60,14 @@ export interface RefusedBody {
 }
 
 /** `full`: too many runs, or deliveries, of its factory wait already; nothing was stored. */
-export type AcceptResult = DeliveryOutcome | { kind: 'full' };
+export type AcceptResult = (DeliveryOutcome | { kind: 'full' }) & { traceId?: string };
 
 @Injectable()
 export class DeliveryAcceptor {
   /** Until when no slot can come free, by webhook: refused without asking the database again. */
   private readonly throttledUntilMs = new Map<string, number>();
+  /** Undefined: nothing is traced. */
+  tracing: DeliveryTracing | undefined;
 
   constructor(
     private readonly deliveries: DeliveryStore,
@@ -112,7 +123,7 @@ export class DeliveryAcceptor {
   }
 
   /** Takes its slot and is logged. */
-  refuseDelivery(incoming: Incoming, { deliveryId, outcome, reason, details }: RefusedBody): Promise<DeliveryOutcome> {
+  refuseDelivery(incoming: Incoming, { deliveryId, outcome, reason, details }: RefusedBody): Promise<AcceptedOutcome> {
     const entryId = this.ids.newId();
     return this.accept(
       incoming,
@@ -183,10 +194,11 @@ export class DeliveryAcceptor {
 
   /** Hands the delivery to its transaction, and says to everybody whom it concerns what was stored. */
   private accept(
-    { webhook, receivedAtMs, clientAddress, sizeBytes, sizeExact }: Incoming,
+    incoming: Incoming,
     { entryId, deliveryId, verdict }: Pick<PendingDelivery, 'entryId' | 'deliveryId' | 'verdict'>,
     starts: number,
-  ): Promise<DeliveryOutcome> {
+  ): Promise<AcceptedOutcome> {
+    const { webhook, receivedAtMs, clientAddress, sizeBytes, sizeExact } = incoming;
     const { uid: factoryUid, version: servingVersion, revision } = webhook.factory;
     const committed = this.deliveries.acceptOnce({
       entryId,
@@ -203,8 +215,11 @@ export class DeliveryAcceptor {
     });
     return committed.then((outcome) => {
       this.publish(webhook, outcome, starts);
-      this.log.info('delivery', () => toLogMembers(webhook, entryId, outcome, starts));
-      return outcome;
+      const traceId = this.tracing?.traceOf(entryId);
+      this.log.info('delivery', () => ({ ...toLogMembers(webhook, entryId, outcome, starts), trace_id: traceId }));
+      if (traceId === undefined) return outcome;
+      this.tracing?.record(incoming, entryId, outcome);
+      return { ...outcome, traceId };
     });
   }
 
@@ -229,6 +244,9 @@ function toLogMembers(webhook: ServedWebhook, entryId: string, outcome: Delivery
     runs: isAccepted ? starts - (outcome.busy?.length ?? 0) : undefined,
   };
 }
+
+/** What a transaction decided, and its trace. */
+type AcceptedOutcome = DeliveryOutcome & { traceId?: string };
 
 const FULL: Promise<AcceptResult> = Promise.resolve({ kind: 'full' });
 const STALE: Promise<AcceptResult> = Promise.resolve({ kind: 'stale' });

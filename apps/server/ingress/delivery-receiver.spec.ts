@@ -56,6 +56,7 @@ interface World {
   accept: (arrival: PendingDelivery) => DeliveryOutcome | Promise<DeliveryOutcome>;
   arrivals: PendingDelivery[];
   refused: number;
+  throttled: number;
   asked: number;
   woken: number;
   reported: unknown[];
@@ -81,6 +82,7 @@ function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
     accept: () => ({ kind: 'accepted' }),
     arrivals: [],
     refused: 0,
+    throttled: 0,
     asked: 0,
     woken: 0,
     reported: [],
@@ -127,7 +129,10 @@ function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
   const receiver = new DeliveryReceiver(
     serving as unknown as Serving,
     acceptor,
-    { write: () => void (it.refused += 1) } as unknown as RefusedLog,
+    {
+      write: () => void (it.refused += 1),
+      countThrottled: () => void (it.throttled += 1),
+    } as unknown as RefusedLog,
     { isLow: () => it.diskLow } as unknown as DiskWatch,
     clock,
     { newId },
@@ -364,8 +369,18 @@ describe('a full window', () => {
     expect(await retryAfter()).toBe('1');
     expect(it.arrivals).toHaveLength(1);
     it.nowMs += 1;
+    expect([it.throttled, it.refused]).toEqual([4, 0]);
     it.accept = () => ({ kind: 'accepted' });
     expect(statusOf(await receiver.receive(request()))).toBe(202);
+    expect(it.throttled).toBe(4);
+  });
+
+  it('is not written down while the disk is nearly full', async () => {
+    const { it, receiver } = world({ accept: () => ({ kind: 'throttled', waitMs: 60_000, retryAfterSeconds: 60 }) });
+    expect(statusOf(await receiver.receive(request()))).toBe(429);
+    it.diskLow = true;
+    expect(statusOf(await receiver.receive(request()))).toBe(429);
+    expect(it.throttled).toBe(1);
   });
 
   it('does not hide behind a clock that was set back', async () => {

@@ -39,7 +39,7 @@ import {
   type IngressRefusal,
   type RefusalDetails,
 } from '#deliveries';
-import { type ServedWebhook, Serving } from '../webhooks/serving-state.ts';
+import { type Credential, type ServedWebhook, Serving } from '../webhooks/serving-state.ts';
 import { StoreError } from '../store/database/store-errors.ts';
 import { RawAnswer } from '../http/connections.ts';
 import type { RawBody } from '../http/raw-bodies.ts';
@@ -226,17 +226,11 @@ export class DeliveryReceiver {
   private check(name: CheckName, context: DeliveryContext): CheckResult {
     switch (name) {
       case 'credential':
-        return this.checkVerdict(
-          name,
-          context,
-          context.webhook.authMode === 'token'
-            ? verifyBearer(context.headers, context.webhook.tokenDigest)
-            : verifyUrlToken(context.token, context.webhook.tokenDigest),
-        );
+        return this.checkVerdict(name, context, overlappedVerdict(context, tokenVerdict));
       case 'size':
         return this.checkSize(context);
       case 'signature':
-        return this.checkVerdict(name, context, signatureVerdict(context));
+        return this.checkVerdict(name, context, overlappedVerdict(context, signatureVerdict));
       case 'rate':
         return this.checkRate(context);
       case 'json':
@@ -328,8 +322,14 @@ export class DeliveryReceiver {
     details: () => RefusalDetails,
   ): IngressReply | Promise<IngressReply> {
     if (this.disk.isLow()) return refuse(refusal); // nobody fills the rest of the disk by being refused
+    const entry = (): RefusedEntry => this.refusedEntry(context, refusal, reason);
+    const written = this.refusedLog.write(context.webhook.uid, entry, details);
+    return written === undefined ? refuse(refusal) : written.then(() => refuse(refusal));
+  }
+
+  private refusedEntry(context: DeliveryContext, refusal: IngressRefusal, reason: string): RefusedEntry {
     const { webhook } = context;
-    const entry = (): RefusedEntry => ({
+    return {
       entryId: this.ids.newId(),
       webhookUid: webhook.uid,
       factoryUid: webhook.factory.uid,
@@ -341,14 +341,21 @@ export class DeliveryReceiver {
       clientAddress: context.request.clientAddress,
       revision: webhook.factory.revision,
       reason,
-    });
-    const written = this.refusedLog.write(webhook.uid, entry, details);
-    return written === undefined ? refuse(refusal) : written.then(() => refuse(refusal));
+    };
   }
 
-  private checkRate({ webhook, receivedAtMs }: DeliveryContext): CheckResult {
-    const waitSeconds = this.acceptor.waitSeconds(webhook.uid, receivedAtMs);
-    return waitSeconds === undefined ? undefined : refuse('over-rate', waitSeconds);
+  private checkRate(context: DeliveryContext): CheckResult {
+    const waitSeconds = this.acceptor.waitSeconds(context.webhook.uid, context.receivedAtMs);
+    return waitSeconds === undefined ? undefined : this.throttle(context, waitSeconds);
+  }
+
+  /** Counted in one entry a minute; only the first of them waits for it. */
+  private throttle(context: DeliveryContext, waitSeconds: number): IngressReply | Promise<IngressReply> {
+    const reply = refuse('over-rate', waitSeconds);
+    if (this.disk.isLow()) return reply;
+    const entry = (): RefusedEntry => this.refusedEntry(context, 'over-rate', 'over-rate');
+    const written = this.refusedLog.countThrottled(context.webhook.uid, entry);
+    return written === undefined ? reply : written.then(() => reply);
   }
 
   /** Too large is answered before the rate is looked at: without a free slot it is logged like any refusal. */
@@ -390,7 +397,7 @@ export class DeliveryReceiver {
           identities: [identity.hash, ...furtherIdentities(context, bytes)],
         },
       )
-      .then((outcome) => replyOf(outcome) ?? new RawAnswer(202, acceptedBody(identity.value)));
+      .then((outcome) => this.replyOf(context, outcome) ?? acceptedAnswer(identity.value, outcome.traceId));
   }
 
   private async commitInvalidJson(context: DeliveryContext): Promise<ReceiveResult> {
@@ -400,7 +407,24 @@ export class DeliveryReceiver {
       reason: 'invalid-json',
       details: { check: 'json' },
     });
-    return replyOf(outcome) ?? refuse('invalid-json');
+    return this.replyOf(context, outcome) ?? refuse('invalid-json');
+  }
+
+  /** What is answered where a delivery was not stored; undefined: it is in the log now, whatever its outcome. */
+  private replyOf(context: DeliveryContext, outcome: AcceptResult): ReceiveResult | Promise<ReceiveResult> | undefined {
+    switch (outcome.kind) {
+      case 'stale':
+        return STALE;
+      case 'throttled':
+        return this.throttle(context, outcome.retryAfterSeconds);
+      case 'full':
+      case 'gone':
+        return refuse('unavailable', RETRY_AFTER_SECONDS);
+      case 'accepted':
+      case 'duplicate':
+      case 'refused':
+        return undefined;
+    }
   }
 }
 
@@ -413,24 +437,7 @@ function furtherIdentities({ webhook, verdict }: DeliveryContext, bytes: Buffer)
   ];
 }
 
-/** What is answered where a delivery was not stored; undefined: it is in the log now, whatever its outcome. */
-function replyOf(outcome: AcceptResult): ReceiveResult | undefined {
-  switch (outcome.kind) {
-    case 'stale':
-      return STALE;
-    case 'throttled':
-      return refuse('over-rate', outcome.retryAfterSeconds);
-    case 'full':
-    case 'gone':
-      return refuse('unavailable', RETRY_AFTER_SECONDS);
-    case 'accepted':
-    case 'duplicate':
-    case 'refused':
-      return undefined;
-  }
-}
-
-const BODY_TOO_SLOW = new RawAnswer(408, '{"error": "the body took too long"}');
+const BODY_TOO_SLOW = countedAs('body_too_slow', new RawAnswer(408, '{"error": "the body took too long"}'));
 
 /** The constant answers, by what is refused and the seconds of Retry-After: a minute or two of them at most. */
 const REPLIES = new Map<IngressRefusal, RawAnswer[]>();
@@ -445,13 +452,25 @@ export function refuse(refusal: IngressRefusal, retryAfterSeconds = 1): RawAnswe
 function replyTo(refusal: IngressRefusal, retryAfterSeconds: number): RawAnswer {
   const { status, retryAfter } = REFUSALS[refusal];
   const { body, headers } = INGRESS_ANSWERS[status];
-  return new RawAnswer(
+  const answer = new RawAnswer(
     status,
     body,
     retryAfter ? { ...headers, 'retry-after': String(retryAfterSeconds) } : headers,
     // A body that is a little too large leaves its connection as usable as one that is not.
     status === 413 ? BODY_BYTES_MAX + DRAIN_BYTES_MAX : DRAIN_BYTES_MAX,
   );
+  return countedAs(refusal.replaceAll('-', '_'), answer);
+}
+
+function countedAs(outcome: string, answer: RawAnswer): RawAnswer {
+  answer.outcome = outcome;
+  return answer;
+}
+
+function acceptedAnswer(deliveryId: string, traceId: string | undefined): RawAnswer {
+  const answer = new RawAnswer(202, acceptedBody(deliveryId));
+  answer.traceId = traceId;
+  return answer;
 }
 
 const TOO_LARGE: RefusalDetails = { check: 'size' };
@@ -463,11 +482,35 @@ function toIncoming(context: DeliveryContext): Incoming {
     clientAddress: context.request.clientAddress,
     sizeBytes: context.sizeBytes,
     sizeExact: context.bytes !== undefined,
+    traceparent: context.headers.get('traceparent')?.[0],
   };
 }
 
-function signatureVerdict(context: DeliveryContext): AuthenticationResult {
-  const { scheme, signingKey } = context.webhook;
+/**
+ * By the webhook's value; while an overlap lasts also by the one of before. Both are compared then, whichever fits: the
+ * time says nothing about which one it was. contract §9.5.
+ */
+function overlappedVerdict(
+  context: DeliveryContext,
+  verdictBy: (context: DeliveryContext, credential: Credential) => AuthenticationResult,
+): AuthenticationResult {
+  const { webhook, receivedAtMs } = context;
+  const verdict = verdictBy(context, webhook);
+  if (webhook.previous === undefined) return verdict;
+  if (receivedAtMs >= webhook.previous.untilMs) {
+    webhook.previous = undefined; // over for good, should the clock be set back
+    return verdict;
+  }
+  const before = verdictBy(context, webhook.previous);
+  return !verdict.ok && before.ok ? before : verdict;
+}
+
+function tokenVerdict({ webhook, headers, token }: DeliveryContext, { tokenDigest }: Credential): AuthenticationResult {
+  return webhook.authMode === 'token' ? verifyBearer(headers, tokenDigest) : verifyUrlToken(token, tokenDigest);
+}
+
+function signatureVerdict(context: DeliveryContext, { signingKey }: Credential): AuthenticationResult {
+  const { scheme } = context.webhook;
   return scheme === undefined
     ? { ok: false, reason: 'secret-unset' }
     : verifySignature(scheme, signingKey, toSigned(context));

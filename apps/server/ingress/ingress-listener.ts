@@ -7,9 +7,10 @@ import { Injectable } from '@nestjs/common';
 import { BODY_BYTES_MAX, BODY_MS_MAX, INGRESS_ANSWERS } from '#deliveries';
 import { ClientAddresses, type RawRoutes } from '../http/requests.ts';
 import { RawAnswer, sendAnswer } from '../http/connections.ts';
+import { trustConnection } from '../http/sockets/anonymous-connections.ts';
 import { collectRawBody, declaredLength, waitsForContinue, type RawBody } from '../http/raw-bodies.ts';
 import { UnfinishedBodies } from '../http/unfinished-bodies.ts';
-import { IngressAnswers } from './ingress-answers.ts';
+import { IngressAnswers, SENDER_GONE } from './ingress-answers.ts';
 import { CLIENT_GONE, type IngressReply, type IngressRequest, DeliveryReceiver } from './delivery-receiver.ts';
 
 /** Whether a request target belongs to the ingress; everything below `/webhooks/` does. */
@@ -51,6 +52,7 @@ class Exchange implements IngressRequest {
   private readonly request: IncomingMessage;
   private readonly response: ServerResponse;
   private readonly counters: ExchangeCounters;
+  private readonly startedAtMs = performance.now();
 
   constructor(request: IncomingMessage, response: ServerResponse, clientAddress: string, counters: ExchangeCounters) {
     this.method = request.method ?? '';
@@ -73,8 +75,9 @@ class Exchange implements IngressRequest {
   }
 
   answer(reply: IngressReply): void {
-    this.counters.answers.count(reply === CLIENT_GONE ? 0 : reply.status);
+    this.counters.answers.count(reply === CLIENT_GONE ? SENDER_GONE : reply, this.startedAtMs);
     try {
+      if (reply !== CLIENT_GONE && reply.status === 202) trustConnection(this.request.socket);
       if (reply === CLIENT_GONE) this.response.destroy();
       else sendAnswer(this.request, this.response, reply);
     } catch {

@@ -2,14 +2,19 @@
 import { Module } from '@nestjs/common';
 import { RawRoutes } from '../http/requests.ts';
 import { SampledLog } from '../process/sampled-log.ts';
+import { AcceptanceFigures } from './acceptance-figures.ts';
 import { DeliveryAcceptor } from './delivery-acceptor.ts';
+import { DeliveryTraces } from './delivery-traces.ts';
 import { DeliveryReceiver } from './delivery-receiver.ts';
 import { IngressAnswers } from './ingress-answers.ts';
 import { DisabledIngress, IngressListener } from './ingress-listener.ts';
 import { RefusedLog } from './refused-delivery-log.ts';
 import { WideDecisions } from './wide-decisions.ts';
 
-@Module({ providers: [DeliveryAcceptor, SampledLog, WideDecisions], exports: [DeliveryAcceptor] })
+@Module({
+  providers: [DeliveryAcceptor, AcceptanceFigures, DeliveryTraces, SampledLog, WideDecisions],
+  exports: [DeliveryAcceptor],
+})
 export class DeliveryAcceptorModule {}
 
 @Module({

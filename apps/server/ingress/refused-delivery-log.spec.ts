@@ -49,6 +49,61 @@ const entry = (number: number, webhookUid = 'wh_a'): RefusedEntry => ({
 
 const details = (): RefusalDetails => ({ check: 'credential' });
 
+describe('throttled deliveries', () => {
+  it('are one entry a minute and webhook, beside those of refused ones, and one write of counts a second', async () => {
+    const { store, entries, updates, commit } = slowStore();
+    let nowMs = 0;
+    const log = logOf(store, () => nowMs);
+    const asked: (Promise<void> | undefined)[] = [];
+    const throttle = async (number: number, webhookUid = 'wh_a'): Promise<void> => {
+      const made = log.countThrottled(webhookUid, () => ({ ...entry(number, webhookUid), outcome: 'throttled' }));
+      asked.push(made);
+      await made;
+    };
+    const first = [throttle(1), throttle(2), write(log, entry(3)), throttle(4, 'wh_b')];
+    commit();
+    await Promise.all(first);
+    asked.length = 0;
+    for (let number = 10; number < 1_010; number += 1) await throttle(number);
+    expect(new Set(asked)).toEqual(new Set([undefined]));
+    nowMs = 60_000;
+    const next = throttle(2_000);
+    commit();
+    await next;
+    await log.stop();
+    expect(
+      [...entries].map(
+        ([
+          id,
+          {
+            count,
+            entry: { outcome },
+          },
+        ]) => `${id} ${outcome} ${count}`,
+      ),
+    ).toEqual(['e1 throttled 1002', 'e3 rejectedAuth 1', 'e4 throttled 1', 'e2000 throttled 1']);
+    expect(updates).toEqual([1]);
+  });
+
+  it('whose entry could not be written are told so, and the next one begins another', async () => {
+    let fails = true;
+    const written: string[] = [];
+    const store = {
+      logRefused: async ({ entryId }: RefusedEntry) => {
+        if (fails) throw new Error('away');
+        written.push(entryId);
+      },
+      countRefused: async () => undefined,
+    } as unknown as DeliveryStore;
+    const log = logOf(store, () => 0);
+    await expect(log.countThrottled('wh_a', () => entry(1))).rejects.toThrow('away');
+    fails = false;
+    await log.countThrottled('wh_a', () => entry(2));
+    expect(written).toEqual(['e2']);
+    await log.stop();
+  });
+});
+
 describe('refused deliveries', () => {
   it('all at once: sixty entries, and one that counts the rest although not yet committed when they come', async () => {
     const { store, entries, lost, commit } = slowStore();

@@ -1,9 +1,9 @@
 /**
- * Refused deliveries in the log, within bounds: entries of their own first, then one that counts. contract §5.4 (Failed
- * authentication).
+ * Refused deliveries in the log, within bounds: entries of their own first, then one that counts; of throttled ones
+ * nothing but counts. contract §5.4 (Failed authentication), §5.6 (Slots).
  */
 import { Injectable } from '@nestjs/common';
-import { type RefusalDetails, RefusedLogPolicy } from '#deliveries';
+import { type RefusalDetails, type RefusedLogAction, RefusedLogPolicy, ThrottledLogPolicy } from '#deliveries';
 import { Clock } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
 import { DeliveryStore, type RefusedEntry } from '../store/deliveries/deliveries.ts';
@@ -18,14 +18,16 @@ interface CountedEntry {
   writing: Promise<void> | undefined;
 }
 
-interface WebhookRefusals {
-  policy: RefusedLogPolicy;
+/** Refused deliveries of one webhook, or its throttled ones. */
+interface WebhookRefusals<A extends RefusedLogAction = RefusedLogAction> {
+  policy: { next(nowMs: number): A; endCount(): void };
   counted: CountedEntry | undefined;
 }
 
 @Injectable()
 export class RefusedLog {
-  private readonly byWebhook = new Map<string, WebhookRefusals>();
+  private readonly refused = new Map<string, WebhookRefusals>();
+  private readonly throttled = new Map<string, WebhookRefusals<'begin-count' | 'add-to-count'>>();
   /** Counted and not yet stored, by the ID of the counted entry. */
   private counts = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
@@ -43,7 +45,7 @@ export class RefusedLog {
    * stored: finding details out may take work, and a flood shall not cause it.
    */
   write(webhookUid: string, entry: () => RefusedEntry, details: () => RefusalDetails): Promise<void> | undefined {
-    const refusals = this.refusalsOf(webhookUid);
+    const refusals = ofWebhook(this.refused, webhookUid, () => new RefusedLogPolicy());
     switch (refusals.policy.next(this.clock.nowMs())) {
       case 'entry':
         return this.deliveries.logRefused({ ...named(entry()), refusal: JSON.stringify(details()) });
@@ -54,20 +56,19 @@ export class RefusedLog {
     }
   }
 
+  /** Counts one more that came above the rate. The same promise; `entry` is asked for once a minute at most. */
+  countThrottled(webhookUid: string, entry: () => RefusedEntry): Promise<void> | undefined {
+    const throttled = ofWebhook(this.throttled, webhookUid, () => new ThrottledLogPolicy());
+    return throttled.policy.next(this.clock.nowMs()) === 'begin-count'
+      ? this.beginCount(throttled, named(entry()))
+      : this.count(throttled);
+  }
+
   /** Stores what was counted. To be called when nothing is refused any more. */
   async stop(): Promise<void> {
     this.isStopped = true;
     clearTimeout(this.timer);
     await this.storeCounts();
-  }
-
-  private refusalsOf(webhookUid: string): WebhookRefusals {
-    let refusals = this.byWebhook.get(webhookUid);
-    if (refusals === undefined) {
-      refusals = { policy: new RefusedLogPolicy(), counted: undefined };
-      this.byWebhook.set(webhookUid, refusals);
-    }
-    return refusals;
   }
 
   private beginCount(refusals: WebhookRefusals, entry: RefusedEntry): Promise<void> {
@@ -109,6 +110,16 @@ export class RefusedLog {
       for (const [entryId, count] of counts) this.add(entryId, count);
     }
   }
+}
+
+function ofWebhook<A extends RefusedLogAction>(
+  known: Map<string, WebhookRefusals<A>>,
+  webhookUid: string,
+  makePolicy: () => WebhookRefusals<A>['policy'],
+): WebhookRefusals<A> {
+  let refusals = known.get(webhookUid);
+  if (refusals === undefined) known.set(webhookUid, (refusals = { policy: makePolicy(), counted: undefined }));
+  return refusals;
 }
 
 /** One without an identity header is called by its entry's ID. */

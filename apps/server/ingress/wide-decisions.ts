@@ -1,6 +1,6 @@
 /**
- * Deliveries whose filters may cost much: decided one at a time, in slices, so that everybody else is answered in
- * between, within a budget for each delivery and each factory. contract §7.3 (looks).
+ * Deliveries whose filters may cost much: decided one at a time, in slices that take half of the time at most, so that
+ * everybody else is answered in between, within a budget for each delivery and each factory. contract §7.3 (looks).
  */
 import { decideRunsInSteps, DecisionBudgets, decisionReadsMax, type Starts } from '#deliveries';
 import { PAYLOAD_BYTES_MAX, type JsonValue } from '#filters';
@@ -17,8 +17,13 @@ import type { ServedAutomation, ServedWebhook } from '../webhooks/serving-state.
 const READS_AT_ONCE_MAX = 500_000;
 /** Triggers whose filters are read at once to find out what they cost. */
 const TRIGGERS_AT_ONCE_MAX = 1_000;
-/** Milliseconds of one slice: a delivery that comes meanwhile waits for one, or two. */
-const SLICE_MS = 4;
+/** Milliseconds of one slice: what a delivery that comes meanwhile waits at most. */
+const SLICE_MS = 2;
+/**
+ * Milliseconds between two slices. A delivery needs the event loop several times, to be read, committed and answered:
+ * it must not find a slice before it each time.
+ */
+const REST_MS = 2;
 /** Deliveries that wait to be decided, of all and of one factory: some MiB each while they do. */
 const WAITING_MAX = 8;
 const WAITING_OF_FACTORY_MAX = 3;
@@ -76,7 +81,7 @@ export class WideDecisions {
   }
 
   private async decideInSlices(webhook: ServedWebhook, payload: JsonValue): Promise<Starts> {
-    const slices = new EventLoopYielder(undefined, SLICE_MS);
+    const slices = new EventLoopYielder(undefined, SLICE_MS, REST_MS);
     const steps = decideRunsInSteps(webhook.automations, webhook.uid, payload);
     let reads = 0;
     for (;;) {
@@ -94,7 +99,7 @@ export class WideDecisions {
   private tellOf({ uid, factory }: ServedWebhook, { skipped }: Starts): void {
     const undecided = skipped.filter(({ reason }) => reason === 'filter-budget').length;
     if (undecided === 0) return;
-    this.metrics.count('millwright_filter_budget_exceeded_total', 'Deliveries whose filters cost more than they may.');
+    this.metrics.count('millwright_filter_budget_exceeded_total');
     this.log.warn('filter budget exceeded', {
       factory: factory.slug,
       webhook_uid: uid,

@@ -11,6 +11,7 @@ import { keyProof, sameProof, type Vault } from '../secrets/vault.ts';
 import type { AccessStore } from '../store/access/access.ts';
 import { bySystem, type ChangedBy } from '../store/access/audit.ts';
 import type { KeyStore } from '../store/access/keys.ts';
+import { masterKeyNameOf } from '#management';
 import { hashOfKey, hintOfKey, KEY_BYTES, keyFromRandom } from '#authentication';
 
 /** A key file is not the one that this database was made with. */
@@ -31,17 +32,25 @@ export class Installation {
     this.newId = newId;
   }
 
-  /** Throws WrongKeyError. */
-  async verifyKeys(vault: Vault): Promise<void> {
-    const ours = { masterKey: vault.proof(), uidKey: keyProof(this.uidKey, 'uid') };
+  /** `masterKey`: what a new database is sealed with. Throws WrongKeyError. */
+  async verifyKeys(masterKey: Uint8Array, vault: Vault): Promise<void> {
+    const ours = { masterKey: keyProof(masterKey, 'master'), uidKey: keyProof(this.uidKey, 'uid') };
     const stored = await this.accounts.installation(ours);
-    if (!sameProof(stored.masterKey, ours.masterKey))
+    if (!vault.names.includes(masterKeyNameOf(stored.masterKey)))
       throw new WrongKeyError(
-        'the master key is not the one this database was made with; set MILLWRIGHT_MASTER_KEY_FILE to that one',
+        'the master key is not the one of this database; set MILLWRIGHT_MASTER_KEY_FILE to that one ' +
+          '(it is changed by millwright keys rotate-master, never by another file)',
+      );
+    if (stored.nextMasterKey !== undefined && !vault.names.includes(masterKeyNameOf(stored.nextMasterKey)))
+      throw new WrongKeyError(
+        'the master key rotates, and the next one is not here; put it beside the file that ' +
+          'MILLWRIGHT_MASTER_KEY_FILE names, as the same name with .next',
       );
     if (!sameProof(stored.uidKey, ours.uidKey))
       throw new WrongKeyError(
-        'the UID key is not the one this database was made with; set MILLWRIGHT_UID_KEY_FILE to that one',
+        'the UID key is not the one this database was made with; set MILLWRIGHT_UID_KEY_FILE to that one, which ' +
+          'every backup with keys holds as keys/uid-key. It is not changed: with another one every webhook would ' +
+          'get another address; whoever wants that begins with an empty database',
       );
   }
 

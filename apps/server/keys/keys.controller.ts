@@ -51,6 +51,17 @@ export class KeyController {
     return this.keys.change(id, body, callerOf(request));
   }
 
+  @Post(':id/rotate')
+  @HttpCode(200)
+  @Allow('admin')
+  rotate(
+    @Param('id') id: string,
+    @Body({ schema: bodySchema('api-key-rotate') }) body: RequestBody<'api-key-rotate'>,
+    @Req() request: FastifyRequest,
+  ): Promise<unknown> {
+    return this.keys.rotate(id, body, callerOf(request));
+  }
+
   @Delete(':id')
   @HttpCode(204)
   @Allow('admin')

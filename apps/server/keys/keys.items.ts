@@ -17,10 +17,12 @@ export function toApiKeyItem(key: ApiKey): ApiKeyItem {
     expires_at: toTimeOrNull(key.expiresAtMs),
     revoked_at: toTimeOrNull(key.revokedAtMs),
     last_used_at: toTimeOrNull(key.lastUsedAtMs),
+    ...(key.federatedCredentialId === undefined ? {} : { federated_credential_id: key.federatedCredentialId }),
   };
 }
 
-function toPrincipalItem({ uid, kind, displayName, email }: Principal): PrincipalItem {
+/** A principal as the API shows it. */
+export function toPrincipalItem({ uid, kind, displayName, email }: Principal): PrincipalItem {
   return { uid, type: kind, display_name: displayName, email: email ?? null };
 }
 

@@ -4,7 +4,14 @@
  */
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { ApiKey as ApiKeyItem, ApiKeyCreate, ApiKeyCreated, ApiKeyList, ApiKeyPatch } from '#contracts';
+import type {
+  ApiKey as ApiKeyItem,
+  ApiKeyCreate,
+  ApiKeyCreated,
+  ApiKeyList,
+  ApiKeyPatch,
+  ApiKeyRotate,
+} from '#contracts';
 import { queryDigest } from '#runs';
 import { changedBy, type Caller, type KeyUseRecorder } from '../http/access-guard.ts';
 import { invalidMembers, lastingConflict, type MemberError, notFound, RefusalError } from '../http/error-codes.ts';
@@ -24,6 +31,8 @@ export interface KeyListQuery {
 }
 
 const DAY_MS = 86_400_000;
+/** A day: whoever holds the key of before changes it in working hours. */
+const OVERLAP_SECONDS = 86_400;
 /** Random bytes of a principal's UID: 26 characters, as long as every other UID. */
 const PRINCIPAL_UID_BYTES = 13;
 
@@ -97,6 +106,25 @@ export class KeyService {
     return toApiKeyItem(changed);
   }
 
+  /** A new key in the place of one, which goes on until the overlap ends. Only the answer holds the new key's text. */
+  async rotate(
+    id: string,
+    { overlap_seconds: seconds = OVERLAP_SECONDS }: ApiKeyRotate,
+    by: Caller,
+  ): Promise<ApiKeyCreated> {
+    const text = keyFromRandom(randomBytes(KEY_BYTES));
+    const next = { id: this.ids.newId(), hash: hashOfKey(text), hint: hintOfKey(text) };
+    const { idempotency } = by;
+    idempotency?.showsSecretOf(`/api/v1/api-keys/${next.id}`);
+    const made = await this.keys.rotate(id, next, {
+      overlapMs: seconds * 1_000,
+      by: changedBy(by, this.ids.newId()),
+      also: idempotency && ((stored) => idempotency.store(200, toApiKeyItem(stored))),
+    });
+    if (typeof made === 'string') throw refusalOf(made);
+    return { ...toApiKeyItem(made), key: text };
+  }
+
   /** Ends a key for the next request on, on every replica. Repeating it is no error. */
   async revoke(id: string, by: Caller): Promise<void> {
     const outcome = await this.keys.revoke(id, changedBy(by, this.ids.newId()));
@@ -149,6 +177,10 @@ function refusalOf(reason: KeyRefusal): RefusalError {
     case 'ended':
       return lastingConflict(
         'the key was revoked or has run out, and stays so: make another one with POST /api/v1/api-keys',
+      );
+    case 'exchanged':
+      return lastingConflict(
+        'a token was exchanged for this key: it ends by itself and lasts no longer; revoking it ends it now',
       );
     case 'last':
       return lastingConflict(

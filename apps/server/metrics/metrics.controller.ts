@@ -1,6 +1,6 @@
 /**
  * Figures of this process: to whoever has a key, and without one at an address of their own that the operator names.
- * contract §1.1 (/metrics, MILLWRIGHT_METRICS_LISTEN).
+ * contract §1.1 (/metrics, MILLWRIGHT_METRICS_LISTEN), §1.7.
  */
 import { Controller, Get, Inject, Injectable, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -10,11 +10,11 @@ import { accessOf, Allow } from '../http/access-guard.ts';
 import { RefusalError } from '../http/error-codes.ts';
 import { CONFIG } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
-import { Metrics } from '../process/metrics.ts';
+import { MetricsText } from './metrics-text.ts';
 
 @Controller()
 export class MetricsController {
-  constructor(private readonly metrics: Metrics) {}
+  constructor(private readonly metrics: MetricsText) {}
 
   @Get('metrics')
   @Allow('viewer')
@@ -24,7 +24,8 @@ export class MetricsController {
         'not_authorized',
         'this key is limited to factories, and these figures are of all of them',
       );
-    await reply.header('Content-Type', this.metrics.contentType).send(await this.metrics.text());
+    const { contentType, text } = await this.metrics.answer(request.headers.accept);
+    await reply.header('Content-Type', contentType).header('Vary', 'Accept').send(text);
   }
 }
 
@@ -40,7 +41,7 @@ export class MetricsListener {
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
-    private readonly metrics: Metrics,
+    private readonly metrics: MetricsText,
     private readonly log: Log,
   ) {}
 
@@ -68,13 +69,13 @@ export class MetricsListener {
   }
 
   /** Never rejects. */
-  private async answer({ method, url = '' }: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async answer({ method, url = '', headers }: IncomingMessage, response: ServerResponse): Promise<void> {
     const [path] = url.split('?', 1);
     if (path !== '/metrics') return void response.writeHead(404).end();
     if (method !== 'GET' && method !== 'HEAD') return void response.writeHead(405, { Allow: 'GET, HEAD' }).end();
     try {
-      const text = await this.metrics.text();
-      response.writeHead(200, { 'Content-Type': this.metrics.contentType, 'Cache-Control': 'no-store' }).end(text);
+      const { contentType, text } = await this.metrics.answer(headers.accept);
+      response.writeHead(200, { 'Content-Type': contentType, 'Cache-Control': 'no-store', Vary: 'Accept' }).end(text);
     } catch (error) {
       this.log.fault('metrics collection failed', error);
       response.writeHead(500).end();

@@ -39,7 +39,7 @@ export class PlanImpact {
     factoryUid: string,
     { planned, checked, applies }: Evaluation,
     actual: Actual,
-    asker: Required<Acquirer>,
+    { withoutSecrets, ...asker }: Required<Acquirer> & { withoutSecrets: boolean },
   ): Promise<Impact> {
     const changes = [...planned.changes, ...planned.heldDeletions];
     if (changes.length === 0) return new Map();
@@ -50,7 +50,7 @@ export class PlanImpact {
     );
     // What does not apply waits for an approval, and that lets the held deletions go.
     const replays = await this.replays.of(replaySubjects(planned, actual, checked.definitions, !applies), asker);
-    const secrets = await secretsOf(factoryUid, changes, objects, this.fingerprints);
+    const secrets = withoutSecrets ? () => undefined : await secretsOf(factoryUid, changes, objects, this.fingerprints);
     return new Map(
       changes.map((change) => [
         change,

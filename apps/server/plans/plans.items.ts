@@ -3,6 +3,7 @@ import type { Change as ChangeItem, Plan as PlanItem } from '#contracts';
 import { ingressUrlOf } from '#deliveries';
 import { hasErrors, replayAdvice, type Problem, type WebhookDefinition } from '#definitions';
 import {
+  changedValues,
   runSecretsOf,
   TRAFFIC_DAYS,
   type Actual,
@@ -25,7 +26,7 @@ export interface ShownJudgement extends Evaluation {
 export function toPlanItem(
   factory: Factory,
   revision: string,
-  { checked, problems, planned, ending }: ShownJudgement,
+  { checked, problems, planned, ending, growth }: ShownJudgement,
   actual: Actual,
   impact: Impact,
   ingressUrl: string,
@@ -35,6 +36,7 @@ export function toPlanItem(
   const urls = urlsOf(checked.definitions.webhooks, actual, ingressUrl);
   const toItem = (change: Change): ChangeItem => ({
     ...toChangeItem(change),
+    ...toValueItems(changedValues(change, checked.definitions, actual)),
     ...urls(change),
     ...toRunSecretItems(runSecretsOf(checked.definitions, change)),
     ...toDetailItems(impact.get(change) ?? {}),
@@ -49,6 +51,7 @@ export function toPlanItem(
     problems: problems.map(toDiagnostic),
     advice: replayAdvice(checked.definitions.webhooks).map((advice) => ({ ...advice })),
     changes: planned.changes.map(toItem),
+    growth: growth.map((each) => ({ ...each })),
     held: planned.heldDeletions.map(toItem),
     plan: ending.digest ?? null,
     summary: {
@@ -77,6 +80,10 @@ function urlsOf(
     const former = before === undefined ? url : ingressUrlOf(ingressUrl, uid, before.authMode);
     return { ingress_url: url, ...(former === url ? {} : { ingress_url_before: former }) };
   };
+}
+
+function toValueItems(values: ReturnType<typeof changedValues>): Pick<ChangeItem, 'values'> {
+  return values.length === 0 ? {} : { values: values.map((value) => ({ ...value })) };
 }
 
 function toRunSecretItems(secrets: ReturnType<typeof runSecretsOf>): Pick<ChangeItem, 'run_secrets'> {

@@ -4,6 +4,7 @@ import { FiltersModule } from '../filters/filters.module.ts';
 import { Replays } from './delivery-replays.ts';
 import { PlanImpact } from './plan-impact.ts';
 import { PlanService } from './plans.service.ts';
+import { RefTrees } from './ref-trees.ts';
 
-@Module({ imports: [FiltersModule], providers: [PlanImpact, PlanService, Replays], exports: [PlanService] })
+@Module({ imports: [FiltersModule], providers: [PlanImpact, PlanService, RefTrees, Replays], exports: [PlanService] })
 export class PlansModule {}

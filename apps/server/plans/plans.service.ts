@@ -1,15 +1,19 @@
 /**
- * What a tree of files would change in a factory: everything a pass does but the writing, and whom it would concern.
- * contract §4.1 (plan), §9.
+ * What a tree of files, or a ref of the followed repository, would change in a factory: everything a pass does but the
+ * writing, and whom it would concern. contract §4.1 (plan), §9, §12.6 (Plan of a ref).
  */
 import { Inject, Injectable } from '@nestjs/common';
 import type { Plan as PlanItem, PlanRequest } from '#contracts';
-import { isDefinitionPath, toTree, withExcerpts } from '#definitions';
+import { isDefinitionPath, toTree, withExcerpts, type KnownFacts, type TreeFile } from '#definitions';
 import {
+  branchOfRef,
   closureAt,
   directoryRevision,
   isEmpty,
   judge,
+  mergedFiles,
+  parseRef,
+  revisionAtRef,
   waitingWords,
   type Evaluation,
   type ReconcileInput,
@@ -18,14 +22,18 @@ import type { Access } from '../store/access/access.ts';
 import { FactoryStore } from '../store/factories/factories.ts';
 import { loadReconcileInput, readDefinitionsYielding } from '../sync/reconcile-input.ts';
 import { visibleFactory } from '../http/access-guard.ts';
+import { invalidMembers } from '../http/error-codes.ts';
+import type { Acquirer } from '../filters/fair-semaphore.ts';
 import type { Factory } from '../store/factories/factory-rows.ts';
 import { DefinitionStore } from '../store/definitions/definitions.ts';
 import { SecretStore } from '../store/secrets/secrets.ts';
 import { Installation } from '../keys/installation.ts';
 import { CONFIG, Clock } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
-import { PlanImpact } from './plan-impact.ts';
+import { PlanImpact, type Impact } from './plan-impact.ts';
 import { toPlanItem } from './plans.items.ts';
+import { refRefusal, withoutRefs } from './ref-refusals.ts';
+import { RefTrees, type FoundTree } from './ref-trees.ts';
 import { SOURCES } from '../sync/sources/registry.ts';
 
 @Injectable()
@@ -36,6 +44,7 @@ export class PlanService {
     private readonly secrets: SecretStore,
     private readonly installation: Installation,
     private readonly impact: PlanImpact,
+    private readonly refs: RefTrees,
     @Inject(CONFIG) private readonly config: Config,
     private readonly clock: Clock,
   ) {}
@@ -48,18 +57,87 @@ export class PlanService {
    */
   async plan(uid: string, request: PlanRequest, access: Access, signal: AbortSignal): Promise<PlanItem> {
     const factory = await visibleFactory(this.factories, uid, access);
-    const files = toTree(request.files);
-    // As a directory with these files would be named.
+    const asker = { keyId: access.keyId, signal };
+    if (request.ref !== undefined) return this.planOfRef(factory, request.ref, asker);
+    const files = toTree(request.files ?? []);
+    // As a directory with these files would be named. A commit of them has a revision of its own, and so a digest.
     const revision = directoryRevision(files.filter(({ path }) => isDefinitionPath(path)));
-    const reading = await readDefinitionsYielding(files);
-    signal.throwIfAborted();
-    // A commit of these files has a revision of its own, which its digest covers.
-    const input = {
-      ...(await this.input(factory)),
-      approvedElsewhere: !SOURCES.kindOf(factory.source).isNamedByFiles,
+    const isOther = !SOURCES.kindOf(factory.source).isNamedByFiles;
+    return this.planOfTree(factory, { revision, files, isOther, withoutSecrets: false }, asker);
+  }
+
+  /**
+   * The same of a ref or a commit of the repository that the factory follows, which is fetched for it and nowhere kept.
+   * The definitions of a pull request are anybody's: they are judged without what is known of secrets, and so is any
+   * other ref where the caller says so. Throws the refusals of the API: 400, 404, 409, 422, 429, 503.
+   */
+  async planOfRef(
+    factory: Factory,
+    text: string,
+    asker: Required<Acquirer>,
+    withoutSecrets?: boolean,
+  ): Promise<PlanItem> {
+    const { name, commit, files, isPullRequest } = await this.treeAt(factory, text, asker);
+    const tree = {
+      revision: revisionAtRef(name, commit),
+      files,
+      isOther: !isFollowed(factory, name),
+      withoutSecrets: withoutSecrets ?? isPullRequest,
     };
+    return { ...(await this.planOfTree(factory, tree, asker)), ref: { name: name ?? null, commit } };
+  }
+
+  /**
+   * The plan of what merging a pull request would leave: its changes since the merge base on top of the tip of the
+   * branch. Without both commits, of its own tree. That of strangers is judged without what is known of secrets,
+   * traffic and deliveries. Throws as `planOfRef`. contract §9.9 (Feedback in pull requests).
+   */
+  async planOfMerge(
+    factory: Factory,
+    { ref, mergeBase, tip, isForeign }: WantedMerge,
+    asker: Required<Acquirer>,
+  ): Promise<MergePlan> {
+    const pull = await this.treeAt(factory, ref, asker);
+    const isBehind = mergeBase !== undefined && tip !== undefined && mergeBase !== tip;
+    const [base, branch] = isBehind
+      ? [await this.treeAt(factory, mergeBase, asker), await this.treeAt(factory, tip, asker)]
+      : [];
+    const { files, contested } =
+      base === undefined || branch === undefined
+        ? { files: pull.files, contested: [] }
+        : mergedFiles(base.files, branch.files, pull.files);
+    const revision = revisionAtRef(pull.name, pull.commit);
+    const tree = { revision, files, isOther: true, withoutSecrets: isForeign, withoutImpact: isForeign };
+    return { commit: pull.commit, contested, plan: await this.planOfTree(factory, tree, asker) };
+  }
+
+  private async treeAt(
+    factory: Factory,
+    text: string,
+    asker: Required<Acquirer>,
+  ): Promise<FoundTree & { isPullRequest: boolean }> {
+    const parsed = parseRef(text);
+    if (!parsed.ok) throw invalidMembers([{ pointer: '/ref', message: `"ref" ${parsed.reason}` }]);
+    if (!SOURCES.kindOf(factory.source).hasCommits) throw withoutRefs();
+    const found = await this.refs.read(factory, parsed.ref, asker);
+    if (!found.ok) throw refRefusal(found);
+    return { ...found, isPullRequest: parsed.ref.kind === 'named' && parsed.ref.isPullRequest };
+  }
+
+  private async planOfTree(
+    factory: Factory,
+    { revision, files, isOther, withoutSecrets, withoutImpact = false }: PlannedTree,
+    asker: Required<Acquirer>,
+  ): Promise<PlanItem> {
+    const reading = await readDefinitionsYielding(files);
+    asker.signal.throwIfAborted();
+    const loaded = await this.input(factory);
+    const known = withoutSecrets ? withoutSecretFacts(loaded.known) : loaded.known;
+    const input = { ...loaded, known, approvedElsewhere: isOther };
     const judgement = judge({ revision, reading }, input);
-    const impact = await this.impact.of(factory.uid, judgement, input.actual, { keyId: access.keyId, signal });
+    const impact: Impact = withoutImpact
+      ? new Map()
+      : await this.impact.of(factory.uid, judgement, input.actual, { ...asker, withoutSecrets });
     const problems = withExcerpts(judgement.checked.problems, reading);
     const item = toPlanItem(
       factory,
@@ -69,16 +147,77 @@ export class PlanService {
       impact,
       this.config.ingressUrl,
     );
-    return { ...item, message: item.message ?? this.delayOf(factory, revision, judgement) };
+    return {
+      ...item,
+      message: item.message ?? this.delayOf(factory, revision, judgement),
+      ...(withoutSecrets ? { not_run: [...judgement.checked.notRun, 'secret-changes' as const] } : {}),
+    };
   }
 
   private input(factory: Factory): Promise<ReconcileInput> {
-    const { config, factories, definitions, secrets } = this;
-    return loadReconcileInput(factory, { config, uidKey: this.installation.uidKey, factories, definitions, secrets });
+    const { config, factories, definitions, secrets, clock } = this;
+    const { uidKey } = this.installation;
+    return loadReconcileInput(factory, {
+      config,
+      uidKey,
+      factories,
+      definitions,
+      secrets,
+      nowMs: () => clock.nowMs(),
+    });
   }
 
   private delayOf({ syncPolicy }: Factory, revision: string, { applies, planned }: Evaluation): string | null {
     const closed = applies && !isEmpty(planned) ? closureAt(syncPolicy.windows, this.clock.nowMs()) : undefined;
     return closed === undefined ? null : waitingWords(revision, closed);
   }
+}
+
+/** What is planned. */
+interface PlannedTree {
+  revision: string;
+  files: readonly TreeFile[];
+  /** No pass will judge this very revision: a digest of it would approve nothing. */
+  isOther: boolean;
+  /** The definitions are anybody's. */
+  withoutSecrets: boolean;
+  /** Nothing is looked up of traffic and stored deliveries. */
+  withoutImpact?: boolean;
+}
+
+/** A pull request that is to be judged. Commits by their IDs. */
+export interface WantedMerge {
+  /** `pull/12`, or the commit of its head. */
+  ref: string;
+  mergeBase?: string;
+  /** Of the followed branch. */
+  tip?: string;
+  /** Its commits are of another repository. */
+  isForeign: boolean;
+}
+
+/** What merging it would do. */
+export interface MergePlan {
+  /** The head that was read. */
+  commit: string;
+  /** Files that both sides changed: as the pull request has them. */
+  contested: readonly string[];
+  plan: PlanItem;
+}
+
+/** Whether a sync judges this ref: its commit has the same revision there. */
+function isFollowed({ revisionSeen }: Factory, name: string | undefined): boolean {
+  const branch = name === undefined ? undefined : branchOfRef(name);
+  return branch !== undefined && revisionSeen?.startsWith(`${branch}@`) === true;
+}
+
+/** Which secrets there are, what they are good for and where they may go is for the factory's own to know. */
+function withoutSecretFacts(known: KnownFacts): KnownFacts {
+  return {
+    ...known,
+    webhookSecrets: undefined,
+    runSecrets: undefined,
+    runGrants: undefined,
+    releaseProblemOf: undefined,
+  };
 }

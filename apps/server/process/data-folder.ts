@@ -1,5 +1,16 @@
 /** The data folder belongs to one process at a time: a second one is refused before it touches anything. */
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 
@@ -43,6 +54,35 @@ export function isDataFolderUsed(folder: string): boolean {
   } finally {
     lock?.close();
   }
+}
+
+/** What the command line on this machine reads to find the service. contract §11.8. */
+const SERVICE_FILE = 'service.json';
+
+/** Says where this process answers, as this machine reaches it. */
+export function announceService(folder: string, { host, port, isTls }: ServiceAddress): void {
+  const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  const url = `${isTls ? 'https' : 'http'}://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
+  const draft = join(folder, `${SERVICE_FILE}.${process.pid}`);
+  writeFileSync(draft, `${JSON.stringify({ url, pid: process.pid })}\n`, { mode: 0o600 });
+  renameSync(draft, join(folder, SERVICE_FILE));
+}
+
+/** This process answers here no more; another one may by now. */
+export function withdrawService(folder: string): void {
+  const file = join(folder, SERVICE_FILE);
+  try {
+    if ((JSON.parse(readFileSync(file, 'utf8')) as { pid?: unknown }).pid !== process.pid) return;
+  } catch {
+    return; // there is none, or none of ours
+  }
+  rmSync(file, { force: true });
+}
+
+export interface ServiceAddress {
+  host: string;
+  port: number;
+  isTls: boolean;
 }
 
 // Keys and payloads lie inside: nobody else may look.

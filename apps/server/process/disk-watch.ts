@@ -27,6 +27,8 @@ export function roomAbove(reserveBytes: number, freeBytes: number, reusableBytes
 
 export class DiskWatch {
   private low = false;
+  /** Above the reserve, as it was looked at last. */
+  roomBytes = 0;
   private timer: NodeJS.Timeout | undefined;
   private isStopped = false;
   private readonly folder: string;
@@ -40,15 +42,9 @@ export class DiskWatch {
     this.reusableBytes = reusableBytes;
   }
 
+  /** Looks once, and then again and again; whoever has started before need not wait. */
   async start(): Promise<void> {
-    const roomBytes = await this.poll();
-    if (this.isStopped) return;
-    // A disk that fills fast is looked at often.
-    this.timer = setTimeout(
-      () => void this.start(),
-      Math.min(POLL_MS_MAX, Math.max(POLL_MS_MIN, roomBytes / BYTES_PER_MS_MAX)),
-    );
-    this.timer.unref();
+    if (this.timer === undefined) await this.watch();
   }
 
   stop(): void {
@@ -66,10 +62,22 @@ export class DiskWatch {
     return this.low;
   }
 
+  private async watch(): Promise<void> {
+    const roomBytes = await this.poll();
+    if (this.isStopped) return;
+    // A disk that fills fast is looked at often.
+    this.timer = setTimeout(
+      () => void this.watch(),
+      Math.min(POLL_MS_MAX, Math.max(POLL_MS_MIN, roomBytes / BYTES_PER_MS_MAX)),
+    );
+    this.timer.unref();
+  }
+
   /** Bytes above the reserve. */
   private async poll(): Promise<number> {
     const roomBytes = await this.room().catch(() => -1); // a folder that cannot be looked at cannot be written either
     this.low = roomBytes < 0;
+    this.roomBytes = roomBytes;
     return roomBytes;
   }
 

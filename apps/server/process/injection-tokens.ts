@@ -2,6 +2,7 @@
  * What every class of a process may ask for by a token: its configuration, its clock, its source of IDs, and who it
  * is.
  */
+import { randomBytes } from 'node:crypto';
 
 /** Token of the `Config`. */
 export const CONFIG = Symbol('Config');
@@ -46,4 +47,21 @@ export abstract class PollIntervals {
 export abstract class PageFolder {
   /** Where the build puts it, if not said. */
   path?: string;
+}
+
+/** Drawn from the operating system at once: one call for each run or delivery would cost more than its row. */
+const POOL_BYTES = 8_192;
+
+/** Fresh random bytes for identifiers; none is ever handed out twice. */
+export function pooledRandom(): (bytes: number) => Uint8Array {
+  let pool = randomBytes(POOL_BYTES);
+  let used = 0;
+  return (bytes) => {
+    if (used + bytes > pool.length) {
+      pool = randomBytes(Math.max(POOL_BYTES, bytes));
+      used = 0;
+    }
+    used += bytes;
+    return pool.subarray(used - bytes, used);
+  };
 }

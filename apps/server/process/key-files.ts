@@ -1,5 +1,17 @@
 /** The two keys that live beside the data folder, never in the database: master key and UID key. */
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 
@@ -15,6 +27,8 @@ export class KeyFileError extends Error {}
 export interface KeyFileOptions {
   create: boolean;
   variable: string;
+  /** There is a database already: its key is put back, another one is no help. */
+  hasDatabase?: boolean;
 }
 
 /** Where the service looks for one of its two keys. */
@@ -49,6 +63,27 @@ export function keyLocations({
   };
 }
 
+/** Where the master key lies that takes over from this one: beside it, so that one mounted folder holds both. */
+export function nextKeyPath(path: string): string {
+  return `${path}.next`;
+}
+
+/** Throws KeyFileError where the file is there and cannot be read as a key. */
+export function readNextKey({ path, variable }: Pick<KeyLocation, 'path' | 'variable'>): Uint8Array | undefined {
+  const next = nextKeyPath(path);
+  return existsSync(next) ? readKeyFile(next, { create: false, variable }) : undefined;
+}
+
+/**
+ * The next key takes the place of the last one, which is called `to` from then on. There is a key at `path` at every
+ * moment.
+ */
+export function promoteNextKey(path: string, to: string): void {
+  rmSync(to, { force: true });
+  if (existsSync(path)) linkSync(path, to);
+  renameSync(nextKeyPath(path), path);
+}
+
 /** Reads the files in this order. Throws KeyFileError that names every bad one at once. */
 export function readKeyFiles<const Files extends readonly (KeyFileOptions & { path: string })[]>(
   files: Files,
@@ -73,10 +108,7 @@ export function readKeyFiles<const Files extends readonly (KeyFileOptions & { pa
  */
 export function readKeyFile(path: string, options: KeyFileOptions): Uint8Array {
   if (!existsSync(path)) {
-    if (!options.create)
-      throw new KeyFileError(
-        `${options.variable}: no file at ${path}; make one with: openssl rand -hex 32 > FILE && chmod 600 FILE`,
-      );
+    if (!options.create) throw new KeyFileError(`${options.variable}: no file at ${path}; ${wayToKey(options)}`);
     writePrivateFile(path, randomBytes(KEY_BYTES).toString('hex') + '\n');
   }
   refuseReadableByOthers(path, options.variable);
@@ -98,6 +130,12 @@ export function writePrivateFile(path: string, text: string): void {
   } finally {
     closeSync(file);
   }
+}
+
+function wayToKey({ hasDatabase = false }: KeyFileOptions): string {
+  return hasDatabase
+    ? 'put the key of this database back there: a backup with keys holds it below keys/'
+    : 'make one with: openssl rand -hex 32 > FILE && chmod 600 FILE';
 }
 
 function refuseReadableByOthers(path: string, variable: string): void {

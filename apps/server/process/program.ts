@@ -32,6 +32,12 @@ const ROOT = ['../../..', '../../../..']
   .map((path) => resolve(path))
   .find((root) => existsSync(programOf(root)));
 
+/** How npx calls the package that this is published as. */
+const PACKAGE_NAME = '@millwright/server';
+
+/** The example factory that comes with the installation. */
+export const EXAMPLE_FACTORY = ROOT === undefined ? undefined : join(ROOT, 'examples/factory-repo');
+
 /**
  * The words before a verb. Only a checkout has an `npx millwright`: anywhere else npx would ask a registry for a
  * package of that name, which is somebody else's.
@@ -40,16 +46,20 @@ export function ownCommand({
   cwd,
   calledAs,
   environment,
+  root = ROOT,
 }: {
   cwd: string;
   calledAs?: string;
   environment: Readonly<Record<string, string | undefined>>;
+  /** Root of the installation. */
+  root?: string;
 }): readonly string[] {
   // What npm starts has a folder on its path that the next shell does not have.
   const isByNpm = environment['npm_command'] !== undefined;
   if (calledAs !== undefined && basename(calledAs) === 'millwright' && !isByNpm) return ['millwright'];
-  if (ROOT === undefined || resolve(cwd) === ROOT) return ['npx', 'millwright'];
-  return ['node', programOf(ROOT)];
+  if (isByNpm && root?.endsWith(join('/node_modules', PACKAGE_NAME)) === true) return ['npx', PACKAGE_NAME];
+  if (root === undefined || resolve(cwd) === root) return ['npx', 'millwright'];
+  return ['node', programOf(root)];
 }
 
 function programOf(root: string): string {

@@ -9,6 +9,7 @@ import { addressKeyOf, FailureBudgets, failureKey } from '#deliveries';
 import { judgePush, PUSH_EVENT_HEADERS } from '#reconcile';
 import { SecretReader } from '../secrets/secret-reader.ts';
 import type { Factory } from '../store/factories/factory-rows.ts';
+import { Notices } from '../store/database/notices.ts';
 import { FactoryStore } from '../store/factories/factories.ts';
 import { Clock } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
@@ -40,6 +41,7 @@ export class PushNoticeService {
     private readonly factories: FactoryStore,
     private readonly secrets: SecretReader,
     private readonly pace: PushCoalescer,
+    private readonly notices: Notices,
     private readonly clock: Clock,
     private readonly log: Log,
   ) {}
@@ -113,6 +115,8 @@ export class PushNoticeService {
     const reason = judgePush({ event: eventOf(headers), body: parsed(body) }, { branch, suspended });
     const requested = reason === 'push' || reason === 'suspended'; // a suspended factory's pass looks after secrets
     const generation = requested ? await this.pace.ask(uid) : factory.generationRequested;
+    // Another branch may be that of a pull request; one that is told of is looked at, whatever happened to it.
+    if (!requested && source.forge !== undefined) this.notices.publish('pulls', uid);
     if (requested && generation === 0) throw refusedAsUnknown(); // deleted meanwhile
     return { factory_uid: uid, requested, reason, generation_requested: generation };
   }

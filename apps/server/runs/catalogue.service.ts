@@ -1,12 +1,13 @@
 /** Skills, environments and models as clients choose from them. contract §3.1 (agent, environments, models). */
 import { Inject, Injectable } from '@nestjs/common';
-import { readSkill } from '#agents';
+import { BUILT_IN_HARNESS, HARNESS_NAMES, modelFacts, readSkill } from '#agents';
 import type { AgentListResponse, AgentSkill, CloudEnvironment, CloudEnvironmentList, ModelList } from '#contracts';
 import type { EnvironmentDefinition, SkillDefinition } from '#definitions';
 import { repositoryName } from '#runs';
 import { toTime } from '../http/queries.ts';
 import type { Access } from '../store/access/access.ts';
 import { type AppliedResource, CatalogueStore } from '../store/definitions/catalogue.ts';
+import { RunAgents } from '../execution/preparation/run-agents.ts';
 import { CONFIG } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
 import { SOURCES } from '../sync/sources/registry.ts';
@@ -18,12 +19,18 @@ export interface SkillQuery {
   sort_by: 'name' | 'last_run';
 }
 
+/** In which order. */
+export interface EnvironmentQuery {
+  sort_by: 'name' | 'last_updated';
+}
+
 type Variant = AgentSkill['variants'][number];
 
 @Injectable()
 export class CatalogueService {
   constructor(
     private readonly catalogue: CatalogueStore,
+    private readonly runAgents: RunAgents,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
@@ -46,7 +53,7 @@ export class CatalogueService {
     return { agents: sortBy === 'name' ? agents : agents.toSorted((a, b) => compare(lastRunOf(b), lastRunOf(a))) };
   }
 
-  async environments(access: Access): Promise<CloudEnvironmentList> {
+  async environments({ sort_by: sortBy }: EnvironmentQuery, access: Access): Promise<CloudEnvironmentList> {
     const found = await this.catalogue.environments(access.factories);
     const environments: CloudEnvironment[] = [];
     for (const environment of found) {
@@ -63,17 +70,28 @@ export class CatalogueService {
         last_task_run_timestamp: latest === undefined ? null : toTime(latest.createdAtMs),
       });
     }
-    return { environments };
+    return {
+      environments:
+        sortBy === 'name' ? environments : environments.toSorted((a, b) => compare(b.last_updated, a.last_updated)),
+    };
   }
 
-  /** What the operator lists comes first in rank: a model that a definition names besides is still the server's. */
+  /**
+   * What the operator lists comes first in rank: a model that a definition names besides is still the server's, as is
+   * the one that the agent has which comes with the service. Of harnesses nothing is said where the operator has
+   * profiles of its own.
+   */
   async modelList(access: Access): Promise<ModelList> {
-    const listed = new Set(this.config.models);
+    const { harness, builtInModel } = this.runAgents.server;
+    const own = harness === BUILT_IN_HARNESS ? [builtInModel] : [];
+    const listed = new Set([...this.config.models, ...own]);
     const named = await this.catalogue.models(access.factories);
     return {
-      models: [...new Set([...this.config.models, ...named])]
+      models: [...new Set([...listed, ...named])]
         .toSorted(compare)
-        .map((id) => ({ id, source: listed.has(id) ? 'server' : 'definition' })),
+        .map((id) => ({ id, ...modelFacts(id), source: listed.has(id) ? 'server' : 'definition' })),
+      default_model_id: own[0] ?? 'auto',
+      ...(this.config.agentProfilesFile === undefined ? { harnesses: [...HARNESS_NAMES] } : {}),
     };
   }
 }

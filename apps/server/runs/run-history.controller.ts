@@ -2,9 +2,9 @@
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RawQuery } from '#contracts';
-import { accessOf, Allow } from '../http/access-guard.ts';
+import { accessOf, Allow, AllowOpen } from '../http/access-guard.ts';
 import { queryOf } from '../http/queries.ts';
-import { ArtifactService, HistoryService, type ConversationQuery } from './run-history.service.ts';
+import { ArtifactService, HistoryService, type ConversationQuery, type TimelineDetail } from './run-history.service.ts';
 
 @Controller('api/v1/agent')
 export class RunHistoryController {
@@ -16,7 +16,8 @@ export class RunHistoryController {
   @Get('runs/:runId/timeline')
   @Allow('viewer')
   timeline(@Param('runId') runId: string, @Req() request: FastifyRequest): Promise<unknown> {
-    return this.histories.timeline(runId, accessOf(request));
+    const { detail } = queryOf<{ detail: TimelineDetail }>('getRunTimeline', request.query as RawQuery);
+    return this.histories.timeline(runId, detail, accessOf(request));
   }
 
   @Get('runs/:runId/conversation')
@@ -37,6 +38,13 @@ export class RunHistoryController {
       queryOf<ConversationQuery>('getConversation', request.query as RawQuery),
       accessOf(request),
     );
+  }
+
+  /** Pages of conversations and sessions stay where they are; nobody learns which there are. contract §3.12 (Open). */
+  @Get(['conversations/:conversationId/redirect', 'sessions/:sessionUuid/redirect'])
+  @AllowOpen()
+  redirect(): unknown {
+    return {};
   }
 
   @Get('artifacts/:artifactUid')

@@ -5,7 +5,7 @@
 import { Injectable, Inject } from '@nestjs/common';
 import { conversationOf, withoutAbsent, type Turn } from '#agents';
 import type { Conversation, ConversationStep, RunTimeline, ArtifactItem } from '#contracts';
-import { encodeCursor, queryDigest, runsOnPage, timelineOf } from '#runs';
+import { encodeCursor, isPublishedEvent, queryDigest, runsOnPage, timelineOf } from '#runs';
 import { notFound } from '../http/error-codes.ts';
 import { pageKeyOf, toTime } from '../http/queries.ts';
 import type { Access } from '../store/access/access.ts';
@@ -13,13 +13,19 @@ import { RunHistoryStore } from '../store/runs/run-history.ts';
 import { RunStore } from '../store/runs/runs.ts';
 import { maySee } from '../http/access-guard.ts';
 import { type Artifact, ArtifactStore } from '../store/runs/run-files.ts';
-import { CONFIG } from '../process/injection-tokens.ts';
+import { CONFIG, Clock } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
 import { visibleRun, visibleRunStatus } from './runs.requests.ts';
 import { toArtifactItem } from './runs.items.ts';
 
+/** What published clients read as the time for which an address of a file is good. */
+const ADDRESS_GOOD_MS = 86_400_000;
+
 /** Runs of a conversation looked up at a time. */
 const RUNS_PER_LOOK = 20;
+
+/** How much of a timeline. */
+export type TimelineDetail = 'published' | 'all';
 
 /** Which page of a conversation. */
 export interface ConversationQuery {
@@ -37,22 +43,17 @@ export class HistoryService {
     private readonly histories: RunHistoryStore,
   ) {}
 
-  /** Everything that happened to a run, oldest first. */
-  async timeline(runId: string, access: Access): Promise<RunTimeline> {
+  /** What happened to a run, oldest first; `all`: also what published clients have no name for. */
+  async timeline(runId: string, detail: TimelineDetail, access: Access): Promise<RunTimeline> {
     await visibleRunStatus(this.runs, runId, access);
     const history = await this.histories.history(runId);
     if (history === undefined) throw notFound('the run');
     return {
-      events: timelineOf(history).map(({ uuid, type, atMs, executionId, payload }) =>
-        withoutAbsent({
-          event_uuid: uuid,
-          event_type: type,
-          occurred_at: toTime(atMs),
-          run_id: runId,
-          execution_id: executionId,
-          payload,
-        }),
-      ),
+      events: timelineOf(history)
+        .filter((event) => detail === 'all' || isPublishedEvent(event))
+        .map(({ uuid, type, atMs, payload }) =>
+          withoutAbsent({ event_uuid: uuid, event_type: type, occurred_at: toTime(atMs), run_id: runId, payload }),
+        ),
     };
   }
 
@@ -155,10 +156,21 @@ export class ArtifactService {
   constructor(
     private readonly artifacts: ArtifactStore,
     @Inject(CONFIG) private readonly config: Config,
+    private readonly clock: Clock,
   ) {}
 
   async get(artifactUid: string, access: Access): Promise<ArtifactItem> {
-    return toArtifactItem(await this.visible(artifactUid, access), this.config.publicUrl);
+    const artifact = await this.visible(artifactUid, access);
+    const item = toArtifactItem(artifact, this.config.publicUrl);
+    const { type, details } = artifact;
+    if (type === 'PLAN' && details.fileName !== undefined) {
+      const content = await this.artifacts.content(artifactUid);
+      return { ...item, data: { ...item.data, content: Buffer.from(content ?? []).toString('utf8') } };
+    }
+    if (details.fileName === undefined) return item;
+    // The address is the same for as long as the run is there; clients ask again after that time.
+    const expiresAt = toTime(this.clock.nowMs() + ADDRESS_GOOD_MS);
+    return { ...item, data: { ...item.data, expires_at: expiresAt } };
   }
 
   /** Name and bytes of an artifact that is a file; 404 for any other. */

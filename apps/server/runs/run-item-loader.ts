@@ -36,6 +36,7 @@ export class RunItems {
   /** Items of these runs, in their order. */
   async of(runs: readonly RunRow[], access: Access): Promise<RunItem[]> {
     const isSeen = await this.seen(runs, access);
+    const roots = await this.runs.roots(childrenAmong(runs), access.factories);
     const artifacts = await this.artifacts.ofRuns(
       runs.map(({ run_id: runId }) => runId),
       ARTIFACTS_SHOWN_MAX,
@@ -51,6 +52,7 @@ export class RunItems {
           artifacts: artifacts.get(run.run_id) ?? [],
           publicUrl: this.config.publicUrl,
           isSeen,
+          rootRunId: roots.get(run.run_id) ?? run.run_id,
         }),
       );
     }
@@ -77,4 +79,9 @@ export class RunItems {
     if (known !== undefined) this.principals.set(uid, known);
     return known;
   }
+}
+
+/** Those that another run has started. */
+function childrenAmong(runs: readonly RunRow[]): string[] {
+  return runs.flatMap(({ run_id: runId, parent_run_id: parent }) => (parent === null ? [] : [runId]));
 }

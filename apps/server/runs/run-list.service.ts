@@ -4,7 +4,7 @@
  */
 import { Injectable } from '@nestjs/common';
 import type { ListRunsResponse, RawQuery } from '#contracts';
-import { encodeCursor, queryDigest, type RunState } from '#runs';
+import { encodeCursor, queryDigest, statesOfTasks, type RunState, type TaskStatus } from '#runs';
 import { maySee } from '../http/access-guard.ts';
 import { pageKeyOf, queryOf, fromTime } from '../http/queries.ts';
 import type { Access } from '../store/access/access.ts';
@@ -12,8 +12,9 @@ import type { RunOrder } from '../store/runs/run-branches.ts';
 import type { ExactColumn, RunFilter } from '../store/runs/run-filters.ts';
 import { type RunListKey, RunLists, type RunPage } from '../store/runs/run-lists.ts';
 import { RunStore } from '../store/runs/runs.ts';
+import { Clock } from '../process/injection-tokens.ts';
 import { RunItems } from './run-item-loader.ts';
-import { refuseUnsupportedOrder } from './runs.requests.ts';
+import { refuseUnsupportedOrder, searchTooLong } from './runs.requests.ts';
 
 /** The query as its operation declares it. */
 interface ListRunsQuery {
@@ -43,8 +44,16 @@ interface ListRunsQuery {
   ancestor_run_id?: string;
   artifact_type?: string;
   metadata?: Record<string, string>;
+  task_status?: TaskStatus[];
+  factory_only?: boolean;
   q?: string;
 }
+
+/** A list that finds nothing for so long is refused: whoever asks has to narrow it. */
+const SEARCH_MS = 10_000;
+
+/** A run's ID, bare or at the end of its page's address. */
+const RUN_ID = /^(?:https?:\/\/\S+\/)?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 
 /** What published clients ask for to see the runs that have no environment. */
 const NO_ENVIRONMENT = 'empty-environment';
@@ -63,6 +72,7 @@ export class RunListing {
     private readonly lists: RunLists,
     private readonly runs: RunStore,
     private readonly items: RunItems,
+    private readonly clock: Clock,
   ) {}
 
   /**
@@ -73,7 +83,7 @@ export class RunListing {
     refuseUnsupportedOrder(raw);
     const query = queryOf<ListRunsQuery>('listRuns', raw);
     const digest = digestOf(query, access);
-    const { runs, next } = await this.page(query, access, toKey(query, digest));
+    const { runs, next } = await this.nextRuns(query, access, toKey(query, digest));
     return {
       runs: await this.items.of(runs, access),
       page_info:
@@ -81,6 +91,25 @@ export class RunListing {
           ? { has_next_page: false }
           : { has_next_page: true, next_cursor: encodeCursor({ query: digest, key: [next.value, next.runId] }) },
     };
+  }
+
+  /** The run that was created last for a ticket's address; undefined where the key sees none. */
+  async latestOfTicket(url: string, { factories }: Access): Promise<string | undefined> {
+    const filter = { metadata: { ticket_url: url }, factoryUids: factories };
+    if (factories?.length === 0) return undefined;
+    const { runs } = await this.lists.page(filter, { by: 'created_at', direction: 'desc' }, 1);
+    return runs[0]?.run_id;
+  }
+
+  /** The next page with a run on it, or the last one: clients take an empty page for the end. */
+  private async nextRuns(query: ListRunsQuery, access: Access, after: RunListKey | undefined): Promise<RunPage> {
+    const untilMs = this.clock.monotonicMs() + SEARCH_MS;
+    let page = await this.page(query, access, after);
+    while (page.runs.length === 0 && page.next !== undefined) {
+      if (this.clock.monotonicMs() >= untilMs) throw searchTooLong();
+      page = await this.page(query, access, page.next);
+    }
+    return page;
   }
 
   private async page(query: ListRunsQuery, access: Access, after: RunListKey | undefined): Promise<RunPage> {
@@ -104,6 +133,7 @@ function digestOf(query: ListRunsQuery, { factories }: Access): string {
     limit: undefined,
     cursor: undefined,
     state: sorted(query.state),
+    task_status: sorted(query.task_status),
     source: sorted(query.source),
     factory_uid: sorted(query.factory_uid),
     visible: sorted(factories),
@@ -133,12 +163,17 @@ function toFilter(query: ListRunsQuery, access: Access): RunFilter | undefined {
       ? access.factories && unique(access.factories)
       : unique(query.factory_uid).filter((uid) => maySee(access, uid));
   // Every run is executed by this service, away from who asked for it.
+  const runId = RUN_ID.exec(query.q?.trim() ?? '')?.[1]?.toLowerCase();
+  const states = statesOfTasks(query.task_status, query.state && unique(query.state));
+  if (states?.length === 0) return undefined;
   if (exact === undefined || factoryUids?.length === 0 || query.execution_location === 'LOCAL') return undefined;
   return {
     exact,
     factoryUids,
     withoutEnvironment,
-    states: query.state && unique(query.state),
+    ofAnyFactory: query.factory_only === true,
+    runId,
+    states,
     sources: query.source && unique(query.source),
     executorUid: query.executor,
     createdAfterMs: toMs(query.created_after),
@@ -147,7 +182,7 @@ function toFilter(query: ListRunsQuery, access: Access): RunFilter | undefined {
     ancestorRunId: query.ancestor_run_id,
     artifactType: query.artifact_type,
     metadata: own,
-    words: unique(query.q?.split(/\s+/).filter((word) => word !== '') ?? []),
+    words: runId === undefined ? unique(query.q?.split(/\s+/).filter((word) => word !== '') ?? []) : [],
   };
 }
 

@@ -16,7 +16,7 @@ import { RunListing } from './run-list.service.ts';
 import { RunService } from './runs.service.ts';
 import { runSourceOf, refuseUnsupportedMembers } from './runs.requests.ts';
 import { PermissionService } from './permissions.service.ts';
-import { CatalogueService, type SkillQuery } from './catalogue.service.ts';
+import { CatalogueService, type EnvironmentQuery, type SkillQuery } from './catalogue.service.ts';
 
 type RunQuery = Record<string, string | string[] | undefined>;
 
@@ -169,7 +169,8 @@ export class CatalogueController {
   @Get('environments')
   @Allow('viewer')
   environments(@Req() request: FastifyRequest): Promise<unknown> {
-    return this.catalogue.environments(accessOf(request));
+    const query = queryOf<EnvironmentQuery>('listEnvironments', request.query as RawQuery);
+    return this.catalogue.environments(query, accessOf(request));
   }
 
   @Get('models')

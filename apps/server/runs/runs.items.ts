@@ -1,5 +1,5 @@
 /** A run, its events and its artifacts as the API shows them. spec: Agent run; contract §3.5 (RunItem). */
-import { namedSkill, withoutAbsent, type AmbientAgentConfig } from '#agents';
+import { namedSkill, publishedHarness, withoutAbsent, type AmbientAgentConfig } from '#agents';
 import type { ArtifactItem, RunCreatorInfo, RunEvent, RunItem, RunStatusMessage } from '#contracts';
 import { artifactNote, type RunState } from '#runs';
 import type { Principal } from '../store/access/access.ts';
@@ -18,14 +18,18 @@ export interface ItemFacts {
   publicUrl: string;
   /** Whether the key that asks may see a run that this one refers to. */
   isSeen(runId: string): boolean;
+  /** The run at the top of those that it was started by, as far as the key may see them. */
+  rootRunId: string;
 }
 
 /** Members that are not known are absent; `started_at` and `finished_at` are null until they happen. */
-export function toRunItem(run: RunRow, { creator, executor, artifacts, publicUrl, isSeen }: ItemFacts): RunItem {
+export function toRunItem(run: RunRow, facts: ItemFacts): RunItem {
+  const { creator, executor, artifacts, publicUrl, isSeen, rootRunId } = facts;
   const config = JSON.parse(run.agent_config) as AmbientAgentConfig;
   return withoutAbsent<RunItem>({
     run_id: run.run_id,
     task_id: run.run_id,
+    root_run_id: rootRunId,
     title: run.title,
     state: run.state as RunState,
     prompt: run.prompt,
@@ -38,7 +42,7 @@ export function toRunItem(run: RunRow, { creator, executor, artifacts, publicUrl
     creator: toCreatorInfo(creator, run.creator_uid),
     executor:
       run.executor_uid === null ? toCreatorInfo(creator, run.creator_uid) : toCreatorInfo(executor, run.executor_uid),
-    agent_config: config as RunItem['agent_config'],
+    agent_config: publishedHarness(config) as RunItem['agent_config'],
     mode: run.mode as RunItem['mode'],
     interactive: run.interactive === 1,
     status_message: toStatusMessage(run),
@@ -55,11 +59,11 @@ export function toRunItem(run: RunRow, { creator, executor, artifacts, publicUrl
     schedule:
       run.schedule_id === null
         ? undefined
-        : withoutAbsent({
+        : {
             schedule_id: run.schedule_id,
-            schedule_name: run.schedule_name ?? undefined,
-            cron_schedule: run.schedule_cron ?? undefined,
-          }),
+            schedule_name: run.schedule_name ?? '',
+            cron_schedule: run.schedule_cron ?? '',
+          },
     run_time: run.started_at === null ? undefined : isoDuration((run.finished_at ?? run.updated_at) - run.started_at),
     request_usage: toRequestUsage(run),
     is_sandbox_running: run.state === 'INPROGRESS' || run.state === 'BLOCKED',
@@ -122,8 +126,8 @@ export function toArtifactItem({ artifactUid, runId, type, atMs, details }: Arti
           note: artifactNote({ filePath, mimeType }),
           download_url: `${publicUrl}/api/v1/agent/artifacts/${artifactUid}/download`,
         };
-  const plan = type === 'PLAN' ? { document_uid: artifactUid } : {};
-  const pullRequest = type === 'PULL_REQUEST' ? { url, branch, status: 'unknown' as const } : {};
+  const plan = type === 'PLAN' ? { document_uid: artifactUid, notebook_uid: artifactUid } : {};
+  const pullRequest = type === 'PULL_REQUEST' ? { url, branch: branch ?? '', status: 'unknown' as const } : {};
   return {
     artifact_uid: artifactUid,
     artifact_type: type,

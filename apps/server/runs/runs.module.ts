@@ -14,6 +14,8 @@ import { RunItems } from './run-item-loader.ts';
 import { RunListing } from './run-list.service.ts';
 import { RunNotifier } from './run-notifier.ts';
 import { RunService } from './runs.service.ts';
+import { PublishedClientController } from './published-clients.controller.ts';
+import { PublishedClientService } from './published-clients.service.ts';
 
 /** What every process needs that starts runs, tells of them or works on them. */
 @Global()
@@ -36,7 +38,13 @@ import { RunService } from './runs.service.ts';
 export class RunNoticesModule {}
 
 @Module({
-  controllers: [RunController, RunHistoryController, PermissionController, CatalogueController],
+  controllers: [
+    RunController,
+    RunHistoryController,
+    PublishedClientController,
+    PermissionController,
+    CatalogueController,
+  ],
   providers: [
     RunAdmission,
     RunItems,
@@ -46,6 +54,7 @@ export class RunNoticesModule {}
     ArtifactService,
     CatalogueService,
     RunListing,
+    PublishedClientService,
     PermissionService,
   ],
   exports: [RunService, RunItems, EventStreams],

@@ -51,6 +51,14 @@ export function refuseUnsupportedOrder(query: { sort_by?: unknown }): void {
   throw new RefusalError('operation_not_supported', message, { errors: [{ pointer: 'sort_by', message }] });
 }
 
+/** 422 for a list that found nothing in as long as one request may search. contract §3.7 (List). */
+export function searchTooLong(): RefusalError {
+  return new RefusalError(
+    'operation_not_supported',
+    'no run was found yet, and there are too many to look at in one request: narrow the list, as by created_after',
+  );
+}
+
 /** Who is signed in uses the web page; our command line says so itself; anything else is the API. */
 export function runSourceOf(request: FastifyRequest): RunSource {
   if (recordOf(request.raw).session !== undefined) return 'WEB_APP';

@@ -87,9 +87,9 @@ export class RunService {
         factory_uid: factoryUid,
         run_id: runId,
         state,
-        ticket_ref: ref ?? null,
+        ticket_ref: ref ?? '',
         run_url: `${this.config.publicUrl}/runs/${runId}`,
-        foreman_agent: null,
+        foreman_agent: '',
       }),
     );
   }
@@ -99,17 +99,18 @@ export class RunService {
     return item as RunItem;
   }
 
-  /** spec: Agent run interface. Stored, with its files, before it is answered. */
+  /** spec: Agent run interface. Stored, with its files, before it is answered. `more`: members of the answer. */
   async followup(
     runId: string,
     request: RequestBody<'run-followup-request'>,
     by: Caller,
+    more: Record<string, string> = {},
   ): Promise<RunFollowupResponse> {
     await visibleRunStatus(this.runs, runId, by.access);
     const attachments = toNewAttachments(attachmentsOf(request));
     if (attachments.length > 0) this.admission.refuseWithoutDisk();
     const followupId = this.ids.newId();
-    const toAnswer = (outcome: FollowupOutcome): RunFollowupResponse => ({ followup_id: followupId, outcome });
+    const toAnswer = (outcome: FollowupOutcome): RunFollowupResponse => ({ ...more, followup_id: followupId, outcome });
     const wanted = {
       followupId,
       runId,
@@ -221,7 +222,13 @@ export class RunService {
   ): Promise<void> {
     if (conversationId !== undefined && !(await this.histories.hasConversation(conversationId, access.factories)))
       throw notFound('the conversation');
-    if (parentRunId !== undefined) await visibleRunStatus(this.runs, parentRunId, access, 'the parent run');
+    if (parentRunId === undefined) return;
+    const parent = await this.runs.status(parentRunId);
+    if (parent === undefined || !maySee(access, parent.factory_uid ?? undefined)) {
+      throw new RefusalError('invalid_request', 'there is no such parent run', {
+        errors: [{ pointer: '/parent_run_id', message: 'must be a run that the key may see' }],
+      });
+    }
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { createHmac } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { mayGiveToRun, type SecretNaming } from '#definitions';
+import { mayBeInside, mayGiveToRun, type SecretNaming } from '#definitions';
 import { mayReleaseSecret, releaseTargetOf } from '#isolation';
 import type { SecretMark } from '#reconcile';
 import { SecretStore, type SecretUsage } from '../store/secrets/secrets.ts';
@@ -96,6 +96,17 @@ export class SecretReader {
     return values;
   }
 
+  /** Of some secrets of a factory those that a run may have inside whose words come from a request. */
+  async givenToRequests(factoryUid: string, names: readonly string[]): Promise<Set<string>> {
+    const visible = names.length === 0 ? undefined : await this.store.visibleTo(factoryUid, 'run');
+    return new Set(
+      names.filter((name) => {
+        const secret = visible?.get(name);
+        return secret !== undefined && mayBeInside(secret.grants.runs, 'request');
+      }),
+    );
+  }
+
   private async opened(id: string): Promise<Uint8Array | undefined> {
     const newest = await this.store.newest(id);
     return newest && this.vault.open(newest, newest.secretId, newest.version);
@@ -104,7 +115,7 @@ export class SecretReader {
 
 /** What a value is read for, and where it goes. */
 export interface SecretTarget {
-  use: 'git';
+  use: 'git' | 'forge';
   url: string;
 }
 

@@ -4,7 +4,7 @@
  */
 import { secretRequirement, secretUsability, secretUse } from '#authentication';
 import type { Secret as SecretItem, SecretList, SecretPut, SecretUser as SecretUserItem } from '#contracts';
-import { INJECTABLE_VALUE_BYTES_MAX, isHostEntry, type HostGrant } from '#isolation';
+import { INJECTABLE_VALUE_BYTES_MAX, INJECTABLE_VALUE_LENGTH_MIN, isHostEntry, type HostGrant } from '#isolation';
 import { queryDigest } from '#runs';
 import { Injectable } from '@nestjs/common';
 import { type Caller, changedBy } from '../http/access-guard.ts';
@@ -101,6 +101,11 @@ export class SecretService {
     return (await this.store.find(TEAM, name)) !== undefined;
   }
 
+  /** Forgets the values of before whose overlap has ended. */
+  prune(): Promise<void> {
+    return this.store.prune();
+  }
+
   /** For the first start: sets a value if the secret does not exist yet; true when it was made. */
   async ensure(name: string, value: Uint8Array): Promise<boolean> {
     if (await this.exists(name)) return false;
@@ -111,20 +116,15 @@ export class SecretService {
     return true;
   }
 
-  /** What runs may have is of bounded length: more could not be kept out of their logs. */
+  /**
+   * What runs may have is of bounded length: less would be found in every text, and more could not be kept out of their
+   * logs. contract §2.2 (values under 8 characters).
+   */
   private async lengthProblems(owner: string, name: string, { value, grants }: SecretPut): Promise<MemberError[]> {
-    if (value === undefined || Buffer.byteLength(value) <= INJECTABLE_VALUE_BYTES_MAX) return [];
+    const fault = value === undefined ? undefined : lengthFault(value);
+    if (fault === undefined) return [];
     const uses = grants?.uses ?? (await this.store.find(owner, name))?.grants.uses ?? [];
-    return uses.includes('run')
-      ? [
-          {
-            pointer: '/value',
-            message:
-              `must have at most ${INJECTABLE_VALUE_BYTES_MAX} bytes, for it is granted to runs (grants.uses), and ` +
-              'more could not be kept out of their logs; set a shorter value, or do not grant it to runs',
-          },
-        ]
-      : [];
+    return uses.includes('run') ? [{ pointer: '/value', message: fault }] : [];
   }
 
   /**
@@ -171,7 +171,7 @@ export class SecretService {
   sealing(value: Uint8Array): NewValue {
     return {
       usableFor: secretUsability(value),
-      seal: (secretId, version) => this.vault.seal(value, secretId, version),
+      seal: (secretId, version, wrappedBy) => this.vault.seal(value, secretId, version, wrappedBy),
     };
   }
 
@@ -194,6 +194,19 @@ function valueProblems(value: string | undefined): MemberError[] {
   return value === undefined || !HALF_CHARACTER.test(value)
     ? []
     : [{ pointer: '/value', message: 'must be Unicode text: a half of a surrogate pair could not be stored as it is' }];
+}
+
+function lengthFault(value: string): string | undefined {
+  if (value.length < INJECTABLE_VALUE_LENGTH_MIN)
+    return (
+      `must have at least ${INJECTABLE_VALUE_LENGTH_MIN} characters, for it is granted to runs (grants.uses), and ` +
+      'less could not be told from other text in their logs; set a longer value, or do not grant it to runs'
+    );
+  if (Buffer.byteLength(value) <= INJECTABLE_VALUE_BYTES_MAX) return undefined;
+  return (
+    `must have at most ${INJECTABLE_VALUE_BYTES_MAX} bytes, for it is granted to runs (grants.uses), and ` +
+    'more could not be kept out of their logs; set a shorter value, or do not grant it to runs'
+  );
 }
 
 function hostProblems(hosts: HostGrant | undefined): MemberError[] {

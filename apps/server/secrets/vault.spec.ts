@@ -3,7 +3,8 @@
  * contract §2.
  */
 import { randomBytes } from 'node:crypto';
-import { keyProof, sameProof, Vault } from './vault.ts';
+import { masterKeyNameOf } from '#management';
+import { keyProof, MissingMasterKeyError, sameProof, Vault } from './vault.ts';
 
 const MASTER = randomBytes(32);
 const VALUE = Buffer.from('the value of a secret');
@@ -37,7 +38,9 @@ describe('a sealed value', () => {
   });
 
   it('does not open with another master key', () => {
-    expect(() => new Vault(randomBytes(32)).open(stored, 'secret-1', 3)).toThrow(NOT_OPENED);
+    expect(() => new Vault(randomBytes(32)).open({ ...stored, wrappedBy: undefined }, 'secret-1', 3)).toThrow(
+      NOT_OPENED,
+    );
   });
 
   it.each(['wrappedKey', 'sealed'] as const)('does not open when one bit of %s was changed, wherever', (part) => {
@@ -87,11 +90,54 @@ describe('a master key', () => {
   });
 
   it('is recognised by its proof, which differs by key and purpose', () => {
-    const proof = new Vault(MASTER).proof();
-    expect(sameProof(proof, new Vault(MASTER).proof())).toBe(true);
-    expect(sameProof(proof, new Vault(randomBytes(32)).proof())).toBe(false);
+    const proof = keyProof(MASTER, 'master');
+    expect(sameProof(proof, keyProof(MASTER, 'master'))).toBe(true);
+    expect(sameProof(proof, keyProof(randomBytes(32), 'master'))).toBe(false);
     expect(sameProof(proof, keyProof(MASTER, 'uid'))).toBe(false);
     expect(sameProof(proof, proof.subarray(1))).toBe(false);
     expect(Buffer.compare(proof, MASTER)).not.toBe(0);
+  });
+});
+
+describe('two master keys, while the master key rotates', () => {
+  const next = randomBytes(32);
+  const nameOf = (key: Uint8Array): string => masterKeyNameOf(keyProof(key, 'master'));
+
+  it('open what either wraps, by its name or without one', () => {
+    const both = new Vault(() => [MASTER, next]);
+    const before = { ...new Vault(MASTER).seal(VALUE, 's', 1), wrappedBy: undefined };
+    expect(Buffer.from(both.open(before, 's', 1))).toEqual(VALUE);
+    const after = both.seal(VALUE, 's', 1, nameOf(next));
+    expect(after.wrappedBy).toBe(nameOf(next));
+    expect(Buffer.from(new Vault(next).open(after, 's', 1))).toEqual(VALUE);
+    expect(() => new Vault(MASTER).open(after, 's', 1)).toThrow(MissingMasterKeyError);
+  });
+
+  it('rewrap a value so that only the next one opens it, in its row alone', () => {
+    const both = new Vault(() => [MASTER, next]);
+    const before = both.seal(VALUE, 's', 1, nameOf(MASTER));
+    const after = { ...before, wrappedKey: both.rewrap(before, 's', 1, nameOf(next)), wrappedBy: nameOf(next) };
+    expect(Buffer.from(new Vault(next).open(after, 's', 1))).toEqual(VALUE);
+    expect(() => new Vault(next).open(after, 's', 2)).toThrow(NOT_OPENED);
+    expect(() => both.rewrap(before, 'other', 1, nameOf(next))).toThrow(NOT_OPENED);
+  });
+
+  it('are looked for again when a value names one that is not known yet', () => {
+    const keys: Uint8Array[] = [MASTER];
+    const vault = new Vault(() => keys);
+    const after = new Vault(next).seal(VALUE, 's', 1);
+    expect(() => vault.open(after, 's', 1)).toThrow(MissingMasterKeyError);
+    keys.push(next);
+    expect(Buffer.from(vault.open(after, 's', 1))).toEqual(VALUE);
+  });
+
+  it('stay known while a file cannot be read', () => {
+    let isAway = false;
+    const vault = new Vault(() => {
+      if (isAway) throw new Error('EACCES');
+      return [MASTER];
+    });
+    isAway = true;
+    expect(vault.lookAgain()).toEqual([nameOf(MASTER)]);
   });
 });

@@ -4,12 +4,20 @@ import {
   API_KEY,
   AUDIT_ENTRY,
   BROWSER_SESSION,
+  EXCHANGED_TOKEN,
+  FEDERATED_CREDENTIAL,
   IDEMPOTENCY,
   INSTALLATION,
   PRINCIPAL,
 } from './access/access.entities.ts';
-import { connectDatabase, type Database, type DatabaseOptions } from './database/database.ts';
-import { REPLICA } from './database/replicas.ts';
+import {
+  connectDatabase,
+  type Database,
+  type DatabaseOptions,
+  type StandbyDatabase,
+  standbySqlite,
+} from './database/database.ts';
+import { REPLICA, SCHEMA_READER } from './database/replicas.ts';
 import { AUTOMATION, RESOURCE, RESOURCE_FILE, SCHEDULE, WEBHOOK } from './definitions/definition.entities.ts';
 import {
   DELIVERY,
@@ -20,6 +28,7 @@ import {
   IDENTITY_RUN,
 } from './deliveries/delivery.entities.ts';
 import { APPROVAL, FACTORY, FACTORY_EVENT, PASS, REVISION } from './factories/factory.entities.ts';
+import { COMMIT_STATUS, FORGE, PULL_REQUEST } from './factories/feedback.entities.ts';
 import type { Table } from './database/table.ts';
 import { SWEEP } from './retention/sweeps.ts';
 import {
@@ -43,6 +52,8 @@ export const TABLES: readonly (EntitySchema & Pick<Table, 'only'>)[] = [
   INSTALLATION,
   PRINCIPAL,
   API_KEY,
+  FEDERATED_CREDENTIAL,
+  EXCHANGED_TOKEN,
   BROWSER_SESSION,
   AUDIT_ENTRY,
   IDEMPOTENCY,
@@ -50,12 +61,16 @@ export const TABLES: readonly (EntitySchema & Pick<Table, 'only'>)[] = [
   SECRET_VALUE,
   SERVING_CLOCK,
   REPLICA,
+  SCHEMA_READER,
   SWEEP,
   FACTORY,
   PASS,
   APPROVAL,
   REVISION,
   FACTORY_EVENT,
+  FORGE,
+  PULL_REQUEST,
+  COMMIT_STATUS,
   WEBHOOK,
   AUTOMATION,
   RESOURCE,
@@ -87,4 +102,9 @@ const DEFERRED = [DELIVERY_LOG, WAITING_QUEUE];
  */
 export function openDatabase(options: DatabaseOptions): Promise<Database> {
   return connectDatabase(options, { tables: TABLES, deferred: DEFERRED });
+}
+
+/** Opens a SQLite database beside the process that works on it. Throws StoreError when it cannot be used. */
+export function openStandby(options: DatabaseOptions): Promise<StandbyDatabase> {
+  return standbySqlite(options, { tables: TABLES, deferred: DEFERRED });
 }

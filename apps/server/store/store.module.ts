@@ -5,6 +5,7 @@ import { DiskWatch } from '../process/disk-watch.ts';
 import { CONFIG, DATABASE } from '../process/injection-tokens.ts';
 import { AccessStore } from './access/access.ts';
 import { AuditStore } from './access/audit.ts';
+import { FederatedCredentialStore } from './access/federated-credentials.ts';
 import { IdempotencyStore } from './access/idempotency.ts';
 import { KeyStore } from './access/keys.ts';
 import { SessionStore } from './access/sessions.ts';
@@ -22,11 +23,14 @@ import { ScheduleStore } from './definitions/schedules.ts';
 import { WebhookStore } from './definitions/webhooks.ts';
 import { DeliveryStore } from './deliveries/deliveries.ts';
 import { EventStore } from './factories/events.ts';
+import { FeedbackStore } from './factories/feedback.ts';
+import { ForgeStore } from './factories/forge-conditions.ts';
 import { FactoryStore } from './factories/factories.ts';
 import type { HasCommits } from './factories/factory-rows.ts';
 import { RevisionStore } from './factories/revisions.ts';
 import { TrafficStore } from './factories/traffic.ts';
 import { ExplanationStore } from './reports/explanations.ts';
+import { InstallationFigureStore } from './reports/installation-figures.ts';
 import { StatisticsStore } from './reports/statistics.ts';
 import { Outbox } from './runs/outbox.ts';
 import { PermissionStore } from './runs/permissions.ts';
@@ -40,6 +44,7 @@ import { ServingStore } from './serving/serving.ts';
 const STORES: readonly (new (database: Database) => object)[] = [
   AccessStore,
   KeyStore,
+  FederatedCredentialStore,
   SessionStore,
   AuditStore,
   IdempotencyStore,
@@ -47,6 +52,8 @@ const STORES: readonly (new (database: Database) => object)[] = [
   DefinitionEditStore,
   InventoryStore,
   EventStore,
+  FeedbackStore,
+  ForgeStore,
   RevisionStore,
   WebhookStore,
   AutomationStore,
@@ -59,6 +66,7 @@ const STORES: readonly (new (database: Database) => object)[] = [
   TrafficStore,
   StatisticsStore,
   ExplanationStore,
+  InstallationFigureStore,
   RunStore,
   Outbox,
   RunLists,

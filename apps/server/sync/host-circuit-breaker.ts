@@ -4,7 +4,15 @@
  */
 import { followDelayMs, mayAskHost, outageAfter, type HostOutage } from '#reconcile';
 import type { GitAddress } from './sources/git/git-urls.ts';
-import { failure, type Snapshot, type Source, type SourceFailureReason } from './sources/source.ts';
+import {
+  failure,
+  type RefMissing,
+  type RefReading,
+  type Snapshot,
+  type Source,
+  type SourceFailure,
+  type SourceFailureReason,
+} from './sources/source.ts';
 
 /** Readings of one host at once: a host that hangs leaves some of the git processes (at most 8) to the others. */
 const READINGS_MAX = 6;
@@ -22,7 +30,9 @@ const ANSWERS: ReadonlySet<string> = new Set([
   'repository-missing',
   'empty',
   'source-unverified',
-] satisfies (SourceFailureReason | 'source-unverified')[]);
+  'ref-unknown',
+  'ref-ambiguous',
+] satisfies (SourceFailureReason | RefMissing['reason'] | 'source-unverified')[]);
 
 export interface CircuitBreakerClock {
   nowMs(): number;
@@ -87,10 +97,15 @@ export class HostCircuitBreaker {
     const member: Member = { url, atOnce: false, isSuspect: false };
     host.members.add(member);
     const closing = new AbortController();
+    const { atRef } = source;
     return {
       ...source,
       snapshot: (known, signal) =>
         this.readInSlot(host, member, [signal, closing.signal], () => source.snapshot(known, signal)),
+      ...(atRef && {
+        atRef: (ref, isKnown, signal) =>
+          this.readInSlot(host, member, [signal, closing.signal], () => atRef(ref, isKnown, signal)),
+      }),
       bypassBackoff: () => void (member.atOnce = true),
       onRecovered: (wake) => void (member.wake = wake),
       close: async () => {
@@ -110,12 +125,12 @@ export class HostCircuitBreaker {
   }
 
   /** Takes one of the host's places and only then decides: what happened while it waited counts. */
-  private async readInSlot(
+  private async readInSlot<Reading extends Snapshot | RefReading>(
     host: Host,
     member: Member,
     signals: readonly AbortSignal[],
-    read: () => Promise<Snapshot>,
-  ): Promise<Snapshot> {
+    read: () => Promise<Reading>,
+  ): Promise<Reading | SourceFailure> {
     const { atOnce } = member;
     member.atOnce = false;
     const takesPlace = !atOnce;
@@ -136,7 +151,7 @@ export class HostCircuitBreaker {
     }
   }
 
-  private heldUp(host: Host, member: Member): Snapshot {
+  private heldUp(host: Host, member: Member): SourceFailure {
     host.waiting.add(member);
     member.reason ??= host.reason;
     const untilMs = this.clock.nowMs() + Math.max(0, (host.outage?.askAgainAtMs ?? 0) - this.clock.monotonicMs());
@@ -147,13 +162,13 @@ export class HostCircuitBreaker {
     );
   }
 
-  private async ask(
+  private async ask<Reading extends Snapshot | RefReading>(
     host: Host,
     member: Member,
     isProbe: boolean,
     signals: readonly AbortSignal[],
-    read: () => Promise<Snapshot>,
-  ): Promise<Snapshot> {
+    read: () => Promise<Reading>,
+  ): Promise<Reading> {
     if (isProbe) host.probing = true;
     const askedAtMs = this.clock.monotonicMs();
     try {
@@ -166,7 +181,7 @@ export class HostCircuitBreaker {
   }
 
   /** A reading that failed half-way says nothing about the host: it may be the repository's own fault. */
-  private learn(host: Host, member: Member, askedAtMs: number, snapshot: Snapshot): void {
+  private learn(host: Host, member: Member, askedAtMs: number, snapshot: Snapshot | RefReading): void {
     if (!snapshot.ok && 'ofHost' in snapshot && snapshot.ofHost === true)
       return this.isAway(host, member, askedAtMs, snapshot.reason);
     if (snapshot.ok || ANSWERS.has(snapshot.reason)) this.isBack(host, member);

@@ -10,10 +10,10 @@ import { type Factory } from '../store/factories/factory-rows.ts';
 import { FenceLostError } from '../store/database/store-errors.ts';
 import type { Notices } from '../store/database/notices.ts';
 import { StartupLimiter } from './startup-limiter.ts';
-import { FactoryPass, type PassContext, type PassResult, type SourceCheck } from './pass.ts';
+import type { Loop, SyncTrigger } from './loop.ts';
+import type { PassContext, PassResult, SourceCheck } from './pass-context.ts';
+import { FactoryPass } from './pass.ts';
 import type { Source } from './sources/source.ts';
-
-export type SyncTrigger = 'start' | 'timer' | 'watcher' | 'api' | 'secret' | 'push' | 'approval';
 
 /** Triggers behind which somebody waits: a git host that is backed off is tried all the same. */
 const AT_ONCE: ReadonlySet<SyncTrigger> = new Set(['api', 'push', 'approval']);
@@ -33,25 +33,7 @@ export interface LoopOptions {
   follows(factory: Factory): boolean;
   /** Factories whose source the operator named on the command line. */
   isTrusted(factory: Factory): boolean;
-  openSource(factory: Factory, trusted: boolean): Source;
-}
-
-interface Loop {
-  uid: string;
-  sourceText: string;
-  source: Source;
-  pass: FactoryPass;
-  asked: Set<SyncTrigger>;
-  running?: Promise<void>;
-  timer?: NodeJS.Timeout;
-  endWatch?: () => void;
-  intervalMs: number;
-  /** Only the interval is waited for, or another process that holds the factory: a pass of another one will do. */
-  isIntervalPending: boolean;
-  /** The operator named it on the command line. */
-  isTrusted: boolean;
-  /** When its latest pass began, on the monotonic clock: it sees what was asked for before. */
-  begunAtMs?: number;
+  openSource(factory: Factory): Source;
 }
 
 export class SyncLoops {
@@ -92,7 +74,7 @@ export class SyncLoops {
     // somebody else was faster; if with something older, its first pass finds out
     if (this.loops.has(factory.uid) || this.stopping.signal.aborted) return;
     const isTrusted = this.options.isTrusted(factory);
-    const source = this.options.openSource(factory, isTrusted);
+    const source = this.options.openSource(factory);
     const intervalMs = factory.source.interval === undefined ? this.options.intervalMs : factory.source.interval * 1000;
     const loop: Loop = {
       uid: factory.uid,
@@ -149,6 +131,7 @@ export class SyncLoops {
     const loop = this.loops.get(uid);
     if (loop === undefined || this.stopping.signal.aborted) return;
     loop.asked.add(trigger);
+    loop.askedAtMs ??= performance.now();
     if (trigger !== 'start') this.firstPasses.hurry(uid);
     loop.running ??= this.runPending(loop).finally(() => {
       loop.running = undefined;
@@ -261,8 +244,10 @@ export class SyncLoops {
 
   /** `held`: another process has the factory. `failed`: the service has. */
   private async pass(loop: Loop, triggers: readonly SyncTrigger[]): Promise<PassResult | 'held' | 'failed'> {
+    const { askedAtMs } = loop;
+    loop.askedAtMs = undefined;
     try {
-      return (await loop.pass.run(loop.uid, triggers, this.stopping.signal)) ?? 'held';
+      return (await loop.pass.run(loop.uid, triggers, this.stopping.signal, askedAtMs)) ?? 'held';
     } catch (error) {
       if (error instanceof FenceLostError) return 'held';
       this.context.report(error, loop.uid);

@@ -16,6 +16,8 @@ export interface PassLeaseDeps {
   owner: string;
   /** A renewal failed for another reason than a lost lease. */
   report(fault: unknown, factoryUid: string): void;
+  /** Another replica has the factory. */
+  onLost?(): void;
 }
 
 export class PassLease {
@@ -50,11 +52,16 @@ export class PassLease {
     if (!this.lost.aborted) await this.deps.leases.releaseLease(this.factoryUid, this.fence);
   }
 
+  private lose(): void {
+    if (!this.loss.signal.aborted) this.deps.onLost?.();
+    this.loss.abort(new FenceLostError('the lease of this pass was taken over'));
+  }
+
   /** Reports one fault for each pass, or an outage would log every renewal. Never throws. */
   private async renew(): Promise<void> {
     try {
       const isHeld = await this.deps.leases.renewLease(this.factoryUid, this.fence, PASS_LEASE_MS);
-      if (!isHeld) this.loss.abort(new FenceLostError('the lease of this pass was taken over'));
+      if (!isHeld) this.lose();
     } catch (error) {
       if (!this.isReported) this.deps.report(error, this.factoryUid);
       this.isReported = true;

@@ -15,7 +15,8 @@ import { FenceLostError } from '../store/database/store-errors.ts';
 import { FactoryHistory } from '../factories/factory-history.service.ts';
 import { ReplicaStore } from '../store/database/replicas.ts';
 import { Metrics } from '../process/metrics.ts';
-import { FactoryPass, type PassContext } from './pass.ts';
+import type { PassContext } from './pass-context.ts';
+import { FactoryPass } from './pass.ts';
 import { PASS_LEASE_MS } from './pass-lease.ts';
 import type { History, KnownRevisions, Snapshot, Source } from './sources/source.ts';
 
@@ -504,9 +505,11 @@ describe('the history of a branch', () => {
       expect(await webhooksOf(uid)).toEqual(['a']);
       expect(await stores.factories.passes(uid, 9)).toHaveLength(2);
       expect(await told(uid)).toEqual(['applied', 'history-rewritten']);
-      await stores.factories.approve(uid, `sha256:${'0'.repeat(64)}`, 'user_admin');
+      const approve = (digest = '') =>
+        stores.factories.approve(uid, { digest, principalUid: 'user_admin', isAdmin: true });
+      expect(await approve(`sha256:${'0'.repeat(64)}`)).toBe('not-held');
       expect((await pass.run(uid, [], signal))?.ending.kind).toBe('blocked');
-      await stores.factories.approve(uid, result?.ending.digest ?? '', 'user_admin');
+      expect(await approve(result?.ending.digest)).toBe('approved');
       tip = away;
       // the host is not needed for that
       expect((await pass.run(uid, ['approval'], signal))?.ending.kind).toBe('applied');

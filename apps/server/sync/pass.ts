@@ -16,51 +16,20 @@ import {
   type RevisionAcceptance,
   type Actual,
   type EndedPass,
-  type PassEnding,
   type HowApplied,
   type Plan,
   isManagedSource,
 } from '#reconcile';
 import { type Factory } from '../store/factories/factory-rows.ts';
-import type { Metrics } from '../process/metrics.ts';
 import { FenceLostError } from '../store/database/store-errors.ts';
 import { toApplication } from './application.ts';
-import { loadReconcileInput, type ReconcileInputDeps } from './reconcile-input.ts';
+import { loadReconcileInput } from './reconcile-input.ts';
 import { TreeCache, type Tree } from './tree-cache.ts';
+import type { PassContext, PassResult, SourceCheck } from './pass-context.ts';
+import { PassFigures } from './pass-figures.ts';
 import { PassLease } from './pass-lease.ts';
 import { SecretsWatch } from './secrets-watch.ts';
 import type { Source } from './sources/source.ts';
-
-export interface PassContext extends ReconcileInputDeps {
-  owner: string;
-  metrics: Metrics;
-  /** Makes what was committed the serving state of this process. */
-  publish(): Promise<void>;
-  nowMs(): number;
-  newId(): string;
-  /** Says how a pass ended. */
-  logEnd(factory: Factory, ending: PassEnding, seconds: number): void;
-  /** A fault worth an operator's look; never holds file contents. */
-  report(fault: unknown, factorySlug: string): void;
-}
-
-/** What the loop needs to know to go on. */
-export interface PassResult {
-  ending: PassEnding;
-  generationHandled: number;
-  /** Set when the pass should be tried again before the interval is over. */
-  retryInMs?: number;
-  /** Set when a sync window opens that something waits for. */
-  opensInMs?: number;
-}
-
-/**
- * Whether the source of this pass is still the one that is stored, policy included; and what is done when it is not.
- */
-export interface SourceCheck {
-  isCurrent(factory: Factory): boolean;
-  outdated(factory: Factory): void;
-}
 
 /** What became of an attempt, beside its ending. */
 type Attempt = Pick<EndedPass, 'ending' | 'accepted' | 'delta' | 'rewrittenFrom' | 'unread' | 'tipSeen'>;
@@ -74,6 +43,8 @@ export class FactoryPass {
   private readonly check: SourceCheck | undefined;
   /** Revision of the tree that is worked on: what a fault is about. */
   private underWay: string | undefined;
+  /** Of the pass that runs. */
+  private figures!: PassFigures;
 
   constructor(context: PassContext, source: Source, check?: SourceCheck) {
     this.context = context;
@@ -83,12 +54,20 @@ export class FactoryPass {
 
   /**
    * Runs one pass; undefined when another replica holds the factory, it is gone, or its source is another by now.
-   * Throws FenceLostError where another replica took the factory over meanwhile.
+   * Throws FenceLostError where another replica took the factory over meanwhile. `askedAtMs`: since when somebody asks
+   * for it, on the monotonic clock.
    */
-  async run(factoryUid: string, triggers: readonly string[], signal: AbortSignal): Promise<PassResult | undefined> {
+  async run(
+    factoryUid: string,
+    triggers: readonly string[],
+    signal: AbortSignal,
+    askedAtMs = performance.now(),
+  ): Promise<PassResult | undefined> {
     const { factories: leases, owner, report } = this.context;
-    const lease = await PassLease.acquire({ leases, owner, report }, factoryUid);
+    const onLost = (): void => this.figures.leaseLost();
+    const lease = await PassLease.acquire({ leases, owner, report, onLost }, factoryUid);
     if (lease === undefined) return undefined;
+    this.figures = new PassFigures(this.context, factoryUid, askedAtMs);
     try {
       const factory = await this.context.factories.find(factoryUid);
       if (factory === undefined) return undefined;
@@ -98,6 +77,7 @@ export class FactoryPass {
       this.check.outdated(factory);
       return undefined;
     } finally {
+      this.figures.over();
       await lease.release();
     }
   }
@@ -155,7 +135,7 @@ export class FactoryPass {
   }
 
   private async reconcile(factory: Factory, { fence, lost }: PassLease, signal: AbortSignal): Promise<Attempt> {
-    const read = await this.memory.read(factory.revisionAttempted, AbortSignal.any([signal, lost]));
+    const read = await this.memory.read(factory.revisionAttempted, AbortSignal.any([signal, lost]), this.figures);
     lost.throwIfAborted();
     if (read.ok) return this.reconcileTree(factory, fence, read.tree);
     // Never the tree of the last look instead: that is the parent of what was refused.
@@ -190,15 +170,11 @@ export class FactoryPass {
 
   private async reconcileTree(factory: Factory, fence: number, tree: Tree): Promise<Attempt> {
     this.underWay = tree.revision;
-    const input = {
-      ...(await loadReconcileInput(factory, this.context)),
-      closed: closureAt(factory.syncPolicy.windows, this.context.nowMs()),
-    };
-    const acceptance = this.acceptanceOf(factory, tree, input.approvedDigests);
-    if (!acceptance.ok)
-      return { ending: acceptance.ending, accepted: false, tipSeen: true, rewrittenFrom: acceptance.from };
-    const { checked, planned, applies, how, ending } = judge(tree, input);
-    if (applies) await this.apply(factory, fence, tree, planned, checked, input.actual, how);
+    const found = await this.figures.during('plan', () => this.evaluate(factory, tree));
+    if (found.refused !== undefined)
+      return { ending: found.refused.ending, accepted: false, tipSeen: true, rewrittenFrom: found.refused.from };
+    const { acceptance, actual, checked, planned, applies, how, ending } = found;
+    if (applies) await this.apply(factory, fence, tree, planned, checked, actual, how);
     const shown = { ...ending, problems: withExcerpts(ending.problems, tree.reading) };
     return {
       ending: shown,
@@ -207,6 +183,16 @@ export class FactoryPass {
       delta: acceptance.delta,
       rewrittenFrom: acceptance.delta?.rewrite?.from,
     };
+  }
+
+  /** What the tree would change, if its revision is accepted. */
+  private async evaluate(factory: Factory, tree: Tree) {
+    const input = {
+      ...(await loadReconcileInput(factory, this.context)),
+      closed: closureAt(factory.syncPolicy.windows, this.context.nowMs()),
+    };
+    const acceptance = this.acceptanceOf(factory, tree, input.approvedDigests);
+    return acceptance.ok ? { acceptance, actual: input.actual, ...judge(tree, input) } : { refused: acceptance };
   }
 
   private acceptanceOf(
@@ -234,11 +220,10 @@ export class FactoryPass {
     how: HowApplied,
   ): Promise<void> {
     if (isEmpty(planned) && factory.revisionApplied === revision) return;
-    await this.context.definitions.apply({
-      ...toApplication(factory, fence, revision, planned, checked.definitions, actual, reading, blobs),
-      how,
-    });
-    await this.context.publish();
+    const application = toApplication(factory, fence, revision, planned, checked.definitions, actual, reading, blobs);
+    await this.figures.during('apply', () => this.context.definitions.apply({ ...application, how }));
+    await this.figures.during('serve', () => this.context.publish());
+    this.figures.served();
   }
 
   /**
@@ -279,9 +264,7 @@ export class FactoryPass {
       passOutcome(factory, { ...pass, finishedAtMs, webhooksWithoutSecret }, () => this.context.newId()),
     );
     const seconds = (finishedAtMs - pass.startedAtMs) / 1_000;
-    const labels = { ending: ending.kind };
-    this.context.metrics.observe('millwright_sync_pass_duration_seconds', 'Passes by how they ended.', seconds, labels);
-    this.context.logEnd(factory, ending, seconds);
+    this.figures.ended(factory, ending, seconds);
     return {
       ending,
       generationHandled: factory.generationRequested,

@@ -1,7 +1,8 @@
 /** What a pass judges: the definitions of a tree, and the facts of the factory. contract §9. */
-import { type SecretFacts, readingSteps, type Reading, type TreeFile } from '#definitions';
+import { HARNESS_NAMES } from '#agents';
+import { type KnownFacts, type SecretFacts, readingSteps, type Reading, type TreeFile } from '#definitions';
 import { deriveUid, type ReconcileInput, blobOf } from '#reconcile';
-import { formatPattern, hostPatternOfUrl, repositoriesCut } from '#isolation';
+import { formatPattern, hostPatternOfUrl, releaseProblemOf, repositoriesCut } from '#isolation';
 import { declaredRepositories } from '#runs';
 import type { Config } from '../config/config.ts';
 import type { DefinitionStore } from '../store/definitions/definitions.ts';
@@ -14,17 +15,18 @@ import { EventLoopYielder } from '../process/event-loop-yielder.ts';
 /** Where what is known of a factory comes from. */
 export interface ReconcileInputDeps {
   /** What runs may reach; absent: nothing is said of it. */
-  config?: Pick<Config, 'runNetwork' | 'forgeUrl'>;
+  config?: Pick<Config, 'runNetwork' | 'forgeUrl' | 'models' | 'agentProfilesFile'>;
   uidKey: Uint8Array;
   factories: FactoryStore;
   definitions: DefinitionStore;
   secrets: SecretStore;
+  nowMs(): number;
 }
 
 /** Names and facts that this factory may see, and no others. */
 export async function loadReconcileInput(
   factory: Factory,
-  { config, uidKey, factories, definitions, secrets }: ReconcileInputDeps,
+  { config, uidKey, factories, definitions, secrets, nowMs }: ReconcileInputDeps,
 ): Promise<ReconcileInput> {
   const actual = await definitions.actual(factory.uid);
   const webhooks = await definitions.webhookFacts(factory.uid);
@@ -38,8 +40,11 @@ export async function loadReconcileInput(
     liveWebhooks: webhooks.live,
     deletedWebhookUids: webhooks.deleted,
     environmentUids: new Set(actual.objects.filter(({ kind }) => kind === 'environment').map(({ uid }) => uid)),
+    ...(config && listedAgents(config)),
     unreachedHostOf: config && ((repository: unknown) => unreachedHost(config, repository)),
+    releaseProblemOf: releaseProblemOf(new Map([...runSecrets].map(([name, { grants }]) => [name, grants.hosts]))),
     webhookUidOf: (slug: string) => uidOf('webhook', slug),
+    today: dayOf(nowMs()),
   };
   return {
     factorySlug: factory.slug,
@@ -47,9 +52,23 @@ export async function loadReconcileInput(
     applied: appliedOf(factory),
     actual,
     known,
+    holdsGrowth: factory.syncPolicy.growthApproval !== undefined,
     approvedDigests: await factories.approvals(factory.uid),
     uidOf,
   };
+}
+
+/** Models that the operator lists; harnesses, unless the operator has profiles of its own in a file. */
+function listedAgents({
+  models,
+  agentProfilesFile,
+}: NonNullable<ReconcileInputDeps['config']>): Pick<KnownFacts, 'models' | 'harnesses'> {
+  return { models: new Set(models), ...(agentProfilesFile === undefined ? { harnesses: new Set(HARNESS_NAMES) } : {}) };
+}
+
+/** The day of a time, as acceptances name it. */
+export function dayOf(timeMs: number): string {
+  return new Date(timeMs).toISOString().slice(0, 10);
 }
 
 /** As a run of the environment would find it out. */

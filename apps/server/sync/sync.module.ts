@@ -5,18 +5,11 @@
 import type { PassEnding } from '#reconcile';
 import { Global, Module } from '@nestjs/common';
 import type { Config } from '../config/config.ts';
-import {
-  Clock,
-  CONFIG,
-  IdSource,
-  PollIntervals,
-  ProcessIdentity,
-  TrustedFactories,
-} from '../process/injection-tokens.ts';
+import { Clock, CONFIG, IdSource, PollIntervals, ProcessIdentity } from '../process/injection-tokens.ts';
 import { Installation } from '../keys/installation.ts';
 import { Log } from '../process/log.ts';
 import { Metrics } from '../process/metrics.ts';
-import { SecretReader } from '../secrets/secret-reader.ts';
+import { Traces } from '../process/traces.ts';
 import { Notices } from '../store/database/notices.ts';
 import { DefinitionStore } from '../store/definitions/definitions.ts';
 import { FactoryStore } from '../store/factories/factories.ts';
@@ -24,8 +17,9 @@ import type { Factory } from '../store/factories/factory-rows.ts';
 import { SecretStore } from '../store/secrets/secrets.ts';
 import { ServingPublisher } from '../webhooks/serving-publisher.ts';
 import { FactoryAssignments } from './factory-assignments.ts';
+import { FactorySourceOpener } from './factory-sources.ts';
 import { SyncLoops } from './loops.ts';
-import type { PassContext } from './pass.ts';
+import type { PassContext, PassFacts } from './pass-context.ts';
 import { SOURCES } from './sources/registry.ts';
 
 /** What a pass works with. */
@@ -35,17 +29,17 @@ const PASS_CONTEXT = Symbol('PassContext');
  * Folders are of one machine: where several processes share a database, one is followed where the operator named it or
  * allows them all.
  */
-function followed(config: Config, trusted: TrustedFactories): (factory: Factory) => boolean {
+function followed(config: Config, sources: FactorySourceOpener): (factory: Factory) => boolean {
   if (!config.roles.has('sync')) return () => false;
-  return ({ slug, source }) =>
-    !SOURCES.kindOf(source).isLocal ||
+  return (factory) =>
+    !SOURCES.kindOf(factory.source).isLocal ||
     config.databaseUrl === undefined ||
     config.allowLocalSources ||
-    trusted.isTrusted(slug);
+    sources.isTrusted(factory);
 }
 
 /** One line for each pass that brought something new, or failed. */
-function logPassEnd(log: Log, factory: Factory, ending: PassEnding, seconds: number): void {
+function logPassEnd(log: Log, factory: Factory, ending: PassEnding, { seconds, traceId }: PassFacts): void {
   const { kind, reason, revision, changes, held, problems } = ending;
   const isUnchanged = kind === 'applied' && changes.length === 0 && factory.revisionApplied === revision;
   if (isUnchanged && factory.condition.ending === kind) return;
@@ -59,12 +53,14 @@ function logPassEnd(log: Log, factory: Factory, ending: PassEnding, seconds: num
     held: held.length,
     problems: problems.length,
     seconds: Math.round(seconds * 1_000) / 1_000,
+    trace_id: traceId,
   });
 }
 
 @Global()
 @Module({
   providers: [
+    FactorySourceOpener,
     {
       provide: PASS_CONTEXT,
       useFactory: (
@@ -79,10 +75,12 @@ function logPassEnd(log: Log, factory: Factory, ending: PassEnding, seconds: num
         ids: IdSource,
         log: Log,
         metrics: Metrics,
+        traces: Traces,
       ): PassContext => ({
         config,
         owner,
         metrics,
+        traces,
         uidKey,
         factories,
         definitions,
@@ -90,7 +88,7 @@ function logPassEnd(log: Log, factory: Factory, ending: PassEnding, seconds: num
         nowMs: () => clock.nowMs(),
         newId: () => ids.newId(),
         publish: () => publisher.publish(),
-        logEnd: (factory, ending, seconds) => logPassEnd(log, factory, ending, seconds),
+        logEnd: (factory, ending, facts) => logPassEnd(log, factory, ending, facts),
         report: (fault, slug) => log.fault('sync pass failed', fault, { factory: slug }),
       }),
       inject: [
@@ -105,27 +103,22 @@ function logPassEnd(log: Log, factory: Factory, ending: PassEnding, seconds: num
         IdSource,
         Log,
         Metrics,
+        Traces,
       ],
     },
     {
       provide: SyncLoops,
-      useFactory: (
-        context: PassContext,
-        notices: Notices,
-        config: Config,
-        trusted: TrustedFactories,
-        secrets: SecretReader,
-      ) =>
+      useFactory: (context: PassContext, notices: Notices, config: Config, sources: FactorySourceOpener) =>
         new SyncLoops(context, notices, {
           intervalMs: config.syncIntervalMs,
-          follows: followed(config, trusted),
-          isTrusted: ({ slug }) => trusted.isTrusted(slug),
-          openSource: SOURCES.opener({ config, secrets }),
+          follows: followed(config, sources),
+          isTrusted: (factory) => sources.isTrusted(factory),
+          openSource: (factory) => sources.open(factory),
         }),
-      inject: [PASS_CONTEXT, Notices, CONFIG, TrustedFactories, SecretReader],
+      inject: [PASS_CONTEXT, Notices, CONFIG, FactorySourceOpener],
     },
   ],
-  exports: [SyncLoops],
+  exports: [SyncLoops, FactorySourceOpener],
 })
 export class SyncLoopsModule {}
 

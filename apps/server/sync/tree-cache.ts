@@ -2,6 +2,7 @@
 import type { Reading, TreeFile } from '#definitions';
 import { objectFormatOf } from '#reconcile';
 import { hashBlobsYielding, readDefinitionsYielding } from './reconcile-input.ts';
+import type { PassFigures } from './pass-figures.ts';
 import type { History, Source, SourceFailure, SourceRefusal } from './sources/source.ts';
 
 /** A tree that was read. */
@@ -16,6 +17,11 @@ export interface Tree {
 }
 
 export type TreeRead = { ok: true; tree: Tree } | SourceFailure | SourceRefusal;
+
+/** Who measures the parts of a pass. */
+type PassParts = Pick<PassFigures, 'during'>;
+
+const UNMEASURED: PassParts = { during: (_stage, work) => work() };
 
 export class TreeCache {
   private readonly source: Source;
@@ -42,9 +48,10 @@ export class TreeCache {
   }
 
   /** Reads the source, or finds that its tip is at hand. */
-  async read(accepted: string | undefined, signal: AbortSignal): Promise<TreeRead> {
+  async read(accepted: string | undefined, signal: AbortSignal, parts: PassParts = UNMEASURED): Promise<TreeRead> {
     const atHand = this.atHand(accepted);
-    const snapshot = await this.source.snapshot({ atHand: atHand?.revision, accepted }, signal);
+    const asked = { atHand: atHand?.revision, accepted };
+    const snapshot = await parts.during('fetch', () => this.source.snapshot(asked, signal));
     if (!snapshot.ok) return snapshot;
     if (snapshot.unchanged) {
       if (atHand?.revision !== snapshot.revision)
@@ -52,7 +59,8 @@ export class TreeCache {
       return { ok: true, tree: atHand };
     }
     const { revision, files, history } = snapshot;
-    return { ok: true, tree: await this.remember(revision, files, accepted, history) };
+    const tree = await parts.during('parse', () => this.remember(revision, files, accepted, history));
+    return { ok: true, tree };
   }
 
   private async remember(

@@ -15,6 +15,8 @@ const BEAT_MS = 5_000;
 export interface HeartbeatDeps {
   replicas: ReplicaStore;
   me: Process;
+  /** Names of the master keys that this process has by now. */
+  masterKeys?(): readonly string[];
   /** Absent where nothing is judged by it. */
   serving?: Serving;
   monotonicMs(): number;
@@ -86,7 +88,8 @@ export class Heartbeat {
 
   private async beat(): Promise<void> {
     const version = this.loaded();
-    await this.deps.replicas.beat(this.me, version);
+    const { replicas, masterKeys } = this.deps;
+    await replicas.beat({ ...this.me, masterKeys: masterKeys?.() ?? this.me.masterKeys }, version);
     [this.lastSentVersion, this.lastSentAtMs] = [version, this.deps.monotonicMs()];
   }
 

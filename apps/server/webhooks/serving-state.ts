@@ -15,7 +15,7 @@ import { Log } from '../process/log.ts';
 import { CompiledFilters, DefinitionCache } from './definition-cache.ts';
 
 /** One webhook as the ingress sees it. A credential that is undefined never authenticates. */
-export interface ServedWebhook {
+export interface ServedWebhook extends Credential {
   uid: string;
   slug: string;
   name: string;
@@ -23,13 +23,19 @@ export interface ServedWebhook {
   authMode: AuthMode;
   deliveryIdHeader?: string;
   replayProtection?: 'body';
-  /** SHA-256 of the token, for token and url_token. */
-  tokenDigest?: Uint8Array;
   scheme?: SignatureScheme;
-  signingKey?: Uint8Array;
+  /** The value of before, while it is accepted too; absent as a rule. */
+  previous?: Credential & { untilMs: number };
   /** Automations that select this webhook. */
   automations: readonly ServedAutomation[];
   factory: ServedFactory;
+}
+
+/** What a secret's value comes to; neither of them where it authenticates nobody. */
+export interface Credential {
+  /** SHA-256 of the token, for token and url_token. */
+  tokenDigest?: Uint8Array;
+  signingKey?: Uint8Array;
 }
 
 /** An automation as the decision sees it: what it starts is looked up when it does. */
@@ -185,13 +191,18 @@ export class Serving {
       automations,
       factory,
       ...this.credential(webhook.secret, scheme),
+      ...(webhook.previous === undefined ? {} : { previous: this.previous(webhook.previous, scheme) }),
     };
   }
 
-  private credential(
-    secret: SealedSecret | undefined,
+  private previous(
+    { secret, untilMs }: NonNullable<ServingWebhook['previous']>,
     scheme: SignatureScheme | undefined,
-  ): Pick<ServedWebhook, 'tokenDigest' | 'signingKey'> {
+  ): ServedWebhook['previous'] {
+    return { ...this.credential(secret, scheme), untilMs };
+  }
+
+  private credential(secret: SealedSecret | undefined, scheme: SignatureScheme | undefined): Credential {
     if (secret === undefined) return {};
     const value = this.opened(secret);
     if (value === undefined) return {};

@@ -37,7 +37,7 @@ export function toWebhookItem(
   webhook: WebhookRow,
   { ingressUrl, isManaged, lastDeliveryAtMs, usedBy }: WebhookView,
 ): WebhookItem {
-  const { description, replayProtection } = JSON.parse(webhook.definition) as WebhookDefinition;
+  const { description, replayProtection, secretOverlapMinutes } = JSON.parse(webhook.definition) as WebhookDefinition;
   return {
     uid: webhook.uid,
     slug: webhook.slug,
@@ -49,6 +49,8 @@ export function toWebhookItem(
     secret_set: webhook.secret_version !== null,
     delivery_id_header: webhook.delivery_id_header,
     replay_protection: replayProtection ?? null,
+    secret_overlap_minutes: secretOverlapMinutes ?? null,
+    previous_secret_until: webhook.previous_secret_until === null ? null : toTime(webhook.previous_secret_until),
     enabled: webhook.enabled === 1,
     ingress_url: ingressUrlOf(ingressUrl, webhook.uid, webhook.auth_mode as AuthMode),
     version: webhook.version,

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import { Clock, CONFIG, PollIntervals, ProcessIdentity } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
 import { programVersion } from '../store/database/migrations.ts';
+import { Vault } from '../secrets/vault.ts';
 import { ReplicaStore } from '../store/database/replicas.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { ServingPublisher } from './serving-publisher.ts';
@@ -25,17 +26,34 @@ import { WebhookService } from './webhooks.service.ts';
         clock: Clock,
         { servingMs }: PollIntervals,
         log: Log,
+        vault: Vault,
         serving?: Serving,
       ) =>
         new Heartbeat({
           replicas,
-          me: { owner, version: programVersion(), roles: [...roles], host: workerHost },
+          me: {
+            owner,
+            version: programVersion(),
+            roles: [...roles],
+            host: workerHost,
+            masterKeys: vault.names,
+          },
+          masterKeys: () => vault.lookAgain(),
           serving,
           monotonicMs: () => clock.monotonicMs(),
           pollMs: servingMs,
           report: (fault) => log.fault('heartbeat write failed', fault),
         }),
-      inject: [ReplicaStore, ProcessIdentity, CONFIG, Clock, PollIntervals, Log, { token: Serving, optional: true }],
+      inject: [
+        ReplicaStore,
+        ProcessIdentity,
+        CONFIG,
+        Clock,
+        PollIntervals,
+        Log,
+        Vault,
+        { token: Serving, optional: true },
+      ],
     },
   ],
   exports: [ServingPublisher, Heartbeat],

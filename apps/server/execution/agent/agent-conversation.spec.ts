@@ -13,6 +13,7 @@ import {
   type McpServer,
   type PromptResponse,
   type RequestPermissionResponse,
+  type SessionConfigOption,
   type SessionModeState,
 } from '@agentclientprotocol/sdk';
 import { BUILT_IN_HARNESS, type LaunchProfile } from '#agents';
@@ -46,7 +47,23 @@ interface Agent {
   initialize?: Partial<InitializeResponse>;
   authenticate?(methodId: string): void;
   meta?: Record<string, unknown>;
+  /** Models that its sessions offer; the first is chosen. */
+  models?: readonly string[];
+  /** Throws where it does not take a model. */
+  choose?(model: string): void;
 }
+
+/** An option of a session as agents have it for their models: a list, in groups. */
+const optionsOf = (models: readonly string[]): SessionConfigOption[] => [
+  {
+    type: 'select',
+    id: 'which',
+    category: 'model',
+    name: 'Model',
+    currentValue: models[0] ?? '',
+    options: [{ group: 'all', name: 'All', options: models.map((value) => ({ value, name: value })) }],
+  },
+];
 
 /** A conversation with an agent of the test's; answers what it heard, what was heard of it, and how it ended. */
 function conversing(own: Agent, around: Partial<AgentConversationDeps> = {}, task: Partial<AgentTask> = {}) {
@@ -64,7 +81,13 @@ function conversing(own: Agent, around: Partial<AgentConversationDeps> = {}, tas
     })
     .onRequest(methods.agent.session.new, ({ params }) => {
       if (params.mcpServers.length > 0) own.heard.push(`servers ${params.mcpServers.map(({ name }) => name).join()}`);
-      return { sessionId: 's', modes: own.modes, _meta: own.meta };
+      const options = own.models && { configOptions: optionsOf(own.models) };
+      return { sessionId: 's', modes: own.modes, _meta: own.meta, ...options };
+    })
+    .onRequest(methods.agent.session.setConfigOption, ({ params }) => {
+      own.heard.push(`${params.configId} ${String(params.value)}`);
+      own.choose?.(String(params.value));
+      return { configOptions: [] };
     })
     .onRequest(methods.agent.session.setMode, ({ params }) => {
       own.heard.push(`mode ${params.modeId}`);
@@ -344,5 +367,44 @@ describe('session modes', () => {
     await conversation.ended;
     expect(own.heard).toHaveLength(heard.length);
     own.heard.forEach((text, at) => expect(text).toMatch(heard[at] as string));
+  });
+});
+
+describe('a model that is asked for', () => {
+  const own = (more: Partial<Agent>): Agent => ({
+    heard: [],
+    models: ['one', 'two'],
+    prompt: () => Promise.resolve('end_turn'),
+    ...more,
+  });
+  const outcome = async (it: Agent, modelId: string, profile = PROFILE): Promise<unknown> =>
+    conversing(it, {}, { modelId, profile }).conversation.ended;
+  const refuses = (): never => {
+    throw RequestError.invalidParams();
+  };
+  const member: LaunchProfile = {
+    ...PROFILE,
+    modelVia: { kind: 'member', of: 'CONFIG', model: 'model', effort: 'effort' },
+  };
+
+  it('is chosen where it is another one', async () => {
+    const [other, same] = [own({}), own({})];
+    await outcome(other, 'two');
+    await outcome(same, 'one');
+    expect([other.heard, same.heard]).toEqual([['which two', 'prompt first'], ['prompt first']]);
+  });
+
+  it('and that the agent does not offer ends in words that name those that it does', async () => {
+    expect(await outcome(own({ choose: refuses }), 'three')).toMatchObject({
+      kind: 'failed',
+      message: 'the agent builtin does not take the model "three"; it offers one, two',
+    });
+  });
+
+  it('and was told in the configuration is left alone, also where no session offers any', async () => {
+    const [listed, none] = [own({ models: ['one'] }), own({ models: undefined })];
+    expect(await outcome(listed, 'one[high]', member)).toMatchObject({ kind: 'stopped' });
+    expect(await outcome(none, 'one[high]', member)).toMatchObject({ kind: 'stopped' });
+    expect([listed.heard, none.heard]).toEqual([['prompt first'], ['prompt first']]);
   });
 });

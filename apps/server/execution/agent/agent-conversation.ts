@@ -60,6 +60,8 @@ export interface AgentConversationDeps {
    * hears nothing more.
    */
   next(isGone: boolean): Promise<Message | undefined>;
+  /** A turn begins, or is over. */
+  onTurn?(isBegun: boolean, isFailed: boolean): void;
   /** The agent's answer to one prompt, which may say what that took. */
   onAnswer(response: PromptResponse): void;
   /** The ID of the option that was chosen; undefined: nobody decides any more. */
@@ -185,9 +187,11 @@ export class AgentConversation {
     await this.setMode(agent, message.isPlan ? PLAN_MODE : this.task.mode);
     this.answer = '';
     this.turnOver = new AbortController();
+    this.deps.onTurn?.(true, false);
     const prompts: Promise<PromptResponse | undefined>[] = (this.prompts = [
       this.prompted(agent, this.textOf(message)),
     ]);
+    let hasAnswered = false;
     try {
       let last: PromptResponse | undefined;
       for (let at = 0; at < prompts.length; at += 1) {
@@ -195,8 +199,10 @@ export class AgentConversation {
         // What the agent said before its answer is heard before its turn is over.
         await new Promise((resolve) => setImmediate(resolve));
       }
+      hasAnswered = true;
       return last as PromptResponse;
     } finally {
+      this.deps.onTurn?.(false, !hasAnswered);
       this.prompts = undefined;
       this.turnOver.abort();
     }

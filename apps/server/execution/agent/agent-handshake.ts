@@ -9,9 +9,11 @@ import {
   methods,
   type NewSessionResponse,
   PROTOCOL_VERSION,
+  RequestError,
+  type SessionConfigOption,
   type SessionModeState,
 } from '@agentclientprotocol/sdk';
-import type { LaunchProfile } from '#agents';
+import { modelOption, type LaunchProfile } from '#agents';
 import type { AgentTask, SessionOrigin } from './agent-conversation.ts';
 import { TimeoutError, UnauthenticatedError, UnconfigurableError } from './agent-failures.ts';
 import { acceptable } from './agent-mcp-servers.ts';
@@ -123,12 +125,41 @@ async function chosen(
     meta,
   );
   const offered = modes ? { ...modes } : undefined;
-  const { profile, modelId } = task;
-  if (modelId === undefined || profile.modelVia.kind !== 'option') return { modes: offered, hasModel: true };
+  const { profile } = task;
+  const value = modelOption(profile, task.modelId);
+  if (value === undefined) return { modes: offered, hasModel: true };
   const option = configOptions?.find(({ category, id }) => category === 'model' || id === 'model');
-  if (option !== undefined && option.currentValue !== modelId)
-    await agent.request(methods.agent.session.setConfigOption, { sessionId, configId: option.id, value: modelId });
-  return { modes: offered, hasModel: option !== undefined };
+  if (option !== undefined && option.currentValue !== value)
+    await agent
+      .request(methods.agent.session.setConfigOption, { sessionId, configId: option.id, value })
+      .catch((error: unknown) => {
+        throw isNotOffered(error, option, value) ? new UnconfigurableError(notOffered(profile, option, value)) : error;
+      });
+  return { modes: offered, hasModel: option !== undefined || profile.modelVia.kind === 'member' };
+}
+
+/** Of the protocol: wrong parameters. */
+const INVALID_PARAMS = -32_602;
+/** Models that an error names. */
+const OFFERED_MAX = 20;
+
+function isNotOffered(error: unknown, option: SessionConfigOption, value: string): boolean {
+  return error instanceof RequestError && error.code === INVALID_PARAMS && !valuesOf(option).includes(value);
+}
+
+function notOffered({ id }: LaunchProfile, option: SessionConfigOption, value: string): string {
+  const values = valuesOf(option);
+  const more = values.length > OFFERED_MAX ? ` and ${values.length - OFFERED_MAX} more` : '';
+  return (
+    `the agent ${id} does not take the model ${JSON.stringify(value)}; it offers ` +
+    `${values.slice(0, OFFERED_MAX).join(', ') || 'none'}${more}`
+  );
+}
+
+/** Options stand in a list, or in groups of lists. */
+function valuesOf(option: SessionConfigOption): string[] {
+  if (option.type !== 'select' || !Array.isArray(option.options)) return [];
+  return option.options.flatMap((one) => ('options' in one ? one.options.map(({ value }) => value) : [one.value]));
 }
 
 function systemPromptOf({ profile, basePrompt }: AgentTask): { _meta?: Record<string, unknown> } {

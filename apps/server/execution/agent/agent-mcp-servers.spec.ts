@@ -110,12 +110,14 @@ describe('servers over HTTP beside a broker', () => {
     expect(routes).toEqual([
       {
         id: '1',
+        name: 'named',
         url: 'https://mcp.example/a?b=c',
         headers: [{ name: 'Authorization', placeholder: 'new-placeholder', value: 'Bearer value-of-the-token' }],
         secrets: ['value-of-the-token', 'Bearer value-of-the-token'],
       },
       {
         id: '2',
+        name: 'literal',
         url: 'https://any.example/',
         headers: [{ name: 'X-Api-Key', placeholder: 'new-placeholder', value: 'a-literal-credential' }],
         secrets: ['a-literal-credential'],

@@ -27,6 +27,8 @@ const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 export interface McpRoute {
   /** Its path at the broker, behind `/mcp/`. */
   id: string;
+  /** What the configuration calls it. */
+  name: string;
   url: string;
   /** What the agent sends, and what it is replaced by. */
   headers: readonly { name: string; placeholder: string; value: string }[];
@@ -63,7 +65,7 @@ export async function mcpServersOf(
       return { name, command: await programOf(command), args, env: values };
     }
     const filled = pairsOf(name, 'headers', headers, valuesFor(name, url, headers, secrets));
-    const route = routeTo(String(index), { url, headers }, filled, secrets);
+    const route = routeTo({ id: String(index), name, url, headers }, filled, secrets);
     if (route === undefined) return { type: 'http', name, url, headers: filled };
     routes.push(route);
     const shown = filled.map((pair) => ({
@@ -108,6 +110,19 @@ function valuesFor(
   return values;
 }
 
+/** Secrets that headers of servers name, and where they are sent with them. */
+export function headerSecretsOf({ mcp_servers: servers = {} }: AmbientAgentConfig): {
+  name: string;
+  url: string;
+  by: string;
+}[] {
+  return Object.entries(servers).flatMap(([server, said]) => {
+    const { url = '', headers = {} } = said as ServerSaid;
+    const names = new Set(Object.values(headers).flatMap(namesIn));
+    return [...names].map((name) => ({ name, url, by: `the MCP server ${JSON.stringify(server)}` }));
+  });
+}
+
 function namesIn(value: string): string[] {
   return value.split(REFERENCE).filter((_, position) => position % 2 === 1);
 }
@@ -119,8 +134,7 @@ function hostOf(url: string): string {
 
 /** Undefined: nothing of it is secret, or there is no broker. */
 function routeTo(
-  id: string,
-  { url, headers }: { url: string; headers: Readonly<Record<string, string>> },
+  { id, name: server, url, headers }: Pick<McpRoute, 'id' | 'name' | 'url'> & { headers: Record<string, string> },
   filled: readonly Pair[],
   { newPlaceholder, values }: McpSecrets,
 ): McpRoute | undefined {
@@ -131,6 +145,7 @@ function routeTo(
   const named = secret.flatMap(({ name }) => namesIn(headers[name] ?? '').flatMap((one) => values[one] ?? []));
   return {
     id,
+    name: server,
     url,
     headers: secret.map(({ name, value }) => ({ name, value, placeholder: newPlaceholder() })),
     secrets: [...new Set([...named, ...secret.flatMap(({ value }) => [value, value.replace(/^\S+\s+/, '')])])],

@@ -28,6 +28,13 @@ import { failedServers, httpRefused } from './agent-mcp-servers.ts';
 import type { PermissionBroker } from './permission-broker.ts';
 import { loadSession, SessionMemory, type RememberedSession } from './session-memory.ts';
 
+/** Who follows what an agent does, without its words. */
+export interface AgentActivity {
+  turnBegan(): void;
+  turnEnded(isFailed: boolean): void;
+  updated(update: SessionUpdate): void;
+}
+
 export interface AgentSessionDeps {
   profile: LaunchProfile;
   config: AmbientAgentConfig;
@@ -44,6 +51,7 @@ export interface AgentSessionDeps {
   secretValues: readonly string[];
   usage?: RunUsage;
   reports?: AgentReports;
+  activity?: AgentActivity;
   permissions: PermissionBroker;
   /** What was said before this execution. */
   conversationDigest(): Promise<string>;
@@ -123,6 +131,8 @@ export class AgentSession {
           this.events.flush();
           return this.deps.permissions.decide(request, signal);
         },
+        onTurn: (isBegun, isFailed) =>
+          isBegun ? this.deps.activity?.turnBegan() : this.deps.activity?.turnEnded(isFailed),
         onAnswer: (response) => this.noteAnswer(response),
         onUpdate: (update) => this.noteUpdate(update),
         onSession: async (sessionId, origin) => {
@@ -178,8 +188,9 @@ export class AgentSession {
   }
 
   private noteUpdate(update: SessionUpdate): void {
-    const { usage, reports, permissions } = this.deps;
+    const { usage, reports, permissions, activity } = this.deps;
     this.memory?.acknowledged();
+    activity?.updated(update);
     usage?.take(update);
     reports?.take(update);
     permissions.noteTitle(update);

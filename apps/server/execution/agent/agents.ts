@@ -2,6 +2,7 @@
  * Harnesses that are coding agents: which command line each is, and what the end of its turn means. explanation: Coding
  * agents.
  */
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BUILT_IN_HARNESS, type LaunchProfile } from '#agents';
@@ -17,13 +18,21 @@ export interface BuiltInAgent {
 
 const BUILT = fileURLToPath(new URL('../../../agent/main.js', import.meta.url));
 
-/** What the built program consists of; `package.json` says where the libs lie. Nothing else of the installation. */
-const PARTS = ['dist/apps/agent', 'dist/libs', 'dist/schemas', 'node_modules', 'package.json'];
+/**
+ * What the built program consists of; `package.json` says where the libs lie. Nothing else of the installation. Other
+ * people's packages are in a folder of their own in a checkout, and part of the program as it is published.
+ */
+const PARTS = ['dist/apps/agent', 'dist/libs', 'dist/schemas', 'package.json', 'node_modules', 'dist/vendor'];
+
+/** Those of them that there are in a package. */
+export function partsOf(packageFolder: string): string[] {
+  return PARTS.map((name) => join(packageFolder, name)).filter((path) => existsSync(path));
+}
 
 /** Where the built program lies; the folder of the package is three above it. */
 export const BUILT_IN_AGENT: BuiltInAgent = {
   command: [process.execPath, '--disable-warning=UNDICI-EHPA', BUILT],
-  readOnly: PARTS.map((name) => join(dirname(BUILT), '../../..', name)),
+  readOnly: partsOf(join(dirname(BUILT), '../../..')),
 };
 
 /** The profile of a harness; undefined: there is none of that name. */

@@ -118,6 +118,13 @@ it('is refused with every fault at once, each by its place, none with a value', 
       { id: 'a', env: { TOKEN: 'short' }, credentials: ['TOKEN'] },
       { id: 'builtin', command: ['x'], modelVia: 'option', endpoints: ['https://not-a-host/'] },
       { id: 'codex', env: { X: KEY }, envFiles: { X: 'key' } },
+      {
+        id: 'claude',
+        prices: [
+          { models: 'a', input: 1, output: 2 },
+          { models: 'b', input: 1, output: 2, currency: 'EUR' },
+        ],
+      },
     ],
   });
   expect(faults.sort()).toEqual(
@@ -134,6 +141,7 @@ it('is refused with every fault at once, each by its place, none with a value', 
       'profiles[2] (builtin): id: the harness of this name is the service’s own; choose another',
       'profiles[2] (builtin): endpoints[0]: must be a host name, *. and a name, or an address, with :port if needed',
       'profiles[3] (codex): X: stands in env and in envFiles; keep one',
+      'profiles[4] (claude): prices: entries in several currencies cannot be added up; keep one',
     ]
       .map((rule) => `MILLWRIGHT_AGENT_PROFILES_FILE: ${rule}`)
       .sort(),
@@ -184,4 +192,11 @@ it('is refused where it cannot be read', async () => {
     'MILLWRIGHT_AGENT_PROFILES_FILE: the file cannot be read (ENOENT)',
   );
   await expect(readProfiles(folder)).rejects.toThrow('not a file');
+});
+
+it('has prices with what is left out filled in', async () => {
+  const changed = await profile('claude', {
+    profiles: [{ id: 'claude', prices: [{ models: 'claude-*', input: 3, output: 15 }] }],
+  });
+  expect(changed?.prices).toEqual([{ models: 'claude-*', input: 3, cachedInput: 3, output: 15, currency: 'USD' }]);
 });

@@ -115,6 +115,8 @@ function checkEntry(entry: Entry, fault: Fault): void {
     fault(`${name}: this variable is set by the service for each run`);
   for (const name of Object.keys(entry.env ?? {}).filter((candidate) => candidate in (entry.envFiles ?? {})))
     fault(`${name}: stands in env and in envFiles; keep one`);
+  if (new Set(entry.prices?.map(({ currency = 'USD' }) => currency)).size > 1)
+    fault('prices: entries in several currencies cannot be added up; keep one');
   const bad = (entry.endpoints ?? []).flatMap((host, index) => (readHostPattern(host) === undefined ? [index] : []));
   for (const index of bad)
     fault(`endpoints[${index}]: must be a host name, *. and a name, or an address, with :port if needed`);
@@ -148,7 +150,7 @@ async function secretsOf(entry: Entry, folder: string, fault: Fault): Promise<Re
 const HARMLESS = '-'.repeat(8);
 
 function toProfile(
-  { envFiles = {}, modelVia, env = {}, models, modelEndpoints, ...entry }: Entry,
+  { envFiles = {}, modelVia, env = {}, models, modelEndpoints, prices, ...entry }: Entry,
   secretEnv: Record<string, string>,
 ): OwnProfile {
   const plain = Object.fromEntries(Object.entries(env).filter(([name]) => !(name in secretEnv) && !(name in envFiles)));
@@ -159,6 +161,12 @@ function toProfile(
     modelVia: modelVia === undefined ? undefined : toModelVia(modelVia),
     modelPatterns: models,
     models: modelEndpoints?.map(toBinding),
+    prices: prices?.map(({ input, cachedInput = input, currency = 'USD', ...price }) => ({
+      ...price,
+      input,
+      cachedInput,
+      currency,
+    })),
   };
 }
 

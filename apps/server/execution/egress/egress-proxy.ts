@@ -12,7 +12,7 @@ import { Broker, brokerTarget, type BrokerOptions } from './broker.ts';
 import { EgressBytes } from './egress-bytes.ts';
 import { EgressGate } from './egress-gate.ts';
 import { EgressRateLimit } from './egress-rate-limit.ts';
-import { forwardRequest, refuseEgress } from './egress-requests.ts';
+import { forwardRequest, refuseEgress, targetOfRequest } from './egress-requests.ts';
 import type { Resolve } from './egress-resolution.ts';
 import type { RunAuthority } from './run-authority.ts';
 import type { Owner } from '../workspace/workspaces.ts';
@@ -196,6 +196,9 @@ class EgressProxy {
     const target = this.broker && brokerTarget(request.url ?? '');
     if (this.broker !== undefined && target !== undefined) return this.broker.answer(request, response, target);
     if (this.deps.isBrokerOnly === true) return refuseEgress(response, 404, 'there is nothing at this path');
+    // What is declared there is declared for https; in clear a request would come past all of it.
+    if (this.broker?.hosts?.find(targetOfRequest(request.url ?? '')) !== undefined)
+      return refuseEgress(response, 403, 'this host is asked over https, through CONNECT');
     return forwardRequest(request, response, {
       reach: (reached, gone) => this.gate.reach(reached, gone),
       throttle: () => this.rateLimit.throttle(),

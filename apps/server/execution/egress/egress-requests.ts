@@ -37,7 +37,7 @@ export async function forwardRequest(
     return refuseEgress(response, 400, 'this is a proxy: ask for http://host/path, or CONNECT host:port');
   const gone = new AbortController();
   response.on('close', () => gone.abort());
-  const reached = await reach(`${url.hostname}:${url.port === '' ? 80 : url.port}`, gone.signal);
+  const reached = await reach(targetOf(url), gone.signal);
   if (!reached.ok) return refuseEgress(response, reached.status, reached.reason);
   const { socket } = reached;
   if (gone.signal.aborted) return void socket.destroy();
@@ -70,6 +70,16 @@ function answered(answer: IncomingMessage, response: ServerResponse, slowed: Tra
 /** Answers with words instead of passing on. */
 export function refuseEgress(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' }).end(`${text}\n`);
+}
+
+/** `host:port` of a request to a proxy; empty where it is none. */
+export function targetOfRequest(text: string): string {
+  const url = absoluteUrl(text);
+  return url === undefined ? '' : targetOf(url);
+}
+
+function targetOf({ hostname, port }: URL): string {
+  return `${hostname}:${port === '' ? 80 : port}`;
 }
 
 function absoluteUrl(text: string): URL | undefined {

@@ -28,7 +28,9 @@ const HEADERS_MS_MAX = 10_000;
 /** Milliseconds for a handshake, without which a connection says nothing. */
 const HANDSHAKE_MS_MAX = 10_000;
 /** Set anew, or of the run alone. */
-const NOT_PASSED_ON = ['host', 'accept-encoding', 'forwarded', 'x-forwarded-for', 'x-forwarded-host'];
+const NOT_PASSED_ON = ['host', 'accept-encoding', 'forwarded'];
+/** By which some servers take a request for one of another method, or to another path or host. */
+const ELSEWHERE = /^x-(?:forwarded-|original-|rewrite-|http-method|method-)/i;
 
 export class InjectedHosts {
   private readonly deps: InjectedHostsDeps;
@@ -139,6 +141,8 @@ function hasBody({ headers }: IncomingMessage): boolean {
 
 /** The run's headers, those that carry a secret replaced by the secret. */
 function headersWith(request: IncomingMessage, added: readonly HeaderInjection[]): string[] {
-  const own = withoutOwn(request.rawHeaders, [...NOT_PASSED_ON, ...added.map(({ header }) => header)]);
+  const { headers, rawHeaders } = request;
+  const elsewhere = Object.keys(headers).filter((name) => ELSEWHERE.test(name.replaceAll('_', '-')));
+  const own = withoutOwn(rawHeaders, [...NOT_PASSED_ON, ...elsewhere, ...added.map(({ header }) => header)]);
   return [...own, ...added.flatMap(({ header, value }) => [header, value]), 'accept-encoding', 'identity'];
 }

@@ -39,6 +39,7 @@ let egress: OpenEgressProxy;
 let provider: Server;
 let asked: Asked[];
 let used: ModelUsage[];
+let models: Set<string>;
 let events: string[];
 let refusal: string | undefined;
 let connections: number;
@@ -50,7 +51,7 @@ const USAGE = { input_tokens: 3, output_tokens: 4 };
 
 beforeEach(async () => {
   base = await mkdtemp(join(tmpdir(), 'millwright-broker-'));
-  [asked, used, events, refusal, connections] = [[], [], [], undefined, 0];
+  [asked, used, models, events, refusal, connections] = [[], [], new Set(), [], undefined, 0];
   reply = json({ usage: USAGE });
   provider = createServer((request, response) => {
     let body = '';
@@ -92,7 +93,11 @@ async function open(apis: ModelApi[] = ['anthropic'], more: Partial<ModelRoute> 
       rules: { policy: { kind: 'allow', hosts }, named: hosts },
       hosts: [],
       mcp: [],
-      models: { routes: [route], onUsage: (usage) => void used.push(usage), refusal: () => refusal },
+      models: {
+        routes: [route],
+        onUsage: (usage, _route, name) => void (used.push(usage), models.add(name)),
+        refusal: () => refusal,
+      },
     },
   });
 }
@@ -208,7 +213,6 @@ describe('what is refused before anything is sent:', () => {
     { why: 'a path with dots', path: '/models/m/v1/messages/../files', status: 400 },
     { why: 'an escaped path', path: '/models/m/v1/%6dessages', status: 400 },
     { why: 'another method', method: 'PUT', status: 400 },
-    { why: 'a web socket', method: 'GET', headers: { connection: 'upgrade', upgrade: 'websocket' }, status: 426 },
     { why: 'an odd query', path: '/models/m/v1/messages?x=%0d%0a<>', status: 400 },
     { why: 'an unknown address', path: '/models/other/v1/messages', status: 404 },
     { why: 'another model', body: '{"model":"m-2"}', status: 400 },
@@ -223,7 +227,15 @@ describe('what is refused before anything is sent:', () => {
     expect(heard.status).toBe(status);
     expect((JSON.parse(heard.body) as { error: { message: string } }).error.message).toMatch(/\w+ \w+/);
     expect(asked).toEqual([]);
-    expect(events).toHaveLength(1);
+    // An agent that asks for a socket first expects its answer.
+    expect(events).toHaveLength(heard.status === 426 ? 0 : 1);
+  });
+
+  it('a web socket, which clients try first: no line of the log', async () => {
+    await open();
+    const heard = await ask({ method: 'GET', headers: { connection: 'upgrade', upgrade: 'websocket' } });
+    expect(heard.status).toBe(426);
+    expect([asked, events]).toEqual([[], []]);
   });
 
   it('a model in the path of gemini', async () => {
@@ -303,6 +315,7 @@ describe('an answer', () => {
     });
     expect(heard.body).toBe('data: {"choices":[{}]}\n\n');
     expect(used).toEqual([{ inputTokens: 3, cachedTokens: 0, outputTokens: 4 }]);
+    expect([...models]).toEqual(['m-1']);
   });
 
   it('is counted to its end when the run does not wait for it', async () => {

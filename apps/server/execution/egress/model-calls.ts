@@ -24,7 +24,7 @@ import { withoutOwn } from './egress-requests.ts';
 export interface ModelCallsOptions {
   routes: readonly ModelRoute[];
   /** What a call has used beyond what was said of it before. */
-  onUsage(used: ModelUsage, route: ModelRoute): void;
+  onUsage(used: ModelUsage, route: ModelRoute, model: string): void;
   /** Why no further call is made: the run has used what it may. */
   refusal(): string | undefined;
 }
@@ -56,6 +56,9 @@ const NOT_PASSED_ON = [
   'x-forwarded-proto',
   ...KEY_HEADERS,
 ];
+
+/** Agents that ask for a socket first expect it; nothing that a log has to say. */
+const NO_SOCKETS = 426;
 
 interface Refusal {
   status: number;
@@ -111,7 +114,7 @@ export class ModelCalls {
     if (keys === undefined) return { status: 401, reason: 'this is not the placeholder key of this run' };
     // Those who ask for a socket first take this for a word to ask over https.
     if (request.headers.upgrade !== undefined)
-      return { status: 426, reason: 'calls of models are plain requests here' };
+      return { status: NO_SOCKETS, reason: 'calls of models are plain requests here' };
     const operation = QUERY.test(query) ? modelOperation(route.apis, method, path) : undefined;
     if (operation === undefined) return { status: 400, reason: `runs may not ask for ${method} ${shown(path)}` };
     const spent = operation.kind === 'generate' ? this.deps.refusal() : undefined;
@@ -162,7 +165,7 @@ export class ModelCalls {
     answer: IncomingMessage,
     response: ServerResponse,
     { route, operation }: Call,
-    { hidesUsage }: ModelRequest,
+    { hidesUsage, model }: ModelRequest,
   ): Promise<void> {
     const isStream = /^text\/event-stream/i.test(answer.headers['content-type'] ?? '');
     const isCounted = operation.kind === 'generate' && answer.statusCode === 200;
@@ -173,7 +176,7 @@ export class ModelCalls {
       if (now === undefined) return;
       const more = difference(now, before);
       before = now;
-      if (more.inputTokens + more.outputTokens > 0) this.deps.onUsage(more, route);
+      if (more.inputTokens + more.outputTokens > 0) this.deps.onUsage(more, route, operation.model ?? model ?? '');
     };
     await passOn(answer, response, {
       secrets: route.keys.flatMap(({ value }) => value ?? []),
@@ -193,7 +196,7 @@ export class ModelCalls {
     response: ServerResponse,
     { status, reason, api = 'openai' }: Refusal & { api?: ModelApi },
   ): Promise<void> {
-    if (status < 500) this.deps.onRefused('model call refused:', reason);
+    if (status < 500 && status !== NO_SOCKETS) this.deps.onRefused('model call refused:', reason);
     await answerWith(request, response, status, {
       type: 'application/json',
       text: modelErrorBody(api, status, reason),

@@ -75,6 +75,17 @@ export class Engine {
     return this.free();
   }
 
+  /** What tells it that runs wait. */
+  get name(): string {
+    return this.deps.config.engine;
+  }
+
+  /** How many runs are worked on, may be started at once, and wait for people without a place. */
+  occupancy(): { busy: number; free: number; parked: number } {
+    const parked = this.executionSlots.parkedCount;
+    return { busy: Math.max(0, this.supervised.size - parked), free: this.free(), parked };
+  }
+
   /** How runs are isolated; found once. */
   isolation(): Promise<Isolation> {
     return this.deps.executor.isolation();
@@ -82,10 +93,15 @@ export class Engine {
 
   /** Kills what is left of executions that nobody supervises and decides what becomes of their runs. */
   async recover(): Promise<void> {
-    await (this.recovering ??= this.reclaimAbandoned().finally(() => {
+    await (this.recovering ??= this.reclaimAll().finally(() => {
       this.recovering = undefined;
     }));
     this.wake();
+  }
+
+  private async reclaimAll(): Promise<void> {
+    await this.reclaimAbandoned();
+    await this.deps.executor.redactLeft();
   }
 
   private async reclaimAbandoned(): Promise<void> {
@@ -99,10 +115,11 @@ export class Engine {
   }
 
   private async reclaim({ run, process }: AbandonedRun): Promise<void> {
-    const { runs, config, log, publish, executor } = this.deps;
+    const { runs, config, log, publish, executor, metrics } = this.deps;
     await executor.killOrphan({ runId: run.run_id, epoch: run.epoch }, process);
     const { next, decision } = reclaimDecision(run, config);
     if (!(await runs.reclaim(run.run_id, run.epoch, decision))) return;
+    metrics.count('millwright_executions_reclaimed_total');
     log.warn('abandoned execution reclaimed', { run_id: run.run_id, epoch: run.epoch, next });
     publish(run.run_id);
   }

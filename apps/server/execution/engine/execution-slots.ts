@@ -45,6 +45,11 @@ export class ExecutionSlots {
     this.options = options;
   }
 
+  /** Runs that wait for people without a place. */
+  get parkedCount(): number {
+    return this.parked;
+  }
+
   /** Places where nothing is worked on, and nothing is being claimed for. */
   free(): number {
     return Math.max(0, this.options.count - this.total - this.reserved);

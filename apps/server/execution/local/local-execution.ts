@@ -3,14 +3,14 @@
  * contract §3, §10.
  */
 import { fileURLToPath } from 'node:url';
-import { BUILT_IN_HARNESS, countedCall } from '#agents';
+import { BUILT_IN_HARNESS, countedCall, pricesOf } from '#agents';
 import type { CommandEnd } from '#runs';
 import type { Config } from '../../config/config.ts';
 import type { Log } from '../../process/log.ts';
 import { startCommand, type CommandSpec, type RunningCommand } from '../command/command.ts';
 import type { AgentLaunch, ExecutionRequest, ExecutionResult, ExecutionTask, KillOptions } from '../executor.ts';
 import { ownerOf, type Sandbox } from '../sandbox/sandboxes.ts';
-import { redactTranscripts } from '../workspace/transcript-redaction.ts';
+import type { TranscriptSecrets } from '../workspace/transcript-secrets.ts';
 import { prepareWorkspace, putInputs, type Workspace } from '../workspace/workspaces.ts';
 import type { EnvironmentSetup } from './environment-setup.ts';
 import { leaveDiffs } from './repository-diffs.ts';
@@ -28,6 +28,7 @@ export interface LocalExecutionDeps {
   root: string;
   request: ExecutionRequest;
   log: Log;
+  transcripts: TranscriptSecrets;
   /** Bounds what its folder takes of the disk, where the file system can. Must not reject. */
   bound(workspace: Workspace): Promise<void>;
 }
@@ -51,7 +52,7 @@ export class LocalExecution {
     const { runId, epoch } = request;
     const workspace = await prepareWorkspace({ root, runId, epoch, owner: ownerOf(sandbox, runId) });
     await this.deps.bound(workspace);
-    await this.redactTranscripts(workspace); // of an execution whose process was lost
+    if (this.isTranscribed()) await this.deps.transcripts.begin(workspace, request.spec.secretValues);
     const ready = await this.setUp(workspace);
     if (!ready.ok) return 'ended' in ready ? ended(ready.ended) : { kind: 'setup-failed', message: ready.reason };
     const task = await request.begin();
@@ -65,12 +66,15 @@ export class LocalExecution {
 
   /** What the agent has noted of the conversation stays for its next execution, without secrets. */
   private async redactTranscripts(workspace: Workspace): Promise<void> {
-    const { request, log } = this.deps;
-    const { profile, secretValues } = request.spec;
-    if (profile?.id !== BUILT_IN_HARNESS) return;
-    await redactTranscripts(workspace, secretValues).catch((error: unknown) =>
-      log.fault('transcript redaction failed', error, { run_id: request.runId }),
-    );
+    const { request, log, transcripts } = this.deps;
+    if (!this.isTranscribed()) return;
+    await transcripts
+      .end(workspace, request.spec.secretValues)
+      .catch((error: unknown) => log.fault('transcript redaction failed', error, { run_id: request.runId }));
+  }
+
+  private isTranscribed(): boolean {
+    return this.deps.request.spec.profile?.id === BUILT_IN_HARNESS;
   }
 
   /** Ends what runs; what is only being started is ended as soon as it is. */
@@ -154,7 +158,7 @@ export class LocalExecution {
         ca: broker.ca,
         models: {
           routes: broker.routes,
-          onUsage: (used, { prices }) => request.onModelCall(countedCall(used, prices)),
+          onUsage: (used, { prices = [] }, model) => request.onModelCall(countedCall(used, pricesOf(prices, model))),
           refusal: () => request.modelRefusal(),
         },
       },

@@ -5,6 +5,7 @@ import type { QuotaPlace } from '#isolation';
 import { isUuid } from '#runs';
 import type { Config } from '../../config/config.ts';
 import type { Log } from '../../process/log.ts';
+import type { Vault } from '../../secrets/vault.ts';
 import { killLeftover, type ProcessHandle } from '../command/process-tree.ts';
 import type {
   CollectedArtifact,
@@ -22,6 +23,7 @@ import type { Sandbox } from '../sandbox/sandboxes.ts';
 import { collectArtifacts } from '../workspace/artifact-collection.ts';
 import { bytesBelow } from '../workspace/folder-trees.ts';
 import { describeQuotas, findProjectQuotas, setProjectQuota } from '../workspace/project-quotas.ts';
+import { TranscriptSecrets } from '../workspace/transcript-secrets.ts';
 import { removeWorkspace, workspaceAt, type Workspace } from '../workspace/workspaces.ts';
 import { EnvironmentSetup } from './environment-setup.ts';
 import { LocalExecution } from './local-execution.ts';
@@ -33,6 +35,7 @@ export interface LocalExecutorDeps {
   /** What the agent that comes with the service reads in addition to the run's own folders. */
   builtInAgent: { readOnly: readonly string[] };
   log: Log;
+  vault: Vault;
 }
 
 export class LocalExecutor implements Executor {
@@ -40,6 +43,7 @@ export class LocalExecutor implements Executor {
   private readonly environments: EnvironmentSetup;
   /** What runs here now. */
   private readonly running = new Map<string, LocalExecution>();
+  private readonly transcripts: TranscriptSecrets;
   private sandbox: Promise<Sandbox> | undefined;
   /** Where the data folder's file system bounds folders. */
   private quotas: Extract<QuotaPlace, { ok: true }> | undefined;
@@ -47,6 +51,7 @@ export class LocalExecutor implements Executor {
   constructor(deps: LocalExecutorDeps) {
     this.deps = deps;
     this.environments = new EnvironmentSetup(deps);
+    this.transcripts = new TranscriptSecrets(deps.vault);
   }
 
   isolation(): Promise<Sandbox> {
@@ -72,6 +77,7 @@ export class LocalExecutor implements Executor {
     const execution = new LocalExecution({
       ...this.deps,
       environments: this.environments,
+      transcripts: this.transcripts,
       root: this.root(),
       sandbox: await this.isolation(),
       request,
@@ -90,6 +96,23 @@ export class LocalExecutor implements Executor {
 
   async killOrphan({ runId, epoch }: ExecutionRef, process: string | undefined): Promise<void> {
     await killLeftover(process === undefined ? undefined : (JSON.parse(process) as ProcessHandle), runId, epoch);
+  }
+
+  async redactLeft(): Promise<void> {
+    const { log } = this.deps;
+    const busy = new Set([...this.running.keys()].map((key) => key.slice(0, key.lastIndexOf('-'))));
+    for (const runId of await this.workspaces()) {
+      if (busy.has(runId)) continue;
+      await this.redactLeftOf(runId).catch((error: unknown) =>
+        log.fault('transcript redaction failed', error, { run_id: runId }),
+      );
+    }
+  }
+
+  private async redactLeftOf(runId: string): Promise<void> {
+    const workspace = await workspaceAt({ root: this.root(), runId, epoch: 0 });
+    if (await this.transcripts.redactLeft(workspace))
+      this.deps.log.warn('transcripts of a lost execution redacted', { run_id: runId });
   }
 
   async kill(execution: ExecutionRef, options: KillOptions = {}): Promise<void> {

@@ -4,9 +4,9 @@
  */
 import type { RunSecret } from '#definitions';
 import type { HostPattern } from '#isolation';
+import { isBranchName } from '#reconcile';
 import { declaredRepositories } from '#runs';
 import type { ResourceStore } from '../../store/definitions/resource-files.ts';
-import { isBranchName } from '../../sync/sources/git/git-urls.ts';
 import { SetupError } from '../executor.ts';
 import { rightsOf, type RepositoryAccess, type RepositoryAccessDeps } from '../repositories/repositories-access.ts';
 

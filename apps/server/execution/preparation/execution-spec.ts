@@ -13,6 +13,7 @@ import {
 import {
   confinementProblem,
   describeReach,
+  describeSecrets,
   hostInjectionsOf,
   hostsAllowedBy,
   injectableSumProblem,
@@ -38,16 +39,19 @@ import {
   builtInHosts,
   hasOwnNetwork,
   hostsBySecret,
+  insideOf,
   modelsOf,
   newPlaceholder,
   overlap,
   placementOf,
+  releasesOf,
   remotesOf,
   requireRelease,
   secretHostsOf,
+  secretUses,
   type BrokeredRun,
 } from './run-broker.ts';
-import { secretsOf } from './run-secret-values.ts';
+import { requireInside, secretsOf } from './run-secret-values.ts';
 import type { RunSkill, Skills } from './skills.ts';
 
 export interface ExecutionSpec {
@@ -151,9 +155,12 @@ export async function resolveExecution(
   const tooMuch = injectableSumProblem(secretValues);
   if (tooMuch !== undefined) throw new SetupError(tooMuch);
   const placement = placementOf(declared, sandbox, config);
-  await requireRelease(deps.secrets, run.factoryUid, placement);
   const placed = placedVariables(placement, values, newPlaceholder);
   const models = profile && modelsOf(profile, config, agentConfig, { values, placed, exposed: placement.exposed });
+  const agent = profile === undefined ? {} : agentConfig;
+  // First: what is refused must bind no secret to a host.
+  await requireInside(deps.secrets, run, insideOf(placement, values, models));
+  await requireRelease(deps.secrets, run.factoryUid, releasesOf(placement, values, { models, agent }));
   const secrets = { ...placed, ...overlap(models?.env, values) };
   const request: NetworkRequest = {
     operator: config.runNetwork,
@@ -165,16 +172,15 @@ export async function resolveExecution(
   };
   const network = networkOf(request);
   const isBrokered = network !== 'host' && hasOwnNetwork(sandbox.guarantees);
-  const mcp = await mcpServersOf(profile === undefined ? {} : agentConfig, {
+  const mcp = await mcpServersOf(agent, {
     values,
     placed: secrets,
     hosts: hostsBySecret(placement),
     ...(isBrokered ? { newPlaceholder } : {}),
   });
-  const injections = mergedInjections([
-    ...hostInjectionsOf(placement.outside, values),
-    ...remotesOf(environment, networkOf({ ...request, repositories: [] }), sandbox),
-  ]);
+  const remotes = remotesOf(environment, networkOf({ ...request, repositories: [] }), sandbox);
+  const injections = mergedInjections([...hostInjectionsOf(placement.outside, values), ...remotes]);
+  const uses = secretUses(placement, values, { models, mcp: mcp.routes, remotes });
   return {
     config: agentConfig,
     profile,
@@ -187,7 +193,7 @@ export async function resolveExecution(
     mcpServers: mcp.servers,
     secretValues,
     network,
-    reach: describeReach(request),
+    reach: [...describeReach(request), ...describeSecrets(uses)],
     broker: await brokerOf({ models, network, injections, mcp: mcp.routes }, config),
     payload: await payloadOf(deps.deliveries, run),
   };

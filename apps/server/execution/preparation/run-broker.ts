@@ -19,15 +19,17 @@ import {
   hostPatternOfUrl,
   placeSecrets,
   readHostPattern,
+  releaseTargetOf,
   repositoryInjections,
   type EgressPolicy,
   type EgressRules,
   type HostInjections,
   type HostPattern,
   type SecretPlacement,
+  type SecretUses,
 } from '#isolation';
 import type { Config } from '../../config/config.ts';
-import type { McpRoute } from '../agent/agent-mcp-servers.ts';
+import { headerSecretsOf, type McpRoute } from '../agent/agent-mcp-servers.ts';
 import type { SecretReader } from '../../secrets/secret-reader.ts';
 import { SetupError, type Isolation } from '../executor.ts';
 import type { RunEnvironment } from './environments.ts';
@@ -77,16 +79,50 @@ export function placementOf(
   return result.placement;
 }
 
+/** A secret that is to go to a host (`host:port`); `by`: what sends it there, for people. */
+interface Release {
+  name: string;
+  target: string;
+  by?: string;
+}
+
+/**
+ * Everywhere that secrets of a run are sent by the service or by what its configuration says: where they are declared
+ * for, MCP servers whose headers name one, and models whose key is one.
+ */
+export function releasesOf(
+  { outside, exposed }: SecretPlacement,
+  values: Readonly<Record<string, string>>,
+  { models, agent }: { models?: ModelAccess; agent: AmbientAgentConfig },
+): Release[] {
+  const declared = outside.map(({ name, host = '' }) => ({ name, target: host.includes(':') ? host : `${host}:443` }));
+  const isOutside = (name: string): boolean => outside.some((secret) => secret.name === name);
+  // What is declared for hosts is held against these.
+  const headers = headerSecretsOf(agent).filter(({ name }) => Object.hasOwn(values, name) && !isOutside(name));
+  const routed = models?.routes.flatMap(({ id, baseUrl, keys }) =>
+    Object.entries(values)
+      .filter(([name, value]) => !isOutside(name) && !exposed.has(name) && keys.some((key) => key.value === value))
+      .map(([name]) => ({ name, url: baseUrl, by: `the model endpoint ${JSON.stringify(id)}` })),
+  );
+  // Models first: a key that has no host yet is for its model, and not for whatever names it in a header.
+  const sent = [...(routed ?? []), ...headers].map(({ name, url, by }) => ({
+    name,
+    // What is no address is refused as none.
+    target: releaseTargetOf(url) ?? '',
+    by,
+  }));
+  return [...declared, ...sent];
+}
+
 /** Hosts belong to secrets, not to whoever names an address. Throws SetupError. contract §2.2 (Managed secrets). */
 export async function requireRelease(
   reader: Pick<SecretReader, 'injectionProblem'>,
   factoryUid: string | undefined,
-  { outside }: SecretPlacement,
+  releases: readonly Release[],
 ): Promise<void> {
-  for (const { name, host = '' } of outside) {
-    const target = host.includes(':') ? host : `${host}:443`;
+  for (const { name, target, by } of releases) {
     const problem = factoryUid === undefined ? undefined : await reader.injectionProblem(factoryUid, name, target);
-    if (problem !== undefined) throw new SetupError(problem);
+    if (problem !== undefined) throw new SetupError(by === undefined ? problem : `${by}: ${problem}`);
   }
 }
 
@@ -141,6 +177,32 @@ export interface RunSecretValues {
   placed: Readonly<Record<string, string>>;
   /** Those that are to be inside. */
   exposed: ReadonlySet<string>;
+}
+
+/** Names of those that the run has as variables; keys of models are with the broker. */
+export function insideOf(
+  { outside }: Pick<SecretPlacement, 'outside'>,
+  values: Readonly<Record<string, string>>,
+  models: ModelAccess | undefined,
+): string[] {
+  const away = new Set([...outside.map(({ name }) => name), ...Object.keys(overlap(models?.env, values))]);
+  return Object.keys(values).filter((name) => !away.has(name));
+}
+
+/** What of them goes where: for the run's log. */
+export function secretUses(
+  { outside }: Pick<SecretPlacement, 'outside'>,
+  values: Readonly<Record<string, string>>,
+  { models, mcp, remotes }: Pick<BrokeredParts, 'models' | 'mcp'> & { remotes: readonly HostInjections[] },
+): SecretUses {
+  const routes = models?.routes.filter(({ keys }) => keys.some(({ value }) => value !== undefined)) ?? [];
+  return {
+    outside,
+    inside: insideOf({ outside }, values, models),
+    models: routes.map(({ baseUrl }) => new URL(baseUrl).host),
+    remotes: remotes.map(({ host, port }) => (port === 443 ? host : `${host}:${port}`)),
+    servers: mcp.map(({ name, url }) => ({ name, host: new URL(url).host })),
+  };
 }
 
 /** Of some variables those that secrets have too. */

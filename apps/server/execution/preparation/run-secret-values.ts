@@ -6,6 +6,26 @@ import { SetupError } from '../executor.ts';
 import type { RunEnvironment } from './environments.ts';
 
 /**
+ * Whoever asks for a run can have its agent tell what is inside: what files name for it may be used from outside.
+ * Throws SetupError.
+ */
+export async function requireInside(
+  reader: Pick<SecretReader, 'givenToRequests'>,
+  { factoryUid, automationUid }: Pick<ClaimedRun, 'factoryUid' | 'automationUid'>,
+  inside: readonly string[],
+): Promise<void> {
+  if (factoryUid === undefined || automationUid !== undefined) return;
+  const given = await reader.givenToRequests(factoryUid, inside);
+  const name = inside.find((one) => !given.has(one));
+  if (name !== undefined)
+    throw new SetupError(
+      `the secret ${name} would be inside this run, where whoever asked for the run can have it told; let its ` +
+        'definition add it to requests outside of the sandbox (host and header), have the run started by an ' +
+        `automation, or let runs of requests have it (millwright secrets grant ${name} --runs '*')`,
+    );
+}
+
+/**
  * Named secrets as environment variables of the agent's process; one that is not granted looks like one that does not
  * exist.
  */

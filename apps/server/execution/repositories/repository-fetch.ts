@@ -5,11 +5,11 @@
 import { chmod, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decideAddresses, decideTarget, type EgressRules } from '#isolation';
+import { isBranchName } from '#reconcile';
 import type { Config } from '../../config/config.ts';
 import { cacheFormat, discard, sweep as sweepLeftOvers } from '../../sync/sources/git/git-cache.ts';
 import { formatOf, readAdvertisement } from '../../sync/sources/git/git-objects.ts';
 import { withSession, type GitSession, type SessionScope } from '../../sync/sources/git/git-session.ts';
-import { isBranchName } from '../../sync/sources/git/git-urls.ts';
 import { SourceUnavailableError } from '../../sync/sources/source.ts';
 import { machineAddresses, resolverFor } from '../egress/egress-resolution.ts';
 import { SetupError } from '../executor.ts';

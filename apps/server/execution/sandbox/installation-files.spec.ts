@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { sandboxHere, startSandboxed } from '../../../../test/support/agents/sandboxed-command.ts';
-import { BUILT_IN_AGENT } from '../agent/agents.ts';
+import { partsOf } from '../agent/agents.ts';
 import { INSTALLATION_FOLDER, privateFiles } from './installation-files.ts';
 import type { Sandbox } from './sandboxes.ts';
 
@@ -40,14 +40,16 @@ describe('private files of the installation', () => {
 });
 
 describe('the built-in agent', () => {
-  it('consists of its program, the libs, the packages and package.json', () => {
-    const root = join(dirname(BUILT_IN_AGENT.command.at(-1) as string), '../../..');
-    expect(BUILT_IN_AGENT.readOnly.map((path) => relative(root, path))).toEqual([
+  it('consists of its program, the libs, the packages and package.json, and of nothing beside them', async () => {
+    for (const part of ['dist/apps/agent', 'dist/apps/server', 'dist/libs', 'dist/schemas', 'node_modules', 'data'])
+      await mkdir(join(base, part), { recursive: true });
+    for (const file of ['package.json', '.env']) await writeFile(join(base, file), '{}');
+    expect(partsOf(base).map((path) => relative(base, path))).toEqual([
       'dist/apps/agent',
       'dist/libs',
       'dist/schemas',
-      'node_modules',
       'package.json',
+      'node_modules',
     ]);
   });
 });

@@ -7,7 +7,7 @@ import { isConfining } from '#isolation';
 import type { AttachmentStore } from '../../store/runs/run-files.ts';
 import type { Task } from '../../store/runs/run-tasks.ts';
 import type { AgentReports } from '../agent/agent-events.ts';
-import { AgentSession } from '../agent/agent-session.ts';
+import { type AgentActivity, AgentSession } from '../agent/agent-session.ts';
 import { conversationDigest } from '../agent/conversation-digest.ts';
 import { PermissionBroker } from '../agent/permission-broker.ts';
 import type { AttachmentFile, ExecutionPlace } from '../executor.ts';
@@ -18,6 +18,7 @@ import type { SupervisionDeps } from './supervisor.ts';
 export interface SupervisedAgentDeps extends SupervisionDeps {
   events: RunEventWriter;
   reports: AgentReports;
+  activity: AgentActivity;
   spec: ExecutionSpec;
   place: ExecutionPlace;
   task: Task;
@@ -27,7 +28,7 @@ export interface SupervisedAgentDeps extends SupervisionDeps {
 
 /** Undefined: no agent, but a command works on it. */
 export function supervisedAgent(deps: SupervisedAgentDeps): AgentSession | undefined {
-  const { run, histories, nowMs, events, reports, task, place, log } = deps;
+  const { run, histories, nowMs, events, reports, activity, task, place, log } = deps;
   const { profile, config, skill, harnessEnv, secretValues, tier, mcpServers } = deps.spec;
   if (profile === undefined) return undefined;
   const texts = task.parts.map(({ text }) => text);
@@ -42,6 +43,7 @@ export function supervisedAgent(deps: SupervisedAgentDeps): AgentSession | undef
     secretValues,
     nowMs,
     reports,
+    activity,
     usage: events.usage,
     isAsking: run.interactive && tier === 'standard',
     hasPast: run.epoch > 1 || run.conversationId !== run.runId,

@@ -5,7 +5,7 @@ import type { Task } from '../../store/runs/run-tasks.ts';
 import type { CountedCall } from '#agents';
 import type { RunEnd } from '#runs';
 import type { AgentReports } from '../agent/agent-events.ts';
-import type { AgentSession } from '../agent/agent-session.ts';
+import type { AgentActivity, AgentSession } from '../agent/agent-session.ts';
 import type {
   AgentLaunch,
   ExecutionOutput,
@@ -28,6 +28,7 @@ export interface SupervisedExecutionDeps extends SupervisionDeps {
   signal: AbortSignal;
   events: RunEventWriter;
   reports: AgentReports;
+  activity: AgentActivity;
   /** Takes what is to be done. */
   takeTask(): Promise<Beginning>;
   /** The work begins now. */

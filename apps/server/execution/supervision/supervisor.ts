@@ -12,8 +12,9 @@ import {
   type SupervisionEvent,
   type RunEnd,
 } from '#runs';
-import type { Log, LogMembers } from '../../process/log.ts';
+import type { Log } from '../../process/log.ts';
 import type { Metrics } from '../../process/metrics.ts';
+import type { Traces } from '../../process/traces.ts';
 import type { ArtifactStore, AttachmentStore } from '../../store/runs/run-files.ts';
 import type { PermissionStore } from '../../store/runs/permissions.ts';
 import type { RunHistoryStore } from '../../store/runs/run-history.ts';
@@ -39,6 +40,7 @@ import {
 import { startupWarnings } from './startup-warnings.ts';
 import { SupervisedExecution, type Beginning } from './supervised-execution.ts';
 import { RunEventWriter } from './run-event-writer.ts';
+import { RunFigures } from './run-figures.ts';
 
 /** Milliseconds between two renewals of the lease; the answers say whether somebody wants the run cancelled. */
 const RENEWAL_MS = 2_000;
@@ -67,6 +69,7 @@ export interface SupervisionDeps extends ExecutionSpecDeps {
   isDiskLow(): boolean;
   log: Log;
   metrics: Metrics;
+  traces: Traces;
   run: ClaimedRun;
   /** Its place in this process. */
   slot: ExecutionSlot;
@@ -79,6 +82,7 @@ export class Supervision {
   private readonly deps: SupervisionDeps;
   private readonly lease: Lease;
   private readonly events: RunEventWriter;
+  private readonly figures: RunFigures;
   private readonly reports = new AgentReports();
   /** Aborted when the execution is stopped: what the service itself does for it ends, too. */
   private readonly stopping = new AbortController();
@@ -90,6 +94,7 @@ export class Supervision {
 
   constructor(deps: SupervisionDeps) {
     this.deps = deps;
+    this.figures = new RunFigures({ ...deps, say: (text) => this.events.say({ text }) });
     this.lease = new Lease({
       ...deps,
       onLost: () => this.loseClaim(CLAIM_GONE),
@@ -142,6 +147,7 @@ export class Supervision {
     } catch (error) {
       log.fault('execution end write failed', error, { run_id: run.runId });
     } finally {
+      this.figures.over();
       timers.forEach((timer) => clearInterval(timer));
       clearTimeout(this.deadline);
     }
@@ -213,6 +219,7 @@ export class Supervision {
       signal: this.stopping.signal,
       events: this.events,
       reports: this.reports,
+      activity: this.figures.trace,
       takeTask: () => this.takeTask(),
       onWork: () => this.advance({ kind: 'work-began' }),
       onStarted: () => this.poll(),
@@ -228,9 +235,9 @@ export class Supervision {
   }
 
   private async begin(): Promise<Beginning> {
-    const { run, runs, log } = this.deps;
+    const { run, runs } = this.deps;
     const begun = await this.events.retryWhileOwned(() => runs.begin(run));
-    if (begun?.answer !== undefined) log.info('run started', logMembersOf(run));
+    if (begun?.answer !== undefined) this.figures.begun();
     return begun?.answer === undefined ? { end: this.unbegunEnd(begun?.isRepeated) } : { task: begun.answer };
   }
 
@@ -244,7 +251,8 @@ export class Supervision {
 
   /** Writes the end, or gives the run back. */
   private async conclude(end: RunEnd): Promise<void> {
-    const { run, runs, publish, metrics, log } = this.deps;
+    const { run, runs, publish } = this.deps;
+    this.figures.used(this.events.usage);
     switch (supervisionOutcome(this.state, end.state)) {
       case 'discard':
         return;
@@ -254,8 +262,7 @@ export class Supervision {
       case 'finish':
         await this.events.drain();
         await this.events.persist(() => runs.finish(run, end));
-        metrics.count('millwright_runs_ended_total', 'Runs that ended here.', { state: end.state });
-        log.info('run ended', { ...logMembersOf(run), state: end.state, error_code: end.errorCode });
+        this.figures.ended(end);
     }
     publish(run.runId);
   }
@@ -265,7 +272,10 @@ export class Supervision {
     const { run, runs, config, log } = this.deps;
     await this.events.persist(async () => {
       const isReleased = await runs.release(run, (state) => releaseDecision(this.state, state, config, run));
-      if (isReleased) log.info('execution released', { run_id: run.runId, epoch: run.epoch });
+      if (isReleased) {
+        this.figures.trace.over({ state: 'RELEASED' }, false);
+        log.info('execution released', { run_id: run.runId, epoch: run.epoch });
+      }
     });
   }
 
@@ -286,6 +296,7 @@ export class Supervision {
     if (this.state.stop === 'lost') return;
     const { run, log } = this.deps;
     this.stop({ kind: 'stop', reason: 'lost' });
+    this.figures.leaseLost();
     this.events.forget();
     if (mayHaveProcesses(this.state)) log.warn(why, { run_id: run.runId, epoch: run.epoch });
   }
@@ -303,9 +314,4 @@ export class Supervision {
   private advance(event: SupervisionEvent): void {
     this.state = advanceSupervision(this.state, event);
   }
-}
-
-/** Which run, and what it came from. */
-function logMembersOf({ runId, epoch, factoryUid, automationUid, entryId }: ClaimedRun): LogMembers {
-  return { run_id: runId, epoch, factory_uid: factoryUid, automation_uid: automationUid, entry_id: entryId };
 }

@@ -3,7 +3,6 @@ import { linkSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, syml
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { redactTranscripts } from './transcript-redaction.ts';
-import type { Workspace } from './workspaces.ts';
 
 const SECRET = 'sk-4711/"quoted"+value';
 const NAMES = ['1', '2', '3', '4'].map((digit) => `${digit.repeat(8)}-0000-7000-8000-000000000000.jsonl`);
@@ -11,7 +10,7 @@ const line = (entry: unknown): string => `${JSON.stringify(entry)}\n`;
 
 let root: string;
 let folder: string;
-const redacted = (): Promise<void> => redactTranscripts({ home: join(root, 'home') } as Workspace, [SECRET]);
+const redacted = (): Promise<void> => redactTranscripts({ home: join(root, 'home') }, [SECRET]);
 const textOf = (path: string): string => readFileSync(path, 'utf8');
 
 beforeEach(() => {
@@ -94,6 +93,6 @@ it('follows no link in place of the folder, and asks nothing of a run without se
   rmSync(folder, { recursive: true });
   symlinkSync(elsewhere, folder);
   await redacted();
-  await redactTranscripts({ home: join(root, 'nowhere') } as Workspace, [SECRET]);
+  await redactTranscripts({ home: join(root, 'nowhere') }, [SECRET]);
   expect(textOf(join(elsewhere, name))).toBe(SECRET);
 });

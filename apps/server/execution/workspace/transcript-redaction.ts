@@ -15,16 +15,29 @@ const TRANSCRIPT_BYTES_MAX = 67_108_864;
 /** The agent's own names; what else a run puts there is like any other file of its own. */
 const TRANSCRIPT_NAME = /^[0-9a-f-]{36}\.jsonl$/;
 
+type Home = Pick<Workspace, 'home'>;
+
 /** Nothing of the run may be alive. What cannot be redacted is removed: its conversation is told anew then. */
-export async function redactTranscripts({ home }: Workspace, secrets: readonly string[]): Promise<void> {
+export async function redactTranscripts(workspace: Home, secrets: readonly string[]): Promise<void> {
+  if (secrets.length === 0) return;
+  for (const path of await transcriptsOf(workspace)) if (!(await redactFile(path, secrets))) await removeFile(path);
+}
+
+/** Of which nobody knows what would have to be taken out. Nothing of the run may be alive. */
+export async function removeTranscripts(workspace: Home): Promise<void> {
+  for (const path of await transcriptsOf(workspace)) await removeFile(path);
+}
+
+async function transcriptsOf({ home }: Home): Promise<string[]> {
   const folder = join(home, TRANSCRIPTS_FOLDER);
   // A link would lead elsewhere, and an agent of ours makes none.
-  if (secrets.length === 0 || (await lstat(folder).catch(() => undefined))?.isDirectory() !== true) return;
-  for (const name of await readdir(folder)) {
-    if (!TRANSCRIPT_NAME.test(name)) continue;
-    const path = join(folder, name);
-    if (!(await redactFile(path, secrets))) await unlink(path).catch(() => undefined); // a folder is no transcript
-  }
+  if ((await lstat(folder).catch(() => undefined))?.isDirectory() !== true) return [];
+  return (await readdir(folder)).filter((name) => TRANSCRIPT_NAME.test(name)).map((name) => join(folder, name));
+}
+
+/** A folder is no transcript. */
+async function removeFile(path: string): Promise<void> {
+  await unlink(path).catch(() => undefined);
 }
 
 /** Whether the file is without secrets now. */

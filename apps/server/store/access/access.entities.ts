@@ -1,12 +1,13 @@
 /** Tables of who may ask: the installation, principals, API keys, sessions, the audit trail, idempotency keys. */
 import { defineTable, type RowOf } from '../database/table.ts';
 
-/** One row: proofs that the keys on disk are the ones this database was made with. */
+/** One row: proofs that the keys on disk are the ones of this database; `next…`: while the master key rotates. */
 export const INSTALLATION = defineTable('installation', {
   id: 'int key',
   master_key_proof: 'bytes',
   uid_key_proof: 'bytes',
   created_at: 'int',
+  next_master_key_proof: 'bytes?',
 });
 
 /** Users and service accounts. */
@@ -21,7 +22,7 @@ export const PRINCIPAL = defineTable('principal', {
 /** Row of `principal`. */
 export type PrincipalRow = RowOf<typeof PRINCIPAL>;
 
-/** API keys by their digest; `factories`: JSON of UIDs, null for all. */
+/** API keys by their digest; `factories`: JSON of UIDs, null for all; `federated_…`: of a token that was exchanged. */
 export const API_KEY = defineTable(
   'api_key',
   {
@@ -36,12 +37,38 @@ export const API_KEY = defineTable(
     expires_at: 'int?',
     revoked_at: 'int?',
     last_used_at: 'int?',
+    federated_credential_id: 'text?',
   },
   { key_hash: 'bytes' },
 );
 
 /** Row of `api_key`, without the digest. */
 export type ApiKeyRow = RowOf<typeof API_KEY>;
+
+/** Whose tokens are exchanged for keys; `claims`: JSON of the values that each may have; `factories` as in keys. */
+export const FEDERATED_CREDENTIAL = defineTable(
+  'federated_credential',
+  {
+    id: 'key',
+    name: 'text',
+    issuer: 'text',
+    audience: 'text',
+    claims: 'text',
+    role: 'text',
+    factories: 'text?',
+    created_at: 'int',
+    created_by: 'text?',
+    updated_at: 'int',
+    last_used_at: 'int?',
+  },
+  { principal_uid: 'text' },
+);
+
+/** Row of `federated_credential`, without the UID of its service account. */
+export type FederatedCredentialRow = RowOf<typeof FEDERATED_CREDENTIAL>;
+
+/** Tokens that were exchanged, by a digest, until they run out. */
+export const EXCHANGED_TOKEN = defineTable('exchanged_token', { digest: 'bytes key', expires_at: 'int' });
 
 /** Signed-in browsers: SHA-256 of the cookie, and the key whose rights they have. */
 export const BROWSER_SESSION = defineTable('browser_session', {

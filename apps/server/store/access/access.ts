@@ -5,7 +5,7 @@
 import type { Database } from '../database/database.ts';
 import { StoreError, withStoreErrors } from '../database/store-errors.ts';
 import { READ_ONLY } from '../database/postgres/postgres-connections.ts';
-import { insertInto } from '../database/table.ts';
+import { insertInto, type RowOf } from '../database/table.ts';
 import { databaseNow, placeholders, row, rows } from '../database/transactions.ts';
 import { INSTALLATION, PRINCIPAL, type PrincipalRow } from './access.entities.ts';
 
@@ -32,6 +32,13 @@ export interface Access {
   factories?: readonly string[];
 }
 
+/** What a database holds to recognize its keys; `nextMasterKey`: while the master key rotates. */
+export interface InstallationProofs {
+  masterKey: Uint8Array;
+  uidKey: Uint8Array;
+  nextMasterKey?: Uint8Array;
+}
+
 export class AccessStore {
   private readonly database: Database;
   constructor(database: Database) {
@@ -39,20 +46,18 @@ export class AccessStore {
   }
 
   /** Stores the proofs on the first start; afterwards answers the stored ones to compare with. */
-  installation(proofs: {
-    masterKey: Uint8Array;
-    uidKey: Uint8Array;
-  }): Promise<{ masterKey: Uint8Array; uidKey: Uint8Array }> {
+  installation(proofs: { masterKey: Uint8Array; uidKey: Uint8Array }): Promise<InstallationProofs> {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
       const first = { id: 1, master_key_proof: proofs.masterKey, uid_key_proof: proofs.uidKey, created_at: nowMs };
       yield* insertInto(INSTALLATION, [first], { ignoreConflicts: true });
-      const stored = yield* row<{ master_key_proof: Uint8Array; uid_key_proof: Uint8Array }>(
-        'SELECT master_key_proof, uid_key_proof FROM installation WHERE id = 1',
+      const stored = yield* row<RowOf<typeof INSTALLATION>>(
+        'SELECT master_key_proof, uid_key_proof, next_master_key_proof FROM installation WHERE id = 1',
       );
       return {
         masterKey: stored?.master_key_proof ?? new Uint8Array(0),
         uidKey: stored?.uid_key_proof ?? new Uint8Array(0),
+        ...(stored?.next_master_key_proof == null ? {} : { nextMasterKey: stored.next_master_key_proof }),
       };
     });
   }

@@ -24,6 +24,8 @@ export interface ApiKey {
   expiresAtMs?: number;
   revokedAtMs?: number;
   lastUsedAtMs?: number;
+  /** Of a key that a token was exchanged for: by which federated credential. */
+  federatedCredentialId?: string;
 }
 
 /** A key on its way in; its text stays outside. */
@@ -34,8 +36,18 @@ export interface NewKey extends Pick<ApiKey, 'id' | 'name' | 'role' | 'factories
   principal: string | Principal;
 }
 
-/** `ended`: revoked or run out. `last`: nobody could get in as an admin any more. */
-export type KeyRefusal = 'unknown' | 'ended' | 'last';
+/** `also`: further statements of the same transaction. */
+export interface RotateOptions {
+  overlapMs: number;
+  by: ChangedBy | undefined;
+  also?: (made: ApiKey) => Transaction<void>;
+}
+
+/**
+ * `ended`: revoked or run out. `last`: nobody could get in as an admin any more. `exchanged`: of a token, which ends by
+ * itself.
+ */
+export type KeyRefusal = 'unknown' | 'ended' | 'last' | 'exchanged';
 
 /** A key with its principal, as `KEY_COLUMNS` reads it. */
 export type KeyRow = Omit<ApiKeyRow, 'principal_uid'> & Omit<PrincipalRow, 'created_at'>;
@@ -43,7 +55,7 @@ export type KeyRow = Omit<ApiKeyRow, 'principal_uid'> & Omit<PrincipalRow, 'crea
 /** Of the key `k` and its principal `p`. */
 export const KEY_COLUMNS =
   'k.id, k.name, k.role, k.factories, k.hint, k.created_at, k.created_by, k.expires_at, k.revoked_at, ' +
-  'k.last_used_at, p.uid, p.kind, p.display_name, p.email';
+  'k.last_used_at, k.federated_credential_id, p.uid, p.kind, p.display_name, p.email';
 
 /** Whether the key `k` lets somebody in at a time, its only parameter. */
 export const IS_USABLE = 'k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?)';
@@ -152,6 +164,7 @@ export class KeyStore {
       const key = yield* keyOf(id, ' FOR UPDATE OF k');
       if (key === undefined) return 'unknown';
       if (!isUsable(key, nowMs)) return 'ended';
+      if (key.federatedCredentialId !== undefined) return 'exchanged';
       const endMs = expiresAtMs === undefined ? key.expiresAtMs : (expiresAtMs ?? undefined);
       if (isLast(key, admins) && (endMs ?? Infinity) < (key.expiresAtMs ?? Infinity)) return 'last';
       yield* change('UPDATE api_key SET name = ?, expires_at = ? WHERE id = ?', name ?? key.name, endMs ?? null, id);
@@ -161,6 +174,42 @@ export class KeyStore {
         details: { name, expires_at: expiresAtMs === null ? 'never' : toText(expiresAtMs) },
       });
       return (yield* keyOf(id)) ?? unreachable();
+    });
+  }
+
+  /**
+   * Makes a key that may what another one may, and gives that one an end: after the overlap, at once where that is
+   * nothing, or at its own end if that is earlier. The new one lives as long as the old one was made for.
+   */
+  rotate(
+    id: string,
+    next: Pick<NewKey, 'id' | 'hash' | 'hint'>,
+    { overlapMs, by, also }: RotateOptions,
+  ): Promise<ApiKey | KeyRefusal> {
+    return this.database.run(function* () {
+      const nowMs = yield* databaseNow();
+      yield* adminKeys(nowMs); // in the order of everybody who wants to end one
+      const old = yield* keyOf(id, ' FOR UPDATE OF k');
+      if (old === undefined) return 'unknown';
+      if (!isUsable(old, nowMs)) return 'ended';
+      if (old.federatedCredentialId !== undefined) return 'exchanged';
+      const lifeMs = old.expiresAtMs === undefined ? undefined : old.expiresAtMs - old.createdAtMs;
+      const { name, role, factories, principal } = old;
+      const expiresAtMs = lifeMs === undefined ? undefined : nowMs + lifeMs;
+      const wanted = { ...next, name, role, factories, principal, expiresAtMs };
+      yield* insertInto(API_KEY, [toRow(wanted, principal.uid, by?.principalUid, nowMs)]);
+      const endMs = Math.min(nowMs + overlapMs, old.expiresAtMs ?? Infinity);
+      yield* overlapMs === 0
+        ? change('UPDATE api_key SET revoked_at = ? WHERE id = ?', nowMs, id)
+        : change('UPDATE api_key SET expires_at = ? WHERE id = ?', endMs, id);
+      yield* audit(by, {
+        action: 'api_key.rotate',
+        subject: id,
+        details: { name, next: next.id, expires_at: toText(expiresAtMs), old_ends_at: toText(endMs) },
+      });
+      const made = (yield* keyOf(next.id)) ?? unreachable();
+      if (also !== undefined) yield* also(made);
+      return made;
     });
   }
 
@@ -266,6 +315,7 @@ function toApiKey(found: KeyRow): ApiKey {
     expiresAtMs: found.expires_at ?? undefined,
     revokedAtMs: found.revoked_at ?? undefined,
     lastUsedAtMs: found.last_used_at ?? undefined,
+    federatedCredentialId: found.federated_credential_id ?? undefined,
   };
 }
 

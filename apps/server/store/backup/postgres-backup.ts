@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import type { TableDigest } from '#management';
-import { BackupError } from './backup-errors.ts';
+import { BackupError, toKeyProofs, type DatabaseKeyProofs } from './backup-errors.ts';
 
 /** Output of a tool that is looked through for its first line, bytes. */
 const STDERR_BYTES_MAX = 8_192;
@@ -61,16 +61,21 @@ export async function clearPostgres(url: string): Promise<void> {
   await withClient(url, async (client) => {
     const names = await tableNames(client);
     if (names.length > 0) await client.query(`DROP TABLE ${names.map((name) => `"${name}"`).join(', ')} CASCADE`);
+    // What triggers of these tables called is left behind, and would stand in the way of the next restore.
+    const functions = await client.query<{ name: string }>(
+      "SELECT oid::regprocedure::text AS name FROM pg_proc WHERE prorettype = 'trigger'::regtype " +
+        'AND pronamespace = current_schema()::regnamespace AND proowner = current_user::regrole ' +
+        "AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = pg_proc.oid AND d.deptype = 'e')",
+    );
+    for (const { name } of functions.rows) await client.query(`DROP FUNCTION ${name}`);
   });
 }
 
 /** What the database holds to recognize the keys that it was made with. */
-export function postgresKeyProofs(url: string): Promise<{ master: Uint8Array; uid: Uint8Array } | undefined> {
+export function postgresKeyProofs(url: string): Promise<DatabaseKeyProofs | undefined> {
   return withClient(url, async (client) => {
-    const found = await client.query<{ master: Buffer; uid: Buffer }>(
-      'SELECT master_key_proof AS master, uid_key_proof AS uid FROM installation',
-    );
-    return found.rows[0];
+    const found = await client.query<object>('SELECT * FROM installation');
+    return toKeyProofs(found.rows[0]);
   });
 }
 

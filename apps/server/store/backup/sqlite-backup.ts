@@ -1,18 +1,13 @@
 /** A copy of a live SQLite database as of one moment, and digests of its rows. */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { TableDigest } from '#management';
-import { BackupError, toBackupError } from './backup-errors.ts';
+import { sqliteFileOf } from '../sqlite-file.ts';
+import { BackupError, toBackupError, toKeyProofs, type DatabaseKeyProofs } from './backup-errors.ts';
 
 /** All pages in one step: a step that finds the database changed begins anew, and under load it always is. */
 const ALL_PAGES = 0x7fffffff;
-
-/** The database of a data folder. */
-export function sqliteFileOf(dataDir: string): string {
-  return join(dataDir, 'millwright.sqlite');
-}
 
 /**
  * Copies the database to a new file, with what its write-ahead log holds. Whoever writes meanwhile goes on; the log
@@ -57,12 +52,10 @@ export function describeSqlite(file: string): { migrations: string[]; tables: Ta
 }
 
 /** What the database holds to recognize the keys that it was made with. */
-export function keyProofsOf(file: string): { master: Uint8Array; uid: Uint8Array } | undefined {
+export function keyProofsOf(file: string): DatabaseKeyProofs | undefined {
   const database = openReadOnly(file);
   try {
-    return database.prepare('SELECT master_key_proof AS master, uid_key_proof AS uid FROM installation').get() as
-      | { master: Uint8Array; uid: Uint8Array }
-      | undefined;
+    return toKeyProofs(database.prepare('SELECT * FROM installation').get() as object | undefined);
   } finally {
     database.close();
   }

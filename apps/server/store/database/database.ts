@@ -3,23 +3,30 @@
  * through.
  */
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { types } from 'pg';
+import Sqlite from 'better-sqlite3';
+import pg, { types } from 'pg';
 import { DataSource, type EntitySchema } from 'typeorm';
 import { row, rows, type Transaction, type TransactionRunner } from './transactions.ts';
 import { toStoreError } from './store-errors.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { DeferredIndex, type DeferredTable } from './deferred-index.ts';
 import { longReads } from './long-reads.ts';
-import { migratePostgres, MIGRATIONS, refuseUnknown, SchemaTooNewError } from './migrations.ts';
+import {
+  migratePostgres,
+  MIGRATIONS,
+  OLDEST_READER_QUERY,
+  OLDEST_READER_UPDATE,
+  refuseUnknown,
+  SchemaTooNewError,
+} from './migrations.ts';
 import { BoundedClient, CONNECT_MS_MAX, refuseReadOnly } from './postgres/postgres-connections.ts';
 import { type PostgresUrls, probePostgres } from './postgres/postgres-probe.ts';
 import { PostgresUnusableError, toConnectionError } from './postgres/postgres-refusals.ts';
 import { postgresLongReads, postgresRunner } from './postgres/postgres.ts';
 import { VersionMismatchError } from './replicas.ts';
+import { sqliteFileOf } from '../sqlite-file.ts';
 import { sqliteRunner } from './sqlite.ts';
 import { entitiesFor } from './table.ts';
-import type Sqlite from 'better-sqlite3';
 
 /** Connections of one process: writes are batched, so a handful saturates PostgreSQL. */
 const POOL_CONNECTIONS_MAX = 10;
@@ -61,14 +68,84 @@ export async function connectDatabase(options: DatabaseOptions, schema: Database
     : openPostgres({ url: options.url, directUrl: options.directUrl }, options.version, schema.tables);
 }
 
-async function openSqlite(
+async function openSqlite(options: DatabaseOptions, schema: DatabaseSchema): Promise<Database> {
+  const { database, takeOver } = await standbySqlite(options, schema);
+  await takeOver();
+  return database;
+}
+
+/** A SQLite database that another process writes to meanwhile. */
+export interface StandbyDatabase {
+  /** Can be read as far as this program knows what is there. Writes fail before `takeOver`. */
+  database: Database;
+  /** Once the other process has closed it: migrates. Throws what `connectDatabase` throws; it is closed then. */
+  takeOver(): Promise<void>;
+}
+
+/** Opens SQLite beside the process that works on it, and changes nothing. See `connectDatabase`. */
+export async function standbySqlite(
   { dataDir, nowMs }: DatabaseOptions,
   { tables, deferred }: DatabaseSchema,
-): Promise<Database> {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const file = join(dataDir, 'millwright.sqlite');
-  const source = new DataSource({
+): Promise<StandbyDatabase> {
+  const file = sqliteFileOf(dataDir);
+  const source = sqliteSource(file, tables);
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    await source.initialize();
+  } catch (error) {
+    throw toStoreError(error);
+  }
+  const connection = (source.driver as unknown as { databaseConnection: Sqlite.Database }).databaseConnection;
+  let runner = sqliteRunner(connection, nowMs);
+  let isOurs = false;
+  connection.pragma('query_only = ON');
+  const reads = longReads(file, { nowMs, catchUp: (statement) => runner.catchUp(statement) });
+  const checkpoints = new Checkpoints(connection);
+  // One state of the file for all statements, and no lock that the other process would wait for.
+  const readOnly = async <T>(body: () => Transaction<T>): Promise<T> => {
+    connection.exec('BEGIN');
+    try {
+      return await runner.read(body);
+    } finally {
+      connection.exec('COMMIT');
+    }
+  };
+  // The threads first: the connection that closes last leaves a file without a log.
+  const close = (): Promise<void> => Promise.all([reads.close(), checkpoints.close()]).then(() => source.destroy());
+  const database: Database = {
+    dialect: 'sqlite',
+    run: async (body, durability) => {
+      if (!isOurs) return readOnly(body);
+      checkpoints.schedule();
+      return runner.run(body, durability);
+    },
+    read: (body) => runner.read(body),
+    source,
+    isPooled: false,
+    longRead: (body) => reads.read(body),
+    close,
+  };
+  const takeOver = async (): Promise<void> => {
+    try {
+      connection.pragma('query_only = OFF');
+      await refuseNewerSchema(runner);
+      await source.runMigrations();
+      connection.exec(OLDEST_READER_UPDATE);
+      const indexes = deferred.map((table) => new DeferredIndex(table));
+      runner = sqliteRunner(connection, nowMs, indexes);
+      isOurs = true;
+    } catch (error) {
+      await close();
+      throw toStoreError(error);
+    }
+  };
+  return { database, takeOver };
+}
+
+function sqliteSource(file: string, tables: readonly EntitySchema[]): DataSource {
+  return new DataSource({
     type: 'better-sqlite3',
+    driver: Sqlite, // given, not looked for by its name in folders around
     database: file,
     enableWAL: true,
     // FULL: an accepted delivery survives a power cut, not only a crash of the process.
@@ -85,31 +162,6 @@ async function openSqlite(
     synchronize: false,
     migrationsTransactionMode: 'all',
   });
-  try {
-    await source.initialize();
-    const connection = (source.driver as unknown as { databaseConnection: Sqlite.Database }).databaseConnection;
-    await refuseNewerSchema(sqliteRunner(connection, nowMs));
-    await source.runMigrations();
-    const indexes = deferred.map((table) => new DeferredIndex(table));
-    const runner = sqliteRunner(connection, nowMs, indexes);
-    const reads = longReads(file, { nowMs, catchUp: (statement) => runner.catchUp(statement) });
-    const checkpoints = new Checkpoints(connection);
-    return {
-      ...runner,
-      run: (body, durability) => {
-        checkpoints.schedule();
-        return runner.run(body, durability);
-      },
-      source,
-      isPooled: false,
-      longRead: (body) => reads.read(body),
-      // The threads first: the connection that closes last leaves a file without a log.
-      close: () => Promise.all([reads.close(), checkpoints.close()]).then(() => source.destroy()),
-    };
-  } catch (error) {
-    if (source.isInitialized) await source.destroy();
-    throw toStoreError(error);
-  }
 }
 
 async function openPostgres(
@@ -121,6 +173,7 @@ async function openPostgres(
   const { wire, directUrl, isPooled } = await probePostgres(urls);
   const source = new DataSource({
     type: 'postgres',
+    driver: pg,
     url: urls.url,
     poolSize: POOL_CONNECTIONS_MAX,
     entities: entitiesFor('postgres', tables),
@@ -153,8 +206,12 @@ async function openPostgres(
 
 async function refuseNewerSchema(runner: TransactionRunner): Promise<void> {
   const present = await runner.read(() =>
-    row<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'migrations'"),
+    rows<{ name: string }>(
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('migrations', 'schema_reader') ORDER BY name",
+    ),
   );
-  if (present !== undefined)
-    refuseUnknown(await runner.read(() => rows<{ name: string }>('SELECT name FROM migrations')));
+  if (present[0]?.name !== 'migrations') return;
+  const reader =
+    present.length === 1 ? undefined : await runner.read(() => row<{ oldest: number }>(OLDEST_READER_QUERY));
+  refuseUnknown(await runner.read(() => rows<{ name: string }>('SELECT name FROM migrations')), reader?.oldest);
 }

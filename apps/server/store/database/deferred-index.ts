@@ -102,34 +102,33 @@ export class DeferredIndex {
   /** The last statements of a transaction: what comes too late for the marker, and a slice of what waits. */
   *finish(): Transaction<void> {
     if (this.inserted.length === 0) return;
-    yield* this.copy(this.inserted.filter(({ order }) => order < this.marker));
+    if (this.inserted.some(({ order }) => order < this.marker))
+      yield* this.copy(this.inserted.filter(({ order }) => order < this.marker));
     if (this.pass.length === 0 && this.waiting.length >= this.passRows) this.startPass();
     if (this.pass.length === 0) return;
-    const slice = this.nextOfPass(this.sliceRows + 1);
+    const slice = uncopied(this.pass, this.sliceRows + 1, { from: this.position });
     yield* this.copy(slice.slice(0, this.sliceRows));
     if (slice.length <= this.sliceRows) yield* this.moveMarker();
-  }
-
-  /** The next rows of the pass that are still to be copied. */
-  private nextOfPass(max: number): Uncopied[] {
-    const next: Uncopied[] = [];
-    for (let at = this.position; at < this.pass.length && next.length < max; at += 1) {
-      const one = this.pass[at] as Uncopied;
-      if (!one.isCopied) next.push(one);
-    }
-    return next;
   }
 
   /** Copies some of what waits; a part of it where `max` is given. */
   *catchUp(leading?: ReadonlySet<SqlValue>, max = Infinity): Transaction<void> {
     if (leading === undefined && this.position === this.pass.length) this.startPass();
-    yield* this.copy([...this.pending(leading), ...this.inserted].slice(0, max));
+    const pending = this.pending(leading, max);
+    yield* this.copy([...pending, ...this.inserted.slice(0, max - pending.length)]);
   }
 
-  /** Rows that are committed and not copied. */
-  pending(leading?: ReadonlySet<SqlValue>): Uncopied[] {
-    const isWanted = (one: Uncopied) => !one.isCopied && (leading === undefined || leading.has(one.leading));
-    return [...this.pass.slice(this.position).filter(isWanted), ...this.waiting.filter(isWanted)];
+  /** Whether any row is committed and not copied. */
+  isBehind(leading?: ReadonlySet<SqlValue>): boolean {
+    return this.pending(leading, 1).length > 0;
+  }
+
+  /** Rows that are committed and not copied, `max` at most. */
+  private pending(leading: ReadonlySet<SqlValue> | undefined, max: number): Uncopied[] {
+    const pending = uncopied(this.pass, max, { from: this.position, leading });
+    return pending.length === max
+      ? pending
+      : [...pending, ...uncopied(this.waiting, max - pending.length, { leading })];
   }
 
   /** The transaction has committed: before anything else of this process happens. */
@@ -172,11 +171,25 @@ export class DeferredIndex {
   /** The pass is at its end: to the first row that is behind it. */
   private *moveMarker(): Transaction<void> {
     let next = this.highest;
-    for (const { order, isCopied } of [...this.waiting, ...this.inserted])
-      if (!isCopied && order >= this.marker && order < next) next = order;
+    for (const some of [this.waiting, this.inserted])
+      for (const { order, isCopied } of some) if (!isCopied && order >= this.marker && order < next) next = order;
     this.nextMarker = next;
     yield* change('UPDATE deferred SET marker = ? WHERE name = ?', next, this.table.name);
   }
+}
+
+/** Of these rows the first that are still to be copied: a long backlog is not looked through for a slice of it. */
+function uncopied(
+  some: readonly Uncopied[],
+  max: number,
+  { from = 0, leading }: { from?: number; leading?: ReadonlySet<SqlValue> | undefined },
+): Uncopied[] {
+  const found: Uncopied[] = [];
+  for (let at = from; at < some.length && found.length < max; at += 1) {
+    const one = some[at] as Uncopied;
+    if (!one.isCopied && (leading === undefined || leading.has(one.leading))) found.push(one);
+  }
+  return found;
 }
 
 function byLeading(a: Uncopied, b: Uncopied): number {

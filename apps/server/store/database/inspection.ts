@@ -1,8 +1,10 @@
 /** Looks at a database without changing anything in it: nothing is made, migrated or locked. contract §11.1. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
+import pg from 'pg';
 import { DataSource } from 'typeorm';
-import { MIGRATION_NAMES } from './migrations.ts';
+import { obstacleMigration } from '#management';
+import { MIGRATION_NAMES, OLDEST_READER_QUERY } from './migrations.ts';
 import { toStoreError } from './store-errors.ts';
 import { BoundedClient, CONNECT_MS_MAX } from './postgres/postgres-connections.ts';
 import { toConnectionError } from './postgres/postgres-refusals.ts';
@@ -12,8 +14,10 @@ export interface SchemaFound {
   version: string;
   /** Migrations of this program that are still to be run, in their order. */
   pending: readonly string[];
-  /** Migrations of a newer program. */
+  /** Migrations of a newer program, which keep this one out. */
   unknown: readonly string[];
+  /** Those of a newer program that this one can work with. */
+  added: readonly string[];
   /** The database's clock, and ours in the middle of the question; absent where there is only one clock. */
   clock?: { databaseMs: number; oursMs: number };
   /** Whether migrations may be run; absent where everybody may who can write the file. */
@@ -39,12 +43,12 @@ export function inspectSqlite(file: string): SchemaFound | 'absent' | 'too-large
       ? new Sqlite(file, { readonly: true, fileMustExist: true, timeout: 1_000 })
       : new Sqlite(withoutLog(readFileSync(file)));
     const version = connection.prepare('SELECT sqlite_version() AS version').get() as { version: string };
-    const table = connection
-      .prepare("SELECT count(*) AS found FROM sqlite_master WHERE type = 'table' AND name = 'migrations'")
-      .get() as { found: number };
+    const has = connection.prepare("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?").pluck();
     const applied =
-      table.found === 0 ? [] : (connection.prepare('SELECT name FROM migrations').all() as { name: string }[]);
-    return { version: version.version, ...compared(applied.map(({ name }) => name)) };
+      has.get('migrations') === 0 ? [] : (connection.prepare('SELECT name FROM migrations').pluck().all() as string[]);
+    const oldest =
+      has.get('schema_reader') === 0 ? undefined : (connection.prepare(OLDEST_READER_QUERY).pluck().get() as number);
+    return { version: version.version, ...compared(applied, oldest) };
   } catch (error) {
     throw toStoreError(error);
   } finally {
@@ -65,6 +69,7 @@ function withoutLog(file: Buffer): Buffer {
 export async function inspectPostgres(url: string, nowMs: () => number): Promise<SchemaFound> {
   const source = new DataSource({
     type: 'postgres',
+    driver: pg,
     url,
     poolSize: 1,
     synchronize: false,
@@ -78,18 +83,23 @@ export async function inspectPostgres(url: string, nowMs: () => number): Promise
     const before = nowMs();
     const { ms } = await one<{ ms: string }>('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms');
     const oursMs = (before + nowMs()) / 2;
-    const about = await one<{ version: string; migrations: string | null; may: boolean }>(
+    const about = await one<{ version: string; migrations: string | null; readers: string | null; may: boolean }>(
       "SELECT current_setting('server_version') AS version, to_regclass('migrations')::text AS migrations, " +
+        "to_regclass('schema_reader')::text AS readers, " +
         "coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) " +
         "AND current_setting('transaction_read_only') = 'off' AS may",
     );
     const applied =
       about.migrations === null ? [] : ((await source.query('SELECT name FROM migrations')) as { name: string }[]);
+    const readers = about.readers === null ? undefined : await one<{ oldest: string }>(OLDEST_READER_QUERY);
     return {
       version: about.version,
       clock: { databaseMs: Number(ms), oursMs },
       mayMigrate: about.may,
-      ...compared(applied.map(({ name }) => name)),
+      ...compared(
+        applied.map(({ name }) => name),
+        readers && Number(readers.oldest),
+      ),
     };
   } catch (error) {
     throw toConnectionError(error);
@@ -98,9 +108,15 @@ export async function inspectPostgres(url: string, nowMs: () => number): Promise
   }
 }
 
-function compared(applied: readonly string[]): Pick<SchemaFound, 'pending' | 'unknown'> {
+function compared(
+  applied: readonly string[],
+  oldestReader: number | undefined,
+): Pick<SchemaFound, 'pending' | 'unknown' | 'added'> {
+  const unknown = applied.filter((name) => !MIGRATION_NAMES.includes(name));
+  const isUsable = obstacleMigration(MIGRATION_NAMES, applied, oldestReader) === undefined;
   return {
     pending: MIGRATION_NAMES.filter((name) => !applied.includes(name)),
-    unknown: applied.filter((name) => !MIGRATION_NAMES.includes(name)),
+    unknown: isUsable ? [] : unknown,
+    added: isUsable ? unknown : [],
   };
 }

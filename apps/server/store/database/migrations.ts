@@ -3,6 +3,9 @@
  * program that expects it. contract §1.
  */
 import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { obstacleMigration, oldestReaderOf } from '#management';
+import pg from 'pg';
 import { DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { FirstSchema1700000000001 } from '../migrations/0001-first-schema.ts';
 import { Interface1700000000002 } from '../migrations/0002-interface.ts';
@@ -14,6 +17,11 @@ import { WaitingRuns1700000000007 } from '../migrations/0007-waiting-runs.ts';
 import { IdentityRuns1700000000008 } from '../migrations/0008-identity-runs.ts';
 import { DeliveryLog1700000000009 } from '../migrations/0009-delivery-log.ts';
 import { SecretGrants1700000000010 } from '../migrations/0010-secret-grants.ts';
+import { MasterKeys1700000000011 } from '../migrations/0011-master-keys.ts';
+import { SecretOverlap1700000000012 } from '../migrations/0012-secret-overlap.ts';
+import { SchemaReaders1700000000013 } from '../migrations/0013-schema-readers.ts';
+import { FederatedCredentials1700000000014 } from '../migrations/0014-federated-credentials.ts';
+import { Feedback1700000000015 } from '../migrations/0015-feedback.ts';
 import { CONNECT_MS_MAX } from './postgres/postgres-connections.ts';
 import { refuseOtherVersions } from './replicas.ts';
 
@@ -28,6 +36,11 @@ export const MIGRATIONS = [
   IdentityRuns1700000000008,
   DeliveryLog1700000000009,
   SecretGrants1700000000010,
+  MasterKeys1700000000011,
+  SecretOverlap1700000000012,
+  SchemaReaders1700000000013,
+  FederatedCredentials1700000000014,
+  Feedback1700000000015,
 ];
 
 /** Their names, oldest first. */
@@ -36,7 +49,10 @@ export const MIGRATION_NAMES: readonly string[] = MIGRATIONS.map(({ name }) => n
 /** Arbitrary, fixed number of the advisory lock that one migrating process holds. */
 export const MIGRATION_LOCK = 7_305_118_402;
 
-/** The database was migrated by a newer version of this program. */
+/** What programs have to know to use a database that this one has migrated. */
+export const OLDEST_READER = oldestReaderOf(MIGRATIONS);
+
+/** The database was migrated by a newer version of this program, which this one cannot work beside or after. */
 export class SchemaTooNewError extends Error {
   constructor(name: string) {
     super(
@@ -46,20 +62,50 @@ export class SchemaTooNewError extends Error {
   }
 }
 
-/** Throws SchemaTooNewError for names that this program does not know. */
-export function refuseUnknown(applied: readonly { name: string }[]): void {
-  const unknown = applied.find(({ name }) => !MIGRATION_NAMES.includes(name));
-  if (unknown !== undefined) throw new SchemaTooNewError(unknown.name);
+/**
+ * Throws SchemaTooNewError for names that this program does not know, unless the database says that it can be used all
+ * the same. `oldestReader`: what it says.
+ */
+export function refuseUnknown(applied: readonly { name: string }[], oldestReader: number | undefined): void {
+  const names = applied.map(({ name }) => name);
+  const obstacle = obstacleMigration(MIGRATION_NAMES, names, oldestReader);
+  if (obstacle !== undefined) throw new SchemaTooNewError(obstacle);
 }
+
+/** Where a table may not be there yet: what programs have to know to use the database. */
+export const OLDEST_READER_QUERY = 'SELECT oldest FROM schema_reader WHERE id = 1';
+
+/** What is asked for grows and never shrinks: the strictest program that has migrated decides. */
+const NEWEST = String(OLDEST_READER);
+export const OLDEST_READER_UPDATE = `UPDATE schema_reader SET oldest = ${NEWEST} WHERE oldest < ${NEWEST}`;
 
 /**
  * Migrates a PostgreSQL database over a connection of its own; another process that does the same is waited for.
- * `version`: this program, where processes of others must not be on the database. Throws SchemaTooNewError and
- * VersionMismatchError before anything is touched.
+ * `version`: this program, where others may be on the database that could not use what it leaves. Throws
+ * SchemaTooNewError and VersionMismatchError before anything is touched.
  */
 export async function migratePostgres(url: string, version?: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await migrateOnce(url, version);
+    } catch (error) {
+      if (attempt >= LOCK_ATTEMPTS_MAX || !LOST_LOCKS.has((error as { code?: string }).code)) throw error;
+      await sleep(LOCK_PAUSE_MS); // those who queue behind our lock go first
+    }
+  }
+}
+
+/** A table that is locked by a long transaction of others is waited for so long while processes serve. */
+const LOCK_MS_MAX = 500;
+const LOCK_PAUSE_MS = 1_000;
+const LOCK_ATTEMPTS_MAX = 120;
+/** SQLSTATEs of a lock that did not come in time, and of one that was given up for others that serve: a deadlock. */
+const LOST_LOCKS: ReadonlySet<string | undefined> = new Set(['55P03', '40P01']);
+
+async function migrateOnce(url: string, version: string | undefined): Promise<void> {
   const source = new DataSource({
     type: 'postgres',
+    driver: pg,
     url,
     poolSize: 1,
     migrations: MIGRATIONS,
@@ -91,17 +137,29 @@ async function migrateAlone(source: DataSource, runner: QueryRunner, version: st
     for (const bound of ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'])
       await runner.query(`SET LOCAL ${bound} = 0`);
     await runner.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
-    const [found] = (await runner.query("SELECT to_regclass('migrations')::text AS name")) as { name: string | null }[];
-    if (found?.name) refuseUnknown((await runner.query('SELECT name FROM migrations')) as { name: string }[]);
-    if (version !== undefined) await refuseOtherVersions((text, params) => runner.query(text, params), version);
+    await refuseNewerPostgres(runner);
+    const ask = (text: string, params?: unknown[]): Promise<unknown> => runner.query(text, params);
+    const others = version === undefined ? 0 : await refuseOtherVersions(ask, { version, oldestReader: OLDEST_READER });
+    if (others > 0) await runner.query(`SET LOCAL lock_timeout = ${LOCK_MS_MAX}`);
     const executor = new MigrationExecutor(source, runner);
     executor.transaction = 'all';
     await executor.executePendingMigrations();
+    await runner.query(OLDEST_READER_UPDATE);
     await runner.commitTransaction();
   } catch (error) {
     await runner.rollbackTransaction().catch(() => undefined); // the connection may be the thing that failed
     throw error;
   }
+}
+
+async function refuseNewerPostgres(runner: QueryRunner): Promise<void> {
+  const [found] = (await runner.query(
+    "SELECT to_regclass('migrations')::text AS migrations, to_regclass('schema_reader')::text AS readers",
+  )) as { migrations: string | null; readers: string | null }[];
+  if (found?.migrations == null) return;
+  const [reader] = found.readers === null ? [] : ((await runner.query(OLDEST_READER_QUERY)) as { oldest: string }[]);
+  const applied = (await runner.query('SELECT name FROM migrations')) as { name: string }[];
+  refuseUnknown(applied, reader && Number(reader.oldest));
 }
 
 /** The package's file lies four folders up in the source and five in the built program. */

@@ -7,8 +7,9 @@
  * `serving`: what deliveries are judged by. `runs`: something waits, or is wanted of a run. `run`: something is stored
  * of the run that the key names.
  * `factory`: the one that the key names was made, changed, deleted or asked for a pass.
+ * `pulls`: a forge tells of something else than a push to the factory that the key names.
  */
-export const TOPICS = ['serving', 'runs', 'run', 'factory'] as const;
+export const TOPICS = ['serving', 'runs', 'run', 'factory', 'pulls'] as const;
 export type Topic = (typeof TOPICS)[number];
 
 /** Receives one change; without a key anything of the topic may have changed. */

@@ -72,11 +72,15 @@ export function watchOutages(database: Database, outages: Outages): Database {
 
 /**
  * The same database; from now on the log is told of its outages here, and leaves out what else fails because of them.
+ * `onLost`: one begins.
  */
-export function logOutages(database: Database, log: Log, monotonicMs: () => number): Database {
+export function logOutages(database: Database, log: Log, monotonicMs: () => number, onLost?: () => void): Database {
   const outages = new Outages({
     monotonicMs,
-    lost: (reason) => log.error('database connection lost', { reason }),
+    lost: (reason) => {
+      onLost?.();
+      log.error('database connection lost', { reason });
+    },
     regained: (awayMs) => log.warn('database connected again', { away_seconds: Math.round(awayMs / 1_000) }),
   });
   log.suppress((error) => outages.isOutage(error));

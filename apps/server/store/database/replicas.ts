@@ -2,11 +2,12 @@
  * The processes of one database as rows: which program each is and what it does, when it was heard of last, and the
  * serving version that it has loaded. contract §5, §9.
  */
+import { knownToProgram } from '#management';
 import type { Database } from './database.ts';
 import { defineTable, insertInto } from './table.ts';
 import { change, databaseNow, lock, row, rows, type Transaction } from './transactions.ts';
 
-/** Processes that live on the database; `roles`: names with commas between. */
+/** Processes that live on the database; `roles`, `master_keys`: names with commas between. */
 export const REPLICA = defineTable('replica', {
   owner: 'key',
   started_at: 'int',
@@ -15,10 +16,14 @@ export const REPLICA = defineTable('replica', {
   version: 'text',
   roles: 'text',
   host: 'text',
+  master_keys: 'text',
 });
 
+/** One row: the number of the migration that a program has to know to use this database. */
+export const SCHEMA_READER = defineTable('schema_reader', { id: 'int key', oldest: 'int' });
+
 /** Who was not heard of for this long does nothing any more. */
-const REPLICA_LIVE_MS = 15_000;
+export const REPLICA_LIVE_MS = 15_000;
 
 /** Who was not heard of for this long is forgotten. */
 const REPLICA_FORGOTTEN_MS = 60_000;
@@ -32,6 +37,8 @@ export interface Process {
   roles: readonly string[];
   /** Its machine. */
   host: string;
+  /** Names of the master keys that it has. */
+  masterKeys?: readonly string[];
 }
 
 export interface Replica {
@@ -40,7 +47,7 @@ export interface Replica {
   servingVersion: number;
 }
 
-/** A process of another version lives on this database: they would expect different things of it. */
+/** A process of another version lives on this database, and one of the two could not use what the other one leaves. */
 export class VersionMismatchError extends Error {
   constructor(
     ours: string,
@@ -58,24 +65,32 @@ export class VersionMismatchError extends Error {
 /** Asks one statement of PostgreSQL, with `$1` …; answers its rows. */
 type PostgresQuery = (text: string, params?: unknown[]) => Promise<unknown>;
 
+/** What a program is, and what others have to know to use what it leaves. */
+interface Program {
+  version: string;
+  oldestReader: number;
+}
+
 /**
- * Throws VersionMismatchError. To be asked before a database is migrated: a newer schema would keep the others from
- * starting again.
+ * Throws VersionMismatchError for a process that could not use what this program is going to leave; answers how many
+ * of other versions there are that can. To be asked before a database is migrated.
  */
-export async function refuseOtherVersions(ask: PostgresQuery, version: string): Promise<void> {
+export async function refuseOtherVersions(ask: PostgresQuery, { version, oldestReader }: Program): Promise<number> {
   const columns = (await ask(
     'SELECT column_name AS name FROM information_schema.columns WHERE table_schema = current_schema() ' +
       "AND table_name = 'replica'",
   )) as { name: string }[];
-  if (columns.length === 0) return; // nobody has ever been here
+  if (columns.length === 0) return 0; // nobody has ever been here
   const theirs = columns.some(({ name }) => name === 'version') ? 'version' : "''";
-  const [other] = (await ask(
+  const others = (await ask(
     `SELECT owner, ${theirs} AS version, now.ms - seen_at AS "silentMs" ` +
       'FROM replica, (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms) AS now ' +
-      `WHERE seen_at > now.ms - $1 AND ${theirs} <> $2 ORDER BY seen_at DESC LIMIT 1`,
+      `WHERE seen_at > now.ms - $1 AND ${theirs} <> $2 ORDER BY seen_at DESC`,
     [REPLICA_LIVE_MS, version],
   )) as { owner: string; version: string; silentMs: number | string }[];
+  const other = others.find((process) => knownToProgram(process.version) < oldestReader);
   if (other !== undefined) throw new VersionMismatchError(version, other);
+  return others.length;
 }
 
 export class ReplicaStore {
@@ -84,16 +99,22 @@ export class ReplicaStore {
     this.database = database;
   }
 
-  /** Notes a process that begins. Throws VersionMismatchError: of two that begin together, the later one. */
+  /**
+   * Notes a process that begins. Throws VersionMismatchError where it or another one of another version could not use
+   * the schema: of two that begin together, the later one.
+   */
   async join(me: Process): Promise<void> {
     await this.database.run(function* () {
       yield* lock('replicas');
       const nowMs = yield* databaseNow();
-      const other = yield* row<{ owner: string; version: string; seen_at: number }>(
-        'SELECT owner, version, seen_at FROM replica WHERE seen_at > ? AND version <> ? ORDER BY seen_at DESC LIMIT 1',
+      const others = yield* rows<{ owner: string; version: string; seen_at: number }>(
+        'SELECT owner, version, seen_at FROM replica WHERE seen_at > ? AND version <> ? ORDER BY seen_at DESC',
         nowMs - REPLICA_LIVE_MS,
         me.version,
       );
+      const { oldest = 0 } = (yield* row<{ oldest: number }>('SELECT oldest FROM schema_reader WHERE id = 1')) ?? {};
+      const isLeftBehind = knownToProgram(me.version) < oldest;
+      const other = others.find(({ version }) => isLeftBehind || knownToProgram(version) < oldest);
       if (other !== undefined)
         throw new VersionMismatchError(me.version, { ...other, silentMs: nowMs - other.seen_at });
       yield* insertReplica(me, 0, nowMs);
@@ -105,9 +126,10 @@ export class ReplicaStore {
     await this.database.run(function* () {
       const nowMs = yield* databaseNow();
       const known = yield* change(
-        'UPDATE replica SET seen_at = ?, serving_version = ? WHERE owner = ?',
+        'UPDATE replica SET seen_at = ?, serving_version = ?, master_keys = ? WHERE owner = ?',
         nowMs,
         servingVersion,
+        (me.masterKeys ?? []).join(','),
         me.owner,
       );
       if (known === 1) return;
@@ -174,7 +196,7 @@ export class ReplicaStore {
 }
 
 function* insertReplica(
-  { owner, version, roles, host }: Process,
+  { owner, version, roles, host, masterKeys }: Process,
   servingVersion: number,
   nowMs: number,
 ): Transaction<void> {
@@ -186,6 +208,7 @@ function* insertReplica(
     version,
     roles: roles.join(','),
     host,
+    master_keys: (masterKeys ?? []).join(','),
   };
   yield* insertInto(REPLICA, [replica], { ignoreConflicts: true });
 }

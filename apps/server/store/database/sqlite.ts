@@ -147,10 +147,10 @@ export function sqliteRunner(
   async function catchUp(statement: CatchUp): Promise<void> {
     const [index, leading] = [indexOf(statement), leadingOf(statement)];
     if (index === undefined) return;
-    while (index.pending(leading).length > 0) {
+    while (index.isBehind(leading)) {
       // What a power cut takes back is still behind the marker.
       lazily(() => attempt(() => index.catchUp(leading, CATCH_UP_ROWS)));
-      if (index.pending(leading).length > 0) await new Promise((resolve) => setImmediate(resolve));
+      if (index.isBehind(leading)) await new Promise((resolve) => setImmediate(resolve));
     }
   }
 

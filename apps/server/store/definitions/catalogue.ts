@@ -2,9 +2,10 @@
  * Lists of what is applied: the inventory of one factory; skills, environments and models of several. contract §3.1
  * (agent, environments, models), §4.1 (status).
  */
-import type { EnvironmentDefinition, FactoryDefinition, SkillDefinition } from '#definitions';
+import type { AutomationDefinition, EnvironmentDefinition, FactoryDefinition, SkillDefinition } from '#definitions';
 import type { AppliedObject, SourceSettings } from '#reconcile';
 import type { Database } from '../database/database.ts';
+import type { AutomationRow } from './definition.entities.ts';
 import type { VisibleFactories } from '../runs/run-history.ts';
 import { placeholders, row, rows, type Transaction } from '../database/transactions.ts';
 
@@ -31,6 +32,21 @@ export interface LatestUse {
   errorCode?: string;
 }
 
+/** An automation with schedules. */
+export interface ScheduledAutomationRow {
+  uid: string;
+  factoryUid: string;
+  name: string;
+  /** Its file; '' where none says it. */
+  path: string;
+  isEnabled: boolean;
+  definition: AutomationDefinition;
+  createdAtMs: number;
+  updatedAtMs: number;
+  /** When schedules last started a run, by their IDs; also those of others. */
+  firedMs: ReadonlyMap<string, number>;
+}
+
 export class CatalogueStore {
   private readonly database: Database;
   constructor(database: Database) {
@@ -45,6 +61,11 @@ export class CatalogueStore {
   /** Environments by name; at most CATALOGUE_MAX. */
   environments(visible: VisibleFactories): Promise<AppliedResource<EnvironmentDefinition>[]> {
     return this.applied<EnvironmentDefinition>('environment', visible);
+  }
+
+  /** Automations with schedules, by factory and name; at most CATALOGUE_MAX. */
+  scheduled(visible: VisibleFactories): Promise<ScheduledAutomationRow[]> {
+    return this.database.read(() => scheduledOf(visible));
   }
 
   /** Models that automations and factories name, each once. */
@@ -106,6 +127,35 @@ export class CatalogueStore {
   ): Promise<AppliedResource<Definition>[]> {
     return this.database.read(() => appliedOf<Definition>(kind, visible));
   }
+}
+
+function* scheduledOf(visible: VisibleFactories): Transaction<ScheduledAutomationRow[]> {
+  const { condition, params } = factoryCondition('f.uid', visible);
+  const found = yield* rows<AutomationRow>(
+    `SELECT a.uid, a.factory_uid, a.name, a.path, a.enabled, a.definition, a.created_at, a.updated_at
+     FROM automation a JOIN factory f ON f.uid = a.factory_uid
+     WHERE a.scheduled = 1 AND a.deleted_at IS NULL AND f.deleted_at IS NULL${condition}
+     ORDER BY f.slug, a.slug LIMIT ?`,
+    ...params,
+    CATALOGUE_MAX,
+  );
+  const fired = yield* rows<{ schedule_id: string; last_fired_at: number }>(
+    `SELECT s.schedule_id, s.last_fired_at FROM schedule s JOIN factory f ON f.uid = s.factory_uid
+     WHERE s.last_fired_at IS NOT NULL AND f.deleted_at IS NULL${condition}`,
+    ...params,
+  );
+  const firedMs = new Map(fired.map(({ schedule_id: id, last_fired_at: at }) => [id, at]));
+  return found.map((automation) => ({
+    uid: automation.uid,
+    factoryUid: automation.factory_uid,
+    name: automation.name,
+    path: automation.path ?? '',
+    isEnabled: automation.enabled === 1,
+    definition: JSON.parse(automation.definition) as AutomationDefinition,
+    createdAtMs: automation.created_at,
+    updatedAtMs: automation.updated_at,
+    firedMs,
+  }));
 }
 
 function* appliedOf<Definition>(kind: string, visible: VisibleFactories): Transaction<AppliedResource<Definition>[]> {

@@ -2,8 +2,9 @@
  * How applied definitions are written: objects, their files' columns, and the binding of webhooks to secret versions.
  * contract §9.
  */
-import type { AppliedObject, Rebinding } from '#reconcile';
-import { change, insert, rows, type SqlValue, type Transaction } from '../database/transactions.ts';
+import type { WebhookDefinition } from '#definitions';
+import { overlappedBinding, type AppliedObject, type Rebinding, type SecretBinding } from '#reconcile';
+import { change, databaseNow, insert, row, rows, type SqlValue, type Transaction } from '../database/transactions.ts';
 import { visibleSecrets } from '../secrets/secret-rows.ts';
 import type { Secret } from '../secrets/secrets.ts';
 
@@ -12,9 +13,14 @@ interface BoundWebhook {
   slug: string;
   path: string;
   secret_name: string;
+  definition: string;
   secret_id: string | null;
   secret_version: number | null;
+  previous_secret_version: number | null;
+  previous_secret_until: number | null;
 }
+
+const BINDING_COLUMNS = 'secret_id, secret_version, previous_secret_version, previous_secret_until';
 
 /**
  * Binds every live webhook of a factory to the newest version of the secret that it names; answers those that moved.
@@ -23,18 +29,22 @@ interface BoundWebhook {
 export function* bindWebhooks(factoryUid: string): Transaction<Rebinding[]> {
   const secrets = yield* visibleSecrets(factoryUid, 'webhook');
   const webhooks = yield* rows<BoundWebhook>(
-    'SELECT uid, slug, path, secret_name, secret_id, secret_version FROM webhook WHERE factory_uid = ? ' +
+    `SELECT uid, slug, path, secret_name, definition, ${BINDING_COLUMNS} FROM webhook WHERE factory_uid = ? ` +
       'AND deleted_at IS NULL ORDER BY slug',
     factoryUid,
   );
   const moved: Rebinding[] = [];
+  const nowMs = yield* databaseNow();
   for (const webhook of webhooks) {
     const binding = bindingOf(secrets.get(webhook.secret_name));
     if (binding.id === webhook.secret_id && binding.version === webhook.secret_version) continue;
+    const { secretOverlapMinutes: overlapMinutes } = JSON.parse(webhook.definition) as WebhookDefinition;
+    const columns = bindingColumns(webhook, binding, { overlapMinutes, nowMs });
     yield* change(
-      'UPDATE webhook SET secret_id = ?, secret_version = ? WHERE uid = ?',
-      binding.id,
-      binding.version,
+      `UPDATE webhook SET ${Object.keys(columns)
+        .map((column) => `${column} = ?`)
+        .join(', ')} WHERE uid = ?`,
+      ...Object.values(columns),
       webhook.uid,
     );
     moved.push({
@@ -67,7 +77,8 @@ export function* writeObject(
   nowMs: number,
 ): Transaction<void> {
   const table = tableOf(object.kind);
-  const special = kindColumns(object, name ?? object.slug, secrets);
+  const bound = object.kind === 'webhook' ? yield* storedBinding(object.uid) : undefined;
+  const special = kindColumns(object, name ?? object.slug, { secrets, bound, nowMs });
   const columns: Record<string, SqlValue> = {
     factory_uid: factoryUid,
     slug: object.slug,
@@ -141,18 +152,28 @@ export function* updateFileColumn(
   }
 }
 
-function kindColumns(object: AppliedObject, name: string, secrets: Map<string, Secret>): Record<string, SqlValue> {
+interface BindingFacts {
+  secrets: Map<string, Secret>;
+  /** What a webhook was bound to before. */
+  bound: StoredBinding | undefined;
+  nowMs: number;
+}
+
+function kindColumns(
+  object: AppliedObject,
+  name: string,
+  { secrets, bound, nowMs }: BindingFacts,
+): Record<string, SqlValue> {
   switch (object.kind) {
     case 'webhook': {
       const { authMode, signatureScheme, secretName, deliveryIdHeader, enabled } = object.definition;
-      const binding = bindingOf(secrets.get(secretName));
+      const { secretOverlapMinutes: overlapMinutes } = object.definition;
       return {
         name,
         auth_mode: authMode,
         signature_scheme: signatureScheme ?? null,
         secret_name: secretName,
-        secret_id: binding.id,
-        secret_version: binding.version,
+        ...bindingColumns(bound, bindingOf(secrets.get(secretName)), { overlapMinutes, nowMs }),
         delivery_id_header: deliveryIdHeader ?? null,
         enabled: enabled ? 1 : 0,
       };
@@ -162,6 +183,37 @@ function kindColumns(object: AppliedObject, name: string, secrets: Map<string, S
     default:
       return { kind: object.kind };
   }
+}
+
+type StoredBinding = Pick<
+  BoundWebhook,
+  'secret_id' | 'secret_version' | 'previous_secret_version' | 'previous_secret_until'
+>;
+
+/** Of a webhook that is there; one that was deleted begins anew. */
+function* storedBinding(uid: string): Transaction<StoredBinding | undefined> {
+  return yield* row<StoredBinding>(`SELECT ${BINDING_COLUMNS} FROM webhook WHERE uid = ? AND deleted_at IS NULL`, uid);
+}
+
+/** What a webhook is bound to next, with the value of before where that is accepted for a while. */
+function bindingColumns(
+  before: StoredBinding | undefined,
+  next: { id: string | null; version: number | null },
+  overlap: { overlapMinutes: number | undefined; nowMs: number },
+): Record<keyof StoredBinding, SqlValue> {
+  const stored: SecretBinding | undefined = before && {
+    secretId: before.secret_id,
+    version: before.secret_version,
+    previousVersion: before.previous_secret_version,
+    previousUntilMs: before.previous_secret_until,
+  };
+  const bound = overlappedBinding(stored, { secretId: next.id, version: next.version }, overlap);
+  return {
+    secret_id: bound.secretId,
+    secret_version: bound.version,
+    previous_secret_version: bound.previousVersion,
+    previous_secret_until: bound.previousUntilMs,
+  };
 }
 
 function bindingOf(secret: Secret | undefined): { id: string | null; version: number | null } {

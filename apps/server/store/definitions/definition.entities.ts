@@ -14,6 +14,8 @@ export const WEBHOOK = defineTable(
     secret_name: 'text',
     secret_id: 'text?',
     secret_version: 'int?',
+    previous_secret_version: 'int?',
+    previous_secret_until: 'int?',
     delivery_id_header: 'text?',
     enabled: 'int',
     path: 'text',

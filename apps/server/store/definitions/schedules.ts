@@ -59,6 +59,9 @@ export type TickOutcome =
 /** UIDs or IDs in one statement. */
 const NAMED_AT_ONCE = 500;
 
+/** By their names: a newer program may have added some beside this one. */
+const COLUMNS = SCHEDULE.columns.join(', ');
+
 export class ScheduleStore {
   private readonly database: Database;
   constructor(database: Database) {
@@ -101,7 +104,7 @@ export class ScheduleStore {
 
   /** Every schedule there is. */
   async all(): Promise<Schedule[]> {
-    return (await this.database.longRead(() => rows<ScheduleRow>('SELECT * FROM schedule'))).map(toSchedule);
+    return (await this.database.longRead(() => rows<ScheduleRow>(`SELECT ${COLUMNS} FROM schedule`))).map(toSchedule);
   }
 
   /** The schedules of some automations. */
@@ -110,7 +113,10 @@ export class ScheduleStore {
     for (const some of slices(automationUids))
       found.push(
         ...(await this.database.read(() =>
-          rows<ScheduleRow>(`SELECT * FROM schedule WHERE automation_uid IN (${placeholders(some.length)})`, ...some),
+          rows<ScheduleRow>(
+            `SELECT ${COLUMNS} FROM schedule WHERE automation_uid IN (${placeholders(some.length)})`,
+            ...some,
+          ),
         )),
       );
     return found.map(toSchedule);

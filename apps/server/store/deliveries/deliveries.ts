@@ -75,6 +75,8 @@ export class DeliveryStore {
   private readonly refusals: GroupCommit<RefusedEntry, void>;
   /** Only the owner of an SQLite file may remember what it wrote: elsewhere other replicas write too. */
   private readonly memory: AcceptanceMemory | undefined;
+  /** Hears what each transaction of acceptances decided, and how long it took. */
+  onBatch: ((outcomes: readonly DeliveryOutcome[], tookMs: number) => void) | undefined;
   private readonly snapshots = new WeakSet<WebhookRunSnapshot>();
 
   /** `policy`: how runs of identities grow, where this process is the only writer. */
@@ -187,6 +189,7 @@ export class DeliveryStore {
 
   private async commitBatch(batch: readonly PendingDelivery[]): Promise<DeliveryOutcome[]> {
     const { memory, snapshots: present } = this;
+    const startedAtMs = performance.now();
     const commit = (acceptance: Acceptance) => commitDeliveries(batch, acceptance, present);
     const { outcomes, snapshots } = await (memory === undefined
       ? this.database.run(function* () {
@@ -194,6 +197,7 @@ export class DeliveryStore {
         })
       : memory.run(batch, commit));
     for (const snapshot of snapshots) present.add(snapshot);
+    this.onBatch?.(outcomes, performance.now() - startedAtMs);
     return outcomes;
   }
 

@@ -5,8 +5,8 @@
 import { audit, type ChangedBy } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
 import { recordRequestedEvent } from './events.ts';
+import { approveHeld, type ApprovalResult, type NewApproval } from './approvals.ts';
 import { editFactory, policyMembers, type FactoryChanges, type FactoryEdit } from './factory-edits.ts';
-import { insertInto } from '../database/table.ts';
 import { withStoreErrors } from '../database/store-errors.ts';
 import { change, databaseNow, row, rows } from '../database/transactions.ts';
 import { APPROVAL, FACTORY } from './factory.entities.ts';
@@ -46,7 +46,7 @@ export class FactoryStore {
           action: 'factory.create',
           subject: uid,
           factoryUid: uid,
-          details: { slug, source: source.kind, ...policy },
+          details: { slug, source: source.kind, ...(source.forge && { forge: source.forge }), ...policy },
         });
       return made;
     });
@@ -203,25 +203,9 @@ export class FactoryStore {
     return new Set(found.map(({ digest }) => digest));
   }
 
-  /** Approves the deletions or the rewriting of this digest and asks for a pass; false when the factory is gone. */
-  approve(uid: string, digest: string, principalUid: string, by?: ChangedBy): Promise<boolean> {
-    return this.database.run(function* () {
-      const nowMs = yield* databaseNow();
-      const found = yield* change(
-        'UPDATE factory SET generation_requested = generation_requested + 1 WHERE uid = ? AND deleted_at IS NULL',
-        uid,
-      );
-      if (found !== 1) return false;
-      const approval = { factory_uid: uid, digest, at: nowMs, principal_uid: principalUid };
-      yield* insertInto(APPROVAL, [approval], { ignoreConflicts: true });
-      yield* audit(by, { action: 'factory.approve', subject: uid, factoryUid: uid, details: { plan: digest } });
-      yield* recordRequestedEvent(by, uid, {
-        type: 'Normal',
-        reason: 'approved',
-        message: `what ${digest} names was approved`,
-      });
-      return true;
-    });
+  /** Approves what is held under this digest and asks for a pass. */
+  approve(uid: string, approval: NewApproval, by?: ChangedBy): Promise<ApprovalResult> {
+    return this.database.run(() => approveHeld(uid, approval, by));
   }
 
   /**

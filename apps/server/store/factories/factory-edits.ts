@@ -61,7 +61,7 @@ export function* editFactory(
     );
   const details = {
     changed,
-    ...(source === undefined ? {} : { source: source.kind }),
+    ...(source === undefined ? {} : { source: source.kind, ...forgeDetails(before, source) }),
     ...(syncPolicy === undefined
       ? {}
       : { policy: policyMembers(syncPolicy), policy_changes: policyChanges(policyBefore, syncPolicy) }),
@@ -106,13 +106,30 @@ function* changeSource(uid: string, before: SourceSettings, source: SourceSettin
   yield* forgetRevisions(uid);
 }
 
+/** Members of a source that say nothing of where it is read: with what, how often, and where it is answered. */
+const NO_PLACE: ReadonlySet<string> = new Set([
+  'credentialSecret',
+  'pushSecret',
+  'interval',
+  'forge',
+  'forgeSecret',
+  'forgeUrl',
+  'forgeRepository',
+]);
+
 /** Where a source is read, whatever with and how often. */
-function placeOf({ credentialSecret: _read, pushSecret: _proven, interval: _often, ...place }: SourceSettings): string {
+function placeOf(source: SourceSettings): string {
   return JSON.stringify(
-    Object.entries(place)
-      .filter(([, value]) => value !== undefined)
+    Object.entries(source)
+      .filter(([member, value]) => value !== undefined && !NO_PLACE.has(member))
       .toSorted(([left], [right]) => (left < right ? -1 : 1)),
   );
+}
+
+/** Where pull requests are answered from now on, if that is another forge than before. */
+function forgeDetails(before: FactoryBefore, { forge }: SourceSettings): { forge?: string } {
+  const { forge: former } = JSON.parse(before.source) as SourceSettings;
+  return forge === former ? {} : { forge: forge ?? 'none' };
 }
 
 function changeEvent(
@@ -155,10 +172,11 @@ function policyChanges(before: SyncPolicy, after: SyncPolicy): string[] {
 }
 
 /** Each thing that a policy asks, as a text that can be compared. */
-function askedOf({ verifyCommits, fastForwardOnly, windows }: SyncPolicy): Record<string, string> {
+function askedOf({ verifyCommits, fastForwardOnly, windows, growthApproval }: SyncPolicy): Record<string, string> {
   return {
     ...(verifyCommits === undefined ? {} : { verify_commits: JSON.stringify(verifyCommits) }),
     ...(fastForwardOnly === true ? { fast_forward_only: 'true' } : {}),
     ...(windows === undefined ? {} : { windows: JSON.stringify(windows) }),
+    ...(growthApproval === undefined ? {} : { growth_approval: growthApproval }),
   };
 }

@@ -8,6 +8,7 @@ import { change, databaseNow, row, type Transaction } from '../database/transact
 import { audit, type ChangedBy } from '../access/audit.ts';
 import { PRINCIPAL } from '../access/access.entities.ts';
 import { FACTORY, type FactoryRow } from './factory.entities.ts';
+import { forgetFeedback } from './feedback-rows.ts';
 import { forgetRevisions } from './revisions.ts';
 import { insertInto } from '../database/table.ts';
 import { materializeFactory } from '../runs/waiting-runs.ts';
@@ -83,6 +84,7 @@ export function* deleteFactory(uid: string, by: ChangedBy | undefined): Transact
   yield* deleteFilesOfFactory(uid);
   yield* deleteSecretsOf(uid);
   yield* forgetRevisions(uid);
+  yield* forgetFeedback(uid);
   yield* change('DELETE FROM factory_event WHERE factory_uid = ?', uid);
   yield* change('DELETE FROM approval WHERE factory_uid = ?', uid);
   yield* audit(by, { action: 'factory.delete', subject: uid, factoryUid: uid, details: { slug: found.slug } });

@@ -48,6 +48,9 @@ export interface PermissionAnswer {
 /** Questions of a run that are shown, the latest ones. */
 const SHOWN_MAX = 200;
 
+/** By their names: a newer program may have added some beside this one. */
+const COLUMNS = PERMISSION.columns.join(', ');
+
 export class PermissionStore {
   private readonly database: Database;
   constructor(database: Database) {
@@ -91,7 +94,7 @@ export class PermissionStore {
     if (permissionIds.length === 0) return Promise.resolve([]);
     return this.database.read(function* () {
       const found = yield* rows<PermissionRow>(
-        `SELECT * FROM permission WHERE permission_id IN (${placeholders(permissionIds.length)}) ` +
+        `SELECT ${COLUMNS} FROM permission WHERE permission_id IN (${placeholders(permissionIds.length)}) ` +
           'AND answered_at IS NOT NULL',
         ...permissionIds,
       );
@@ -111,7 +114,7 @@ export class PermissionStore {
         claim.epoch,
       );
       const found =
-        run && (yield* row<PermissionRow>('SELECT * FROM permission WHERE permission_id = ?', permissionId));
+        run && (yield* row<PermissionRow>(`SELECT ${COLUMNS} FROM permission WHERE permission_id = ?`, permissionId));
       if (found === undefined) return undefined;
       return found.answered_at === null ? yield* answerPermission(toPermission(found), closing) : toPermission(found);
     });
@@ -148,7 +151,11 @@ function* storeAnswerOf(
   );
   const found =
     run &&
-    (yield* row<PermissionRow>('SELECT * FROM permission WHERE permission_id = ? AND run_id = ?', permissionId, runId));
+    (yield* row<PermissionRow>(
+      `SELECT ${COLUMNS} FROM permission WHERE permission_id = ? AND run_id = ?`,
+      permissionId,
+      runId,
+    ));
   if (run === undefined || found === undefined) return undefined;
   const permission = toPermission(found);
   const decision = answerDecision(optionId, {
@@ -172,7 +179,7 @@ function* storeAnswerOf(
 /** Open questions of a run, whose row is locked, oldest first. */
 export function* openQuestions(runId: string): Transaction<Permission[]> {
   return (yield* rows<PermissionRow>(
-    'SELECT * FROM permission WHERE run_id = ? AND answered_at IS NULL ORDER BY permission_id',
+    `SELECT ${COLUMNS} FROM permission WHERE run_id = ? AND answered_at IS NULL ORDER BY permission_id`,
     runId,
   )).map(toPermission);
 }

@@ -245,6 +245,7 @@ export function narrowsOf(filter: RunFilter, { by }: RunOrder): Narrow[] {
       ? createdAfterMs !== undefined || createdBeforeMs !== undefined
       : by === 'updated_at' && createdBeforeMs !== undefined;
   return [
+    ...(filter.runId === undefined ? [] : [endedRuns(['run'], sql`r.run_id = ${filter.runId}`)]),
     ...(ancestorRunId === undefined
       ? []
       : [{ ids: descendantsOf(ancestorRunId, filter.factoryUids), covers: ['ancestor'], hasOpen: true }]),

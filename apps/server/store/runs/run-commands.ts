@@ -12,7 +12,7 @@ import { appendToLog, nextSeq } from './run-log.ts';
 import { insertInto } from '../database/table.ts';
 import { change, databaseNow, row, type Transaction } from '../database/transactions.ts';
 import { materializeRuns } from './waiting-runs.ts';
-import { FOLLOWUP, type RunRow, ENDED_STATES } from './run.entities.ts';
+import { FOLLOWUP, RUN, type RunRow, ENDED_STATES } from './run.entities.ts';
 
 /** A message to a run. */
 export interface NewFollowup {
@@ -103,7 +103,7 @@ export function* storeFollowup(
     runId,
   );
   yield* materializeRuns([runId]);
-  const run = yield* row<RunRow>('SELECT * FROM run WHERE run_id = ? FOR UPDATE', runId);
+  const run = yield* row<RunRow>(`SELECT ${RUN.columns.join(', ')} FROM run WHERE run_id = ? FOR UPDATE`, runId);
   if (run === undefined) return undefined;
   const taskBytes = (yield* waitingBytes(run)) + Buffer.byteLength(message);
   const decision = decide(run, {

@@ -2,6 +2,9 @@
 import { isEnded, type RunState } from '#runs';
 import { joinSql, oneOf, phrase, sql, type Sql } from '../database/sql.ts';
 
+/** Runs above a run that are looked at: nobody starts runs that deep. */
+const ANCESTORS_MAX = 1_000;
+
 /** Columns that are asked for one exact value, those that fewest runs share first. */
 export const EXACT_COLUMNS = [
   'delivery_id',
@@ -25,6 +28,9 @@ export interface RunFilter {
   factoryUids?: readonly string[];
   exact?: Readonly<Partial<Record<ExactColumn, string>>>;
   withoutEnvironment?: boolean;
+  /** Only runs of a factory, whichever. */
+  ofAnyFactory?: boolean;
+  runId?: string;
   /** Who works: the creator, where a run names nobody else. */
   executorUid?: string;
   /** Exclusive, milliseconds since the epoch. */
@@ -72,6 +78,10 @@ export function filterConditions(filter: RunFilter, dialect: 'sqlite' | 'postgre
     filter.withoutEnvironment === true
       ? { name: 'environment', test: phrase('c.environment_id IS NULL'), columns: ['environment_id'] }
       : undefined,
+    filter.ofAnyFactory === true
+      ? { name: 'of factory', test: phrase('c.factory_uid IS NOT NULL'), columns: ['factory_uid'] }
+      : undefined,
+    filter.runId === undefined ? undefined : { name: 'run', test: sql`c.run_id = ${filter.runId}`, columns: [] },
     executorUid === undefined
       ? undefined
       : {
@@ -124,6 +134,20 @@ export function descendantsOf(runId: string, factoryUids: readonly string[] | un
     SELECT r.run_id FROM run r WHERE r.parent_run_id = ${runId}${visible}
     UNION SELECT r.run_id FROM below JOIN run r ON r.parent_run_id = below.run_id${visible}) SELECT below.run_id
     FROM below`;
+}
+
+/**
+ * Each of these runs with the one at the top of those that it was started by; found through runs of these factories
+ * only, where some are named.
+ */
+export function rootsOf(runIds: readonly string[], factoryUids: readonly string[] | undefined): Sql {
+  const visible = factoryUids === undefined ? phrase('') : sql` AND ${oneOf('p.factory_uid', factoryUids)}`;
+  return sql`WITH RECURSIVE above (run_id, root_run_id, height) AS (
+    SELECT r.run_id, r.run_id, 0 FROM run r WHERE ${oneOf('r.run_id', runIds)}
+    UNION SELECT above.run_id, p.run_id, above.height + 1 FROM above JOIN run c ON c.run_id = above.root_run_id
+    JOIN run p ON p.run_id = c.parent_run_id${visible} WHERE above.height < ${ANCESTORS_MAX})
+    SELECT a.run_id, a.root_run_id FROM above a
+    WHERE a.height = (SELECT max(b.height) FROM above b WHERE b.run_id = a.run_id)`;
 }
 
 function among(column: string, values: readonly string[]): FilterCondition {

@@ -71,6 +71,20 @@ export class RunHistoryStore {
     return (await this.runsIn(conversationId, visible, 1)).length > 0;
   }
 
+  /** The run of a conversation that was created last, of those that may be seen. */
+  async latestRunIn(conversationId: string, visible: VisibleFactories): Promise<string | undefined> {
+    if (visible?.length === 0) return undefined;
+    const seen = visible === undefined ? '' : ` AND factory_uid IN (${placeholders(visible.length)})`;
+    const found = await this.database.read(() =>
+      row<{ run_id: string | null }>(
+        `SELECT max(run_id) AS run_id FROM run WHERE conversation_id = ?${seen}`,
+        conversationId,
+        ...(visible ?? []),
+      ),
+    );
+    return found?.run_id ?? (await this.runsIn(conversationId, visible, 1))[0];
+  }
+
   /**
    * Runs of a conversation that may be seen: the one that began it, then the others by their IDs, from `fromRunId` on.
    */

@@ -35,6 +35,7 @@ import {
   storeFollowup,
   type TransactionHook,
 } from './run-commands.ts';
+import { rootsOf } from './run-filters.ts';
 import { takeLaterFollowups, type Task } from './run-tasks.ts';
 import { catchUpQueue, waitingByFactory } from './waiting-runs.ts';
 import { change, databaseNow, placeholders, row, rows } from '../database/transactions.ts';
@@ -113,6 +114,14 @@ export class RunStore {
       ),
     );
     return new Set(found.map(({ run_id: runId }) => runId));
+  }
+
+  /** For each of these runs the one at the top of those that it was started by, through these factories' runs. */
+  async roots(runIds: readonly string[], factoryUids: readonly string[] | undefined): Promise<Map<string, string>> {
+    if (runIds.length === 0) return new Map();
+    const { text, params } = rootsOf(runIds, factoryUids);
+    const found = await this.database.read(() => rows<{ run_id: string; root_run_id: string }>(text, ...params));
+    return new Map(found.map(({ run_id: runId, root_run_id: root }) => [runId, root]));
   }
 
   /** How many runs wait in each factory that has any; those of no factory under ''. */

@@ -5,6 +5,7 @@
 import { secretUse } from '#authentication';
 import { audit, type AuditChange, type ChangedBy } from '../access/audit.ts';
 import { LostRaceError } from '../database/store-errors.ts';
+import { sealingKey } from './master-keys.ts';
 import { SECRET, SECRET_VALUE } from './secret.entities.ts';
 import { referencesTo } from './secret-references.ts';
 import { findSecret, isGranted, TEAM, webhooksUsing } from './secret-rows.ts';
@@ -90,20 +91,38 @@ export function* removeSecret(
 }
 
 /**
- * Drops the values that are neither the newest version nor served by a webhook: a rotated-out value does not stay on
+ * Drops the values that are neither the newest version nor accepted by a webhook: a rotated-out value does not stay on
  * disk.
  */
 export function* deleteUnboundValues(): Transaction<void> {
-  yield* change(`DELETE FROM secret_value WHERE version < (SELECT s.version FROM secret s
+  const nowMs = yield* databaseNow();
+  yield* change(
+    `DELETE FROM secret_value WHERE version < (SELECT s.version FROM secret s
     WHERE s.id = secret_value.secret_id)
-    AND NOT EXISTS (SELECT 1 FROM webhook w WHERE w.secret_id = secret_value.secret_id
-    AND w.secret_version = secret_value.version AND w.deleted_at IS NULL)`);
+    AND NOT EXISTS (SELECT 1 FROM webhook w WHERE w.secret_id = secret_value.secret_id AND w.deleted_at IS NULL
+    AND (w.secret_version = secret_value.version
+    OR (w.previous_secret_version = secret_value.version AND w.previous_secret_until > ?)))`,
+    nowMs,
+  );
+}
+
+/** Of a webhook that authenticates nobody, neither with the value of before. */
+const UNBOUND = 'secret_id = NULL, secret_version = NULL, previous_secret_version = NULL, previous_secret_until = NULL';
+
+/** Drops what no webhook accepts any more, where an overlap has ended. */
+export function* endOverlaps(): Transaction<void> {
+  const nowMs = yield* databaseNow();
+  const ended = yield* change(
+    'UPDATE webhook SET previous_secret_version = NULL, previous_secret_until = NULL WHERE previous_secret_until <= ?',
+    nowMs,
+  );
+  if (ended > 0) yield* deleteUnboundValues();
 }
 
 /** Deletes every secret that is a factory's own, values included, and unbinds what used them. */
 export function* deleteSecretsOf(owner: string): Transaction<void> {
   const own = 'SELECT id FROM secret WHERE owner = ?';
-  yield* change(`UPDATE webhook SET secret_id = NULL, secret_version = NULL WHERE secret_id IN (${own})`, owner);
+  yield* change(`UPDATE webhook SET ${UNBOUND} WHERE secret_id IN (${own})`, owner);
   yield* change(`DELETE FROM secret_value WHERE secret_id IN (${own})`, owner);
   yield* change('DELETE FROM secret WHERE owner = ?', owner);
 }
@@ -124,8 +143,7 @@ function* regrant(secret: Secret, grants: Grants, users: readonly SecretUser[], 
 /** Takes its secret away from each of these webhooks; what was decided with it is decided again. */
 function* unbind(users: readonly SecretUser[]): Transaction<void> {
   for (const factoryUid of new Set(users.map((user) => user.factoryUid))) yield* bumpServing(factoryUid);
-  for (const { webhookUid } of users)
-    yield* change('UPDATE webhook SET secret_id = NULL, secret_version = NULL WHERE uid = ?', webhookUid);
+  for (const { webhookUid } of users) yield* change(`UPDATE webhook SET ${UNBOUND} WHERE uid = ?`, webhookUid);
 }
 
 /** A factory's own secret is for that factory, whatever is asked. */
@@ -179,7 +197,8 @@ function* create(wanted: WantedSecret, nowMs: number): Transaction<void> {
 }
 
 function* addVersion(secretId: string, version: number, value: NewValue, nowMs: number): Transaction<void> {
-  const { wrappedKey, sealed } = value.seal(secretId, version);
+  const wrappedBy = yield* sealingKey();
+  const { wrappedKey, sealed } = value.seal(secretId, version, wrappedBy);
   const row = {
     secret_id: secretId,
     version,
@@ -187,6 +206,7 @@ function* addVersion(secretId: string, version: number, value: NewValue, nowMs: 
     sealed,
     usable_for: JSON.stringify(value.usableFor),
     created_at: nowMs,
+    wrapped_by: wrappedBy ?? null,
   };
   yield* insertInto(SECRET_VALUE, [row]);
   yield* change('UPDATE secret SET version = ?, updated_at = ? WHERE id = ?', version, nowMs, secretId);

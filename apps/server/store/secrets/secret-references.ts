@@ -117,6 +117,7 @@ function sourceNamings(source: SourceSettings, reference: SecretReference): Nami
   const wanted: [name: string | undefined, use: SecretUsage][] = [
     [source.credentialSecret, 'git'],
     [source.pushSecret, 'forge'],
+    [source.forgeSecret, 'forge'],
   ];
   return wanted.flatMap(([name, use]) => (name === undefined ? [] : [{ name, use, reference }]));
 }

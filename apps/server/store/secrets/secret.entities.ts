@@ -20,7 +20,7 @@ export type SecretRow = RowOf<typeof SECRET>;
 
 /**
  * Sealed values: the newest version, and those that a webhook still serves. `usable_for`: JSON by mode of
- * authentication.
+ * authentication; `wrapped_by`: name of its master key, null for those of before keys had names.
  */
 export const SECRET_VALUE = defineTable('secret_value', {
   secret_id: 'key',
@@ -29,6 +29,7 @@ export const SECRET_VALUE = defineTable('secret_value', {
   sealed: 'bytes',
   usable_for: 'text',
   created_at: 'int',
+  wrapped_by: 'text?',
 });
 
 /** Row of `secret_value`. */

@@ -7,7 +7,7 @@ import type { HostGrant } from '#isolation';
 import type { ChangedBy } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
 import { withStoreErrors } from '../database/store-errors.ts';
-import { bindHost, putSecret, removeSecret } from './secret-changes.ts';
+import { bindHost, endOverlaps, putSecret, removeSecret } from './secret-changes.ts';
 import { SECRET_VALUE } from './secret.entities.ts';
 import { referencesTo, type SecretReference } from './secret-references.ts';
 import { findSecret, listSecrets, visibleSecrets, webhooksUsing } from './secret-rows.ts';
@@ -45,6 +45,7 @@ export interface SealedSecret {
   version: number;
   wrappedKey: Uint8Array;
   sealed: Uint8Array;
+  wrappedBy?: string;
 }
 
 /** A secret to make or to change: a value is a new version, what is not named of the grants stays. */
@@ -57,9 +58,9 @@ export interface WantedSecret {
   grants?: Partial<Grants>;
 }
 
-/** A value on its way in: sealed by the caller once id and version are known. */
+/** A value on its way in: sealed by the caller once id, version and master key (by its name) are known. */
 export interface NewValue {
-  seal(secretId: string, version: number): { wrappedKey: Uint8Array; sealed: Uint8Array };
+  seal(secretId: string, version: number, wrappedBy?: string): Pick<SealedSecret, 'wrappedKey' | 'sealed'>;
   usableFor: Readonly<Record<SecretMode, boolean>>;
 }
 
@@ -136,6 +137,11 @@ export class SecretStore {
     return this.database.run(() => removeSecret(wanted, by));
   }
 
+  /** Forgets the values of before whose overlap has ended. */
+  prune(): Promise<void> {
+    return this.database.run(() => endOverlaps());
+  }
+
   /** What would break without each of these secrets, by its ID. */
   usedBy(secrets: readonly Secret[]): Promise<Map<string, SecretReference[]>> {
     return this.database.longRead(() => referencesTo(secrets));
@@ -151,7 +157,7 @@ export class SecretStore {
     const values = this.database.source.getRepository(SECRET_VALUE);
     const found = await withStoreErrors(values.findOne({ where: { secret_id: id }, order: { version: 'DESC' } }));
     if (found === null) return undefined;
-    const { secret_id: secretId, version, wrapped_key: wrappedKey, sealed } = found;
-    return { secretId, version, wrappedKey, sealed };
+    const { secret_id: secretId, version, wrapped_key: wrappedKey, sealed, wrapped_by: wrappedBy } = found;
+    return { secretId, version, wrappedKey, sealed, wrappedBy: wrappedBy ?? undefined };
   }
 }

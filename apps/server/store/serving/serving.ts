@@ -31,6 +31,8 @@ export interface ServingWebhook {
   signatureScheme?: string;
   deliveryIdHeader?: string;
   replayProtection?: 'body';
+  /** Accepted too, until a time in milliseconds since the epoch. */
+  previous?: { secret: SealedSecret; untilMs: number };
   enabled: boolean;
   /** Absent while the secret is unset, gone or no longer granted. */
   secret?: SealedSecret;
@@ -57,6 +59,12 @@ interface WebhookServingRow {
   secret_version: number | null;
   wrapped_key: Uint8Array | null;
   sealed: Uint8Array | null;
+  wrapped_by: string | null;
+  previous_version: number | null;
+  previous_until: number | null;
+  previous_wrapped_key: Uint8Array | null;
+  previous_sealed: Uint8Array | null;
+  previous_wrapped_by: string | null;
 }
 
 export class ServingStore {
@@ -131,8 +139,11 @@ function* factoriesOf(changed: readonly { uid: string; serving_version: number }
     factories.set(factory.uid, toServingFactory(factory, foundAt.get(factory.uid) ?? factory.serving_version));
   const webhooks = yield* rows<WebhookServingRow>(
     `SELECT w.uid, w.factory_uid, w.slug, w.name, w.auth_mode, w.signature_scheme, w.delivery_id_header, w.definition,
-      w.enabled, w.secret_id, w.secret_version, v.wrapped_key, v.sealed
+      w.enabled, w.secret_id, w.secret_version, v.wrapped_key, v.sealed, v.wrapped_by,
+      w.previous_secret_version AS previous_version, w.previous_secret_until AS previous_until,
+      p.wrapped_key AS previous_wrapped_key, p.sealed AS previous_sealed, p.wrapped_by AS previous_wrapped_by
      FROM webhook w LEFT JOIN secret_value v ON v.secret_id = w.secret_id AND v.version = w.secret_version
+     LEFT JOIN secret_value p ON p.secret_id = w.secret_id AND p.version = w.previous_secret_version
      WHERE w.factory_uid IN (${among}) AND w.deleted_at IS NULL ORDER BY w.uid`,
     ...uids,
   );
@@ -175,6 +186,28 @@ function toServingFactory(found: FactoryServingRow, foundAt: number): ServingFac
   };
 }
 
+type SealedColumns = Pick<WebhookServingRow, 'wrapped_key' | 'sealed' | 'wrapped_by'>;
+
+function sealedOf(
+  secretId: string | null,
+  version: number | null,
+  { wrapped_key: wrappedKey, sealed, wrapped_by: wrappedBy }: SealedColumns,
+): SealedSecret | undefined {
+  if (secretId === null || version === null || wrappedKey === null || sealed === null) return undefined;
+  return { secretId, version, wrappedKey, sealed, wrappedBy: wrappedBy ?? undefined };
+}
+
+function previousOf(found: WebhookServingRow): ServingWebhook['previous'] {
+  const untilMs = found.previous_until;
+  if (untilMs === null) return undefined;
+  const secret = sealedOf(found.secret_id, found.previous_version, {
+    wrapped_key: found.previous_wrapped_key,
+    sealed: found.previous_sealed,
+    wrapped_by: found.previous_wrapped_by,
+  });
+  return secret && { secret, untilMs };
+}
+
 function toServingWebhook(found: WebhookServingRow): ServingWebhook {
   return {
     uid: found.uid,
@@ -185,15 +218,8 @@ function toServingWebhook(found: WebhookServingRow): ServingWebhook {
     deliveryIdHeader: found.delivery_id_header ?? undefined,
     replayProtection: (JSON.parse(found.definition) as WebhookDefinition).replayProtection,
     enabled: found.enabled === 1,
-    secret:
-      found.secret_id === null || found.secret_version === null || found.wrapped_key === null || found.sealed === null
-        ? undefined
-        : {
-            secretId: found.secret_id,
-            version: found.secret_version,
-            wrappedKey: found.wrapped_key,
-            sealed: found.sealed,
-          },
+    secret: sealedOf(found.secret_id, found.secret_version, found),
+    previous: previousOf(found),
   };
 }
 

@@ -1,6 +1,7 @@
 /** Reads the argument of `--factory`: a directory, or a repository with an optional branch and folder. contract §11 */
 import { resolve } from 'node:path';
-import { checkGitUrl, isBranchName, normalizeSubfolder } from './git/git-urls.ts';
+import { isBranchName } from '#reconcile';
+import { checkGitUrl, normalizeSubfolder } from './git/git-urls.ts';
 
 /** Where a factory's files come from, as an operator or an administrator says it. contract §4.1 (source) */
 export type SourceSpec =

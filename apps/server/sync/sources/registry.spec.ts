@@ -10,7 +10,12 @@ import type { SourceDeps, SourceKind } from './source.ts';
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 
 /** Where kinds are at home: their rows, the argument of the command line, and the page's rows. */
-const AT_HOME = ['apps/server/sync/sources/', 'libs/reconcile/sources.ts', 'apps/dashboard/src/api/source-kinds.ts'];
+const AT_HOME = [
+  'apps/server/sync/sources/',
+  'libs/reconcile/sources.ts',
+  'apps/dashboard/src/api/source-kinds.ts',
+  'apps/cli/verbs/factories/factory-source.ts',
+];
 
 const KINDS = ['git', 'directory', 'dashboard'];
 

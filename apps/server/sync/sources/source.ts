@@ -4,8 +4,8 @@
  * contract §4.1 (source), §8, §9.
  */
 import type { FactorySource as SourceItem } from '#contracts';
-import { type TreeFile, isDefinitionPath } from '#definitions';
-import type { SourceSettings } from '#reconcile';
+import { type TreeFile, leadsToDefinitions } from '#definitions';
+import type { SourceSettings, WantedRef } from '#reconcile';
 import type { Config } from '../../config/config.ts';
 import type { MemberError } from '../../http/error-codes.ts';
 import type { SecretReader } from '../../secrets/secret-reader.ts';
@@ -76,6 +76,26 @@ export type Snapshot =
   | SourceFailure
   | SourceRefusal;
 
+/** The tree of a ref that is not followed, read once: nothing of it is remembered, and no sync sees it. */
+export interface RefTree {
+  ok: true;
+  /** Full name of the ref; undefined where a commit was asked for. */
+  name?: string;
+  commit: string;
+  /** Undefined: the reader has this commit already. */
+  files?: TreeFile[];
+}
+
+/** The repository answers, and what was asked for is not there, or is more than one thing. */
+export interface RefMissing {
+  ok: false;
+  reason: 'ref-unknown' | 'ref-ambiguous';
+  message: string;
+}
+
+/** What a ref leads to. */
+export type RefReading = RefTree | RefMissing | SourceFailure;
+
 /** What a reader knows already. */
 export interface KnownRevisions {
   /** Revision whose tree is at hand: it needs no second reading. */
@@ -92,6 +112,11 @@ export interface Source {
   snapshot(known: KnownRevisions, signal: AbortSignal): Promise<Snapshot>;
   /** Re-reads the tree of an already fetched revision from the cache without the network. */
   cached?(revision: string): Promise<Snapshot>;
+  /**
+   * The tree of another ref or commit of the same repository, within the same bounds and with the same credential. It
+   * is fetched beside what the source keeps, which stays as it is. `isKnown`: whether the tree of a commit is at hand.
+   */
+  atRef?(ref: WantedRef, isKnown: (commit: string) => boolean, signal: AbortSignal): Promise<RefReading>;
   /**
    * Calls back on hints that something changed; returns the function that ends it. Hints may be false or late: list
    * again.
@@ -124,6 +149,17 @@ export class SourceUnavailableError extends Error {
   }
 }
 
+/** Carries out of the middle of a reading that there is no such ref, as `SourceUnavailableError` does a failure. */
+export class RefMissingError extends Error {
+  readonly reading: RefMissing;
+
+  constructor(reason: RefMissing['reason'], message: string) {
+    super(message);
+    this.name = 'RefMissingError';
+    this.reading = { ok: false, reason, message };
+  }
+}
+
 /** Carries a refusal out of the middle of a reading, as `SourceUnavailableError` does a failure. */
 export class SourceUnverifiedError extends Error {
   readonly refusal: SourceRefusal;
@@ -152,7 +188,7 @@ export const PATH_BYTES_MAX = 4096;
 
 /** Whether a folder (relative to the factory's root) can hold files that take part in a snapshot. */
 export function mayHoldDefinitions(folder: string): boolean {
-  return isDefinitionPath(`${folder}/any`);
+  return leadsToDefinitions(folder);
 }
 
 /** One for all paths: a tree has up to 100,000 (TREE_ENTRIES_MAX). */
@@ -195,7 +231,8 @@ export interface SourceRepository {
 
 /**
  * One kind of source. Members of a stored source that mean the same for every kind are read without asking the kind:
- * `interval`, and the names of secrets, `credentialSecret` (use git) and `pushSecret` (use forge).
+ * `interval`, `forge`, and the names of secrets, `credentialSecret` (use git), `pushSecret` and `forgeSecret` (use
+ * forge).
  */
 export interface SourceKind<Stored extends SourceSettings = SourceSettings> {
   readonly kind: Stored['kind'];

@@ -4,7 +4,7 @@
  */
 import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Dirent } from 'node:fs';
+import { existsSync, readdirSync, rmSync, type Dirent } from 'node:fs';
 
 /** Packs after which a cache is packed into one; every new commit adds two, and each costs every look-up a little. */
 export const PACKS_MAX = 200;
@@ -20,6 +20,18 @@ export interface GitCache {
 
 export function gitCache(folder: string): GitCache {
   return { folder, spareFolder: `${folder}.spare` };
+}
+
+/** Where another ref of the cache's repository is read, for as long as that takes. */
+export function refCacheFolder(folder: string): string {
+  return `${folder}.ref`;
+}
+
+/** Removes what a killed process left of readings of other refs, below the folder of all caches. */
+export function discardRefCaches(parent: string): void {
+  const names = existsSync(parent) ? readdirSync(parent) : [];
+  for (const name of names.filter((each) => /\.ref(?:\.key)?$/.test(each)))
+    rmSync(join(parent, name), { recursive: true, force: true });
 }
 
 /** Makes the folder above the cache, private to the service. */

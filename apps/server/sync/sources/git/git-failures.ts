@@ -156,6 +156,13 @@ export function exceedsBounds({ stderr }: GitOutput<unknown>): boolean {
   return BOUNDS.some(([pattern]) => pattern.test(withoutRemoteWords(stderr).join('\n')));
 }
 
+/** Whether a fetch ended because the server has no such ref or object, or gives none out by its name. */
+export function isUnknownObject({ ended, exitCode, stderr }: GitOutput<unknown>): boolean {
+  return ended === 'exit' && exitCode !== 0 && UNKNOWN_OBJECT.test(withoutRemoteWords(stderr).join('\n'));
+}
+
+const UNKNOWN_OBJECT = /couldn't find remote ref|unadvertised object|\bnot our ref\b|bad object|mismatched algorithms/i;
+
 function meaningFor(stderr: string): Meaning {
   const said = withoutRemoteWords(stderr)
     .join('\n')

@@ -10,7 +10,7 @@ import { FilesWithheldError } from './git-tree.ts';
 import type { GitAddress } from './git-urls.ts';
 
 /** The one ref of the cache: the last fetched tip. */
-const TIP_REF = 'refs/millwright/tip';
+export const TIP_REF = 'refs/millwright/tip';
 
 /** No tags, no submodules, no FETCH_HEAD: nothing but the objects that are asked for. */
 const QUIETLY = ['--quiet', '--no-tags', '--no-recurse-submodules', '--no-write-fetch-head'];
@@ -43,6 +43,20 @@ export async function fetchTip(
   const refspec = `+refs/heads/${branch}:${TIP_REF}`;
   session.demand(await fetchInto(session, gitDir, [...remote, 'fetch', ...QUIETLY, '--force', 'origin', refspec]));
   return (await session.local(gitDir, ['rev-parse', '--verify', '--quiet', `${TIP_REF}^{commit}`])).trim();
+}
+
+/**
+ * Fetches one commit with its trees, and nothing that it descends from: by the full name of a ref, or its own. What
+ * came of it is the caller's to judge.
+ */
+export function fetchCommit(
+  session: GitSession,
+  gitDir: string,
+  remote: readonly string[],
+  what: string,
+): Promise<GitOutput<Buffer>> {
+  const args = [...remote, 'fetch', ...QUIETLY, '--force', '--depth=1', 'origin', `+${what}:${TIP_REF}`];
+  return fetchInto(session, gitDir, args);
 }
 
 /** All missing files in one request; without the noop negotiation the server would take them for known. */

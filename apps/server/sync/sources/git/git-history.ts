@@ -2,10 +2,11 @@
  * Where a branch stands at its remote, and how its tip follows on the revision that was accepted before it: what is
  * new, what is lost, and whether history was rewritten. contract §9
  */
+import { isBranchName } from '#reconcile';
 import { COMMITS_MAX, type History, SourceUnavailableError } from '../source.ts';
 import { commitOf, formatOf, revisionOf, readAdvertisement } from './git-objects.ts';
 import type { GitSession } from './git-session.ts';
-import { isBranchName, type GitAddress } from './git-urls.ts';
+import type { GitAddress } from './git-urls.ts';
 
 /** One object name with its line end, in bytes; SHA-256 has the longer ones. */
 const OBJECT_LINE_BYTES = 65;

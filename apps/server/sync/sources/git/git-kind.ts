@@ -4,14 +4,16 @@
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { forgeSettingProblems, isBranchName, type ForgeKind } from '#reconcile';
 import type { MemberError } from '../../../http/error-codes.ts';
 import type { Factory } from '../../../store/factories/factory-rows.ts';
+import { discardRefCaches, refCacheFolder } from './git-cache.ts';
 import { HostCircuitBreaker } from '../../host-circuit-breaker.ts';
 import type { ReleasedSecret } from '../../../secrets/secret-reader.ts';
 import { SourceUnavailableError, type Source, type SourceDeps, type SourceKind } from '../source.ts';
 import { semaphore, type Gate } from './git-session.ts';
 import { createGitSource } from './git-source.ts';
-import { checkGitUrl, isBranchName, normalizeSubfolder } from './git-urls.ts';
+import { checkGitUrl, normalizeSubfolder } from './git-urls.ts';
 
 /** What is stored of it. */
 export type GitSource = {
@@ -22,6 +24,10 @@ export type GitSource = {
   interval?: number;
   credentialSecret?: string;
   pushSecret?: string;
+  forge?: ForgeKind;
+  forgeSecret?: string;
+  forgeUrl?: string;
+  forgeRepository?: string;
 };
 
 /**
@@ -32,6 +38,9 @@ const GIT_TIMEOUT_MS = 120_000;
 /** Git processes of one service at once. contract §9 */
 const GIT_PROCESSES_MAX = 8;
 
+/** Folder of the data folder that the caches stand in. */
+const GIT_FOLDER = 'git';
+
 export const gitKind: SourceKind<GitSource> = {
   kind: 'git',
   hasCommits: true,
@@ -40,10 +49,12 @@ export const gitKind: SourceKind<GitSource> = {
   requestErrors: gitSourceErrors,
   toStored: (wanted) => {
     const { url = '', branch, interval, credential_secret: credentialSecret, push_secret: pushSecret } = wanted;
+    const { forge, forge_secret: forgeSecret, forge_url: forgeUrl, forge_repository: forgeRepository } = wanted;
     const path = wanted.path === undefined ? undefined : normalizeSubfolder(wanted.path);
-    return { kind: 'git', url, branch, path, interval, credentialSecret, pushSecret };
+    const feedback = { forge, forgeSecret, forgeUrl, forgeRepository };
+    return { kind: 'git', url, branch, path, interval, credentialSecret, pushSecret, ...feedback };
   },
-  toItem: ({ url, branch, path, interval, credentialSecret, pushSecret }) => ({
+  toItem: ({ url, branch, path, interval, credentialSecret, pushSecret, ...feedback }) => ({
     kind: 'git',
     url,
     branch,
@@ -51,10 +62,15 @@ export const gitKind: SourceKind<GitSource> = {
     interval,
     credential_secret: credentialSecret,
     push_secret: pushSecret,
+    forge: feedback.forge,
+    forge_secret: feedback.forgeSecret,
+    forge_url: feedback.forgeUrl,
+    forge_repository: feedback.forgeRepository,
   }),
   repositoryOf: ({ url, branch, path, credentialSecret }) => ({ url, branch, path, credentialSecret }),
   opener: (deps) => {
     const gate = semaphore(GIT_PROCESSES_MAX);
+    discardRefCaches(join(deps.config.dataDir, GIT_FOLDER));
     const hosts = new HostCircuitBreaker({
       nowMs: Date.now,
       monotonicMs: () => performance.now(),
@@ -103,7 +119,8 @@ function credentialOf(released: ReleasedSecret): string | undefined {
 }
 
 /** Every member of a git source that git could not take; those of a wrong type are passed over. */
-function gitSourceErrors({ url, branch, path }: Readonly<Record<string, unknown>>, allowLocal: boolean): MemberError[] {
+function gitSourceErrors(wanted: Readonly<Record<string, unknown>>, allowLocal: boolean): MemberError[] {
+  const { url, branch, path } = wanted;
   const address = typeof url === 'string' ? checkGitUrl(url, allowLocal) : undefined;
   return [
     ...(address === undefined || address.ok ? [] : [{ pointer: '/source/url', message: address.reason }]),
@@ -113,18 +130,23 @@ function gitSourceErrors({ url, branch, path }: Readonly<Record<string, unknown>
     ...(typeof path !== 'string' || normalizeSubfolder(path) !== undefined
       ? []
       : [{ pointer: '/source/path', message: 'must be a plain relative path inside the repository' }]),
+    ...forgeSettingProblems(wanted, allowLocal).map(({ member, message }) => ({
+      pointer: `/source/${member}`,
+      message,
+    })),
   ];
 }
 
 function gitCacheFolder(dataDir: string, factoryUid: string): string {
-  return join(dataDir, 'git', factoryUid);
+  return join(dataDir, GIT_FOLDER, factoryUid);
 }
 
 /** Deletes everything that a factory's git source keeps on disk. */
 async function forgetGitCache(dataDir: string, factoryUid: string): Promise<void> {
   const folder = gitCacheFolder(dataDir, factoryUid);
+  const refs = refCacheFolder(folder);
   await Promise.all(
-    [folder, `${folder}.spare`, `${folder}.key`, `${folder}.verify`].map((path) =>
+    [folder, `${folder}.spare`, `${folder}.key`, `${folder}.verify`, refs, `${refs}.key`].map((path) =>
       rm(path, { recursive: true, force: true }),
     ),
   );

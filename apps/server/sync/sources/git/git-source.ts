@@ -4,25 +4,40 @@
  */
 import type { TreeFile } from '#definitions';
 import { readCommitKey, type CommitKey } from '#authentication';
-import { discard, gitCache, isWhole, markWhole, prepareParent, replaceWithSpare, type GitCache } from './git-cache.ts';
+import { isBranchName } from '#reconcile';
+import {
+  discard,
+  gitCache,
+  isWhole,
+  markWhole,
+  prepareParent,
+  refCacheFolder,
+  replaceWithSpare,
+  type GitCache,
+} from './git-cache.ts';
 import type { SshSettings } from './git-environment.ts';
 import { fetchObjects, fetchTip, prepareCache, remoteSettings, tidy } from './git-fetch.ts';
 import { readHistory, resolveTip, type BranchTip } from './git-history.ts';
 import { commitOf, formatOf, revisionOf } from './git-objects.ts';
+import { readRef } from './git-ref.ts';
 import { withSession, type Gate, type GitSession, type SessionScope } from './git-session.ts';
 import { FilesWithheldError, readTree } from './git-tree.ts';
-import { checkGitUrl, isBranchName, normalizeSubfolder } from './git-urls.ts';
+import { checkGitUrl, normalizeSubfolder } from './git-urls.ts';
 import { createCommitVerifier, type CommitVerifier } from './git-verification.ts';
 import {
+  RefMissingError,
   SourceUnavailableError,
   SourceUnverifiedError,
   failure,
   systemCodeOf,
   type History,
   type KnownRevisions,
+  type RefMissing,
+  type RefReading,
   type Snapshot,
   type Source,
   type SourceFailure,
+  type SourceRefusal,
 } from '../source.ts';
 
 export interface GitSourceOptions {
@@ -32,8 +47,8 @@ export interface GitSourceOptions {
   /** Folder of the repository that is the factory's root. */
   path?: string;
   /**
-   * The bare cache repository: made, repaired and thrown away by the source; beside it `<cacheDir>.spare`, `.key` and
-   * `.verify`.
+   * The bare cache repository: made, repaired and thrown away by the source; beside it `<cacheDir>.spare`, `.key`,
+   * `.verify`, and `.ref` with a `.key` of its own while another ref is read.
    */
   cacheDir: string;
   /** Certificates (PEM) accepted beside the system's place of them. MILLWRIGHT_GIT_CA_FILE */
@@ -77,9 +92,12 @@ const DISK_TROUBLES: ReadonlySet<string> = new Set(
 export function createGitSource(options: GitSourceOptions): Source {
   const closing = new AbortController();
   const place = locate(options);
+  // A reading of another ref goes on beside a sync: nothing of theirs has the same name.
+  const refPlace = locate({ ...options, cacheDir: refCacheFolder(options.cacheDir) });
   let lastTurn: Promise<unknown> = Promise.resolve();
+  let lastRefTurn: Promise<unknown> = Promise.resolve();
   const inTurn = (work: (place: RepositoryLocation) => Promise<Snapshot>): Promise<Snapshot> => {
-    const turn = lastTurn.then(() => catchFailures(place, work));
+    const turn = lastTurn.then(() => catchFailures(place, (at) => work(at).catch(toRefusal)));
     lastTurn = turn.catch(() => undefined);
     return turn;
   };
@@ -90,9 +108,20 @@ export function createGitSource(options: GitSourceOptions): Source {
       ),
     cached: (revision) =>
       inTurn((at) => withSession(at, undefined, [closing.signal], (session) => readCached(session, at, revision))),
+    atRef(ref, isKnown, signal) {
+      const turn = lastRefTurn.then(() =>
+        catchFailures<RefReading>(refPlace, (at) =>
+          withSession(at, options.credential, [signal, closing.signal], (session) =>
+            readRef(session, { ...at, gitDir: at.cache.folder }, ref, isKnown),
+          ).catch(toMissing),
+        ),
+      );
+      lastRefTurn = turn.catch(() => undefined);
+      return turn;
+    },
     async close() {
       closing.abort();
-      await lastTurn;
+      await Promise.all([lastTurn, lastRefTurn]);
     },
   };
 }
@@ -140,20 +169,29 @@ function readKeys(texts: readonly string[]): CommitKey[] | SourceFailure {
 }
 
 /** Public boundary: failures are returned, only bugs are thrown. */
-async function catchFailures(
+async function catchFailures<Reading>(
   place: Omit<RepositoryLocation, 'workingFolder'> | SourceFailure,
-  work: (place: RepositoryLocation) => Promise<Snapshot>,
-): Promise<Snapshot> {
+  work: (place: RepositoryLocation) => Promise<Reading>,
+): Promise<Reading | SourceFailure> {
   if ('ok' in place) return place;
   try {
     return await work({ ...place, workingFolder: await prepareParent(place.cache) });
   } catch (error) {
     if (error instanceof SourceUnavailableError) return error.failure;
-    if (error instanceof SourceUnverifiedError) return error.refusal;
     const code = systemCodeOf(error);
     if (code === undefined || !DISK_TROUBLES.has(code)) throw error;
     return failure('disk', `the cache of the repository cannot be written: ${code}`);
   }
+}
+
+function toRefusal(error: unknown): SourceRefusal {
+  if (error instanceof SourceUnverifiedError) return error.refusal;
+  throw error;
+}
+
+function toMissing(error: unknown): RefMissing {
+  if (error instanceof RefMissingError) return error.reading;
+  throw error;
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Which addresses, branches and folders are accepted, and why the others are not. */
 import { describe, expect, it } from '@jest/globals';
-import { checkGitUrl, isBranchName, maskUserinfo, normalizeSubfolder } from './git-urls.ts';
+import { isBranchName } from '#reconcile';
+import { checkGitUrl, maskUserinfo, normalizeSubfolder } from './git-urls.ts';
 
 describe('addresses that may be read', () => {
   it.each([

@@ -90,15 +90,6 @@ function parse(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
 }
 
-/** Whether a name can be a branch: the rules of `git check-ref-format`, without wildcards. */
-export function isBranchName(name: string): boolean {
-  if (name === '' || Buffer.byteLength(name) > 255 || name === '@' || name.startsWith('-')) return false;
-  if (/[\u0000-\u0020\u007f~^:?*[\\]/.test(name) || name.includes('..') || name.includes('@{')) return false;
-  return name
-    .split('/')
-    .every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.') && !part.endsWith('.lock'));
-}
-
 /**
  * A folder inside a repository in its one spelling (no slash at either end), or undefined when it is not a plain
  * relative path.

@@ -4,7 +4,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { Connections } from './connections.ts';
+import { Connections } from './open-connections.ts';
 
 describe('closing a server', () => {
   let server: Server;
@@ -12,7 +12,7 @@ describe('closing a server', () => {
 
   beforeEach(async () => {
     server = createServer({ headersTimeout: 3_600_000, requestTimeout: 0 });
-    const connections = new Connections(server, false);
+    const connections = new Connections(server);
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       connections.begin(request, response, true);
       response.end(request.url);

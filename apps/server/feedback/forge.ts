@@ -1,0 +1,119 @@
+/**
+ * The forge of a factory: its open pull requests, statuses of commits, and our one comment on each; whatever kind it
+ * is. contract §9.9 (Feedback in pull requests).
+ */
+import {
+  ownComments,
+  type ForgeDialect,
+  type ForgeRequest,
+  type ListedComment,
+  type OpenPullRequest,
+  type PostedStatus,
+  type PullRequestEnd,
+} from '#reconcile';
+import { ForgeError, type ForgeClient } from './forge-client.ts';
+
+/** Pages of one list: a thousand pull requests, and as many comments on one. */
+const PAGES_MAX = 20;
+
+export class Forge {
+  constructor(
+    private readonly client: ForgeClient,
+    private readonly dialect: ForgeDialect,
+    private readonly repository: string,
+  ) {}
+
+  /** Of the branch, where the forge can tell them apart. Throws ForgeError. */
+  openPulls(branch: string | undefined, signal: AbortSignal): Promise<OpenPullRequest[]> {
+    return this.pages((page) => this.dialect.listPulls(this.repository, branch, page), this.dialect.readPulls, signal);
+  }
+
+  /** What became of a pull request; one that is gone is closed. */
+  async pull(number: number, signal: AbortSignal): Promise<PullRequestEnd> {
+    try {
+      return await this.read(this.dialect.pull(this.repository, number), this.dialect.readPull, signal);
+    } catch (error) {
+      if (error instanceof ForgeError && error.fault === 'missing') return { state: 'closed', base: '' };
+      throw error;
+    }
+  }
+
+  /** The last commit that the branch has in common with the head; undefined where the forge does not tell. */
+  async mergeBase({ mergeBase, head }: OpenPullRequest, tip: string, signal: AbortSignal): Promise<string | undefined> {
+    const { readMergeBase } = this.dialect;
+    const request = this.dialect.mergeBase?.(this.repository, tip, head);
+    if (request === undefined || readMergeBase === undefined) return mergeBase;
+    return this.read(request, readMergeBase, signal).catch((error: unknown) => {
+      if (error instanceof ForgeError && (error.fault === 'missing' || error.fault === 'refused')) return undefined;
+      throw error;
+    });
+  }
+
+  async setStatus(status: PostedStatus, signal: AbortSignal): Promise<void> {
+    try {
+      await this.client.send(this.dialect.status(this.repository, status), signal);
+    } catch (error) {
+      const isThere = error instanceof ForgeError && this.dialect.isStatusThere?.(error.answer) === true;
+      if (!isThere) throw error;
+    }
+  }
+
+  /**
+   * Edits our comment, `id` where it is known, and makes it where there is none, or none that may be edited. Answers
+   * its ID.
+   */
+  async comment(
+    number: number,
+    { body, factoryUid, id }: { body: string; factoryUid: string; id: string | undefined },
+    signal: AbortSignal,
+  ): Promise<string> {
+    const edit = async (each: string): Promise<boolean> => {
+      try {
+        await this.client.send(this.dialect.editComment(this.repository, number, each, body), signal);
+        return true;
+      } catch (error) {
+        // Deleted; or somebody else's, who has copied the mark.
+        if (error instanceof ForgeError && (error.fault === 'missing' || error.fault === 'denied')) return false;
+        throw error;
+      }
+    };
+    if (id !== undefined && (await edit(id))) return id;
+    for (const own of ownComments(await this.comments(number, signal), factoryUid))
+      if (own !== id && (await edit(own))) return own;
+    return this.read(this.dialect.createComment(this.repository, number, body), this.dialect.readComment, signal);
+  }
+
+  private comments(number: number, signal: AbortSignal): Promise<ListedComment[]> {
+    const { dialect, repository } = this;
+    return this.pages((page) => dialect.listComments(repository, number, page), dialect.readComments, signal);
+  }
+
+  private async pages<Item>(
+    requestOf: (page: number) => ForgeRequest,
+    read: (answer: unknown) => Item[] | undefined,
+    signal: AbortSignal,
+  ): Promise<Item[]> {
+    const items: Item[] = [];
+    for (let page = 1; page <= PAGES_MAX; page += 1) {
+      const request = requestOf(page);
+      const { json, hasNext } = await this.client.send(request, signal);
+      items.push(...demanded(read(json), request));
+      if (!hasNext) break;
+    }
+    return items;
+  }
+
+  private async read<Answer>(
+    request: ForgeRequest,
+    read: (answer: unknown) => Answer | undefined,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    const { json } = await this.client.send(request, signal);
+    return demanded(read(json), request);
+  }
+}
+
+function demanded<Answer>(answer: Answer | undefined, { method, path }: ForgeRequest): Answer {
+  if (answer !== undefined) return answer;
+  throw new ForgeError('away', `the forge's answer to ${method} ${path.replace(/\?.*$/s, '')} is none of a forge`);
+}

@@ -1,0 +1,136 @@
+/**
+ * Judges open pull requests of one factory, two at a time and new heads first, and stores what is to be said of them.
+ * contract §9.9 (Feedback in pull requests).
+ */
+import { Inject, Injectable } from '@nestjs/common';
+import { commitNamedBy, errorStatus, feedbackOf, judgingOrder, statusDescription } from '#reconcile';
+import type { Config } from '../config/config.ts';
+import { RefusalError } from '../http/error-codes.ts';
+import { PlanService } from '../plans/plans.service.ts';
+import { CONFIG } from '../process/injection-tokens.ts';
+import { Log } from '../process/log.ts';
+import type { StoredPullRequest } from '../store/factories/feedback-rows.ts';
+import { FeedbackStore } from '../store/factories/feedback.ts';
+import type { Factory } from '../store/factories/factory-rows.ts';
+import type { Forge } from './forge.ts';
+import { ForgeError } from './forge-client.ts';
+
+/** Judged at once: the readings of a process are as many, and people ask for plans, too. */
+const JUDGED_AT_ONCE = 2;
+/** After this long it is looked again which heads there are: newer ones go first. */
+const JUDGING_MS_MAX = 10_000;
+/** After this long it is looked again even sooner, where somebody knows of news. */
+const JUDGING_MS_WITH_NEWS = 1_000;
+/** A head that cannot be read so often is an error. */
+const ATTEMPTS_MAX = 3;
+
+export interface JudgingDeps {
+  factory: Factory;
+  forge: Forge;
+  signal: AbortSignal;
+  /** Heads may have moved since they were listed. */
+  hasNews(): boolean;
+  /** Something is to be posted. */
+  stored(): void;
+}
+
+/** `more`: heads wait still. `retry`: some could not be judged now. */
+export type JudgingResult = 'all' | 'more' | 'retry';
+
+/** What became of one. */
+type Outcome = 'judged' | 'retry';
+
+@Injectable()
+export class PullRequestJudge {
+  constructor(
+    private readonly plans: PlanService,
+    private readonly store: FeedbackStore,
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly log: Log,
+  ) {}
+
+  /** Address of the page of a plan, where people can reach it. */
+  planUrl(factoryUid: string, number: number): string {
+    return `${this.config.publicUrl}/factories/${factoryUid}/sync/plan?ref=pull%2F${number}`;
+  }
+
+  /** Throws ForgeError where the forge is needed and does not answer, and the reason of the signal. */
+  async judge(deps: JudgingDeps): Promise<JudgingResult> {
+    const { factory, signal } = deps;
+    const waiting = judgingOrder(await this.store.pulls(factory.uid), factory.revisionApplied) as StoredPullRequest[];
+    const begunAtMs = performance.now();
+    const isOver = (): boolean =>
+      performance.now() - begunAtMs >= (deps.hasNews() ? JUDGING_MS_WITH_NEWS : JUDGING_MS_MAX);
+    let isRetrying = false;
+    const work = async (): Promise<void> => {
+      for (;;) {
+        signal.throwIfAborted();
+        const next = isOver() ? undefined : waiting.shift();
+        if (next === undefined) return;
+        if ((await this.judgeOne(next, deps)) === 'retry') isRetrying = true;
+      }
+    };
+    await Promise.all(Array.from({ length: JUDGED_AT_ONCE }, work));
+    if (waiting.length > 0) return 'more';
+    return isRetrying ? 'retry' : 'all';
+  }
+
+  private async judgeOne(pull: StoredPullRequest, deps: JudgingDeps): Promise<Outcome> {
+    const { factory, signal } = deps;
+    try {
+      return await this.planAndSave(pull, deps);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof ForgeError) throw error;
+      const isRefusal = error instanceof RefusalError;
+      // Too many ask, or the repository is away: that says nothing of this head.
+      if (isRefusal && (error.status === 429 || error.status === 503)) return 'retry';
+      if (!isRefusal) this.log.fault('pull request judging failed', error, { factory: factory.slug });
+      return this.giveUpLater(pull, isRefusal ? error.message : 'the service failed on it', deps);
+    }
+  }
+
+  private async planAndSave(pull: StoredPullRequest, deps: JudgingDeps): Promise<Outcome> {
+    const { factory, forge, signal, stored } = deps;
+    const tip = factory.revisionSeen === undefined ? undefined : commitNamedBy(factory.revisionSeen);
+    const mergeBase = tip === undefined ? undefined : await forge.mergeBase(pull, tip, signal);
+    // Where the name of the pull request is behind what the forge lists, its commit may be there already.
+    const ref = pull.attempts === 0 ? `pull/${pull.number}` : pull.head;
+    const wanted = { ref, mergeBase, tip, isForeign: pull.isFork };
+    const asker = { keyId: `forge:${factory.uid}`, signal };
+    const { commit, contested, plan } = await this.plans.planOfMerge(factory, wanted, asker);
+    if (commit !== pull.head) return this.giveUpLater(pull, 'its head could not be read', deps);
+    const against = factory.revisionApplied;
+    const { status, comment } = feedbackOf(plan, {
+      factory,
+      pull,
+      against,
+      contested,
+      isBaseUnknown: tip !== undefined && mergeBase === undefined,
+      planUrl: this.config.isPublicUrlGiven ? this.planUrl(factory.uid, pull.number) : undefined,
+    });
+    const isSaid = pull.commentDigest === comment.digest || (pull.commentDigest === undefined && !comment.isWorthy);
+    await this.store.saveVerdict(factory.uid, {
+      number: pull.number,
+      head: pull.head,
+      against,
+      status,
+      comment: isSaid ? undefined : comment,
+    });
+    stored();
+    return 'judged';
+  }
+
+  /** Tried again a few times; then nobody is to wait for it any more. */
+  private async giveUpLater(
+    { number, head }: StoredPullRequest,
+    words: string,
+    { factory, stored }: JudgingDeps,
+  ): Promise<Outcome> {
+    if ((await this.store.notJudged(factory.uid, number, head)) < ATTEMPTS_MAX) return 'retry';
+    const status = errorStatus(head, number, statusDescription(words));
+    await this.store.saveVerdict(factory.uid, { number, head, against: factory.revisionApplied, status });
+    stored();
+    return 'judged';
+  }
+}

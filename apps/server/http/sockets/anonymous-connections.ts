@@ -1,0 +1,140 @@
+/**
+ * Connections on which nobody has shown a key yet: when they bring too much at once, few of them are read in each round
+ * of the event loop, so that everybody else is answered in between. contract §5.11 (Connections without a key).
+ */
+import type { Socket } from 'node:net';
+import { ReadRotation } from '#deliveries';
+
+/** Milliseconds until some more are read again: all of them within half a second. */
+const ADVANCE_MS = 2;
+
+/** Milliseconds between two rounds of theirs, while few are read at once: the rest of the time is everybody else's. */
+const REST_MS = 3;
+
+/** Connections: beyond it the one that came first is cut off. What each may hold in the kernel is bounded by it too. */
+const ANONYMOUS_MAX = 4_096;
+/** How often it is looked who takes nothing of an answer: after two such looks it is cut off. */
+const UNREAD_MS = 30_000;
+
+const anonymousOf = new WeakMap<Socket, AnonymousConnections>();
+
+/** Whoever uses the connection has shown a valid key: from now on it is always read. */
+export function trustConnection(socket: Socket): void {
+  anonymousOf.get(socket)?.trust(socket);
+}
+
+/** Whether somebody has shown a valid key on it. */
+export function isTrusted(socket: Socket): boolean {
+  return !anonymousOf.has(socket);
+}
+
+/** A head or a piece of a body was read. */
+export function noteRead(socket: Socket): void {
+  anonymousOf.get(socket)?.noteRead(socket);
+}
+
+export interface AnonymousConnectionsOptions {
+  connectionsMax?: number;
+  unreadMs?: number;
+  /** Called for each connection that is cut off. */
+  onCut?: () => void;
+}
+
+/** Those of one server. */
+export class AnonymousConnections {
+  /** The one that came first at first; of each how much was written when it was looked at last. */
+  private readonly open = new Map<Socket, number | undefined>();
+  private readonly options: Required<AnonymousConnectionsOptions>;
+  private looking: NodeJS.Timeout | undefined;
+  private readonly rotation = new ReadRotation<Socket>({ pause: pauseReading, resume: resumeReading });
+  private advancing: NodeJS.Timeout | undefined;
+
+  constructor(options: AnonymousConnectionsOptions = {}) {
+    this.options = { connectionsMax: ANONYMOUS_MAX, unreadMs: UNREAD_MS, onCut: () => undefined, ...options };
+  }
+
+  /** Connections that wait to be read. */
+  get waitingCount(): number {
+    return this.rotation.waitingCount;
+  }
+
+  add(socket: Socket): void {
+    anonymousOf.set(socket, this);
+    this.open.set(socket, undefined);
+    this.looking ??= setInterval(() => this.cutUnread(), this.options.unreadMs).unref();
+    if (this.open.size > this.options.connectionsMax) this.cutFirst();
+    this.rotation.add(socket);
+    this.advanceWhileWaiting();
+    socket.once('close', () => this.forget(socket));
+  }
+
+  trust(socket: Socket): void {
+    if (this.forget(socket)) resumeReading(socket);
+  }
+
+  noteRead(socket: Socket): void {
+    if (!this.rotation.noteRead(socket, performance.now())) return;
+    if (this.rotation.paced) setTimeout(this.endRound, REST_MS);
+    else setImmediate(this.endRound);
+  }
+
+  private readonly endRound = (): void => {
+    this.rotation.endRound();
+    this.advanceWhileWaiting();
+  };
+
+  /** Whether it was paused. */
+  private forget(socket: Socket): boolean {
+    this.open.delete(socket);
+    return anonymousOf.delete(socket) && this.rotation.remove(socket);
+  }
+
+  private cutFirst(): void {
+    const [first] = this.open.keys();
+    if (first !== undefined) this.cut(first);
+  }
+
+  /** Cuts off who has had the same answer before it at both of the last looks, and has not taken it. */
+  private cutUnread(): void {
+    for (const [socket, writtenBefore] of this.open) {
+      const written = socket.writableLength === 0 ? undefined : socket.bytesWritten;
+      if (written !== undefined && written === writtenBefore) this.cut(socket);
+      else this.open.set(socket, written);
+    }
+    if (this.open.size > 0) return;
+    clearInterval(this.looking);
+    this.looking = undefined;
+  }
+
+  private cut(socket: Socket): void {
+    this.options.onCut();
+    this.forget(socket); // counted no more from now on: it is closed only later
+    socket.destroy();
+  }
+
+  private advanceWhileWaiting(): void {
+    if (this.rotation.waitingCount === 0) return;
+    this.advancing ??= setInterval(() => this.advance(), ADVANCE_MS).unref();
+  }
+
+  private advance(): void {
+    this.rotation.advance(performance.now());
+    if (this.rotation.waitingCount > 0) return;
+    clearInterval(this.advancing);
+    this.advancing = undefined;
+  }
+}
+
+function pauseReading(socket: Socket): void {
+  socket.on('resume', pauseAgain).pause();
+}
+
+function resumeReading(socket: Socket): void {
+  socket.off('resume', pauseAgain);
+  if (!socket.destroyed) socket.resume();
+}
+
+/** The parser asks for more on its own. */
+function pauseAgain(this: Socket): void {
+  this.pause();
+}

@@ -1,0 +1,67 @@
+/**
+ * How an installation stands, for its operator's figures: runs that have not ended, conditions of factories, size of
+ * the database. Read away from acceptances. contract §1.7 (Metrics).
+ */
+import { uuidv7TimeMs, type RunState } from '#runs';
+import type { StoredConditions } from '#reconcile';
+import type { Database } from '../database/database.ts';
+import { databaseNow, row, rows } from '../database/transactions.ts';
+
+export interface LiveRunFigures {
+  /** How many there are in each state that is met. */
+  byState: ReadonlyMap<RunState, number>;
+  /** Milliseconds since the run waits that waits longest; undefined: none does. */
+  oldestWaitMs?: number;
+}
+
+export interface FactoryConditions {
+  slug: string;
+  suspended: boolean;
+  conditions: StoredConditions;
+}
+
+export class InstallationFigureStore {
+  private readonly database: Database;
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  liveRuns(): Promise<LiveRunFigures> {
+    return this.database.longRead(function* () {
+      const found = yield* rows<{ state: RunState; runs: number; since: number }>(
+        'SELECT state, count(*) AS runs, min(updated_at) AS since FROM run WHERE settled_at IS NULL GROUP BY state',
+      );
+      const waiting = yield* row<{ runs: number; oldest: string | null }>(
+        'SELECT count(*) AS runs, min(run_id) AS oldest FROM waiting_run',
+      );
+      const nowMs = yield* databaseNow();
+      const byState = new Map(found.map(({ state, runs }) => [state, runs]));
+      byState.set('QUEUED', (byState.get('QUEUED') ?? 0) + (waiting?.runs ?? 0));
+      const since = found.filter(({ state }) => state === 'QUEUED').map((each) => each.since);
+      if (typeof waiting?.oldest === 'string') since.push(uuidv7TimeMs(waiting.oldest));
+      return { byState, ...(since.length === 0 ? {} : { oldestWaitMs: Math.max(0, nowMs - Math.min(...since)) }) };
+    });
+  }
+
+  /** As their last passes left them, in the order of their slugs. */
+  async conditions(): Promise<FactoryConditions[]> {
+    const found = await this.database.longRead(() =>
+      rows<{ slug: string; suspended: number; conditions: string }>(
+        'SELECT slug, suspended, conditions FROM factory WHERE deleted_at IS NULL ORDER BY slug',
+      ),
+    );
+    return found.map(({ slug, suspended, conditions }) => ({
+      slug,
+      suspended: suspended === 1,
+      conditions: JSON.parse(conditions) as StoredConditions,
+    }));
+  }
+
+  async sizeBytes(): Promise<number> {
+    const text =
+      this.database.dialect === 'sqlite'
+        ? 'SELECT c.page_count * s.page_size AS bytes FROM pragma_page_count AS c, pragma_page_size AS s'
+        : 'SELECT pg_database_size(current_database()) AS bytes';
+    return (await this.database.longRead(() => row<{ bytes: number }>(text)))?.bytes ?? 0;
+  }
+}
