@@ -1,7 +1,7 @@
 /** How a verb is declared: its arguments, its help, and what becomes of whatever it throws. contract §11. */
 import { parseArgs } from 'node:util';
 import { EXIT } from './exit-codes.ts';
-import { printable } from './reports/report.ts';
+import { printFailure, type ApiAnswer, type Failure } from './terminal/failure.ts';
 
 type Terminal = { isTTY?: boolean; columns?: number };
 
@@ -18,12 +18,18 @@ export interface CliIo {
 export type Verb = (argv: string[], io: CliIo) => Promise<number>;
 
 /** A verb that can say what it is. */
-export type DescribedVerb = Verb & { readonly synopsis: string; readonly summary: string };
+export type DescribedVerb = Verb & {
+  readonly synopsis: string;
+  readonly summary: string;
+  readonly options: OptionSpecs;
+};
 
 /** One option, in the form of node's parseArgs, with the words of its help. */
 export interface OptionSpec {
   type: 'string' | 'boolean';
   multiple?: boolean;
+  /** With `multiple`: a value is several, separated by commas. */
+  commas?: boolean;
   short?: string;
   /** The verb does nothing without it. */
   required?: boolean;
@@ -82,10 +88,18 @@ export class UsageError extends Error {
 export class CommandError extends Error {
   readonly code: number;
   readonly details: readonly string[];
-  constructor(message: string, code: number, details: readonly string[] = [], options?: ErrorOptions) {
+  /** What the API answered, where it was a refusal of the API. */
+  readonly answer?: ApiAnswer;
+  constructor(
+    message: string,
+    code: number,
+    details: readonly string[] = [],
+    options?: ErrorOptions & { answer?: ApiAnswer },
+  ) {
     super(message, options);
     this.code = code;
     this.details = details;
+    this.answer = options?.answer;
   }
 }
 
@@ -103,17 +117,32 @@ export function verb<const Specs extends OptionSpecs>(spec: VerbSpec<Specs>): De
       io.stdout.write(helpOf(spec, synopsis));
       return EXIT.ok;
     } catch (cause) {
-      return explain(cause, { name: spec.name, synopsis, hint: await hintFor(cause, spec.options) }, io);
+      const hint = await hintFor(cause, spec.options);
+      return printFailure(spec.name, failureOf(cause, hint, synopsis), argv, io);
     }
   };
-  return Object.assign(run, { synopsis, summary: spec.summary });
+  return Object.assign(run, { synopsis, summary: spec.summary, options: { ...spec.options, ...HELP } });
 }
 
-/** Makes one verb of several that share their first word; `byDefault` runs when no second word is given. */
-export function group(name: string, members: Readonly<Record<string, DescribedVerb>>, byDefault?: DescribedVerb): Verb {
-  const all = [...(byDefault === undefined ? [] : [byDefault]), ...Object.values(members)];
-  const help = all.map(({ synopsis, summary }) => `  ${synopsis}\n      ${summary}\n`).join('');
-  return (argv, io) => {
+/** Several verbs that share their first word. */
+export interface VerbGroup extends Verb {
+  readonly members: Readonly<Record<string, DescribedVerb>>;
+  readonly byDefault?: DescribedVerb;
+}
+
+/**
+ * Makes one verb of several that share their first word; `byDefault` runs when no second word is given. In an open
+ * group it takes every word that is none of the members.
+ */
+export function group(
+  name: string,
+  members: Readonly<Record<string, DescribedVerb>>,
+  byDefault?: DescribedVerb,
+  { isOpen = false }: { isOpen?: boolean } = {},
+): VerbGroup {
+  const all = new Set([...(byDefault === undefined ? [] : [byDefault]), ...Object.values(members)]);
+  const help = [...all].map(({ synopsis, summary }) => `  ${synopsis}\n      ${summary}\n`).join('');
+  const run: Verb = (argv, io) => {
     const [word = '', ...rest] = argv;
     const member = Object.hasOwn(members, word) ? members[word] : undefined;
     if (member !== undefined) return member(rest, io);
@@ -121,10 +150,11 @@ export function group(name: string, members: Readonly<Record<string, DescribedVe
       io.stdout.write(`usage:\n${help}\nRun any of them with --help for its options.\n`);
       return Promise.resolve(EXIT.ok);
     }
-    if (byDefault !== undefined && (word === '' || word.startsWith('-'))) return byDefault(argv, io);
-    io.stderr.write(`millwright ${name}: say one of ${Object.keys(members).join(', ')}\nusage:\n${help}`);
-    return Promise.resolve(EXIT.usage);
+    if (byDefault !== undefined && (isOpen || word === '' || word.startsWith('-'))) return byDefault(argv, io);
+    const message = `say one of ${Object.keys(members).join(', ')}`;
+    return Promise.resolve(printFailure(name, { message, exit: EXIT.usage, usage: `\n${help.trimEnd()}` }, argv, io));
   };
+  return Object.assign(run, { members, byDefault });
 }
 
 function read<Specs extends OptionSpecs>(spec: VerbSpec<Specs>, argv: string[]): Asked<Specs> | 'help' {
@@ -145,9 +175,20 @@ function read<Specs extends OptionSpecs>(spec: VerbSpec<Specs>, argv: string[]):
   return { values: values as ValuesOf<Specs>, positionals };
 }
 
+/** Values of options that take lists, each by itself and once. */
+function splitLists(options: OptionSpecs, values: Record<string, unknown>): Record<string, unknown> {
+  const lists = Object.entries(values).flatMap(([name, value]): [string, string[]][] =>
+    options[name]?.commas === true && Array.isArray(value)
+      ? [[name, [...new Set(value.flatMap((text: string) => text.split(',').map((item) => item.trim())))]]]
+      : [],
+  );
+  return { ...values, ...Object.fromEntries(lists) };
+}
+
 function parse(options: OptionSpecs, argv: string[]): { values: Record<string, unknown>; positionals: string[] } {
   try {
-    return parseArgs({ args: argv, options: { ...options, ...HELP }, allowPositionals: true, strict: true });
+    const asked = parseArgs({ args: argv, options: { ...options, ...HELP }, allowPositionals: true, strict: true });
+    return { ...asked, values: splitLists(options, asked.values) };
   } catch (cause) {
     throw parseProblem(cause);
   }
@@ -177,26 +218,13 @@ async function hintFor(cause: unknown, options: OptionSpecs): Promise<string> {
   );
 }
 
-function explain(
-  cause: unknown,
-  { name, synopsis, hint }: { name: string; synopsis: string; hint: string },
-  io: CliIo,
-): number {
-  const say = (line: string): void => void io.stderr.write(`${line}\n`);
-  if (cause instanceof UsageError) {
-    say(`millwright ${name}: ${printable(cause.message + hint)}`);
-    say(`usage: ${synopsis}`);
-    return EXIT.usage;
-  }
-  if (cause instanceof CommandError) {
-    say(`millwright ${name}: ${printable(cause.message)}`);
-    for (const line of cause.details) say(`  ${printable(line)}`);
-    return cause.code;
-  }
-  say(
-    `millwright ${name}: a fault inside the command: ${printable(cause instanceof Error ? cause.message : 'unknown')}`,
-  );
-  return EXIT.internal;
+/** What is not known to be wrong elsewhere is ours. */
+function failureOf(cause: unknown, hint: string, synopsis: string): Failure {
+  if (cause instanceof UsageError) return { message: cause.message + hint, exit: EXIT.usage, usage: ` ${synopsis}` };
+  if (cause instanceof CommandError)
+    return { message: cause.message, exit: cause.code, details: cause.details, answer: cause.answer };
+  const words = cause instanceof Error ? cause.message : 'unknown';
+  return { message: `a fault inside the command: ${words}`, exit: EXIT.internal };
 }
 
 function optionWords(options: OptionSpecs): string[] {

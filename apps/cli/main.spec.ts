@@ -16,7 +16,13 @@ const WORDS = [
   ['init'],
   ['validate'],
   ['plan'],
+  ['factories'],
+  ['factories', 'list'],
+  ['factories', 'create'],
+  ['factories', 'update'],
+  ['factories', 'delete'],
   ['status'],
+  ['events'],
   ['sync'],
   ['syncs'],
   ['wait'],
@@ -36,6 +42,13 @@ const WORDS = [
   ['webhooks'],
   ['deliveries'],
   ['deliveries', 'resend'],
+  ['deliveries', 'payload'],
+  ['automations'],
+  ['automations', 'list'],
+  ['automations', 'get'],
+  ['automations', 'enable'],
+  ['automations', 'disable'],
+  ['automations', 'delete'],
   ['run'],
   ['runs'],
   ['runs', 'get'],
@@ -49,6 +62,14 @@ const WORDS = [
   ['filter', 'test'],
   ['send'],
   ['doctor'],
+  ['login'],
+  ['completion'],
+  ['config'],
+  ['config', 'list'],
+  ['config', 'current'],
+  ['config', 'use'],
+  ['config', 'set'],
+  ['config', 'delete'],
   ['schema'],
 ];
 
@@ -133,7 +154,7 @@ const PROGRAM = `
     const cwd = mkdtempSync(join(tmpdir(), 'main-'));
     const environment = { PATH: process.env['PATH'], MILLWRIGHT_SERVER: test.url, MILLWRIGHT_API_KEY: test.adminKey };
     try {
-      expect(await piped(['secrets', 'set', 'piped'], 'hunter2-hunter2\n', cwd, environment)).toEqual({
+      expect(await piped(['secrets', 'set', 'piped'], 'hunter2-hunter2-hunter2\n', cwd, environment)).toEqual({
         code: 0,
         out: 'piped: version 1 is set; no webhook uses it yet\n',
         err: '',
@@ -144,7 +165,7 @@ const PROGRAM = `
         { cwd, env: environment },
       );
       expect(JSON.parse(listed.stdout)).toMatchObject({ secrets: [{ name: 'piped', set: true }] });
-      expect(await piped(['status', 'nope'], '', cwd, environment)).toMatchObject({ code: 64, out: '' });
+      expect(await piped(['status', 'nope'], '', cwd, environment)).toMatchObject({ code: 5, out: '' });
     } finally {
       await test.stop();
       rmSync(cwd, { recursive: true });

@@ -123,7 +123,16 @@ it('the action puts no expression into a script', () => {
   expect(action.runs.using).toBe('composite');
   for (const { run = '', shell } of action.runs.steps)
     expect({ run, hasExpression: run.includes('${{'), shell }).toEqual({ run, hasExpression: false, shell: 'bash' });
-  expect(Object.keys(action.inputs)).toEqual(['directory', 'strict', 'changed-since', 'server', 'factory']); // no key
+  // no key
+  expect(Object.keys(action.inputs)).toEqual([
+    'directory',
+    'strict',
+    'changed-since',
+    'server',
+    'factory',
+    'file',
+    'sha256',
+  ]);
 });
 
 built(`the GitHub Action${skipped}`, () => {
@@ -167,7 +176,7 @@ built(`the GitHub Action${skipped}`, () => {
     expect(summary).toContain('### Plan');
   });
 
-  it('says that it asked no server where the key is missing, and fails where the server does not answer', async () => {
+  it('says that it asked no server where the job gets no token, and fails where that does not answer', async () => {
     put('webhooks/orders.yaml', WHOLE);
     const server = 'http://127.0.0.1:1';
     expect(await runAction({ server })).toMatchObject({
@@ -219,7 +228,7 @@ built(`the GitLab job${skipped}`, () => {
     put('f/webhooks/orders.yaml', BROKEN);
     const { code, log } = await runJob({ MILLWRIGHT_DIRECTORY: 'f' });
     expect({ code, when: job.artifacts.when }).toEqual({ code: 1, when: 'always' });
-    expect(log).toContain('webhooks/orders.yaml:1:1: missing key "secretName" [missing-key]');
+    expect(log).toContain('webhooks/orders.yaml:1:1: missing key "secretName"; add it [missing-key]');
     expect(readFileSync(join(work, job.artifacts.reports.junit), 'utf8')).toMatch(
       /<testsuites name="millwright validate" tests="2" failures="2">/,
     );
@@ -231,7 +240,7 @@ built(`the GitLab job${skipped}`, () => {
   it('fails where the server that it was given does not answer', async () => {
     put('webhooks/orders.yaml', WHOLE);
     expect(
-      await runJob({ MILLWRIGHT_SERVER: 'http://127.0.0.1:1', MILLWRIGHT_API_KEY: `mw_${'s'.repeat(43)}` }),
+      await runJob({ MILLWRIGHT_SERVER: 'http://127.0.0.1:1', MILLWRIGHT_ID_TOKEN: 'e30.e30.c2ln' }),
     ).toMatchObject({ code: 3 });
   });
 });
@@ -265,13 +274,13 @@ describe('what anybody writes into an input', () => {
     '${IFS}',
     '*',
   ];
-  const KEY = { MILLWRIGHT_API_KEY: `mw_${'s'.repeat(43)}` };
+  const TOKEN = { MILLWRIGHT_ID_TOKEN: 'e30.e30.c2ln' };
   let calls: string;
   let played: Record<string, string>;
   beforeEach(() => {
     [calls, played] = [
       join(folder, 'calls'),
-      { PATH: `${join(folder, 'programs')}:${process.env['PATH']}`, CALLS: join(folder, 'calls'), ...KEY },
+      { PATH: `${join(folder, 'programs')}:${process.env['PATH']}`, CALLS: join(folder, 'calls'), ...TOKEN },
     ];
     play('node', 'case "$1" in -e) ;; -p) echo strip ;; *) printf "%s\\0" "$@" "" >> "$CALLS" ;; esac');
     play('npm', 'true');

@@ -4,7 +4,7 @@ set -euo pipefail
 # Outside of a job, or in a shell where somebody tries it, nobody reads these.
 export GITHUB_STEP_SUMMARY="${GITHUB_STEP_SUMMARY:-/dev/null}" GITHUB_OUTPUT="${GITHUB_OUTPUT:-/dev/null}"
 here="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)"
-millwright() { bash "$here/from-checkout.sh" "$@"; }
+millwright() { bash "$here/command.sh" "$@"; }
 
 directory="${INPUT_DIRECTORY:-.}"
 server="${INPUT_SERVER:-}"
@@ -39,12 +39,12 @@ valid=true
 
 options=(--format=github)
 offline=false
-if [ -n "$server" ] && [ -n "${MILLWRIGHT_API_KEY:-}" ]; then
+if [ -n "$server" ] && [ -n "${ACTIONS_ID_TOKEN_REQUEST_URL:-}${MILLWRIGHT_ID_TOKEN:-}${MILLWRIGHT_API_KEY:-}" ]; then
   options+=("--server=$server")
   if [ -n "${INPUT_FACTORY:-}" ]; then options+=("--factory=$INPUT_FACTORY"); fi
 else
   if [ -n "$server" ]; then
-    echo '::warning title=Millwright::The server was not asked, because MILLWRIGHT_API_KEY is not set. Pull requests from forks are not given secrets.'
+    echo '::warning title=Millwright::The server was not asked, because this job gets no token: give it the permission id-token: write. Pull requests from forks are given none.'
   fi
   if [ -z "$since" ]; then tell_check; finish 0; fi
   offline=true

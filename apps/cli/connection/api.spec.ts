@@ -86,27 +86,31 @@ describe('the key', () => {
     expect(result.out + result.err).not.toContain(KEY);
   });
 
-  it.each<[options: { argv?: string[]; environment?: Record<string, string> }, message: string, why: string]>([
-    [{}, 'an API key is needed: set MILLWRIGHT_API_KEY or give --key-file FILE; there is no ', 'none anywhere'],
+  it.each<
+    [options: { argv?: string[]; environment?: Record<string, string> }, message: string, why: string, exit?: number]
+  >([
+    [{}, 'an API key is needed: set MILLWRIGHT_API_KEY or give --key-file FILE; there is no ', 'none anywhere', 6],
     [
       { environment: { MILLWRIGHT_SERVER: 'https://mw.example.com', MILLWRIGHT_DATA_DIR: '.' } },
       'an API key is needed: set MILLWRIGHT_API_KEY or give --key-file FILE\n',
       'the admin key never leaves this machine',
+      6,
     ],
     [
       { environment: { MILLWRIGHT_API_KEY: 'hunter2\r\nx: y' } },
       'MILLWRIGHT_API_KEY holds no API key',
       'something else, which is not repeated',
+      6,
     ],
-    [{ argv: ['--key-file', 'other'] }, 'other holds no API key', 'a file with something else'],
+    [{ argv: ['--key-file', 'other'] }, 'other holds no API key', 'a file with something else', 6],
     [{ argv: ['--key-file', 'not-there'] }, 'there is no file ', 'no such file'],
     [{ argv: [`--key=${KEY}`] }, 'there is no option --key', 'a key in the arguments'],
     [{ argv: [KEY] }, 'takes no arguments', 'a key in the arguments'],
-  ])('is missing: %j', async (options, message) => {
+  ])('is missing: %j', async (options, message, _why, exit = 64) => {
     writeFileSync(join(folder, 'other'), 'hunter2');
     if (options.environment?.['MILLWRIGHT_DATA_DIR'] !== undefined) writeFileSync(join(folder, 'admin-key'), KEY);
     const { code, out, err } = await list(options);
-    expect({ code, out, requests }).toEqual({ code: 64, out: '', requests: [] });
+    expect({ code, out, requests }).toEqual({ code: exit, out: '', requests: [] });
     expect(err).toContain(message);
     expect(err).not.toMatch(/hunter2|kkkk/);
   });
@@ -158,15 +162,16 @@ describe('a bad answer', () => {
   it.each<[answer: ReturnType<typeof respond>, code: number, lines: string[], why: string]>([
     [
       problem(401, { detail: 'send an API key' }),
-      64,
+      6,
       [
         'the server does not know the API key in MILLWRIGHT_API_KEY',
         '  set MILLWRIGHT_API_KEY to a key of that server, or give --key-file FILE',
       ],
       'a wrong key',
     ],
-    [problem(403, { detail: 'this needs the role admin' }), 64, ['this needs the role admin'], 'not enough of a key'],
-    [problem(404, { detail: 'not found' }), 64, ['not found'], 'no such thing'],
+    [problem(403, { detail: 'this needs the role admin' }), 6, ['this needs the role admin'], 'not enough of a key'],
+    [problem(404, { detail: 'not found' }), 5, ['not found'], 'no such thing'],
+    [problem(421, { detail: 'not here' }), 64, ['not here'], 'an address of another server'],
     [
       problem(400, {
         detail: '2 members are invalid',
@@ -202,6 +207,43 @@ describe('a bad answer', () => {
       code,
       out: '',
       err: [`millwright secrets list: ${lines[0] ?? ''}`, ...lines.slice(1), ''],
+    });
+  });
+
+  it.each([['--format=json'], ['-ojson'], ['--format', 'json'], ['-o', 'yaml']])(
+    'is one line of JSON behind %s %s',
+    async (...argv) => {
+      const members = { detail: 'no \u202esuch\nsecret', error: 'resource_not_found', trace_id: 't-1' };
+      answer = problem(404, members, { 'retry-after': '7' });
+      const { code, out, err } = await list({ argv, environment: { MILLWRIGHT_API_KEY: KEY } });
+      expect({ code, out, lines: err.split('\n').length }).toEqual({ code: 5, out: '', lines: 2 });
+      expect(err).toMatch(/^[\x20-\x7e]+\n$/);
+      expect(JSON.parse(err)).toEqual({
+        error: {
+          command: 'millwright secrets list',
+          kind: 'not-found',
+          exit_code: 5,
+          message: 'no \u202esuch\nsecret',
+          details: ['try again in 7 s'],
+          status: 404,
+          code: 'resource_not_found',
+          trace_id: 't-1',
+        },
+      });
+    },
+  );
+
+  it.each([
+    [['list', '-o', 'json', '--nope'], 'usage', 64, 'there is no option --nope'],
+    [['-o', 'json'], 'usage', 64, 'say one of set, list, grant, delete'],
+    [['list', '-o', 'json', '--server', 'x'], 'usage', 64, '--server must be an address'],
+    [['list', '-o', 'json'], 'not-allowed', 6, 'an API key is needed'],
+    [['list', '-o', 'xml', '-o', 'json', '--limit=1'], 'usage', 64, 'there is no option --limit'],
+  ])('%j fails as JSON, too', async (argv, kind, exit, message) => {
+    const { code, out, err } = await call(['secrets', ...argv], { cwd: folder });
+    expect({ code, out }).toEqual({ code: exit, out: '' });
+    expect(JSON.parse(err)).toMatchObject({
+      error: { kind, exit_code: exit, message: expect.stringContaining(message) },
     });
   });
 

@@ -17,6 +17,7 @@ import {
   type PagePlace,
   type Sending,
 } from '#client';
+import { currentContext } from '../contexts/context-file.ts';
 import { readAddress } from './address.ts';
 import {
   CommandError,
@@ -28,12 +29,13 @@ import {
   type VerbSpec,
 } from '../command.ts';
 import { EXIT, exitOfStatus } from '../exit-codes.ts';
+import { exchangedKey } from './exchanged-key.ts';
+import { dataFolder, localService } from './local-service.ts';
 import { redirected, unreachable } from './request.ts';
-import { Output, readFormat } from '../terminal/output.ts';
+import { FORMAT_OPTION, outputFor, type Output } from '../terminal/output.ts';
 import { version } from '../version.ts';
 
 const DEFAULT_SERVER = 'http://127.0.0.1:8080';
-const DEFAULT_DATA_DIR = '.millwright';
 /** Every call of the API answers at once. */
 const ANSWER_MS_MAX = 30_000;
 
@@ -43,6 +45,8 @@ const KEY = /^mw_[A-Za-z0-9_-]{16,256}$/;
 /** The client of the API, whose every error is a CommandError in the words of the command. */
 export class Api extends Millwright {
   readonly #failureOf: (cause: unknown) => unknown;
+  /** Factory that is meant where none is named. */
+  defaultFactory?: string;
 
   constructor(options: ClientOptions, failureOf: (cause: unknown) => unknown) {
     super(options);
@@ -67,11 +71,11 @@ export class Api extends Millwright {
 
 /** Options of every verb that talks to a server. */
 export const SERVER_OPTIONS = {
-  format: { type: 'string', value: 'text|json', help: 'text for people (default), or the JSON of the API' },
+  format: { ...FORMAT_OPTION, help: 'text for people (default), or the JSON of the API, also as YAML' },
   server: {
     type: 'string',
     value: 'URL',
-    help: `address of the service (default: MILLWRIGHT_SERVER, MILLWRIGHT_BASE_URL, else ${DEFAULT_SERVER})`,
+    help: 'address of the service (default: MILLWRIGHT_SERVER, the context in use, the service of this folder)',
   },
   'key-file': {
     type: 'string',
@@ -94,14 +98,14 @@ export function apiVerb<const Specs extends OptionSpecs>(
   return verb<Specs & typeof SERVER_OPTIONS>({
     ...spec,
     options: { ...spec.options, ...SERVER_OPTIONS },
-    run: (asked, io) => {
+    run: async (asked, io) => {
       const {
         format,
         server,
         'key-file': keyFile,
       } = asked.values as { format?: string; server?: string; 'key-file'?: string };
-      const output = new Output(io, readFormat(format));
-      return spec.run(asked as Asked<Specs>, { api: connect({ server, keyFile }, io), output, io });
+      const output = await outputFor(io, format);
+      return spec.run(asked as Asked<Specs>, { api: await connect({ server, keyFile }, io), output, io });
     },
   });
 }
@@ -113,11 +117,30 @@ export interface ApiKey {
   origin: string;
 }
 
-/** The API of the server that options and environment name. Nothing is sent yet. */
-export function connect({ server, keyFile }: { server?: string; keyFile?: string }, io: CliIo): Api {
+/**
+ * Where options and environment say that the service is, and the key for it; where there is none, one that a token of
+ * the build server is exchanged for. Throws CommandError.
+ */
+export async function endpointOf(
+  { server, keyFile }: { server?: string; keyFile?: string },
+  io: CliIo,
+): Promise<{ base: URL; key: ApiKey }> {
   const base = serverOf(server, io);
-  const key = findKey(keyFile, base, io);
-  const options: ClientOptions = {
+  const key = storedKey(keyFile, base, io) ?? (await exchangedKey(base, io));
+  return { base, key: key ?? missingKey(base, io) };
+}
+
+/** The API of the server that options and environment name. Nothing but a token is sent yet. */
+export async function connect(options: { server?: string; keyFile?: string }, io: CliIo): Promise<Api> {
+  const endpoint = await endpointOf(options, io);
+  const api = connectWith(endpoint);
+  api.defaultFactory = contextFor(endpoint.base, io)?.factory;
+  return api;
+}
+
+/** The API of a server for a key that is known already. */
+export function connectWith({ base, key }: { base: URL; key: ApiKey }): Api {
+  const clientOptions: ClientOptions = {
     baseURL: base.href,
     apiKey: key.value,
     defaultHeaders: { 'X-Millwright-Client': `cli/${version()}` },
@@ -126,12 +149,12 @@ export function connect({ server, keyFile }: { server?: string; keyFile?: string
     maxRetries: 0,
     logLevel: 'off',
   };
-  return new Api(options, (cause) => failureOf(cause, base, key));
+  return new Api(clientOptions, (cause) => failureOf(cause, base, key));
 }
 
 /**
  * Where the service is: what the option says, else the command's own variable, else that of the client libraries, which
- * may name the API itself.
+ * may name the API itself; else the context in use, else the service of the data folder.
  */
 function serverOf(option: string | undefined, io: CliIo): URL {
   const [subject, text] =
@@ -140,19 +163,46 @@ function serverOf(option: string | undefined, io: CliIo): URL {
       ['MILLWRIGHT_SERVER', set(io, 'MILLWRIGHT_SERVER')],
       ['MILLWRIGHT_BASE_URL', set(io, 'MILLWRIGHT_BASE_URL')],
     ].find(([, given]) => given !== undefined) ?? [];
-  return readAddress(text ?? DEFAULT_SERVER, subject ?? 'the address', io.environment);
+  if (text !== undefined) return readAddress(text, subject ?? 'the address', io.environment);
+  const context = currentContext(io);
+  if (context !== undefined) return readAddress(context.server, `the context ${context.name}`, io.environment);
+  return localService(io) ?? new URL(DEFAULT_SERVER);
 }
 
-/** The key that options, environment or the data folder name for a server. Throws CommandError. */
+/** The context in use, where it is one of this server: of any other it says nothing. */
+function contextFor(base: URL, io: CliIo): ReturnType<typeof currentContext> {
+  const context = currentContext(io);
+  return context !== undefined && place(new URL(context.server)) === place(base) ? context : undefined;
+}
+
+/** One address, however it is written. */
+function place({ origin, pathname }: URL): string {
+  return origin + pathname.replace(/\/+$/, '').replace(/\/api\/v1$/, '');
+}
+
+/** The key that options, environment, the context of the server or the data folder name for it. Throws CommandError. */
 export function findKey(keyFile: string | undefined, base: URL, io: CliIo): ApiKey {
+  return storedKey(keyFile, base, io) ?? missingKey(base, io);
+}
+
+function storedKey(keyFile: string | undefined, base: URL, io: CliIo): ApiKey | undefined {
   const fromEnvironment = set(io, 'MILLWRIGHT_API_KEY');
   if (keyFile !== undefined) return checkedKey(readKeyFile(resolve(io.cwd, keyFile)), keyFile);
   if (fromEnvironment !== undefined) return checkedKey(fromEnvironment, 'MILLWRIGHT_API_KEY');
-  const file = resolve(io.cwd, set(io, 'MILLWRIGHT_DATA_DIR') ?? DEFAULT_DATA_DIR, 'admin-key');
+  const context = contextFor(base, io);
+  if (context?.key !== undefined) return checkedKey(context.key, `the context ${context.name}`);
+  const file = resolve(dataFolder(io), 'admin-key');
   const found = isLoopback(base) ? readIfThere(file) : undefined;
-  if (found !== undefined) return checkedKey(found, file);
+  return found === undefined ? undefined : checkedKey(found, file);
+}
+
+function missingKey(base: URL, io: CliIo): never {
+  const file = resolve(dataFolder(io), 'admin-key');
   const tried = isLoopback(base) ? `; there is no ${file} either (MILLWRIGHT_DATA_DIR names the data folder)` : '';
-  throw new CommandError(`an API key is needed: set MILLWRIGHT_API_KEY or give --key-file FILE${tried}`, EXIT.usage);
+  throw new CommandError(
+    `an API key is needed: set MILLWRIGHT_API_KEY or give --key-file FILE${tried}`,
+    EXIT.notAllowed,
+  );
 }
 
 /** An empty variable is an unset one. */
@@ -160,10 +210,11 @@ function set(io: CliIo, name: string): string | undefined {
   return io.environment[name] === '' ? undefined : io.environment[name];
 }
 
-function checkedKey(text: string, origin: string): ApiKey {
+/** A key in its form. Throws CommandError, which does not repeat the text. */
+export function checkedKey(text: string, origin: string): ApiKey {
   const value = text.trim();
   if (!KEY.test(value))
-    throw new CommandError(`${origin} holds no API key; one looks like mw_ and 43 further characters`, EXIT.usage);
+    throw new CommandError(`${origin} holds no API key; one looks like mw_ and 43 further characters`, EXIT.notAllowed);
   return { value, origin };
 }
 
@@ -212,10 +263,14 @@ function refusal(error: APIStatusError, base: URL, key: ApiKey): CommandError {
       `${base.origin} answers ${status}, but not as a Millwright service does; check --server`,
       EXIT.internal,
     );
+  const answer = { status, code: error.code, traceId };
   if (status === 401)
-    return new CommandError(`the server does not know the API key in ${key.origin}`, EXIT.usage, [
-      'set MILLWRIGHT_API_KEY to a key of that server, or give --key-file FILE',
-    ]);
+    return new CommandError(
+      `the server does not know the API key in ${key.origin}`,
+      EXIT.notAllowed,
+      ['set MILLWRIGHT_API_KEY to a key of that server, or give --key-file FILE'],
+      { answer },
+    );
   const words = detail ?? title ?? `the server answers ${status}`;
   const members = errors
     .filter(({ message }) => message !== words)
@@ -223,7 +278,8 @@ function refusal(error: APIStatusError, base: URL, key: ApiKey): CommandError {
   const seconds = headers.get('retry-after');
   const retry = seconds === null ? [] : [`try again in ${seconds} s`];
   const trace = status >= 500 && traceId !== undefined ? [`trace id ${traceId}`] : [];
-  return new CommandError(words, exitOfStatus(status), [...members, ...proposal(problem), ...retry, ...trace]);
+  const details = [...members, ...proposal(problem), ...retry, ...trace];
+  return new CommandError(words, exitOfStatus(status), details, { answer });
 }
 
 /** The edit that a refusal proposes, to be copied. */

@@ -8,7 +8,8 @@ import { CommandError, UsageError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { PAGE_SIZE_MAX } from './pages.ts';
 
-const SLUG = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+/** The form of slugs. */
+export const SLUG = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const FACTORY_UID = /^fac_[0-9a-hjkmnp-tv-z]{26}$/;
 const WEBHOOK_UID = /^wh_[0-9a-hjkmnp-tv-z]{26}$/;
 const RUN_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -17,8 +18,8 @@ const RUN_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const LISTED_MAX = 20;
 
 /**
- * The factory of that UID or slug; without one, the only factory there is. Throws when there is no such or more than
- * one.
+ * The factory of that UID or slug; without one, that of the context, else the only factory there is. Throws when
+ * there is no such or more than one.
  */
 export async function findFactory(api: Api, name: string | undefined): Promise<Factory> {
   if (name === undefined) return onlyFactory(api);
@@ -27,7 +28,7 @@ export async function findFactory(api: Api, name: string | undefined): Promise<F
   for await (const factory of api.factories.list({ search: name, limit: PAGE_SIZE_MAX })) {
     if (factory.slug === name) return factory;
   }
-  throw new CommandError(`there is no factory ${name} that this key may see`, EXIT.usage, await knownSlugs(api));
+  throw new CommandError(`there is no factory ${name} that this key may see`, EXIT.notFound, await knownSlugs(api));
 }
 
 /** The factory's webhook of that slug or UID. */
@@ -37,10 +38,10 @@ export async function findWebhook(api: Api, factory: Factory, name: string): Pro
   const { webhooks } = await api.factories.webhooks.list(factory.uid);
   const found = webhooks.find(({ slug, uid }) => slug === name || uid === name);
   if (found !== undefined) return found;
-  if (webhooks.length === 0) throw new CommandError(`factory ${factory.slug} has no webhooks`, EXIT.usage);
+  if (webhooks.length === 0) throw new CommandError(`factory ${factory.slug} has no webhooks`, EXIT.notFound);
   throw new CommandError(
     `factory ${factory.slug} has no webhook ${name}; it has ${listed(webhooks.map(({ slug }) => slug))}`,
-    EXIT.usage,
+    EXIT.notFound,
   );
 }
 
@@ -57,11 +58,12 @@ export function permissionId(text: string): string {
 }
 
 async function onlyFactory(api: Api): Promise<Factory> {
+  if (api.defaultFactory !== undefined) return findFactory(api, api.defaultFactory);
   const { items: factories } = await api.factories.list({ limit: LISTED_MAX + 1 });
   const [first] = factories;
   if (first === undefined)
-    throw new CommandError('there is no factory that this key may see', EXIT.usage, [
-      'start the service with --factory DIR|URL, or create one with POST /api/v1/factory',
+    throw new CommandError('there is no factory that this key may see', EXIT.notFound, [
+      'start the service with --factory DIR|URL, or create one with millwright factories create',
     ]);
   if (factories.length === 1) return first;
   throw new UsageError(`there are several factories, so name one: ${listed(factories.map(({ slug }) => slug))}`);
@@ -72,6 +74,7 @@ async function knownSlugs(api: Api): Promise<string[]> {
   return factories.length === 0 ? ['it may see none'] : [`it may see ${listed(factories.map(({ slug }) => slug))}`];
 }
 
-function listed(names: readonly string[]): string {
+/** Names for a message. */
+export function listed(names: readonly string[]): string {
   return names.length > LISTED_MAX ? `${names.slice(0, LISTED_MAX).join(', ')} …` : names.join(', ');
 }

@@ -1,7 +1,7 @@
 /** Printed status of a factory and its exit code. contract §9, §11. */
 import type { Change as ChangeItem, Diagnostic } from '#contracts';
 import type { Problem } from '#definitions';
-import { NO_SYNC_PROCESS, printPlan, type Change } from '#reconcile';
+import { GROWTH_HELD, NO_SYNC_PROCESS, printPlan, type Change } from '#reconcile';
 import { EXIT } from '../exit-codes.ts';
 import { count, toSeconds, type Cell, type Colour, type Output } from '../terminal/output.ts';
 import { FORMATS } from './formats.ts';
@@ -18,16 +18,20 @@ const EVENTS_SHOWN = 5;
 /**
  * 0 what the files say serves · 1 it does not: people must change something, a sync window is closed (it opens by
  * itself; the message says
- * when), or no pass yet · 3 the files could not be read · 4 deletions or a rewritten history wait for an approval.
+ * when), or no pass yet · 3 the files could not be read · 4 deletions, a rewritten history or growth wait for an
+ * approval.
  */
 export function statusExitCode(status: FactoryStatus): number {
   const { ending, reason } = status.condition;
   if (isTrue(status, 'Ready')) return EXIT.ok;
   if (ending === 'failed' || isTrue(status, 'FetchFailed')) return EXIT.internal;
-  return isTrue(status, 'PruneHeld') || (ending === 'blocked' && reason === 'history-rewritten')
+  return isTrue(status, 'PruneHeld') || (ending === 'blocked' && APPROVABLE.has(reason ?? ''))
     ? EXIT.held
     : EXIT.problems;
 }
+
+/** Reasons that an approval ends. */
+const APPROVABLE: ReadonlySet<string> = new Set(['history-rewritten', GROWTH_HELD]);
 
 function isTrue({ conditions }: FactoryStatus, type: string): boolean {
   return conditions.some((condition) => condition.type === type && condition.status === 'True');

@@ -2,8 +2,9 @@
  * Problems and changes as SARIF 2.1.0, for code scanning pages and editors. OASIS SARIF 2.1.0; explanation: CI output.
  */
 import { createHash } from 'node:crypto';
-import { isRuleId, ruleOf, type Problem } from '#definitions';
+import { isRuleId, ruleOf, ruleTextOf, type Problem } from '#definitions';
 import { printableJson, type Report, type ReportedChange } from './report.ts';
+import { ruleAddressOf } from './rule-page.ts';
 import { version } from '../version.ts';
 
 const SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json';
@@ -14,16 +15,17 @@ const CHANGE_RULES: Readonly<Record<ReportedChange['rule'], string>> = {
   'plan-update': 'An object that would change.',
   'plan-delete': 'An object that would be deleted.',
   'plan-held': 'A deletion that would be held back until somebody approves it.',
+  'plan-grows': 'Something that runs could do, and cannot do now.',
 };
 
 /** One run of one tool; only rules that were broken, and kinds of changes that there are, are listed. */
-export function toSarif({ problems, plan }: Report): string {
+export function toSarif({ problems, plan, guide }: Report): string {
   const changes = plan?.changes ?? [];
   const ids = [...new Set([...problems, ...changes].map(({ rule }) => rule))].sort();
   const driver = {
     name: 'millwright',
     semanticVersion: version(),
-    rules: ids.map(toRule),
+    rules: ids.map((id) => toRule(id, guide)),
   };
   const results = [
     ...withOccurrences(problems).map(([problem, occurrence]) =>
@@ -45,7 +47,7 @@ export function toSarif({ problems, plan }: Report): string {
   });
 }
 
-function toRule(id: string): object {
+function toRule(id: string, guide: string | undefined): object {
   if (isChangeRule(id))
     return {
       id,
@@ -60,7 +62,8 @@ function toRule(id: string): object {
     id,
     name: code,
     shortDescription: { text: summary },
-    help: { text: summary },
+    ...(guide === undefined ? {} : { helpUri: ruleAddressOf(guide, id) }),
+    help: { text: `${summary} ${ruleTextOf(id).why}` },
     defaultConfiguration: { level: severity },
   };
 }
@@ -94,9 +97,9 @@ function isChangeRule(id: string): id is ReportedChange['rule'] {
   return Object.hasOwn(CHANGE_RULES, id);
 }
 
-/** A held deletion waits for an approval. */
+/** A held deletion waits for an approval, and growth may. */
 function levelOf(rule: ReportedChange['rule']): 'note' | 'warning' {
-  return rule === 'plan-held' ? 'warning' : 'note';
+  return rule === 'plan-held' || rule === 'plan-grows' ? 'warning' : 'note';
 }
 
 function toChangeResult({ path, rule, headline, details }: ReportedChange, ruleIndex: number): object {

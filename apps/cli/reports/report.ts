@@ -6,7 +6,7 @@ import type { Problem, UnrunCheck } from '#definitions';
 export interface ReportedChange {
   path: string;
   /** What kind of change it is, as formats name rules. */
-  rule: 'plan-create' | 'plan-update' | 'plan-delete' | 'plan-held';
+  rule: 'plan-create' | 'plan-update' | 'plan-delete' | 'plan-held' | 'plan-grows';
   /** Needs review: something is removed or stops. */
   isWarning: boolean;
   /** What changes, in one line. */
@@ -23,6 +23,8 @@ export interface Report {
   fileCount: number;
   /** Problems that were there before the change that was asked about. */
   leftOut?: number;
+  /** Where a service has its guide, whose pages tell of rules. */
+  guide?: string;
   /** What a plan would change; absent where only files were checked. */
   plan?: { summary: string; changes: readonly ReportedChange[] };
 }
@@ -34,6 +36,15 @@ export const UNRUN_WORDS: Readonly<Record<UnrunCheck, string>> = {
   quota: 'which webhooks are new to the quota',
   uids: 'whether webhook UIDs exist',
   environments: 'whether undeclared environments exist',
+};
+
+/** The same in a word or two each, for one line. */
+export const UNRUN_NAMES: Readonly<Record<UnrunCheck, string>> = {
+  secrets: 'secrets',
+  'secret-values': 'values of secrets',
+  quota: 'quota',
+  uids: 'UIDs',
+  environments: 'environments',
 };
 
 /** Whether nothing in the report keeps the tree from applying; warnings do not. */
@@ -75,11 +86,18 @@ export function printable(text: string): string {
  * A JSON value as indented text, ended by a line feed, that no terminal obeys: inside JSON strings JSON's own escapes
  * do it.
  */
-export function printableJson(value: unknown): string {
-  const text = JSON.stringify(value, null, 2).replace(UNPRINTABLE, (character) =>
-    character === '\n' ? '\n' : jsonEscape(character),
-  );
-  return `${text}\n`;
+export function printableJson(value: unknown, indent = 2): string {
+  return `${escapedText(JSON.stringify(value, null, indent))}\n`;
+}
+
+/** Text in which JSON and YAML write strings between double quotes, where they need it: line feeds stay. */
+export function escapedText(text: string): string {
+  return text.replace(UNPRINTABLE, (character) => (character === '\n' ? '\n' : jsonEscape(character)));
+}
+
+/** Whether a text of several lines holds something that a terminal would obey. */
+export function isUnprintable(text: string): boolean {
+  return escapedText(text) !== text;
 }
 
 function jsonEscape(character: string): string {

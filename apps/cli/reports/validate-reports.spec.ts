@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Writable } from 'node:stream';
+import { ruleOf, ruleTextOf } from '#definitions';
 import { validate } from '../verbs/validate.ts';
 
 let folder: string;
@@ -31,7 +32,7 @@ async function run(
   return { code, ...texts };
 }
 
-const WARNS = 'schemaVersion: v1alpha1\n';
+const WARNS = 'alias: Till\n';
 const HOSTILE = 'webhooks/%0A::error,file=x\u001b[2J<b>&"\u202e.yaml';
 
 describe('--format github', () => {
@@ -42,13 +43,13 @@ describe('--format github', () => {
     expect(code).toBe(1);
     expect(out.split('\n')).toEqual([
       expect.stringMatching(
-        /^::error file=factory\/webhooks\/orders\.yaml,line=1,.*col=1,.*title=missing-key::missing key "secretName"$/,
-      ),
-      expect.stringMatching(
         new RegExp(
           String.raw`^::error file=factory/webhooks/orders\.yaml,line=1,.*title=unknown-key::` +
             String.raw`unknown key "secretname"; did you mean "secretName"\?$`,
         ),
+      ),
+      expect.stringMatching(
+        /^::error file=factory\/webhooks\/orders\.yaml,line=1,.*col=1,.*title=missing-key::missing key /,
       ),
       expect.stringMatching(/^::warning file=factory\/factory\.yaml,line=1,.*title=unsupported-here::/),
       '',
@@ -107,6 +108,22 @@ it('--format sarif is one run with the rules broken, and a fingerprint that outl
   put('webhooks/orders.yaml', '# a line above\nsecretname: x\n');
   expect(prints(JSON.parse((await run(['--format', 'sarif'])).out))).toEqual(prints(first));
   expect(new Set(prints(first)).size).toBe(run0.results.length);
+});
+
+it.each([
+  ['https://mill.example.com/', 'https://mill.example.com/docs/guide/reference/generated/rules#unknown-key'],
+  ['https://user:pw@mill.example.com', undefined],
+  [undefined, undefined],
+])('--format sarif links each rule to its page where a service is known (%s)', async (server, helpUri) => {
+  put('webhooks/orders.yaml', 'secretname: x\n');
+  const { out } = await run(['--format', 'sarif'], server === undefined ? {} : { MILLWRIGHT_SERVER: server });
+  const { rules } = JSON.parse(out).runs[0].tool.driver as { rules: { id: string; helpUri?: string; help: object }[] };
+  const rule = rules.find(({ id }) => id === 'unknown-key');
+  expect([rule?.helpUri, rule?.help]).toEqual([
+    helpUri,
+    { text: `${ruleOf('unknown-key').summary} ${ruleTextOf('unknown-key').why}` },
+  ]);
+  expect(out).not.toContain('user:pw');
 });
 
 it('--format junit is well-formed XML with a case a problem, also for names that no XML can hold', async () => {

@@ -14,7 +14,7 @@ import { printable } from './report.ts';
 import { toProblem } from './factory-status.ts';
 import type { Factory } from '#client';
 
-export type WaitFormat = 'text' | 'json' | 'github';
+export type WaitFormat = 'text' | 'json' | 'yaml' | 'github';
 
 /** How a waiting ended. */
 export interface End {

@@ -12,22 +12,39 @@ import { EXIT } from '../exit-codes.ts';
  * knows no such commit.
  */
 export async function filesSince(folder: string, reference: string): Promise<TreeFile[]> {
+  const commit = await commitAt(folder, reference);
+  const base = await runGit(folder, ['merge-base', commit, 'HEAD'], '').catch(() => Buffer.from(commit));
+  return filesAt(folder, base.toString().trim());
+}
+
+/** The ID of the commit that `reference` names. Throws CommandError where git knows none. */
+export async function commitAt(folder: string, reference: string): Promise<string> {
+  const found = await runGit(
+    folder,
+    ['rev-parse', '--verify', '--quiet', '--end-of-options', `${reference}^{commit}`],
+    '',
+  ).catch((cause: unknown) => {
+    throw new CommandError(
+      `git knows no commit ${JSON.stringify(reference)} here; a shallow clone has to fetch it first`,
+      EXIT.usage,
+      [],
+      { cause },
+    );
+  });
+  return found.toString().trim();
+}
+
+/** Whether a folder belongs to a repository, so that names of refs mean something there. */
+export function isInRepository(folder: string): Promise<boolean> {
+  return runGit(folder, ['rev-parse', '--git-dir'], '').then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Definition files of a commit, below the folder's place in its repository. */
+export async function filesAt(folder: string, base: string): Promise<TreeFile[]> {
   const git = (args: readonly string[], input = ''): Promise<Buffer> => runGit(folder, args, input);
-  const commit = (
-    await git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${reference}^{commit}`]).catch(
-      (cause: unknown) => {
-        throw new CommandError(
-          `git knows no commit ${JSON.stringify(reference)} here; a shallow clone has to fetch it first`,
-          EXIT.usage,
-          [],
-          { cause },
-        );
-      },
-    )
-  )
-    .toString()
-    .trim();
-  const base = (await git(['merge-base', commit, 'HEAD']).catch(() => Buffer.from(commit))).toString().trim();
   const prefix = (await git(['rev-parse', '--show-prefix'])).toString().trim();
   // The folder may not have been there yet.
   const listed = await git(['ls-tree', '--full-tree', '-r', '-z', '--long', `${base}:${prefix}`]).catch(() =>
@@ -103,7 +120,7 @@ function runGit(folder: string, args: readonly string[], input: string): Promise
       if ((length += chunk.length) > OUTPUT_BYTES_MAX) child.kill();
     });
     child.once('error', (cause) =>
-      reject(new CommandError('git cannot be started; --changed-since needs it', EXIT.usage, [], { cause })),
+      reject(new CommandError('git cannot be started, and this needs it', EXIT.usage, [], { cause })),
     );
     child.once('close', (code) =>
       code === 0 ? resolve(Buffer.concat(chunks)) : reject(new Error(`git ${args[0]} ended with ${code}`)),

@@ -1,7 +1,7 @@
 /** What a folder on disk holds of a factory: regular files as they are, links named and never followed. */
 import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { FILE_BYTES_MAX, isDefinitionPath, type TreeFile } from '#definitions';
+import { FILE_BYTES_MAX, isDefinitionPath, leadsToDefinitions, type TreeFile } from '#definitions';
 import { CommandError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 
@@ -22,8 +22,7 @@ async function readFolder(root: string): Promise<TreeFile[]> {
       if (entryCount > ENTRIES_MAX)
         throw new Error(`the folder holds more than ${ENTRIES_MAX} files; it is no factory repository`);
       const path = parent === '' ? entry.name : `${parent}/${entry.name}`;
-      if (entry.isDirectory() && leadsToDefinitions(path) && depth < DEPTH_MAX)
-        waiting.push({ path, depth: depth + 1 });
+      if (entry.isDirectory() && isListed(path) && depth < DEPTH_MAX) waiting.push({ path, depth: depth + 1 });
       if (!isDefinitionPath(path) || entry.isDirectory()) continue;
       // A name that is not UTF-8 is shown with replacement characters, leads to no file, and is refused as a name.
       if (entry.name.includes('\ufffd')) files.push({ path, content: new Uint8Array() });
@@ -53,8 +52,8 @@ export async function readNamedFolder(folder: string): Promise<TreeFile[]> {
 /**
  * Whether anything below a folder could be a definition: everything else, node_modules and .git first, is not listed.
  */
-function leadsToDefinitions(path: string): boolean {
-  return !path.split('/').includes('.git') && isDefinitionPath(`${path}/x.yaml`);
+function isListed(path: string): boolean {
+  return !path.split('/').includes('.git') && leadsToDefinitions(path);
 }
 
 /**

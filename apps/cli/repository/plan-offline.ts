@@ -10,9 +10,19 @@ import {
   type Problem,
   type TreeFile,
 } from '#definitions';
-import { directoryRevision, judge, runSecretsOf, type Actual, type AppliedObject, type Change } from '#reconcile';
+import {
+  changedValues,
+  directoryRevision,
+  judge,
+  runSecretsOf,
+  type Actual,
+  type AppliedObject,
+  type Change,
+  type ChangedValue,
+  type PrintableChange,
+} from '#reconcile';
 import { filesSince } from './changed-since.ts';
-import type { PrintableChange, PrintablePlan, UnplannedCheck } from '../reports/plan-report.ts';
+import type { PrintablePlan, UnplannedCheck } from '../reports/plan-report.ts';
 
 /** Checks that need a server. */
 const NEEDS_SERVER = ['traffic', 'replay', 'secret-changes', 'approvals'] as const satisfies readonly UnplannedCheck[];
@@ -37,18 +47,19 @@ export async function planSince(folder: string, reference: string, files: readon
   const before = await filesSince(folder, reference);
   const reading = readDefinitions(before);
   const isEmpty = before.length === 0;
-  const applied = checkReferences(reading, KNOWN);
+  const known: KnownFacts = { ...KNOWN, today: new Date().toISOString().slice(0, 10) };
+  const applied = checkReferences(reading, known);
   const actual: Actual = isEmpty
     ? { objects: [] }
     : { factory: applied.definitions.factory, objects: objectsOf(applied.definitions) };
   const revision = directoryRevision(files.filter(({ path }) => isDefinitionPath(path)));
-  const { checked, planned, ending } = judge(
+  const { checked, planned, ending, growth } = judge(
     { revision, reading: readDefinitions(files) },
     {
       factorySlug: 'offline',
       appliedBefore: !isEmpty,
       actual,
-      known: KNOWN,
+      known,
       approvedDigests: new Set(),
       approvedElsewhere: true,
       uidOf: standIn,
@@ -69,8 +80,10 @@ export async function planSince(folder: string, reference: string, files: readon
       advice: replayAdvice(checked.definitions.webhooks),
       changes: planned.changes.map((change) => ({
         ...withoutUid(change),
+        ...valueItems(changedValues(change, checked.definitions, actual)),
         ...runSecretItems(runSecretsOf(checked.definitions, change)),
       })),
+      growth: growth.map((each) => ({ ...each })),
       held: planned.heldDeletions.map(withoutUid),
       plan: null,
       summary: {
@@ -106,6 +119,10 @@ function placed(
   { name, path }: { name: string; path: string },
 ): { uid: string; slug: string; path: string } {
   return { uid: standIn(kind, name), slug: name, path };
+}
+
+function valueItems(values: readonly ChangedValue[]): Pick<PrintableChange, 'values'> {
+  return values.length === 0 ? {} : { values: values.map((value) => ({ ...value })) };
 }
 
 function runSecretItems(secrets: ReturnType<typeof runSecretsOf>): Pick<PrintableChange, 'run_secrets'> {

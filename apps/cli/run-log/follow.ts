@@ -23,19 +23,19 @@ const EXITS: Readonly<Record<string, number>> = {
 /** Prints all events of a run up to now. */
 export async function printEvents({ api, output, io }: Calling, runId: string): Promise<number> {
   const printer = new LogPrinter(io.stdout, io.stdout, io, runId);
-  const waiting = output.format === 'json' ? [] : await changesOf(api, runId);
+  const waiting = output.isStructured ? [] : await changesOf(api, runId);
   const all: RunEvent[] = [];
   for (
     let after = 0, page: RunEvent[] = [];
     (page = await eventsAfter(api, runId, after)).length > 0;
     after = page.at(-1)?.seq ?? after
   ) {
-    if (output.format === 'json') all.push(...page);
+    if (output.isStructured) all.push(...page);
     else printMerged(printer, page, waiting);
   }
-  if (output.format === 'text') printMerged(printer, [], waiting);
+  if (!output.isStructured) printMerged(printer, [], waiting);
   printer.end();
-  if (output.format === 'json') output.result({ events: all }, () => undefined);
+  if (output.isStructured) output.result({ events: all }, () => undefined);
   return EXIT.ok;
 }
 
@@ -44,8 +44,8 @@ export async function printEvents({ api, output, io }: Calling, runId: string): 
  * its changes to stderr; in JSON all of it goes to stderr and the ended run to stdout.
  */
 export async function follow({ api, output, io }: Calling, runId: string): Promise<number> {
-  const printer = new LogPrinter(output.format === 'json' ? io.stderr : io.stdout, io.stderr, io, runId);
-  if (output.format === 'text') output.note(`run ${runId}`);
+  const printer = new LogPrinter(output.isStructured ? io.stderr : io.stdout, io.stderr, io, runId);
+  if (!output.isStructured) output.note(`run ${runId}`);
   let after = 0;
   let shown: string | undefined;
   for (let pauseMs = POLL_MS_MIN; ; pauseMs = Math.min(POLL_MS_MAX, pauseMs * 1.5)) {
@@ -82,7 +82,7 @@ interface Change {
 
 /** States that the log reports are left out, but not the last one: a run that never started has no log. */
 async function changesOf(api: Api, runId: string): Promise<Change[]> {
-  const { events } = await api.agent.runs.timeline(runId);
+  const { events } = await api.agent.runs.timeline(runId, { detail: 'all' });
   return events.flatMap(({ event_type: type, occurred_at: at, payload }, index): Change[] => {
     const [state, end, words] = [STATES[type], ENDS[type], WORDS[type]];
     if (state !== undefined) return [{ at, print: (printer) => printer.printState(state) }];
@@ -96,16 +96,16 @@ async function changesOf(api: Api, runId: string): Promise<Change[]> {
 const LAST = '~';
 
 const STATES: Readonly<Record<string, string>> = {
-  run_created: 'QUEUED',
-  run_claimed: 'CLAIMED',
-  workspace_preparing: 'PENDING',
+  oz_run_created: 'QUEUED',
+  oz_run_claimed: 'CLAIMED',
+  worker_container_ready: 'PENDING',
   agent_started: 'INPROGRESS',
 };
 const ENDS: Readonly<Record<string, string>> = {
-  run_done: 'SUCCEEDED',
-  run_failed: 'FAILED',
-  run_errored: 'ERROR',
-  run_cancelled: 'CANCELLED',
+  oz_run_done: 'SUCCEEDED',
+  oz_run_failed: 'FAILED',
+  oz_run_errored: 'ERROR',
+  oz_run_cancelled: 'CANCELLED',
 };
 const WORDS: Readonly<Record<string, (payload: { outcome?: unknown }) => string>> = {
   run_followup: ({ outcome }) => `follow-up${typeof outcome === 'string' ? ` (${outcome})` : ''}`,

@@ -3,36 +3,63 @@
  * read first. contract §8, §11.
  */
 import { SCHEMA_DOCUMENTS, type SchemaDocumentName } from '#contracts';
-import { ciFile, PRE_COMMIT_FILE, PRE_COMMIT_PLACEHOLDERS, type CiHost } from './ci-jobs.ts';
+import {
+  ciFile,
+  COMMAND_FOLDER,
+  commandFiles,
+  PRE_COMMIT_PLACEHOLDERS,
+  preCommitFile,
+  type CiHost,
+} from './ci-jobs.ts';
+import type { OwnFile } from './own-file.ts';
 
 /** A file to write, relative to the repository's root. */
 export interface StarterFile {
   path: string;
   text: string;
+  /** Somebody's own settings: where the file is there already it stays as it is, whatever was asked for. */
+  isUserOwned?: true;
 }
 
 export interface StarterOptions {
   ci: CiHost;
   preCommit: boolean;
+  /** The command as one file, to lie beside its jobs; none where it is many files. */
+  own?: OwnFile;
 }
 
 /** Where the schemas lie: not in `.millwright`, which is the data folder of a service that is started here. */
 const SCHEMAS = '.schemas';
 
 /** Every file of the starter, by path. The same options give the same bytes. */
-export function starterFiles({ ci, preCommit }: StarterOptions): StarterFile[] {
-  const files = [
+export function starterFiles(options: StarterOptions): StarterFile[] {
+  const { ci, preCommit, own } = options;
+  const files: StarterFile[] = [
     ...definitionFiles(),
     ...schemaFiles(),
-    { path: '.vscode/settings.json', text: editorSettings() },
+    { path: '.vscode/settings.json', text: editorSettings(), isUserOwned: true },
+    { path: '.vscode/extensions.json', text: EDITOR_EXTENSIONS, isUserOwned: true },
     { path: '.editorconfig', text: EDITOR_CONFIG },
     { path: '.gitattributes', text: GIT_ATTRIBUTES },
     { path: '.gitignore', text: GIT_IGNORE },
-    { path: 'README.md', text: readme(ci, preCommit) },
-    ...(ci === 'none' ? [] : [ciFile(ci)]),
-    ...(preCommit ? [PRE_COMMIT_FILE] : []),
+    { path: 'README.md', text: readme(ci, preCommit, own) },
+    ...checkFiles(options),
   ];
   return files.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** Of these only what checks the repository: its jobs and hook, and the file that they run. */
+export function checkFiles({ ci, preCommit, own }: StarterOptions): StarterFile[] {
+  return [
+    ...(own !== undefined && hasOwnFile({ ci, preCommit, own }) ? commandFiles(own, ci) : []),
+    ...(ci === 'none' ? [] : [ciFile(ci, own)]),
+    ...(preCommit ? [preCommitFile(own)] : []),
+  ];
+}
+
+/** Whether the repository keeps the command as one file. */
+function hasOwnFile({ ci, preCommit, own }: StarterOptions): boolean {
+  return own !== undefined && (ci !== 'none' || preCommit);
 }
 
 /** The comment by which editors find the schema of a file, relative to that file's folder. */
@@ -129,6 +156,9 @@ function editorSettings(): string {
   return `${JSON.stringify({ 'yaml.schemas': schemas }, null, 2)}\n`;
 }
 
+/** What reads those schemas in Visual Studio Code, by the language server that other editors have, too. */
+const EDITOR_EXTENSIONS = `${JSON.stringify({ recommendations: ['redhat.vscode-yaml'] }, null, 2)}\n`;
+
 const EDITOR_CONFIG = `root = true
 
 [*]
@@ -159,9 +189,26 @@ const CI_WORDS: Readonly<Record<CiHost, string>> = {
   none: '',
 };
 
+/** Of a repository that keeps the command. */
+function ownFileWords(ci: CiHost, preCommit: boolean): string {
+  const checks = [
+    ...(ci === 'github' ? ['Every pull request is checked by `.github/workflows/factory.yml`'] : []),
+    ...(ci === 'gitlab' ? ['Every merge request is checked by `.gitlab-ci.yml`'] : []),
+    ...(preCommit ? ['the hook of `.pre-commit-config.yaml` checks before each commit (`pre-commit install`)'] : []),
+  ];
+  const update = ['millwright init --checks-only --force', ...(ci === 'none' ? [] : ['--ci', ci])];
+  return `
+${checks.join('; ')}.
+They run \`${COMMAND_FOLDER}/millwright.mjs\`, which needs nothing but Node.js, and only with the digest
+that they name. To update it, run this with the file of another version, and review what changes:
+
+    ${[...update, ...(preCommit ? ['--pre-commit'] : [])].join(' ')}
+`;
+}
+
 const PRE_COMMIT_WORDS =
   `
-The hook of \`${PRE_COMMIT_FILE.path}\` checks before each commit. Put the address of the git repository ` +
+The hook of \`.pre-commit-config.yaml\` checks before each commit. Put the address of the git repository ` +
   `that holds Millwright, and a tag or
 commit of it, in place of \`${PRE_COMMIT_PLACEHOLDERS.address}\` and ` +
   `\`${PRE_COMMIT_PLACEHOLDERS.rev}\`, then install it:
@@ -169,7 +216,10 @@ commit of it, in place of \`${PRE_COMMIT_PLACEHOLDERS.address}\` and ` +
     pre-commit install
 `;
 
-function readme(ci: CiHost, preCommit: boolean): string {
+function readme(ci: CiHost, preCommit: boolean, own: OwnFile | undefined): string {
+  const checks = hasOwnFile({ ci, preCommit, own })
+    ? ownFileWords(ci, preCommit)
+    : `${CI_WORDS[ci]}${preCommit ? PRE_COMMIT_WORDS : ''}`;
   return (
     `# A factory repository
 
@@ -214,6 +264,6 @@ A service that was started like this applies an edit as soon as it is saved. Of 
 See why a delivery did what it did, or why a run was started:
 
     millwright explain ID
-${CI_WORDS[ci]}${preCommit ? PRE_COMMIT_WORDS : ''}`
+${checks}`
   );
 }

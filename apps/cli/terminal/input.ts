@@ -13,7 +13,7 @@ export async function readInput(file: string, io: CliIo, hint: string): Promise<
 }
 
 /** All of stdin. A terminal is refused: the command would wait silently, and a typed secret would be echoed. */
-export async function readStdin(io: CliIo, hint: string): Promise<Buffer> {
+export async function readStdin(io: Pick<CliIo, 'stdin'>, hint: string): Promise<Buffer> {
   if (io.stdin.isTTY === true) throw new UsageError(`stdin is a terminal; ${hint}`);
   const chunks: Buffer[] = [];
   let size = 0;

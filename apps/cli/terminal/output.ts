@@ -1,12 +1,29 @@
-/** Output of results: aligned columns or the API's JSON, with control characters of servers removed. contract §11. */
+/**
+ * Output of results: aligned columns, or the API's JSON as it is or as YAML, with control characters of servers
+ * removed. contract §11.
+ */
 import { UsageError, type CliIo } from '../command.ts';
 import { printable, printableJson } from '../reports/report.ts';
 
-export type OutputFormat = 'text' | 'json';
+export type OutputFormat = 'text' | 'json' | 'yaml';
+const OUTPUT_FORMATS: readonly string[] = ['text', 'json', 'yaml'] satisfies OutputFormat[];
 
-export function readFormat(text = 'text'): OutputFormat {
-  if (text === 'text' || text === 'json') return text;
-  throw new UsageError('--format must be text or json');
+/** The option of verbs that print one result. */
+export const FORMAT_OPTION = {
+  type: 'string',
+  short: 'o',
+  value: OUTPUT_FORMATS.join('|'),
+  help: 'text for people (default), or JSON or YAML',
+} as const;
+
+/** How results are printed that are for programs. */
+type Printer = (value: unknown) => string;
+
+/** Where a verb prints, in the format that was asked for; what prints YAML is loaded only then. */
+export async function outputFor(io: CliIo, text = 'text'): Promise<Output> {
+  if (!OUTPUT_FORMATS.includes(text)) throw new UsageError('--format must be text, json or yaml');
+  const format = text as OutputFormat;
+  return format === 'yaml' ? new Output(io, format, (await import('./yaml.ts')).printableYaml) : new Output(io, format);
 }
 
 export type Colour = 'red' | 'green' | 'yellow' | 'dim' | 'bold';
@@ -21,14 +38,28 @@ const GAP = '  ';
 export class Output {
   readonly format: OutputFormat;
   private readonly io: CliIo;
-  constructor(io: CliIo, format: OutputFormat) {
+  readonly #print: Printer;
+  constructor(io: CliIo, format: OutputFormat, print: Printer = printableJson) {
     this.io = io;
     this.format = format;
+    this.#print = print;
+  }
+
+  /** Whether the result is one document for programs. */
+  get isStructured(): boolean {
+    return this.format !== 'text';
   }
 
   /** The one result of a verb: the API's JSON, or what `asText` prints. */
   result(value: unknown, asText: () => void): void {
-    if (this.format === 'json') this.io.stdout.write(printableJson(value));
+    if (this.isStructured) this.io.stdout.write(this.#print(value));
+    else asText();
+  }
+
+  /** One of several results, as they come: a line of JSON, a document of YAML, or what `asText` prints. */
+  entry(value: unknown, asText: () => void): void {
+    if (this.format === 'json') this.io.stdout.write(printableJson(value, 0));
+    else if (this.format === 'yaml') this.io.stdout.write(`---\n${this.#print(value)}`);
     else asText();
   }
 
@@ -40,6 +71,11 @@ export class Output {
   /** One line of the result behind a word in a colour. */
   labelled(label: string, colour: Colour, text: string): void {
     this.io.stdout.write(`${paint(label, colour, this.io.stdout, this.io)}${GAP}${printable(text)}\n`);
+  }
+
+  /** A row by itself, where nobody knows the rows to come. */
+  cells(row: readonly Cell[]): void {
+    this.row(row.map(toCell), []);
   }
 
   /** Text of several lines; line breaks and tabs are preserved. */
@@ -146,19 +182,30 @@ function toCell(cell: Cell): { text: string; colour: Colour | undefined } {
     : { text: printable(cell.text), colour: cell.colour };
 }
 
-/** The text in a colour, where the stream is a terminal that shall have colours. */
+/** Where something is painted: who asks for colours, and which streams are terminals. */
+export interface PaintIo {
+  stdout: Terminal;
+  environment?: Readonly<Record<string, string | undefined>>;
+}
+
+type Terminal = { isTTY?: boolean; columns?: number };
+
+/** The text in a colour, where the stream shall have colours. */
 export function paint(
   text: string,
   colour: Colour | undefined,
   stream: { isTTY?: boolean },
-  io: Pick<CliIo, 'environment'>,
+  io: Pick<PaintIo, 'environment'>,
 ): string {
-  const isPlain =
-    colour === undefined ||
-    stream.isTTY !== true ||
-    (io.environment['NO_COLOR'] ?? '') !== '' ||
-    io.environment['TERM'] === 'dumb';
-  return isPlain || text === '' ? text : `\u001b[${CODES[colour]}m${text}\u001b[0m`;
+  const isPlain = colour === undefined || text === '' || !hasColours(stream, io.environment ?? {});
+  return isPlain ? text : `\u001b[${CODES[colour]}m${text}\u001b[0m`;
+}
+
+/** FORCE_COLOR decides wherever it is set, as in Node.js itself; then NO_COLOR, TERM=dumb and the terminal. */
+function hasColours(stream: { isTTY?: boolean }, environment: NonNullable<PaintIo['environment']>): boolean {
+  const { FORCE_COLOR: forced = '', NO_COLOR: refused = '', TERM: terminal } = environment;
+  if (forced !== '') return forced !== '0' && forced !== 'false';
+  return stream.isTTY === true && refused === '' && terminal !== 'dumb';
 }
 
 /** Emoji, and the scripts of East Asia within the basic plane and beyond. */
@@ -172,7 +219,7 @@ const WIDE = new RegExp(
 );
 
 /** Columns that a text takes: wide characters two, combining marks none. */
-function columnsOf(text: string): number {
+export function columnsOf(text: string): number {
   let columns = 0;
   for (const character of text) columns += /\p{M}/u.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
   return columns;

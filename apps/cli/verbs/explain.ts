@@ -1,33 +1,77 @@
-/** `millwright explain`: what decided a delivery or a run. Never a value of a payload. contract §11. */
+/**
+ * `millwright explain`: what decided a delivery or a run, and what a rule of definition files is for. Never a value of
+ * a payload. contract §11.1, §11.6.
+ */
 import type { ExplainedAutomation, ExplainedDefinition, ExplainedDelivery, ExplainedRun, Explanation } from '#client';
 import { apiVerb } from '../connection/api.ts';
-import { UsageError } from '../command.ts';
+import { didYouMean, isRuleId, RULES } from '#definitions';
+import { UsageError, verb, type CliIo, type DescribedVerb } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { count, toSeconds, type Colour, type Output } from '../terminal/output.ts';
+import { printRulePage, rulePageOf } from '../reports/rule-page.ts';
+import { count, Output, outputFor, toSeconds, type Colour } from '../terminal/output.ts';
 
+const RULE = /^[a-z][a-z0-9-]{2,40}$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The verb `explain`. */
-export const explain = apiVerb({
+/** Of a delivery or a run: asks the server. */
+const explainDecision = apiVerb({
   name: 'explain',
-  arguments: 'ID',
+  arguments: 'ID|RULE',
   summary:
     'Tells what decided a delivery or a run: commit, file, webhook, automation, trigger, filter; and why others ' +
     'did not fire.',
-  details: ['ID is the ID of a run, or that of a delivery in the log, as `millwright deliveries` prints it (ENTRY).'],
+  details: [
+    'ID is the ID of a run, or that of a delivery in the log, as `millwright deliveries` prints it (ENTRY).',
+    'RULE is that of a rule, as `millwright validate` prints it: what it is for, with an example; needs no server.',
+  ],
   positionals: [1, 1],
   options: {},
   async run({ positionals: [id = ''] }, { api, output }) {
-    if (!UUID.test(id))
-      throw new UsageError(
-        'ID must be the ID of a run, as `millwright runs` prints it, or the entry_id of a delivery, as ' +
-          '`millwright deliveries` prints it (ENTRY)',
-      );
+    if (!UUID.test(id)) throw notAnId(id);
     const answer = await api.explanations.retrieve(id.toLowerCase());
     output.result(answer, () => print(answer, output));
     return EXIT.ok;
   },
 });
+
+function notAnId(text: string): UsageError {
+  return new UsageError(
+    'ID must be the ID of a run, as `millwright runs` prints it, the entry_id of a delivery, as `millwright ' +
+      'deliveries` prints it (ENTRY), or a rule of definition files, as `millwright validate` prints it' +
+      (RULE.test(text) ? didYouMean(text, Object.keys(RULES)) : ''),
+  );
+}
+
+/** IDs of runs and deliveries are UUIDs; a word is a rule, or was to be one. */
+function isOfRule(argv: readonly string[]): boolean {
+  return !argv.some((word) => UUID.test(word)) && argv.some((word) => RULE.test(word));
+}
+
+/** Of a rule: what this version knows, without a server. */
+const explainRule = verb({
+  name: 'explain',
+  arguments: 'RULE',
+  summary: explainDecision.summary,
+  positionals: [1, 1],
+  options: { format: { type: 'string', value: 'text|json', help: 'how the page is printed (default: text)' } },
+  async run({ values, positionals: [rule = ''] }, io) {
+    const output = await outputFor(io, values.format);
+    if (!isRuleId(rule)) throw notAnId(rule);
+    const page = rulePageOf(rule);
+    output.result(page, () => printRulePage(page, output));
+    return EXIT.ok;
+  },
+});
+
+/** The verb `explain`. */
+export const explain: DescribedVerb = Object.assign(
+  (argv: string[], io: CliIo) => (isOfRule(argv) ? explainRule(argv, io) : explainDecision(argv, io)),
+  {
+    synopsis: explainDecision.synopsis,
+    summary: explainDecision.summary,
+    options: explainDecision.options,
+  },
+);
 
 function print(told: Explanation, output: Output): void {
   const { run, delivery, automations, revision } = told;

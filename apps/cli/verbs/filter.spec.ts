@@ -68,7 +68,7 @@ describe('millwright filter test', () => {
     ['{}', Buffer.from([0x22, 0xff, 0x22]), [], 1, 'the payload is not valid JSON'],
     ['{}', '{}', ['filter.json'], 64, 'give either PAYLOAD_FILE or --entry'],
     ['{}', '{}', ['filter.json', 'payload.json', '--entry', 'x'], 64, 'give either PAYLOAD_FILE or --entry'],
-    ['{}', '{}', ['filter.json', '--entry', 'x'], 64, 'an API key is needed'],
+    ['{}', '{}', ['filter.json', '--entry', 'x'], 6, 'an API key is needed'],
     ['{}', '{}', ['filter.json', 'not-there'], 64, 'cannot be read (ENOENT)'],
     ['{}', '{}', ['-', '-'], 64, 'stdin cannot be both'],
   ])('%s on %s is refused (%j)', async (filter, payload, argv, code, message) => {

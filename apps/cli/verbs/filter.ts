@@ -12,7 +12,7 @@ import { CommandError, group, UsageError, verb, type CliIo } from '../command.ts
 import { EXIT } from '../exit-codes.ts';
 import { readInput, toText } from '../terminal/input.ts';
 import { findFactory } from '../connection/name-resolution.ts';
-import { Output, readFormat } from '../terminal/output.ts';
+import { FORMAT_OPTION, outputFor, type Output } from '../terminal/output.ts';
 
 const test = verb({
   name: 'filter test',
@@ -27,7 +27,7 @@ const test = verb({
   positionals: [1, 2],
   options: {
     ...SERVER_OPTIONS,
-    format: { type: 'string', value: 'text|json', help: 'text for people (default), or one JSON object' },
+    format: FORMAT_OPTION,
     entry: {
       type: 'string',
       value: 'ENTRY',
@@ -36,7 +36,7 @@ const test = verb({
     factory: { type: 'string', value: 'FACTORY', help: 'factory of that delivery (default: the only one there is)' },
   },
   async run({ values, positionals: [filterFile = '', payloadFile] }, io) {
-    const output = new Output(io, readFormat(values.format));
+    const output = await outputFor(io, values.format);
     if ((values.entry === undefined) === (payloadFile === undefined))
       throw new UsageError('give either PAYLOAD_FILE or --entry');
     if (filterFile === '-' && payloadFile === '-')
@@ -71,7 +71,7 @@ async function testThere(
   { factory, server, 'key-file': keyFile }: { factory?: string; server?: string; 'key-file'?: string },
   io: CliIo,
 ): Promise<Result> {
-  const api = connect({ server, keyFile }, io);
+  const api = await connect({ server, keyFile }, io);
   const { uid } = await findFactory(api, factory);
   return api.factories.testFilter(uid, { filter: filter ?? {}, entry_id: entry });
 }

@@ -109,6 +109,18 @@ describe('the starter', () => {
     }
   });
 
+  it('recommends what reads them, and leaves settings that are there as they are, also with --force', async () => {
+    mkdirSync(join(folder, '.vscode'));
+    writeFileSync(join(folder, '.vscode/settings.json'), '{"mine": true} // kept\n');
+    expect(await call(['init'], { cwd: folder })).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('.vscode/settings.json exists already and stays as it is\n'),
+    });
+    expect(await call(['init', '--force'], { cwd: folder })).toMatchObject({ code: 0 });
+    expect(read('.vscode/settings.json')).toBe('{"mine": true} // kept\n');
+    expect(JSON.parse(read('.vscode/extensions.json'))).toEqual({ recommendations: ['redhat.vscode-yaml'] });
+  });
+
   it('keeps what a service keeps here out of the repository, and commits its schemas', async () => {
     await call(ALL, { cwd: folder });
     execFileSync('git', ['init', '-q'], { cwd: folder });

@@ -64,16 +64,7 @@ describe('millwright keys create', () => {
   });
 
   it('limits it to factories, by slug or UID', async () => {
-    const { key, err } = await create(
-      '--name',
-      'limited',
-      '--role',
-      'manager',
-      '--factory',
-      'shop',
-      '--factory',
-      factoryUid,
-    );
+    const { key, err } = await create('--name', 'limited', '--role', 'manager', '--factory', `shop,${factoryUid}`);
     expect(err).toContain(`manager of ${factoryUid}, for admin, without an end`);
     expect((await test.api('GET', '/api-keys/current', undefined, key)).body['factories']).toEqual([factoryUid]);
   });
@@ -111,7 +102,7 @@ describe('millwright keys create', () => {
       '--expires-in-days must be',
       'no whole number',
     ],
-    [['--name', 'x', '--role', 'viewer', '--factory', 'nope'], 64, 'there is no factory nope', 'no such factory'],
+    [['--name', 'x', '--role', 'viewer', '--factory', 'nope'], 5, 'there is no factory nope', 'no such factory'],
     [
       ['--name', 'x', '--role', 'admin', '--factory', 'shop'],
       1,
@@ -156,7 +147,7 @@ describe('millwright keys list, current and revoke', () => {
     expect(await millwright(['keys', 'current'], key)).toMatchObject({ code: 0 });
     expect(await millwright(['keys', 'revoke', id])).toEqual({ code: 0, out: `${id}: revoked\n`, err: '' });
     expect(await millwright(['keys', 'current'], key)).toMatchObject({
-      code: 64,
+      code: 6,
       err: expect.stringContaining('does not know the API key'),
     });
     expect((await millwright(['keys', 'list'])).out).not.toContain(id);
@@ -170,10 +161,38 @@ describe('millwright keys list, current and revoke', () => {
     [[], 64, 'ID is missing'],
     [['../audit'], 64, 'ID must be the ID of a key'],
     [[`mw_${'k'.repeat(43)}`], 64, 'not the key itself'],
-    [['00000000-0000-7000-8000-000000000000'], 64, 'the API key was not found'],
+    [['00000000-0000-7000-8000-000000000000'], 5, 'the API key was not found'],
   ])('revoke %j is refused', async (argv, code, message) => {
     const result = await millwright(['keys', 'revoke', ...argv]);
     expect(result).toMatchObject({ code, out: '', err: expect.stringContaining(message) });
+    expect(result.err).not.toContain('kkkk');
+  });
+
+  it('rotates a key by its name: the new one is printed alone, and both let in', async () => {
+    const { key, id } = await create('--name', 'turning', '--role', 'viewer');
+    const turned = await millwright(['keys', 'rotate', 'turning', '--overlap', '1h']);
+    printed.splice(printed.indexOf(turned.out), 1);
+    expect(turned).toMatchObject({ code: 0, out: expect.stringMatching(/^mw_[\w-]{43}\n$/) });
+    expect(turned.err).toMatch(new RegExp(`^key \\S+ \\(turning\\) takes the place of ${id}, without an end\n`));
+    made.push(turned.out.trim());
+    for (const text of [key, turned.out.trim()])
+      expect(await millwright(['keys', 'current'], text)).toMatchObject({ code: 0 });
+    const ambiguous = await millwright(['keys', 'rotate', 'turning']);
+    expect(ambiguous).toMatchObject({ code: 64, err: expect.stringContaining('several keys are called that') });
+    const last = await millwright(['keys', 'rotate', id, '--overlap', '0']);
+    printed.splice(printed.indexOf(last.out), 1);
+    made.push(last.out.trim());
+    expect(await millwright(['keys', 'current'], key)).toMatchObject({ code: 6 });
+  });
+
+  it.each<[argv: string[], message: string]>([
+    [['nobody-has-this'], 'there is no key of that name or ID'],
+    [['x', '--overlap', '8d'], '--overlap must be a time of at most 7d'],
+    [['x', '--overlap', 'soon'], '--overlap must be a time of at most 7d'],
+    [[`mw_${'k'.repeat(43)}`], 'the key itself does not belong here'],
+  ])('rotate %j is refused', async (argv, message) => {
+    const result = await millwright(['keys', 'rotate', ...argv]);
+    expect(result).toMatchObject({ code: 64, out: '', err: expect.stringContaining(message) });
     expect(result.err).not.toContain('kkkk');
   });
 

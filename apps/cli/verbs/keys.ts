@@ -1,11 +1,12 @@
 /** `millwright keys`: make, list and revoke API keys. A key's text is printed once, when it is made. contract §2. */
 import type { ApiKey, ApiKeyCreate } from '#client';
 import { apiVerb, type Calling } from '../connection/api.ts';
-import { group, UsageError } from '../command.ts';
+import { CommandError, group, UsageError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { findFactory } from '../connection/name-resolution.ts';
 import { toSeconds, type Cell } from '../terminal/output.ts';
 import { all, PAGE_SIZE_MAX } from '../connection/pages.ts';
+import { rotateMaster } from './installation/master-key.ts';
 
 const ROLES = ['viewer', 'operator', 'manager', 'admin'] as const satisfies readonly ApiKey['role'][];
 const DAYS_MAX = 3_650;
@@ -29,8 +30,9 @@ const create = apiVerb({
     },
     factory: {
       type: 'string',
-      value: 'FACTORY',
+      value: 'FACTORY,…',
       multiple: true,
+      commas: true,
       help: 'the only factories it may see (slug or UID); may be repeated',
     },
     'expires-in-days': {
@@ -94,6 +96,35 @@ const revoke = apiVerb({
   },
 });
 
+const rotate = apiVerb({
+  name: 'keys rotate',
+  arguments: 'NAME|ID',
+  summary: 'Replaces an API key and prints the new one, this once. Both let in until the overlap ends.',
+  details: [
+    'Only the new key goes to stdout. It has the name, role, factories and owner of the one of before, and lives as',
+    'long as that was made for. Browsers that signed in with the one of before sign in again when it ends.',
+  ],
+  positionals: [1, 1],
+  options: {
+    overlap: {
+      type: 'string',
+      value: 'DURATION',
+      help: 'how long the key of before goes on: 90s, 30m, 24h (default), 7d at most; 0 ends it at once',
+    },
+  },
+  async run({ values, positionals: [name = ''] }, { api, output }) {
+    const overlapSeconds = overlapOf(values.overlap);
+    const old = await findKey(api, name);
+    const made = await api.apiKeys.rotate(old.id, { overlap_seconds: overlapSeconds });
+    output.result(made, () => {
+      output.line(made.key);
+      output.note(`key ${made.id} (${made.name}) takes the place of ${old.id}, ${endText(made)}`);
+      output.note('it is not shown again; store it now');
+    });
+    return EXIT.ok;
+  },
+});
+
 const current = apiVerb({
   name: 'keys current',
   summary: 'Shows whose key you use, and what it may do.',
@@ -114,12 +145,47 @@ const current = apiVerb({
 });
 
 /** The verb `keys`. */
-export const keys = group('keys', { create, list, revoke, current });
+export const keys = group('keys', { create, list, rotate, revoke, current, 'rotate-master': rotateMaster });
 
 function roleOf(text: string): ApiKey['role'] {
   const role = ROLES.find((known) => known === text);
   if (role === undefined) throw new UsageError(`--role must be one of ${ROLES.join(', ')}`);
   return role;
+}
+
+const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+const OVERLAP_SECONDS_MAX = 604_800;
+
+function overlapOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const [, digits = '', unit = 's'] = /^(\d{1,6})([smhd])$/.exec(text) ?? (text === '0' ? ['', '0'] : []);
+  const seconds = Number(digits) * (UNIT_SECONDS[unit] ?? 1);
+  if (digits !== '' && seconds <= OVERLAP_SECONDS_MAX) return seconds;
+  throw new UsageError('--overlap must be a time of at most 7d: 90s, 30m, 24h, 7d, or 0');
+}
+
+/** By its ID, or by a name that one key alone has. */
+async function findKey(api: Calling['api'], name: string): Promise<ApiKey> {
+  if (name.startsWith('mw_')) throw new UsageError('name the key, or its ID; the key itself does not belong here');
+  const found = (await all(api.apiKeys.list({ limit: PAGE_SIZE_MAX }))).filter(
+    (key) => (key.id === name || key.name === name) && isUsable(key),
+  );
+  if (found.length > 1)
+    throw new CommandError(
+      `several keys are called that: ${found.map(({ id }) => id).join(', ')}; say the ID`,
+      EXIT.usage,
+    );
+  const [key] = found;
+  if (key === undefined)
+    throw new CommandError(
+      'there is no key of that name or ID that lets anybody in; see millwright keys list',
+      EXIT.usage,
+    );
+  return key;
+}
+
+function isUsable({ expires_at: expiresAt, revoked_at: revokedAt }: ApiKey): boolean {
+  return revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > Date.now());
 }
 
 function daysOf(text: string | undefined): number | undefined {

@@ -69,6 +69,7 @@ describe('plan --changed-since', () => {
         '+ webhook offers (assigned when it applies) webhooks/offers.yaml: renamed from webhooks/sales.yaml, ' +
           'its UID and URL are new',
         '~ webhook orders webhooks/orders.yaml: enabled',
+        '    ~ /enabled true → false',
         '- webhook sales webhooks/sales.yaml',
         '2 to create, 1 to update, 1 to delete.',
         '',
@@ -129,8 +130,8 @@ describe('plan --changed-since', () => {
       code: 1,
       out: expect.stringMatching(
         new RegExp(
-          String.raw`^automations/act/automation.md:.*\[held-reference\]\n[^]*` +
-            String.raw`webhooks/orders.yaml:1:1: missing key "secretName" \[missing-key\]\n`,
+          String.raw`^webhooks/orders.yaml:1:1: unknown key .*\nwebhooks/orders.yaml:1:1: missing key "secretName".* ` +
+            String.raw`\[missing-key\]\nautomations/act/automation.md:.*\[held-reference\]\n`,
         ),
       ),
       err: expect.stringContaining('nothing of this would apply'),
@@ -177,6 +178,23 @@ describe('plan --changed-since', () => {
       err: expect.stringContaining('1 file of the commit before cannot apply'),
     });
     git('reset', '-q', '--hard', 'HEAD~1');
+  });
+
+  it('plans a commit of the repository instead of the folder, with old and new of each key', async () => {
+    git('checkout', '-q', '-b', 'proposal');
+    put('f/webhooks/orders.yaml', 'secretName: proposed-hook\n');
+    git('add', '-A');
+    git('commit', '-qm', 'propose');
+    git('checkout', '-q', '-');
+    expect(await plan(['--ref', 'proposal'])).toMatchObject({
+      code: 2,
+      out: expect.stringMatching(/~ webhook orders[^]*~ \/secretName ".*" → "proposed-hook"/),
+    });
+    expect(await plan(['--ref', 'no-such-branch'])).toMatchObject({
+      code: 64,
+      err: expect.stringContaining('git knows no commit "no-such-branch"'),
+    });
+    git('branch', '-qD', 'proposal');
   });
 
   it('of a factory that was not there before makes all of it', async () => {
@@ -263,6 +281,7 @@ describe('formats of a plan', () => {
       output: new Output(io, format === 'json' ? 'json' : 'text'),
       folder: '.',
       cwd: '/',
+      guide: undefined,
       summaryFile,
       files: [],
     });

@@ -9,7 +9,9 @@ import { EXIT } from '../exit-codes.ts';
 import { readNamedFolder } from '../repository/folder.ts';
 import { FORMATS, isFormatName, type FormatName } from '../reports/formats.ts';
 import { findFactory } from '../connection/name-resolution.ts';
+import { GROWTH_HELD, parseRef } from '#reconcile';
 import { count, Output } from '../terminal/output.ts';
+import { guideOf } from '../reports/rule-page.ts';
 import { printPlanned, UNPLANNED_WORDS, type PlanPrinting, type PrintablePlan } from '../reports/plan-report.ts';
 import { fromWorkingFolder } from '../reports/report.ts';
 
@@ -27,11 +29,14 @@ export const plan = verb({
       'what would start for them.',
     'github prints workflow commands, and a summary where GITHUB_STEP_SUMMARY says; sarif is SARIF 2.1.0, junit ' +
       'JUnit XML.',
+    'REF is one of the repository that DIR, or the current folder, belongs to; where there is none, with ' +
+      '--remote, and for a pull',
+    'request (pull/12), it is one of the repository that the factory follows: the service fetches and plans it.',
     'With --changed-since no server is asked: the folder is compared with the commit from which its branch and ' +
       'REF go apart.',
     'Ends with 0 when nothing would change, 2 when something would, 1 when problems keep files from applying, 4 ' +
       'when the guard would',
-    'hold deletions for an approval.',
+    'hold deletions, or the sync policy what runs could do more, for an approval.',
   ],
   positionals: [0, 1],
   surplus: 'takes one DIR at most',
@@ -44,28 +49,42 @@ export const plan = verb({
     },
     factory: { type: 'string', value: 'FACTORY', help: 'slug or UID of the factory (default: the only one there is)' },
     strict: { type: 'boolean', help: 'warnings are problems too' },
+    ref: {
+      type: 'string',
+      value: 'REF',
+      help: 'plan a branch, tag, commit or pull request, of the repository here or of the followed one',
+    },
+    remote: { type: 'boolean', help: 'REF is of the repository that the factory follows, which the service reads' },
     'changed-since': {
       type: 'string',
       value: 'REF',
       help: 'compare with the commit from which this branch and REF go apart, without a server',
     },
   },
-  run({ values, positionals: [folder = '.'] }, io) {
+  async run({ values, positionals }, io) {
+    const isNamed = positionals.length > 0;
+    const [folder = '.'] = positionals;
     const {
       format = 'text',
       factory,
       strict = false,
       'changed-since': reference,
+      ref,
+      remote = false,
       server,
       'key-file': keyFile,
     } = values;
     if (!isFormatName(format)) throw new UsageError(`--format must be one of ${Object.keys(FORMATS).join(', ')}`);
     if (reference !== undefined && (server ?? keyFile ?? factory) !== undefined)
       throw new UsageError('--changed-since asks no server, so that --server, --key-file and --factory say nothing');
-    const asked = { format, folder, isStrict: strict };
-    return reference === undefined
-      ? planOnServer(asked, { server, keyFile, factory }, io)
-      : planOffline(asked, reference, io);
+    if (remote && (ref === undefined || reference !== undefined || isNamed))
+      throw new UsageError('--remote is for --ref REF without DIR and --changed-since: the service reads the files');
+    const asked = { format, folder, isStrict: strict, ref };
+    if (reference !== undefined) return planOffline(asked, reference, io);
+    const at = { server, keyFile, factory };
+    return ref !== undefined && !isNamed && (remote || (await isRemote(ref, io)))
+      ? planRemoteRef(asked, ref, at, io)
+      : planOnServer(asked, at, io);
   },
 });
 
@@ -73,6 +92,8 @@ interface Asked {
   format: FormatName;
   folder: string;
   isStrict: boolean;
+  /** Whose files they are, where they are not those of the folder. */
+  ref: string | undefined;
 }
 
 async function planOnServer(
@@ -80,8 +101,8 @@ async function planOnServer(
   { server, keyFile, factory: named }: { server?: string; keyFile?: string; factory?: string },
   io: CliIo,
 ): Promise<number> {
-  const api = connect({ server, keyFile }, io);
-  const files = await readNamedFolder(resolve(io.cwd, asked.folder));
+  const api = await connect({ server, keyFile }, io);
+  const files = await filesOf(asked, io);
   const printing = printingOf(asked, files, io);
   const posted = toPosted(files);
   if (posted === undefined) return refuseUnsendable(printing);
@@ -92,10 +113,40 @@ async function planOnServer(
   return exitOf(answer, asked.isStrict);
 }
 
+/** Milliseconds for a plan whose files the service has to fetch: its own bound, and some. */
+const REMOTE_REF_MS_MAX = 150_000;
+
+/** Whether a ref can only be one of the repository that the service follows. */
+async function isRemote(ref: string, io: CliIo): Promise<boolean> {
+  const parsed = parseRef(ref);
+  if (parsed.ok && parsed.ref.kind === 'named' && parsed.ref.isPullRequest) return true;
+  const { isInRepository } = await import('../repository/changed-since.ts');
+  return !(await isInRepository(io.cwd));
+}
+
+async function planRemoteRef(
+  asked: Asked,
+  ref: string,
+  { server, keyFile, factory: named }: { server?: string; keyFile?: string; factory?: string },
+  io: CliIo,
+): Promise<number> {
+  const api = await connect({ server, keyFile }, io);
+  const printing = { ...printingOf(asked, [], io), guide: guideOf(io.environment, server) };
+  const factory = await findFactory(api, named);
+  const answer = await api.factories.plan(factory.uid, { ref }, { timeout: REMOTE_REF_MS_MAX });
+  await printPlanned(answer, printing);
+  const { name, commit } = answer.ref ?? { name: null, commit: ref };
+  printing.output.note(`${factory.slug}: this is ${name ?? 'the commit'} at ${commit}, as the service reads it`);
+  if (answer.not_run !== undefined)
+    printing.output.note(`not looked at: ${answer.not_run.map((check) => UNPLANNED_WORDS[check]).join('; ')}`);
+  remark(factory.slug, answer, printing.output);
+  return exitOf(answer, asked.isStrict);
+}
+
 async function planOffline(asked: Asked, reference: string, io: CliIo): Promise<number> {
   const { planSince } = await import('../repository/plan-offline.ts');
   const folder = resolve(io.cwd, asked.folder);
-  const files = await readNamedFolder(folder);
+  const files = await filesOf(asked, io);
   const { plan: made, brokenBefore } = await planSince(folder, reference, files);
   const printing = printingOf(asked, files, io);
   await printPlanned(made, printing);
@@ -108,6 +159,13 @@ async function planOffline(asked: Asked, reference: string, io: CliIo): Promise<
   return exitOf(made, asked.isStrict);
 }
 
+async function filesOf({ folder, ref }: Asked, io: CliIo): Promise<readonly TreeFile[]> {
+  const place = resolve(io.cwd, folder);
+  if (ref === undefined) return readNamedFolder(place);
+  const { commitAt, filesAt } = await import('../repository/changed-since.ts');
+  return filesAt(place, await commitAt(place, ref));
+}
+
 function printingOf({ format, folder }: Asked, files: readonly TreeFile[], io: CliIo): PlanPrinting {
   return {
     format,
@@ -115,6 +173,7 @@ function printingOf({ format, folder }: Asked, files: readonly TreeFile[], io: C
     files,
     output: new Output(io, format === 'json' ? 'json' : 'text'),
     cwd: io.cwd,
+    guide: guideOf(io.environment),
     summaryFile: io.environment['GITHUB_STEP_SUMMARY'],
   };
 }
@@ -142,8 +201,8 @@ function refuseUnsendable({ format, output, files, folder, cwd }: PlanPrinting):
 }
 
 /** Whether the guard would hold deletions of a tree that applies but for them. */
-function isHeld({ valid, held }: PrintablePlan): boolean {
-  return valid && held.length > 0;
+function isHeld({ valid, held, reason }: PrintablePlan): boolean {
+  return valid && (held.length > 0 || reason === GROWTH_HELD);
 }
 
 function exitOf(plan: PrintablePlan, isStrict: boolean): number {

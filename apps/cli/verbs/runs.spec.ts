@@ -171,7 +171,7 @@ describe('millwright run', () => {
     [['--prompt', '-'], { terminalColumns: 80 }, 64, 'stdin is a terminal'],
     [['--prompt', '-'], { stdin: '' }, 1, 'prompt must not be empty'],
     [['--prompt', '-'], { stdin: Buffer.from([0xff]) }, 1, 'not UTF-8 text'],
-    [['--prompt', 'x', '--factory', 'nope'], {}, 64, 'there is no factory nope'],
+    [['--prompt', 'x', '--factory', 'nope'], {}, 5, 'there is no factory nope'],
     [['--prompt', 'x', '--title', 'x'.repeat(201)], {}, 1, 'title must have at most 200 characters'],
   ])('%j is refused', async (argv, options, code, message) => {
     expect(await millwright(['run', ...argv], options)).toMatchObject({
@@ -199,6 +199,7 @@ describe('millwright runs', () => {
     expect(await ids()).toEqual([failed, fine].sort());
     expect(await ids('--state', 'failed')).toEqual([failed]);
     expect(await ids('--state', 'FAILED', '--state', 'SUCCEEDED')).toEqual([failed, fine].sort());
+    expect(await ids('--state', 'failed, succeeded')).toEqual([failed, fine].sort());
     expect(await ids('--factory', 'shop')).toEqual([fine]);
     const page = await millwright(['runs', '--name', 'listed', '--limit', '1']);
     expect(page.out).toMatch(/^ID +STATE +SOURCE +UPDATED +TITLE\n\S{36} {2}\w+ +CLI +\S+Z +\w+\n$/);
@@ -348,8 +349,8 @@ describe('millwright runs', () => {
     [['artifacts', '../x'], 64, 'ID must be the ID of a run'],
     [['get', '../factory'], 64, 'ID must be the ID of a run'],
     [['get'], 64, 'ID is missing'],
-    [['get', '00000000-0000-7000-8000-000000000000'], 64, 'the run was not found'],
-    [['cancel', '00000000-0000-7000-8000-000000000000'], 64, 'the run was not found'],
+    [['get', '00000000-0000-7000-8000-000000000000'], 5, 'the run was not found'],
+    [['cancel', '00000000-0000-7000-8000-000000000000'], 5, 'the run was not found'],
     [['stop', 'x'], 64, 'say one of get, cancel, followup, events, artifacts'],
   ])('%j is refused', async (argv, code, message) => {
     expect(await millwright(['runs', ...argv])).toMatchObject({ code, out: '', err: expect.stringContaining(message) });

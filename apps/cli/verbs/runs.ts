@@ -115,9 +115,10 @@ const list = apiVerb({
   options: {
     state: {
       type: 'string',
-      value: 'STATE',
+      value: 'STATE,…',
       multiple: true,
-      help: 'runs in this state (QUEUED, INPROGRESS, SUCCEEDED, FAILED …); may be repeated',
+      commas: true,
+      help: 'runs in these states (QUEUED, INPROGRESS, SUCCEEDED, FAILED …); may be repeated',
     },
     factory: { type: 'string', value: 'FACTORY', help: 'runs of this factory (slug or UID)' },
     name: { type: 'string', value: 'NAME', help: 'runs of configurations of this name' },
@@ -164,7 +165,7 @@ const cancel = apiVerb({
   options: {},
   async run({ positionals: [id] }, { api, output }) {
     const cancelled = await api.agent.runs.cancel(runId(id));
-    if (output.format === 'json') {
+    if (output.isStructured) {
       output.result(cancelled, () => undefined);
       return EXIT.ok;
     }
@@ -194,7 +195,7 @@ const followup = apiVerb({
     const text = await textOf(message, '--message', calling);
     const body = { message: text, attachments: attach && (await attachmentsOf(attach, calling)) };
     const { api, output } = calling;
-    const asked = output.format === 'json' ? [] : await openQuestions(api, runId(id));
+    const asked = output.isStructured ? [] : await openQuestions(api, runId(id));
     const answer = await api.agent.runs.submitFollowup(runId(id), body);
     const answered = asked.length === 0 ? [] : await answeredLines(api, runId(id), asked, text);
     output.result(answer, () => {

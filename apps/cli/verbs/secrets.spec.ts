@@ -47,6 +47,19 @@ async function stored(name: string): Promise<string> {
 }
 
 describe('millwright secrets set', () => {
+  it.each([
+    ['sh0rt-1', 'no webhook can use this value: a signing secret must be at least 8 bytes long'],
+    ['with blanks in it all over', 'only authMode: signature can use this value: a bearer token must be 16'],
+  ])('says at once what %j is not good for', async (value, expected) => {
+    const { code, err } = await secrets(['set', 'for-later'], { stdin: value });
+    expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining(expected) });
+    expect(err).not.toContain(value);
+  });
+
+  it('says nothing of a value that any webhook can use', async () => {
+    expect(await secrets(['set', 'for-later'], { stdin: VALUE })).toMatchObject({ code: 0, err: '' });
+  });
+
   it.each<[stdin: string, argv: string[], expected: string, why: string]>([
     [VALUE, [], VALUE, 'no line end'],
     [`${VALUE}\n`, [], VALUE, 'echo'],
@@ -134,7 +147,7 @@ describe('millwright secrets set', () => {
     [['set', 'never'], { stdin: 'x'.repeat(65_537) }, 1, 'more than 65536 characters', 'too long'],
     [['set', 'never', '--file', 'not-there'], {}, 64, 'cannot be read (ENOENT)', 'no such file'],
     [['set', 'never', '--file', '.'], {}, 64, 'cannot be read (EISDIR)', 'a folder'],
-    [['set', 'never', '--factory', 'nope'], { stdin: 'x' }, 64, 'there is no factory nope', 'no such factory'],
+    [['set', 'never', '--factory', 'nope'], { stdin: 'x' }, 5, 'there is no factory nope', 'no such factory'],
     [['set', 'never', '--factory', '../shop'], { stdin: 'x' }, 64, 'FACTORY must be the slug', 'a path'],
   ])('%j is refused', async (argv, options, code, message) => {
     const result = await secrets(argv, options);
@@ -179,9 +192,9 @@ describe('millwright secrets grant', () => {
     [['grant', 'granted'], 64, 'say --uses, --factories, --runs or --hosts'],
     [['grant', 'granted', '--uses', 'webhook,everything'], 64, '--uses takes webhook, run, git, forge'],
     [['grant', 'granted', '--runs', 'triage'], 64, '--runs takes files, * or automation/NAME'],
-    [['grant', 'granted', '--factories', 'nope'], 64, 'there is no factory nope'],
+    [['grant', 'granted', '--factories', 'nope'], 5, 'there is no factory nope'],
     [['grant', 'granted', '--factories', '*', '--factory', 'shop'], 64, 'cannot be given with --factory'],
-    [['grant', 'mistyped', '--uses', 'run'], 64, 'the secret was not found'],
+    [['grant', 'mistyped', '--uses', 'run'], 5, 'the secret was not found'],
   ])('%j is refused', async (argv, code, message) => {
     const result = await secrets(argv);
     expect(result).toMatchObject({ code, out: '', err: expect.stringContaining(message) });
@@ -204,7 +217,7 @@ describe('millwright secrets list and delete', () => {
     await secrets(['set', 'unused'], { stdin: VALUE });
     expect(await secrets(['delete', 'unused'])).toMatchObject({ code: 0, out: 'unused: deleted\n' });
     expect(await secrets(['delete', 'unused'])).toMatchObject({
-      code: 64,
+      code: 5,
       err: expect.stringContaining('was not found'),
     });
     expect(await secrets(['delete', 'orders-hook'])).toMatchObject({

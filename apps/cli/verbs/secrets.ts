@@ -51,10 +51,23 @@ const set = apiVerb({
     calling.output.result(secret, () =>
       calling.output.line(`${secret.name}: version ${secret.version} is set; ${usersOf(secret)}`),
     );
+    await noteUnfit(calling, secret, value);
     await noteWaiting(calling, secret);
     return EXIT.ok;
   },
 });
+
+/**
+ * What the value is too short for, or not made for, said while it is at hand: a webhook that is committed later would
+ * be refused with it.
+ */
+async function noteUnfit({ output }: Calling, { grants, used_by: users }: Secret, value: string): Promise<void> {
+  if (!grants.uses.includes('webhook') || users.length > 0) return; // the service has checked it for its users
+  const { secretRequirement, secretUsability } = await import('#authentication');
+  const usable = secretUsability(Buffer.from(value, 'utf8'));
+  if (!usable.signature) output.note(`no webhook can use this value: ${secretRequirement('signature')}`);
+  else if (!usable.token) output.note(`only authMode: signature can use this value: ${secretRequirement('token')}`);
+}
 
 const list = apiVerb({
   name: 'secrets list',

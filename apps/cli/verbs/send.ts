@@ -17,7 +17,7 @@ import { CommandError, UsageError, verb } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { readInput, withoutFinalNewline } from '../terminal/input.ts';
 import { exchange, type Exchange } from '../connection/request.ts';
-import { Output, readFormat } from '../terminal/output.ts';
+import { FORMAT_OPTION, outputFor } from '../terminal/output.ts';
 
 /** The service answers after its commit, which takes no time to speak of. */
 const ANSWER_MS_MAX = 30_000;
@@ -47,10 +47,10 @@ export const send = verb({
     },
     data: { type: 'string', value: 'FILE|-', help: 'the body, byte by byte; - reads stdin (default: {})' },
     'delivery-id': { type: 'string', value: 'ID', help: 'identity of the delivery (default: a new one)' },
-    format: { type: 'string', value: 'text|json', help: "text for people (default), or the service's JSON" },
+    format: FORMAT_OPTION,
   },
   async run({ values, positionals: [address = ''] }, io) {
-    const output = new Output(io, readFormat(values.format));
+    const output = await outputFor(io, values.format);
     const { scheme, 'secret-file': secretFile, data, 'delivery-id': id = randomUUID() } = values;
     if (!SCHEMES.includes(scheme)) throw new UsageError(`--scheme must be one of ${SCHEMES.join(', ')}`);
     if (!/^[\x21-\x7e]+$/.test(id) || id.length > IDENTITY_LENGTH_MAX)

@@ -1,5 +1,5 @@
 /** `millwright status`, `sync`, `syncs` and `approve`: state of a factory and its passes. contract §4, §9, §11. */
-import type { Factory, FactoryStatus, Sync } from '#client';
+import type { Approval, Factory, FactoryStatus, Sync } from '#client';
 import { apiVerb, type Calling } from '../connection/api.ts';
 import { CommandError, UsageError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -7,9 +7,13 @@ import { findFactory } from '../connection/name-resolution.ts';
 import { count, toSeconds, type Cell, type Colour } from '../terminal/output.ts';
 import { noteMore, PAGE_OPTIONS, pageQuery } from '../connection/pages.ts';
 import { pollUntil, readTimeout, WAIT_SECONDS } from '../connection/polling.ts';
+import { printPullRequests } from '../reports/pull-requests-report.ts';
 import { statusExitCode, noteUnattended, printPass, printStatus } from '../reports/factory-status.ts';
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
+
+/** Status of a refusal because of how things are. */
+const CONFLICT = 409;
 
 const ENDINGS = [
   'Ends with 0 when the revision is applied, 1 when problems block it (or parts of it), 3 when it could not be ' +
@@ -28,7 +32,14 @@ export const status = apiVerb({
   async run({ positionals: [name] }, { api, output }) {
     const factory = await findFactory(api, name);
     const state = await api.factories.status(factory.uid);
-    output.result(state, () => printStatus(output, factory, state));
+    // Only a server that knows of forges has a source that names one.
+    const pulls =
+      factory.source.forge === undefined ? undefined : (await api.factories.pullRequests.list(factory.uid)).body;
+    const shown = pulls === undefined ? state : { ...state, pull_requests: pulls.pull_requests, forge: pulls.forge };
+    output.result(shown, () => {
+      printStatus(output, factory, state);
+      if (pulls !== undefined) printPullRequests(output, pulls);
+    });
     noteUnattended(output, state);
     return statusExitCode(state);
   },
@@ -67,27 +78,20 @@ export const sync = apiVerb({
 export const approve = apiVerb({
   name: 'approve',
   arguments: '[FACTORY] DIGEST',
-  summary: 'Approves held deletions, or a rewritten history, by their digest.',
+  summary: 'Approves held deletions, a rewritten history, or what runs could do more, by their digest.',
   details: [
-    'The digest covers factory, revision and deletions (of a rewritten history both revisions): whatever comes ' +
-      'later is held again.',
-    'What is not held now is not approved: a digest that was copied wrongly would look like success. --ahead ' +
-      'approves it all the same.',
+    'The digest covers factory, revision and deletions (of rewritten history both revisions, of growth all of it): ' +
+      'whatever comes later is held again.',
+    'What is not held now is not approved: a digest that was copied wrongly would look like success.',
   ],
   positionals: [1, 2],
-  options: { ahead: { type: 'boolean', help: 'approve what is not held yet' } },
-  async run({ values, positionals }, { api, output }) {
+  options: {},
+  async run({ positionals }, { api, output }) {
     const digest = positionals.at(-1) ?? '';
     if (!DIGEST.test(digest))
       throw new UsageError('DIGEST must be sha256: and 64 hexadecimal digits, as `millwright status` prints it');
     const factory = await findFactory(api, positionals.length === 2 ? positionals[0] : undefined);
-    const { last_sync: last } = await api.factories.status(factory.uid);
-    if (last?.plan !== digest && values.ahead !== true) {
-      throw new CommandError('nothing with this digest is held now, so nothing was approved', EXIT.problems, [
-        `see what is held: millwright status ${factory.slug}`,
-      ]);
-    }
-    const answer = await api.factories.approve(factory.uid, { plan: digest });
+    const answer = await approved(api, factory, digest);
     output.result(answer, () =>
       output.line(`${factory.slug}: approved; see it applied with: millwright sync ${factory.slug}`),
     );
@@ -118,6 +122,17 @@ export const syncs = apiVerb({
     return EXIT.ok;
   },
 });
+
+/** Throws what to do where the server holds nothing with this digest. */
+async function approved({ factories }: Calling['api'], { uid, slug }: Factory, digest: string): Promise<Approval> {
+  try {
+    return await factories.approve(uid, { plan: digest });
+  } catch (error) {
+    if (!(error instanceof CommandError) || error.answer?.status !== CONFLICT) throw error;
+    const wayOut = `see what is held: millwright status ${slug}`;
+    throw new CommandError(error.message, error.code, [...error.details, wayOut], { answer: error.answer });
+  }
+}
 
 /** Looks until the pass that was asked for is over. */
 async function waitForSync(

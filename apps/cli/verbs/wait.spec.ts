@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Factory, FactoryStatus, RevisionStatus, Sync } from '#contracts';
+import { createRepository } from '../../../test/support/git/git-repository.ts';
 import { call, type Call } from '../../../test/support/services/recorded-io.ts';
 import { eventually } from '../../../test/support/services/service.ts';
 
@@ -52,6 +53,15 @@ const FACTORY: Factory = {
   created_at: AT,
   updated_at: AT,
   source: { kind: 'git', url: 'https://git.example.com/x', branch: 'main', path: 'factories/shop' },
+  agent_defaults: { mcp_servers: {}, secrets: [], worker_host: '', default_runner_uid: '' },
+  alias: 'shop',
+  code_forge: 'NONE',
+  code_forges: [],
+  credential_strategy: 'CREATOR',
+  repositories: [],
+  scorer_defaults: {},
+  scoring: {},
+  team_uid: 'team',
   suspended: false,
   definitions_managed: true,
   service_account: 'sa_shop',
@@ -157,6 +167,42 @@ const wait = (argv: readonly string[] = [], environment: Record<string, string> 
   call(['wait', UID, '--revision', COMMIT.slice(0, 12), ...argv], {
     environment: { MILLWRIGHT_SERVER: url, MILLWRIGHT_API_KEY: `mw_${'k'.repeat(43)}`, ...environment },
   });
+
+describe('HEAD', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'wait-head-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+  const waitIn = (cwd: string, revision: string): Promise<Call> =>
+    call(['wait', UID, '--revision', revision], {
+      cwd,
+      environment: { MILLWRIGHT_SERVER: url, MILLWRIGHT_API_KEY: `mw_${'k'.repeat(43)}` },
+    });
+
+  it('is the commit of the repository here, and HEAD~1 the one before', async () => {
+    const git = createRepository(folder, 'shop');
+    const before = git.commit({ 'factory.yaml': 'name: Shop\n' });
+    const head = git.commit({ 'factory.yaml': 'name: Store\n' });
+    for (const [revision, commit] of [
+      ['HEAD', head],
+      ['@', head],
+      ['HEAD~1', before],
+    ] as const) {
+      requests = [];
+      expect(await waitIn(git.folder, revision)).toMatchObject({
+        code: 0,
+        err: `waiting for ${commit} in shop …\n`,
+      });
+      expect([...new Set(requests)]).toEqual([commit]);
+    }
+  });
+
+  it('is nothing where there is no repository: the server is not asked', async () => {
+    const { code, out } = await waitIn(folder, 'HEAD');
+    expect([code, out, requests]).toEqual([64, '', []]);
+  });
+});
 
 describe('a revision that serves', () => {
   it('ends with 0, and says on how many replicas', async () => {
@@ -422,7 +468,7 @@ describe('the end of patience', () => {
 
   it('comes at once for a key that loses its right', async () => {
     course = [revisionStatus('waiting'), 404];
-    expect(await wait()).toMatchObject({ code: 64 });
+    expect(await wait()).toMatchObject({ code: 5 });
   });
 });
 

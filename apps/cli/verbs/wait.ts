@@ -5,14 +5,14 @@ import { connect, SERVER_OPTIONS, type Api } from '../connection/api.ts';
 import { CommandError, UsageError, verb, type CliIo } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { findFactory } from '../connection/name-resolution.ts';
-import { Output } from '../terminal/output.ts';
+import { outputFor, type Output } from '../terminal/output.ts';
 import { pollUntil, readTimeout, WAIT_SECONDS } from '../connection/polling.ts';
 import { noteUnattended } from '../reports/factory-status.ts';
 import { printEnd, type End, type WaitFormat } from '../reports/wait-report.ts';
 
 /** A whole revision, or a commit ID of 7 digits or more. */
 const REVISION = /^(?:[0-9a-f]{7,64}|sha256:[0-9a-f]{64}|[^\s@:][^\s]*@sha(?:1:[0-9a-f]{40}|256:[0-9a-f]{64}))$/;
-const FORMATS: readonly string[] = ['text', 'json', 'github'] satisfies WaitFormat[];
+const FORMATS: readonly string[] = ['text', 'json', 'yaml', 'github'] satisfies WaitFormat[];
 
 /** The verb `wait`. */
 export const wait = verb({
@@ -32,22 +32,23 @@ export const wait = verb({
       type: 'string',
       required: true,
       value: 'SHA',
-      help: 'commit ID (7 digits or more), or a whole revision as `millwright status` prints it',
+      help: 'commit ID (7 digits or more), HEAD of the repository here, or a whole revision (`millwright status`)',
     },
     timeout: { type: 'string', value: 'SECONDS', help: `how long to wait (default ${WAIT_SECONDS})` },
     ...SERVER_OPTIONS,
     format: {
       type: 'string',
+      short: 'o',
       value: FORMATS.join('|'),
-      help: 'text for people (default), the JSON of the API, or workflow commands and a summary',
+      help: 'text for people (default), the JSON of the API, the same as YAML, or workflow commands',
     },
   },
   async run({ values, positionals: [name] }, io) {
     const format = readFormat(values.format);
-    const output = new Output(io, format === 'json' ? 'json' : 'text');
-    const revision = readRevision(values.revision);
+    const output = await outputFor(io, format === 'github' ? 'text' : format);
+    const revision = await revisionOf(values.revision, io);
     const timeoutMs = readTimeout(values.timeout);
-    const api = connect({ server: values.server, keyFile: values['key-file'] }, io);
+    const api = await connect({ server: values.server, keyFile: values['key-file'] }, io);
     const factory = await findFactory(api, name);
     if (!factory.definitions_managed)
       throw new UsageError(
@@ -68,11 +69,18 @@ function readFormat(text = 'text'): WaitFormat {
   throw new UsageError(`--format must be one of ${FORMATS.join(', ')}`);
 }
 
+/** HEAD is what is checked out here: nobody has to copy its ID. */
+async function revisionOf(text: string, io: CliIo): Promise<string> {
+  if (!/^(?:HEAD|@)(?:[~^][0-9]*)*$/.test(text)) return readRevision(text);
+  const { commitAt } = await import('../repository/changed-since.ts');
+  return commitAt(io.cwd, text);
+}
+
 function readRevision(text: string): string {
   const revision = /^[0-9A-Fa-f]{7,64}$/.test(text) ? text.toLowerCase() : text;
   if (REVISION.test(revision)) return revision;
   throw new UsageError(
-    '--revision must be a commit ID of 7 digits or more, or a whole revision: branch@sha1:… or sha256:…',
+    '--revision must be a commit ID of 7 digits or more, HEAD, or a whole revision: branch@sha1:… or sha256:…',
   );
 }
 

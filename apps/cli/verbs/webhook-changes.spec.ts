@@ -144,14 +144,14 @@ it('shows the edit of a file where files decide', async () => {
   });
 });
 
-it.each([
+it.each<[argv: string[], message: string, exit?: number]>([
   [['webhooks', 'create', 'shop'], '--name NAME is missing'],
   [['webhooks', 'delete'], '[FACTORY] WEBHOOK is missing'],
-  [['webhooks', 'rotate', 'shop', 'nope'], 'has no webhook nope'],
+  [['webhooks', 'rotate', 'shop', 'nope'], 'has no webhook nope', 5],
   [['webhooks', 'rotate', 'shop', 'hub', '--secret', 'Marker-4711'], 'there is no option --secret'],
   [['webhooks', 'rotate', 'shop', 'hub', '--secret-file', 'not-there'], 'cannot be read (ENOENT)'],
-])('%j ends with 64', async (argv, message) => {
+])('%j is refused', async (argv, message, exit = 64) => {
   const refused = await millwright(argv);
-  expect(refused).toMatchObject({ code: 64, out: '', err: expect.stringContaining(message) });
+  expect(refused).toMatchObject({ code: exit, out: '', err: expect.stringContaining(message) });
   expect(refused.err).not.toContain('Marker');
 });

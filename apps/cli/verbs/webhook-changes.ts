@@ -4,7 +4,7 @@
  */
 import type { Factory, Webhook, WebhookCreate, WebhookCreated, WebhookRotated } from '#client';
 import { apiVerb, type Calling } from '../connection/api.ts';
-import type { DescribedVerb, OptionSpecs } from '../command.ts';
+import { UsageError, type DescribedVerb, type OptionSpecs } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { readInput, toText, withoutFinalNewline } from '../terminal/input.ts';
 import { findFactory, findWebhook } from '../connection/name-resolution.ts';
@@ -49,6 +49,11 @@ export const create = apiVerb({
       value: 'body',
       help: 'body: a signed body is accepted once, whatever delivery ID it comes with; with --auth-mode signature',
     },
+    'secret-overlap': {
+      type: 'string',
+      value: 'MINUTES',
+      help: 'accept the value of before too, 1 to 1440 minutes, when the secret has got another one (default: not)',
+    },
     description: { type: 'string', value: 'TEXT', help: 'what it is for' },
     ...SECRET,
   },
@@ -61,6 +66,7 @@ export const create = apiVerb({
       secret_name: values['secret-name'],
       delivery_id_header: values['delivery-id-header'],
       replay_protection: values['replay-protection'] as WebhookCreate['replay_protection'],
+      secret_overlap_minutes: overlapOf(values['secret-overlap']),
       description: values.description,
       secret: await secretFrom(values['secret-file'], calling),
     };
@@ -152,4 +158,12 @@ function printShown({ output }: Calling, shown: WebhookCreated | WebhookRotated,
   if (shown.secret !== undefined && shown.url === undefined) output.line(shown.secret);
   output.note(note);
   if (shown.secret !== undefined) output.note(SHOWN_ONCE);
+}
+
+const MINUTES = /^\d{1,4}$/;
+
+/** The service knows which there may be. */
+function overlapOf(text: string | undefined): number | undefined {
+  if (text === undefined || MINUTES.test(text)) return text === undefined ? undefined : Number(text);
+  throw new UsageError('--secret-overlap must be a whole number of minutes');
 }

@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SIGNATURE_SCHEMES } from '#authentication';
-import { bootService, type TestService } from '../../../test/support/services/service.ts';
+import { bootService, eventually, type TestService } from '../../../test/support/services/service.ts';
 import { call, type Call, type CallOptions } from '../../../test/support/services/recorded-io.ts';
 
 const SCHEMES = ['token', 'url_token', ...SIGNATURE_SCHEMES.keys()];
@@ -245,6 +245,20 @@ describe('millwright deliveries', () => {
     });
   });
 
+  it('shows those above the rate as one, with their number', async () => {
+    const url = `${test.ingressUrl('shop', 'url-token')}/${PLAIN}`;
+    const send = (n: number) => fetch(url, { method: 'POST', body: `[${n}]` });
+    const answers = await Promise.all(Array.from({ length: 70 }, (_, n) => send(n)));
+    const throttled = answers.filter(({ status }) => status === 429).length;
+    expect(throttled).toBeGreaterThanOrEqual(10);
+    await eventually('the number is written', async () => {
+      const { out } = await millwright(['deliveries', 'url-token', '--limit', '100']);
+      return new RegExp(`\\n[0-9a-f-]{36} +\\S+Z +Throttled ×${throttled} +\\S+ +\\S+ +\\S+ +over-rate\\n`).test(out)
+        ? true
+        : undefined;
+    });
+  });
+
   it('delivers an accepted one again', async () => {
     const {
       deliveries: [entry],
@@ -268,17 +282,18 @@ describe('millwright deliveries', () => {
     expect(JSON.parse(json.out)).toMatchObject({ resent_from: id, delivery_id: `resend:${id}:2` });
   });
 
-  it.each([
+  it.each<[argv: string[], message: string, exit?: number]>([
     [['deliveries', 'resend', 'token'], '[FACTORY] WEBHOOK ENTRY is missing'],
     [['deliveries', 'resend', 'token', 'quiet'], 'ENTRY must be the entry_id of a delivery'],
     [
       ['deliveries', 'shop', 'nope'],
       `factory shop has no webhook nope; it has ${SCHEMES.map(slugOf).sort().join(', ')}`,
+      5,
     ],
     [['deliveries', 'a/b'], 'WEBHOOK must be the name of a webhook or its UID'],
     [['deliveries'], '[FACTORY] WEBHOOK is missing'],
-  ])('%j ends with 64', async (argv, message) => {
-    expect(await millwright(argv)).toMatchObject({ code: 64, out: '', err: expect.stringContaining(message) });
+  ])('%j is refused', async (argv, message, exit = 64) => {
+    expect(await millwright(argv)).toMatchObject({ code: exit, out: '', err: expect.stringContaining(message) });
   });
 });
 

@@ -3,12 +3,10 @@ import { createReadStream, existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import type { BackupManifest } from '#management';
-import type { DecryptionKey, EncryptionKey } from '../../server/backup/encryption.ts';
-import { CommandError, UsageError, verb, type CliIo } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import { count, Output, readFormat } from '../terminal/output.ts';
-
-const FORMAT = { type: 'string', value: 'text|json', help: 'text for people (default), or JSON' } as const;
+import type { DecryptionKey, EncryptionKey } from '../../../server/backup/encryption.ts';
+import { CommandError, UsageError, verb, type CliIo } from '../../command.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { count, FORMAT_OPTION, outputFor } from '../../terminal/output.ts';
 
 /** The verb `backup`. */
 export const backup = verb({
@@ -25,17 +23,18 @@ export const backup = verb({
     recipient: {
       type: 'string',
       multiple: true,
-      value: 'AGE-KEY',
-      help: 'encrypt for this public key of age (age1…); may be repeated',
+      commas: true,
+      value: 'AGE-KEY,…',
+      help: 'encrypt for these public keys of age (age1…); may be repeated',
     },
     'passphrase-file': { type: 'string', value: 'FILE', help: "encrypt with the passphrase in the file's first line" },
     'without-keys': { type: 'boolean', help: 'leave the master key and the UID key out; keep them elsewhere' },
-    format: FORMAT,
+    format: FORMAT_OPTION,
   },
   async run({ values, positionals: [to = ''] }, io) {
-    const { makeBackup } = await import('../../server/backup/backup.ts');
-    const { readPassphrase } = await import('../../server/backup/encryption.ts');
-    const { readConfig } = await import('../../server/config/config.ts');
+    const { makeBackup } = await import('../../../server/backup/backup.ts');
+    const { readPassphrase } = await import('../../../server/backup/encryption.ts');
+    const { readConfig } = await import('../../../server/config/config.ts');
     const { recipient = [], 'passphrase-file': passphraseFile } = values;
     if (recipient.length > 0 && passphraseFile !== undefined)
       throw new UsageError('give --recipient or --passphrase-file, not both');
@@ -53,7 +52,7 @@ export const backup = verb({
         withKeys: values['without-keys'] !== true,
         nowMs: Date.now(),
       });
-      report(manifest, to, values.format, io);
+      await report(manifest, to, values.format, io);
       return EXIT.ok;
     });
   },
@@ -72,12 +71,12 @@ export const restore = verb({
   options: {
     identity: { type: 'string', value: 'FILE', help: 'file with the secret key of age (AGE-SECRET-KEY-…)' },
     'passphrase-file': { type: 'string', value: 'FILE', help: 'file whose first line is the passphrase' },
-    format: FORMAT,
+    format: FORMAT_OPTION,
   },
   async run({ values, positionals: [from = ''] }, io) {
-    const { restoreBackup } = await import('../../server/backup/restore.ts');
-    const { readIdentities, readPassphrase } = await import('../../server/backup/encryption.ts');
-    const { readConfig } = await import('../../server/config/config.ts');
+    const { restoreBackup } = await import('../../../server/backup/restore.ts');
+    const { readIdentities, readPassphrase } = await import('../../../server/backup/encryption.ts');
+    const { readConfig } = await import('../../../server/config/config.ts');
     const { identity, 'passphrase-file': passphraseFile } = values;
     if (identity !== undefined && passphraseFile !== undefined)
       throw new UsageError('give --identity or --passphrase-file, not both');
@@ -90,7 +89,7 @@ export const restore = verb({
         archive: archiveFrom(from, io),
         key,
       });
-      const output = new Output(io, readFormat(values.format));
+      const output = await outputFor(io, values.format);
       output.result({ ...summaryOf(manifest), keys_restored: keys }, () => {
         output.line(`restored the backup of ${manifest.created_at}: ${rowsOf(manifest)}, every row compared`);
         if (!keys) output.note('it holds no keys: put the two key files where the service looks for them');
@@ -116,8 +115,8 @@ function archiveFrom(from: string, io: CliIo): Readable {
 }
 
 async function orExplain(act: () => Promise<number>): Promise<number> {
-  const { BackupError } = await import('../../server/store/backup/backup-errors.ts');
-  const { ConfigError } = await import('../../server/config/config.ts');
+  const { BackupError } = await import('../../../server/store/backup/backup-errors.ts');
+  const { ConfigError } = await import('../../../server/config/config.ts');
   try {
     return await act();
   } catch (error) {
@@ -129,8 +128,8 @@ async function orExplain(act: () => Promise<number>): Promise<number> {
 }
 
 /** To standard error where the archive takes standard output. */
-function report(manifest: BackupManifest, to: string, format: string | undefined, io: CliIo): void {
-  const output = new Output(to === '-' ? { ...io, stdout: io.stderr } : io, readFormat(format));
+async function report(manifest: BackupManifest, to: string, format: string | undefined, io: CliIo): Promise<void> {
+  const output = await outputFor(to === '-' ? { ...io, stdout: io.stderr } : io, format);
   output.result({ ...summaryOf(manifest), file: to }, () => {
     const keys = manifest.files.length > 1 ? 'with' : 'without';
     output.line(`backed up ${rowsOf(manifest)} as of ${manifest.created_at}, ${keys} the keys`);

@@ -1,14 +1,14 @@
 /**
  * `millwright doctor`: checks this machine for a service and suggests a fix for each finding. Read-only. contract §11.
  */
-import type { BuiltInAgent } from '../../server/execution/agent/agents.ts';
-import type { DoctorFinding, Level } from '../../server/doctor/findings.ts';
-import { findKey } from '../connection/api.ts';
-import { readAddress } from '../connection/address.ts';
-import { CommandError, verb, type CliIo, type DescribedVerb } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import { exchange } from '../connection/request.ts';
-import { count, Output, readFormat, type Colour } from '../terminal/output.ts';
+import type { BuiltInAgent } from '../../../server/execution/agent/agents.ts';
+import type { DoctorFinding, Level } from '../../../server/doctor/findings.ts';
+import { findKey } from '../../connection/api.ts';
+import { readAddress } from '../../connection/address.ts';
+import { CommandError, verb, type CliIo, type DescribedVerb } from '../../command.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { exchange } from '../../connection/request.ts';
+import { count, FORMAT_OPTION, outputFor, type Colour, type Output } from '../../terminal/output.ts';
 
 const ANSWER_MS_MAX = 10_000;
 
@@ -27,7 +27,7 @@ export const doctorOf = (builtInAgent?: BuiltInAgent): DescribedVerb =>
       'Ends with 0 when there are no problems (there may be warnings), else with 1.',
     ],
     options: {
-      format: { type: 'string', value: 'text|json', help: 'text for people (default), or JSON' },
+      format: FORMAT_OPTION,
       server: { type: 'string', value: 'URL', help: 'also ask the service there whether it is ready' },
       'key-file': {
         type: 'string',
@@ -38,9 +38,9 @@ export const doctorOf = (builtInAgent?: BuiltInAgent): DescribedVerb =>
       },
     },
     async run({ values: { format, server, 'key-file': keyFile } }, io) {
-      const output = new Output(io, readFormat(format));
+      const output = await outputFor(io, format);
       const base = server === undefined ? undefined : readAddress(server, '--server', io.environment);
-      const { examine } = await import('../../server/doctor/doctor.ts');
+      const { examine } = await import('../../../server/doctor/doctor.ts');
       const findings = await examine({ environment: io.environment, nowMs: Date.now, builtInAgent });
       if (base !== undefined) findings.push(...(await askServer(base, keyFile, io)));
       output.result(toJson(findings), () => print(output, findings));
