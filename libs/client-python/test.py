@@ -3,6 +3,7 @@
 Makes libs/client-python/.venv with pinned packages the first time, and runs pytest; further arguments are pytest's.
 
     --prepare  only the packages, no test
+    --prepare-hosted  the published clients of the hosted service, in an environment of their own, which it prints
     --all      also: mypy, pyright, every other interpreter from 3.9 on that is found, wheel and sdist,
                and the wheel in an empty environment with the README's first example
     --edges    as --all, of the interpreters only the newest, and the oldest with the oldest packages
@@ -45,6 +46,9 @@ def main(arguments):
             raise Unavailable("Python 3.9 or later; this is {}.{}".format(*sys.version_info[:2]))
         if "--prepare" in arguments:
             environment(".venv", sys.executable, "test.txt")
+            return 0
+        if "--prepare-hosted" in arguments:
+            print("python: " + environment(".venv-hosted", sys.executable, "hosted.txt"))
             return 0
         return summary(run(everything, edges, pytest_arguments))
     except Unavailable as missing:

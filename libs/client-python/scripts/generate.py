@@ -33,7 +33,18 @@ KEPT = {"$ref", "additionalProperties", "allOf", "anyOf", "const", "description"
 BANNER = '"""{}\n\nGenerated from the API document by scripts/generate.py; do not edit.\n"""\n'
 
 # Nothing is sent to these; test/test_operations.py has the reasons.
-NOT_SERVED = {"createSession", "getSession", "deleteSession", "pushFactory"}
+NOT_SERVED = {
+    "createSession", "getSession", "deleteSession", "exchangeToken", "pushFactory",
+    "getVersionedSchema", "checkConversationRedirect", "checkSessionRedirect",
+    "getRunByExternalReference",
+    "getRunTranscript",
+    "getConversationTranscript",
+    "createConversationFollowup",
+    "getRunHarnessUsage",
+    "listHandoffAttachments",
+    "listSchedules",
+    "getSchedule",
+}  # fmt: skip
 
 COMMON_OPTIONS = [
     "--input-file-type", "jsonschema",

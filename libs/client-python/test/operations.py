@@ -35,6 +35,7 @@ SERVED: Dict[str, str] = {
     "suspendFactory": "factories.suspend",
     "resumeFactory": "factories.resume",
     "listFactoryEvents": "factories.events",
+    "listPullRequests": "factories.pull_requests.list",
     "getRevision": "factories.revision",
     "testFilter": "factories.test_filter",
     "replayFilter": "factories.replay_filter",
@@ -69,7 +70,13 @@ SERVED: Dict[str, str] = {
     "getCurrentApiKey": "api_keys.current",
     "getApiKey": "api_keys.retrieve",
     "updateApiKey": "api_keys.update",
+    "rotateApiKey": "api_keys.rotate",
     "revokeApiKey": "api_keys.revoke",
+    "listFederatedCredentials": "federated_credentials.list",
+    "createFederatedCredential": "federated_credentials.create",
+    "getFederatedCredential": "federated_credentials.retrieve",
+    "updateFederatedCredential": "federated_credentials.update",
+    "deleteFederatedCredential": "federated_credentials.delete",
     "listAuditEntries": "audit.list",
     "validateFactoryFiles": "factory_files.validate",
     "listSchemas": "factory_files.schemas",
@@ -82,9 +89,21 @@ SERVED: Dict[str, str] = {
 }
 
 NOT_SERVED: Dict[str, str] = {
+    "exchangeToken": "a client has a key; the command exchanges tokens, once and without a retry",
     "createSession": "answers a cookie, which is for browsers",
     "getSession": "reads the session of a browser",
     "deleteSession": "ends the session of a browser",
+    "getVersionedSchema": "is how clients of the hosted service ask; ours asks getSchema",
+    "checkConversationRedirect": "is how clients of the hosted service ask; nothing moves here",
+    "checkSessionRedirect": "is how clients of the hosted service ask; nothing moves here",
+    "getRunByExternalReference": "is how clients of the hosted service ask; ours lists runs by metadata",
+    "getRunTranscript": "is how clients of the hosted service ask; ours reads the conversation",
+    "getConversationTranscript": "is how clients of the hosted service ask; ours reads the conversation",
+    "createConversationFollowup": "is how clients of the hosted service ask; ours sends follow-ups to runs",
+    "getRunHarnessUsage": "is how clients of the hosted service ask; ours reads request_usage",
+    "listHandoffAttachments": "is how clients of the hosted service ask; ours reads the artifacts of the run",
+    "listSchedules": "is how clients of the hosted service ask; ours lists automations",
+    "getSchedule": "is how clients of the hosted service ask; ours reads automations",
     "pushFactory": "is called by git hosts, which sign it",
 }
 

@@ -36,7 +36,7 @@ ESCAPED = KEY.replace("H", "\\u0048").replace("/", "\\/")
 NOON = "2026-11-22T12:00:00Z"
 PERSON = {"type": "user", "uid": "u", "display_name": "U", "email": None, "photo_url": None}
 RUN: Dict[str, Any] = {
-    "run_id": "r", "task_id": "r", "title": "t", "prompt": "p", "submitted_prompt": "p", "state": "QUEUED", "source": "API",
+    "run_id": "r", "task_id": "r", "root_run_id": "r", "title": "t", "prompt": "p", "submitted_prompt": "p", "state": "QUEUED", "source": "API",
     "created_at": NOON, "updated_at": NOON, "started_at": None, "finished_at": None, "creator": PERSON, "executor": PERSON,
     "agent_config": {}, "mode": "normal", "interactive": False, "metadata": {}, "is_sandbox_running": False,
     "is_run_type_cancellable": True, "execution_location": "REMOTE",

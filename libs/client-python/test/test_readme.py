@@ -13,7 +13,7 @@ from readme_examples import examples
 PRINTED: Dict[str, str] = {
     "First run": r"Say hello\. SUCCEEDED\n",
     "Configuration": r"admin\n",
-    "Runs": r"\w+ builtin\nhandoff_execution\n",
+    "Runs": r"\w+ oz\nhandoff_execution\n",
     "Events": r"1 \w+ [\s\S]*\nSUCCEEDED \d+\n",
     "Waiting": r"SUCCEEDED .*\nwill not ask anything: SUCCEEDED\n",
     "Lists": r"2 True\n",

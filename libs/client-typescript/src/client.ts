@@ -29,6 +29,7 @@ import {
 import type { AnswerKind, Caller, CallRequest, Method } from './resource.ts';
 import { Agent } from './resources/agent/agent.ts';
 import { ApiKeys } from './resources/api-keys.ts';
+import { FederatedCredentials } from './resources/federated-credentials.ts';
 import { Audit } from './resources/audit.ts';
 import { Explanations } from './resources/explanations.ts';
 import { Factories } from './resources/factories/factories.ts';
@@ -55,6 +56,8 @@ export class Millwright implements Caller {
   /** Secrets of the team. */
   readonly secrets: Secrets = new Secrets(this);
   readonly apiKeys: ApiKeys = new ApiKeys(this);
+  /** Whose tokens are exchanged for keys: build servers without a stored one. */
+  readonly federatedCredentials: FederatedCredentials = new FederatedCredentials(this);
   readonly audit: Audit = new Audit(this);
   /** Checks the files of a factory. */
   readonly factoryFiles: FactoryFiles = new FactoryFiles(this);

@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * List runs
-         * @description Runs that the key may see, newest change first unless asked otherwise. Filters narrow the list together; a repeatable one matches any of its values; names that are not listed here are ignored. Pages are cut by key: a run that is created meanwhile neither repeats nor hides another, one whose sort key moves may move. A page can hold fewer runs than its limit, even none, and still have a next one: it ends where its runs are large, and where a filter that no index serves (as `q`) has looked at many runs. Go on while `has_next_page` is true. 422: sorting by agent.
+         * @description Runs that the key may see, newest change first unless asked otherwise. Filters narrow the list together; a repeatable one matches any of its values; names that are not listed here are ignored. Pages are cut by key: a run that is created meanwhile neither repeats nor hides another, one whose sort key moves may move. A page can hold fewer runs than its limit and still have a next one: it ends where its runs are large, and where a filter that no index serves (as `q`) has looked at many runs. Go on while `has_next_page` is true; a page without a run is the last. 422: sorting by agent, and a list that finds nothing in 10 s.
          *
          *     Needs the role `viewer` or one above it.
          */
@@ -290,6 +290,182 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/agent/conversations/{conversation_id}/redirect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ask whether a conversation has moved
+         * @description For clients of the hosted service: none moves here, so that every ID is answered alike. Needs no key; without one an address may ask 30 times a minute.
+         *
+         *     Needs no API key.
+         */
+        get: operations["checkConversationRedirect"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent/sessions/{session_uuid}/redirect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ask whether a session has moved
+         * @description For clients of the hosted service: none moves here, so that every ID is answered alike. Needs no key; without one an address may ask 30 times a minute.
+         *
+         *     Needs no API key.
+         */
+        get: operations["checkSessionRedirect"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent/run-by-external-reference": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find the run of a ticket
+         * @description For clients of the hosted service. The latest run that was dispatched with this `ticket_url`.
+         *
+         *     Needs the role `viewer` or one above it.
+         */
+        get: operations["getRunByExternalReference"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent/runs/{run_id}/transcript": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download the conversation of a run
+         * @description The whole conversation that the run belongs to, as far as the key may see its runs: one step a line.
+         *
+         *     Needs the role `viewer` or one above it.
+         */
+        get: operations["getRunTranscript"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent/conversations/{conversation_id}/transcript": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a conversation
+         * @description As far as the key may see its runs; 404 when it may see none of them. One step a line.
+         *
+         *     Needs the role `viewer` or one above it.
+         */
+        get: operations["getConversationTranscript"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent/conversations/{conversation_id}/followups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a message to a conversation
+         * @description To its latest run that the key may see; else as a follow-up to that run.
+         *
+         *     Needs the role `operator` or one above it.
+         */
+        post: operations["createConversationFollowup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent/runs/{run_id}/harness-usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ask for what a harness has measured
+         * @description For clients of the hosted service. Nothing is available here: what a run has used is `request_usage` of the run.
+         *
+         *     Needs the role `viewer` or one above it.
+         */
+        get: operations["getRunHarnessUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent/runs/{run_id}/handoff/attachments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the files of an ended run
+         * @description For clients of the hosted service. Its artifacts that are files.
+         *
+         *     Needs the role `viewer` or one above it.
+         */
+        get: operations["listHandoffAttachments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/agent": {
         parameters: {
             query?: never;
@@ -346,6 +522,50 @@ export interface paths {
          *     Needs the role `viewer` or one above it.
          */
         get: operations["listModels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List schedules
+         * @description Schedule triggers of the factories that the key may see. They are changed where their automations are.
+         *
+         *     Needs the role `viewer` or one above it.
+         */
+        get: operations["listSchedules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent/schedules/{schedule_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Look at a schedule
+         * @description A schedule trigger of an automation. It is changed where the automation is.
+         *
+         *     Needs the role `viewer` or one above it.
+         */
+        get: operations["getSchedule"];
         put?: never;
         post?: never;
         delete?: never;
@@ -552,8 +772,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Approve held deletions or a rewritten history
-         * @description Counts for exactly the deletions, factory and revision that the digest covers; with a rewritten history, for exactly the factory and the two revisions.
+         * Approve what is held
+         * @description Counts for exactly the deletions, factory and revision that the digest covers; with a rewritten history, for exactly the factory and the two revisions; with growth, for exactly what grows. 409: nothing with this digest is held now. 403 where the sync policy has growth approved by an admin.
          *
          *     Needs the role `manager` or one above it.
          */
@@ -628,6 +848,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/factory/{factory_uid}/pull-requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List open pull requests with their verdicts
+         * @description Of a factory whose source names a forge: what its open pull requests for the followed branch would do, as it was judged last, and whether the forge has it. Empty where the source names none.
+         *
+         *     Needs the role `viewer` or one above it.
+         */
+        get: operations["listPullRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/factory/{factory_uid}/revisions/{revision}": {
         parameters: {
             query?: never;
@@ -660,8 +902,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * See what a tree would change
-         * @description Reads, checks and plans like a pass and writes nothing. Knows the secrets and webhooks that this factory may see. The body is at most 1 MiB.
+         * See what a tree or a ref would change
+         * @description Reads, checks and plans like a pass and writes nothing. Knows the secrets and webhooks that this factory may see. The body is at most 1 MiB. With `ref` the service reads a branch, a tag, a commit or a pull request of the repository that the factory follows: 404 where there is none, 400 where the name is ambiguous, 409 where the repository lets the service in no more, 422 where it is too large or the factory follows none, 503 where its host is away. An answer may take two minutes.
          *
          *     Needs the role `viewer` or one above it.
          */
@@ -1166,6 +1408,28 @@ export interface paths {
         patch: operations["updateApiKey"];
         trace?: never;
     };
+    "/api-keys/{api_key_id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace an API key
+         * @description Makes a key of the same name, role, factories and principal, that lives as long as this one was made for. Both let their holder in until the overlap ends, to the millisecond. A key that was revoked or has run out cannot be rotated: 409. An answer that was lost cannot be had again: rotate the new key, and revoke it.
+         *
+         *     Needs the role `admin` or one above it.
+         */
+        post: operations["rotateApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/audit": {
         parameters: {
             query?: never;
@@ -1199,9 +1463,9 @@ export interface paths {
         put?: never;
         /**
          * Check definition files
-         * @description What `millwright validate` does. The body is at most 1 MiB.
+         * @description What `millwright validate` does. Needs no key; without one an address may ask 30 times a minute, and a tree has at most 256 files of 256 KiB each and 2 MiB together.
          *
-         *     Needs the role `viewer` or one above it.
+         *     Needs no API key.
          */
         post: operations["validateFactoryFiles"];
         delete?: never;
@@ -1219,7 +1483,9 @@ export interface paths {
         };
         /**
          * List the schemas
-         * @description Needs the role `viewer` or one above it.
+         * @description Needs no key; without one an address may ask 30 times a minute.
+         *
+         *     Needs no API key.
          */
         get: operations["listSchemas"];
         put?: never;
@@ -1239,9 +1505,33 @@ export interface paths {
         };
         /**
          * Get a schema
-         * @description Needs the role `viewer` or one above it.
+         * @description Needs no key; without one an address may ask 30 times a minute.
+         *
+         *     Needs no API key.
          */
         get: operations["getSchema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/factory-files/schemas/{document}/{member}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a schema of a version
+         * @description The same as GET /factory-files/schemas/{document}, under the path of the hosted service.
+         *
+         *     Needs no API key.
+         */
+        get: operations["getVersionedSchema"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1288,6 +1578,86 @@ export interface paths {
         get: operations["explain"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/federated-credentials": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List federated credentials
+         * @description Needs the role `admin` or one above it.
+         */
+        get: operations["listFederatedCredentials"];
+        put?: never;
+        /**
+         * Make a federated credential
+         * @description Nobody is asked whether there is such an issuer: that shows the first exchange. A service account of the same name is made with it, that its keys belong to. A hundred at most: 409.
+         *
+         *     Needs the role `admin` or one above it.
+         */
+        post: operations["createFederatedCredential"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/federated-credentials/{federated_credential_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Look at a federated credential
+         * @description Needs the role `admin` or one above it.
+         */
+        get: operations["getFederatedCredential"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a federated credential
+         * @description Keys that were made by it are refused from the next request on, on every replica.
+         *
+         *     Needs the role `admin` or one above it.
+         */
+        delete: operations["deleteFederatedCredential"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a federated credential
+         * @description Unless only its name changes, keys that were made by it are refused from the next request on.
+         *
+         *     Needs the role `admin` or one above it.
+         */
+        patch: operations["updateFederatedCredential"];
+        trace?: never;
+    };
+    "/token-exchange": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Exchange a token for a key
+         * @description The shape of RFC 8693 as JSON. A token is exchanged once. Every refusal of a token is the same answer: the service's log says which rule it was.
+         *
+         *     Needs no API key.
+         */
+        post: operations["exchangeToken"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1564,6 +1934,20 @@ export interface components {
             expires_at?: string | null;
         };
         /**
+         * ApiKeyRotate
+         * @description Replaces an API key by another one.
+         * @example {
+         *       "overlap_seconds": 86400
+         *     }
+         */
+        ApiKeyRotate: {
+            /**
+             * @description How long the key of before lets its holder in beside the new one, at most until its own end; 0: not at all.
+             * @default 86400
+             */
+            overlap_seconds?: number;
+        };
+        /**
          * ApiKey
          * @description An API key without its text, which nobody can see again.
          */
@@ -1604,6 +1988,8 @@ export interface components {
              * @description When it was last used, exact to about a minute; null: never.
              */
             last_used_at: string | null;
+            /** @description The federated credential by which a token was exchanged for it; absent: somebody made it. */
+            federated_credential_id?: string;
         };
         /**
          * Approval
@@ -1619,13 +2005,13 @@ export interface components {
         };
         /**
          * PlanApproval
-         * @description Approves held deletions, or a rewritten history, by their digest.
+         * @description Approves held deletions, a rewritten history, or what runs could do more, by their digest.
          * @example {
          *       "plan": "sha256:0000000000000000000000000000000000000000000000000000000000000000"
          *     }
          */
         PlanApproval: {
-            /** @description Digest of what is held, as a sync or a plan shows it. */
+            /** @description Digest of what is held now, as a sync shows it. */
             plan: string;
         };
         /**
@@ -1672,15 +2058,24 @@ export interface components {
                 size_bytes?: number;
                 /** @description FILE and PLAN: where the content is; asks for a key like everything else. */
                 download_url?: string;
+                /**
+                 * Format: date-time
+                 * @description Of one artifact alone, FILE: time until which download_url is good at least.
+                 */
+                expires_at?: string;
                 /** @description PLAN: the plan; the same as artifact_uid. */
                 document_uid?: string;
+                /** @description PLAN: the same as document_uid. */
+                notebook_uid?: string;
+                /** @description Of one artifact alone, PLAN: its text. */
+                content?: string;
                 /** @description What the agent calls it; of a PLAN without that, its first heading. */
                 title?: string;
                 /** @description FILE: what to know before believing it; of a diff, that it is the run's word. */
                 note?: string;
                 /** @description PULL_REQUEST: its address. */
                 url?: string;
-                /** @description PULL_REQUEST: its branch. */
+                /** @description PULL_REQUEST: its branch; empty where the agent did not say. */
                 branch?: string;
                 /**
                  * @description PULL_REQUEST: whether it is still open; this service does not ask the forge.
@@ -2069,7 +2464,7 @@ export interface components {
         };
         /**
          * Change
-         * @description One step from what is applied to what the files say. Shows names of members, never values.
+         * @description One step from what is applied to what the files say. Shows names of members; a plan also shows old and new of each, secrets never.
          */
         Change: {
             /**
@@ -2090,6 +2485,15 @@ export interface components {
             path: string;
             /** @description Of an update: members of the definition that differ, as the file spells them; else empty. */
             changes: string[];
+            /** @description Of a plan: old and new of each key of an object that changes, 50 at most. Of prompts and other long texts, how many lines and from which on they differ; `•••` for what may be a secret. */
+            values?: {
+                /** @description JSON pointer into the definition. */
+                key: string;
+                /** @description JSON text of the old value; absent where there was none. */
+                before?: string;
+                /** @description JSON text of the new value; absent where there is none. */
+                after?: string;
+            }[];
             /** @description Of a create: file of the deleted object with the very same definition. */
             renamed_from?: string;
             /** @description Of a pass: the secret whose new version the webhook took over. */
@@ -2262,6 +2666,27 @@ export interface components {
             observed_generation: number;
         };
         /**
+         * ConversationFollowupResponse
+         * @description A follow-up that was stored, and the run that has it.
+         */
+        ConversationFollowupResponse: {
+            /**
+             * Format: uuid
+             * @description The run.
+             */
+            run_id: string;
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the follow-up.
+             */
+            followup_id: string;
+            /**
+             * @description Where it goes; as of a follow-up to a run.
+             * @enum {string}
+             */
+            outcome: "queued_prompt" | "queue_pending" | "live_session" | "handoff_execution";
+        };
+        /**
          * ConversationMessage
          * @description One message of a turn.
          */
@@ -2383,13 +2808,13 @@ export interface components {
              * @description UUIDv7 of the entry.
              */
             entry_id: string;
-            /** @description Identity of the delivery, as its sender was answered; of a refused one the first usable delivery header, else the entry's own ID. */
+            /** @description Identity of the delivery, as its sender was answered; of a refused one the first usable delivery header, else the entry's own ID; of one that counts, of the first of them. */
             delivery_id: string;
             /**
              * @description What became of it; never changes.
              * @enum {string}
              */
-            outcome: "Accepted" | "Duplicate" | "Rejected (auth)" | "Rejected (invalid JSON)" | "Rejected (too large)";
+            outcome: "Accepted" | "Duplicate" | "Rejected (auth)" | "Rejected (invalid JSON)" | "Rejected (too large)" | "Throttled";
             /** @description Bytes of the body. */
             size: number;
             /** @description False where the body was refused before its end: then size is what was declared or counted until then. */
@@ -2403,7 +2828,7 @@ export interface components {
             client_address: string;
             /** @description Revision of the definitions that it was judged by. */
             revision: string;
-            /** @description Deliveries that this entry stands for: more than one only for refusals beyond 60 a minute. */
+            /** @description Deliveries that this entry stands for: more than one only for refusals beyond 60 a minute, and for those that were throttled (answered 429), of which each minute has one entry. */
             count: number;
             /** @description Why it was refused; shown to managers only. */
             refused_because?: string;
@@ -2532,12 +2957,12 @@ export interface components {
              */
             run_id: string;
             state: components["schemas"]["RunState"];
-            /** @description The ticket's reference, as it was given. */
-            ticket_ref: string | null;
+            /** @description The ticket's reference, as it was given; empty where none was. */
+            ticket_ref: string;
             /** @description Page of the run. */
             run_url: string;
-            /** @description Always null: factories here have no agent that distributes work. */
-            foreman_agent: null;
+            /** @description Always empty: factories here have no agent that distributes work. */
+            foreman_agent: string;
         };
         /**
          * Error
@@ -2572,6 +2997,35 @@ export interface components {
             }[];
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * ExchangedToken
+         * @description A key that lasts ten minutes (RFC 8693, section 2.2).
+         */
+        ExchangedToken: {
+            /** @description The key: sent like any other, and shown this once. */
+            access_token: string;
+            /**
+             * @description What it is.
+             * @constant
+             */
+            issued_token_type: "urn:ietf:params:oauth:token-type:access_token";
+            /**
+             * @description How it is sent: `Authorization: Bearer …`.
+             * @constant
+             */
+            token_type: "Bearer";
+            /** @description Seconds until it is refused. */
+            expires_in: number;
+            /**
+             * @description Its role.
+             * @enum {string}
+             */
+            scope: "viewer" | "operator" | "manager";
+            /** @description Its identifier, as the audit trail names it. */
+            api_key_id: string;
+            /** @description The federated credential that it was made by. */
+            federated_credential_id: string;
         };
         /**
          * ExplainedAutomation
@@ -2656,7 +3110,7 @@ export interface components {
              * @description What became of it.
              * @enum {string}
              */
-            outcome: "Accepted" | "Duplicate" | "Rejected (auth)" | "Rejected (invalid JSON)" | "Rejected (too large)";
+            outcome: "Accepted" | "Duplicate" | "Rejected (auth)" | "Rejected (invalid JSON)" | "Rejected (too large)" | "Throttled";
             /**
              * Format: date-time
              * @description When it came.
@@ -2756,6 +3210,56 @@ export interface components {
             run: components["schemas"]["ExplainedRun"] | null;
         };
         /**
+         * FactoryAgentDefaults
+         * @description What a factory's own file says of the agents of its runs; the members that published clients ask for are there in any case.
+         */
+        FactoryAgentDefaults: {
+            /** @description Language model. */
+            model_id?: string;
+            /** @description Shapes the agent's behaviour. */
+            base_prompt?: string;
+            /** @description Environment: its UID, or the name of one of the factory's. */
+            environment_id?: string;
+            /** @description Skill used as the base prompt: owner/repo:skill-name, owner/repo:path/to/SKILL.md, or the name of a skill of the factory. */
+            skill_spec?: string;
+            /** @description MCP servers by name; a level's servers replace those of the levels below it. */
+            mcp_servers: {
+                [key: string]: components["schemas"]["MCPServerConfig"];
+            };
+            /** @description Program that drives the agent. */
+            harness?: components["schemas"]["AgentHarness"];
+            /** @description Minutes that an interactive run waits for the answer to what its agent asks permission for, before that is refused; 0: it does not wait; 10 unless said. */
+            idle_timeout_minutes?: number;
+            /** @description Managed secrets of its runs. */
+            secrets: {
+                /** @description Name of a managed secret that is granted for runs. */
+                name: string;
+                /** @description Host whose https requests carry it; the run has a placeholder, and the value is added outside of its sandbox. */
+                host?: string;
+                /** @description Header that carries it, with a scheme behind a colon where it is not Bearer. */
+                header?: string;
+                /** @description Methods of the requests; GET and HEAD unless said. */
+                methods?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS")[];
+                /** @description Paths of the requests; every one unless said. * stands for anything but a slash, ** for anything. */
+                paths?: string[];
+                /**
+                 * @description env: it is inside the sandbox, as a variable.
+                 * @enum {string}
+                 */
+                expose?: "env";
+            }[];
+            /**
+             * @description Always empty: a run asks for its machine itself.
+             * @enum {string}
+             */
+            worker_host: "";
+            /**
+             * @description Always empty: there are no runners here.
+             * @enum {string}
+             */
+            default_runner_uid: "";
+        };
+        /**
          * FactoryCreate
          * @description Makes a factory. Unknown members are ignored, but for those of `source` and `sync_policy`, which are refused.
          * @example {
@@ -2827,7 +3331,7 @@ export interface components {
          *     }
          */
         FactoryFilesValidateRequest: {
-            /** @description The whole tree: what is left out counts as deleted. At most 2,000 files, and 1 MiB of request body in all. Files that are no definitions are ignored. */
+            /** @description The whole tree: what is left out counts as deleted. At most 2,000 files; without a key 256 of 256 KiB each and 2 MiB together. The request body has at most 3 MiB. Files that are no definitions are ignored. */
             files: components["schemas"]["TreeFile"][];
             /** @description Names of the secrets that exist, for webhooks and runs alike; without them no name is checked. */
             secrets?: string[];
@@ -2841,10 +3345,42 @@ export interface components {
             valid: boolean;
             /** @description Version of the definition files' format. */
             schema_version: string;
-            /** @description Problems in reading order; at most 1,000 and one that says that there are more. */
+            /** @description Errors in reading order: empty where it is valid. With the warnings at most 1,000 and one that says that there are more. */
             diagnostics: components["schemas"]["Diagnostic"][];
             /** @description Checks that need to know a factory; a plan runs them. */
             state_dependent_checks_not_run: ("secrets" | "secret-values" | "quota" | "uids" | "environments")[];
+            /** @description Problems that keep nothing from applying, in reading order. */
+            warnings: components["schemas"]["Diagnostic"][];
+            /** @description Names that only a factory can resolve, and that nobody has looked up here. */
+            deferred_resolutions: {
+                /** @description File, relative to the factory's root. */
+                path: string;
+                /** @description Key that holds the name, dotted from the root of the file. */
+                field: string;
+                /**
+                 * @description What it names.
+                 * @enum {string}
+                 */
+                kind: "secret" | "environment" | "model" | "harness" | "webhook" | "skill";
+            }[];
+            /** @description What was checked. */
+            validation_scope: {
+                /**
+                 * @description Whether the files can be read.
+                 * @enum {string}
+                 */
+                parser: "checked";
+                /**
+                 * @description What follows from the files alone.
+                 * @enum {string}
+                 */
+                state_independent: "checked";
+                /**
+                 * @description What a factory has to be known for; a plan checks it.
+                 * @enum {string}
+                 */
+                state_dependent: "not_checked";
+            };
         };
         /**
          * FactoryList
@@ -2892,6 +3428,17 @@ export interface components {
             credential_secret?: string;
             /** @description Name of the managed secret, granted for the use `forge`, that push notices of the git host are proven with. */
             push_secret?: string;
+            /**
+             * @description What the repository is hosted by: its open pull requests are judged and answered with a status and a comment. Needs `forge_secret`. `gitea` is Forgejo, too.
+             * @enum {string}
+             */
+            forge?: "github" | "gitlab" | "gitea";
+            /** @description Name of the managed secret, granted for the use `forge`, that holds the token for the interface of the forge. */
+            forge_secret?: string;
+            /** @description https address of the interface of the forge; by default derived from `url`. */
+            forge_url?: string;
+            /** @description The repository as the forge names it, `owner/name`; by default derived from `url`. */
+            forge_repository?: string;
         };
         /**
          * FactoryStatus
@@ -3003,10 +3550,153 @@ export interface components {
             definitions_managed: boolean;
             /** @description UID of the principal that creates the runs of its webhooks and schedules: what the list of runs filters as `creator`. */
             service_account: string;
-            /** @description What runs of the factory take from it where they say nothing themselves; absent where its file names none. */
-            agent_defaults?: components["schemas"]["AmbientAgentConfig"];
+            /** @description What runs of the factory take from it where they say nothing themselves. */
+            agent_defaults: components["schemas"]["FactoryAgentDefaults"];
             /** @description What is asked of commits before they may apply; empty where nothing is. */
             sync_policy: components["schemas"]["SyncPolicy"];
+            /** @description The same as slug. */
+            alias: string;
+            /**
+             * @description Always NONE: no code forge is connected; its webhooks are files.
+             * @enum {string}
+             */
+            code_forge: "NONE";
+            /** @description Always empty. */
+            code_forges: "NONE"[];
+            /**
+             * @description Always CREATOR: runs have the secrets that files name, whoever asks.
+             * @enum {string}
+             */
+            credential_strategy: "CREATOR";
+            /** @description Repository that its definitions come from, where its address names one. */
+            repositories: {
+                /** @description Owner of the repository. */
+                owner: string;
+                /** @description Name of the repository. */
+                repo: string;
+            }[];
+            /** @description Always empty: no run is scored. */
+            scorer_defaults: {
+                [key: string]: unknown;
+            };
+            /** @description Always empty: no run is scored. */
+            scoring: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Team that it belongs to: the installation has one.
+             * @enum {string}
+             */
+            team_uid: "team";
+        };
+        /**
+         * FederatedCredentialCreate
+         * @description Lets tokens of an issuer be exchanged for keys that last ten minutes.
+         * @example {
+         *       "name": "factory repository",
+         *       "issuer": "https://token.actions.githubusercontent.com",
+         *       "audience": "https://millwright.example.com",
+         *       "claims": {
+         *         "repository": [
+         *           "acme/factory"
+         *         ]
+         *       },
+         *       "role": "viewer"
+         *     }
+         */
+        FederatedCredentialCreate: {
+            /** @description What it is for; also the name of the service account that its keys belong to. */
+            name: string;
+            /** @description The issuer as its tokens name it (`iss`), byte for byte: an https URL without user, query or fragment. Its keys are found below it, at `/.well-known/openid-configuration`. */
+            issuer: string;
+            /** @description Whom a token has to be made for (`aud`), and nobody else. */
+            audience: string;
+            /** @description What a token has to say: each claim by its name, with the values that are allowed for it, compared byte for byte. Of an issuer that serves everybody one of them has to name whose token it is. */
+            claims: {
+                [key: string]: string[];
+            };
+            /**
+             * @description What its keys may do. Not `admin`: such a key could make one that lasts.
+             * @enum {string}
+             */
+            role: "viewer" | "operator" | "manager";
+            /** @description UIDs of the only factories that its keys may see; absent: all of them. */
+            factories?: string[];
+        };
+        /**
+         * FederatedCredentialList
+         * @description Federated credentials, newest first.
+         */
+        FederatedCredentialList: {
+            /** @description All of them: there are a hundred at most. */
+            federated_credentials: components["schemas"]["FederatedCredential"][];
+        };
+        /**
+         * FederatedCredentialPatch
+         * @description Changes a federated credential. Its issuer stays: make another one.
+         * @example {
+         *       "role": "operator"
+         *     }
+         */
+        FederatedCredentialPatch: {
+            /** @description What it is for. */
+            name?: string;
+            /** @description Whom a token has to be made for (`aud`), and nobody else. */
+            audience?: string;
+            /** @description What a token has to say: each claim by its name, with the values that are allowed for it, compared byte for byte. Of an issuer that serves everybody one of them has to name whose token it is. */
+            claims?: {
+                [key: string]: string[];
+            };
+            /**
+             * @description What its keys may do. Not `admin`: such a key could make one that lasts.
+             * @enum {string}
+             */
+            role?: "viewer" | "operator" | "manager";
+            /** @description UIDs of the only factories that its keys may see; null: all of them. */
+            factories?: string[] | null;
+        };
+        /**
+         * FederatedCredential
+         * @description Whose tokens are exchanged for keys that last ten minutes, and what those keys may do.
+         */
+        FederatedCredential: {
+            /** @description Its identifier. */
+            id: string;
+            /** @description What it is for, in its maker's words. */
+            name: string;
+            /** @description The issuer as its tokens name it. */
+            issuer: string;
+            /** @description Whom a token has to be made for. */
+            audience: string;
+            /** @description What a token has to say: each claim with the values that are allowed for it. */
+            claims: {
+                [key: string]: string[];
+            };
+            /**
+             * @description What its keys may do.
+             * @enum {string}
+             */
+            role: "viewer" | "operator" | "manager";
+            /** @description UIDs of the only factories that its keys may see; null: all of them, also later ones. */
+            factories: string[] | null;
+            principal: components["schemas"]["Principal"];
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /** @description UID of the principal that made it. */
+            created_by: string | null;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             */
+            updated_at: string;
+            /**
+             * Format: date-time
+             * @description When a token was last exchanged by it; null: never.
+             */
+            last_used_at: string | null;
         };
         /**
          * FilterReplayRequest
@@ -3162,6 +3852,73 @@ export interface components {
             };
         };
         /**
+         * ForgeStatus
+         * @description The forge that a factory's pull requests are answered at, and how it answered last.
+         */
+        ForgeStatus: {
+            /**
+             * @description Which interface it has.
+             * @enum {string}
+             */
+            kind: "github" | "gitlab" | "gitea";
+            /** @description The repository there. */
+            repository: string;
+            /**
+             * Format: date-time
+             * @description When it last listed its open pull requests; null: not yet.
+             */
+            polled_at: string | null;
+            /**
+             * @description Why it took nothing last; null: it did. `away`: not reached, or no answer of a forge. `slow-down`: too much was asked. `denied`: the token is missing, not taken, or may not do this. `missing`: there is no such repository for it.
+             * @enum {string|null}
+             */
+            fault: "away" | "slow-down" | "denied" | "missing" | "refused" | null;
+            /** @description The same in a sentence. */
+            message: string | null;
+            /**
+             * Format: date-time
+             * @description When it is asked again; null: with the next look.
+             */
+            retry_at: string | null;
+            /** @description Statuses and comments that it does not have yet. */
+            waiting: number;
+        };
+        /**
+         * HandoffAttachmentList
+         * @description Files that an ended run has left for whoever goes on.
+         */
+        HandoffAttachmentList: {
+            /** @description Its latest hundred artifacts that are files, oldest first; none of a run that has not ended. */
+            attachments: {
+                /** @description UID of the artifact. */
+                attachment_id: string;
+                /** @description Name of the file. */
+                filename: string;
+                /** @description Its media type. */
+                mime_type?: string;
+                /** @description Where the content is; asks for a key like everything else. */
+                download_url: string;
+            }[];
+        };
+        /**
+         * HarnessUsage
+         * @description What a harness itself has measured of a run: nothing here, where tokens are counted whichever the harness (request_usage of the run).
+         */
+        HarnessUsage: {
+            /**
+             * @description Always false.
+             * @enum {boolean}
+             */
+            available: false;
+            /** @description Conversation of the run. */
+            conversation_id: string;
+            /**
+             * Format: uuid
+             * @description The run.
+             */
+            run_id: string;
+        };
+        /**
          * ImageAttachment
          * @description An image of a request, as older clients send it; it becomes the attachment image-1.png, image-2.jpg and so on.
          */
@@ -3231,11 +3988,15 @@ export interface components {
         };
         /**
          * ModelList
-         * @description The models that are known here.
+         * @description The models that are known here, and what drives them.
          */
         ModelList: {
             /** @description By their IDs. */
             models: components["schemas"]["Model"][];
+            /** @description What `harness.type` can name; absent where the operator has profiles of its own. */
+            harnesses?: string[];
+            /** @description Model of a run that names none; `auto` where its harness chooses. */
+            default_model_id: string;
         };
         /**
          * Model
@@ -3249,6 +4010,15 @@ export interface components {
              * @enum {string}
              */
             source: "server" | "definition";
+            /** @description Name for people: the ID. */
+            display_name: string;
+            /**
+             * @description Who makes it, where its ID begins as theirs do.
+             * @enum {string}
+             */
+            provider: "OPENAI" | "ANTHROPIC" | "GOOGLE" | "UNKNOWN";
+            /** @description Whether it is known to see images. */
+            vision_supported: boolean;
         };
         /**
          * OpenApiDocument
@@ -3374,7 +4144,7 @@ export interface components {
         };
         /**
          * PlanRequest
-         * @description A tree of definition files.
+         * @description A tree of definition files, or a ref of the repository that the factory follows: one of both.
          * @example {
          *       "files": [
          *         {
@@ -3383,20 +4153,34 @@ export interface components {
          *         }
          *       ]
          *     }
+         * @example {
+         *       "ref": "pull/12"
+         *     }
          */
         PlanRequest: {
             /** @description The whole tree: what is left out counts as deleted. At most 2,000 files, and 1 MiB of request body in all. Files that are no definitions are ignored. */
-            files: components["schemas"]["TreeFile"][];
+            files?: components["schemas"]["TreeFile"][];
+            /** @description A branch or a tag (`main`, `refs/heads/main`, `refs/tags/v1`), a whole commit ID, `HEAD`, or a pull request (`pull/12`, `merge-requests/12`) of the repository that the factory follows. The service fetches it with the credential and within the bounds of a sync; nothing of it is applied. Pull requests are judged without what is known of secrets. */
+            ref?: string;
         };
         /**
          * Plan
-         * @description What a pass over a tree would do now. Nothing is written.
+         * @description What a pass over a tree, or over a ref of the followed repository, would do now. Nothing is written.
          */
         Plan: {
             /** @description The factory. */
             factory_uid: string;
-            /** @description `sha256:…` of the files: what a directory with exactly these files has as its revision. */
+            /** @description `sha256:…` of the files: what a directory with exactly these files has as its revision. Of a ref: `branch@sha1:…` as a sync of that branch has it, another ref with its full name before the `@`, a commit alone as `sha1:…`. */
             revision: string;
+            /** @description Of a ref: what was read. */
+            ref?: {
+                /** @description Full name of the ref; null where a commit was asked for. */
+                name: string | null;
+                /** @description Its commit. */
+                commit: string;
+            };
+            /** @description Of a pull request: what was not looked at, because its definitions are anybody's and secrets are the factory's own. `secrets`: whether the secrets that are named exist; `secret-values`: whether they are set and usable; `secret-changes`: versions and fingerprints. */
+            not_run?: ("secrets" | "secret-values" | "secret-changes" | "quota" | "uids" | "environments")[];
             /** @description Whether no problem is an error. */
             valid: boolean;
             /**
@@ -3419,9 +4203,27 @@ export interface components {
             }[];
             /** @description What would be applied, in order: now, or where the ending is `blocked` for held deletions, once these are approved. Empty where errors block the whole tree. */
             changes: components["schemas"]["Change"][];
+            /** @description What runs could do once this applies, and cannot do now, by automation. */
+            growth?: {
+                /** @description Name of the automation whose runs get it. */
+                automation: string;
+                /** @description File of the automation; the cause may stand in its environment or in factory.yaml. */
+                path: string;
+                /**
+                 * @description What it is: who writes what runs read, or what they have.
+                 * @enum {string}
+                 */
+                kind: "input" | "secret" | "host" | "repository" | "tool" | "effect" | "budget";
+                /** @description Its name; never a value. */
+                what: string;
+                /** @description What it was, where it gets wider. */
+                before?: string;
+                /** @description What it would be, where its name does not say that. */
+                after?: string;
+            }[];
             /** @description Deletions that would be held back. */
             held: components["schemas"]["Change"][];
-            /** @description Digest that an approval of the held deletions names, where the factory follows a directory; null where none is needed, and for a git repository, whose commit of these files has a digest of its own once a sync holds it. */
+            /** @description Digest that an approval of the held deletions, or of what grows, names, where the factory follows a directory, or the ref is the branch that it follows; null where none is needed, and otherwise, because a commit of these files on that branch has a digest of its own. It can be approved once a sync holds it. */
             plan: string | null;
             /** @description Number of changes by action, and of held deletions. */
             summary: {
@@ -3453,6 +4255,55 @@ export interface components {
             email: string | null;
         };
         /**
+         * PullRequestList
+         * @description A page of a factory's open pull requests, highest number first.
+         */
+        PullRequestList: {
+            /** @description The pull requests of this page. */
+            pull_requests: components["schemas"]["PullRequest"][];
+            /** @description Null: the source names none. */
+            forge: components["schemas"]["ForgeStatus"] | null;
+            page_info: components["schemas"]["PageInfo"];
+        };
+        /**
+         * PullRequest
+         * @description An open pull request for the branch that a factory follows. Titles and authors are foreign texts.
+         */
+        PullRequest: {
+            /** @description Its number at the forge. */
+            number: number;
+            /** @description Its title, one line, cut at 200 characters. */
+            title: string;
+            /** @description Who opened it, as the forge says it. */
+            author: string;
+            /** @description Its page at the forge. */
+            url: string | null;
+            /** @description ID of its newest commit. */
+            head: string;
+            /** @description Branch that it is to be merged into. */
+            base: string;
+            /** @description Whether its commits come from another repository: it is judged without what is known of secrets, traffic and deliveries. */
+            fork: boolean;
+            /**
+             * @description Of `head`. `success`: it applies, or waits for an approval or a sync window only. `failure`: it does not apply. `error`: it could not be judged.
+             * @enum {string}
+             */
+            verdict: "pending" | "success" | "failure" | "error";
+            /** @description The verdict in a sentence: where it fails, the first error with its file and line. */
+            description: string;
+            /** @description Revision that served when it was judged; null: none did, or it was not judged. */
+            judged_against: string | null;
+            /** @description Page of its plan. */
+            plan_url: string;
+            /** @description Whether the forge has this verdict and the comment that goes with it. */
+            posted: boolean;
+            /**
+             * Format: date-time
+             * @description When it was judged or moved last.
+             */
+            updated_at: string;
+        };
+        /**
          * PushNoticeAnswer
          * @description What became of a push notice.
          */
@@ -3482,6 +4333,11 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /**
+         * RedirectProbe
+         * @description Where a page moves to: nowhere, here.
+         */
+        RedirectProbe: Record<string, never>;
         /**
          * RequestUsage
          * @description What a run has used up, as far as its harness tells.
@@ -3812,6 +4668,11 @@ export interface components {
              * @description Run that it was started by. Absent where the key may not see it.
              */
             parent_run_id?: string;
+            /**
+             * Format: uuid
+             * @description The run at the top of those that it was started by, as far as the key may see them; the run itself where nothing did.
+             */
+            root_run_id: string;
             /** @description What it has made, oldest first; the latest 100. */
             artifacts?: components["schemas"]["ArtifactItem"][];
             /** @description The caller's entries, and automation_id, webhook_uid, delivery_id and definition_revision of runs that have them. */
@@ -3845,16 +4706,27 @@ export interface components {
          */
         RunMode: "normal" | "plan" | "orchestrate";
         /**
+         * RunReference
+         * @description A run that was found by what it is about.
+         */
+        RunReference: {
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the run.
+             */
+            run_id: string;
+        };
+        /**
          * RunSchedule
          * @description The schedule that started a run.
          */
         RunSchedule: {
             /** @description Identifier of the schedule. */
             schedule_id: string;
-            /** @description Its name when the run was created. */
-            schedule_name?: string;
-            /** @description Its cron expression when the run was created. */
-            cron_schedule?: string;
+            /** @description Its name when the run was created; empty where it is not known. */
+            schedule_name: string;
+            /** @description Its cron expression when the run was created; empty where it is not known. */
+            cron_schedule: string;
         };
         /**
          * RunSkill
@@ -3873,7 +4745,7 @@ export interface components {
          * @description What created a run. This service produces API, CLI, WEB_APP, CUSTOM_WEBHOOK and SCHEDULED_AGENT; the other names are known from the hosted service and match no run here.
          * @enum {string}
          */
-        RunSourceType: "API" | "CLI" | "WEB_APP" | "CUSTOM_WEBHOOK" | "SCHEDULED_AGENT" | "LINEAR" | "SLACK" | "TEAMS" | "LOCAL" | "GITHUB_ACTION" | "CLOUD_MODE" | "JIRA" | "SELF_IMPROVEMENT" | "GITHUB_WEBHOOK" | "GITLAB_WEBHOOK" | "AZURE_DEVOPS_WEBHOOK" | "AUTOFIX" | "RUN_SCORER" | "ORCHESTRATION" | "BENCHMARK_TRIAL" | "CREATE_BENCHMARK_TASK";
+        RunSourceType: "API" | "CLI" | "WEB_APP" | "CUSTOM_WEBHOOK" | "SCHEDULED_AGENT" | "LINEAR" | "MCP" | "SLACK" | "TEAMS" | "LOCAL" | "GITHUB_ACTION" | "CLOUD_MODE" | "JIRA" | "SELF_IMPROVEMENT" | "GITHUB_WEBHOOK" | "GITLAB_WEBHOOK" | "AZURE_DEVOPS_WEBHOOK" | "AUTOFIX" | "RUN_SCORER" | "ORCHESTRATION" | "BENCHMARK_TRIAL" | "CREATE_BENCHMARK_TASK";
         /**
          * RunState
          * @description State of a run: QUEUED waits, CLAIMED is taken by an execution, PENDING is being set up, INPROGRESS works, BLOCKED waits for an answer; SUCCEEDED, FAILED (the user's side), ERROR (the platform's) and CANCELLED are ends, until a follow-up queues the run again.
@@ -3959,6 +4831,59 @@ export interface components {
             events: components["schemas"]["TimelineEvent"][];
         };
         /**
+         * ScheduleItem
+         * @description A schedule trigger of an automation. It is changed where the automation is.
+         */
+        ScheduleItem: {
+            /** @description Identifier of the schedule; another name or expression makes another one. */
+            id: string;
+            /** @description Its name, else the name of its automation. */
+            name: string;
+            /** @description Its expression. */
+            cron_schedule: string;
+            /** @description Whether its automation is enabled. */
+            enabled: boolean;
+            /** @description What its runs are asked. */
+            prompt: string;
+            /** @description What its automation says of the agent. */
+            agent_config: components["schemas"]["AmbientAgentConfig"];
+            /** @description factory_uid, automation_id, and file where a file says it. */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description When its automation was made.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When its automation last changed.
+             */
+            updated_at: string;
+            /** @description When it started a run, and when it does next. */
+            history: {
+                /**
+                 * Format: date-time
+                 * @description Absent: never yet.
+                 */
+                last_ran?: string;
+                /**
+                 * Format: date-time
+                 * @description Absent: never, or its automation is disabled.
+                 */
+                next_run?: string;
+            };
+        };
+        /**
+         * ScheduleList
+         * @description The schedules of the factories that the key may see.
+         */
+        ScheduleList: {
+            /** @description By their factories and automations; of at most 1,000 automations. */
+            schedules: components["schemas"]["ScheduleItem"][];
+        };
+        /**
          * SchemaDocumentList
          * @description The JSON Schemas of the definition files.
          */
@@ -3978,6 +4903,15 @@ export interface components {
                 url: string;
                 /** @description Its entity tag, as that address answers it. */
                 etag: string;
+            }[];
+            /** @description Version of the hosted format that the documents describe. */
+            current_version: string;
+            /** @description The versions that are served: one. */
+            versions: {
+                /** @description The version. */
+                schema_version: string;
+                /** @description Where all of its documents are. */
+                schema_url: string;
             }[];
         };
         /**
@@ -4005,7 +4939,7 @@ export interface components {
                 factories?: "*" | string[];
                 /** @description `webhook` authenticates deliveries, `run` is a variable of runs, `git` reads the repository, `forge` verifies and answers its host. */
                 uses?: ("webhook" | "run" | "git" | "forge")[];
-                /** @description Which runs, where `uses` has them. `files` (unless said): those for which a file of the factory names it (their automation, their environment or factory.yaml). `*`: also those whose request names it, so that whoever may start runs can read it. A list: of the first, only runs of these automations and in these environments. */
+                /** @description Which runs, where `uses` has them. `files` (unless said): those for which a file of the factory names it (their automation, their environment or factory.yaml). `*`: also those whose request names it, and inside runs that a request starts, so that whoever may start runs can read it. A list: of the first, only runs of these automations and in these environments. */
                 runs?: ("files" | "*") | string[];
                 /** @description Where its value may go: to git hosts, and by injections. Hosts (`example.com`, `*.example.com`, `example.com:8443`; without a port https and ssh); `*`: any; null: none yet, the first one that it is sent to is its host from then on. */
                 hosts?: ("*" | null) | string[];
@@ -4147,6 +5081,11 @@ export interface components {
             };
             /** @description Whether a tip that does not descend from the one before waits for an approval. Without it such a tip applies, and the condition HistoryRewritten says so. Git sources only. */
             fast_forward_only?: boolean;
+            /**
+             * @description Who has to approve a revision with which runs could do more than before: read what wider circles write, have a new secret, host, repository, tool or effect, or more budget. Without it such a revision applies, and plans show what grows.
+             * @enum {string}
+             */
+            growth_approval?: "manager" | "admin";
             /** @description When definitions may apply, in UTC; secrets are always taken over. Inside of a `deny` window nothing applies; with `allow` windows, nothing applies outside of all of them. */
             windows?: {
                 /**
@@ -4221,10 +5160,10 @@ export interface components {
              */
             event_uuid: string;
             /**
-             * @description What happened: it was created, claimed by an execution, its workspace is prepared, its agent started; it got a follow-up, somebody asked to cancel it, its execution was lost and taken over; it was done, failed, errored or was cancelled.
+             * @description What happened, by the names that published clients know: the run was created, claimed by an execution, its workspace is prepared, its agent started; it was done, failed, errored or was cancelled. With `detail=all` also: it got a follow-up, somebody asked to cancel it, its execution was lost and taken over, or handed over by a service that stopped.
              * @enum {string}
              */
-            event_type: "run_created" | "run_claimed" | "workspace_preparing" | "agent_started" | "run_followup" | "run_cancel_requested" | "run_taken_over" | "run_handed_over" | "run_done" | "run_failed" | "run_errored" | "run_cancelled";
+            event_type: "oz_run_created" | "oz_run_claimed" | "worker_container_ready" | "agent_started" | "oz_run_done" | "oz_run_failed" | "oz_run_errored" | "oz_run_cancelled" | "run_followup" | "run_cancel_requested" | "run_taken_over" | "run_handed_over";
             /**
              * Format: date-time
              * @description When it happened.
@@ -4235,15 +5174,35 @@ export interface components {
              * @description The run.
              */
             run_id: string;
-            /**
-             * Format: uuid
-             * @description Execution that it is about.
-             */
-            execution_id?: string;
-            /** @description Details: source of a creation; epoch of a claim; followup_id and outcome of a follow-up. */
+            /** @description Details: source of a creation; execution_id of what is about an execution, and epoch of its claim; followup_id and outcome of a follow-up. */
             payload?: {
                 [key: string]: unknown;
             };
+        };
+        /**
+         * TokenExchange
+         * @description Exchanges a token of a build server for a key (RFC 8693, as JSON).
+         * @example {
+         *       "grant_type": "urn:ietf:params:oauth:grant-type:token-exchange",
+         *       "subject_token": "eyJhbGciOiJSUzI1NiJ9.e30.c2lnbmF0dXJl",
+         *       "subject_token_type": "urn:ietf:params:oauth:token-type:id_token"
+         *     }
+         */
+        TokenExchange: {
+            /**
+             * @description Says that this is an exchange.
+             * @constant
+             */
+            grant_type: "urn:ietf:params:oauth:grant-type:token-exchange";
+            /** @description The token: a signed JWT in its compact form. */
+            subject_token: string;
+            /**
+             * @description What it is: an ID token, or another JWT.
+             * @enum {string}
+             */
+            subject_token_type: "urn:ietf:params:oauth:token-type:id_token" | "urn:ietf:params:oauth:token-type:jwt";
+            /** @description The federated credential that is meant, where several fit the token. */
+            federated_credential_id?: string;
         };
         /**
          * TreeFile
@@ -4284,6 +5243,8 @@ export interface components {
              * @enum {string}
              */
             replay_protection?: "body";
+            /** @description Minutes for which the value of before is accepted too when the secret has got another one; none unless said. */
+            secret_overlap_minutes?: number;
             /** @description Whether it takes deliveries at once; by default as soon as its secret has a value. */
             enabled?: boolean;
             /** @description What it is for. */
@@ -4333,6 +5294,8 @@ export interface components {
              * @enum {string|null}
              */
             replay_protection?: "body" | null;
+            /** @description Minutes for which the value of before is accepted too when the secret has got another one. Fewer shorten an overlap that is under way, null ends it. */
+            secret_overlap_minutes?: number | null;
             /** @description false: senders get 404 at once; automations and history stay. */
             enabled?: boolean;
             /** @description What it is for; null removes it. */
@@ -4392,6 +5355,13 @@ export interface components {
              * @enum {string|null}
              */
             replay_protection?: "body" | null;
+            /** @description Minutes for which the value of before is accepted too when the secret has got another one; null: not at all. */
+            secret_overlap_minutes?: number | null;
+            /**
+             * Format: date-time
+             * @description Until when the value of before is accepted too; null: it is not.
+             */
+            previous_secret_until?: string | null;
             /** @description Whether deliveries are taken; a disabled webhook answers 404. */
             enabled: boolean;
             /** @description Address that senders post to. For `url_token` it shows `{token}` where the secret goes. */
@@ -4579,10 +5549,14 @@ export interface operations {
                 sort_order?: "asc" | "desc";
                 /** @description Runs in one of these states. */
                 state?: components["schemas"]["RunState"][];
+                /** @description Runs with one of these statuses, narrowed by `state` where both are given. running: QUEUED, CLAIMED, PENDING or INPROGRESS. failed: FAILED or ERROR. blocked: BLOCKED. cancelled: CANCELLED. complete: SUCCEEDED. */
+                task_status?: ("running" | "failed" | "blocked" | "cancelled" | "complete")[];
                 /** @description Runs of one of these sources. Every published name is known; those of integrations that this service does not have match nothing. */
                 source?: components["schemas"]["RunSourceType"][];
                 /** @description Runs of one of these factories. One that the key may not see has none. */
                 factory_uid?: string[];
+                /** @description Only runs of a factory, whichever. */
+                factory_only?: boolean;
                 /** @description Runs whose configuration has this name. */
                 name?: string;
                 /** @description The same as `name`. */
@@ -4623,7 +5597,7 @@ export interface operations {
                 metadata?: {
                     [key: string]: string;
                 };
-                /** @description Words, ten at most, each of which stands somewhere in the title, the prompt or the skill; A–Z and a–z are the same. */
+                /** @description Words, ten at most, each of which stands somewhere in the title, the prompt or the skill; A–Z and a–z are the same. A run's whole ID, or the address of its page: that run. */
                 q?: string;
             };
             header?: never;
@@ -4954,7 +5928,10 @@ export interface operations {
     };
     getRunTimeline: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description published: events that clients of the hosted service know. all: also follow-ups, requests to cancel, and executions that were taken over or handed over. */
+                detail?: "published" | "all";
+            };
             header?: never;
             path: {
                 /** @description The run. */
@@ -4974,10 +5951,12 @@ export interface operations {
                     "application/json": components["schemas"]["RunTimeline"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -5118,6 +6097,263 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    checkConversationRedirect: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The conversation. */
+                conversation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It has not. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RedirectProbe"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    checkSessionRedirect: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session. */
+                session_uuid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It has not. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RedirectProbe"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRunByExternalReference: {
+        parameters: {
+            query: {
+                /** @description Address of the ticket, as it was given. */
+                url: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunReference"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRunTranscript: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The run. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Steps of the conversation, JSON, one a line. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": unknown;
+                    "application/json": unknown;
+                    "application/octet-stream": unknown;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getConversationTranscript: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The conversation. */
+                conversation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Steps of the conversation, JSON, one a line. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": unknown;
+                    "application/json": unknown;
+                    "application/octet-stream": unknown;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createConversationFollowup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating this request safe: within 24 hours the same key with the same body gets the first answer, with another body 409. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The conversation. */
+                conversation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunFollowupRequest"];
+            };
+        };
+        responses: {
+            /** @description Where the message goes. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConversationFollowupResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRunHarnessUsage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The run. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description That there is none. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HarnessUsage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listHandoffAttachments: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The run. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The files. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HandoffAttachmentList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listAgents: {
         parameters: {
             query?: {
@@ -5125,6 +6361,8 @@ export interface operations {
                 repo?: string;
                 /** @description name: by name. last_run: the one that was used last comes first. */
                 sort_by?: "name" | "last_run";
+                /** @description Has no effect: a skill that cannot be read is never applied. */
+                include_malformed_skills?: boolean;
                 /** @description Has no effect: what is applied is always current here. */
                 refresh?: boolean;
             };
@@ -5155,7 +6393,10 @@ export interface operations {
     };
     listEnvironments: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description name: by name. last_updated: the one that changed last comes first. */
+                sort_by?: "name" | "last_updated";
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -5172,9 +6413,11 @@ export interface operations {
                     "application/json": components["schemas"]["CloudEnvironmentList"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -5205,11 +6448,69 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listSchedules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schedules. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The schedule. */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schedule. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleItem"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listFactories: {
         parameters: {
             query?: {
                 /** @description Text that slug or name holds, whatever its case. */
                 search?: string;
+                /** @description Only factories of this team. The installation has one, which is called `team`; others have none. */
+                team_uid?: string;
                 /** @description Factories on a page at most. */
                 limit?: number;
                 /** @description Where the page begins: `next_cursor` of an answer to the same query. */
@@ -5788,6 +7089,43 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listPullRequests: {
+        parameters: {
+            query?: {
+                /** @description Pull requests on a page at most. */
+                limit?: number;
+                /** @description Where the page begins: `next_cursor` of an answer to the same query. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The factory. */
+                factory_uid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of them, highest number first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PullRequestList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getRevision: {
         parameters: {
             query?: never;
@@ -5857,6 +7195,7 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6452,7 +7791,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Outcomes to show; all by default. */
-                outcome?: ("Accepted" | "Duplicate" | "Rejected (auth)" | "Rejected (invalid JSON)" | "Rejected (too large)")[];
+                outcome?: ("Accepted" | "Duplicate" | "Rejected (auth)" | "Rejected (invalid JSON)" | "Rejected (too large)" | "Throttled")[];
                 /** @description Received at this time or later. */
                 since?: string;
                 /** @description Received before this time. */
@@ -7079,6 +8418,47 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    rotateApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating this request safe: within 24 hours the same key with the same body gets the first answer, with another body 409. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The key's identifier. */
+                api_key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApiKeyRotate"];
+            };
+        };
+        responses: {
+            /** @description The new key and its text, which is shown this once. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyCreated"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listAuditEntries: {
         parameters: {
             query?: {
@@ -7195,8 +8575,60 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description factory, webhook, automation, environment or agent. */
+                /** @description factory, webhook, automation, environment or agent; or `v1alpha1`: an object of `schema_version` and `documents`, all of them by their names. */
                 document: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The JSON Schema (2020-12), complete in itself. */
+            200: {
+                headers: {
+                    /** @description Strong entity tag. */
+                    ETag: string;
+                    /** @description How long it may be kept. */
+                    "Cache-Control": string;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/schema+json": unknown;
+                    "application/json": unknown;
+                };
+            };
+            /** @description It is the one that the request has. */
+            304: {
+                headers: {
+                    /** @description Strong entity tag. */
+                    ETag: string;
+                    /** @description How long it may be kept. */
+                    "Cache-Control": string;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getVersionedSchema: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags that the client has, or `*`. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The version: v1alpha1. */
+                document: string;
+                /** @description factory, webhook, automation, environment or agent. */
+                member: string;
             };
             cookie?: never;
         };
@@ -7273,6 +8705,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -7303,6 +8736,218 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listFederatedCredentials: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FederatedCredentialList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createFederatedCredential: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating this request safe: within 24 hours the same key with the same body gets the first answer, with another body 409. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FederatedCredentialCreate"];
+            };
+        };
+        responses: {
+            /** @description As it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FederatedCredential"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getFederatedCredential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its identifier. */
+                federated_credential_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FederatedCredential"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteFederatedCredential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its identifier. */
+                federated_credential_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No token is exchanged by it any more; also when it was not there. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateFederatedCredential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its identifier. */
+                federated_credential_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FederatedCredentialPatch"];
+            };
+        };
+        responses: {
+            /** @description As it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FederatedCredential"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exchangeToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TokenExchange"];
+            };
+        };
+        responses: {
+            /** @description A key that lasts ten minutes. */
+            200: {
+                headers: {
+                    /** @description no-store. */
+                    "Cache-Control": string;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExchangedToken"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            /** @description The token is not exchanged. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description Too many exchanges of this client address. */
+            429: {
+                headers: {
+                    /** @description Seconds after which asking again makes sense. */
+                    "Retry-After": string;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Error"];
+                };
+            };
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };

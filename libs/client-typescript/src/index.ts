@@ -47,7 +47,7 @@ export * from './webhooks.ts';
 export { Agent, type AgentListParams } from './resources/agent/agent.ts';
 export { Artifacts } from './resources/agent/artifacts.ts';
 export { Conversations, type ConversationRetrieveParams } from './resources/agent/conversations.ts';
-export { Environments } from './resources/agent/environments.ts';
+export { Environments, type EnvironmentListParams } from './resources/agent/environments.ts';
 export { Models } from './resources/agent/models.ts';
 export { RunPermissions } from './resources/agent/permissions.ts';
 export {
@@ -56,6 +56,7 @@ export {
   type RunEventsParams,
   type RunListEventsParams,
   type RunListParams,
+  type RunTimelineParams,
 } from './resources/agent/runs.ts';
 export type { RunWaitParams } from './resources/agent/waiting.ts';
 export { ApiKeys, type ApiKeyListParams } from './resources/api-keys.ts';
@@ -78,9 +79,11 @@ export {
   type FactorySecretDeleteParams,
   type FactorySecretListParams,
 } from './resources/factories/secrets.ts';
+export { PullRequests, type PullRequestListParams } from './resources/factories/pull-requests.ts';
 export { Syncs, type SyncListParams } from './resources/factories/syncs.ts';
 export { Webhooks, type WebhookRotateParams, type WebhookUpdateParams } from './resources/factories/webhooks.ts';
 export { FactoryFiles } from './resources/factory-files.ts';
+export { FederatedCredentials } from './resources/federated-credentials.ts';
 export type { IfMatch } from './resources/params.ts';
 export { Secrets, type SecretDeleteParams, type SecretListParams } from './resources/secrets.ts';
 export { SignatureSchemes } from './resources/signature-schemes.ts';

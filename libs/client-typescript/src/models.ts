@@ -34,6 +34,9 @@ export interface ApiKeyList extends Component<'ApiKeyList'> {}
 /** Changes the label or the end of an API key that is in use; nothing else of a key can be changed, and a member that names something else is refused. */
 export interface ApiKeyPatch extends Component<'ApiKeyPatch'> {}
 
+/** Replaces an API key by another one. */
+export interface ApiKeyRotate extends Component<'ApiKeyRotate'> {}
+
 /** An approval that is stored. It counts for exactly these deletions of this factory at this revision, or exactly this rewriting of its history. */
 export interface Approval extends Component<'Approval'> {}
 
@@ -73,7 +76,7 @@ export interface AutomationTrigger extends Component<'AutomationTrigger'> {}
 /** A trigger to be set. */
 export type AutomationTriggerRequest = Component<'AutomationTriggerRequest'>;
 
-/** One step from what is applied to what the files say. Shows names of members, never values. */
+/** One step from what is applied to what the files say. Shows names of members; a plan also shows old and new of each, secrets never. */
 export interface Change extends Component<'Change'> {}
 
 /** An environment that runs can be started in. */
@@ -90,6 +93,9 @@ export interface Condition extends Component<'Condition'> {}
 
 /** What was said in a conversation, as far as the key may see its runs. */
 export interface Conversation extends Component<'Conversation'> {}
+
+/** A follow-up that was stored, and the run that has it. */
+export interface ConversationFollowupResponse extends Component<'ConversationFollowupResponse'> {}
 
 /** One message of a turn. */
 export interface ConversationMessage extends Component<'ConversationMessage'> {}
@@ -112,6 +118,9 @@ export interface Diagnostic extends Component<'Diagnostic'> {}
 /** Why a request was not served: a problem (RFC 9457). Some problems have further members that say how to go on; the operation names them. */
 export interface Error extends Component<'Error'> {}
 
+/** A key that lasts ten minutes (RFC 8693, section 2.2). */
+export interface ExchangedToken extends Component<'ExchangedToken'> {}
+
 /** An automation in an explanation: what it did and why, and whether it is still the same. */
 export interface ExplainedAutomation extends Component<'ExplainedAutomation'> {}
 
@@ -132,6 +141,9 @@ export interface Explanation extends Component<'Explanation'> {}
 
 /** A managed group of agent capacity: webhooks, automations, environments and skills under one name. */
 export interface Factory extends Component<'Factory'> {}
+
+/** What a factory's own file says of the agents of its runs; the members that published clients ask for are there in any case. */
+export interface FactoryAgentDefaults extends Component<'FactoryAgentDefaults'> {}
 
 /** Makes a factory. Unknown members are ignored, but for those of `source` and `sync_policy`, which are refused. */
 export interface FactoryCreate extends Component<'FactoryCreate'> {}
@@ -166,6 +178,18 @@ export interface FactorySource extends Component<'FactorySource'> {}
 /** Where a factory stands. */
 export interface FactoryStatus extends Component<'FactoryStatus'> {}
 
+/** Whose tokens are exchanged for keys that last ten minutes, and what those keys may do. */
+export interface FederatedCredential extends Component<'FederatedCredential'> {}
+
+/** Lets tokens of an issuer be exchanged for keys that last ten minutes. */
+export interface FederatedCredentialCreate extends Component<'FederatedCredentialCreate'> {}
+
+/** Federated credentials, newest first. */
+export interface FederatedCredentialList extends Component<'FederatedCredentialList'> {}
+
+/** Changes a federated credential. Its issuer stays: make another one. */
+export interface FederatedCredentialPatch extends Component<'FederatedCredentialPatch'> {}
+
 /** Asks which of the newest deliveries a trigger would have taken. */
 export interface FilterReplayRequest extends Component<'FilterReplayRequest'> {}
 
@@ -184,6 +208,15 @@ export interface FilterTestRequest extends Component<'FilterTestRequest'> {}
 /** Whether the automation would start, and which of the two checks decided. Never shows a value of the payload. */
 export interface FilterTestResult extends Component<'FilterTestResult'> {}
 
+/** The forge that a factory's pull requests are answered at, and how it answered last. */
+export interface ForgeStatus extends Component<'ForgeStatus'> {}
+
+/** Files that an ended run has left for whoever goes on. */
+export interface HandoffAttachmentList extends Component<'HandoffAttachmentList'> {}
+
+/** What a harness itself has measured of a run: nothing here, where tokens are counted whichever the harness (request_usage of the run). */
+export interface HarnessUsage extends Component<'HarnessUsage'> {}
+
 /** An image of a request, as older clients send it; it becomes the attachment image-1.png, image-2.jpg and so on. */
 export interface ImageAttachment extends Component<'ImageAttachment'> {}
 
@@ -199,7 +232,7 @@ export interface MCPServerConfig extends Component<'MCPServerConfig'> {}
 /** A language model that a configuration can name. */
 export interface Model extends Component<'Model'> {}
 
-/** The models that are known here. */
+/** The models that are known here, and what drives them. */
 export interface ModelList extends Component<'ModelList'> {}
 
 /** An OpenAPI 3.1 document. */
@@ -220,23 +253,32 @@ export interface PermissionList extends Component<'PermissionList'> {}
 /** One answer that an agent offers. */
 export interface PermissionOption extends Component<'PermissionOption'> {}
 
-/** What a pass over a tree would do now. Nothing is written. */
+/** What a pass over a tree, or over a ref of the followed repository, would do now. Nothing is written. */
 export interface Plan extends Component<'Plan'> {}
 
-/** Approves held deletions, or a rewritten history, by their digest. */
+/** Approves held deletions, a rewritten history, or what runs could do more, by their digest. */
 export interface PlanApproval extends Component<'PlanApproval'> {}
 
-/** A tree of definition files. */
+/** A tree of definition files, or a ref of the repository that the factory follows: one of both. */
 export interface PlanRequest extends Component<'PlanRequest'> {}
 
 /** Who acts: a person or a program. */
 export interface Principal extends Component<'Principal'> {}
+
+/** An open pull request for the branch that a factory follows. Titles and authors are foreign texts. */
+export interface PullRequest extends Component<'PullRequest'> {}
+
+/** A page of a factory's open pull requests, highest number first. */
+export interface PullRequestList extends Component<'PullRequestList'> {}
 
 /** What a git host says of a push; any body will do, also none, also a form. What it says is a hint and is kept nowhere: the pass that follows asks git itself. */
 export interface PushNotice extends Component<'PushNotice'> {}
 
 /** What became of a push notice. */
 export interface PushNoticeAnswer extends Component<'PushNoticeAnswer'> {}
+
+/** Where a page moves to: nowhere, here. */
+export interface RedirectProbe extends Component<'RedirectProbe'> {}
 
 /** What a run has used up, as far as its harness tells. */
 export interface RequestUsage extends Component<'RequestUsage'> {}
@@ -277,6 +319,9 @@ export interface RunItem extends Component<'RunItem'> {}
 /** How the agent is asked to work. plan: in its own mode for planning where it has one, else it is asked for a plan and to change nothing. A command finds it in the variable MILLWRIGHT_RUN_MODE. */
 export type RunMode = Component<'RunMode'>;
 
+/** A run that was found by what it is about. */
+export interface RunReference extends Component<'RunReference'> {}
+
 /** The schedule that started a run. */
 export interface RunSchedule extends Component<'RunSchedule'> {}
 
@@ -297,6 +342,12 @@ export interface RunStatusMessage extends Component<'RunStatusMessage'> {}
 
 /** What happened to a run, oldest first. */
 export interface RunTimeline extends Component<'RunTimeline'> {}
+
+/** A schedule trigger of an automation. It is changed where the automation is. */
+export interface ScheduleItem extends Component<'ScheduleItem'> {}
+
+/** The schedules of the factories that the key may see. */
+export interface ScheduleList extends Component<'ScheduleList'> {}
 
 /** The JSON Schemas of the definition files. */
 export interface SchemaDocumentList extends Component<'SchemaDocumentList'> {}
@@ -336,6 +387,9 @@ export interface SyncPolicy extends Component<'SyncPolicy'> {}
 
 /** One thing that happened to a run. */
 export interface TimelineEvent extends Component<'TimelineEvent'> {}
+
+/** Exchanges a token of a build server for a key (RFC 8693, as JSON). */
+export interface TokenExchange extends Component<'TokenExchange'> {}
 
 /** One file of a factory's tree. */
 export interface TreeFile extends Component<'TreeFile'> {}

@@ -45,7 +45,7 @@ const CALLS: Record<string, Call> = {
   createRunFollowup: ({ client, id, body }) => client.agent.runs.submitFollowup(id.run_id!, body),
   cancelRun: ({ client, id }) => client.agent.runs.cancel(id.run_id!),
   listRunEvents: ({ client, id, query }) => client.agent.runs.listEvents(id.run_id!, query),
-  getRunTimeline: ({ client, id }) => client.agent.runs.timeline(id.run_id!),
+  getRunTimeline: ({ client, id, query }) => client.agent.runs.timeline(id.run_id!, query),
   getRunConversation: ({ client, id, query }) => client.agent.runs.conversation(id.run_id!, query),
   listRunPermissions: ({ client, id }) => client.agent.runs.permissions.list(id.run_id!),
   answerRunPermission: ({ client, id, body }) =>
@@ -54,7 +54,7 @@ const CALLS: Record<string, Call> = {
   getArtifact: ({ client, id }) => client.agent.artifacts.retrieve(id.artifact_uid!),
   downloadArtifact: ({ client, id }) => client.agent.artifacts.download(id.artifact_uid!),
   listModels: ({ client }) => client.agent.models.list(),
-  listEnvironments: ({ client }) => client.agent.environments.list(),
+  listEnvironments: ({ client, query }) => client.agent.environments.list(query),
   listFactories: ({ client, query }) => client.factories.list(query),
   createFactory: ({ client, body }) => client.factories.create(body),
   getFactory: ({ client, id }) => client.factories.retrieve(id.factory_uid!),
@@ -68,6 +68,7 @@ const CALLS: Record<string, Call> = {
   suspendFactory: ({ client, id }) => client.factories.suspend(id.factory_uid!),
   resumeFactory: ({ client, id }) => client.factories.resume(id.factory_uid!),
   listFactoryEvents: ({ client, id, query }) => client.factories.events(id.factory_uid!, query),
+  listPullRequests: ({ client, id, query }) => client.factories.pullRequests.list(id.factory_uid!, query),
   getRevision: ({ client, id }) => client.factories.revision(id.factory_uid!, id.revision!),
   testFilter: ({ client, id, body }) => client.factories.testFilter(id.factory_uid!, body),
   replayFilter: ({ client, id, body }) => client.factories.replayFilter(id.factory_uid!, body),
@@ -109,7 +110,14 @@ const CALLS: Record<string, Call> = {
   getCurrentApiKey: ({ client }) => client.apiKeys.current(),
   getApiKey: ({ client, id }) => client.apiKeys.retrieve(id.api_key_id!),
   updateApiKey: ({ client, id, body }) => client.apiKeys.update(id.api_key_id!, body),
+  rotateApiKey: ({ client, id, body }) => client.apiKeys.rotate(id.api_key_id!, body),
   revokeApiKey: ({ client, id }) => client.apiKeys.revoke(id.api_key_id!),
+  listFederatedCredentials: ({ client }) => client.federatedCredentials.list(),
+  createFederatedCredential: ({ client, body }) => client.federatedCredentials.create(body),
+  getFederatedCredential: ({ client, id }) => client.federatedCredentials.retrieve(id.federated_credential_id!),
+  updateFederatedCredential: ({ client, id, body }) =>
+    client.federatedCredentials.update(id.federated_credential_id!, body),
+  deleteFederatedCredential: ({ client, id }) => client.federatedCredentials.delete(id.federated_credential_id!),
   listAuditEntries: ({ client, query }) => client.audit.list(query),
   validateFactoryFiles: ({ client, body }) => client.factoryFiles.validate(body),
   listSchemas: ({ client }) => client.factoryFiles.schemas(),
@@ -122,9 +130,21 @@ const CALLS: Record<string, Call> = {
 };
 
 const NOT_SERVED: Record<string, string> = {
+  exchangeToken: 'a client has a key; the command exchanges tokens, once and without a retry',
   createSession: 'a session is a cookie of a browser; programs have keys',
   getSession: 'a session is a cookie of a browser; programs have keys',
   deleteSession: 'a session is a cookie of a browser; programs have keys',
+  getVersionedSchema: 'clients of the hosted service ask so; ours asks getSchema',
+  checkConversationRedirect: 'clients of the hosted service ask so; nothing moves here',
+  checkSessionRedirect: 'clients of the hosted service ask so; nothing moves here',
+  getRunByExternalReference: 'clients of the hosted service ask so; ours lists runs by metadata',
+  getRunTranscript: 'clients of the hosted service ask so; ours reads the conversation',
+  getConversationTranscript: 'clients of the hosted service ask so; ours reads the conversation',
+  createConversationFollowup: 'clients of the hosted service ask so; ours sends follow-ups to runs',
+  getRunHarnessUsage: 'clients of the hosted service ask so; ours reads request_usage',
+  listHandoffAttachments: 'clients of the hosted service ask so; ours reads the artifacts of the run',
+  listSchedules: 'clients of the hosted service ask so; ours lists automations',
+  getSchedule: 'clients of the hosted service ask so; ours reads automations',
   pushFactory: 'git hosts call it, with a signature of their own',
 };
 

@@ -4,6 +4,7 @@ import { findMisfit } from '../src/shapes.ts';
 const RUN = {
   run_id: 'r',
   task_id: 'r',
+  root_run_id: 'r',
   title: 't',
   state: 'QUEUED',
   prompt: 'p',

@@ -6,7 +6,10 @@ import type { Api } from './client.ts';
 type Source = Api<'FactorySource'>;
 
 /** Texts of a source that a form asks for, by their names in a draft. */
-export type SourceMember = 'url' | 'branch' | 'path' | 'credentialSecret' | 'pushSecret';
+export type SourceMember = 'url' | 'branch' | 'path' | 'credentialSecret' | 'pushSecret' | ForgeMember;
+
+/** Where pull requests are answered. */
+type ForgeMember = 'forge' | 'forgeSecret' | 'forgeUrl' | 'forgeRepository';
 
 /** One field of a kind's form. */
 export interface SourceField {
@@ -80,6 +83,38 @@ const GIT: SourceKindRow = {
       label: 'Push secret',
       description: 'Name of the secret, granted for “forge”, that push notices are proven with. Blank: none are taken',
       placeholder: 'push',
+      required: false,
+    },
+    {
+      member: 'forge',
+      pointer: '/source/forge',
+      label: 'Forge',
+      description: 'github, gitlab or gitea (Forgejo): its pull requests are answered. Blank: they are not',
+      placeholder: 'github',
+      required: false,
+    },
+    {
+      member: 'forgeSecret',
+      pointer: '/source/forge_secret',
+      label: 'Token of the forge',
+      description: 'Name of the secret, granted for “forge”, with the token for its interface',
+      placeholder: 'forge-token',
+      required: false,
+    },
+    {
+      member: 'forgeUrl',
+      pointer: '/source/forge_url',
+      label: 'Interface of the forge',
+      description: 'Blank: derived from the repository URL',
+      placeholder: 'https://git.example.com/api/v1',
+      required: false,
+    },
+    {
+      member: 'forgeRepository',
+      pointer: '/source/forge_repository',
+      label: 'Repository at the forge',
+      description: 'owner/name. Blank: derived from the repository URL',
+      placeholder: 'acme/factory',
       required: false,
     },
   ],

@@ -9,6 +9,7 @@ export const OUTCOME_COLORS: Readonly<Record<string, Colors>> = {
   'Rejected (auth)': ['#8c423d', '#cd4611'],
   'Rejected (invalid JSON)': ['#c77302', '#fdcc11'],
   'Rejected (too large)': ['#5f3fb7', '#9958da'],
+  Throttled: ['#1252ff', '#4d778c'],
 };
 export const STATE_COLORS: Readonly<Record<string, Colors>> = {
   SUCCEEDED: ['#108976', '#b4faa8'],

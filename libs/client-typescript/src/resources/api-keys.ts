@@ -1,6 +1,6 @@
 /** `/api-keys`: keys of people and programs. */
 import type { APIPromise } from '../answers.ts';
-import type { ApiKey, ApiKeyCreate, ApiKeyCreated, ApiKeyList, ApiKeyPatch } from '../models.ts';
+import type { ApiKey, ApiKeyCreate, ApiKeyCreated, ApiKeyList, ApiKeyPatch, ApiKeyRotate } from '../models.ts';
 import type { RequestOptions } from '../options.ts';
 import type { PagePromise } from '../pages.ts';
 import { Resource } from '../resource.ts';
@@ -55,6 +55,22 @@ export class ApiKeys extends Resource {
       path: { api_key_id: apiKeyId },
       body: params,
       answer: 'ApiKey',
+      options,
+    });
+  }
+
+  /**
+   * Makes a key in the place of another one, which goes on until `overlap_seconds` are over (a day, if not said); the
+   * new `key` is shown in this answer only. Role: admin. Throws ConflictError (409) for a key that was revoked or has
+   * run out, and for an answer that was lost: rotate the new key then.
+   */
+  rotate(apiKeyId: string, params: ApiKeyRotate = {}, options?: RequestOptions): APIPromise<ApiKeyCreated> {
+    return this.client.call({
+      method: 'POST',
+      template: '/api-keys/{api_key_id}/rotate',
+      path: { api_key_id: apiKeyId },
+      body: params,
+      answer: 'ApiKeyCreated',
       options,
     });
   }

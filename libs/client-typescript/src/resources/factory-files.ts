@@ -7,8 +7,8 @@ import { Resource } from '../resource.ts';
 /** Checks of definition files, and their JSON Schemas. */
 export class FactoryFiles extends Resource {
   /**
-   * Checks definition files as `millwright validate` does; files with problems are an answer, no error. The body is at
-   * most 1 MiB. Role: viewer.
+   * Checks definition files as `millwright validate` does; files with problems are an answer, no error:
+   * `diagnostics` are errors, `warnings` the rest. Needs no role; the body is at most 3 MiB.
    */
   validate(params: FactoryFilesValidateRequest, options?: RequestOptions): APIPromise<FactoryFilesValidateResult> {
     return this.client.call({
@@ -20,7 +20,7 @@ export class FactoryFiles extends Resource {
     });
   }
 
-  /** Lists the JSON Schemas of the definition files. Role: viewer. */
+  /** Lists the JSON Schemas of the definition files. Needs no role. */
   schemas(options?: RequestOptions): APIPromise<SchemaDocumentList> {
     return this.client.call({
       method: 'GET',
@@ -31,7 +31,7 @@ export class FactoryFiles extends Resource {
   }
 
   /**
-   * Gets one JSON Schema: `factory`, `webhook`, `automation`, `environment` or `agent`. Role: viewer. Throws
+   * Gets one JSON Schema: `factory`, `webhook`, `automation`, `environment` or `agent`. Needs no role. Throws
    * NotFoundError (404) for another name.
    */
   schema(document: string, options?: RequestOptions): APIPromise<Record<string, unknown>> {

@@ -19,6 +19,7 @@ const OUTCOME: Readonly<Record<string, string>> = {
   'Rejected (auth)': 'red',
   'Rejected (invalid JSON)': 'orange',
   'Rejected (too large)': 'orange',
+  Throttled: 'yellow',
 };
 
 export function RunStateBadge({ state }: { state: Api<'RunState'> }) {

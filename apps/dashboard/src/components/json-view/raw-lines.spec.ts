@@ -1,6 +1,9 @@
 /** Raw text in pieces: nothing is lost, and what is found is where it is shown. */
 import * as fc from 'fast-check';
 import { piecesOf, piecesWith } from './raw-lines.ts';
+import { PROPERTY_SEED } from '../../../../../test/support/tier.ts';
+
+fc.configureGlobal({ seed: PROPERTY_SEED });
 
 const shown = (text: string): string[] => piecesOf(text).map(({ start, end }) => text.slice(start, end));
 

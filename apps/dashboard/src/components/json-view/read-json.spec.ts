@@ -2,6 +2,9 @@
 import * as fc from 'fast-check';
 import { readJson, type JsonTree } from './read-json.ts';
 import { keyToken, valueToken } from './rows.ts';
+import { PROPERTY_SEED } from '../../../../../test/support/tier.ts';
+
+fc.configureGlobal({ seed: PROPERTY_SEED });
 
 /** The value that the rows tell, put together again. */
 function valueOf(tree: JsonTree): unknown {

@@ -15,6 +15,9 @@ import {
   valueToken,
   visibleRows,
 } from './rows.ts';
+import { PROPERTY_SEED } from '../../../../../test/support/tier.ts';
+
+fc.configureGlobal({ seed: PROPERTY_SEED });
 
 function treeOf(text: string): JsonTree {
   const tree = readJson(text);

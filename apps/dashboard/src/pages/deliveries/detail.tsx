@@ -46,6 +46,10 @@ export function DeliveryPage() {
   );
 }
 
+function isRefused({ outcome }: Delivery): boolean {
+  return outcome !== 'Accepted' && outcome !== 'Duplicate';
+}
+
 /** What was seen stays, also when the entry is gone. */
 function Seen({ place, delivery, error }: { place: EntryPlace; delivery: Delivery | undefined; error: unknown }) {
   if (delivery === undefined) return <NotSeen place={place} error={error} />;
@@ -53,7 +57,7 @@ function Seen({ place, delivery, error }: { place: EntryPlace; delivery: Deliver
     <Stack gap="lg">
       {error !== null && !isGone(error) && <ProblemAlert error={error} />}
       <What delivery={delivery} place={place} />
-      {delivery.outcome.startsWith('Rejected') && <Refusal delivery={delivery} />}
+      {isRefused(delivery) && <Refusal delivery={delivery} />}
       {delivery.outcome === 'Duplicate' && (
         <Alert color="gray" title="It was here before">
           A delivery with the same identity was accepted already, so that this one started nothing. Its bytes were not
@@ -61,7 +65,7 @@ function Seen({ place, delivery, error }: { place: EntryPlace; delivery: Deliver
         </Alert>
       )}
       {delivery.outcome === 'Accepted' && <Decided factoryUid={place.factoryUid} delivery={delivery} />}
-      {delivery.count === 1 && <Explained key={place.entryId} place={place} />}
+      {delivery.count === 1 && delivery.outcome !== 'Throttled' && <Explained key={place.entryId} place={place} />}
       {delivery.outcome === 'Accepted' && (
         <section aria-labelledby="payload">
           <Title order={2} size="h4" id="payload" mb="xs">

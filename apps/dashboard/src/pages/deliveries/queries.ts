@@ -15,6 +15,7 @@ export const OUTCOMES: readonly Outcome[] = [
   'Rejected (auth)',
   'Rejected (invalid JSON)',
   'Rejected (too large)',
+  'Throttled',
 ];
 
 /** Which log, and what of it. */

@@ -59,6 +59,21 @@ describe('refusalWords', () => {
       ['This entry counts 1 refused delivery: there were more than 60 within a minute, of which no more is kept.'],
     ],
     [{}, ['It was refused (Rejected (auth)); nothing more was written down.']],
+    [
+      { outcome: 'Throttled', refused_because: 'over-rate' },
+      [
+        'It was answered 429: the webhook had taken 60 deliveries within a minute, the most that it takes.',
+        'A sender that heeds Retry-After delivers it again. Where it happens often, use several webhooks.',
+      ],
+    ],
+    [
+      { outcome: 'Throttled', count: 1_234 },
+      [
+        'This entry counts 1,234 deliveries of one minute that were answered 429: the webhook had taken 60 within a ' +
+          'minute, the most that it takes.',
+        'A sender that heeds Retry-After delivers it again. Where it happens often, use several webhooks.',
+      ],
+    ],
   ] as const)('%j', (refused, words) => expect(refusalWords({ ...REFUSED, ...refused })).toEqual(words));
 });
 

@@ -11,6 +11,7 @@ const SKEW_SHOWN_SECONDS = 60;
 
 /** The first sentence says what failed; further ones what else is known. */
 export function refusalWords({ outcome, refusal, refused_because: reason, count }: Refused): string[] {
+  if (outcome === 'Throttled') return throttledWords(count);
   if (refusal === undefined) return [unknownWords(outcome, reason, count)];
   const { check, header, skew_seconds: skew } = refusal;
   switch (check) {
@@ -92,6 +93,16 @@ function unknownWords(outcome: Delivery['outcome'], reason: string | undefined, 
       'were more than 60 within a minute, of which no more is kept.'
     );
   return `It was refused (${outcome}); nothing more was written down.`;
+}
+
+function throttledWords(count: number): string[] {
+  return [
+    count === 1
+      ? 'It was answered 429: the webhook had taken 60 deliveries within a minute, the most that it takes.'
+      : `This entry counts ${count.toLocaleString('en')} deliveries of one minute that were answered 429: the ` +
+        'webhook had taken 60 within a minute, the most that it takes.',
+    'A sender that heeds Retry-After delivers it again. Where it happens often, use several webhooks.',
+  ];
 }
 
 /** The mistake with which the signature would have fitted, and the way out. */

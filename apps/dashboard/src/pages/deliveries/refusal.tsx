@@ -8,7 +8,7 @@ export function Refusal({ delivery }: { delivery: Delivery }) {
   const hint = refusal?.hint === undefined ? undefined : HINTS[refusal.hint];
   return (
     <Stack gap="sm">
-      <Alert color="red" title="Why it was refused">
+      <Alert color="red" title={delivery.outcome === 'Throttled' ? 'Why it has to come again' : 'Why it was refused'}>
         <Stack gap={4}>
           {refusalWords(delivery).map((sentence) => (
             <Text key={sentence} size="sm">

@@ -18,6 +18,10 @@ export const EMPTY_SOURCE: SourceDraft = {
   interval: '',
   credentialSecret: '',
   pushSecret: '',
+  forge: '',
+  forgeSecret: '',
+  forgeUrl: '',
+  forgeRepository: '',
 };
 
 /** Members whose faults stand at their fields. */
@@ -40,6 +44,10 @@ export function draftOf({
   interval,
   credential_secret: credentialSecret = '',
   push_secret: pushSecret = '',
+  forge,
+  forge_secret: forgeSecret = '',
+  forge_url: forgeUrl = '',
+  forge_repository: forgeRepository = '',
 }: Source): SourceDraft {
   return {
     kind,
@@ -49,6 +57,10 @@ export function draftOf({
     interval: interval === undefined ? '' : String(interval),
     credentialSecret,
     pushSecret,
+    forge: forge ?? '',
+    forgeSecret,
+    forgeUrl,
+    forgeRepository,
   };
 }
 

@@ -1,5 +1,5 @@
 /** Changing what a webhook is, member by member: only what was changed here is sent. */
-import { Alert, Autocomplete, Button, Group, Stack, Textarea, TextInput } from '@mantine/core';
+import { Alert, Autocomplete, Button, Group, NumberInput, Stack, Textarea, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, type SyntheticEvent } from 'react';
 import { api, ask, type Api } from '../../api/client.ts';
@@ -29,6 +29,8 @@ interface Wanted {
   secretName: string;
   header: string;
   isBodyProtected: boolean;
+  /** Empty: none. */
+  overlapMinutes: number | '';
 }
 
 export function EditDialog({ factory, seen, onClose }: DialogProps) {
@@ -160,6 +162,17 @@ function EditFields({
         onChange={(header) => onChange({ header })}
         error={fault('/delivery_id_header')}
       />
+      <NumberInput
+        label="Secret overlap"
+        description="Minutes for which the value of before is accepted too when the secret has got another one"
+        value={wanted.overlapMinutes}
+        onChange={(minutes) => onChange({ overlapMinutes: typeof minutes === 'number' ? minutes : '' })}
+        error={fault('/secret_overlap_minutes')}
+        min={1}
+        max={1_440}
+        allowDecimal={false}
+        placeholder="none"
+      />
       {wanted.mode === 'signature' && (
         <ProtectionInput
           value={wanted.isBodyProtected}
@@ -180,6 +193,7 @@ function wantedOf(webhook: Webhook): Wanted {
     secret_name: secretName,
     delivery_id_header: header,
     replay_protection: protection,
+    secret_overlap_minutes: overlap,
   } = webhook;
   return {
     name,
@@ -189,6 +203,7 @@ function wantedOf(webhook: Webhook): Wanted {
     secretName,
     header: header ?? '',
     isBodyProtected: protection === 'body',
+    overlapMinutes: overlap ?? '',
   };
 }
 
@@ -208,6 +223,9 @@ function patchOf(base: Webhook, wanted: Wanted): Api<'WebhookPatch'> {
     ...(wanted.mode !== 'signature' || wanted.isBodyProtected === before.isBodyProtected
       ? {}
       : { replay_protection: wanted.isBodyProtected ? 'body' : null }),
+    ...(wanted.overlapMinutes === before.overlapMinutes
+      ? {}
+      : { secret_overlap_minutes: wanted.overlapMinutes === '' ? null : wanted.overlapMinutes }),
     ...(wanted.header === before.header ? {} : { delivery_id_header: wanted.header === '' ? null : wanted.header }),
   };
 }

@@ -37,6 +37,10 @@ export function protectionLabel(protection: Webhook['replay_protection']): strin
   return protection === 'body' ? 'each signed body is accepted once' : 'told by the delivery ID';
 }
 
+export function overlapLabel({ secret_overlap_minutes: minutes }: Pick<Webhook, 'secret_overlap_minutes'>): string {
+  return typeof minutes === 'number' ? `${minutes} min` : 'none';
+}
+
 /** What two people can change of a webhook, as each reads it. */
 export const MEMBERS: readonly { label: string; of: (webhook: Webhook) => string }[] = [
   { label: 'Name', of: ({ name }) => name },
@@ -45,6 +49,7 @@ export const MEMBERS: readonly { label: string; of: (webhook: Webhook) => string
   { label: 'Secret name', of: ({ secret_name: name }) => name },
   { label: 'Secret', of: ({ secret_set: isSet }) => (isSet ? 'set' : 'not set') },
   { label: 'Delivery ID header', of: ({ delivery_id_header: header }) => header ?? 'the default' },
+  { label: 'Secret overlap', of: overlapLabel },
   { label: 'Replays', of: ({ replay_protection: protection }) => protectionLabel(protection) },
   { label: 'State', of: ({ enabled }) => (enabled ? 'Enabled' : 'Disabled') },
 ];

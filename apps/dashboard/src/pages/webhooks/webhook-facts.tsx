@@ -8,7 +8,7 @@ import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 import { RevisionText } from '../../components/text/revision-text.tsx';
 import { Time } from '../../components/text/time.tsx';
 import type { Webhook } from '../../api/webhooks.ts';
-import { modeLabel, protectionLabel } from './labels.ts';
+import { modeLabel, overlapLabel, protectionLabel } from './labels.ts';
 
 export function WebhookFacts({
   factory,
@@ -45,6 +45,11 @@ export function WebhookFacts({
               <UntrustedText>{webhook.delivery_id_header}</UntrustedText>
             </span>
           ),
+        ],
+        typeof webhook.secret_overlap_minutes === 'number' && ['Secret overlap', overlapLabel(webhook)],
+        typeof webhook.previous_secret_until === 'string' && [
+          'Secret of before accepted until',
+          <Time key="overlap" at={webhook.previous_secret_until} />,
         ],
         webhook.auth_mode === 'signature' && ['Replays', protectionLabel(webhook.replay_protection)],
         [

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
         AsyncExplanations,
         AsyncFactories,
         AsyncFactoryFiles,
+        AsyncFederatedCredentials,
         AsyncSecrets,
         AsyncSignatureSchemes,
         AsyncStatistics,
@@ -170,6 +171,13 @@ class AsyncMillwright:
         from .resources import AsyncApiKeys
 
         return AsyncApiKeys(self)
+
+    @cached_property
+    def federated_credentials(self) -> AsyncFederatedCredentials:
+        """Whose tokens are exchanged for keys: build servers without a stored one."""
+        from .resources import AsyncFederatedCredentials
+
+        return AsyncFederatedCredentials(self)
 
     @cached_property
     def audit(self) -> AsyncAudit:

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
         Explanations,
         Factories,
         FactoryFiles,
+        FederatedCredentials,
         Secrets,
         SignatureSchemes,
         Statistics,
@@ -171,6 +172,13 @@ class Millwright:
         from .resources import ApiKeys
 
         return ApiKeys(self)
+
+    @cached_property
+    def federated_credentials(self) -> FederatedCredentials:
+        """Whose tokens are exchanged for keys: build servers without a stored one."""
+        from .resources import FederatedCredentials
+
+        return FederatedCredentials(self)
 
     @cached_property
     def audit(self) -> Audit:

@@ -35,6 +35,13 @@ class ApiKeyPatch(ModelBase):
     """From when on it is refused, in the future; null: never."""
 
 
+class ApiKeyRotate(ModelBase):
+    """Replaces an API key by another one."""
+
+    overlap_seconds: Omittable[int] = None
+    """How long the key of before lets its holder in beside the new one, at most until its own end; 0: not at all."""
+
+
 class Approval(ModelBase):
     """An approval that is stored. It counts for exactly these deletions of this factory at this revision, or exactly this rewriting of its history."""
 
@@ -49,10 +56,10 @@ class Approval(ModelBase):
 
 
 class PlanApproval(ModelBase):
-    """Approves held deletions, or a rewritten history, by their digest."""
+    """Approves held deletions, a rewritten history, or what runs could do more, by their digest."""
 
     plan: str
-    """Digest of what is held, as a sync or a plan shows it."""
+    """Digest of what is held now, as a sync shows it."""
 
 
 class Attachment(ModelBase):
@@ -147,6 +154,19 @@ class Condition(ModelBase):
     """Generation of requests that the condition speaks of."""
 
 
+class ConversationFollowupResponse(ModelBase):
+    """A follow-up that was stored, and the run that has it."""
+
+    run_id: str
+    """The run."""
+
+    followup_id: str
+    """UUIDv7 of the follow-up."""
+
+    outcome: Union[Literal["queued_prompt", "queue_pending", "live_session", "handoff_execution"], str]
+    """Where it goes; as of a follow-up to a run."""
+
+
 class FactoryDispatchResponse(ModelBase):
     """A run that was dispatched to a factory; from here on it is a run like any other."""
 
@@ -157,14 +177,39 @@ class FactoryDispatchResponse(ModelBase):
     """UUIDv7 of the run."""
 
     state: RunState
-    ticket_ref: Optional[str]
-    """The ticket's reference, as it was given."""
+    ticket_ref: str
+    """The ticket's reference, as it was given; empty where none was."""
 
     run_url: str
     """Page of the run."""
 
-    foreman_agent: None
-    """Always null: factories here have no agent that distributes work."""
+    foreman_agent: str
+    """Always empty: factories here have no agent that distributes work."""
+
+
+class ExchangedToken(ModelBase):
+    """A key that lasts ten minutes (RFC 8693, section 2.2)."""
+
+    access_token: str
+    """The key: sent like any other, and shown this once."""
+
+    issued_token_type: Union[Literal["urn:ietf:params:oauth:token-type:access_token"], str]
+    """What it is."""
+
+    token_type: Union[Literal["Bearer"], str]
+    """How it is sent: `Authorization: Bearer …`."""
+
+    expires_in: int
+    """Seconds until it is refused."""
+
+    scope: Union[Literal["viewer", "operator", "manager"], str]
+    """Its role."""
+
+    api_key_id: str
+    """Its identifier, as the audit trail names it."""
+
+    federated_credential_id: str
+    """The federated credential that it was made by."""
 
 
 class ExplainedDefinition(ModelBase):
@@ -198,7 +243,7 @@ class ExplainedDelivery(ModelBase):
     delivery_id: str
     """Its identity."""
 
-    outcome: Union[Literal["Accepted", "Duplicate", "Rejected (auth)", "Rejected (invalid JSON)", "Rejected (too large)"], str]
+    outcome: Union[Literal["Accepted", "Duplicate", "Rejected (auth)", "Rejected (invalid JSON)", "Rejected (too large)", "Throttled"], str]
     """What became of it."""
 
     received_at: AwareDatetime
@@ -285,6 +330,59 @@ class FactorySource(ModelBase):
     push_secret: Omittable[str] = None
     """Name of the managed secret, granted for the use `forge`, that push notices of the git host are proven with."""
 
+    forge: Omittable[Union[Literal["github", "gitlab", "gitea"], str]] = None
+    """What the repository is hosted by: its open pull requests are judged and answered with a status and a comment. Needs `forge_secret`. `gitea` is Forgejo, too."""
+
+    forge_secret: Omittable[str] = None
+    """Name of the managed secret, granted for the use `forge`, that holds the token for the interface of the forge."""
+
+    forge_url: Omittable[str] = None
+    """https address of the interface of the forge; by default derived from `url`."""
+
+    forge_repository: Omittable[str] = None
+    """The repository as the forge names it, `owner/name`; by default derived from `url`."""
+
+
+class FederatedCredentialCreate(ModelBase):
+    """Lets tokens of an issuer be exchanged for keys that last ten minutes."""
+
+    name: str
+    """What it is for; also the name of the service account that its keys belong to."""
+
+    issuer: str
+    """The issuer as its tokens name it (`iss`), byte for byte: an https URL without user, query or fragment. Its keys are found below it, at `/.well-known/openid-configuration`."""
+
+    audience: str
+    """Whom a token has to be made for (`aud`), and nobody else."""
+
+    claims: dict[str, list[str]]
+    """What a token has to say: each claim by its name, with the values that are allowed for it, compared byte for byte. Of an issuer that serves everybody one of them has to name whose token it is."""
+
+    role: Union[Literal["viewer", "operator", "manager"], str]
+    """What its keys may do. Not `admin`: such a key could make one that lasts."""
+
+    factories: Omittable[list[str]] = None
+    """UIDs of the only factories that its keys may see; absent: all of them."""
+
+
+class FederatedCredentialPatch(ModelBase):
+    """Changes a federated credential. Its issuer stays: make another one."""
+
+    name: Omittable[str] = None
+    """What it is for."""
+
+    audience: Omittable[str] = None
+    """Whom a token has to be made for (`aud`), and nobody else."""
+
+    claims: Omittable[dict[str, list[str]]] = None
+    """What a token has to say: each claim by its name, with the values that are allowed for it, compared byte for byte. Of an issuer that serves everybody one of them has to name whose token it is."""
+
+    role: Omittable[Union[Literal["viewer", "operator", "manager"], str]] = None
+    """What its keys may do. Not `admin`: such a key could make one that lasts."""
+
+    factories: Optional[list[str]] = None
+    """UIDs of the only factories that its keys may see; null: all of them."""
+
 
 class FilterReplayRequest(ModelBase):
     """Asks which of the newest deliveries a trigger would have taken."""
@@ -342,6 +440,44 @@ class FilterTestRequest(ModelBase):
 
     webhook_uids: Omittable[list[str]] = None
     """Webhooks that the trigger selects. Without them only the payload decides."""
+
+
+class ForgeStatus(ModelBase):
+    """The forge that a factory's pull requests are answered at, and how it answered last."""
+
+    kind: Union[Literal["github", "gitlab", "gitea"], str]
+    """Which interface it has."""
+
+    repository: str
+    """The repository there."""
+
+    polled_at: Optional[AwareDatetime]
+    """When it last listed its open pull requests; null: not yet."""
+
+    fault: Optional[Union[Literal["away", "slow-down", "denied", "missing", "refused"], str]]
+    """Why it took nothing last; null: it did. `away`: not reached, or no answer of a forge. `slow-down`: too much was asked. `denied`: the token is missing, not taken, or may not do this. `missing`: there is no such repository for it."""
+
+    message: Optional[str]
+    """The same in a sentence."""
+
+    retry_at: Optional[AwareDatetime]
+    """When it is asked again; null: with the next look."""
+
+    waiting: int
+    """Statuses and comments that it does not have yet."""
+
+
+class HarnessUsage(ModelBase):
+    """What a harness itself has measured of a run: nothing here, where tokens are counted whichever the harness (request_usage of the run)."""
+
+    available: bool
+    """Always false."""
+
+    conversation_id: str
+    """Conversation of the run."""
+
+    run_id: str
+    """The run."""
 
 
 class ImageAttachment(ModelBase):
@@ -406,6 +542,15 @@ class Model(ModelBase):
 
     source: Union[Literal["server", "definition"], str]
     """server: the operator lists it. definition: an applied definition names it."""
+
+    display_name: str
+    """Name for people: the ID."""
+
+    provider: Union[Literal["OPENAI", "ANTHROPIC", "GOOGLE", "UNKNOWN"], str]
+    """Who makes it, where its ID begins as theirs do."""
+
+    vision_supported: bool
+    """Whether it is known to see images."""
 
 
 class OpenApiDocument(ModelBase):
@@ -476,6 +621,49 @@ class Principal(ModelBase):
     """Where its owner can be reached; null when that was not said."""
 
 
+class PullRequest(ModelBase):
+    """An open pull request for the branch that a factory follows. Titles and authors are foreign texts."""
+
+    number: int
+    """Its number at the forge."""
+
+    title: str
+    """Its title, one line, cut at 200 characters."""
+
+    author: str
+    """Who opened it, as the forge says it."""
+
+    url: Optional[str]
+    """Its page at the forge."""
+
+    head: str
+    """ID of its newest commit."""
+
+    base: str
+    """Branch that it is to be merged into."""
+
+    fork: bool
+    """Whether its commits come from another repository: it is judged without what is known of secrets, traffic and deliveries."""
+
+    verdict: Union[Literal["pending", "success", "failure", "error"], str]
+    """Of `head`. `success`: it applies, or waits for an approval or a sync window only. `failure`: it does not apply. `error`: it could not be judged."""
+
+    description: str
+    """The verdict in a sentence: where it fails, the first error with its file and line."""
+
+    judged_against: Optional[str]
+    """Revision that served when it was judged; null: none did, or it was not judged."""
+
+    plan_url: str
+    """Page of its plan."""
+
+    posted: bool
+    """Whether the forge has this verdict and the comment that goes with it."""
+
+    updated_at: AwareDatetime
+    """When it was judged or moved last."""
+
+
 class PushNoticeAnswer(ModelBase):
     """What became of a push notice."""
 
@@ -497,6 +685,10 @@ class PushNotice(ModelBase):
 
     ref: Omittable[str] = None
     """Full name of the ref that moved, such as `refs/heads/main`. Another branch than the one that the factory follows asks for no pass."""
+
+
+class RedirectProbe(ModelBase):
+    """Where a page moves to: nowhere, here."""
 
 
 class RequestUsage(ModelBase):
@@ -587,17 +779,24 @@ class RunFollowupResponse(ModelBase):
     """Where it goes: joined to the prompt that waits (queued_prompt), to the agent when it has ended its turn, or to the next execution (queue_pending), to the agent at once, or as the answer to what it asks permission for (live_session), or into a new execution of the ended run (handoff_execution)."""
 
 
+class RunReference(ModelBase):
+    """A run that was found by what it is about."""
+
+    run_id: str
+    """UUIDv7 of the run."""
+
+
 class RunSchedule(ModelBase):
     """The schedule that started a run."""
 
     schedule_id: str
     """Identifier of the schedule."""
 
-    schedule_name: Omittable[str] = None
-    """Its name when the run was created."""
+    schedule_name: str
+    """Its name when the run was created; empty where it is not known."""
 
-    cron_schedule: Omittable[str] = None
-    """Its cron expression when the run was created."""
+    cron_schedule: str
+    """Its cron expression when the run was created; empty where it is not known."""
 
 
 class RunSkill(ModelBase):
@@ -680,8 +879,8 @@ class TimelineEvent(ModelBase):
     event_uuid: str
     """Identifies the event; the same at every look."""
 
-    event_type: Union[Literal["run_created", "run_claimed", "workspace_preparing", "agent_started", "run_followup", "run_cancel_requested", "run_taken_over", "run_handed_over", "run_done", "run_failed", "run_errored", "run_cancelled"], str]
-    """What happened: it was created, claimed by an execution, its workspace is prepared, its agent started; it got a follow-up, somebody asked to cancel it, its execution was lost and taken over; it was done, failed, errored or was cancelled."""
+    event_type: Union[Literal["oz_run_created", "oz_run_claimed", "worker_container_ready", "agent_started", "oz_run_done", "oz_run_failed", "oz_run_errored", "oz_run_cancelled", "run_followup", "run_cancel_requested", "run_taken_over", "run_handed_over"], str]
+    """What happened, by the names that published clients know: the run was created, claimed by an execution, its workspace is prepared, its agent started; it was done, failed, errored or was cancelled. With `detail=all` also: it got a follow-up, somebody asked to cancel it, its execution was lost and taken over, or handed over by a service that stopped."""
 
     occurred_at: AwareDatetime
     """When it happened."""
@@ -689,11 +888,24 @@ class TimelineEvent(ModelBase):
     run_id: str
     """The run."""
 
-    execution_id: Omittable[str] = None
-    """Execution that it is about."""
-
     payload: Omittable[dict[str, Any]] = None
-    """Details: source of a creation; epoch of a claim; followup_id and outcome of a follow-up."""
+    """Details: source of a creation; execution_id of what is about an execution, and epoch of its claim; followup_id and outcome of a follow-up."""
+
+
+class TokenExchange(ModelBase):
+    """Exchanges a token of a build server for a key (RFC 8693, as JSON)."""
+
+    grant_type: Union[Literal["urn:ietf:params:oauth:grant-type:token-exchange"], str]
+    """Says that this is an exchange."""
+
+    subject_token: str
+    """The token: a signed JWT in its compact form."""
+
+    subject_token_type: Union[Literal["urn:ietf:params:oauth:token-type:id_token", "urn:ietf:params:oauth:token-type:jwt"], str]
+    """What it is: an ID token, or another JWT."""
+
+    federated_credential_id: Omittable[str] = None
+    """The federated credential that is meant, where several fit the token."""
 
 
 class TreeFile(ModelBase):
@@ -730,6 +942,9 @@ class WebhookCreate(ModelBase):
     replay_protection: Omittable[Union[Literal["body"], str]] = None
     """`body`: the signed body itself identifies a delivery too, for ever, so that a captured request that is sent again under another delivery ID starts nothing. With `auth_mode` `signature` only; for schemes that sign no time."""
 
+    secret_overlap_minutes: Omittable[int] = None
+    """Minutes for which the value of before is accepted too when the secret has got another one; none unless said."""
+
     enabled: Omittable[bool] = None
     """Whether it takes deliveries at once; by default as soon as its secret has a value."""
 
@@ -757,6 +972,9 @@ class WebhookPatch(ModelBase):
 
     replay_protection: Optional[Union[Literal["body"], str]] = None
     """`body`: the signed body itself identifies a delivery too, for ever, from the next delivery on. With `auth_mode` `signature` only. null removes it."""
+
+    secret_overlap_minutes: Optional[int] = None
+    """Minutes for which the value of before is accepted too when the secret has got another one. Fewer shorten an overlap that is under way, null ends it."""
 
     enabled: Omittable[bool] = None
     """false: senders get 404 at once; automations and history stay."""
@@ -804,6 +1022,12 @@ class Webhook(ModelBase):
 
     replay_protection: Optional[Union[Literal["body"], str]] = None
     """`body`: the signed body itself identifies a delivery too, so that a captured request that is sent again under another delivery ID starts nothing; null: it does not."""
+
+    secret_overlap_minutes: Optional[int] = None
+    """Minutes for which the value of before is accepted too when the secret has got another one; null: not at all."""
+
+    previous_secret_until: Optional[AwareDatetime] = None
+    """Until when the value of before is accepted too; null: it is not."""
 
     enabled: bool
     """Whether deliveries are taken; a disabled webhook answers 404."""
@@ -913,8 +1137,17 @@ class ArtifactItemData(ModelBase):
     download_url: Omittable[str] = None
     """FILE and PLAN: where the content is; asks for a key like everything else."""
 
+    expires_at: Omittable[AwareDatetime] = None
+    """Of one artifact alone, FILE: time until which download_url is good at least."""
+
     document_uid: Omittable[str] = None
     """PLAN: the plan; the same as artifact_uid."""
+
+    notebook_uid: Omittable[str] = None
+    """PLAN: the same as document_uid."""
+
+    content: Omittable[str] = None
+    """Of one artifact alone, PLAN: its text."""
 
     title: Omittable[str] = None
     """What the agent calls it; of a PLAN without that, its first heading."""
@@ -926,7 +1159,7 @@ class ArtifactItemData(ModelBase):
     """PULL_REQUEST: its address."""
 
     branch: Omittable[str] = None
-    """PULL_REQUEST: its branch."""
+    """PULL_REQUEST: its branch; empty where the agent did not say."""
 
     status: Omittable[Union[Literal["unknown"], str]] = None
     """PULL_REQUEST: whether it is still open; this service does not ask the forge."""
@@ -1098,6 +1331,17 @@ class AutomationRecentRuns(ModelBase):
 
     states: dict[str, int]
     """By state; states without any are left out."""
+
+
+class ChangeValuesItem(ModelBase):
+    key: str
+    """JSON pointer into the definition."""
+
+    before: Omittable[str] = None
+    """JSON text of the old value; absent where there was none."""
+
+    after: Omittable[str] = None
+    """JSON text of the new value; absent where there is none."""
 
 
 class ChangeSecretBefore(ModelBase):
@@ -1293,6 +1537,52 @@ class ErrorErrorsItem(ModelBase):
     """What is wrong with it, and what would be right."""
 
 
+class FactoryAgentDefaultsSecretsItem(ModelBase):
+    name: str
+    """Name of a managed secret that is granted for runs."""
+
+    host: Omittable[str] = None
+    """Host whose https requests carry it; the run has a placeholder, and the value is added outside of its sandbox."""
+
+    header: Omittable[str] = None
+    """Header that carries it, with a scheme behind a colon where it is not Bearer."""
+
+    methods: Optional[list[Union[Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"], str]]] = (
+        None
+    )
+    """Methods of the requests; GET and HEAD unless said."""
+
+    paths: Omittable[list[str]] = None
+    """Paths of the requests; every one unless said. * stands for anything but a slash, ** for anything."""
+
+    expose: Omittable[Union[Literal["env"], str]] = None
+    """env: it is inside the sandbox, as a variable."""
+
+
+class FactoryFilesValidateResultDeferredResolutionsItem(ModelBase):
+    path: str
+    """File, relative to the factory's root."""
+
+    field: str
+    """Key that holds the name, dotted from the root of the file."""
+
+    kind: Union[Literal["secret", "environment", "model", "harness", "webhook", "skill"], str]
+    """What it names."""
+
+
+class FactoryFilesValidateResultValidationScope(ModelBase):
+    """What was checked."""
+
+    parser: Union[Literal["checked"], str]
+    """Whether the files can be read."""
+
+    state_independent: Union[Literal["checked"], str]
+    """What follows from the files alone."""
+
+    state_dependent: Union[Literal["not_checked"], str]
+    """What a factory has to be known for; a plan checks it."""
+
+
 class FactoryStatusCondition(ModelBase):
     """How the last pass ended."""
 
@@ -1336,6 +1626,14 @@ class FactoryStatusRecentSyncsItem(ModelBase):
 
     superseded: int
     """Commits in between that never applied by themselves."""
+
+
+class FactoryRepositoriesItem(ModelBase):
+    owner: str
+    """Owner of the repository."""
+
+    repo: str
+    """Name of the repository."""
 
 
 class FilterReplayResultDeliveriesItemPayloadCheck(ModelBase):
@@ -1394,12 +1692,56 @@ class FilterTestResultPayloadCheck(ModelBase):
     """What that key asks for; `nested`: an object, or an array with an element that fits."""
 
 
+class HandoffAttachmentListAttachmentsItem(ModelBase):
+    attachment_id: str
+    """UID of the artifact."""
+
+    filename: str
+    """Name of the file."""
+
+    mime_type: Omittable[str] = None
+    """Its media type."""
+
+    download_url: str
+    """Where the content is; asks for a key like everything else."""
+
+
+class PlanRef(ModelBase):
+    """Of a ref: what was read."""
+
+    name: Optional[str]
+    """Full name of the ref; null where a commit was asked for."""
+
+    commit: str
+    """Its commit."""
+
+
 class PlanAdviceItem(ModelBase):
     path: str
     """File, relative to the factory's root."""
 
     message: str
     """What is missing there, and the line that mends it."""
+
+
+class PlanGrowthItem(ModelBase):
+    automation: str
+    """Name of the automation whose runs get it."""
+
+    path: str
+    """File of the automation; the cause may stand in its environment or in factory.yaml."""
+
+    kind: Union[Literal["input", "secret", "host", "repository", "tool", "effect", "budget"], str]
+    """What it is: who writes what runs read, or what they have."""
+
+    what: str
+    """Its name; never a value."""
+
+    before: Omittable[str] = None
+    """What it was, where it gets wider."""
+
+    after: Omittable[str] = None
+    """What it would be, where its name does not say that."""
 
 
 class PlanSummary(ModelBase):
@@ -1554,6 +1896,16 @@ class RunStatisticsStartLatency(ModelBase):
     """Ninety-nine of a hundred are faster."""
 
 
+class ScheduleItemHistory(ModelBase):
+    """When it started a run, and when it does next."""
+
+    last_ran: Omittable[AwareDatetime] = None
+    """Absent: never yet."""
+
+    next_run: Omittable[AwareDatetime] = None
+    """Absent: never, or its automation is disabled."""
+
+
 class SchemaDocumentListSchemasItem(ModelBase):
     name: Union[Literal["factory", "webhook", "automation", "environment", "agent"], str]
     """Name of the document."""
@@ -1568,6 +1920,14 @@ class SchemaDocumentListSchemasItem(ModelBase):
     """Its entity tag, as that address answers it."""
 
 
+class SchemaDocumentListVersionsItem(ModelBase):
+    schema_version: str
+    """The version."""
+
+    schema_url: str
+    """Where all of its documents are."""
+
+
 class SecretPutGrants(ModelBase):
     """Who may use it for what; what is not named stays as it is. By default all factories, for webhooks."""
 
@@ -1578,7 +1938,7 @@ class SecretPutGrants(ModelBase):
     """`webhook` authenticates deliveries, `run` is a variable of runs, `git` reads the repository, `forge` verifies and answers its host."""
 
     runs: Omittable[Union[Literal["files", "*"], str, list[str]]] = None
-    """Which runs, where `uses` has them. `files` (unless said): those for which a file of the factory names it (their automation, their environment or factory.yaml). `*`: also those whose request names it, so that whoever may start runs can read it. A list: of the first, only runs of these automations and in these environments."""
+    """Which runs, where `uses` has them. `files` (unless said): those for which a file of the factory names it (their automation, their environment or factory.yaml). `*`: also those whose request names it, and inside runs that a request starts, so that whoever may start runs can read it. A list: of the first, only runs of these automations and in these environments."""
 
     hosts: Optional[Union[Optional[Union[Literal["*"], str]], list[str]]] = None
     """Where its value may go: to git hosts, and by injections. Hosts (`example.com`, `*.example.com`, `example.com:8443`; without a port https and ssh); `*`: any; null: none yet, the first one that it is sent to is its host from then on."""
@@ -1756,6 +2116,9 @@ class ApiKey(ModelBase):
 
     last_used_at: Optional[AwareDatetime]
     """When it was last used, exact to about a minute; null: never."""
+
+    federated_credential_id: Omittable[str] = None
+    """The federated credential by which a token was exchanged for it; absent: somebody made it."""
 
 
 class ArtifactItem(ModelBase):
@@ -1969,7 +2332,7 @@ class Automation(ModelBase):
 
 
 class Change(ModelBase):
-    """One step from what is applied to what the files say. Shows names of members, never values."""
+    """One step from what is applied to what the files say. Shows names of members; a plan also shows old and new of each, secrets never."""
 
     action: Union[Literal["create", "update", "delete"], str]
     """What happens to the object."""
@@ -1988,6 +2351,9 @@ class Change(ModelBase):
 
     changes: list[str]
     """Of an update: members of the definition that differ, as the file spells them; else empty."""
+
+    values: Omittable[list[ChangeValuesItem]] = None
+    """Of a plan: old and new of each key of an object that changes, 50 at most. Of prompts and other long texts, how many lines and from which on they differ; `•••` for what may be a secret."""
 
     renamed_from: Omittable[str] = None
     """Of a create: file of the deleted object with the very same definition."""
@@ -2132,9 +2498,9 @@ class Delivery(ModelBase):
     """UUIDv7 of the entry."""
 
     delivery_id: str
-    """Identity of the delivery, as its sender was answered; of a refused one the first usable delivery header, else the entry's own ID."""
+    """Identity of the delivery, as its sender was answered; of a refused one the first usable delivery header, else the entry's own ID; of one that counts, of the first of them."""
 
-    outcome: Union[Literal["Accepted", "Duplicate", "Rejected (auth)", "Rejected (invalid JSON)", "Rejected (too large)"], str]
+    outcome: Union[Literal["Accepted", "Duplicate", "Rejected (auth)", "Rejected (invalid JSON)", "Rejected (too large)", "Throttled"], str]
     """What became of it; never changes."""
 
     size: int
@@ -2153,7 +2519,7 @@ class Delivery(ModelBase):
     """Revision of the definitions that it was judged by."""
 
     count: int
-    """Deliveries that this entry stands for: more than one only for refusals beyond 60 a minute."""
+    """Deliveries that this entry stands for: more than one only for refusals beyond 60 a minute, and for those that were throttled (answered 429), of which each minute has one entry."""
 
     refused_because: Omittable[str] = None
     """Why it was refused; shown to managers only."""
@@ -2360,6 +2726,40 @@ class Explanation(ModelBase):
     """The run that was asked about."""
 
 
+class FactoryAgentDefaults(ModelBase):
+    """What a factory's own file says of the agents of its runs; the members that published clients ask for are there in any case."""
+
+    model_id: Omittable[str] = None
+    """Language model."""
+
+    base_prompt: Omittable[str] = None
+    """Shapes the agent's behaviour."""
+
+    environment_id: Omittable[str] = None
+    """Environment: its UID, or the name of one of the factory's."""
+
+    skill_spec: Omittable[str] = None
+    """Skill used as the base prompt: owner/repo:skill-name, owner/repo:path/to/SKILL.md, or the name of a skill of the factory."""
+
+    mcp_servers: dict[str, MCPServerConfig]
+    """MCP servers by name; a level's servers replace those of the levels below it."""
+
+    harness: Omittable[AgentHarness] = None
+    """Program that drives the agent."""
+
+    idle_timeout_minutes: Omittable[int] = None
+    """Minutes that an interactive run waits for the answer to what its agent asks permission for, before that is refused; 0: it does not wait; 10 unless said."""
+
+    secrets: list[FactoryAgentDefaultsSecretsItem]
+    """Managed secrets of its runs."""
+
+    worker_host: Union[Literal[""], str]
+    """Always empty: a run asks for its machine itself."""
+
+    default_runner_uid: Union[Literal[""], str]
+    """Always empty: there are no runners here."""
+
+
 class FactoryEventList(ModelBase):
     """A page of a factory's events, newest first. The newest 1,000 are kept."""
 
@@ -2373,7 +2773,7 @@ class FactoryFilesValidateRequest(ModelBase):
     """A tree of definition files, to be checked without a factory."""
 
     files: list[TreeFile]
-    """The whole tree: what is left out counts as deleted. At most 2,000 files, and 1 MiB of request body in all. Files that are no definitions are ignored."""
+    """The whole tree: what is left out counts as deleted. At most 2,000 files; without a key 256 of 256 KiB each and 2 MiB together. The request body has at most 3 MiB. Files that are no definitions are ignored."""
 
     secrets: Omittable[list[str]] = None
     """Names of the secrets that exist, for webhooks and runs alike; without them no name is checked."""
@@ -2389,10 +2789,57 @@ class FactoryFilesValidateResult(ModelBase):
     """Version of the definition files' format."""
 
     diagnostics: list[Diagnostic]
-    """Problems in reading order; at most 1,000 and one that says that there are more."""
+    """Errors in reading order: empty where it is valid. With the warnings at most 1,000 and one that says that there are more."""
 
     state_dependent_checks_not_run: list[Union[Literal["secrets", "secret-values", "quota", "uids", "environments"], str]]
     """Checks that need to know a factory; a plan runs them."""
+
+    warnings: list[Diagnostic]
+    """Problems that keep nothing from applying, in reading order."""
+
+    deferred_resolutions: list[FactoryFilesValidateResultDeferredResolutionsItem]
+    """Names that only a factory can resolve, and that nobody has looked up here."""
+
+    validation_scope: FactoryFilesValidateResultValidationScope
+    """What was checked."""
+
+
+class FederatedCredential(ModelBase):
+    """Whose tokens are exchanged for keys that last ten minutes, and what those keys may do."""
+
+    id: str
+    """Its identifier."""
+
+    name: str
+    """What it is for, in its maker's words."""
+
+    issuer: str
+    """The issuer as its tokens name it."""
+
+    audience: str
+    """Whom a token has to be made for."""
+
+    claims: dict[str, list[str]]
+    """What a token has to say: each claim with the values that are allowed for it."""
+
+    role: Union[Literal["viewer", "operator", "manager"], str]
+    """What its keys may do."""
+
+    factories: Optional[list[str]]
+    """UIDs of the only factories that its keys may see; null: all of them, also later ones."""
+
+    principal: Principal
+    created_at: AwareDatetime
+    """When it was made."""
+
+    created_by: Optional[str]
+    """UID of the principal that made it."""
+
+    updated_at: AwareDatetime
+    """When it was last changed."""
+
+    last_used_at: Optional[AwareDatetime]
+    """When a token was last exchanged by it; null: never."""
 
 
 class FilterReplayResult(ModelBase):
@@ -2424,11 +2871,24 @@ class FilterTestResult(ModelBase):
     """Whether the payload satisfies the filter."""
 
 
+class HandoffAttachmentList(ModelBase):
+    """Files that an ended run has left for whoever goes on."""
+
+    attachments: list[HandoffAttachmentListAttachmentsItem]
+    """Its latest hundred artifacts that are files, oldest first; none of a run that has not ended."""
+
+
 class ModelList(ModelBase):
-    """The models that are known here."""
+    """The models that are known here, and what drives them."""
 
     models: list[Model]
     """By their IDs."""
+
+    harnesses: Omittable[list[str]] = None
+    """What `harness.type` can name; absent where the operator has profiles of its own."""
+
+    default_model_id: str
+    """Model of a run that names none; `auto` where its harness chooses."""
 
 
 class PermissionItem(ModelBase):
@@ -2482,20 +2942,31 @@ class PermissionList(ModelBase):
 
 
 class PlanRequest(ModelBase):
-    """A tree of definition files."""
+    """A tree of definition files, or a ref of the repository that the factory follows: one of both."""
 
-    files: list[TreeFile]
+    files: Omittable[list[TreeFile]] = None
     """The whole tree: what is left out counts as deleted. At most 2,000 files, and 1 MiB of request body in all. Files that are no definitions are ignored."""
+
+    ref: Omittable[str] = None
+    """A branch or a tag (`main`, `refs/heads/main`, `refs/tags/v1`), a whole commit ID, `HEAD`, or a pull request (`pull/12`, `merge-requests/12`) of the repository that the factory follows. The service fetches it with the credential and within the bounds of a sync; nothing of it is applied. Pull requests are judged without what is known of secrets."""
 
 
 class Plan(ModelBase):
-    """What a pass over a tree would do now. Nothing is written."""
+    """What a pass over a tree, or over a ref of the followed repository, would do now. Nothing is written."""
 
     factory_uid: str
     """The factory."""
 
     revision: str
-    """`sha256:…` of the files: what a directory with exactly these files has as its revision."""
+    """`sha256:…` of the files: what a directory with exactly these files has as its revision. Of a ref: `branch@sha1:…` as a sync of that branch has it, another ref with its full name before the `@`, a commit alone as `sha1:…`."""
+
+    ref: Omittable[PlanRef] = None
+    """Of a ref: what was read."""
+
+    not_run: Optional[list[Union[Literal["secrets", "secret-values", "secret-changes", "quota", "uids", "environments"], str]]] = (
+        None
+    )
+    """Of a pull request: what was not looked at, because its definitions are anybody's and secrets are the factory's own. `secrets`: whether the secrets that are named exist; `secret-values`: whether they are set and usable; `secret-changes`: versions and fingerprints."""
 
     valid: bool
     """Whether no problem is an error."""
@@ -2518,14 +2989,29 @@ class Plan(ModelBase):
     changes: list[Change]
     """What would be applied, in order: now, or where the ending is `blocked` for held deletions, once these are approved. Empty where errors block the whole tree."""
 
+    growth: Omittable[list[PlanGrowthItem]] = None
+    """What runs could do once this applies, and cannot do now, by automation."""
+
     held: list[Change]
     """Deletions that would be held back."""
 
     plan: Optional[str]
-    """Digest that an approval of the held deletions names, where the factory follows a directory; null where none is needed, and for a git repository, whose commit of these files has a digest of its own once a sync holds it."""
+    """Digest that an approval of the held deletions, or of what grows, names, where the factory follows a directory, or the ref is the branch that it follows; null where none is needed, and otherwise, because a commit of these files on that branch has a digest of its own. It can be approved once a sync holds it."""
 
     summary: PlanSummary
     """Number of changes by action, and of held deletions."""
+
+
+class PullRequestList(ModelBase):
+    """A page of a factory's open pull requests, highest number first."""
+
+    pull_requests: list[PullRequest]
+    """The pull requests of this page."""
+
+    forge: Optional[ForgeStatus]
+    """Null: the source names none."""
+
+    page_info: PageInfo
 
 
 class RunAgentRequest(ModelBase):
@@ -2653,6 +3139,9 @@ class RunItem(ModelBase):
     parent_run_id: Omittable[str] = None
     """Run that it was started by. Absent where the key may not see it."""
 
+    root_run_id: str
+    """The run at the top of those that it was started by, as far as the key may see them; the run itself where nothing did."""
+
     artifacts: Omittable[list[ArtifactItem]] = None
     """What it has made, oldest first; the latest 100."""
 
@@ -2715,6 +3204,47 @@ class RunTimeline(ModelBase):
     """Oldest first; of a run with more than 1,000 executions or 1,000 follow-ups the latest of each."""
 
 
+class ScheduleItem(ModelBase):
+    """A schedule trigger of an automation. It is changed where the automation is."""
+
+    id: str
+    """Identifier of the schedule; another name or expression makes another one."""
+
+    name: str
+    """Its name, else the name of its automation."""
+
+    cron_schedule: str
+    """Its expression."""
+
+    enabled: bool
+    """Whether its automation is enabled."""
+
+    prompt: str
+    """What its runs are asked."""
+
+    agent_config: AmbientAgentConfig
+    """What its automation says of the agent."""
+
+    metadata: dict[str, str]
+    """factory_uid, automation_id, and file where a file says it."""
+
+    created_at: AwareDatetime
+    """When its automation was made."""
+
+    updated_at: AwareDatetime
+    """When its automation last changed."""
+
+    history: ScheduleItemHistory
+    """When it started a run, and when it does next."""
+
+
+class ScheduleList(ModelBase):
+    """The schedules of the factories that the key may see."""
+
+    schedules: list[ScheduleItem]
+    """By their factories and automations; of at most 1,000 automations."""
+
+
 class SchemaDocumentList(ModelBase):
     """The JSON Schemas of the definition files."""
 
@@ -2723,6 +3253,12 @@ class SchemaDocumentList(ModelBase):
 
     schemas: list[SchemaDocumentListSchemasItem]
     """Every document."""
+
+    current_version: str
+    """Version of the hosted format that the documents describe."""
+
+    versions: list[SchemaDocumentListVersionsItem]
+    """The versions that are served: one."""
 
 
 class SecretPut(ModelBase):
@@ -2794,6 +3330,9 @@ class SyncPolicy(ModelBase):
 
     fast_forward_only: Omittable[bool] = None
     """Whether a tip that does not descend from the one before waits for an approval. Without it such a tip applies, and the condition HistoryRewritten says so. Git sources only."""
+
+    growth_approval: Omittable[Union[Literal["manager", "admin"], str]] = None
+    """Who has to approve a revision with which runs could do more than before: read what wider circles write, have a new secret, host, repository, tool or effect, or more budget. Without it such a revision applies, and plans show what grows."""
 
     windows: Omittable[list[SyncPolicyWindowsItem]] = None
     """When definitions may apply, in UTC; secrets are always taken over. Inside of a `deny` window nothing applies; with `allow` windows, nothing applies outside of all of them."""
@@ -3031,11 +3570,42 @@ class Factory(ModelBase):
     service_account: str
     """UID of the principal that creates the runs of its webhooks and schedules: what the list of runs filters as `creator`."""
 
-    agent_defaults: Omittable[AmbientAgentConfig] = None
-    """What runs of the factory take from it where they say nothing themselves; absent where its file names none."""
+    agent_defaults: FactoryAgentDefaults
+    """What runs of the factory take from it where they say nothing themselves."""
 
     sync_policy: SyncPolicy
     """What is asked of commits before they may apply; empty where nothing is."""
+
+    alias: str
+    """The same as slug."""
+
+    code_forge: Union[Literal["NONE"], str]
+    """Always NONE: no code forge is connected; its webhooks are files."""
+
+    code_forges: list[Union[Literal["NONE"], str]]
+    """Always empty."""
+
+    credential_strategy: Union[Literal["CREATOR"], str]
+    """Always CREATOR: runs have the secrets that files name, whoever asks."""
+
+    repositories: list[FactoryRepositoriesItem]
+    """Repository that its definitions come from, where its address names one."""
+
+    scorer_defaults: dict[str, Any]
+    """Always empty: no run is scored."""
+
+    scoring: dict[str, Any]
+    """Always empty: no run is scored."""
+
+    team_uid: Union[Literal["team"], str]
+    """Team that it belongs to: the installation has one."""
+
+
+class FederatedCredentialList(ModelBase):
+    """Federated credentials, newest first."""
+
+    federated_credentials: list[FederatedCredential]
+    """All of them: there are a hundred at most."""
 
 
 class ListRunsResponse(ModelBase):

@@ -36,6 +36,13 @@ class ApiKeyPatchParam(TypedDict):
     """From when on it is refused, in the future; null: never."""
 
 
+class ApiKeyRotateParam(TypedDict):
+    """Replaces an API key by another one."""
+
+    overlap_seconds: NotRequired[int]
+    """How long the key of before lets its holder in beside the new one, at most until its own end; 0: not at all."""
+
+
 class AttachmentParam(TypedDict):
     """A file of a request; the execution that takes the request finds it in the folder `attachments` of its workspace."""
 
@@ -91,6 +98,59 @@ class FactorySourceParam(TypedDict):
 
     push_secret: NotRequired[str]
     """Name of the managed secret, granted for the use `forge`, that push notices of the git host are proven with."""
+
+    forge: NotRequired[Literal["github", "gitlab", "gitea"]]
+    """What the repository is hosted by: its open pull requests are judged and answered with a status and a comment. Needs `forge_secret`. `gitea` is Forgejo, too."""
+
+    forge_secret: NotRequired[str]
+    """Name of the managed secret, granted for the use `forge`, that holds the token for the interface of the forge."""
+
+    forge_url: NotRequired[str]
+    """https address of the interface of the forge; by default derived from `url`."""
+
+    forge_repository: NotRequired[str]
+    """The repository as the forge names it, `owner/name`; by default derived from `url`."""
+
+
+class FederatedCredentialCreateParam(TypedDict):
+    """Lets tokens of an issuer be exchanged for keys that last ten minutes."""
+
+    name: str
+    """What it is for; also the name of the service account that its keys belong to."""
+
+    issuer: str
+    """The issuer as its tokens name it (`iss`), byte for byte: an https URL without user, query or fragment. Its keys are found below it, at `/.well-known/openid-configuration`."""
+
+    audience: str
+    """Whom a token has to be made for (`aud`), and nobody else."""
+
+    claims: Mapping[str, Sequence[str]]
+    """What a token has to say: each claim by its name, with the values that are allowed for it, compared byte for byte. Of an issuer that serves everybody one of them has to name whose token it is."""
+
+    role: Literal["viewer", "operator", "manager"]
+    """What its keys may do. Not `admin`: such a key could make one that lasts."""
+
+    factories: NotRequired[Sequence[str]]
+    """UIDs of the only factories that its keys may see; absent: all of them."""
+
+
+class FederatedCredentialPatchParam(TypedDict):
+    """Changes a federated credential. Its issuer stays: make another one."""
+
+    name: NotRequired[str]
+    """What it is for."""
+
+    audience: NotRequired[str]
+    """Whom a token has to be made for (`aud`), and nobody else."""
+
+    claims: NotRequired[Mapping[str, Sequence[str]]]
+    """What a token has to say: each claim by its name, with the values that are allowed for it, compared byte for byte. Of an issuer that serves everybody one of them has to name whose token it is."""
+
+    role: NotRequired[Literal["viewer", "operator", "manager"]]
+    """What its keys may do. Not `admin`: such a key could make one that lasts."""
+
+    factories: NotRequired[Optional[Sequence[str]]]
+    """UIDs of the only factories that its keys may see; null: all of them."""
 
 
 class FilterReplayRequestParam(TypedDict):
@@ -169,10 +229,10 @@ class PermissionAnswerParam(TypedDict):
 
 
 class PlanApprovalParam(TypedDict):
-    """Approves held deletions, or a rewritten history, by their digest."""
+    """Approves held deletions, a rewritten history, or what runs could do more, by their digest."""
 
     plan: str
-    """Digest of what is held, as a sync or a plan shows it."""
+    """Digest of what is held now, as a sync shows it."""
 
 
 class RunFollowupRequestParam(TypedDict):
@@ -222,6 +282,9 @@ class WebhookCreateParam(TypedDict):
     replay_protection: NotRequired[Literal["body"]]
     """`body`: the signed body itself identifies a delivery too, for ever, so that a captured request that is sent again under another delivery ID starts nothing. With `auth_mode` `signature` only; for schemes that sign no time."""
 
+    secret_overlap_minutes: NotRequired[int]
+    """Minutes for which the value of before is accepted too when the secret has got another one; none unless said."""
+
     enabled: NotRequired[bool]
     """Whether it takes deliveries at once; by default as soon as its secret has a value."""
 
@@ -249,6 +312,9 @@ class WebhookPatchParam(TypedDict):
 
     replay_protection: NotRequired[Optional[Literal["body"]]]
     """`body`: the signed body itself identifies a delivery too, for ever, from the next delivery on. With `auth_mode` `signature` only. null removes it."""
+
+    secret_overlap_minutes: NotRequired[Optional[int]]
+    """Minutes for which the value of before is accepted too when the secret has got another one. Fewer shorten an overlap that is under way, null ends it."""
 
     enabled: NotRequired[bool]
     """false: senders get 404 at once; automations and history stay."""
@@ -282,11 +348,17 @@ class ListRunsParams(TypedDict):
     state: NotRequired[Sequence[RunStateParam]]
     """Runs in one of these states."""
 
+    task_status: NotRequired[Sequence[Literal["running", "failed", "blocked", "cancelled", "complete"]]]
+    """Runs with one of these statuses, narrowed by `state` where both are given. running: QUEUED, CLAIMED, PENDING or INPROGRESS. failed: FAILED or ERROR. blocked: BLOCKED. cancelled: CANCELLED. complete: SUCCEEDED."""
+
     source: NotRequired[Sequence[RunSourceTypeParam]]
     """Runs of one of these sources. Every published name is known; those of integrations that this service does not have match nothing."""
 
     factory_uid: NotRequired[Sequence[str]]
     """Runs of one of these factories. One that the key may not see has none."""
+
+    factory_only: NotRequired[bool]
+    """Only runs of a factory, whichever."""
 
     name: NotRequired[str]
     """Runs whose configuration has this name."""
@@ -346,7 +418,7 @@ class ListRunsParams(TypedDict):
     """Runs whose metadata has exactly these values, `metadata[key]=value`; five at most. Includes automation_id, webhook_uid, delivery_id and definition_revision."""
 
     q: NotRequired[str]
-    """Words, ten at most, each of which stands somewhere in the title, the prompt or the skill; A–Z and a–z are the same."""
+    """Words, ten at most, each of which stands somewhere in the title, the prompt or the skill; A–Z and a–z are the same. A run's whole ID, or the address of its page: that run."""
 
 
 class ListRunEventsParams(TypedDict):
@@ -357,6 +429,13 @@ class ListRunEventsParams(TypedDict):
 
     limit: NotRequired[int]
     """Entries at most; JSON only."""
+
+
+class GetRunTimelineParams(TypedDict):
+    """Query of getRunTimeline."""
+
+    detail: NotRequired[Literal["published", "all"]]
+    """published: events that clients of the hosted service know. all: also follow-ups, requests to cancel, and executions that were taken over or handed over."""
 
 
 class GetRunConversationParams(TypedDict):
@@ -388,8 +467,18 @@ class ListAgentsParams(TypedDict):
     sort_by: NotRequired[Literal["name", "last_run"]]
     """name: by name. last_run: the one that was used last comes first."""
 
+    include_malformed_skills: NotRequired[bool]
+    """Has no effect: a skill that cannot be read is never applied."""
+
     refresh: NotRequired[bool]
     """Has no effect: what is applied is always current here."""
+
+
+class ListEnvironmentsParams(TypedDict):
+    """Query of listEnvironments."""
+
+    sort_by: NotRequired[Literal["name", "last_updated"]]
+    """name: by name. last_updated: the one that changed last comes first."""
 
 
 class ListFactoriesParams(TypedDict):
@@ -397,6 +486,9 @@ class ListFactoriesParams(TypedDict):
 
     search: NotRequired[str]
     """Text that slug or name holds, whatever its case."""
+
+    team_uid: NotRequired[str]
+    """Only factories of this team. The installation has one, which is called `team`; others have none."""
 
     limit: NotRequired[int]
     """Factories on a page at most."""
@@ -432,6 +524,16 @@ class ListFactoryEventsParams(TypedDict):
     """Where the page begins: `next_cursor` of an answer to the same query."""
 
 
+class ListPullRequestsParams(TypedDict):
+    """Query of listPullRequests."""
+
+    limit: NotRequired[int]
+    """Pull requests on a page at most."""
+
+    cursor: NotRequired[str]
+    """Where the page begins: `next_cursor` of an answer to the same query."""
+
+
 class ListAutomationsParams(TypedDict):
     """Query of listAutomations."""
 
@@ -445,7 +547,7 @@ class ListAutomationsParams(TypedDict):
 class ListDeliveriesParams(TypedDict):
     """Query of listDeliveries."""
 
-    outcome: NotRequired[Sequence[Literal["Accepted", "Duplicate", "Rejected (auth)", "Rejected (invalid JSON)", "Rejected (too large)"]]]
+    outcome: NotRequired[Sequence[Literal["Accepted", "Duplicate", "Rejected (auth)", "Rejected (invalid JSON)", "Rejected (too large)", "Throttled"]]]
     """Outcomes to show; all by default."""
 
     since: NotRequired[Union[datetime, str]]
@@ -713,7 +815,7 @@ class SecretPutGrantsParam(TypedDict):
     """`webhook` authenticates deliveries, `run` is a variable of runs, `git` reads the repository, `forge` verifies and answers its host."""
 
     runs: NotRequired[Union[Literal["files", "*"], Sequence[str]]]
-    """Which runs, where `uses` has them. `files` (unless said): those for which a file of the factory names it (their automation, their environment or factory.yaml). `*`: also those whose request names it, so that whoever may start runs can read it. A list: of the first, only runs of these automations and in these environments."""
+    """Which runs, where `uses` has them. `files` (unless said): those for which a file of the factory names it (their automation, their environment or factory.yaml). `*`: also those whose request names it, and inside runs that a request starts, so that whoever may start runs can read it. A list: of the first, only runs of these automations and in these environments."""
 
     hosts: NotRequired[Union[Optional[Literal["*"]], Sequence[str]]]
     """Where its value may go: to git hosts, and by injections. Hosts (`example.com`, `*.example.com`, `example.com:8443`; without a port https and ssh); `*`: any; null: none yet, the first one that it is sent to is its host from then on."""
@@ -918,17 +1020,20 @@ class FactoryFilesValidateRequestParam(TypedDict):
     """A tree of definition files, to be checked without a factory."""
 
     files: Sequence[TreeFileParam]
-    """The whole tree: what is left out counts as deleted. At most 2,000 files, and 1 MiB of request body in all. Files that are no definitions are ignored."""
+    """The whole tree: what is left out counts as deleted. At most 2,000 files; without a key 256 of 256 KiB each and 2 MiB together. The request body has at most 3 MiB. Files that are no definitions are ignored."""
 
     secrets: NotRequired[Sequence[str]]
     """Names of the secrets that exist, for webhooks and runs alike; without them no name is checked."""
 
 
 class PlanRequestParam(TypedDict):
-    """A tree of definition files."""
+    """A tree of definition files, or a ref of the repository that the factory follows: one of both."""
 
-    files: Sequence[TreeFileParam]
+    files: NotRequired[Sequence[TreeFileParam]]
     """The whole tree: what is left out counts as deleted. At most 2,000 files, and 1 MiB of request body in all. Files that are no definitions are ignored."""
+
+    ref: NotRequired[str]
+    """A branch or a tag (`main`, `refs/heads/main`, `refs/tags/v1`), a whole commit ID, `HEAD`, or a pull request (`pull/12`, `merge-requests/12`) of the repository that the factory follows. The service fetches it with the credential and within the bounds of a sync; nothing of it is applied. Pull requests are judged without what is known of secrets."""
 
 
 class RunAgentRequestParam(TypedDict):
@@ -993,6 +1098,9 @@ class SyncPolicyParam(TypedDict):
 
     fast_forward_only: NotRequired[bool]
     """Whether a tip that does not descend from the one before waits for an approval. Without it such a tip applies, and the condition HistoryRewritten says so. Git sources only."""
+
+    growth_approval: NotRequired[Literal["manager", "admin"]]
+    """Who has to approve a revision with which runs could do more than before: read what wider circles write, have a new secret, host, repository, tool or effect, or more budget. Without it such a revision applies, and plans show what grows."""
 
     windows: NotRequired[Sequence[SyncPolicyWindowsItemParam]]
     """When definitions may apply, in UTC; secrets are always taken over. Inside of a `deny` window nothing applies; with `allow` windows, nothing applies outside of all of them."""

@@ -16,7 +16,7 @@ RunModeParam: TypeAlias = Literal["normal", "plan", "orchestrate"]
 RunMode: TypeAlias = Union[RunModeParam, str]
 """How the agent is asked to work. plan: in its own mode for planning where it has one, else it is asked for a plan and to change nothing. A command finds it in the variable MILLWRIGHT_RUN_MODE."""
 
-RunSourceTypeParam: TypeAlias = Literal["API", "CLI", "WEB_APP", "CUSTOM_WEBHOOK", "SCHEDULED_AGENT", "LINEAR", "SLACK", "TEAMS", "LOCAL", "GITHUB_ACTION", "CLOUD_MODE", "JIRA", "SELF_IMPROVEMENT", "GITHUB_WEBHOOK", "GITLAB_WEBHOOK", "AZURE_DEVOPS_WEBHOOK", "AUTOFIX", "RUN_SCORER", "ORCHESTRATION", "BENCHMARK_TRIAL", "CREATE_BENCHMARK_TASK"]
+RunSourceTypeParam: TypeAlias = Literal["API", "CLI", "WEB_APP", "CUSTOM_WEBHOOK", "SCHEDULED_AGENT", "LINEAR", "MCP", "SLACK", "TEAMS", "LOCAL", "GITHUB_ACTION", "CLOUD_MODE", "JIRA", "SELF_IMPROVEMENT", "GITHUB_WEBHOOK", "GITLAB_WEBHOOK", "AZURE_DEVOPS_WEBHOOK", "AUTOFIX", "RUN_SCORER", "ORCHESTRATION", "BENCHMARK_TRIAL", "CREATE_BENCHMARK_TASK"]
 """What is sent as a RunSourceType."""
 
 RunSourceType: TypeAlias = Union[RunSourceTypeParam, str]

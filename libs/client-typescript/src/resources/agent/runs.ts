@@ -30,6 +30,8 @@ export interface RunEventsParams {
 }
 /** Which entries of a run's log to read. */
 export type RunListEventsParams = QueryOf<'listRunEvents'>;
+/** How much of what happened to a run to tell. */
+export type RunTimelineParams = QueryOf<'getRunTimeline'>;
 /** Where a page of a conversation begins, and how many turns it has at most. */
 export type RunConversationParams = QueryOf<'getRunConversation'>;
 
@@ -135,12 +137,16 @@ export class Runs extends Resource {
     });
   }
 
-  /** Looks at what happened to a run: its states, executions, follow-ups. Role: viewer. */
-  timeline(runId: string, options?: RequestOptions): APIPromise<RunTimeline> {
+  /**
+   * Looks at what happened to a run: its states and executions; with `detail: 'all'` also follow-ups, requests to
+   * cancel and executions that were taken over. Role: viewer.
+   */
+  timeline(runId: string, params: RunTimelineParams = {}, options?: RequestOptions): APIPromise<RunTimeline> {
     return this.client.call({
       method: 'GET',
       template: '/agent/runs/{run_id}/timeline',
       path: { run_id: runId },
+      query: params,
       answer: 'RunTimeline',
       options,
     });

@@ -29,6 +29,7 @@ import { PASS_TIMEOUT_MS } from '../limits.ts';
 import type { QueryOf } from '../params.ts';
 import { Automations } from './automations.ts';
 import { Deliveries } from './deliveries.ts';
+import { PullRequests } from './pull-requests.ts';
 import { FactorySecrets } from './secrets.ts';
 import { Syncs } from './syncs.ts';
 import { Webhooks } from './webhooks.ts';
@@ -44,6 +45,8 @@ export type FactoryEventsParams = QueryOf<'listFactoryEvents'>;
 export class Factories extends Resource {
   /** Passes over a factory's definitions. */
   readonly syncs: Syncs = new Syncs(this.client);
+  /** Open pull requests of the followed repository. */
+  readonly pullRequests: PullRequests = new PullRequests(this.client);
   /** Where deliveries come in. */
   readonly webhooks: Webhooks = new Webhooks(this.client);
   /** What came in. */
@@ -160,8 +163,8 @@ export class Factories extends Resource {
   }
 
   /**
-   * Looks at what a tree of definition files would change: reads, checks and plans like a pass and writes nothing. The
-   * body is at most 1 MiB. Role: viewer.
+   * Looks at what a tree of definition files, or a ref of the followed repository, would change: reads, checks and
+   * plans like a pass and writes nothing. The body is at most 1 MiB. A ref may take two minutes. Role: viewer.
    */
   plan(factoryUid: string, params: PlanRequest, options?: RequestOptions): APIPromise<Plan> {
     return this.client.call({

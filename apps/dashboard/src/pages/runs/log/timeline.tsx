@@ -7,25 +7,32 @@ import { QueryView } from '../../../components/feedback/query-view.tsx';
 import { Time } from '../../../components/text/time.tsx';
 
 const WORDS: Readonly<Record<Api<'TimelineEvent'>['event_type'], string>> = {
-  run_created: 'Created',
-  run_claimed: 'Taken by an execution',
-  workspace_preparing: 'Workspace prepared',
+  oz_run_created: 'Created',
+  oz_run_claimed: 'Taken by an execution',
+  worker_container_ready: 'Workspace prepared',
   agent_started: 'Agent started',
   run_followup: 'Follow-up',
   run_cancel_requested: 'Cancel asked for',
   run_taken_over: 'Lost, and taken over by another execution',
   run_handed_over: 'Handed over to another execution',
-  run_done: 'Succeeded',
-  run_failed: 'Failed',
-  run_errored: 'Ended with an error',
-  run_cancelled: 'Cancelled',
+  oz_run_done: 'Succeeded',
+  oz_run_failed: 'Failed',
+  oz_run_errored: 'Ended with an error',
+  oz_run_cancelled: 'Cancelled',
 };
 
 export function RunTimeline({ runId, isLive }: { runId: string; isLive: boolean }) {
   const query = useQuery({
     queryKey: ['run', runId, 'timeline'],
     queryFn: async ({ signal }) =>
-      (await ask(api.GET('/agent/runs/{run_id}/timeline', { params: { path: { run_id: runId } }, signal }))).events,
+      (
+        await ask(
+          api.GET('/agent/runs/{run_id}/timeline', {
+            params: { path: { run_id: runId }, query: { detail: 'all' } },
+            signal,
+          }),
+        )
+      ).events,
     refetchInterval: isLive ? LIVE_MS : false,
   });
   return (

@@ -21,7 +21,7 @@ import { UsageOfDeleted } from './usage-of-deleted.tsx';
 import { countOf } from '../../../components/text/count.ts';
 
 interface Waiting {
-  kind: 'deletions' | 'rewrite';
+  kind: 'deletions' | 'rewrite' | 'growth';
   digest: string;
   sync: Sync;
 }
@@ -31,6 +31,7 @@ function waitingOf(status: Status): Waiting | undefined {
   const sync = status.last_sync;
   if (sync === null || sync.plan === null) return undefined;
   if (status.condition.reason === 'history-rewritten') return { kind: 'rewrite', digest: sync.plan, sync };
+  if (status.condition.reason === 'growth-held') return { kind: 'growth', digest: sync.plan, sync };
   return conditionOf(status, 'PruneHeld')?.status === 'True'
     ? { kind: 'deletions', digest: sync.plan, sync }
     : undefined;
@@ -51,9 +52,7 @@ export function PendingApprovals({
   if (waiting === undefined) return null;
   const { kind, digest, sync } = waiting;
   return (
-    <Section
-      title={kind === 'deletions' ? `${countOf(sync.held.length, 'deletion')} held` : 'A rewritten history waits'}
-    >
+    <Section title={titleOf(waiting)}>
       <Stack gap="sm">
         {kind === 'deletions' ? (
           <Text size="sm">
@@ -61,7 +60,7 @@ export function PendingApprovals({
             they serve on.
           </Text>
         ) : (
-          <Rewrite factoryUid={factoryUid} sync={sync} />
+          <Other kind={kind} factoryUid={factoryUid} sync={sync} />
         )}
         {kind === 'deletions' && (
           <ChangeList
@@ -84,7 +83,9 @@ export function PendingApprovals({
           </Button>
         ) : (
           <Text size="sm" c="dimmed">
-            A manager of the factory can approve this.
+            {kind === 'growth'
+              ? 'Whom the sync policy names can approve this.'
+              : 'A manager of the factory can approve this.'}
           </Text>
         )}
       </Stack>
@@ -101,8 +102,28 @@ export function PendingApprovals({
   );
 }
 
+function titleOf({ kind, sync }: Waiting): string {
+  if (kind === 'deletions') return `${countOf(sync.held.length, 'deletion')} held`;
+  return kind === 'growth' ? 'Growth waits' : 'A rewritten history waits';
+}
+
 function verbOf(kind: Waiting['kind']): string {
-  return kind === 'deletions' ? 'Approve these deletions' : 'Approve this history';
+  if (kind === 'deletions') return 'Approve these deletions';
+  return kind === 'growth' ? 'Approve this growth' : 'Approve this history';
+}
+
+function Other({ kind, factoryUid, sync }: { kind: Waiting['kind']; factoryUid: string; sync: Sync }) {
+  return kind === 'growth' ? <Growth sync={sync} /> : <Rewrite factoryUid={factoryUid} sync={sync} />;
+}
+
+/** The message names what grows. */
+function Growth({ sync }: { sync: Sync }) {
+  return (
+    <Text size="sm" component="div">
+      <UntrustedText>{sync.message ?? 'Runs could do more with this revision.'}</UntrustedText> The sync policy has that
+      approved. An approval lets exactly this go.
+    </Text>
+  );
 }
 
 function Rewrite({ factoryUid, sync }: { factoryUid: string; sync: Sync }) {
@@ -175,7 +196,7 @@ function Approval({ factoryUid, asked, digestNow, pass, onClose }: ApprovalProps
             <WhatGoes held={asked.sync.held} />
           </>
         ) : (
-          <Rewrite factoryUid={factoryUid} sync={asked.sync} />
+          <Other kind={asked.kind} factoryUid={factoryUid} sync={asked.sync} />
         )}
         <span className="mono">{asked.digest}</span>
         {isOutdated && (

@@ -49,10 +49,16 @@ export function Policy({ factory }: { factory: Api<'Factory'> }) {
   );
 }
 
-function linesOf({ verify_commits: verify, fast_forward_only: forward, windows = [] }: Api<'SyncPolicy'>): string[] {
+function linesOf({
+  verify_commits: verify,
+  fast_forward_only: forward,
+  growth_approval: growth,
+  windows = [],
+}: Api<'SyncPolicy'>): string[] {
   return [
     ...(verify === undefined ? [] : [`Only a tip that one of ${countOf(verify.keys.length, 'key')} signed applies.`]),
     ...(forward === true ? ['A tip that does not descend from the one before waits for an approval.'] : []),
+    ...(growth === undefined ? [] : [`What runs could do more waits for an approval by the role ${growth}.`]),
     ...windows.map(
       ({ kind, schedule, duration_minutes: minutes }) =>
         `${kind === 'allow' ? 'Applies only within' : 'Nothing applies within'} ${minutes} minutes from ` +
@@ -96,7 +102,8 @@ function PolicyEditor({ factory, onClose }: { factory: Api<'Factory'>; onClose: 
         <Stack>
           <Text size="sm" c="dimmed">
             The whole policy: <Code>verify_commits</Code> with <Code>keys</Code>, <Code>fast_forward_only</Code>,{' '}
-            <Code>windows</Code>. What is left out is not asked. The repository cannot change it.
+            <Code>growth_approval</Code>, <Code>windows</Code>. What is left out is not asked. The repository cannot
+            change it.
           </Text>
           <Suspense fallback={<Loading />}>
             <CodeEditor

@@ -100,6 +100,7 @@ function ChangeItem({
             ))}
           </Text>
         )}
+        <ChangedValues values={change.values ?? []} />
         <Secrets change={change} />
         <Urls change={change} />
         {change.traffic !== undefined && <Traffic traffic={change.traffic} />}
@@ -113,6 +114,23 @@ function ChangeItem({
         {children}
       </Stack>
     </Paper>
+  );
+}
+
+/** Old and new of each key, as far as the server shows them: what may be a secret it does not. */
+function ChangedValues({ values }: { values: NonNullable<Change['values']> }) {
+  if (values.length === 0) return null;
+  return (
+    <Stack component="ul" gap={2} m={0} p={0} style={{ listStyle: 'none' }} aria-label="Changed values">
+      {values.map(({ key, before, after }) => (
+        <li key={key}>
+          <Text size="xs" component="div" className="mono">
+            <UntrustedText>{key}</UntrustedText> <UntrustedText>{before ?? '(nothing)'}</UntrustedText> →{' '}
+            <UntrustedText>{after ?? '(nothing)'}</UntrustedText>
+          </Text>
+        </li>
+      ))}
+    </Stack>
   );
 }
 

@@ -1,6 +1,7 @@
 /** What a tree would change in a factory, before it is merged. Read-only. */
-import { Alert, Badge, Button, Group, Stack, Text } from '@mantine/core';
-import { useEffect, useRef, useState } from 'react';
+import { Alert, Badge, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { useEffect, useRef, useState, type SyntheticEvent } from 'react';
+import { useSearchParams } from 'react-router';
 import { api, ask, type Api } from '../../../api/client.ts';
 import { Copyable } from '../../../components/text/copy.tsx';
 import { UntrustedText } from '../../../components/text/untrusted-text.tsx';
@@ -24,12 +25,15 @@ export function PlanPage() {
   const { uid, source } = useFactory();
   const [files, setFiles] = useState<readonly TreeFile[]>([]);
   const [made, setMade] = useState<Plan>();
-  const latest = useRef(files);
+  const latest = useRef<readonly TreeFile[] | string>(files);
   const make = useChange(
-    async (wanted: TreeFile[]) => ({
+    async (wanted: readonly TreeFile[] | string) => ({
       wanted,
       plan: await ask(
-        api.POST('/factory/{factory_uid}/plan', { params: { path: { factory_uid: uid } }, body: { files: wanted } }),
+        api.POST('/factory/{factory_uid}/plan', {
+          params: { path: { factory_uid: uid } },
+          body: typeof wanted === 'string' ? { ref: wanted } : { files: [...wanted] },
+        }),
       ),
     }),
     ({ wanted, plan }) => {
@@ -42,18 +46,20 @@ export function PlanPage() {
     setMade(undefined);
     make.reset();
   };
-  const start = (): void => {
+  const start = (wanted: readonly TreeFile[] | string): void => {
+    latest.current = wanted;
     setMade(undefined);
-    make.start(latest.current as TreeFile[]);
+    make.start(wanted);
   };
   return (
     <>
       <PageTitle above={[{ label: 'Sync', to: `/factories/${uid}/sync` }]}>Plan</PageTitle>
       <Stack>
+        {sourceKindOf(source).hasCommits && <RefForm isBusy={make.isPending} onAsk={start} />}
         <TreePicker files={files} root={sourceKindOf(source).hasCommits ? (source.path ?? '') : ''} onChange={change} />
         {files.length > 0 && (
           <Group>
-            <Button loading={make.isPending} onClick={start}>
+            <Button loading={make.isPending} onClick={() => start(files)}>
               Show what it would change
             </Button>
             {files.length > 1 && (
@@ -70,11 +76,41 @@ export function PlanPage() {
   );
 }
 
+/** A ref of the followed repository: the service reads it, so that nobody has to have its files. */
+function RefForm({ isBusy, onAsk }: { isBusy: boolean; onAsk: (ref: string) => void }) {
+  // A link from a pull request names it; asking stays with whoever follows that.
+  const [searched] = useSearchParams();
+  const [ref, setRef] = useState(searched.get('ref')?.slice(0, 255) ?? '');
+  const submit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    if (ref.trim() !== '') onAsk(ref.trim());
+  };
+  return (
+    <form onSubmit={submit}>
+      <Group align="end">
+        <TextInput
+          label="Branch, tag, commit or pull request"
+          description="Of the repository that the factory follows; nothing is applied"
+          placeholder="main, or pull/12"
+          value={ref}
+          maxLength={255}
+          onChange={(event) => setRef(event.currentTarget.value)}
+          spellCheck={false}
+          autoComplete="off"
+        />
+        <Button type="submit" loading={isBusy} disabled={ref.trim() === ''}>
+          Show what the ref would change
+        </Button>
+      </Group>
+    </form>
+  );
+}
+
 /** Comes into view when it is there: the files above it may be many. */
 function PlanView({ factoryUid, plan }: { factoryUid: string; plan: Plan }) {
   const top = useRef<HTMLDivElement>(null);
   useEffect(() => top.current?.focus(), []);
-  const { changes, held, problems, advice = [] } = plan;
+  const { changes, held, problems, advice = [], growth = [] } = plan;
   return (
     <Stack ref={top} tabIndex={-1} role="region" aria-label="The plan" style={{ outline: 'none' }}>
       <Summary plan={plan} />
@@ -97,6 +133,7 @@ function PlanView({ factoryUid, plan }: { factoryUid: string; plan: Plan }) {
           </Stack>
         </Section>
       )}
+      {growth.length > 0 && <GrowthSection growth={growth} />}
       {held.length > 0 && (
         <Section title={`${countOf(held.length, 'deletion')} would be held for an approval`}>
           <Stack gap="sm">
@@ -125,7 +162,32 @@ function PlanView({ factoryUid, plan }: { factoryUid: string; plan: Plan }) {
   );
 }
 
-function Summary({ plan: { valid, ending, reason, message, revision, summary, changes, held } }: { plan: Plan }) {
+/** What a reviewer looks for first: what runs could do more. */
+function GrowthSection({ growth }: { growth: NonNullable<Plan['growth']> }) {
+  return (
+    <Section title={`What grows: ${growth.length}`}>
+      <Stack gap="xs">
+        {growth.map(({ automation, kind, what, before, after }) => (
+          <Text key={`${automation} ${kind} ${what}`} size="sm">
+            <UntrustedText>{automation}</UntrustedText>: {kind}{' '}
+            <strong>
+              <UntrustedText>{what}</UntrustedText>
+            </strong>
+            {after !== undefined && (
+              <UntrustedText>{`: ${before === undefined ? '' : `${before} → `}${after}`}</UntrustedText>
+            )}
+          </Text>
+        ))}
+      </Stack>
+    </Section>
+  );
+}
+
+function Summary({
+  plan: { valid, ending, reason, message, revision, summary, changes, held, ref, not_run: notRun },
+}: {
+  plan: Plan;
+}) {
   const isNothing = valid && changes.length === 0 && held.length === 0;
   return (
     <Alert
@@ -152,11 +214,14 @@ function Summary({ plan: { valid, ending, reason, message, revision, summary, ch
             ))}
         </Group>
         <Text size="xs">
-          These files as a directory:{' '}
+          {ref === undefined ? 'These files as a directory' : 'What was read'}:{' '}
           <span className="mono" title={revision}>
             {shortRevision(revision)}
           </span>
         </Text>
+        {notRun !== undefined && (
+          <Text size="xs">Anybody may have written this, so it was judged without what is known of secrets.</Text>
+        )}
       </Stack>
     </Alert>
   );

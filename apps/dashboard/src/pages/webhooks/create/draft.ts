@@ -40,6 +40,7 @@ export const FIELDS: readonly string[] = [
   '/secret_name',
   '/delivery_id_header',
   '/replay_protection',
+  '/secret_overlap_minutes',
 ];
 
 /** Whether the signed body identifies a delivery too: unless said, where the scheme signs no time. */

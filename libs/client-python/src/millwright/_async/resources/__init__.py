@@ -6,6 +6,7 @@ from .audit import AsyncAudit as AsyncAudit
 from .explanations import AsyncExplanations as AsyncExplanations
 from .factories import AsyncFactories as AsyncFactories
 from .factory_files import AsyncFactoryFiles as AsyncFactoryFiles
+from .federated_credentials import AsyncFederatedCredentials as AsyncFederatedCredentials
 from .secrets import AsyncSecrets as AsyncSecrets
 from .signature_schemes import AsyncSignatureSchemes as AsyncSignatureSchemes
 from .statistics import AsyncStatistics as AsyncStatistics

@@ -31,13 +31,13 @@ class AsyncFactoryFiles(AsyncResource):
     ) -> FactoryFilesValidateResult:
         """Check definition files.
 
-        What `millwright validate` does. The body is at most 1 MiB.
+        What `millwright validate` does: `diagnostics` are errors, `warnings` the rest.
 
-        Needs the role `viewer` or one above it.
+        Needs no key; without one an address may ask 30 times a minute.
 
         Args:
-            files: The whole tree: what is left out counts as deleted. At most 2,000 files, and 1 MiB of request body
-                in all. Files that are no definitions are ignored.
+            files: The whole tree: what is left out counts as deleted. At most 2,000 files; without
+                a key 256 of 256 KiB each and 2 MiB together. The request body has at most 3 MiB. Files that are no definitions are ignored.
             secrets: Names of the secrets that exist, for webhooks and runs alike; without them no name is checked.
 
         Returns:
@@ -58,7 +58,7 @@ class AsyncFactoryFiles(AsyncResource):
     async def schemas(self, **options: Unpack[RequestOptions]) -> SchemaDocumentList:
         """List the schemas.
 
-        Needs the role `viewer` or one above it.
+        Needs no key; without one an address may ask 30 times a minute.
 
         Returns:
             Every document.
@@ -68,7 +68,7 @@ class AsyncFactoryFiles(AsyncResource):
     async def schema(self, document: str, **options: Unpack[RequestOptions]) -> Dict[str, Any]:
         """Get a schema.
 
-        Needs the role `viewer` or one above it.
+        Needs no key; without one an address may ask 30 times a minute.
 
         Args:
             document: factory, webhook, automation, environment or agent.

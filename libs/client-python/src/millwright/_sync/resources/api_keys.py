@@ -180,6 +180,43 @@ class ApiKeys(Resource):
             options=options,
         )
 
+    def rotate(
+        self,
+        api_key_id: str,
+        *,
+        overlap_seconds: Union[int, NotGiven] = NOT_GIVEN,
+        **options: Unpack[RequestOptions],
+    ) -> ApiKeyCreated:
+        """Replace an API key.
+
+        Makes a key of the same name, role, factories and principal, that lives as long as this one was made for. Both
+        let their holder in until the overlap ends, to the millisecond. A key that was revoked or has run out cannot be
+        rotated: 409. An answer that was lost cannot be had again: rotate the new key, and revoke it.
+
+        Needs the role `admin` or one above it.
+
+        Args:
+            api_key_id: The key's identifier.
+            overlap_seconds: How long the key of before lets its holder in beside the new one, at most until its own
+                end; 0: not at all.
+
+        Returns:
+            The new key and its text, which is shown this once.
+
+        Raises:
+            BadRequestError: something sent is not as it must be; `errors` names every member.
+            NotFoundError: there is no such thing, or the key may not see it.
+            ConflictError: the state of things forbids it; `detail` says why.
+        """
+        return self._client._call(
+            "POST",
+            "/api-keys/{api_key_id}/rotate",
+            {"api_key_id": api_key_id},
+            cast_to=ApiKeyCreated,
+            body={"overlap_seconds": overlap_seconds},
+            options=options,
+        )
+
     def revoke(self, api_key_id: str, **options: Unpack[RequestOptions]) -> None:
         """Revoke an API key.
 
@@ -217,4 +254,5 @@ class ApiKeysWithRawResponse:
         self.current = sync_raw(unread.current)
         self.retrieve = sync_raw(unread.retrieve)
         self.update = sync_raw(unread.update)
+        self.rotate = sync_raw(unread.rotate)
         self.revoke = sync_raw(unread.revoke)

@@ -64,6 +64,7 @@ class AsyncAgent(AsyncResource):
         *,
         repo: Optional[str] = None,
         sort_by: Optional[Literal["name", "last_run"]] = None,
+        include_malformed_skills: Optional[bool] = None,
         refresh: Optional[bool] = None,
         **options: Unpack[RequestOptions],
     ) -> AgentListResponse:
@@ -76,6 +77,7 @@ class AsyncAgent(AsyncResource):
         Args:
             repo: Only skills of this repository: owner/repo.
             sort_by: name: by name. last_run: the one that was used last comes first.
+            include_malformed_skills: Has no effect: a skill that cannot be read is never applied.
             refresh: Has no effect: what is applied is always current here.
 
         Returns:
@@ -88,7 +90,12 @@ class AsyncAgent(AsyncResource):
             "GET",
             "/agent",
             cast_to=AgentListResponse,
-            query={"repo": repo, "sort_by": sort_by, "refresh": refresh},
+            query={
+                "repo": repo,
+                "sort_by": sort_by,
+                "include_malformed_skills": include_malformed_skills,
+                "refresh": refresh,
+            },
             options=options,
         )
 

@@ -65,6 +65,7 @@ class Agent(Resource):
         *,
         repo: Optional[str] = None,
         sort_by: Optional[Literal["name", "last_run"]] = None,
+        include_malformed_skills: Optional[bool] = None,
         refresh: Optional[bool] = None,
         **options: Unpack[RequestOptions],
     ) -> AgentListResponse:
@@ -77,6 +78,7 @@ class Agent(Resource):
         Args:
             repo: Only skills of this repository: owner/repo.
             sort_by: name: by name. last_run: the one that was used last comes first.
+            include_malformed_skills: Has no effect: a skill that cannot be read is never applied.
             refresh: Has no effect: what is applied is always current here.
 
         Returns:
@@ -89,7 +91,12 @@ class Agent(Resource):
             "GET",
             "/agent",
             cast_to=AgentListResponse,
-            query={"repo": repo, "sort_by": sort_by, "refresh": refresh},
+            query={
+                "repo": repo,
+                "sort_by": sort_by,
+                "include_malformed_skills": include_malformed_skills,
+                "refresh": refresh,
+            },
             options=options,
         )
 

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Optional
 
-from typing_extensions import Unpack
+from typing_extensions import Literal, Unpack
 
 from ...._options import RequestOptions
 from ....types import CloudEnvironmentList
@@ -22,15 +23,32 @@ class Environments(Resource):
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return EnvironmentsWithRawResponse(self)
 
-    def list(self, **options: Unpack[RequestOptions]) -> CloudEnvironmentList:
+    def list(
+        self,
+        *,
+        sort_by: Optional[Literal["name", "last_updated"]] = None,
+        **options: Unpack[RequestOptions],
+    ) -> CloudEnvironmentList:
         """List environments.
 
         Needs the role `viewer` or one above it.
 
+        Args:
+            sort_by: name: by name. last_updated: the one that changed last comes first.
+
         Returns:
             Environments of the factories that the key may see.
+
+        Raises:
+            BadRequestError: something sent is not as it must be; `errors` names every member.
         """
-        return self._client._call("GET", "/agent/environments", cast_to=CloudEnvironmentList, options=options)
+        return self._client._call(
+            "GET",
+            "/agent/environments",
+            cast_to=CloudEnvironmentList,
+            query={"sort_by": sort_by},
+            options=options,
+        )
 
 
 class EnvironmentsWithRawResponse:

@@ -33,6 +33,8 @@ from ...pages import Page
 from ...resource import Resource, sync_raw, sync_raw_page
 from .run_permissions import RunPermissions
 
+_TaskStatus = Literal["running", "failed", "blocked", "cancelled", "complete"]
+
 
 class Runs(Resource):
     """Runs: what an agent was asked, where it is, and what it said."""
@@ -57,8 +59,10 @@ class Runs(Resource):
         sort_by: Optional[Literal["updated_at", "created_at", "title"]] = None,
         sort_order: Optional[Literal["asc", "desc"]] = None,
         state: Optional[Union[RunStateParam, Sequence[RunStateParam]]] = None,
+        task_status: Optional[Union[_TaskStatus, Sequence[_TaskStatus]]] = None,
         source: Optional[Union[RunSourceTypeParam, Sequence[RunSourceTypeParam]]] = None,
         factory_uid: Optional[Union[str, Sequence[str]]] = None,
+        factory_only: Optional[bool] = None,
         name: Optional[str] = None,
         config_name: Optional[str] = None,
         model_id: Optional[str] = None,
@@ -86,9 +90,9 @@ class Runs(Resource):
         Runs that the key may see, newest change first unless asked otherwise. Filters narrow the list together; a
         repeatable one matches any of its values; names that are not listed here are ignored. Pages are cut by key: a
         run that is created meanwhile neither repeats nor hides another, one whose sort key moves may move. A page can
-        hold fewer runs than its limit, even none, and still have a next one: it ends where its runs are large, and
-        where a filter that no index serves (as `q`) has looked at many runs. Go on while `has_next_page` is true.
-        422: sorting by agent.
+        hold fewer runs than its limit and still have a next one: it ends where its runs are large, and where a filter
+        that no index serves (as `q`) has looked at many runs. Go on while `has_next_page` is true; a page without a
+        run is the last. 422: sorting by agent, and a list that finds nothing in 10 s.
 
         Needs the role `viewer` or one above it.
 
@@ -98,9 +102,13 @@ class Runs(Resource):
             sort_by: What the list is sorted by. Titles are compared byte by byte.
             sort_order: Direction of the order.
             state: Runs in one of these states.
+            task_status: Runs with one of these statuses, narrowed by `state` where both are given. running: QUEUED,
+                CLAIMED, PENDING or INPROGRESS. failed: FAILED or ERROR. blocked: BLOCKED. cancelled: CANCELLED.
+                complete: SUCCEEDED.
             source: Runs of one of these sources. Every published name is known; those of integrations that this
                 service does not have match nothing.
             factory_uid: Runs of one of these factories. One that the key may not see has none.
+            factory_only: Only runs of a factory, whichever.
             name: Runs whose configuration has this name.
             config_name: The same as `name`.
             model_id: Runs with this model.
@@ -123,7 +131,7 @@ class Runs(Resource):
             metadata: Runs whose metadata has exactly these values, `metadata[key]=value`; five at most. Includes
                 automation_id, webhook_uid, delivery_id and definition_revision.
             q: Words, ten at most, each of which stands somewhere in the title, the prompt or the skill; A–Z and a–z
-                are the same.
+                are the same. A run's whole ID, or the address of its page: that run.
 
         Returns:
             A page of RunItem, and every RunItem of every page when iterated.
@@ -142,8 +150,10 @@ class Runs(Resource):
                 "sort_by": sort_by,
                 "sort_order": sort_order,
                 "state": state,
+                "task_status": task_status,
                 "source": source,
                 "factory_uid": factory_uid,
+                "factory_only": factory_only,
                 "name": name,
                 "config_name": config_name,
                 "model_id": model_id,
@@ -375,18 +385,27 @@ class Runs(Resource):
             options=options,
         )
 
-    def timeline(self, run_id: str, **options: Unpack[RequestOptions]) -> RunTimeline:
+    def timeline(
+        self,
+        run_id: str,
+        *,
+        detail: Optional[Literal["published", "all"]] = None,
+        **options: Unpack[RequestOptions],
+    ) -> RunTimeline:
         """Look at what happened to a run.
 
         Needs the role `viewer` or one above it.
 
         Args:
             run_id: The run.
+            detail: published: events that clients of the hosted service know. all: also follow-ups, requests to
+                cancel, and executions that were taken over or handed over.
 
         Returns:
             What happened, oldest first.
 
         Raises:
+            BadRequestError: something sent is not as it must be; `errors` names every member.
             NotFoundError: there is no such thing, or the key may not see it.
         """
         return self._client._call(
@@ -394,6 +413,7 @@ class Runs(Resource):
             "/agent/runs/{run_id}/timeline",
             {"run_id": run_id},
             cast_to=RunTimeline,
+            query={"detail": detail},
             options=options,
         )
 

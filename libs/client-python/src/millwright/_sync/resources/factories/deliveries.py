@@ -30,7 +30,7 @@ class Deliveries(Resource):
         factory_uid: str,
         webhook_uid: str,
         *,
-        outcome: Optional[Union[Literal["Accepted", "Duplicate", "Rejected (auth)", "Rejected (invalid JSON)", "Rejected (too large)"], Sequence[Literal["Accepted", "Duplicate", "Rejected (auth)", "Rejected (invalid JSON)", "Rejected (too large)"]]]] = None,
+        outcome: Optional[Union[Literal["Accepted", "Duplicate", "Rejected (auth)", "Rejected (invalid JSON)", "Rejected (too large)", "Throttled"], Sequence[Literal["Accepted", "Duplicate", "Rejected (auth)", "Rejected (invalid JSON)", "Rejected (too large)", "Throttled"]]]] = None,
         since: Optional[Union[datetime, str]] = None,
         until: Optional[Union[datetime, str]] = None,
         limit: Optional[int] = None,

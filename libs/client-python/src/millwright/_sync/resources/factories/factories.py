@@ -33,6 +33,7 @@ from ...resource import Resource, sync_raw, sync_raw_page
 from .automations import Automations
 from .deliveries import Deliveries
 from .secrets import FactorySecrets
+from .pull_requests import PullRequests
 from .syncs import Syncs
 from .webhooks import Webhooks
 
@@ -44,6 +45,11 @@ class Factories(Resource):
     """Factories: what they are made of, how they keep up with their source, what they start."""
 
     _place = "factories"
+
+    @cached_property
+    def pull_requests(self) -> PullRequests:
+        """Open pull requests of the followed repository."""
+        return PullRequests(self._client)
 
     @cached_property
     def syncs(self) -> Syncs:
@@ -79,6 +85,7 @@ class Factories(Resource):
         self,
         *,
         search: Optional[str] = None,
+        team_uid: Optional[str] = None,
         limit: Optional[int] = None,
         cursor: Optional[str] = None,
         **options: Unpack[RequestOptions],
@@ -91,6 +98,7 @@ class Factories(Resource):
 
         Args:
             search: Text that slug or name holds, whatever its case.
+            team_uid: Only factories of this team. The installation has one, which is called `team`; others have none.
             limit: Factories on a page at most.
             cursor: Where the page begins: `next_cursor` of an answer to the same query.
 
@@ -104,7 +112,7 @@ class Factories(Resource):
             "/factory",
             cast_to=FactoryList,
             items=lambda page: page.factories,
-            query={"search": search, "limit": limit, "cursor": cursor},
+            query={"search": search, "team_uid": team_uid, "limit": limit, "cursor": cursor},
             options=options,
         )
 
@@ -349,13 +357,14 @@ class Factories(Resource):
         self,
         factory_uid: str,
         *,
-        files: Sequence[TreeFileParam],
+        files: Union[Sequence[TreeFileParam], NotGiven] = NOT_GIVEN,
+        ref: Union[str, NotGiven] = NOT_GIVEN,
         **options: Unpack[RequestOptions],
     ) -> Plan:
-        """See what a tree would change.
+        """See what a tree or a ref would change.
 
         Reads, checks and plans like a pass and writes nothing. Knows the secrets and webhooks that this factory may
-        see. The body is at most 1 MiB.
+        see. The body is at most 1 MiB. One of `files` and `ref` is given; a ref may take two minutes.
 
         Needs the role `viewer` or one above it.
 
@@ -363,6 +372,8 @@ class Factories(Resource):
             factory_uid: The factory.
             files: The whole tree: what is left out counts as deleted. At most 2,000 files, and 1 MiB of request body
                 in all. Files that are no definitions are ignored.
+            ref: A branch, a tag, a whole commit ID, `HEAD` or a pull request (`pull/12`) of the repository that the
+                factory follows.
 
         Returns:
             What a pass over these files would do now.
@@ -377,7 +388,7 @@ class Factories(Resource):
             "/factory/{factory_uid}/plan",
             {"factory_uid": factory_uid},
             cast_to=Plan,
-            body={"files": files},
+            body={"files": files, "ref": ref},
             options=options,
         )
 

@@ -56,6 +56,7 @@ class Webhooks(Resource):
         secret_name: Union[str, NotGiven] = NOT_GIVEN,
         delivery_id_header: Union[str, NotGiven] = NOT_GIVEN,
         replay_protection: Union[Literal["body"], NotGiven] = NOT_GIVEN,
+        secret_overlap_minutes: Union[int, NotGiven] = NOT_GIVEN,
         enabled: Union[bool, NotGiven] = NOT_GIVEN,
         description: Union[str, NotGiven] = NOT_GIVEN,
         **options: Unpack[RequestOptions],
@@ -86,6 +87,8 @@ class Webhooks(Resource):
             replay_protection: `body`: the signed body itself identifies a delivery too, for ever, so that a captured
                 request that is sent again under another delivery ID starts nothing. With `auth_mode` `signature`
                 only; for schemes that sign no time.
+            secret_overlap_minutes: Minutes for which the value of before is accepted too when the secret has got
+                another one; none unless said.
             enabled: Whether it takes deliveries at once; by default as soon as its secret has a value.
             description: What it is for.
 
@@ -111,6 +114,7 @@ class Webhooks(Resource):
                 "secret_name": secret_name,
                 "delivery_id_header": delivery_id_header,
                 "replay_protection": replay_protection,
+                "secret_overlap_minutes": secret_overlap_minutes,
                 "enabled": enabled,
                 "description": description,
             },
@@ -151,6 +155,7 @@ class Webhooks(Resource):
         secret_name: Union[str, NotGiven] = NOT_GIVEN,
         delivery_id_header: Union[str, None, NotGiven] = NOT_GIVEN,
         replay_protection: Union[Literal["body"], None, NotGiven] = NOT_GIVEN,
+        secret_overlap_minutes: Union[int, None, NotGiven] = NOT_GIVEN,
         enabled: Union[bool, NotGiven] = NOT_GIVEN,
         description: Union[str, None, NotGiven] = NOT_GIVEN,
         if_match: Optional[str] = None,
@@ -179,6 +184,8 @@ class Webhooks(Resource):
                 same in many requests is refused. null removes it.
             replay_protection: `body`: the signed body itself identifies a delivery too, for ever, from the next
                 delivery on. With `auth_mode` `signature` only. null removes it.
+            secret_overlap_minutes: Minutes for which the value of before is accepted too when the secret has got
+                another one. Fewer shorten an overlap that is under way, null ends it.
             enabled: false: senders get 404 at once; automations and history stay.
             description: What it is for; null removes it.
             if_match: ETag of the state that the call is about (header `ETag` of what was read: `with_raw_response`);
@@ -204,6 +211,7 @@ class Webhooks(Resource):
                 "secret_name": secret_name,
                 "delivery_id_header": delivery_id_header,
                 "replay_protection": replay_protection,
+                "secret_overlap_minutes": secret_overlap_minutes,
                 "enabled": enabled,
                 "description": description,
             },
