@@ -12,6 +12,18 @@ const BASE = '/__BASE__/docs/guide/';
 
 const CODE_STYLES = 'code.css';
 
+/** Writes whose code the pages hold, for the notices of whoever ships them: folders, as seen from the root. */
+const packageList = {
+  name: 'package-list',
+  generateBundle(_options, bundle) {
+    const root = join(PAGES, '../..');
+    const ids = Object.values(bundle).flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []));
+    const folders = ids.flatMap((id) => /^\0?(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1] ?? []);
+    const source = JSON.stringify([...new Set(folders)].map((path) => path.slice(root.length + 1)).sort());
+    this.emitFile({ type: 'asset', fileName: 'packages.json', source });
+  },
+};
+
 const page = (path) => ({ text: titleOf(path), link: `/${path}` });
 const folder = (name) =>
   readdirSync(join(PAGES, name))
@@ -32,6 +44,7 @@ export default defineConfig({
   // Data of the pages is a file and not an inline script.
   metaChunk: true,
   head: [['link', { rel: 'stylesheet', href: `${BASE}${CODE_STYLES}` }]],
+  vite: { plugins: [packageList] },
   markdown: {
     anchor: { slugify: anchorOf },
     // Braces in the text are braces: `/factory/{uid}`.
@@ -61,11 +74,14 @@ export default defineConfig({
       {
         text: 'How-to',
         items: [
+          'install',
           'run-the-service',
           'write-definitions',
           'environments-and-skills',
           'follow-a-repository',
           'validate-in-ci',
+          'ci-without-a-stored-key',
+          'use-the-command-line',
           'send-deliveries',
           'start-runs',
           'use-coding-agents',
@@ -74,15 +90,30 @@ export default defineConfig({
           'use-client-libraries',
           'factories-without-a-repository',
           'operate',
+          'size-an-installation',
+          'monitor',
           'run-many-machines',
+          'harden-an-installation',
+          'troubleshoot',
+          'high-availability',
+          'upgrade',
+          'rotate-keys',
         ].map((name) => page(`how-to/${name}`)),
       },
       {
         text: 'Reference',
         items: [
-          ...['variables', 'definition-keys', 'rules', 'command-line', 'errors', 'limits'].map((name) =>
-            page(`reference/generated/${name}`),
-          ),
+          ...[
+            'variables',
+            'definition-keys',
+            'rules',
+            'command-line',
+            'errors',
+            'hosted-methods',
+            'metrics',
+            'limits',
+            'licences',
+          ].map((name) => page(`reference/generated/${name}`)),
           ...['api', 'conditions', 'limits', 'signature-schemes'].map((name) => page(`reference/${name}`)),
           ...['contract', 'specification', 'glossary'].map(page),
         ],
