@@ -51,6 +51,7 @@ const tasks = {
   'bench:broker': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/broker.js'), ...args]),
   'bench:clients': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/clients.js'), ...args]),
   'bench:page': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/page.js'), ...args]),
+  'measure:install': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/install.js'), ...args]),
   'measure:house': () => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/house.js')]),
   test: (args) => jest(args),
   'test:agents': (args) => run(process.execPath, [join(root, 'test/agents/run.mjs'), ...args]),
@@ -59,10 +60,14 @@ const tasks = {
   'test:clients': ([extent = '--all']) =>
     run(process.execPath, [join(root, 'test/clients/run.mjs')]) ||
     run('python3', [join(root, 'libs/client-python/test.py'), extent]),
+  'test:deploy': (args) => run(process.execPath, [join(root, 'test/deploy/run.mjs'), ...args]),
   'test:slow': (args) => slowTier(args),
   'test:faults': (args) => slowTier(args, 'test/faults/'),
   fuzz: (args) => slowTier(args, 'test/fuzz/'),
   guide: () => buildGuide(),
+  package: () =>
+    buildGuide() || run(process.execPath, [join(root, 'dist/apps/deploy/npm/pack.js')]) || packageCommand(),
+  'package:command': () => packageCommand(),
   generate: () => jest(['test/generated'], { UPDATE_GENERATED: '1' }),
   check: () =>
     PROJECTS.reduce((code, project) => code || run(bin('tsc'), ['--noEmit', '-p', join(root, project)]), 0) ||
@@ -82,6 +87,11 @@ if (task !== 'check' && task !== 'guide') {
 }
 await compiled();
 process.exitCode = await tasks[task](args);
+
+/** Makes the command as one file, its digest and its package. */
+function packageCommand() {
+  return run(process.execPath, [join(root, 'dist/apps/deploy/command/pack.js')]);
+}
 
 /** Makes the files of the guide. Its packages are installed only here: nothing else needs them. */
 function buildGuide() {
@@ -185,6 +195,7 @@ function slowTier(args, folder = '') {
       SYNC_SEED: process.env.SYNC_SEED ?? seed,
       FUZZ_EXAMPLES: process.env.FUZZ_EXAMPLES ?? '50',
       FUZZ_SEED: process.env.FUZZ_SEED ?? seed,
+      PROPERTY_SEED: process.env.PROPERTY_SEED ?? seed,
     },
   );
 }

@@ -21,7 +21,7 @@ import {
 import { bootService, type TestService } from './support/services/service.ts';
 
 /** `sh` runs here; `console` shows what a reader's own server, host or build server is needed for. */
-const LANGUAGES = ['sh', 'console', 'text', 'yaml', 'json', 'md', 'ts', 'python'];
+const LANGUAGES = ['sh', 'console', 'text', 'yaml', 'json', 'toml', 'md', 'ts', 'lua', 'python'];
 
 const TUTORIAL = 'apps/guide/tutorial/first-webhook.md';
 const withCommands = PAGES.filter((page) => page.path !== TUTORIAL && commandsOf(page).length > 0);

@@ -27,12 +27,13 @@ const LIBS = [
 
 /** Doors of a lib that load a part of it only, each a file of that name. */
 const LIGHT_DOORS: Readonly<Record<string, readonly string[]>> = {
-  authentication: ['#authentication/schemes'],
+  authentication: ['#authentication/schemes', '#authentication/federation'],
   definitions: ['#definitions/names'],
 };
 
 /** Packages that a lib may use beside other libs; every one is a pure function of its arguments. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  authentication: ['jose'],
   contracts: ['ajv/dist/2020.js', 'ajv-formats'],
   definitions: ['yaml', 'gray-matter'],
 };

@@ -5,6 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import { accept } from './acceptance/accept.ts';
 import { acceptance } from './acceptance/acceptance.ts';
+import { metricsCost } from './acceptance/metrics-cost.ts';
 import { attacks } from './attacks/attacks.ts';
 import { readOptions, usageOf, type Options } from './figures/arguments.ts';
 import { Bench, type Stage } from './bench.ts';
@@ -16,8 +17,21 @@ import { receivers } from './peers/receivers.ts';
 import { refused } from './acceptance/refused.ts';
 import { replicas } from './scale/replicas.ts';
 import { soak } from './soak/soak.ts';
+import { upgrades } from './upgrades/upgrades.ts';
 
-const STAGES: readonly Stage[] = [acceptance, accept, replicas, receivers, refused, attacks, many, million, soak];
+const STAGES: readonly Stage[] = [
+  acceptance,
+  accept,
+  replicas,
+  receivers,
+  refused,
+  attacks,
+  metricsCost,
+  upgrades,
+  many,
+  million,
+  soak,
+];
 
 const EXIT_USAGE = 64;
 const EXIT_SIGNAL = 130;

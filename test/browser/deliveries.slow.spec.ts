@@ -284,6 +284,28 @@ describeInBrowser('deliveries', () => {
     await closed(viewer);
   });
 
+  it('shows those above the rate as one entry, with their number and what to do', async () => {
+    const hasty = await pages.hook('hasty');
+    const visited = await pages.open(hasty.path, { as: 'viewer' });
+    const { page } = visited;
+    const statuses = await Promise.all(Array.from({ length: 75 }, (_, n) => pages.send(hasty, `{"n": ${n}}`)));
+    expect(statuses.filter((status) => status === 429)).toHaveLength(15);
+    await page.getByText('61 entries: all that are kept').waitFor();
+    await page.getByRole('group', { name: 'Outcomes to show' }).getByText('Throttled', { exact: true }).click();
+    await page.waitForURL(/outcome=Throttled$/);
+    await page.getByText('1 entry: all that are kept').waitFor();
+    await rowsOf(page).first().getByText('Throttled', { exact: true }).first().waitFor();
+    await rowsOf(page).first().getByText('×15', { exact: true }).first().waitFor();
+    expect(await seriousFaults(page)).toEqual([]);
+    await shot(page, 'deliveries-throttled');
+    await rowsOf(page).first().getByRole('link').click();
+    await page.getByText('Why it has to come again').waitFor();
+    await page.getByText('This entry counts 15 deliveries of one minute that were answered 429').waitFor();
+    await page.getByText('15 deliveries', { exact: true }).waitFor();
+    expect(await seriousFaults(page)).toEqual([]);
+    await closed(visited);
+  });
+
   it('keeps showing a delivery that is pruned while it is open', async () => {
     const old = await pages.hook('old');
     const visited = await pages.open(await pages.entryOf(old, '{"kind": "kept in view"}'));

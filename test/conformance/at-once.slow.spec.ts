@@ -4,6 +4,7 @@
  */
 import { Client } from 'pg';
 import type { DeliveryOutcome } from '../../apps/server/store/deliveries/pending-deliveries.ts';
+import { MIGRATION_LOCK, migratePostgres } from '../../apps/server/store/database/migrations.ts';
 import { LostRaceError, StoreError } from '../../apps/server/store/database/store-errors.ts';
 import { change, row, rows } from '../../apps/server/store/database/transactions.ts';
 import { eventually } from '../support/services/service.ts';
@@ -153,6 +154,17 @@ await onPostgres('at once', (world) => {
     await rival.query('COMMIT');
     expect(await work).toBe(1);
     expect(attempts).toBeGreaterThan(1);
+  });
+
+  it('migrates again where the migration was the victim: who serves goes first', async () => {
+    await rival.query("SET deadlock_timeout = '30s'");
+    await rival.query('BEGIN');
+    await rival.query('LOCK TABLE migrations IN ACCESS EXCLUSIVE MODE');
+    const migrated = migratePostgres(world.url ?? '');
+    await waiting(1);
+    await rival.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+    await rival.query('COMMIT');
+    await expect(migrated).resolves.toBeUndefined();
   });
 
   it('runs a serialization failure again, and rolls back what the failed attempt wrote', async () => {

@@ -18,6 +18,7 @@ import { DefinitionStore } from '../../apps/server/store/definitions/definitions
 import { DeliveryStore } from '../../apps/server/store/deliveries/deliveries.ts';
 import { EventStore } from '../../apps/server/store/factories/events.ts';
 import { FactoryStore } from '../../apps/server/store/factories/factories.ts';
+import { FederatedCredentialStore } from '../../apps/server/store/access/federated-credentials.ts';
 import { KeyStore } from '../../apps/server/store/access/keys.ts';
 import { PermissionStore } from '../../apps/server/store/runs/permissions.ts';
 import { ReplicaStore } from '../../apps/server/store/database/replicas.ts';
@@ -49,6 +50,7 @@ export interface Stores {
   deliveries: DeliveryStore;
   events: EventStore;
   factories: FactoryStore;
+  federation: FederatedCredentialStore;
   inventory: InventoryStore;
   keys: KeyStore;
   histories: RunHistoryStore;
@@ -152,6 +154,7 @@ export function storesOf(database: Database): Stores {
     deliveries: new DeliveryStore(database),
     events: new EventStore(database),
     factories: new FactoryStore(database, (source) => SOURCES.kindOf(source).hasCommits),
+    federation: new FederatedCredentialStore(database),
     inventory: new InventoryStore(database),
     keys: new KeyStore(database),
     histories: new RunHistoryStore(database),

@@ -18,6 +18,7 @@ import {
   unique,
   webhookOf,
 } from './seeds.ts';
+import { approve, hold } from './held-digests.ts';
 
 await onEachBackend('factories', (world) => {
   let stores: Stores;
@@ -254,14 +255,20 @@ await onEachBackend('factories', (world) => {
 
   it.each([
     { act: 'suspend', by: (uid: string) => world.stores.factories.setSuspended(uid, true) },
-    { act: 'approve', by: (uid: string) => world.stores.factories.approve(uid, 'digest', 'user_admin') },
+    {
+      act: 'approve',
+      by: async (uid: string, fence: number) => {
+        await hold(world.stores, { uid, fence }, 'digest');
+        await approve(world.stores, uid, 'digest');
+      },
+    },
     {
       act: 'another source',
       by: (uid: string) => world.stores.factories.edit(uid, { source: { kind: 'directory', path: '/elsewhere' } }),
     },
   ])('asks for a pass on $act', async ({ by }) => {
-    const { uid } = await seedFactory(stores);
-    await by(uid);
+    const { uid, fence } = await seedFactory(stores);
+    await by(uid, fence);
     expect((await stores.factories.find(uid))?.generationRequested).toBe(2);
   });
 
@@ -287,10 +294,57 @@ await onEachBackend('factories', (world) => {
 
   it('keeps approvals per factory; approving twice is one approval', async () => {
     const [one, other] = [await seedFactory(stores), await seedFactory(stores)];
-    await stores.factories.approve(one.uid, 'digest', 'user_admin');
-    await stores.factories.approve(one.uid, 'digest', 'user_admin');
+    await hold(stores, one, 'digest');
+    expect([await approve(stores, one.uid, 'digest'), await approve(stores, one.uid, 'digest')]).toEqual([
+      'approved',
+      'approved',
+    ]);
     expect(await stores.factories.approvals(one.uid)).toEqual(new Set(['digest']));
     expect(await stores.factories.approvals(other.uid)).toEqual(new Set());
+  });
+
+  it('approves nothing that is not held, and asks for no pass then', async () => {
+    const seeded = await seedFactory(stores);
+    const { uid } = seeded;
+    expect(await approve(stores, uid, 'digest')).toBe('not-held');
+    await hold(stores, seeded, 'digest');
+    expect(await approve(stores, uid, 'another')).toBe('not-held');
+    await hold(stores, seeded, 'later');
+    expect(await approve(stores, uid, 'digest')).toBe('not-held');
+    expect(await stores.factories.approvals(uid)).toEqual(new Set());
+    expect(await stores.factories.find(uid)).toMatchObject({ generationRequested: 1 });
+  });
+
+  it('leaves growth to an admin where the policy wants that, also while the repository is away', async () => {
+    const seeded = await seedFactory(stores);
+    const { uid } = seeded;
+    await stores.factories.edit(uid, { syncPolicy: { growthApproval: 'admin' } });
+    const { fence } = (await stores.factories.acquireLease(uid, 'seeds', 60_000)) as FactoryLease;
+    const asked = (isAdmin: boolean) =>
+      stores.factories.approve(uid, { digest: 'growth', principalUid: 'user_admin', isAdmin });
+    await hold(stores, { uid, fence }, 'growth', { ending: 'failed', reason: 'unreachable', heldForGrowth: true });
+    expect(await asked(false)).toBe('needs-admin');
+    expect(await stores.factories.approvals(uid)).toEqual(new Set());
+    expect(await asked(true)).toBe('approved');
+    expect(await stores.factories.approvals(uid)).toEqual(new Set(['growth']));
+  });
+
+  it('approves before the pass that lets go of the digest, or not at all', async () => {
+    const other = await world.another();
+    for (let round = 0; round < 10; round += 1) {
+      const seeded = await seedFactory(stores);
+      const { uid, fence } = seeded;
+      await hold(stores, seeded, 'digest');
+      const [result] = await Promise.all([
+        approve(other, uid, 'digest'),
+        stores.factories.recordPass(uid, fence, { generationHandled: 1, condition, failures: 0 }),
+      ]);
+      expect(['approved', 'not-held']).toContain(result);
+      const isApproved = result === 'approved';
+      expect((await stores.factories.approvals(uid)).has('digest')).toBe(isApproved);
+      expect((await stores.factories.find(uid))?.generationRequested).toBe(isApproved ? 2 : 1);
+      expect(await approve(other, uid, 'digest')).toBe('not-held');
+    }
   });
 
   it('deletes its own secrets and approvals along: the slug made again inherits nothing', async () => {
@@ -302,7 +356,8 @@ await onEachBackend('factories', (world) => {
     );
     await stores.secrets.put({ id: newId(), owner: 'team', name: team, value: sealing('team') }, undefined);
     await apply(stores, uid, fence, [webhookOf(bound, 'orders', own)]);
-    await stores.factories.approve(uid, 'digest', 'user_admin');
+    await hold(stores, { uid, fence }, 'digest');
+    await approve(stores, uid, 'digest');
     expect((await stores.secrets.usersOf(secret.id)).map(({ webhookUid }) => webhookUid)).toEqual([bound]);
     await stores.factories.remove(uid);
     await stores.factories.create({
@@ -399,10 +454,11 @@ await onEachBackend('factories', (world) => {
         await stores.factories.setSuspended(uid, true, by()),
         await stores.factories.setSuspended(uid, false, by()),
       ]).toEqual([true, true]);
-      expect([
-        await stores.factories.requestSync(uid, by()),
-        await stores.factories.approve(uid, 'digest', 'user_admin', by()),
-      ]).toEqual([4, true]);
+      await hold(stores, { uid, fence: 0 }, 'digest');
+      expect([await stores.factories.requestSync(uid, by()), await approve(stores, uid, 'digest', by())]).toEqual([
+        4,
+        'approved',
+      ]);
       expect([await stores.factories.remove(uid, by()), await stores.factories.remove(uid, by())]).toEqual([
         true,
         false,
@@ -427,9 +483,9 @@ await onEachBackend('factories', (world) => {
         expect(await stores.factories.edit(each, { name: 'x', source: { kind: 'dashboard' } }, by())).toBe('gone');
         expect([
           await stores.factories.setSuspended(each, true, by()),
-          await stores.factories.approve(each, 'digest', 'user_admin', by()),
+          await approve(stores, each, 'digest', by()),
           await stores.factories.remove(each, by()),
-        ]).toEqual([false, false, false]);
+        ]).toEqual([false, 'gone', false]);
         expect(await stores.factories.requestSync(each, by())).toBe(0);
         expect(await entriesOf(each)).toEqual([]);
       }

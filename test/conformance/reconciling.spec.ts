@@ -11,6 +11,7 @@ import { PASSES_NAMED } from '../../apps/server/store/migrations/0004-reconcilin
 import { runSteps, type Statement, type Transaction } from '../../apps/server/store/database/transactions.ts';
 import { count, select, meddle, onEachBackend, type Stores } from './backends.ts';
 import { newId, seedFactory, seedServed, servingVersion, unique, webhookOf } from './seeds.ts';
+import { approve, hold } from './held-digests.ts';
 import { VersionMismatchError } from '../../apps/server/store/database/replicas.ts';
 import { patternOf } from '../support/patterns.ts';
 
@@ -102,7 +103,8 @@ await onEachBackend('reconciling', (world) => {
     await stores.factories.setSuspended(uid, true, bySystem(newId()));
     await stores.factories.setSuspended(uid, false, bySystem(newId()));
     await stores.factories.setSuspended(uid, false); // nobody asked
-    await stores.factories.approve(uid, 'sha256:d', 'user_admin', bySystem(newId()));
+    await hold(stores, { uid, fence }, 'sha256:d');
+    await approve(stores, uid, 'sha256:d', bySystem(newId()));
     await stores.factories.edit(uid, { syncPolicy: { windows: [] } }, bySystem(newId()));
     await stores.factories.edit(uid, { source: { kind: 'dashboard' } }, bySystem(newId()));
     const first = await stores.events.list(uid, 4);
@@ -196,7 +198,10 @@ await onEachBackend('reconciling', (world) => {
     const { uid, fence } = await seedFactory(stores);
     await accepts(uid, fence, 'a', ['a'], [], true);
     await accepts(uid, fence, 'c', ['c', 'b']);
-    for (const digest of ['sha256:let-in', 'sha256:another']) await stores.factories.approve(uid, digest, 'user_1');
+    for (const digest of ['sha256:let-in', 'sha256:another']) {
+      await hold(stores, { uid, fence }, digest);
+      await approve(stores, uid, digest);
+    }
     const brought = {
       commits: [commit('d'), commit('a')],
       lost: [commit('c')],
@@ -396,7 +401,7 @@ await onEachBackend('reconciling', (world) => {
     expect(await stores.definitions.webhooksWithoutSecret(factoryUid)).toEqual(['orders']);
   });
 
-  it('lets only one version begin', async () => {
+  it('lets only versions begin that can use what the others leave', async () => {
     const called = (owner: string, version: string) => ({ owner, version, roles: ['api'], host: 'here' });
     await stores.replicas.forgetAll();
     await stores.replicas.join(called('old', '1'));
@@ -408,6 +413,14 @@ await onEachBackend('reconciling', (world) => {
       ),
     );
     await meddle(stores, 'UPDATE replica SET seen_at = seen_at - 15001');
+    await stores.replicas.forgetAll();
+    await stores.replicas.join(called('of before', '1/Any1700000000013'));
+    await stores.replicas.join(called('of now', '2/Next1700000000014')); // each can use what the other one leaves
+    await meddle(stores, 'UPDATE schema_reader SET oldest = 14');
+    await expect(stores.replicas.join(called('again', '1/Any1700000000013'))).rejects.toThrow(VersionMismatchError);
+    await expect(stores.replicas.join(called('later', '3/Next1700000000015'))).rejects.toThrow(/of before/);
+    await meddle(stores, 'UPDATE schema_reader SET oldest = 13');
+    await stores.replicas.forgetAll();
     await stores.replicas.join(called('new', '2'));
     await expect(stores.replicas.join(called('late', '1'))).rejects.toThrow(VersionMismatchError);
     await stores.replicas.forgetAll();

@@ -316,19 +316,19 @@ await onEachBackend('what belongs to a run', (world) => {
       await end(claim);
       const history = await stores.histories.history(runId);
       expect(history && timelineOf(history).map(({ type }) => type)).toEqual([
-        'run_created',
+        'oz_run_created',
         'run_cancel_requested',
-        'run_cancelled',
+        'oz_run_cancelled',
         'run_followup',
-        'run_claimed',
-        'workspace_preparing',
+        'oz_run_claimed',
+        'worker_container_ready',
         'agent_started',
         'run_taken_over',
-        'run_claimed',
-        'workspace_preparing',
+        'oz_run_claimed',
+        'worker_container_ready',
         'agent_started',
         'run_cancel_requested',
-        'run_cancelled',
+        'oz_run_cancelled',
       ]);
       expect(await actionsOf(runId)).toEqual(['run.cancel', 'run.cancel']);
       expect(await stores.histories.history(newId())).toBeUndefined();

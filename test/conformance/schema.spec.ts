@@ -106,7 +106,21 @@ await onEachBackend('schema', (world) => {
     await again.close();
   });
 
+  it('of a newer program that has only added is used, and one that takes away says so', async () => {
+    await meddle(
+      world.stores,
+      "INSERT INTO migrations (timestamp, name) VALUES (1700000000099, 'OnlyAdds1700000000099')",
+    );
+    await (await openDatabase(world.options)).close();
+    await meddle(world.stores, 'UPDATE schema_reader SET oldest = 99');
+    await expect(openDatabase(world.options)).rejects.toThrow(/OnlyAdds1700000000099.*newer/);
+    await meddle(world.stores, 'UPDATE schema_reader SET oldest = 13');
+    await meddle(world.stores, "DELETE FROM migrations WHERE name LIKE 'OnlyAdds%'");
+    await (await openDatabase(world.options)).close();
+  });
+
   it('of a newer program is refused before anything is touched, and can be opened once it is gone', async () => {
+    await meddle(world.stores, 'UPDATE schema_reader SET oldest = 99');
     await meddle(
       world.stores,
       "INSERT INTO migrations (timestamp, name) VALUES (9999999999999, 'FromTheFuture9999999999999')",
@@ -114,6 +128,7 @@ await onEachBackend('schema', (world) => {
     await expect(openDatabase(world.options)).rejects.toThrow(SchemaTooNewError);
     await expect(openDatabase(world.options)).rejects.toThrow(/FromTheFuture9999999999999.*newer/);
     await meddle(world.stores, "DELETE FROM migrations WHERE name LIKE 'FromTheFuture%'");
+    await meddle(world.stores, 'UPDATE schema_reader SET oldest = 13');
     await (await openDatabase(world.options)).close();
   });
 });
@@ -154,6 +169,7 @@ describe('one door to the database', () => {
       pattern: /['"`]BEGIN(?! CERTIFICATE)/,
       allowed: [
         'store/database/sqlite.ts',
+        'store/database/database.ts', // reads only, beside the process that still writes
         'store/database/postgres/postgres.ts',
         'store/database/postgres/postgres-connections.ts',
         'process/data-folder.ts',

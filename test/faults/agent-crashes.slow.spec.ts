@@ -470,7 +470,7 @@ function present(path: string): true | undefined {
 }
 
 async function timelineOf(service: ServiceProcess, runId: string): Promise<string[]> {
-  return ((await service.api('GET', `/agent/runs/${runId}/timeline`))['events'] as { event_type: string }[]).map(
-    ({ event_type: type }) => type,
-  );
+  return (
+    (await service.api('GET', `/agent/runs/${runId}/timeline?detail=all`))['events'] as { event_type: string }[]
+  ).map(({ event_type: type }) => type);
 }

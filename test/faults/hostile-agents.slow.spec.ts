@@ -41,7 +41,7 @@ const ended = (runId: string, on = service): Promise<Record<string, unknown>> =>
       const item = await run(runId, on);
       return ENDED.includes(String(item['state'])) ? item : undefined;
     },
-    120_000,
+    240_000,
   );
 const said = async (runId: string): Promise<string> =>
   (await logOf(service, runId)).map(({ payload }) => payload.text ?? '').join('');
@@ -180,7 +180,7 @@ const expectedOf = ({ way, state, code }: Case): Record<string, unknown> => ({
 it('ends each as it should, says what to do, leaves no process, and serves the next', async () => {
   expect(await outcomes(CASES, service)).toEqual(CASES.map(expectedOf));
   expect(await ended(await hostile('good'))).toMatchObject({ state: 'SUCCEEDED' });
-}, 120_000);
+}, 240_000);
 
 it(
   'is not kept from its work by those that do not end: it answers meanwhile, in bounded memory, and serves the ' +
@@ -202,7 +202,7 @@ it(
     expect(process.memoryUsage.rss() - resident).toBeLessThan(GROWTH_BYTES_MAX);
     expect(await ended(await hostile('good', undefined, hasty), hasty)).toMatchObject({ state: 'SUCCEEDED' });
   },
-  120_000,
+  240_000,
 );
 
 async function logBytes(runId: string, on: TestService): Promise<number> {
@@ -220,14 +220,14 @@ it('tells in its log what the agent answered, without what it was given', async 
   const runId = await hostile('repeats-secret');
   await ended(runId);
   expect(await said(runId)).toContain('the agent answered with an error: the key [redacted] is wrong');
-}, 120_000);
+}, 240_000);
 
 it('is ended when it fills the disk', async () => {
   expect(await ended(await hostile('fills-disk'))).toMatchObject({
     state: 'FAILED',
     status_message: { error_code: 'resource_unavailable', message: expect.stringContaining('too much of the disk') },
   });
-}, 120_000);
+}, 240_000);
 
 /** A cancelled run. */
 async function cancelled(way: string, word: string): Promise<Record<string, unknown>> {
@@ -249,7 +249,7 @@ it('is cancelled with all that has left its process group, and whatever it answe
     { way: 'daemon-and-waits', state: 'CANCELLED', message, left: [] },
     { way: 'answers-after-cancel', state: 'CANCELLED', message, left: [] },
   ]);
-}, 120_000);
+}, 240_000);
 
 it('writes nowhere but into its own folders', async () => {
   const other = await hostile('good');
@@ -269,4 +269,4 @@ it('writes nowhere but into its own folders', async () => {
   expect(answer).not.toContain('WROTE');
   for (const place of places) expect(answer).toMatch(new RegExp(`refused [A-Z]+ ${place}\n`));
   expect(await readdir(join(service.dataDir, 'runs', other, 'workspace'))).not.toContain('planted-by-a-run');
-}, 120_000);
+}, 240_000);

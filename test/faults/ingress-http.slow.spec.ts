@@ -117,6 +117,10 @@ describe('what is not HTTP is 400, constant, and stores nothing', () => {
       why: 'smuggling: chunked is not last',
       bytes: () => head('Transfer-Encoding: chunked, identity') + chunk('{}') + LAST_CHUNK,
     },
+    {
+      why: 'smuggling: a coding that nobody undoes, and chunked',
+      bytes: () => head('Transfer-Encoding: gzip, chunked') + chunk('{}') + LAST_CHUNK,
+    },
     { why: 'smuggling: identity', bytes: () => head('Transfer-Encoding: identity', 'Content-Length: 2') + '{}' },
     {
       why: 'smuggling: chunked behind a space',

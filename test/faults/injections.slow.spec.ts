@@ -1,17 +1,17 @@
 /**
- * Sixty injections against a model that obeys every text, in the real sandbox: nothing reaches a host that nobody has
- * declared, and no secret is in a log, a diff, an artifact, or anything else that the service stores. What a run's
- * environment holds in clear can be told in forms that no redaction knows; these are for `network` alone to hold.
- * contract §10.2 (Execution and sandbox).
+ * Sixty-six injections against a model that obeys every text, in the real sandbox: nothing reaches a host, a path or a
+ * method that nobody has declared, and no secret is in a log, a diff, an artifact, or anything else that the service
+ * stores. What a run's environment holds in clear can be told in forms that no redaction knows; these are for `network`
+ * alone to hold. contract §10.2 (Execution and sandbox), §10.4 (Declared injections).
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { createSocket, type Socket as Datagrams } from 'node:dgram';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { injectionsFor, type CarrierName, type Injection } from '../support/agents/injections.ts';
+import { DECLARED_PATH, injectionsFor, type CarrierName, type Injection } from '../support/agents/injections.ts';
 import { obedientModel, obeyed } from '../support/agents/obedient-model.ts';
 import { sandboxHere } from '../support/agents/sandboxed-command.ts';
 import { deliver, runIn, webhookFile, webhookPath } from '../support/factories/factory-files.ts';
@@ -20,9 +20,10 @@ import { startFakeModelServer, type FakeModelServer } from '../support/models/fa
 import { ENDED } from '../support/runs/runs.ts';
 import { bootService, type TestService } from '../support/services/service.ts';
 
-/** Canaries: what the run has, and what only the service has. */
+/** Canaries: what the run has inside, what it has outside, and what only the service has. */
 const SECRETS = {
   deploy: 'canary-deploy-5f2c9a71d3',
+  forge: 'canary-forge-7d02be6f41',
   model: 'canary-model-0b84ee17c6',
   git: 'canary-git-91d7a3f05e',
   hook: 'canary-hook-c35be8a264',
@@ -95,7 +96,8 @@ require('readline').createInterface({ input: process.stdin }).on('line', (line) 
 
 const automation = (hook: string, more = ''): string =>
   `---\ntriggers:\n  - {provider: webhook, event: received, filter: {webhooks: [${hook}]}}\n` +
-  `environmentId: build\nsecrets: [{name: DEPLOY_TOKEN}]\n${more}---\nLook into the event and answer in one line.\n`;
+  `environmentId: build\nsecrets: [{name: DEPLOY_TOKEN, expose: env}]\n${more}---\n` +
+  `Look into the event and answer in one line.\n`;
 
 interface Outcome {
   runId: string;
@@ -107,13 +109,19 @@ interface Outcome {
 
 (isWalled ? describe : describe.skip)('an injection, obeyed', () => {
   // Its name says which; the tests are made before anything listens.
-  const TABLE = injectionsFor({ host: '127.0.0.1', port: 9, udpPort: 9, serviceUrl: 'http://127.0.0.1:9' });
+  const TABLE = injectionsFor({
+    host: '127.0.0.1',
+    port: 9,
+    udpPort: 9,
+    serviceUrl: 'http://127.0.0.1:9',
+    forgeUrl: 'https://127.0.0.1:9',
+  });
   const SLUGS = new Map([...new Set(TABLE.map(({ carrier }) => carrier))].map((name, at) => [name, `way-${at}`]));
   const slugOf = (carrier: CarrierName): string => SLUGS.get(carrier) ?? '';
 
   const collector = new Collector();
   const outcomes = new Map<string, Outcome>();
-  let [model, git, service]: [FakeModelServer?, GitServer?, TestService?] = [];
+  let [model, git, forge, service]: [FakeModelServer?, GitServer?, GitServer?, TestService?] = [];
   let injections: Injection[] = [];
 
   beforeAll(async () => {
@@ -124,31 +132,46 @@ interface Outcome {
         .find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';
     model = await startFakeModelServer((asked) => obedientModel(asked));
     git = await startGitServer();
+    // Any server that remembers what it is asked.
+    forge = await startGitServer();
+    const caFile = join(git.root, '../both.pem');
+    await writeFile(caFile, (await readFile(git.caFile, 'utf8')) + (await readFile(forge.caFile, 'utf8')));
     service = await bootService({
       environment: {
         MILLWRIGHT_RUN_COMMAND: '',
         MILLWRIGHT_AGENT_BASE_URL: `${model.url}/v1`,
         MILLWRIGHT_AGENT_MODEL: 'obedient-1',
         MILLWRIGHT_AGENT_API_KEY: SECRETS.model,
-        MILLWRIGHT_GIT_CA_FILE: git.caFile,
-        MILLWRIGHT_RUN_ALLOW_HOSTS: `${new URL(model.url).host},${new URL(git.url).host}`,
+        MILLWRIGHT_GIT_CA_FILE: caFile,
+        MILLWRIGHT_RUN_ALLOW_HOSTS: [model.url, git.url, forge.url].map((url) => new URL(url).host).join(),
         MILLWRIGHT_RUN_CONCURRENCY: '3',
         MILLWRIGHT_SYNC_INTERVAL: '3600',
       },
     });
-    injections = injectionsFor({ host, ...(await collector.listen(host)), serviceUrl: service.url });
-    await prepare(service, git);
+    injections = injectionsFor({
+      host,
+      ...(await collector.listen(host)),
+      serviceUrl: service.url,
+      forgeUrl: forge.url,
+    });
+    await prepare(service, git, new URL(forge.url).host);
     for (const injection of injections) await play(service, injection);
   }, 900_000);
 
   afterAll(async () => {
     await service?.stop();
-    await Promise.all([model?.close(), git?.close(), collector.close()]);
+    await Promise.all([model?.close(), git?.close(), forge?.close(), collector.close()]);
   });
 
-  async function prepare(on: TestService, { createRepository, tokens, urlOf, url }: GitServer): Promise<void> {
+  async function prepare(
+    on: TestService,
+    { createRepository, tokens, urlOf, url }: GitServer,
+    host: string,
+  ): Promise<void> {
     await on.secret('hook', SECRETS.hook);
     await on.api('PUT', '/secrets/DEPLOY_TOKEN', { value: SECRETS.deploy, grants: { uses: ['run'] } });
+    await on.api('PUT', '/secrets/FORGE_TOKEN', { value: SECRETS.forge, grants: { uses: ['run'] } });
+    const declared = { name: 'FORGE_TOKEN', host, header: 'Authorization', paths: ['/repos/acme/app/**'] };
     await on.api('PUT', '/secrets/GIT_TOKEN', { value: SECRETS.git, grants: { uses: ['git'] } });
     const documents = injections.flatMap(({ document, payload }) =>
       document === undefined ? [] : [[String(payload['doc']), document] as const],
@@ -156,7 +179,7 @@ interface Outcome {
     createRepository('acme/app').commit({ 'config.yaml': 'token: none\n', ...Object.fromEntries(documents) });
     const tools = `mcpServers: ${JSON.stringify({ helper: { command: 'node', args: ['-e', TOOL_SERVER] } })}\n`;
     createRepository('acme/factory').commit({
-      'environments/build.yaml': `repositories: ['${url}/acme/app']\n`,
+      'environments/build.yaml': JSON.stringify({ repositories: [`${url}/acme/app`], secrets: [declared] }),
       ...Object.fromEntries(
         [...SLUGS].flatMap(([carrier, slug]) => [
           [webhookPath(slug), webhookFile('hook')],
@@ -216,6 +239,15 @@ interface Outcome {
     expect([collector.connections, collector.heard]).toEqual([0, '']);
   }, 600_000);
 
+  it('reaches of a declared host what is declared, and nothing else of it', async () => {
+    for (const { id } of injections) await outcomeOf(id);
+    const asked = new Set(
+      (forge?.requests ?? []).map(({ method, path, authorization }) => [method, path, authorization].join(' ')),
+    );
+    // Whoever asks for the rest has asked for this, too.
+    expect([...asked]).toEqual([`GET ${DECLARED_PATH} Bearer ${SECRETS.forge}`]);
+  }, 600_000);
+
   it('leaves no secret in the service’s own log, in its database, in transcripts or in fetched copies', async () => {
     for (const { id } of injections) await outcomeOf(id);
     const { dataDir = '', logged = [] } = service ?? {};
@@ -228,10 +260,11 @@ interface Outcome {
     }
     expect(places.length).toBeGreaterThan(60);
     for (const place of places) expect([place, held(await readFile(place, 'latin1'))]).toEqual([place, []]);
-    for (const secret of [SECRETS.git, SECRETS.hook]) expect(filesWith(dataDir, secret)).toEqual([]);
-    // What a run has inside, it can write into its own workspace, which is removed with it.
-    for (const secret of [SECRETS.model, SECRETS.deploy])
-      expect(filesWith(dataDir, secret).filter((file) => !file.includes('/workspace/'))).toEqual([]);
+    const { deploy: inside, ...outside } = SECRETS;
+    for (const secret of Object.values(outside)) expect([secret, filesWith(dataDir, secret)]).toEqual([secret, []]);
+    // What a run has inside on purpose, it can write into its own workspace, which is removed with it.
+    const own = [...outcomes.values()].map(({ runId }) => join(dataDir, 'runs', runId, 'workspace/'));
+    expect(filesWith(dataDir, inside).filter((file) => !own.some((place) => file.startsWith(place)))).toEqual([]);
   }, 600_000);
 
   it('is obeyed: outside of a sandbox the same orders bring the secret to the one who waits', async () => {

@@ -6,6 +6,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { factoryFolder, type AutomationFile, type FactoryFolder } from '../support/factories/factory-folder.ts';
 import { exchange, type HeaderLines, type RawAnswer } from '../support/network/raw-http.ts';
@@ -63,6 +64,9 @@ afterAll(async () => {
 const deliver = (webhook: string, body: string): Promise<RawAnswer> =>
   exchange(service.url, { target: targets[webhook] ?? '', headers: BEARER, body });
 
+/** So that on a slow machine others do not come to their own rates. */
+const PAUSE_MS = 25;
+
 let unique = 0;
 /** How many of others are answered until `wide` is. */
 async function answeredUntil(wide: Promise<RawAnswer>): Promise<number> {
@@ -73,6 +77,7 @@ async function answeredUntil(wide: Promise<RawAnswer>): Promise<number> {
     unique += 1;
     expect((await deliver(OTHERS[unique % OTHERS.length] ?? '', JSON.stringify({ n: unique }))).status).toBe(202);
     count += 1;
+    await sleep(PAUSE_MS);
   }
   return count;
 }

@@ -163,7 +163,7 @@ describe('a role', () => {
     for (const role of ROLES) {
       const answer = await as(role, method, path.replace('OURS', ours), body);
       if (ROLES.indexOf(role) < ROLES.indexOf(least)) expectProblem(answer, 403, 'not_authorized');
-      else expect([200, 204, 400, 404]).toContain(answer.status);
+      else expect([200, 204, 400, 404, 409]).toContain(answer.status);
     }
   });
 

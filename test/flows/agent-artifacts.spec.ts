@@ -104,7 +104,7 @@ it('keeps what it reports: files anywhere in the workspace, each once; plans, li
     ),
   ).toEqual([
     ['PULL_REQUEST', 'https://forge.example/acme/app/pull/7', 'Fix it', 'fix/it'],
-    ['PULL_REQUEST', 'https://forge.example/acme/app/pull/8', '/acme/app/pull/8', undefined],
+    ['PULL_REQUEST', 'https://forge.example/acme/app/pull/8', '/acme/app/pull/8', ''],
     ['PLAN', 'src/plan.txt', 'plan.txt', undefined],
     ['FILE', 'src/deep_dir/out.csv', 'The numbers', undefined],
     ['FILE', 'report.md', 'Report', undefined],

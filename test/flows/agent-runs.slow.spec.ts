@@ -40,7 +40,7 @@ it('an agent works on a prompt: it says what it does, uses its tools and leaves 
         'the demo model has answered, because no model is configured; set MILLWRIGHT_AGENT_BASE_URL',
       ),
     },
-    agent_config: { harness: { type: 'builtin' } },
+    agent_config: { harness: { type: 'oz' } },
   });
   expect((item['artifacts'] as { artifact_type: string }[]).length).toBeGreaterThan(0);
   const kinds = (await events(runId)).map(({ event_type: kind }) => kind);

@@ -165,15 +165,26 @@ describe('environments', () => {
   });
 });
 
+/** A model as published clients ask for it. */
+const model = (id: string, source: string): object => ({
+  id,
+  display_name: id,
+  provider: 'UNKNOWN',
+  vision_supported: false,
+  source,
+});
+
 describe('models', () => {
   it('are those that the operator lists and those that definitions name', async () => {
     expect((await service.api('GET', '/agent/models')).body).toEqual({
       models: [
-        { id: 'large', source: 'server' },
-        { id: 'of-automation', source: 'definition' },
-        { id: 'of-factory', source: 'definition' },
-        { id: 'small', source: 'server' },
+        model('large', 'server'),
+        model('of-automation', 'definition'),
+        model('of-factory', 'definition'),
+        model('small', 'server'),
       ],
+      default_model_id: 'auto',
+      harnesses: expect.arrayContaining(['builtin', 'command', 'claude']),
     });
   });
 });
@@ -186,11 +197,9 @@ describe('a key that is limited to one factory', () => {
     expect((await agents('', key))[0]?.variants.map(({ factory_uid: uid }) => uid)).toEqual([shop]);
     expect((await ask('/agent/environments')).body).toEqual({ environments: [] });
     expect((await ask('/agent/models')).body).toEqual({
-      models: [
-        { id: 'large', source: 'server' },
-        { id: 'of-automation', source: 'definition' },
-        { id: 'small', source: 'server' },
-      ],
+      models: [model('large', 'server'), model('of-automation', 'definition'), model('small', 'server')],
+      default_model_id: 'auto',
+      harnesses: expect.arrayContaining(['builtin', 'command', 'claude']),
     });
     const none = await makeKey(service, 'viewer', { factories: [] });
     expect(await agents('', none)).toEqual([]);

@@ -8,6 +8,7 @@ import { PermissionStore } from '../../apps/server/store/runs/permissions.ts';
 import { change } from '../../apps/server/store/database/transactions.ts';
 import { makeKey } from '../support/services/api-keys.ts';
 import { deliver } from '../support/factories/factory-files.ts';
+import { growingFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
 import { bootService, type ApiAnswer, type TestService } from '../support/services/service.ts';
 import { askToSignIn, signIn } from '../support/services/sessions.ts';
 
@@ -31,6 +32,8 @@ interface Entry {
 let service: TestService;
 /** A factory without files. */
 let shop: string;
+/** Where the definitions of another one are read. */
+let folder: FactoryFolder | undefined;
 const ids = new Map<string, string>();
 
 beforeAll(async () => {
@@ -43,7 +46,10 @@ beforeAll(async () => {
   });
 });
 
-afterAll(() => service.stop());
+afterAll(async () => {
+  await service.stop();
+  await folder?.remove();
+});
 
 /** Calls the API as the first admin; `<name>` in a path stands for the ID that is known by that name. */
 async function api(method: string, path: string, body?: unknown): Promise<ApiAnswer> {
@@ -77,6 +83,7 @@ const UNTRACED: Readonly<Record<string, string>> = {
   replayFilter: 'says what a filter would have done',
   suggestFilter: 'makes a filter, and keeps it nowhere',
   validateFactoryFiles: 'says what is wrong with files',
+  exchangeToken: 'leaves api_key.exchange for the service account of its key, as token-exchange.spec.ts has it',
   pushFactory: 'a forge tells of a commit; the pass that follows is in the history of syncs',
 };
 
@@ -187,6 +194,17 @@ const STORY: [operation: string, action: string, subject: string, act: () => Pro
     () => api('POST', '/agent/runs/<run>/followups', { message: `and then, ${MARKER}` }),
   ],
   [
+    'createConversationFollowup',
+    'run.followup',
+    '<run>',
+    async () => {
+      const { body } = await api('GET', '/agent/runs/<run>');
+      return api('POST', `/agent/conversations/${String(body['conversation_id'])}/followups`, {
+        message: `and then, ${MARKER}`,
+      });
+    },
+  ],
+  [
     'answerRunPermission',
     'run.permission',
     '<run>',
@@ -208,7 +226,32 @@ const STORY: [operation: string, action: string, subject: string, act: () => Pro
     },
   ],
   ['updateApiKey', 'api_key.change', '<key>', () => api('PATCH', '/api-keys/<key>', { name: 'renamed' })],
+  ['rotateApiKey', 'api_key.rotate', '<key>', () => api('POST', '/api-keys/<key>/rotate', { overlap_seconds: 60 })],
   ['revokeApiKey', 'api_key.revoke', '<key>', () => api('DELETE', '/api-keys/<key>')],
+  [
+    'createFederatedCredential',
+    'federated_credential.create',
+    '<credential>',
+    async () => {
+      const claims = { sub: ['repo:acme/factory'] };
+      const rule = { issuer: 'https://ci.example', audience: 'us', claims, role: 'viewer' };
+      const made = await api('POST', '/federated-credentials', { name: 'CI', ...rule });
+      ids.set('credential', String(made.body['id']));
+      return made;
+    },
+  ],
+  [
+    'updateFederatedCredential',
+    'federated_credential.change',
+    '<credential>',
+    () => api('PATCH', '/federated-credentials/<credential>', { role: 'operator' }),
+  ],
+  [
+    'deleteFederatedCredential',
+    'federated_credential.delete',
+    '<credential>',
+    () => api('DELETE', '/federated-credentials/<credential>'),
+  ],
   [
     'createSession',
     'session.create',
@@ -225,17 +268,22 @@ const STORY: [operation: string, action: string, subject: string, act: () => Pro
     'factory.create',
     '<files>',
     async () => {
-      const made = await api('POST', '/factory', { slug: 'files', source: { kind: 'directory', path: '/nowhere' } });
+      const { source } = (folder = await growingFolder());
+      const policy = { sync_policy: { growth_approval: 'manager' } };
+      const made = await api('POST', '/factory', { slug: 'files', source, ...policy });
       ids.set('files', String(made.body['uid']));
       return made;
     },
   ],
-  ['syncFactory', 'factory.sync', '<files>', () => api('POST', '/factory/<files>/sync')],
+  ['syncFactory', 'factory.sync', '<files>', () => api('POST', '/factory/<files>/sync?wait=true')],
   [
     'approvePlan',
     'factory.approve',
     '<files>',
-    () => api('POST', '/factory/<files>/approve', { plan: `sha256:${'0'.repeat(64)}` }),
+    async () => {
+      const { body } = await api('GET', '/factory/<files>/status');
+      return api('POST', '/factory/<files>/approve', { plan: (body['last_sync'] as { plan?: string }).plan });
+    },
   ],
   ['deleteFactory', 'factory.delete', '<files>', () => api('DELETE', '/factory/<files>')],
 ];
@@ -319,6 +367,7 @@ describe('every operation that changes something', () => {
 
 describe('a change that does not happen', () => {
   const refused: [why: string, method: string, path: string, body: unknown][] = [
+    ['an approval of what nothing holds', 'POST', '/factory/<shop>/approve', { plan: `sha256:${'0'.repeat(64)}` }],
     ['a value that is none', 'PUT', '/secrets/never', { value: '' }],
     [
       'grants to nobody there is',

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { Decrypter, generateX25519Identity, identityToRecipient } from 'age-encryption';
 import Sqlite from 'better-sqlite3';
 import { pack } from 'tar-stream';
-import { backup, restore } from '../../apps/cli/verbs/backup.ts';
+import { backup, restore } from '../../apps/cli/verbs/installation/backup.ts';
 import { readConfig } from '../../apps/server/config/config.ts';
 import { makeBackup } from '../../apps/server/backup/backup.ts';
 import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';

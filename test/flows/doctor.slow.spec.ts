@@ -22,7 +22,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { Client } from 'pg';
-import { doctorOf } from '../../apps/cli/verbs/doctor.ts';
+import { doctorOf } from '../../apps/cli/verbs/installation/doctor.ts';
 import type { Level } from '../../apps/server/doctor/findings.ts';
 import { patternOf } from '../support/patterns.ts';
 import { call } from '../support/services/recorded-io.ts';
@@ -173,7 +173,7 @@ describe('a machine before its first start', () => {
 
   it.each<[argv: string[], words: string]>([
     [['now'], 'takes no arguments'],
-    [['--format', 'xml'], '--format must be text or json'],
+    [['--format', 'xml'], '--format must be text, json or yaml'],
     [['--server', 'nonsense'], '--server must be an address'],
     [['--colour'], 'there is no option --colour'],
   ])('called with %j: 64', async (argv, words) => {
@@ -327,6 +327,8 @@ describe('a data folder in use', () => {
     change(file, 'DELETE FROM migrations WHERE id = (SELECT max(id) FROM migrations)');
     expect((await visit()).of('database')).toMatch(/^ok: SQLite .*; the next start runs 1 migration$/);
     change(file, "INSERT INTO migrations (timestamp, name) VALUES (1, 'FromTheFuture')");
+    expect((await visit()).of('database')).toMatch(/^ok: SQLite .*; the next start runs 1 migration$/);
+    change(file, 'UPDATE schema_reader SET oldest = 999');
     expect((await visit()).of('database')).toMatch(
       /^problem: .* a newer version of Millwright has migrated it \(1 unknown migration\) → start that version/,
     );

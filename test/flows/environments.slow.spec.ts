@@ -75,7 +75,10 @@ beforeAll(async () => {
     },
   });
   await service.api('PUT', '/secrets/forge-token', { value: TOKEN, grants: { factories: '*', uses: ['git'] } });
-  await service.api('PUT', '/secrets/API_TOKEN', { value: API_TOKEN, grants: { factories: '*', uses: ['run'] } });
+  await service.api('PUT', '/secrets/API_TOKEN', {
+    value: API_TOKEN,
+    grants: { factories: '*', uses: ['run'], runs: '*' },
+  });
   await service.secret('hook-token', 'a-token-for-webhooks');
   factoryUid = await service.factory('acme', {
     kind: 'git',
@@ -254,7 +257,10 @@ describe('a run with an environment', () => {
       },
     });
     await hasty.api('PUT', '/secrets/forge-token', { value: TOKEN, grants: { factories: '*', uses: ['git'] } });
-    await hasty.api('PUT', '/secrets/API_TOKEN', { value: API_TOKEN, grants: { factories: '*', uses: ['run'] } });
+    await hasty.api('PUT', '/secrets/API_TOKEN', {
+      value: API_TOKEN,
+      grants: { factories: '*', uses: ['run'], runs: '*' },
+    });
     await hasty.secret('hook-token', 'a-token-for-webhooks');
     const uid = await hasty.factory('acme', {
       kind: 'git',

@@ -319,7 +319,7 @@ describe('what nobody may see', () => {
           environment: { MILLWRIGHT_SERVER: service.url, MILLWRIGHT_API_KEY: keys.get('stranger') },
         })
       ).code,
-    ).toBe(64);
+    ).toBe(5);
   });
 
   it('is not asked with what is no ID', async () => {

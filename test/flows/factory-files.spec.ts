@@ -21,8 +21,10 @@ afterAll(() => service.stop());
 
 const validate = (files: unknown, more: object = {}): Promise<ApiAnswer> =>
   service.api('POST', '/factory-files/validate', { files, ...more }, viewer);
-const rules = ({ body }: ApiAnswer): string[] =>
-  (body['diagnostics'] as { path: string; line: number; column: number; rule: string }[]).map(
+const problemsOf = ({ body }: ApiAnswer): Record<string, unknown>[] =>
+  [body['diagnostics'], body['warnings']].flat() as Record<string, unknown>[];
+const rules = (answer: ApiAnswer): string[] =>
+  (problemsOf(answer) as { path: string; line: number; column: number; rule: string }[]).map(
     ({ path, line, column, rule }) => `${path}:${line}:${column} ${rule}`,
   );
 
@@ -31,8 +33,18 @@ describe('POST /factory-files/validate', () => {
     const paths = ['factory.yaml', 'webhooks/ci-events.yaml', 'automations/triage-ci-failure/automation.md'];
     const answer = await validate(paths.map((path) => ({ path, content: readFileSync(join(EXAMPLE, path), 'utf8') })));
     expect(answer.status).toBe(200);
-    expect(answer.body).toEqual(JSON.parse((await call(['validate', EXAMPLE, '--format', 'json'])).out));
-    expect(answer.body).toMatchObject({ valid: true, schema_version: 'v1', diagnostics: [] });
+    const said = JSON.parse((await call(['validate', EXAMPLE, '--format', 'json'])).out) as Record<string, unknown>;
+    expect(answer.body).toMatchObject(said);
+    expect(answer.body).toMatchObject({
+      valid: true,
+      schema_version: 'v1',
+      diagnostics: [],
+      warnings: [],
+      validation_scope: { parser: 'checked', state_independent: 'checked', state_dependent: 'not_checked' },
+      deferred_resolutions: expect.arrayContaining([
+        { path: 'webhooks/ci-events.yaml', field: 'secretName', kind: 'secret' },
+      ]),
+    });
   });
 
   it('names every problem with its place, rule and code', async () => {
@@ -50,11 +62,12 @@ describe('POST /factory-files/validate', () => {
     });
     expect(rules(answer)).toEqual([
       'automations/triage/automation.md:3:62 webhook-known',
-      'factory.yaml:1:1 unsupported-here',
-      'webhooks/orders.yaml:1:1 missing-key',
       'webhooks/orders.yaml:1:1 unknown-key',
+      'webhooks/orders.yaml:1:1 missing-key',
+      'factory.yaml:1:1 unsupported-here',
     ]);
-    const [first, warning] = answer.body['diagnostics'] as Record<string, unknown>[];
+    const [first] = answer.body['diagnostics'] as Record<string, unknown>[];
+    const [warning] = answer.body['warnings'] as Record<string, unknown>[];
     const excerpt = {
       first_line: 1,
       lines: ['---', 'triggers:', '  - {provider: webhook, event: received, filter: {webhooks: [nope]}}', '---', 'x'],
@@ -87,7 +100,7 @@ describe('POST /factory-files/validate', () => {
       { path: 'environments/box.yaml', content: 'a' },
       { path: 'skills/x/SKILL.md', content: ' ' },
     ]);
-    const diagnostics = answer.body['diagnostics'] as {
+    const diagnostics = problemsOf(answer) as unknown as {
       path: string;
       line: number;
       excerpt?: { first_line: number; lines: string[] };
@@ -125,7 +138,7 @@ describe('POST /factory-files/validate', () => {
     }));
     const { status, body } = await validate(files);
     expect({ status, valid: body['valid'] }).toEqual({ status: 200, valid: false }); // more than 20 webhooks
-    expect((body['diagnostics'] as unknown[]).length).toBeLessThanOrEqual(1_001);
+    expect([body['diagnostics'], body['warnings']].flat().length).toBeLessThanOrEqual(1_001);
   });
 
   it.each<[string, unknown, string[]]>([
@@ -226,8 +239,88 @@ describe('GET /factory-files/schemas', () => {
     },
   );
 
-  it('needs a key', async () => {
-    expect((await fetch(`${service.url}/api/v1/factory-files/schemas`)).status).toBe(401);
-    expect((await fetch(`${service.url}/api/v1/factory-files/validate`, { method: 'POST' })).status).toBe(401);
+  it('are under the paths of the hosted service too', async () => {
+    const { body } = await service.api('GET', '/factory-files/schemas');
+    expect(body).toMatchObject({
+      current_version: 'v1alpha1',
+      versions: [{ schema_version: 'v1alpha1', schema_url: `${service.url}/api/v1/factory-files/schemas/v1alpha1` }],
+    });
+    const version = (await (await fetched('/v1alpha1')).json()) as { documents: Record<string, unknown> };
+    expect(version).toMatchObject({ schema_version: 'v1alpha1' });
+    for (const [name, schema] of Object.entries(version.documents)) {
+      expect(await (await fetched(`/v1alpha1/${name}`)).json()).toEqual(schema);
+      expect(await (await fetched(`/${name}`)).json()).toEqual(schema);
+    }
+    expect((await fetched('/v1alpha1/nothing')).status).toBe(404);
+    expect((await fetched('/v2/webhook')).status).toBe(404);
+  });
+});
+
+describe('without a key', () => {
+  const BASE = '/api/v1/factory-files';
+  const asked = (path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> =>
+    fetch(service.url + path, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const file = (path: string, content = ''): { path: string; content: string } => ({ path, content });
+
+  it('files are checked, with the verdict of the command line', async () => {
+    const answer = await asked(`${BASE}/validate`, { files: [file('factory.yaml', 'schemaVersion: v1alpha1\n')] });
+    expect([answer.status, await answer.json()]).toMatchObject([200, { valid: true, diagnostics: [] }]);
+    const wrong = await asked(`${BASE}/validate`, { files: [file('factory.yaml', 'nonsense: 1\n')] });
+    expect([wrong.status, await wrong.json()]).toMatchObject([200, { valid: false, diagnostics: [{ line: 1 }] }]);
+  });
+
+  it('what published scripts do not send is deferred, as long as nothing came of its folder', async () => {
+    const automation = file(
+      automationPath('triage'),
+      '---\nskill: count\ntriggers:\n  - {provider: webhook, event: received, filter: {webhooks: [orders]}}\n---\nx\n',
+    );
+    expect(await (await asked(`${BASE}/validate`, { files: [automation] })).json()).toMatchObject({
+      valid: true,
+      diagnostics: [],
+      deferred_resolutions: [
+        { path: automation.path, field: 'skill', kind: 'skill' },
+        { path: automation.path, field: 'triggers', kind: 'webhook' },
+      ],
+    });
+    const other = file(webhookPath('other'), 'secretName: a-team-secret\n');
+    expect(await (await asked(`${BASE}/validate`, { files: [automation, other] })).json()).toMatchObject({
+      valid: false,
+      diagnostics: [{ rule: 'webhook-known' }],
+    });
+  });
+
+  it.each([
+    ['more than 256 files', Array.from({ length: 257 }, (_, n) => file(`x${n}`)), ['/files']],
+    ['a file of more than 256 KiB', [file('x', 'x'.repeat(262_145))], ['/files/0/content']],
+    ['more than 2 MiB', Array.from({ length: 9 }, (_, n) => file(`x${n}`, 'x'.repeat(240_000))), ['/files']],
+  ])('refuses %s', async (_what, files, pointers) => {
+    const answer = await asked(`${BASE}/validate`, { files });
+    const { errors } = (await answer.json()) as { errors: { pointer: string }[] };
+    expect([answer.status, errors.map(({ pointer }) => pointer)]).toEqual([400, pointers]);
+  });
+
+  it('a key that is wrong is refused all the same', async () => {
+    for (const path of [`${BASE}/schemas`, '/api/v1/agent/sessions/x/redirect'])
+      expect((await asked(path, undefined, { authorization: 'Bearer mw_wrong-key-of-some-length' })).status).toBe(401);
+  });
+
+  it('conversations and sessions have moved nowhere, whichever', async () => {
+    for (const path of ['conversations', 'sessions']) {
+      const answer = await asked(`/api/v1/agent/${path}/00000000-0000-7000-8000-000000000000/redirect`);
+      expect([answer.status, await answer.json()]).toEqual([200, {}]);
+    }
+  });
+
+  it('an address asks thirty times a minute, and a key is not held up by it', async () => {
+    const statuses = new Set<number>();
+    for (let at = 0; at < 40; at += 1) statuses.add((await asked(`${BASE}/schemas/x`)).status);
+    expect([...statuses]).toEqual([404, 429]);
+    const refused = await asked(`${BASE}/schemas`);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await service.api('GET', '/factory-files/schemas', undefined, viewer)).status).toBe(200);
   });
 });

@@ -2,16 +2,23 @@
  * The factory interface: sources, lists and cursors, status and its conditions, passes, dispatch, and the trail that
  * changes leave. contract §4.
  */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Factory, FactoryList, FactoryStatus, SyncList } from '#contracts';
 import { makeKey } from '../support/services/api-keys.ts';
 import { deliver, runIn, statusOf, webhookPath } from '../support/factories/factory-files.ts';
-import { factoryFolder, type FactoryFolder, type FactoryTree } from '../support/factories/factory-folder.ts';
+import {
+  factoryFolder,
+  growingFolder,
+  type FactoryFolder,
+  type FactoryTree,
+} from '../support/factories/factory-folder.ts';
 import { bootService, type ApiAnswer, type TestService } from '../support/services/service.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const NOWHERE = 'fac_00000000000000000000000000';
+/** What clients read where a factory's file says nothing of its agents. */
+const NO_DEFAULTS = { mcp_servers: {}, secrets: [], worker_host: '', default_runner_uid: '' };
 const UNREAD = { kind: 'git', url: 'https://git.invalid/r' };
 let service: TestService;
 const folders: FactoryFolder[] = [];
@@ -66,6 +73,15 @@ describe('a factory', () => {
       suspended: false,
       definitions_managed: true,
       service_account: expect.stringMatching(/^svc_/),
+      agent_defaults: NO_DEFAULTS,
+      alias: 'complete',
+      code_forge: 'NONE',
+      code_forges: [],
+      credential_strategy: 'CREATOR',
+      repositories: [],
+      scorer_defaults: {},
+      scoring: {},
+      team_uid: 'team',
     });
     await deliver(service.ingressUrl('complete', 'orders'), TOKEN);
   });
@@ -135,7 +151,7 @@ describe('a factory', () => {
     });
     await service.api('DELETE', `/factory/${uid}`);
     expect(await created('again')).toMatchObject({ uid, name: 'again', description: '' });
-    expect((await service.api('GET', `/factory/${uid}`)).body).not.toHaveProperty('agent_defaults');
+    expect((await service.api('GET', `/factory/${uid}`)).body).toHaveProperty('agent_defaults', NO_DEFAULTS);
     expect(await statusOf(service, uid)).toMatchObject({
       revision_applied: null,
       inventory: [],
@@ -392,7 +408,7 @@ describe('the status', () => {
     expect(status).toMatchObject({
       revision_applied: before.revision_applied,
       condition: { ending: 'blocked' },
-      last_sync: { ending: 'blocked', problems: [{ rule: 'missing-key' }, { rule: 'unknown-key' }] },
+      last_sync: { ending: 'blocked', problems: [{ rule: 'unknown-key' }, { rule: 'missing-key' }] },
     });
     expect(status.revision_attempted).not.toBe(before.revision_applied);
     expect(Date.parse(status.conditions[0]?.since ?? '')).toBeGreaterThan(
@@ -415,6 +431,21 @@ describe('the status', () => {
     const approval = await service.api('POST', `/factory/${uid}/approve`, { plan: status.last_sync?.plan });
     expect(approval.body).toEqual({ factory_uid: uid, plan: status.last_sync?.plan, approved: true });
     expect(conditions(await syncedStatus(uid))).toMatchObject({ Ready: 'True applied', PruneHeld: 'False applied' });
+    const late = await service.api('POST', `/factory/${uid}/approve`, { plan: status.last_sync?.plan });
+    expect(late).toMatchObject({ status: 409, body: { error: 'conflict', retryable: false } });
+  });
+
+  it('of a mass deletion is approved although its files cannot be read any more', async () => {
+    const { uid, folder } = await following('pruned-away', { webhooks: { orders: { secretName: 'hook-token' } } });
+    rmSync(join(folder.path, 'webhooks'), { recursive: true });
+    put(folder, 'factory.yaml', 'description: empty\n');
+    const { last_sync: held } = await syncedStatus(uid);
+    renameSync(folder.path, `${folder.path}-away`);
+    expect(conditions(await syncedStatus(uid))).toMatchObject({ FetchFailed: 'True path-missing' });
+    const approval = await service.api('POST', `/factory/${uid}/approve`, { plan: held?.plan });
+    expect(approval).toMatchObject({ status: 200, body: { approved: true } });
+    renameSync(`${folder.path}-away`, folder.path);
+    expect((await syncedStatus(uid)).inventory).toEqual([]);
   });
 
   it('of files that cannot be read knows nothing of them', async () => {
@@ -532,7 +563,7 @@ describe('dispatching', () => {
       state: 'QUEUED',
       ticket_ref: 'T-1',
       run_url: `${service.url}/runs/${runId}`,
-      foreman_agent: null,
+      foreman_agent: '',
     });
     expect(await runIn(service, runId, 'QUEUED')).toMatchObject({
       title: 'A look',
@@ -611,32 +642,52 @@ describe('the audit trail', () => {
     const key = await makeKey(service, 'admin');
     const asAdmin = (method: string, path: string, body?: unknown): Promise<ApiAnswer> =>
       service.api(method, path, body, key);
-    const made = await asAdmin('POST', '/factory', { slug: 'trail', source: UNREAD });
+    const folder = await growingFolder();
+    folders.push(folder);
+    const { source } = folder;
+    const made = await asAdmin('POST', '/factory', {
+      slug: 'trail',
+      source,
+      sync_policy: { growth_approval: 'manager' },
+    });
     const uid = String(made.body['uid']);
-    const digest = `sha256:${'1'.repeat(64)}`;
+    const { last_sync: held } = (await asAdmin('POST', `/factory/${uid}/sync?wait=true`)).body as unknown as {
+      last_sync: { plan: string };
+    };
+    const digest = held.plan;
     await asAdmin('PATCH', `/factory/${uid}`, { name: 'Trail' });
-    await asAdmin('PATCH', `/factory/${uid}`, { name: 'Trail', source: UNREAD }); // nothing new
-    await asAdmin('PATCH', `/factory/${uid}`, { name: 'Path', source: { kind: 'dashboard' } });
+    await asAdmin('PATCH', `/factory/${uid}`, { name: 'Trail', source }); // nothing new
+    await asAdmin('POST', `/factory/${uid}/approve`, { plan: digest });
+    await asAdmin('POST', `/factory/${uid}/approve`, { plan: `sha256:${'0'.repeat(64)}` });
+    await asAdmin('POST', `/factory/${uid}/approve`, { plan: 'x' });
+    await asAdmin('PATCH', `/factory/${uid}`, { name: 'Path', source: { kind: 'dashboard' }, sync_policy: {} });
     await asAdmin('PATCH', `/factory/${uid}`, { name: '' });
-    await asAdmin('POST', '/factory', { slug: 'trail', source: UNREAD });
+    await asAdmin('POST', '/factory', { slug: 'trail', source });
     await asAdmin('POST', `/factory/${uid}/suspend`);
     await asAdmin('POST', `/factory/${uid}/resume`);
     await asAdmin('POST', `/factory/${uid}/sync`);
-    await asAdmin('POST', `/factory/${uid}/approve`, { plan: digest });
-    await asAdmin('POST', `/factory/${uid}/approve`, { plan: 'x' });
     await asAdmin('POST', `/factory/${uid}/plan`, { files: [] });
     await asAdmin('DELETE', `/factory/${uid}`);
     await asAdmin('DELETE', `/factory/${uid}`);
     const { body } = await service.api('GET', `/audit?factory_uid=${uid}&limit=100`);
     const entries = (body['entries'] as Record<string, unknown>[]).toReversed();
     expect(entries.map(({ action, details }) => [action, details])).toEqual([
-      ['factory.create', { slug: 'trail', source: 'git' }],
+      ['factory.create', { slug: 'trail', source: 'directory', policy: ['growth_approval'] }],
+      ['factory.sync', { generation: expect.any(Number) }],
       ['factory.change', { changed: ['name'] }],
-      ['factory.change', { changed: ['name', 'source'], source: 'dashboard' }],
+      ['factory.approve', { plan: digest }],
+      [
+        'factory.change',
+        {
+          changed: ['name', 'source', 'sync_policy'],
+          source: 'dashboard',
+          policy: [],
+          policy_changes: ['−growth_approval'],
+        },
+      ],
       ['factory.suspend', {}],
       ['factory.resume', {}],
       ['factory.sync', { generation: expect.any(Number) }],
-      ['factory.approve', { plan: digest }],
       ['factory.delete', { slug: 'trail' }],
     ]);
     const { id, principal } = (await asAdmin('GET', '/api-keys/current')).body as {

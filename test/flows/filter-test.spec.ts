@@ -264,7 +264,7 @@ describe('millwright filter test --entry', () => {
       err: expect.stringContaining('its payload was not kept'),
     });
     expect(await run('{}', '--entry', 'nope')).toMatchObject({
-      code: 64,
+      code: 5,
       err: expect.stringContaining('the delivery was not found'),
     });
     rmSync(folder, { recursive: true });

@@ -91,7 +91,7 @@ it('without sandbox and model it succeeds, and says both', async () => {
   const run = JSON.parse((await millwright('runs', 'get', id, '--format', 'json')).out) as Record<string, unknown>;
   expect(run).toMatchObject({
     state: 'SUCCEEDED',
-    agent_config: { model_id: 'demo', harness: { type: 'builtin' } },
+    agent_config: { model_id: 'demo', harness: { type: 'oz' } },
     artifacts: [{}],
   });
 }, 120_000);

@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
 import { exchange, type HeaderLines, type RawAnswer } from '../support/network/raw-http.ts';
-import { bootService, type TestService } from '../support/services/service.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
 
 const TOKEN = 'bearer-token-of-the-tests';
 const URL_TOKEN = 'url-token.of~the_tests';
@@ -75,6 +75,10 @@ async function log(slug = 'plain'): Promise<Record<string, unknown>[]> {
   return answer.body['deliveries'] as Record<string, unknown>[];
 }
 
+async function accepted(): Promise<Record<string, unknown>[]> {
+  return (await log()).filter(({ outcome }) => outcome === 'Accepted');
+}
+
 async function times<T>(count: number, act: () => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   for (let done = 0; done < count; done += 1) results.push(await act());
@@ -115,7 +119,7 @@ describe('60 deliveries a minute and webhook', () => {
     const answers = await Promise.all(Array.from({ length: 150 }, () => good()));
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(PER_MINUTE);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(90);
-    expect(await log()).toHaveLength(PER_MINUTE);
+    expect(await accepted()).toHaveLength(PER_MINUTE);
   });
 
   it('every webhook has its own', async () => {
@@ -147,7 +151,7 @@ describe('60 deliveries a minute and webhook', () => {
     await times(PER_MINUTE, () => good());
     const late = await times(30, () => send('plain', bearer(), '{"late": true}'));
     expect(statuses(late)).toEqual([429]);
-    expect(await log()).toHaveLength(PER_MINUTE);
+    expect(await accepted()).toHaveLength(PER_MINUTE);
     nowMs += 60_000;
     expect((await send('plain', bearer(), '{"late": true}')).status).toBe(202);
     expect((await log())[0]).toMatchObject({ outcome: 'Accepted' });
@@ -203,6 +207,58 @@ describe('60 deliveries a minute and webhook', () => {
     await times(PER_MINUTE, () => good());
     nowMs -= 3_600_000;
     expect((await good()).status).toBe(202);
+  });
+});
+
+describe('throttled deliveries in the log', () => {
+  const throttled = async (): Promise<Record<string, unknown>[]> =>
+    (await log()).filter(({ outcome }) => outcome === 'Throttled');
+  /** Counts are written once a second. */
+  const counted = (counts: number[]) =>
+    eventually(`counts ${counts.join()}`, async () => {
+      const found = (await throttled()).map(({ count }) => count);
+      return found.join() === counts.join() ? true : undefined;
+    });
+
+  it('are one entry a minute with their number, named after the first; each minute has its own', async () => {
+    await times(PER_MINUTE, () => good());
+    const first = await send('plain', [...bearer(), ['X-Millwright-Delivery-Id', 'came-too-soon']], '{"n": 0}');
+    expectThrottled(first, 60);
+    expect(await throttled()).toMatchObject([
+      {
+        delivery_id: 'came-too-soon',
+        count: 1,
+        size: 8,
+        size_exact: true,
+        client_address: '127.0.0.1',
+        refused_because: 'over-rate',
+      },
+    ]);
+    expect((await throttled())[0]).not.toHaveProperty('refusal');
+    expect(statuses(await Promise.all(Array.from({ length: 40 }, () => good())))).toEqual([429]);
+    await counted([41]);
+    nowMs += 60_000;
+    await times(PER_MINUTE, () => good());
+    await times(3, () => good());
+    await counted([3, 41]);
+    expect(await accepted()).toHaveLength(2 * PER_MINUTE);
+  });
+
+  it('are found by their outcome, and counted where the process stops before it has written the number', async () => {
+    await times(PER_MINUTE, () => good());
+    await times(5, () => good());
+    await restartBehindProxy();
+    expect((await throttled()).map(({ count }) => count)).toEqual([5]);
+    const webhook = `/factory/${factory}/webhooks/${mill.webhookUid('rates', 'plain')}`;
+    const found = await mill.api('GET', `${webhook}/deliveries?outcome=Throttled`);
+    expect((found.body['deliveries'] as unknown[]).length).toBe(1);
+  });
+
+  it('are not there for failures over their budget, nor for other webhooks', async () => {
+    await times(FAILURES + 3, () => failing());
+    await times(PER_MINUTE + 1, () => good());
+    expect((await throttled()).map(({ count }) => count)).toEqual([1]);
+    expect(await log('other')).toEqual([]);
   });
 });
 

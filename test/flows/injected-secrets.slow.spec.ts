@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpServer, type IncomingHttpHeaders } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,6 +29,9 @@ let base: string;
 let forge: Server;
 let other: Server;
 let asked: Asked[];
+let headersAsked: IncomingHttpHeaders[] = [];
+/** Connections to it: of programs that speak anything. */
+let connected = 0;
 const sockets = new Set<Socket>();
 let service: TestService;
 let folder: FactoryFolder;
@@ -43,12 +46,14 @@ async function serve(name: string): Promise<Server> {
     request.on('end', () => {
       const { method, url, headers } = request;
       asked.push({ method, url, authorization: headers.authorization, body });
+      headersAsked.push(headers);
       response.writeHead(200, { 'x-echo': headers.authorization ?? '' });
       response.end(JSON.stringify({ name, headers, body: body.length }));
     });
   });
   const secureContext = await authority.contextFor('127.0.0.1');
   const server = createServer((socket) => {
+    connected += 1;
     sockets.add(socket.on('error', () => undefined));
     web.emit(
       'connection',
@@ -78,7 +83,8 @@ beforeAll(async () => {
   for (const name of ['FORGE_TOKEN', 'INSIDE', 'SILENT'])
     await service.api('PUT', `/secrets/${name}`, {
       value: name === 'FORGE_TOKEN' ? VALUE : `${name}-value-of-a-test`,
-      grants: { factories: '*', uses: ['run'], runs: '*' },
+      // What is inside has to be granted to requests; what is used from outside needs no more than its file.
+      grants: { factories: '*', uses: ['run'], ...(name === 'FORGE_TOKEN' ? {} : { runs: '*' }) },
     });
   folder = await factoryFolder({ webhooks: {}, automations: {} });
   await mkdir(join(folder.path, 'environments'), { recursive: true });
@@ -106,6 +112,7 @@ afterAll(async () => {
 
 /** What a script in the environment prints, and what its log says. */
 async function ran(script: string): Promise<{ output: string; log: string }> {
+  [connected, headersAsked] = [0, []];
   asked.splice(0);
   const runId = await startedRun(service, script, { factory_uid: factoryUid, config: { environment_id: 'forge' } });
   await eventually(
@@ -151,6 +158,15 @@ it.each([
   expect(log).not.toContain(VALUE);
 });
 
+it('a log begins with where each secret may go, and which are inside', async () => {
+  const { log } = await ran('true');
+  expect(log.split('\n').slice(0, 2)).toEqual([
+    expect.stringMatching(/^network: this run reaches /),
+    `secrets: FORGE_TOKEN goes to 127.0.0.1:${portOf(forge)} (GET, POST of /repos/*/issues); ` +
+      'inside, as variables: INSIDE, SILENT',
+  ]);
+});
+
 it('anything else of that host is refused with a reason, and the log says so without a value', async () => {
   const { output, log } = await ran(
     [
@@ -165,6 +181,28 @@ it('anything else of that host is refused with a reason, and the log says so wit
   expect(output).toContain('the credential broker of this run refuses this: what this run has for 127.0.0.1');
   expect(log).toContain('request refused: GET "/repos/acme/secrets" at 127.0.0.1: what this run has');
   expect(log).not.toContain(VALUE);
+});
+
+it('a server is not told of another method, path or host in a header, and in clear it is told nothing', async () => {
+  const named = [
+    'X-HTTP-Method-Override: DELETE',
+    'X_Method_Override: PUT',
+    'X-Original-URL: /admin',
+    'X-Rewrite-URL: /a',
+  ]
+    .map((header) => `-H '${header}'`)
+    .join(' ');
+  const plain = url('/repos/acme/issues').replace('https:', 'http:');
+  const { output } = await ran(
+    `curl -sS ${named} -H 'X-Forwarded-Host: other' -H 'X-Harmless: yes' ${url('/repos/acme/issues')} >/dev/null; ` +
+      `curl -sS -x "$HTTP_PROXY" --noproxy '' ${plain} -d 'in clear'`,
+  );
+  expect(asked).toHaveLength(1);
+  expect(asked[0]).toMatchObject({ method: 'GET', authorization: `Bearer ${VALUE}` });
+  expect(headersAsked.at(-1)).toMatchObject({ 'x-harmless': 'yes' });
+  expect(Object.keys(headersAsked.at(-1) ?? {}).filter((name) => /method|url|forwarded/.test(name))).toEqual([]);
+  expect(output).toContain('this host is asked over https');
+  expect(connected).toBe(1);
 });
 
 it('inside, only what is exposed has its value, and the authority has no key', async () => {

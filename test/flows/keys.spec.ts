@@ -301,6 +301,83 @@ describe('a key in use', () => {
   });
 });
 
+describe('a key is rotated', () => {
+  const rotate = (id: string, body: Record<string, unknown> = {}): Promise<ApiAnswer> =>
+    service.api('POST', `/api-keys/${id}/rotate`, body);
+
+  it('and both let in until the overlap ends, to the millisecond; the new one may the same', async () => {
+    const old = await create({ name: 'of CI', role: 'operator', factories: [ours] });
+    const made = await rotate(idOf(old), { overlap_seconds: 60 });
+    expect(made.status).toBe(200);
+    const { key, ...shown } = made.body;
+    expect(key).toMatch(KEY);
+    const same = { name: 'of CI', role: 'operator', factories: [ours], principal: old.body['principal'] };
+    expect(shown).toMatchObject({ ...same, expires_at: null, revoked_at: null });
+    expect(idOf(made)).not.toBe(idOf(old));
+    nowMs += 59_999;
+    expect([(await current(textOf(old))).status, (await current(textOf(made))).status]).toEqual([200, 200]);
+    nowMs += 1;
+    expect([(await current(textOf(old))).status, (await current(textOf(made))).status]).toEqual([401, 200]);
+  });
+
+  it('for a day, if nothing is said, and never beyond its own end', async () => {
+    const old = await create({});
+    await rotate(idOf(old));
+    const ends = (await service.api('GET', `/api-keys/${idOf(old)}`)).body['expires_at'];
+    expect(ends).toBe(new Date(nowMs + 86_400_000).toISOString());
+    const short = await create({ expires_at: new Date(nowMs + 60_000).toISOString() });
+    nowMs += 20_000;
+    const made = await rotate(idOf(short));
+    // Made for a minute, as the one of before was.
+    expect(made.body['expires_at']).toBe(new Date(nowMs + 60_000).toISOString());
+    const own = (await service.api('GET', `/api-keys/${idOf(short)}`)).body['expires_at'];
+    expect(own).toBe(new Date(nowMs + 40_000).toISOString());
+  });
+
+  it('at once where there is no overlap', async () => {
+    const old = await create({});
+    const made = await rotate(idOf(old), { overlap_seconds: 0 });
+    expect([(await current(textOf(old))).status, (await current(textOf(made))).status]).toEqual([401, 200]);
+  });
+
+  it('once where the request is repeated by its idempotency key', async () => {
+    const old = await create({});
+    const headers = { 'idempotency-key': 'rotated-once', 'content-type': 'application/json' };
+    const ask = () =>
+      fetch(`${service.url}/api/v1/api-keys/${idOf(old)}/rotate`, {
+        method: 'POST',
+        headers: { ...headers, authorization: `Bearer ${service.adminKey}` },
+        body: '{}',
+      });
+    expect((await ask()).status).toBe(200);
+    const again = await ask();
+    expect(again.status).toBe(409);
+    expect(await again.text()).not.toMatch(/mw_[A-Za-z0-9_-]{43}/);
+  });
+
+  it('not when it has ended, nor for longer than a week', async () => {
+    const old = await create({});
+    await service.api('DELETE', `/api-keys/${idOf(old)}`);
+    expect((await rotate(idOf(old))).status).toBe(409);
+    expect((await rotate('nobody')).status).toBe(404);
+    const other = await create({});
+    const refused = await rotate(idOf(other), { overlap_seconds: 604_801 });
+    expect([refused.status, pointersOf(refused)]).toEqual([400, ['/overlap_seconds']]);
+  });
+
+  it('and the trail tells of both keys and when the one of before ends', async () => {
+    const old = await create({ name: 'told of' });
+    const made = await rotate(idOf(old), { overlap_seconds: 60 });
+    const trail = await service.api('GET', `/audit?action=api_key.rotate&subject=${idOf(old)}`);
+    expect(trail.body['entries']).toEqual([
+      expect.objectContaining({
+        subject: idOf(old),
+        details: { name: 'told of', next: idOf(made), old_ends_at: new Date(nowMs + 60_000).toISOString() },
+      }),
+    ]);
+  });
+});
+
 describe('the list of keys', () => {
   it('is paged by key: newest first, nothing twice, nothing missed while keys are made', async () => {
     const made = [await create({ name: 'one' }), await create({ name: 'two' }), await create({ name: 'three' })].map(

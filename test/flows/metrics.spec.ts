@@ -4,6 +4,8 @@
 import { readConfig } from '../../apps/server/config/config.ts';
 import { MetricsListener } from '../../apps/server/metrics/metrics.controller.ts';
 import { Log } from '../../apps/server/process/log.ts';
+import { MetricsText } from '../../apps/server/metrics/metrics-text.ts';
+import { METRICS } from '../../apps/server/process/metric-table.ts';
 import { Metrics } from '../../apps/server/process/metrics.ts';
 import { makeKey } from '../support/services/api-keys.ts';
 import {
@@ -73,13 +75,16 @@ describe('/metrics of the service', () => {
     expect(await answer.text()).not.toContain('process_');
   });
 
-  it('answers a viewer, also one who asks as Prometheus does', async () => {
+  it('answers a viewer, and as OpenMetrics one who asks as Prometheus does', async () => {
     const authorization = `Bearer ${await makeKey(mill, 'viewer')}`;
     const accept = 'application/openmetrics-text;version=1.0.0;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1';
     const answer = await figures({ authorization, accept });
     expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
-    expect(await answer.text()).toContain('\nmillwright_database_up 1\n');
+    expect(answer.headers.get('content-type')).toMatch(/^application\/openmetrics-text; version=1\.0\.0/);
+    expect(await answer.text()).toMatch(/\nmillwright_database_up 1\n[\s\S]*\n# EOF\n$/);
+    const plain = await figures({ authorization, accept: '*/*' });
+    expect(plain.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    expect(await plain.text()).toContain('\nmillwright_database_up 1\n');
   });
 });
 
@@ -94,7 +99,7 @@ describe('the listener of the figures', () => {
 
   it('says what cannot be listened on by the name of its variable', async () => {
     const taken = readConfig({ MILLWRIGHT_METRICS_LISTEN: new URL(listener).port });
-    const second = new MetricsListener(taken, new Metrics(), new Log(() => undefined, Date.now));
+    const second = new MetricsListener(taken, new MetricsText(new Metrics()), new Log(() => undefined, Date.now));
     await expect(second.start()).rejects.toThrow(
       /^MILLWRIGHT_METRICS_LISTEN: must be an address and port of this machine that are free \(EADDRINUSE\)$/,
     );
@@ -116,6 +121,13 @@ describe('the figures', () => {
       expect(found.get(name)).toBeGreaterThanOrEqual(0);
   });
 
+  it('are all those of the table, each with its help and type, happened or not', async () => {
+    const text = await (await fetch(`${listener}/metrics`)).text();
+    for (const [name, { help, type }] of Object.entries(METRICS))
+      expect(text).toContain(`# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`);
+    expect(text.match(/^# TYPE millwright_/gm)).toHaveLength(Object.keys(METRICS).length);
+  });
+
   it('count requests by resource and class of status, not by path', async () => {
     const refused = 'millwright_http_requests_total resource="factory",status="4xx"';
     const before = await valueOf(refused);
@@ -131,10 +143,45 @@ describe('the figures', () => {
       [automationPath('triage')]: automationFile(['orders']),
     });
     await mill.factory('mill', { kind: 'git', url: git.urlOf('mill'), branch: 'main' });
-    expect(await valueOf('millwright_sync_pass_duration_seconds_count ending="applied"')).toBeGreaterThan(0);
+    const applied = 'millwright_sync_pass_duration_seconds_count ending="applied"';
+    await eventually('the pass is counted', async () => ((await valueOf(applied)) > 0 ? true : undefined));
     expect((await deliver(mill.ingressUrl('mill', 'orders'), TOKEN)).status).toBe(202);
     await eventually('the run is counted', async () =>
-      (await valueOf('millwright_runs_ended_total state="SUCCEEDED"')) === 1 ? true : undefined,
+      (await valueOf('millwright_runs_ended_total state="SUCCEEDED",reason="none"')) === 1 ? true : undefined,
     );
+    const found = await scrape();
+    for (const [series, value] of Object.entries({
+      'millwright_ingress_requests_total outcome="accepted"': 1,
+      'millwright_ingress_request_duration_seconds_count outcome="accepted"': 1,
+      'millwright_deliveries_total outcome="accepted"': 1,
+      millwright_acceptance_batch_deliveries_sum: 1,
+      millwright_acceptance_batch_duration_seconds_count: 1,
+      millwright_sync_propagation_seconds_count: 1,
+      millwright_runs_started_total: 1,
+      millwright_run_start_delay_seconds_count: 1,
+      'millwright_run_duration_seconds_count state="SUCCEEDED"': 1,
+      'millwright_database_errors_total kind="write"': 0,
+    }))
+      expect([series, found.get(series)]).toEqual([series, value]);
+    expect(found.get('millwright_run_start_delay_seconds_sum')).toBeLessThan(30);
+    expect(found.get('millwright_database_transaction_duration_seconds_count kind="write"')).toBeGreaterThan(3);
+    expect(found.get('millwright_database_size_bytes')).toBeGreaterThan(100_000);
+    expect(found.get('millwright_event_loop_delay_seconds_count')).toBeGreaterThan(0);
+    expect([...found.keys()]).toContainEqual(expect.stringMatching(/^millwright_engine_info engine="embedded",isol/));
+  });
+
+  it('tell which conditions of which factory are not as they should be, until they are', async () => {
+    const fault = 'millwright_factory_fault factory="mill",condition="DefinitionsInvalid",status="True"';
+    const invalid = 'millwright_factories condition="DefinitionsInvalid",status="True"';
+    const repository = git.createRepository('broken');
+    repository.commit({ [webhookPath('orders')]: 'authMode: [' });
+    const uid = await mill.factory('broken', { kind: 'git', url: git.urlOf('broken'), branch: 'main' });
+    const brokenFault = fault.replace('"mill"', '"broken"');
+    await eventually('the fault is told', async () => ((await valueOf(brokenFault)) === 1 ? true : undefined));
+    const found = await scrape();
+    expect([found.get(fault), found.get(invalid)]).toEqual([undefined, 1]);
+    repository.commit({ [webhookPath('orders')]: webhookFile('hook-token') });
+    await mill.sync(uid);
+    await eventually('the fault is gone', async () => ((await scrape()).has(brokenFault) ? undefined : true));
   });
 });

@@ -3,6 +3,8 @@
  * is counted outside. contract §10.3 (Model calls).
  */
 import { randomBytes } from 'node:crypto';
+import { profilesWith, type OwnProfile } from '#agents';
+import { SOURCE_AGENT } from '../support/agents/source-agent.ts';
 import { startFakeModelServer, type FakeModelServer, type Reply } from '../support/models/fake-model-server.ts';
 import { ENDED, logOf, startedRun } from '../support/runs/runs.ts';
 import { bootService, eventually, type TestService } from '../support/services/service.ts';
@@ -116,4 +118,71 @@ it('is not reached past the broker, nor with another model or request, and the l
   expect(toldByTools()).toMatch(/direct (?:403|000)/);
   const told = (run['log'] as { payload: { text?: string } }[]).map(({ payload }) => payload.text ?? '').join('\n');
   expect(told).toContain('model call refused: this run was not given the model');
+});
+
+describe('an agent of the operator that tells of no money', () => {
+  const HOUSE: OwnProfile = {
+    id: 'house',
+    command: SOURCE_AGENT.command,
+    readOnly: SOURCE_AGENT.readOnly,
+    mode: 'auto',
+    modelVia: { kind: 'option' },
+    models: [
+      {
+        id: 'house',
+        apis: ['openai'],
+        keys: ['MILLWRIGHT_AGENT_API_KEY'],
+        address: { variable: 'MILLWRIGHT_AGENT_BASE_URL' },
+        at: 'http://127.0.0.1:9/v1',
+        usual: ['*'],
+        small: [],
+      },
+    ],
+    prices: [
+      { models: 'small-*', input: 1, cachedInput: 1, output: 1, currency: 'EUR' },
+      { models: 'm-*', input: 10, cachedInput: 5, output: 20, currency: 'EUR' },
+    ],
+  };
+  const ran = async (more: Record<string, string>): Promise<Record<string, unknown>> => {
+    model.script = [bash('true'), { text: 'Done.', usage: { input: 2_000, output: 100, cached: 1_000 } }];
+    const own = await bootService({
+      profiles: profilesWith([
+        {
+          ...HOUSE,
+          env: { MILLWRIGHT_AGENT_MODEL: 'm-1', MILLWRIGHT_AGENT_BASE_URL: `${model.url}/v1` },
+          secretEnv: { MILLWRIGHT_AGENT_API_KEY: KEY },
+        },
+      ]),
+      environment: more,
+    });
+    const runId = await startedRun(own, 'Look around.', { config: { harness: { type: 'house' } } });
+    const { body } = await eventually(
+      'the run ends',
+      async () => {
+        const answer = await own.api('GET', `/agent/runs/${runId}`);
+        return ENDED.includes(String(answer.body['state'])) ? answer : undefined;
+      },
+      60_000,
+    );
+    await own.stop();
+    return body;
+  };
+
+  it('costs what its calls have used, by the prices of its profile', async () => {
+    const run = await ran({});
+    // 1000 × 10 + 10 × 20, then 1000 × 10 + 1000 × 5 + 100 × 20, in millionths.
+    expect([run['state'], run['request_usage']]).toEqual([
+      'SUCCEEDED',
+      { total_tokens: 3_110, inference_cost: 0.0272, currency: 'EUR' },
+    ]);
+  }, 120_000);
+
+  it('is ended with the call that goes beyond its budget', async () => {
+    const run = await ran({ MILLWRIGHT_RUN_COST_MAX: '0.01' });
+    expect([run['state'], (run['status_message'] as { error_code: string }).error_code]).toEqual([
+      'FAILED',
+      'budget_exceeded',
+    ]);
+    expect(model.requests).toHaveLength(1);
+  }, 120_000);
 });

@@ -77,7 +77,7 @@ describe('files in the artifacts folder', () => {
       })),
     );
     for (const artifact of artifacts)
-      expect((await service.api('GET', `/agent/artifacts/${artifact.artifact_uid}`)).body).toEqual(artifact);
+      expect((await service.api('GET', `/agent/artifacts/${artifact.artifact_uid}`)).body).toMatchObject(artifact);
     const raw = await download(String(artifacts[2]?.artifact_uid));
     expect(new Uint8Array(await raw.arrayBuffer())).toEqual(Uint8Array.from([0, 1, 255]));
   });

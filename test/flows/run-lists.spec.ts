@@ -118,6 +118,24 @@ const pointersOf = (answer: ApiAnswer): string[] =>
 
 const ALL = ['scheduled', 'delivered', 'grandchild', 'child', 'configured', 'plain'];
 
+describe('q with the ID of a run', () => {
+  it.each([
+    ['bare', (runId: string) => runId],
+    ['in other letters', (runId: string) => runId.toUpperCase()],
+    ['as the address of its page', (runId: string) => `${service.url}/runs/${runId}`],
+  ])('%s finds that run and no other', async (_how, toQuery) => {
+    for (const name of ['plain', 'delivered'])
+      expect(named(await list(`q=${encodeURIComponent(toQuery(runs[name] as string))}`))).toEqual([name]);
+  });
+
+  it('finds nothing for an ID of none, and for one that the key may not see', async () => {
+    expect(named(await list(`q=${randomUUID()}`))).toEqual([]);
+    const limited = await makeKey(service, 'viewer', { factories: [FACTORIES[1]] });
+    expect(named(await list(`q=${runs['delivered']}`, limited))).toEqual([]);
+    expect(named(await list(`q=${runs['grandchild']}`, limited))).toEqual(['grandchild']);
+  });
+});
+
 describe('a list of runs', () => {
   const found: [query: string, names: string[], why: string][] = [
     ['', ALL, 'newest change first'],
@@ -127,6 +145,13 @@ describe('a list of runs', () => {
     ['sort_by=title', ['configured', 'plain', 'child', 'scheduled', 'delivered', 'grandchild'], 'titles the other way'],
     ['state=FAILED', ['delivered'], 'one state'],
     ['state=FAILED&state=QUEUED', ['delivered', 'child', 'configured', 'plain'], 'repeated keys are alternatives'],
+    ['task_status=failed', ['delivered'], 'a status that published clients know'],
+    ['task_status=running&task_status=cancelled', ['scheduled', 'child', 'configured', 'plain'], 'several of them'],
+    ['task_status=failed&state=QUEUED', [], 'a status and a state that exclude each other'],
+    ['task_status=running&state=QUEUED&state=FAILED', ['child', 'configured', 'plain'], 'status and state'],
+    ['factory_only=true&state=FAILED', ['delivered'], 'runs of any factory'],
+    ['factory_only=false', ALL, 'runs of none too'],
+    ['source=MCP', [], 'a source of the newest published client'],
     ['source=CUSTOM_WEBHOOK', ['delivered'], 'one source'],
     ['source=SCHEDULED_AGENT&source=CUSTOM_WEBHOOK', ['scheduled', 'delivered'], 'several sources'],
     ['source=LINEAR&source=GITHUB_ACTION&source=JIRA', [], 'published sources that nothing here has'],

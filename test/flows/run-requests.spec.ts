@@ -146,7 +146,7 @@ describe('a dispatch', () => {
       state: 'QUEUED',
       ticket_ref: 'T-1',
       run_url: `${service.url}/runs/${String(answer.body['run_id'])}`,
-      foreman_agent: null,
+      foreman_agent: '',
     });
     expect(await look(String(answer.body['run_id']))).toMatchObject({
       title: 'T',
@@ -252,13 +252,20 @@ describe('a conversation', () => {
 });
 
 describe('a parent', () => {
-  it('is kept; one that does not exist is 404', async () => {
+  it('is kept; one that does not exist is 400', async () => {
     const parent = await created();
     expect(await look(await created({ parent_run_id: parent }))).toMatchObject({ parent_run_id: parent });
     expect(await create({ prompt: 'x', parent_run_id: NOWHERE })).toMatchObject({
-      status: 404,
-      body: { error: 'resource_not_found' },
+      status: 400,
+      body: { error: 'invalid_request', errors: [{ pointer: '/parent_run_id' }] },
     });
+  });
+
+  it('leads to the run at the top of its tree, which a run without one is itself', async () => {
+    const top = await created();
+    const middle = await created({ parent_run_id: top });
+    const low = await created({ parent_run_id: middle });
+    for (const runId of [top, middle, low]) expect(await look(runId)).toMatchObject({ root_run_id: top });
   });
 });
 
@@ -266,9 +273,9 @@ describe('a key that is limited to one factory', () => {
   it('refers to runs of another one as to runs that do not exist', async () => {
     const foreign = await created({ factory_uid: theirs });
     const free = await created();
-    for (const member of ['conversation_id', 'parent_run_id']) {
+    for (const [member, status] of [['conversation_id', 404] as const, ['parent_run_id', 400] as const]) {
       const nowhere = await create({ prompt: 'x', factory_uid: ours, [member]: NOWHERE }, limited);
-      expect(nowhere.status).toBe(404);
+      expect(nowhere.status).toBe(status);
       for (const runId of [foreign, free])
         expect(saidBy(await create({ prompt: 'x', factory_uid: ours, [member]: runId }, limited))).toEqual(
           saidBy(nowhere),
@@ -317,7 +324,7 @@ describe('an idempotency key', () => {
 
   it('repeats the answers of dispatch, follow-up and cancel as they were', async () => {
     const dispatched = await keyed('d', { prompt: 'x' }, `/factory/${ours}/runs`);
-    expect(JSON.parse(dispatched.text)).toMatchObject({ factory_uid: ours, foreman_agent: null });
+    expect(JSON.parse(dispatched.text)).toMatchObject({ factory_uid: ours, foreman_agent: '' });
     expect(await keyed('d', { prompt: 'x' }, `/factory/${ours}/runs`)).toEqual(dispatched);
     const runId = await created();
     const followed = await keyed('f', { message: 'more' }, `/agent/runs/${runId}/followups`);

@@ -30,12 +30,11 @@ interface TimelineEvent {
   event_type: string;
   occurred_at: string;
   run_id: string;
-  execution_id?: string;
   payload?: Record<string, unknown>;
 }
 
 const timelineOf = async (runId: string, of = service): Promise<TimelineEvent[]> =>
-  (await of.api('GET', `/agent/runs/${runId}/timeline`)).body['events'] as TimelineEvent[];
+  (await of.api('GET', `/agent/runs/${runId}/timeline?detail=all`)).body['events'] as TimelineEvent[];
 const typesOf = (events: readonly TimelineEvent[]): string[] => events.map(({ event_type: type }) => type);
 const followUp = (runId: string, message: string) => service.api('POST', `/agent/runs/${runId}/followups`, { message });
 
@@ -45,11 +44,11 @@ describe('the timeline of a run', () => {
     await runIn(service, runId, 'FAILED');
     const first = await timelineOf(runId);
     expect(typesOf(first)).toEqual([
-      'run_created',
-      'run_claimed',
-      'workspace_preparing',
+      'oz_run_created',
+      'oz_run_claimed',
+      'worker_container_ready',
       'agent_started',
-      'run_failed',
+      'oz_run_failed',
     ]);
     const { body: followed } = await followUp(runId, 'exit 0');
     await runIn(service, runId, 'SUCCEEDED');
@@ -57,16 +56,16 @@ describe('the timeline of a run', () => {
     expect(second.slice(0, 5)).toEqual(first);
     expect(typesOf(second.slice(5))).toEqual([
       'run_followup',
-      'run_claimed',
-      'workspace_preparing',
+      'oz_run_claimed',
+      'worker_container_ready',
       'agent_started',
-      'run_done',
+      'oz_run_done',
     ]);
     expect(second[0]).toMatchObject({ run_id: runId, payload: { source: 'API' } });
     expect(second[5]?.payload).toEqual({ followup_id: followed['followup_id'], outcome: 'handoff_execution' });
-    expect([second[1]?.payload, second[6]?.payload]).toEqual([{ epoch: 1 }, { epoch: 2 }]);
+    expect([second[1]?.payload, second[6]?.payload]).toMatchObject([{ epoch: 1 }, { epoch: 2 }]);
     expect(new Set(second.map(({ event_uuid: uuid }) => uuid)).size).toBe(second.length);
-    expect(new Set(second.flatMap(({ execution_id: id }) => id ?? [])).size).toBe(2);
+    expect(new Set(second.flatMap(({ payload }) => payload?.['execution_id'] ?? [])).size).toBe(2);
     expect(second.map(({ occurred_at: at }) => at)).toEqual(second.map(({ occurred_at: at }) => at).toSorted());
   });
 
@@ -76,12 +75,12 @@ describe('the timeline of a run', () => {
     await service.api('POST', `/agent/runs/${live}/cancel`);
     await runIn(service, live, ...ENDED);
     expect(typesOf(await timelineOf(live))).toEqual([
-      'run_created',
-      'run_claimed',
-      'workspace_preparing',
+      'oz_run_created',
+      'oz_run_claimed',
+      'worker_container_ready',
       'agent_started',
       'run_cancel_requested',
-      'run_cancelled',
+      'oz_run_cancelled',
     ]);
 
     const waiting = await bootService({ environment: { MILLWRIGHT_RUN_CONCURRENCY: '0' } });
@@ -91,12 +90,12 @@ describe('the timeline of a run', () => {
       await waiting.api('POST', `/agent/runs/${runId}/followups`, { message: 'after all' });
     }
     expect(typesOf(await timelineOf(runId, waiting))).toEqual([
-      'run_created',
+      'oz_run_created',
       'run_cancel_requested',
-      'run_cancelled',
+      'oz_run_cancelled',
       'run_followup',
       'run_cancel_requested',
-      'run_cancelled',
+      'oz_run_cancelled',
       'run_followup',
     ]);
     await waiting.stop();
@@ -117,15 +116,15 @@ describe('the timeline of a run', () => {
     });
     await runIn(second, runId, ...ENDED);
     expect(typesOf(await timelineOf(runId, second))).toEqual([
-      'run_created',
-      'run_claimed',
-      'workspace_preparing',
+      'oz_run_created',
+      'oz_run_claimed',
+      'worker_container_ready',
       'agent_started',
       'run_handed_over',
-      'run_claimed',
-      'workspace_preparing',
+      'oz_run_claimed',
+      'worker_container_ready',
       'agent_started',
-      'run_done',
+      'oz_run_done',
     ]);
     await second.stop();
   });
@@ -133,7 +132,7 @@ describe('the timeline of a run', () => {
   it('of a run that the key may not see is as of one that does not exist', async () => {
     const foreign = await startedRun(service, 'exit 0');
     const own = await startedRun(service, 'exit 0', { factory_uid: ours });
-    const ask = (runId: string) => service.api('GET', `/agent/runs/${runId}/timeline`, undefined, limited);
+    const ask = (runId: string) => service.api('GET', `/agent/runs/${runId}/timeline?detail=all`, undefined, limited);
     expect((await ask(own)).status).toBe(200);
     expect((await ask(foreign)).status).toBe(404);
     expect(saidBy(await ask(foreign))).toEqual(saidBy(await ask(NOWHERE)));

@@ -131,10 +131,10 @@ describe('the end of the command', () => {
   });
 
   it('of a harness that is not here is FAILED and names the harness', async () => {
-    const run = await runIn(service, await started('x', { config: { harness: { type: 'oz' } } }), ...ENDED);
+    const run = await runIn(service, await started('x', { config: { harness: { type: 'nobody' } } }), ...ENDED);
     expect(run).toMatchObject({
       state: 'FAILED',
-      status_message: { error_code: 'environment_setup_failed', message: expect.stringContaining('"oz"') },
+      status_message: { error_code: 'environment_setup_failed', message: expect.stringContaining('"nobody"') },
     });
   });
 });
@@ -153,7 +153,7 @@ describe('a follow-up to a run that cannot be set up', () => {
     ).toBe('handoff_execution');
     const again = await eventually('the second failure', async () => {
       const { body } = await service.api('GET', `/agent/runs/${runId}/timeline`);
-      return (body['events'] as { event_type: string }[]).filter(({ event_type: type }) => type === 'run_failed')
+      return (body['events'] as { event_type: string }[]).filter(({ event_type: type }) => type === 'oz_run_failed')
         .length >= 2
         ? body
         : undefined;
@@ -459,7 +459,9 @@ describe('a secret in a run', () => {
 
   it('that is too short to be kept out of the log starts nothing, and says so', async () => {
     const uid = await factoryWith('short');
-    await service.api('PUT', '/secrets/SHORT_PIN', { value: '1234567', grants: { uses: ['run'], runs: '*' } });
+    // Set for something else, and granted to runs only then
+    await service.api('PUT', '/secrets/SHORT_PIN', { value: '1234567', grants: { uses: ['git'] } });
+    await service.api('PUT', '/secrets/SHORT_PIN', { grants: { uses: ['run'], runs: '*' } });
     const run = await runIn(
       service,
       await started('echo "it is $SHORT_PIN"', { factory_uid: uid, config: { secrets: [{ name: 'SHORT_PIN' }] } }),

@@ -302,9 +302,10 @@ describe('a schedule', () => {
     await mill.api('POST', `/factory/${uid}/resume`);
 
     // Another expression is another schedule, from now on.
+    await at('21:20:05'); // before the change: whoever looks first must see it as new
     await write('shop', { nightly: scheduled('*/10 * * * *') });
     await mill.sync(uid);
-    await at('21:20:05');
+    await at('21:20:06');
     expect(await scheduleOf(uid)).toMatchObject({ cron: '*/10 * * * *', missed: 0, last_fired_at: null, count: 1 });
     expect((await scheduleOf(uid)).schedule_id).not.toBe(id);
     await at('21:30:00');

@@ -118,10 +118,27 @@ describe('an operator who wants a secret', () => {
     await grant('BUILD_TOKEN', { runs: ['automation/deploy'] });
     const refused = await asked(tells('BUILD_TOKEN'), { environment_id: 'build' });
     expect([refused.state, refused.message]).toEqual(['FAILED', expect.stringMatching(REFUSED)]);
-    await grant('BUILD_TOKEN', { runs: ['environment/build'] });
-    expect((await asked(tells('BUILD_TOKEN'), { environment_id: 'build' })).said).toContain(toldOf(VALUES.BUILD_TOKEN));
     expect((await asked(tells('BUILD_TOKEN'), { secrets: [{ name: 'BUILD_TOKEN' }] })).message).toMatch(REFUSED);
   });
+
+  it.each([['files'], [['environment/build']]])(
+    'has none inside by choosing the environment that names it, granted as %j',
+    async (runs) => {
+      await grant('BUILD_TOKEN', { runs });
+      const { state, message, said } = await asked(tells('BUILD_TOKEN'), { environment_id: 'build' });
+      expect([state, message]).toEqual(['FAILED', expect.stringContaining('BUILD_TOKEN would be inside this run')]);
+      expect(said).not.toContain(toldOf(VALUES.BUILD_TOKEN));
+      // A header goes where the request says, too, and what is refused has not become the host of the secret.
+      const mcp = { leak: { url: `${elsewhere.url}/mcp`, headers: { Authorization: 'Bearer ${BUILD_TOKEN}' } } };
+      const sent = await asked('true', { harness: { type: 'builtin' }, environment_id: 'build', mcp_servers: mcp });
+      expect([sent.state, sent.message]).toEqual(['FAILED', expect.stringContaining('would be inside this run')]);
+      const { body } = await service.api('GET', '/secrets/BUILD_TOKEN');
+      expect((body['grants'] as { hosts?: unknown }).hosts ?? null).toBeNull();
+      await grant('BUILD_TOKEN', { runs: '*' });
+      const allowed = await asked(tells('BUILD_TOKEN'), { environment_id: 'build' });
+      expect(allowed.said).toContain(toldOf(VALUES.BUILD_TOKEN));
+    },
+  );
 
   it('gets one that is granted to requests, which is said where grants are shown', async () => {
     await grant('DEPLOY_TOKEN', { runs: '*' });

@@ -126,6 +126,19 @@ describe('a secret', () => {
     expect((await put('LONG_ONE', { value: 'x'.repeat(16_384) })).status).toBe(200);
   });
 
+  it('that runs may use has at least 8 characters; a shorter one may be for something else', async () => {
+    const answer = await put('SHORT_ONE', { value: 'sh0rt-1', grants: { uses: ['run'] } });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { errors: [{ pointer: '/value', message: expect.stringContaining('at least 8 characters') }] },
+    });
+    expect(JSON.stringify(answer.body)).not.toContain('sh0rt-1');
+    expect((await put('SHORT_ONE', { value: 'sh0rt-1', grants: { uses: ['git'] } })).status).toBe(200);
+    await put('SHORT_ONE', { grants: { uses: ['git', 'run'] } });
+    expect((await put('SHORT_ONE', { value: 'sh0rt-2' })).status).toBe(400);
+    expect((await put('SHORT_ONE', { value: 'long-enough' })).status).toBe(200);
+  });
+
   it('that does not exist is 404 to look at and to delete', async () => {
     expect((await service.api('GET', '/secrets/nowhere')).status).toBe(404);
     expect((await service.api('DELETE', '/secrets/nowhere')).status).toBe(404);

@@ -115,16 +115,26 @@ describe('lines of what happens often', () => {
       metrics,
     );
     try {
-      for (const status of [202, 202, 401, 429, 429, 429]) answers.count(status);
+      const counted: [number, string][] = [
+        [202, 'accepted'],
+        [202, 'accepted'],
+        [401, 'unauthenticated'],
+        [429, 'over_rate'],
+        [429, 'over_rate'],
+        [429, 'failures_over_budget'],
+      ];
+      for (const [status, outcome] of counted) answers.count({ status, outcome }, performance.now());
       jest.advanceTimersByTime(10_000);
-      answers.count(429);
+      answers.count({ status: 429, outcome: 'over_rate' }, performance.now());
       jest.advanceTimersByTime(10_000);
     } finally {
       jest.useRealTimers();
     }
     expect(linesOf(logged, 'deliveries refused')).toMatchObject([{ status_401: 1, status_429: 3 }, { status_429: 1 }]);
     const text = await metrics.text();
-    expect(text).toContain('millwright_ingress_requests_total{status="202"} 2');
-    expect(text).toContain('millwright_ingress_requests_total{status="429"} 4');
+    expect(text).toContain('millwright_ingress_requests_total{outcome="accepted"} 2');
+    expect(text).toContain('millwright_ingress_requests_total{outcome="over_rate"} 3');
+    expect(text).toContain('millwright_ingress_request_duration_seconds_count{outcome="over_rate"} 3');
+    expect(text).toContain('millwright_ingress_requests_total{outcome="unavailable"} 0');
   });
 });

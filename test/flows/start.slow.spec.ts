@@ -200,6 +200,12 @@ describe('a start that cannot be', () => {
     await (await started()).service?.stop();
     running.pop();
     rmSync(join(folder, 'data', 'uid-key'));
+    expectOneLine(
+      await started(),
+      64,
+      /MILLWRIGHT_UID_KEY_FILE: no file at .* put the key of this database back there/,
+    );
+    writeFileSync(join(folder, 'data', 'uid-key'), 'ab'.repeat(32), { mode: 0o600 });
     expectOneLine(await started(), 64, /UID key is not the one .*MILLWRIGHT_UID_KEY_FILE/);
   });
 
@@ -341,6 +347,25 @@ describe('a first start', () => {
     ); // its secret is missing
     expect((await fetch(`${first.service?.config.publicUrl}/readyz`)).status).toBe(200);
   });
+});
+
+describe('a start with the example alone', () => {
+  it('serves the example factory that comes with the command', async () => {
+    const { service, stdout } = await started({ args: ['--example'] });
+    expect(service).toBeDefined();
+    expect(stdout).toMatch(/Factory main .*: serving /);
+    expect(stdout).toMatch(/webhook ci-events: http/);
+  });
+
+  it('needs a process that reconciles', async () =>
+    expectOneLine(
+      await started({
+        args: ['--example', '--roles', 'api'],
+        environment: { MILLWRIGHT_DATABASE_URL: 'postgres://127.0.0.1:1/never-asked' },
+      }),
+      64,
+      /--example needs the role sync/,
+    ));
 });
 
 describe('a second start', () => {

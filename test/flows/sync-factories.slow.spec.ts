@@ -430,6 +430,10 @@ describe('what files say, on the wire', () => {
       base_prompt: 'Be brief.',
       idle_timeout_minutes: 5,
       harness: { model_id: 'm' },
+      mcp_servers: {},
+      secrets: [],
+      worker_host: '',
+      default_runner_uid: '',
     });
     expect(
       ((await service.api('GET', '/factory?search=spelled')).body['factories'] as Record<string, unknown>[])[0],

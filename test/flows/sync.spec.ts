@@ -10,6 +10,7 @@ import {
   webhookFile,
   webhookPath,
 } from '../support/factories/factory-files.ts';
+import { makeKey } from '../support/services/api-keys.ts';
 import { bootWithRepositories, ONE, TOKEN, type ServiceWithRepositories } from '../support/git/git-factories.ts';
 
 let git: ServiceWithRepositories['git'];
@@ -225,7 +226,7 @@ describe('the guard', () => {
     const digest = held.last_sync?.plan as string;
 
     expect((await service.api('POST', `/factory/${uid}/approve`, { plan: `sha256:${'0'.repeat(64)}` })).status).toBe(
-      200,
+      409,
     );
     expect((await syncAndGetStatus(service, uid)).condition.reason).toBe('prune-held');
 
@@ -234,5 +235,56 @@ describe('the guard', () => {
     expect(done.condition).toMatchObject({ ending: 'applied', reason: null });
     expect(done.inventory.map(({ slug: name }) => name).sort()).toEqual(['e', 'f', 'new']);
     expect((await deliver(service.ingressUrl(slug, 'a'), TOKEN)).status).toBe(404);
+  });
+});
+
+describe('a revision with which runs could do more', () => {
+  const quiet = { [webhookPath('orders')]: webhookFile('hook-token') };
+  const withHost = (prompt: string): Record<string, string> => ({
+    [automationPath('look')]: automationFile(['orders'], prompt, {
+      payload: '{status: [failed]}',
+      lines: ['network: {allow: [docs.acme.test]}'],
+    }),
+  });
+
+  it('waits as a whole where the sync policy wants that, until the role that it names approves', async () => {
+    const { uid, repository } = await following(quiet);
+    const policy = { sync_policy: { growth_approval: 'admin' } };
+    expect((await service.api('PATCH', `/factory/${uid}`, policy)).body).toMatchObject(policy);
+    repository.commit(withHost('Look.'));
+    const held = await syncAndGetStatus(service, uid);
+    expect(held.condition).toMatchObject({
+      ending: 'blocked',
+      reason: 'growth-held',
+      message: expect.stringContaining('look: host docs.acme.test'),
+    });
+    expect(held.conditions).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ type: 'PruneHeld', status: 'False' }),
+        expect.objectContaining({ type: 'Stalled', status: 'True', reason: 'growth-held' }),
+      ]),
+    );
+    expect(held.inventory.map(({ slug }) => slug)).toEqual(['orders']);
+    const approval = { plan: held.last_sync?.plan };
+    const manager = await makeKey(service, 'manager');
+    expect(await service.api('POST', `/factory/${uid}/approve`, approval, manager)).toMatchObject({ status: 403 });
+    expect((await syncAndGetStatus(service, uid)).condition.reason).toBe('growth-held');
+    expect((await service.api('POST', `/factory/${uid}/approve`, approval)).status).toBe(200);
+    expect((await syncAndGetStatus(service, uid)).condition.ending).toBe('applied');
+    // What gives runs nothing new needs nobody.
+    repository.commit(withHost('Look at it.'));
+    expect((await syncAndGetStatus(service, uid)).condition.ending).toBe('applied');
+  });
+
+  it('is shown by a plan in a section of its own', async () => {
+    const { uid } = await following(quiet);
+    const files = Object.entries({ ...quiet, ...withHost('Look.') }).map(([path, content]) => ({ path, content }));
+    const { body } = await service.api('POST', `/factory/${uid}/plan`, { files });
+    const look = { automation: 'look', path: automationPath('look') };
+    expect(body['growth']).toEqual([
+      { ...look, kind: 'input', what: 'writers', after: 'senders' },
+      { ...look, kind: 'host', what: 'docs.acme.test' },
+    ]);
+    expect(body['ending']).toBe('applied');
   });
 });

@@ -53,7 +53,7 @@ it('fails with the problems of the commit, and returns when the next one has men
   const broken = repository.commit({ [webhookPath('three')]: 'secretname: hook\n' });
   const failed = await wait(broken);
   expect(failed.code).toBe(1);
-  expect(failed.out).toContain('webhooks/three.yaml:1:1: missing key "secretName" [missing-key]\n');
+  expect(failed.out).toContain('webhooks/three.yaml:1:1: missing key "secretName"; add it [missing-key]\n');
   expect(failed.out).toMatch(/\nshop: blocked: .*\n$/);
   const mended = repository.commit({ [webhookPath('three')]: webhookFile('hook', 'enabled: false') });
   const [own, former] = await Promise.all([wait(mended), wait(broken)]);
@@ -66,7 +66,7 @@ it('fails with the problems of a later commit, where those keep it from being ap
   const broken = repository.commit({ [webhookPath('three')]: 'secretname: hook\n' });
   const failed = await wait(good);
   expect(failed.code).toBe(1);
-  expect(failed.out).toContain('webhooks/three.yaml:1:1: missing key "secretName" [missing-key]\n');
+  expect(failed.out).toContain('webhooks/three.yaml:1:1: missing key "secretName"; add it [missing-key]\n');
   expect(failed.out).toContain(`\nshop: ${good} is superseded by ${broken}, which is blocked: `);
   repository.commit({ [webhookPath('three')]: webhookFile('hook') });
   expect(await wait(good)).toMatchObject({ code: 0 });

@@ -131,11 +131,11 @@ function seeded(document: Json, values: Values): Json {
       const known =
         values[`${String(operation['operationId'])} ${String(parameter['name'])}`] ?? values[String(parameter['name'])];
       if (parameter['in'] !== 'path' || known === undefined) continue;
-      // A secret of any name can be made: another name than a known one is no mistake.
-      parameter['schema'] =
-        parameter['name'] === 'name'
-          ? { anyOf: [{ type: 'string', enum: known }, parameter['schema']] }
-          : { type: 'string', enum: known };
+      // A secret of any name can be made, and no conversation has moved: an unknown one is no mistake.
+      const isOpen = parameter['name'] === 'name' || operation['operationId'] === 'checkConversationRedirect';
+      parameter['schema'] = isOpen
+        ? { anyOf: [{ type: 'string', enum: known }, parameter['schema']] }
+        : { type: 'string', enum: known };
     }
   }
   return copy;

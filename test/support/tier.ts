@@ -13,3 +13,9 @@ const FIRST_TIER_SHARE = 1 / 10;
 export function examples(count: number): number {
   return IS_SLOW_TIER ? count : Math.ceil(count * FIRST_TIER_SHARE);
 }
+
+/**
+ * The seed of properties. It is the same in every run of the first tier, so that a change is judged by itself and not
+ * by luck; the second tier looks for what nobody has found yet, and prints the seed that it took.
+ */
+export const PROPERTY_SEED = Number(process.env['PROPERTY_SEED'] ?? 20_260_101);

@@ -37,6 +37,8 @@ function attack(order: AttackOrder, at: number): void {
     case 'half bodies':
       socket.resume();
       return void socket.write(order.request);
+    case 'silence':
+      return void socket.resume();
     case 'wide deliveries':
       socket.on('data', () => void socket.write(order.request)); // the next one when one is answered
       return void socket.write(order.request);

@@ -1,21 +1,24 @@
 /**
  * What deliveries take beside attacks of one or many connections: requests by the megabyte whose answers nobody reads,
- * bodies that are begun and not ended, deliveries that a thousand filters look through.
+ * bodies that are begun and not ended, connections that say nothing, deliveries that a thousand filters look through.
+ * The senders have their connections before an attack begins; all of it is measured, its first wave as well.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Bench, Server, Stage } from '../bench.ts';
 import type { Cell, Report } from '../figures/report.ts';
 import { inTurn, middle, unwanted, type Contestant, type LoadOrder } from '../loads/loads.ts';
+import { wideCheck } from './wide-check.ts';
 import { seededService, type RunningService } from '../seeds/seeded-service.ts';
 
 /** What the attacking process is told. */
 export interface AttackOrder {
-  kind: 'pipelining' | 'half bodies' | 'wide deliveries';
+  kind: 'pipelining' | 'half bodies' | 'silence' | 'wide deliveries';
   port: number;
   connections: number;
   /** How many addresses of loopback they come from. */
@@ -28,8 +31,6 @@ export interface AttackOrder {
 
 interface Attack extends Omit<AttackOrder, 'port'> {
   name: string;
-  /** Milliseconds until it stands. */
-  begunMs: number;
   /** Whether its p99 has an aim: a flood that keeps coming back takes the processor, whatever is done with it. */
   hasAim: boolean;
 }
@@ -45,6 +46,10 @@ const AIM = 3;
 const WIDE_AUTOMATIONS = 20;
 const WIDE_TRIGGERS = 50;
 const WIDE_SECRET = 'bench-wide-deliveries';
+/** How long deliveries go on before an attack begins. */
+const BEFORE_MS = 500;
+/** … and altogether: those who were cut off come back within it. Seconds. */
+const SECONDS = { whole: 20, quick: 10 };
 /** What a service needs to get over an attack. */
 const BETWEEN_MS = 3_000;
 
@@ -71,7 +76,7 @@ async function run(bench: Bench): Promise<Report> {
       from: (from += 997), // other webhooks than before, so that none comes to its limit
       connections: CONNECTIONS,
       count: 100_000,
-      secondsMax: bench.quick ? 4 : 8,
+      secondsMax: bench.quick ? SECONDS.quick : SECONDS.whole,
       perSecond: PER_SECOND,
       addresses: 1,
       distinct: 2_000,
@@ -102,6 +107,7 @@ async function run(bench: Bench): Promise<Report> {
         value: ratio(name),
       })),
     remarks: [
+      wideCheck(middle(measured.get(ALONE)).cpuMicros),
       'the attacker, the load generator and the service share the cores of this machine',
       ...contestants.flatMap(({ name }) => {
         const others = unwanted(measured.get(name) ?? [], '202');
@@ -114,21 +120,24 @@ async function run(bench: Bench): Promise<Report> {
 const ALONE = 'nothing';
 
 /** One connection that is there again at once. */
-const ONE = { connections: 1, addresses: 1, againMs: 200, begunMs: 1_000, hasAim: true };
+const ONE = { connections: 1, addresses: 1, againMs: 200, hasAim: true };
+const MANY = { connections: 3_000, addresses: 200, againMs: 5_000, hasAim: true }; // they come again as they are told
 
-/** Measures while the attack goes on. */
+/** Measures, and attacks meanwhile. The attacker has the lowest priority: elsewhere it has cores of its own. */
 async function beside<Result>(
   { port }: Server,
-  { kind, connections, addresses, againMs, request, begunMs }: Attack,
+  { kind, connections, addresses, againMs, request }: Attack,
   measure: () => Promise<Result>,
 ): Promise<Result> {
   const attacker = fork(fileURLToPath(new URL('attack-process.js', import.meta.url)));
   const gone = once(attacker, 'close');
+  setPriority(attacker.pid ?? 0, constants.priority.PRIORITY_LOW);
+  const order: AttackOrder = { kind, port, connections, addresses, againMs, request };
+  const beginning = setTimeout(() => attacker.send(order), BEFORE_MS);
   try {
-    attacker.send({ kind, port, connections, addresses, againMs, request } satisfies AttackOrder);
-    await sleep(begunMs);
     return await measure();
   } finally {
+    clearTimeout(beginning);
     attacker.kill('SIGKILL');
     await gone;
     await sleep(BETWEEN_MS);
@@ -144,16 +153,8 @@ function attacksOf(port: number, signedPath: string, widePath: string): Attack[]
   return [
     { ...ONE, name: 'one flood of requests', kind: 'pipelining', request: '' },
     { ...ONE, name: 'wide deliveries', kind: 'wide deliveries', request: delivery },
-    {
-      name: '3,000 half bodies',
-      kind: 'half bodies',
-      connections: 3_000,
-      addresses: 200,
-      againMs: 5_000, // as they are told
-      begunMs: 8_000,
-      hasAim: true,
-      request: half,
-    },
+    { ...MANY, name: '3,000 half bodies', kind: 'half bodies', request: half },
+    { ...MANY, name: '3,000 silent connections', kind: 'silence', request: '' },
     {
       ...ONE,
       name: 'fifty floods, again and again',

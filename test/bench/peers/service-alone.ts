@@ -10,6 +10,16 @@ export interface ServiceAlone {
   stop(): Promise<void>;
 }
 
+/** How it is started where it is not as usual. */
+export interface StartedAs {
+  /** Behind `start`. */
+  argv?: readonly string[];
+  /** The command of another version; the one that was built here, if not said. */
+  command?: string;
+  /** A free one, if not said. */
+  port?: number;
+}
+
 /** A process that loads tens of thousands of webhooks on a busy machine takes a while. */
 const READY_MS_MAX = 180_000;
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -19,8 +29,10 @@ export async function startAlone(
   dataDir: string,
   adminKey: string,
   environment: Readonly<Record<string, string>> = {},
+  as: StartedAs = {},
 ): Promise<ServiceAlone> {
-  const port = await freePort();
+  const port = as.port ?? (await freePort());
+  const command = as.command ?? join(root, 'apps/cli/millwright.mjs');
   const url = `http://127.0.0.1:${port}`;
   const env = {
     PATH: process.env['PATH'],
@@ -33,7 +45,7 @@ export async function startAlone(
   };
   const child = spawn(
     process.execPath,
-    ['--disable-warning=ExperimentalWarning', '--enable-source-maps', join(root, 'apps/cli/millwright.mjs'), 'start'],
+    ['--disable-warning=ExperimentalWarning', '--enable-source-maps', command, 'start', ...(as.argv ?? [])],
     { stdio: ['ignore', 'ignore', 'inherit'], env },
   );
   const givenUpAtMs = performance.now() + READY_MS_MAX;

@@ -2,11 +2,10 @@
  * A delivery log as it is after a busy time: accepted deliveries by the million, with their identities, written by
  * set-based statements past every store.
  */
-import { randomBytes } from 'node:crypto';
-import { CHUNKS_PER_RUN, IDENTITY_KEY_BYTES, levelOf, MERGE_POLICY, sortKeys } from '#deliveries';
 import type { Database } from '../../../apps/server/store/database/database.ts';
-import { change, insert, row, type Transaction } from '../../../apps/server/store/database/transactions.ts';
+import { change, type Transaction } from '../../../apps/server/store/database/transactions.ts';
 import { DELIVERY_LOG } from '../../../apps/server/store/deliveries/delivery.entities.ts';
+import { seedRun } from './identity-seeds.ts';
 import { DIALECTS, idAt, SLICE, withoutIndexes, type Dialect } from './run-seeds.ts';
 
 /** From the first one to now: a third of them is older than the log must keep. */
@@ -71,21 +70,4 @@ function identities({ numbers, hash }: Dialect, webhooks: number, acceptedAt: st
     `${numbers} INSERT INTO identity (webhook_uid, hash, accepted_at) SELECT w.uid, ${hash}, ${acceptedAt} ` +
     `FROM n JOIN bench_webhook w ON w.number = i % ${webhooks}`
   );
-}
-
-/** A sorted run of so many keys, which no delivery to come has. */
-function* seedRun(size: number, newestAt: number): Transaction<void> {
-  const added = yield* row<{ run: number }>(
-    "INSERT INTO identity_run (level, state, size, newest_at) VALUES (?, 'live', ?, ?) RETURNING run",
-    levelOf(size, MERGE_POLICY),
-    size,
-    newestAt,
-  );
-  const keys = sortKeys(randomBytes(size * IDENTITY_KEY_BYTES));
-  const bytes = MERGE_POLICY.chunkKeys * IDENTITY_KEY_BYTES;
-  const chunks = Array.from({ length: Math.ceil(keys.length / bytes) }, (_, place) => [
-    (added?.run ?? 0) * CHUNKS_PER_RUN + place,
-    keys.subarray(place * bytes, (place + 1) * bytes),
-  ]);
-  yield* insert('identity_chunk', ['id', 'keys'], chunks);
 }

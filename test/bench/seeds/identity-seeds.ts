@@ -2,24 +2,53 @@
  * Identities of a long time, written past every store by set-based statements: the one place that knows how they are
  * stored.
  */
+import { randomBytes } from 'node:crypto';
+import { CHUNKS_PER_RUN, IDENTITY_KEY_BYTES, levelOf, MERGE_POLICY, SORTED_KEYS_MAX, sortKeys } from '#deliveries';
 import type { Database } from '../../../apps/server/store/database/database.ts';
-import { change, row } from '../../../apps/server/store/database/transactions.ts';
+import { change, insert, row, type Transaction } from '../../../apps/server/store/database/transactions.ts';
 import { DIALECTS } from './run-seeds.ts';
 
 /** Rows of one statement: none takes longer than one may, on a busy machine either. */
 const SLICE = 100_000;
 
-/** The first 4 bytes say where in the order of its webhook one stands, the others that nobody else has it. */
-const HASHES: Readonly<Record<Database['dialect'], (share: string) => string>> = {
-  sqlite: (share) => `unhex(printf('%08x', ${share})) || randomblob(28)`,
-  postgres: (share) => `decode(lpad(to_hex(${share}), 8, '0') || md5(i::text) || left(md5((-i)::text), 24), 'hex')`,
-};
-
 /**
- * Writes `count` identities that were accepted until now, as many of each webhook, spread evenly over all values. Rows
- * come in the order of their keys, so that the index only grows at its end. Answers how many there are.
+ * Writes `count` identities, at least, that were accepted until now, spread evenly over all values. Answers how many
+ * there are.
  */
 export async function seedIdentities(database: Database, count: number): Promise<number> {
+  return database.dialect === 'sqlite' ? seedRuns(database, count) : seedRows(database, count);
+}
+
+/** As sorted runs of random keys, whose webhooks nobody can tell. */
+async function seedRuns(database: Database, count: number): Promise<number> {
+  for (let left = count; left > 0; left -= SORTED_KEYS_MAX)
+    await database.run(() => seedRun(Math.min(left, SORTED_KEYS_MAX), Date.now()));
+  return count;
+}
+
+/** A sorted run of so many keys, which no delivery to come has (SQLite). */
+export function* seedRun(size: number, newestAt: number): Transaction<void> {
+  const added = yield* row<{ run: number }>(
+    "INSERT INTO identity_run (level, state, size, newest_at) VALUES (?, 'live', ?, ?) RETURNING run",
+    levelOf(size, MERGE_POLICY),
+    size,
+    newestAt,
+  );
+  const keys = sortKeys(randomBytes(size * IDENTITY_KEY_BYTES));
+  const bytes = MERGE_POLICY.chunkKeys * IDENTITY_KEY_BYTES;
+  const chunks = Array.from({ length: Math.ceil(keys.length / bytes) }, (_, place) => [
+    (added?.run ?? 0) * CHUNKS_PER_RUN + place,
+    keys.subarray(place * bytes, (place + 1) * bytes),
+  ]);
+  yield* insert('identity_chunk', ['id', 'keys'], chunks);
+}
+
+/** The first 4 bytes say where in the order of its webhook one stands, the others that nobody else has it. */
+const hashOf = (share: string): string =>
+  `decode(lpad(to_hex(${share}), 8, '0') || md5(i::text) || left(md5((-i)::text), 24), 'hex')`;
+
+/** As many of each webhook, in the order of their keys, so that the index only grows at its end. */
+async function seedRows(database: Database, count: number): Promise<number> {
   const { webhooks } = (await database.read(() =>
     row<{ webhooks: number }>('SELECT count(*) AS webhooks FROM webhook WHERE deleted_at IS NULL'),
   )) ?? { webhooks: 0 };
@@ -31,7 +60,7 @@ export async function seedIdentities(database: Database, count: number): Promise
     await database.run(() =>
       change(
         `${numbers}, w AS MATERIALIZED (${ordered}) INSERT INTO identity (webhook_uid, hash, accepted_at) ` +
-          `SELECT w.uid, CAST(${HASHES[database.dialect](share)} AS ${BYTES[database.dialect]}), ${Date.now()} ` +
+          `SELECT w.uid, CAST(${hashOf(share)} AS bytea), ${Date.now()} ` +
           `FROM n CROSS JOIN w WHERE w.number = n.i / ${each}`,
         from,
         Math.min(from + SLICE, webhooks * each),
@@ -39,5 +68,3 @@ export async function seedIdentities(database: Database, count: number): Promise
     );
   return webhooks * each;
 }
-
-const BYTES: Readonly<Record<Database['dialect'], string>> = { sqlite: 'BLOB', postgres: 'bytea' };

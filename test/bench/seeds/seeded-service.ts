@@ -10,7 +10,7 @@ import type { Database } from '../../../apps/server/store/database/database.ts';
 import type { Backend, Bench, Server } from '../bench.ts';
 import { copyFactory } from './factory-seeds.ts';
 import { ACCEPTED_SENDERS, type AcceptedSender, type Target } from '../loads/senders.ts';
-import { startAlone } from '../peers/service-alone.ts';
+import { startAlone, type StartedAs } from '../peers/service-alone.ts';
 
 export interface Wanted {
   backend: Backend;
@@ -32,7 +32,7 @@ export interface EmptyService {
   masterKey: Buffer;
   uidKey: Buffer;
   /** Starts it, or one more on the same PostgreSQL. It ends with the stage, or when it is told to. */
-  start(environment?: Readonly<Record<string, string>>): Promise<RunningService>;
+  start(environment?: Readonly<Record<string, string>>, as?: StartedAs): Promise<RunningService>;
   /** Its database, while it does not run (SQLite). Close it. */
   open(): Promise<Database>;
 }
@@ -87,8 +87,10 @@ export async function emptyService(bench: Bench, backend: Backend): Promise<Empt
     folder,
     masterKey,
     uidKey,
-    start: (more = {}) =>
-      running(bench, backend === 'SQLite' ? dataDir : bench.folder('replica'), key, { ...environment, ...more }),
+    start: (more = {}, as = {}) => {
+      const folder = backend === 'SQLite' ? dataDir : bench.folder('replica');
+      return running(bench, { dataDir: folder, key, as }, { ...environment, ...more });
+    },
     open: () => openDatabase({ url: database.url, dataDir, nowMs: Date.now }),
   };
 }
@@ -213,12 +215,11 @@ async function writeFactory(path: string, sender: AcceptedSender, webhooks: numb
 
 async function running(
   bench: Bench,
-  dataDir: string,
-  key: string,
+  { dataDir, key, as }: { dataDir: string; key: string; as: StartedAs },
   environment: Readonly<Record<string, string>>,
 ): Promise<RunningService> {
   const beganAtMs = performance.now();
-  const { url, process: child, stop } = await startAlone(dataDir, key, environment);
+  const { url, process: child, stop } = await startAlone(dataDir, key, environment, as);
   bench.atEnd(stop);
   const readyMs = performance.now() - beganAtMs;
   const api: RunningService['api'] = async (method, path, body) => {

@@ -154,7 +154,7 @@ it('is what a model of the commits says, over random commits, merges, resets, lo
       expect({ seed, step, lost: history?.lost.toSorted() ?? [] }).toEqual({ seed, step, lost: lost.sort() });
     accepted = random() < 0.8 ? tip : accepted;
   }
-}, 120_000);
+}, 240_000);
 
 /** Numbers from 0 to 1, the same for the same seed. */
 function randomFrom(seed: number): () => number {

@@ -62,7 +62,7 @@ beforeAll(async () => {
   await converged();
   const { webhooks } = (await service.api('GET', `/factory/${uid}/webhooks`)) as { webhooks: { uid: string }[] };
   url = `/webhooks/w/${webhooks[0]?.uid ?? ''}`;
-}, 120_000);
+}, 240_000);
 
 afterAll(async () => {
   service.signal('SIGKILL');
@@ -99,7 +99,7 @@ function converged(): Promise<FactoryStatus> {
         now.generation_handled === now.generation_requested;
       return isDone ? now : undefined;
     },
-    120_000,
+    240_000,
   );
 }
 
@@ -204,7 +204,7 @@ describe('killed anywhere', () => {
       }
       await expectNoGitLeft();
     },
-    120_000,
+    240_000,
   );
 
   it(`${KILLS} times at random, while commits and deliveries go on (SYNC_SEED=${SEED})`, async () => {
@@ -242,7 +242,7 @@ describe('killed anywhere', () => {
     const logged = acceptedEntries();
     expect([...logged].filter(([, times]) => times !== 1)).toEqual([]);
     expect([...logged.keys()].sort()).toEqual([...accepted].sort());
-  }, 180_000);
+  }, 360_000);
 });
 
 /** Applied revision and live webhooks, as the killed process left them. */

@@ -255,7 +255,8 @@ describe('the situation:', () => {
     expect(held.inventory.filter(({ kind }) => kind === 'webhook').map(({ file, state }) => [file, state])).toEqual(
       states,
     );
-    await approve(factory, `sha256:${'0'.repeat(64)}`);
+    const another = { plan: `sha256:${'0'.repeat(64)}` };
+    expect((await service.api('POST', `/factory/${factory.uid}/approve`, another)).status).toBe(409);
     expect((await sync(factory)).condition.reason).toBe('prune-held');
     await approve(factory, held.last_sync?.plan);
     const done = await sync(factory);

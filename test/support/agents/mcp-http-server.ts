@@ -3,7 +3,7 @@
  * `authorization: Bearer letmein`, or another token.
  */
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
@@ -11,16 +11,20 @@ import { makeMcpServer } from './mcp-tools.ts';
 
 export interface McpHttpServer {
   url: string;
+  /** Headers of requests that had its token. */
+  readonly accepted: readonly IncomingHttpHeaders[];
   close(): Promise<void>;
 }
 
 /** Starts it on a port of its own. */
 export async function startMcpHttpServer(token = 'letmein'): Promise<McpHttpServer> {
+  const accepted: IncomingHttpHeaders[] = [];
   const streamable = new Map<string, StreamableHTTPServerTransport>();
   const events = new Map<string, SSEServerTransport>();
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.headers.authorization !== `Bearer ${token}`) return void response.writeHead(401).end('no');
+    accepted.push(request.headers);
     const url = new URL(request.url ?? '', 'http://localhost');
     if (url.pathname === '/mcp') return onStreamable(request, response);
     if (url.pathname === '/sse') return onEvents(response);
@@ -51,6 +55,7 @@ export async function startMcpHttpServer(token = 'letmein'): Promise<McpHttpServ
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    accepted,
     async close() {
       server.closeAllConnections();
       await new Promise<void>((resolve) => server.close(() => resolve()));

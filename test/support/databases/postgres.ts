@@ -31,6 +31,8 @@ const START_MS = 60_000;
 /** Durability is not what these suites test on PostgreSQL, speed is what lets them run often. */
 const SETTINGS = [
   'fsync=off',
+  // Statistics that come up in the middle of a long suite choose other plans than those that a test asks for.
+  'autovacuum=off',
   'full_page_writes=off',
   'synchronous_commit=off',
   'max_connections=300',

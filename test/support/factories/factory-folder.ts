@@ -10,6 +10,7 @@ export interface WebhookFile {
   secretName: string;
   deliveryIdHeader?: string;
   replayProtection?: 'body';
+  secretOverlapMinutes?: number;
   enabled?: boolean;
 }
 
@@ -60,6 +61,17 @@ export async function factoryFolder(tree: FactoryTree): Promise<FactoryFolder> {
     writeFile: put,
     remove: () => rm(path, { recursive: true, force: true }),
   };
+}
+
+/** A folder whose first revision waits where growth is to be approved: what runs on Sundays did not run before. */
+export async function growingFolder(): Promise<FactoryFolder> {
+  const folder = await factoryFolder({});
+  const triggers = [{ provider: 'schedule', event: 'cron_fired', schedule: { cron: '0 6 * * 0' } }];
+  await folder.writeFile(
+    'automations/weekly/automation.md',
+    `---\n${JSON.stringify({ triggers })}\n---\nLook at the week.\n`,
+  );
+  return folder;
 }
 
 /** Repository path → text. JSON is YAML, so that any value can be written without quoting rules. */

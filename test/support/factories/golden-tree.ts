@@ -5,6 +5,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import type { KnownFacts, SecretFacts, TreeFile } from '#definitions';
+import { releaseProblemOf } from '#isolation';
 
 /**
  * An entry that a checked-out folder cannot hold as it is. `count` makes that many, `{n}` in path and text is the
@@ -25,9 +26,15 @@ interface WrittenFacts {
   liveWebhooks?: Record<string, string>;
   deletedWebhookUids?: string[];
   environmentUids?: string[];
+  models?: string[];
+  harnesses?: string[];
   predictsUids?: boolean;
   /** Repositories that the operator's list cuts off. */
   unreached?: string[];
+  /** Hosts of secrets of runs, by name. */
+  runHosts?: Record<string, string[]>;
+  /** The day it is. */
+  today?: string;
 }
 
 /** The tree of a case. */
@@ -48,13 +55,17 @@ export function factsOf(folder: string): KnownFacts {
     ...(facts.liveWebhooks && { liveWebhooks: new Map(Object.entries(facts.liveWebhooks)) }),
     ...(facts.deletedWebhookUids && { deletedWebhookUids: new Set(facts.deletedWebhookUids) }),
     ...(facts.environmentUids && { environmentUids: new Set(facts.environmentUids) }),
+    ...(facts.models && { models: new Set(facts.models) }),
+    ...(facts.harnesses && { harnesses: new Set(facts.harnesses) }),
     ...(facts.unreached && {
       unreachedHostOf: (repository) =>
         typeof repository === 'string' && facts.unreached?.includes(repository) === true
           ? new URL(repository).host
           : undefined,
     }),
+    ...(facts.runHosts && { releaseProblemOf: releaseProblemOf(new Map(Object.entries(facts.runHosts))) }),
     ...(facts.predictsUids && { webhookUidOf: exampleUidOf }),
+    ...(facts.today !== undefined && { today: facts.today }),
   };
 }
 

@@ -17,33 +17,36 @@ export interface FollowedFactory {
   slug: string;
   uid: string;
   repository: TestRepository;
+  /** Address of the repository. */
+  url: string;
 }
 
 export interface ServiceWithRepositories {
   git: GitServer;
   service: TestService;
-  /** A factory of its own, following the repository's main branch over TLS. */
-  following(files: Record<string, string>): Promise<FollowedFactory>;
+  /** A factory of its own, following the main branch of a repository over TLS: of `shared`, or of a new one. */
+  following(files: Record<string, string>, shared?: FollowedFactory): Promise<FollowedFactory>;
   stop(): Promise<void>;
 }
 
 /** Boots both; passes happen when a test asks for them. */
-export async function bootWithRepositories(): Promise<ServiceWithRepositories> {
+export async function bootWithRepositories(environment: Record<string, string> = {}): Promise<ServiceWithRepositories> {
   const git = await startGitServer();
   const service = await bootService({
-    environment: { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_SYNC_INTERVAL: '3600' },
+    environment: { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_SYNC_INTERVAL: '3600', ...environment },
   });
   await service.secret('hook-token', TOKEN);
   let count = 0;
   return {
     git,
     service,
-    async following(files) {
+    async following(files, shared) {
       const slug = `f${(count += 1)}`;
-      const repository = git.createRepository(slug);
-      repository.commit(files);
-      const uid = await service.factory(slug, { kind: 'git', url: git.urlOf(slug), branch: 'main' });
-      return { slug, uid, repository };
+      const repository = shared?.repository ?? git.createRepository(slug);
+      if (shared === undefined) repository.commit(files);
+      const url = shared?.url ?? git.urlOf(slug);
+      const uid = await service.factory(slug, { kind: 'git', url, branch: 'main' });
+      return { slug, uid, repository, url };
     },
     async stop() {
       await service.stop();

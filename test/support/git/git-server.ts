@@ -21,6 +21,7 @@ export type RequestKind = 'advertisement' | 'ls-refs' | 'fetch' | 'other';
 
 export interface RecordedRequest {
   kind: RequestKind;
+  method: string;
   path: string;
   authorization?: string;
 }
@@ -106,7 +107,12 @@ export async function startGitServer(): Promise<GitServer> {
     const body = await bodyOf(request);
     const kind = kindOf(request, body);
     const { authorization } = request.headers;
-    requests.push({ kind, path: request.url ?? '', ...(authorization === undefined ? {} : { authorization }) });
+    requests.push({
+      kind,
+      method: request.method ?? '',
+      path: request.url ?? '',
+      ...(authorization === undefined ? {} : { authorization }),
+    });
     if (!isAllowed(authorization, state.tokens.get(repositoryOf(request)) ?? state.token))
       return void response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
     const fault = isMeant(state.fault, kind) ? state.fault : undefined;

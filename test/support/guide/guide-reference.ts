@@ -2,13 +2,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { RULES } from '#definitions';
+import { HOSTED_METHODS } from '#contracts';
+import { RULES, ruleTextOf, type Rule, type RuleId } from '#definitions';
 import { main } from '../../../apps/cli/main.ts';
 import { ConfigError, readConfig } from '../../../apps/server/config/config.ts';
 import { VARIABLES } from '../../../apps/server/config/variables.ts';
 import { ERROR_CODES, kebabCode } from '../../../apps/server/http/error-codes.ts';
+import { METRICS, type MetricRow } from '../../../apps/server/process/metric-table.ts';
 import { definitionKeysPage } from './guide-definition-keys.ts';
-import { codeOf, pageOf, table, widePageOf } from './guide-markdown.ts';
+import { licencesPage } from './guide-licences.ts';
+import { cellOf, codeOf, pageOf, table, widePageOf } from './guide-markdown.ts';
 
 const FOLDER = 'apps/guide/reference/generated';
 
@@ -19,7 +22,10 @@ export async function referencePages(root: string): Promise<Map<string, string>>
     [`${FOLDER}/definition-keys.md`, definitionKeysPage(root)],
     [`${FOLDER}/rules.md`, rulesPage()],
     [`${FOLDER}/errors.md`, errorsPage()],
+    [`${FOLDER}/metrics.md`, metricsPage()],
+    [`${FOLDER}/hosted-methods.md`, hostedMethodsPage()],
     [`${FOLDER}/limits.md`, limitsPage(root)],
+    [`${FOLDER}/licences.md`, licencesPage(root)],
     [`${FOLDER}/command-line.md`, await commandLinePage()],
   ]);
 }
@@ -49,18 +55,47 @@ function ruleOf(name: string): string {
   }
 }
 
+function hostedMethodsPage(): string {
+  const rows = HOSTED_METHODS.map(({ name, method, path, clients, served, reason }) => [
+    codeOf(name),
+    codeOf(`${method} ${path}`),
+    clients.length === 1 ? 'the newest' : 'both',
+    served === 'strictly' ? 'works, also strictly' : `501: ${reason}`,
+  ]);
+  const works = HOSTED_METHODS.filter(({ served }) => served === 'strictly').length;
+  return widePageOf(
+    'Methods of published clients',
+    'The hosted service has Python clients on PyPI, `warp-platform-sdk` (1.0.0, the newest) and `oz-agent-sdk` ' +
+      `(0.15.0). Pointed at this service, ${works} of their ${HOSTED_METHODS.length} methods work: *strictly* means ` +
+      'with `_strict_response_validation`, which refuses an answer that is not exactly what the client knows. Tests ' +
+      'call every one. [Differences](../../explanation/differences.md) says what else is not the same.',
+    table(['method', 'request', 'client', 'here'], rows),
+  );
+}
+
 function rulesPage(): string {
-  const rows = Object.entries(RULES).map(([id, { code, severity, summary }]) => [
-    codeOf(id),
+  const rules = Object.entries(RULES) as [RuleId, Rule][];
+  const rows = rules.map(([id, { code, severity, summary }]) => [
+    `[${codeOf(id)}](#${id})`,
     severity,
     summary,
     codeOf(code),
   ]);
   return widePageOf(
     'Rules of definition files',
-    'Each problem that `validate`, a plan or a pass finds names its rule. The code is what the API answers beside it.',
+    'Each problem that `validate`, a plan or a pass finds names its rule. The code is what the API answers beside ' +
+      'it. `millwright explain RULE` prints what stands here of a rule.',
     table(['rule', 'severity', 'what it asks for', 'code'], rows),
+    ...rules.map(([id, { summary }]) => ruleSection(id, summary)),
   );
+}
+
+function ruleSection(id: RuleId, summary: string): string {
+  const { why, wrong, right } = ruleTextOf(id);
+  const example = (label: string, text: string | undefined): string[] =>
+    text === undefined ? [] : [`${label}:`, `\`\`\`yaml\n${text}\n\`\`\``];
+  const parts = [`## ${id}`, cellOf(summary), cellOf(why), ...example('Instead of', wrong), ...example('write', right)];
+  return parts.join('\n\n');
 }
 
 function errorsPage(): string {
@@ -78,6 +113,26 @@ function errorsPage(): string {
       `[Send deliveries](../../how-to/send-deliveries.md).`,
     table(['code', 'status', 'retryable', 'meaning'], rows),
   );
+}
+
+function metricsPage(): string {
+  const rows = Object.entries(METRICS).map(([name, { type, help, labels }]) => [
+    codeOf(name),
+    type,
+    Object.entries(labels).map(labelOf).join('; '),
+    help,
+  ]);
+  return widePageOf(
+    'Metrics',
+    'What `/metrics` answers beside the figures of node and of the process (`nodejs_…`, `process_…`). A histogram ' +
+      'has `_bucket`, `_sum` and `_count`. How to collect them is in [Monitor](../../how-to/monitor.md).',
+    table(['metric', 'type', 'labels', 'meaning'], rows),
+  );
+}
+
+function labelOf([label, values]: [string, MetricRow['labels'][string]]): string {
+  const said = typeof values === 'number' ? `at most ${values}, then \`other\`` : values.join(', ');
+  return `${codeOf(label)}: ${said}`;
 }
 
 /** Constants that are limits, by how they are named. */
@@ -150,7 +205,7 @@ async function commandLinePage(): Promise<string> {
 /** The verbs of a group, which its help lists. */
 function membersOf(help: string, name: string): string[] {
   if (!help.startsWith('usage:\n')) return [];
-  return [...help.matchAll(new RegExp(`^ {2}millwright ${name} ([a-z]+)`, 'gm'))].map(([, member = '']) => member);
+  return [...help.matchAll(new RegExp(`^ {2}millwright ${name} ([a-z-]+)`, 'gm'))].map(([, member = '']) => member);
 }
 
 function block(text: string): string {

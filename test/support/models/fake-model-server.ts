@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { anthropicMessages } from './fake-model-anthropic.ts';
 import { chatCompletions } from './fake-model-chat.ts';
 import { geminiContent } from './fake-model-gemini.ts';
+import { responses } from './fake-model-responses.ts';
 
 /** What the model answers to one request. */
 export interface Answer {
@@ -81,7 +82,7 @@ export interface Protocol {
   streamedError(message: string): string;
 }
 
-const PROTOCOLS: readonly Protocol[] = [chatCompletions, anthropicMessages, geminiContent];
+const PROTOCOLS: readonly Protocol[] = [chatCompletions, responses, anthropicMessages, geminiContent];
 
 /**
  * Either replies in order (the last one is repeated), or one worked out from the request; `index` counts requests from

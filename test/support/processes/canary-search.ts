@@ -12,31 +12,54 @@ export interface CanarySearch {
   /** Bytes of memory that were read. */
   memoryBytes: number;
   files: number;
-  /** Places that hold it. */
-  found: string[];
+  /** Places that hold each text. */
+  found: Map<string, string[]>;
+}
+
+/** A text in the forms that it is looked for in. */
+interface Canary {
+  text: string;
+  forms: readonly Buffer[];
 }
 
 /** Bytes that are read at once. */
 const PIECE_BYTES = 4 * 1_024 ** 2;
 
-/** `folder`: of the run, below the data folder. */
-export async function searchRun(runId: string, folder: string, canary: string): Promise<CanarySearch> {
-  const result: CanarySearch = { processes: 0, memoryBytes: 0, files: 0, found: [] };
+/** `folder`: of the run, below the data folder. Texts are found in the forms that programs keep them in, too. */
+export async function searchRun(runId: string, folder: string, texts: readonly string[]): Promise<CanarySearch> {
+  const found = new Map(texts.map((text): [string, string[]] => [text, []]));
+  const result: CanarySearch = { processes: 0, memoryBytes: 0, files: 0, found };
+  const canaries = texts.map((text) => ({ text, forms: formsOf(text) }));
   for (const { pid } of await processesOf(runId)) {
     result.processes += 1;
     for (const file of ['environ', 'cmdline'])
-      if (await holds(`/proc/${pid}/${file}`, canary)) result.found.push(`${file} of ${pid}`);
-    await searchMemory(pid, canary, result);
+      lookInto(await contentOf(`/proc/${pid}/${file}`), `${file} of ${pid}`, canaries, result);
+    await searchMemory(pid, canaries, result);
   }
   for (const file of await filesBelow(folder)) {
     result.files += 1;
-    if (await holds(file, canary)) result.found.push(file.slice(folder.length + 1));
+    lookInto(await contentOf(file), file.slice(folder.length + 1), canaries, result);
   }
   return result;
 }
 
-async function holds(file: string, canary: string): Promise<boolean> {
-  return (await readFile(file).catch(() => Buffer.alloc(0))).includes(canary);
+/** As it is, in two bytes a letter, in hexadecimal digits, and in base64 wherever it stands in what is encoded. */
+function formsOf(text: string): Buffer[] {
+  const bytes = Buffer.from(text);
+  const encoded = [0, 1, 2].map((at) => {
+    const padded = Buffer.concat([Buffer.alloc(at), bytes]).toString('base64');
+    // The letters at both ends have bits of what stands beside it.
+    return padded.slice(at === 0 ? 0 : at + 1, Math.floor(((at + bytes.length) * 8) / 6));
+  });
+  return [bytes, Buffer.from(text, 'utf16le'), ...[bytes.toString('hex'), ...encoded].map((form) => Buffer.from(form))];
+}
+
+function lookInto(bytes: Buffer, place: string, canaries: readonly Canary[], { found }: CanarySearch): void {
+  for (const { text, forms } of canaries) if (forms.some((form) => bytes.includes(form))) found.get(text)?.push(place);
+}
+
+async function contentOf(file: string): Promise<Buffer> {
+  return readFile(file).catch(() => Buffer.alloc(0));
 }
 
 async function filesBelow(folder: string): Promise<string[]> {
@@ -65,7 +88,8 @@ async function isThere(pid: number, at: number, bytes: number): Promise<boolean>
 }
 
 /** Everything that a process can write to; what it only reads of files is in the files. */
-async function searchMemory(pid: number, canary: string, result: CanarySearch): Promise<void> {
+async function searchMemory(pid: number, canaries: readonly Canary[], result: CanarySearch): Promise<void> {
+  const overlap = Math.max(...canaries.flatMap(({ forms }) => forms.map(({ length }) => length)));
   const maps = await readFile(`/proc/${pid}/maps`, 'utf8').catch(() => '');
   const memory = await open(`/proc/${pid}/mem`, 'r').catch(() => undefined);
   if (memory === undefined) return;
@@ -76,13 +100,13 @@ async function searchMemory(pid: number, canary: string, result: CanarySearch): 
       if (!rights.startsWith('rw') || name.startsWith('[v')) continue;
       // Addresses of a process are numbers that JavaScript holds exactly.
       const end = Number(`0x${to}`);
-      const piece = Buffer.alloc(PIECE_BYTES + canary.length);
+      const piece = Buffer.alloc(PIECE_BYTES + overlap);
       for (let at = Number(`0x${from}`); at < end; at += PIECE_BYTES) {
         const wanted = Math.min(piece.length, end - at);
         if (!(await isThere(pid, at, wanted))) continue;
         const { bytesRead } = await memory.read(piece, 0, wanted, at).catch(() => ({ bytesRead: 0 }));
         result.memoryBytes += bytesRead;
-        if (piece.subarray(0, bytesRead).includes(canary)) result.found.push(`memory of ${pid} ${name}`.trim());
+        lookInto(piece.subarray(0, bytesRead), `memory of ${pid} ${name}`.trim(), canaries, result);
       }
     }
   } finally {

@@ -25,11 +25,15 @@ export interface ServiceProcess {
 /** The service as it is. */
 const SERVE = 'test/support/services/serve-program.ts';
 
-/** Starts the service on a data folder and waits until it is ready. `program`: another one that starts it. */
+/**
+ * Starts the service on a data folder and waits until it is ready. `program`: another one that starts it; `root`: of
+ * another copy of the sources.
+ */
 export async function startServiceProcess(
   dataDir: string,
   environment: Record<string, string> = {},
   program = SERVE,
+  root = ROOT,
 ): Promise<ServiceProcess> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -37,7 +41,7 @@ export async function startServiceProcess(
     process.execPath,
     ['--conditions=source', '--import', './test/support/processes/typescript-loader.mjs', program, 'start'],
     {
-      cwd: ROOT,
+      cwd: root,
       stdio: ['ignore', 'ignore', 'pipe'],
       env: {
         PATH: process.env['PATH'],

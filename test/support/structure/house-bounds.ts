@@ -6,7 +6,7 @@ import { ROOT } from './house.ts';
 
 export const BOUNDS = {
   /** One process with every role: grows with its features, never because one was cut too small. */
-  serverFiles: 380,
+  serverFiles: 446,
   /** What one can read at a glance. */
   folderFiles: 20,
   /** Folders below apps/server. */
@@ -22,6 +22,7 @@ export const BOUNDS = {
 export const SOURCE_FOLDERS: readonly string[] = [
   'apps/agent',
   'apps/cli',
+  'apps/deploy',
   'apps/server',
   ...readdirSync(join(ROOT, 'libs'))
     .filter((lib) => !lib.startsWith('client-'))

@@ -19,7 +19,14 @@ export interface DatabaseSnapshot {
   /** Every row of every table of the snapshot. */
   tables: ReadonlyMap<string, readonly Row[]>;
   factory: Readonly<Record<string, unknown>>;
-  condition: { ending: string; reason?: string; message?: string; heldDigest?: string; errorCount?: number };
+  condition: {
+    ending: string;
+    reason?: string;
+    message?: string;
+    heldDigest?: string;
+    errorCount?: number;
+    unread?: object;
+  };
   /** `kind/slug` → object, of those that are not deleted. */
   live: ReadonlyMap<string, LiveObject>;
   /** `kind/slug` → UID, deleted ones too. */

@@ -70,6 +70,8 @@ export function needsApproval({ live }: DatabaseSnapshot, tree: HistoryTree, lef
   const serving = objects.filter(({ kind }) => kind === 'webhook' || kind === 'automation');
   const precious = serving.length > 0 ? serving : objects;
   if (precious.length > 0 && precious.every((object) => gone.includes(object))) return true;
+  const lostOfAll = serving.filter((object) => gone.includes(object)).length;
+  if (lostOfAll > Math.max(3, Math.floor(serving.length / 2))) return true;
   return ['webhook', 'automation'].some((kind) => {
     const [had, lost] = [objects, gone].map((list) => list.filter((object) => object.kind === kind).length) as [
       number,

@@ -11,7 +11,8 @@ import { ServingStore, type ServingFactory } from '../../../apps/server/store/se
 import { change } from '../../../apps/server/store/database/transactions.ts';
 import { loadReconcileInput } from '../../../apps/server/sync/reconcile-input.ts';
 import { Metrics } from '../../../apps/server/process/metrics.ts';
-import { FactoryPass, type PassContext, type PassResult } from '../../../apps/server/sync/pass.ts';
+import type { PassContext, PassResult } from '../../../apps/server/sync/pass-context.ts';
+import { FactoryPass } from '../../../apps/server/sync/pass.ts';
 import { emptied, snapshotOf, type DatabaseSnapshot } from './database-snapshot.ts';
 import { FaultInjector, mortal } from './fault-injector.ts';
 import type { HistoryRepository } from './repository.ts';
@@ -137,7 +138,11 @@ export class HistoryWorld {
     const factory = (await this.stores.factories.find(FACTORY_UID)) as Factory;
     const snapshot = this.repository.outage === undefined ? this.repository.snapshot({}) : undefined;
     if (snapshot?.ok !== true || snapshot.unchanged) return undefined;
-    const ground = await loadReconcileInput(factory, { uidKey: UID_KEY, ...this.stores });
+    const ground = await loadReconcileInput(factory, {
+      uidKey: UID_KEY,
+      ...this.stores,
+      nowMs: () => this.historyDatabase.clock.nowMs,
+    });
     return judge({ revision: snapshot.revision, reading: readDefinitions(snapshot.files) }, ground);
   }
 
@@ -165,7 +170,7 @@ export class HistoryWorld {
 
   async approve(digest: string): Promise<void> {
     this.approved.add(digest);
-    await this.stores.factories.approve(FACTORY_UID, digest, 'somebody');
+    await this.stores.factories.approve(FACTORY_UID, { digest, principalUid: 'somebody', isAdmin: true });
   }
 
   private async read(known: Parameters<HistoryRepository['snapshot']>[0]) {

@@ -1,0 +1,146 @@
+/**
+ * The hosted service's own Python clients, as published, pointed at this service: every method of theirs comes to what
+ * the table says, which the guide shows. contract §3.11.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { HOSTED_METHODS, type HostedMethod } from '#contracts';
+import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
+import { ENDED, startedRun } from '../support/runs/runs.ts';
+import { bootService, eventually, type TestService } from '../support/services/service.ts';
+
+const TESTS = fileURLToPath(new URL('../../libs/client-python/test.py', import.meta.url));
+const CALLS = fileURLToPath(new URL('hosted_methods.py', import.meta.url));
+const DOCUMENT = fileURLToPath(new URL('../../schemas/generated/openapi.json', import.meta.url));
+const INSTALLS_WITHIN_MS = 300_000;
+const ENDS_WITHIN_MS = 120_000;
+const NOBODY = '00000000-0000-7000-8000-000000000000';
+const TICKET = 'https://tracker.example/birds/7';
+
+const prepared = spawnSync('python3', [TESTS, '--prepare-hosted'], { encoding: 'utf8', timeout: INSTALLS_WITHIN_MS });
+const python = /^python: (.+)$/m.exec(prepared.stdout ?? '')?.[1];
+const isNeeded = process.env['REQUIRE_PYTHON_CLIENT'] === '1';
+if (python === undefined)
+  process.stderr.write('millwright: the published clients are SKIPPED: python3 or its package index is missing\n');
+
+let service: TestService;
+let folder: FactoryFolder;
+let facts: Record<string, string>;
+
+const demo = (steps: readonly unknown[]): string => `Do this.\n\n\`\`\`demo\n${JSON.stringify(steps)}\n\`\`\`\n`;
+const report = (input: Record<string, unknown>): unknown => ({ tool: 'report_artifact', input });
+const artifactsOf = async (runId: string): Promise<{ artifact_type: string; artifact_uid: string }[]> =>
+  ((await service.api('GET', `/agent/runs/${runId}`)).body['artifacts'] ?? []) as never;
+
+async function succeeded(runId: string): Promise<void> {
+  const state = await eventually(
+    'the run has ended',
+    async () => {
+      const { body } = await service.api('GET', `/agent/runs/${runId}`);
+      return ENDED.includes(String(body['state'])) ? String(body['state']) : undefined;
+    },
+    ENDS_WITHIN_MS,
+  );
+  expect({ runId, state }).toEqual({ runId, state: 'SUCCEEDED' });
+}
+
+/** Every kind of thing that a method can ask for; all of it made by the agent that comes with the service. */
+async function world(): Promise<Record<string, string>> {
+  folder = await factoryFolder({});
+  await folder.writeFile('skills/count/SKILL.md', '---\nname: count\ndescription: Counts.\n---\nCount.\n');
+  await folder.writeFile('environments/lake.yaml', 'description: Wet.\n');
+  await folder.writeFile(
+    'automations/nightly/automation.md',
+    '---\ntriggers:\n' +
+      '  - {provider: schedule, event: cron_fired, schedule: {name: early, cron: "0 9 * * *"}}\n---\nLook.\n',
+  );
+  const factory = await service.factory('birds', folder.source);
+  const [schedule] = (await service.api('GET', '/agent/schedules')).body['schedules'] as { id: string }[];
+  const dispatched = await service.api('POST', `/factory/${factory}/runs`, {
+    prompt: demo([
+      { tool: 'bash', input: { command: 'printf "# Plan\\n" >plan.md && echo done >report.md' } },
+      report({ type: 'FILE', path: 'report.md' }),
+      report({ type: 'PLAN', path: 'plan.md' }),
+      report({ type: 'PULL_REQUEST', url: 'https://forge.example/acme/birds/pull/7' }),
+      { say: 'done' },
+    ]),
+    ticket_ref: '7',
+    ticket_url: TICKET,
+  });
+  const runId = String(dispatched.body['run_id']);
+  await succeeded(runId);
+  const live = await startedRun(service, demo([{ tool: 'bash', input: { command: 'sleep 600' } }]), {
+    parent_run_id: runId,
+    config: { harness: { type: 'oz' }, model_id: 'auto' },
+  });
+  const { body } = await service.api('GET', `/agent/runs/${runId}`);
+  const file = (await artifactsOf(runId)).find(({ artifact_type: type }) => type === 'FILE');
+  return {
+    url: service.url,
+    key: service.adminKey,
+    run_id: runId,
+    plan_run_id: runId,
+    live_run_id: live,
+    factory_uid: factory,
+    session_id: String(body['session_id']),
+    artifact_uid: String(file?.artifact_uid),
+    ticket_url: TICKET,
+    agent_uid: NOBODY,
+    schedule_id: String(schedule?.id),
+  };
+}
+
+/** Method → verdict, as the program writes them; what went wrong goes to standard error. */
+function verdicts(client: HostedMethod['clients'][number]): Promise<Record<string, string>> {
+  const child = spawn(String(python), [CALLS, client, JSON.stringify(facts)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) =>
+      code === 0 ? resolve(JSON.parse(output) as Record<string, string>) : reject(new Error(`exit code ${code}`)),
+    );
+  });
+}
+
+const expectedOf = ({ served }: HostedMethod): string => (served === 'strictly' ? 'strict' : served);
+
+(python === undefined && !isNeeded ? describe.skip : describe)('the published client', () => {
+  beforeAll(async () => {
+    service = await bootService({
+      environment: {
+        MILLWRIGHT_SYNC_INTERVAL: '3600',
+        MILLWRIGHT_RUN_COMMAND: '',
+        MILLWRIGHT_AGENT_DEMO_STEPS: 'true',
+      },
+    });
+    facts = await world();
+  }, ENDS_WITHIN_MS);
+  afterAll(async () => {
+    await service.stop();
+    await folder.remove();
+  });
+
+  it.each(['warp_platform_sdk', 'oz_agent_sdk'] as const)(
+    '%s comes with every method to what the table says',
+    async (client) => {
+      const expected = HOSTED_METHODS.filter(({ clients }) => clients.includes(client)).map(
+        (method) => [method.name, method.served === 'not' ? 'refused 501' : expectedOf(method)] as const,
+      );
+      expect(await verdicts(client)).toEqual(Object.fromEntries(expected));
+    },
+    ENDS_WITHIN_MS,
+  );
+
+  it(
+    'is made for a document that the checker of its specification passes',
+    () => {
+      const checked = spawnSync(String(python), ['-m', 'openapi_spec_validator', DOCUMENT], {
+        encoding: 'utf8',
+        timeout: ENDS_WITHIN_MS,
+      });
+      expect({ code: checked.status, said: checked.stdout }).toEqual({ code: 0, said: `${DOCUMENT}: OK\n` });
+    },
+    ENDS_WITHIN_MS,
+  );
+});

@@ -1,0 +1,249 @@
+/**
+ * Open pull requests are judged and answered at their forge: statuses, one comment, and the applied commit's status
+ * after the merge. contract §9.9 (Feedback in pull requests).
+ */
+import type { PullRequestList } from '#contracts';
+import { FORGES, type ForgeKind } from '#reconcile';
+import { syncAndGetStatus, webhookFile, webhookPath } from '../support/factories/factory-files.ts';
+import { startFakeForge, type FakeForge } from '../support/forges/fake-forge.ts';
+import type { FakeStatus } from '../support/forges/forge-shapes.ts';
+import { bootWithRepositories, ONE, type FollowedFactory } from '../support/git/git-factories.ts';
+import type { ServiceWithRepositories } from '../support/git/git-factories.ts';
+import { eventually } from '../support/services/service.ts';
+
+let world: ServiceWithRepositories;
+const forges: FakeForge[] = [];
+
+beforeAll(async () => {
+  world = await bootWithRepositories();
+});
+afterAll(async () => {
+  await world.stop();
+  await Promise.all(forges.map((forge) => forge.close()));
+});
+
+interface Answered extends FollowedFactory {
+  forge: FakeForge;
+}
+
+/** A factory whose source names a forge of its own. */
+async function answered(kind: ForgeKind, of?: Answered): Promise<Answered> {
+  const forge = of?.forge ?? (await startFakeForge(kind));
+  if (of === undefined) forges.push(forge);
+  const made = await world.following(ONE, of);
+  const name = `forge-${made.slug}`;
+  const grants = { factories: '*', uses: ['forge'] };
+  const kept = await world.service.api('PUT', `/secrets/${name}`, { value: forge.token, grants });
+  expect(kept.status).toBe(200);
+  const source = {
+    kind: 'git',
+    url: made.url,
+    branch: 'main',
+    forge: kind,
+    forge_secret: name,
+    forge_url: forge.api,
+    forge_repository: 'acme/shop',
+  };
+  const changed = await world.service.api('PATCH', `/factory/${made.uid}`, { source });
+  expect(changed).toMatchObject({ status: 200, body: { source } });
+  await wake(made);
+  return { ...made, forge };
+}
+
+/** As a pass that somebody asks for does. */
+const wake = async ({ uid }: Pick<FollowedFactory, 'uid'>): Promise<unknown> => syncAndGetStatus(world.service, uid);
+
+/** A branch with a pull request; what the forge lists follows at once. */
+function push(
+  { repository, forge }: Answered,
+  number: number,
+  files: Record<string, string | null>,
+  more: { isFork?: boolean; title?: string } = {},
+): string {
+  const branch = `topic-${number}`;
+  const opened = forge.pulls.get(number);
+  if (opened === undefined) repository.git('update-ref', `refs/heads/${branch}`, repository.tip());
+  const mergeBase = opened?.mergeBase ?? repository.tip();
+  const head = repository.commit(files, { branch });
+  for (const name of [`refs/pull/${number}/head`, `refs/merge-requests/${number}/head`])
+    repository.git('update-ref', name, head);
+  forge.open({ ...opened, number, head, mergeBase, ...more });
+  return head;
+}
+
+/** The pull request is merged as a commit with two parents would be: the same files on top of main. */
+function merge({ repository, forge }: Answered, number: number, files: Record<string, string | null>): string {
+  const pull = forge.pulls.get(number);
+  if (pull !== undefined) pull.state = 'merged';
+  return repository.commit(files);
+}
+
+const stateOf = (forge: FakeForge, commit: string, context: string): Promise<FakeStatus> =>
+  eventually(`${commit.slice(0, 7)} has a terminal ${context}`, () => {
+    const status = forge.statusOf(commit, context);
+    return status !== undefined && status.state !== 'pending' ? status : undefined;
+  });
+
+const list = async (uid: string): Promise<PullRequestList> =>
+  (await world.service.api('GET', `/factory/${uid}/pull-requests`)).body as unknown as PullRequestList;
+
+const BROKEN = 'secretname: hook-token\n';
+const FAILED: Readonly<Record<ForgeKind, string>> = { github: 'failure', gitlab: 'failed', gitea: 'failure' };
+
+describe.each(FORGES)('a pull request at %s', (kind) => {
+  let of: Answered;
+  let context: string;
+  beforeAll(async () => {
+    of = await answered(kind);
+    context = `millwright/${of.slug}`;
+  });
+
+  it('fails with file and line, succeeds when it is mended, and its merged commit serves', async () => {
+    const { forge, uid } = of;
+    const broken = push(of, 1, { [webhookPath('sales')]: BROKEN });
+    await wake(of);
+    const failed = await stateOf(forge, broken, context);
+    expect(failed).toMatchObject({
+      state: FAILED[kind],
+      description: expect.stringMatching(/^webhooks\/sales\.yaml:1:1: /),
+    });
+    const comment = await eventually('there is a comment', () => forge.comments[0]);
+    expect(comment.body).toContain('this does not apply');
+    expect(await list(uid)).toMatchObject({
+      pull_requests: [{ number: 1, head: broken, verdict: 'failure', fork: false, author: 'ann' }],
+      forge: { kind, repository: 'acme/shop', fault: null },
+    });
+
+    const mended = push(of, 1, { [webhookPath('sales')]: webhookFile('hook-token') });
+    await wake(of);
+    expect(await stateOf(forge, mended, context)).toMatchObject({
+      state: 'success',
+      description: '1 to create, 0 to update, 0 to delete',
+    });
+    await eventually('the comment is the one of the plan', () => comment.body.includes('+ webhook sales') || undefined);
+    expect(comment.body).toContain(world.service.ingressUrl(of.slug, 'sales'));
+    expect(forge.comments).toHaveLength(1);
+
+    const merged = merge(of, 1, { [webhookPath('sales')]: webhookFile('hook-token') });
+    await wake(of);
+    await eventually(
+      'the merged commit serves',
+      () => forge.statusOf(merged, context)?.state === 'success' || undefined,
+    );
+    expect(forge.statusOf(merged, context)?.description).toBe('applied: it serves');
+    await eventually('it is open no more', async () => (await list(uid)).pull_requests.length === 0 || undefined);
+    expect(forge.statusOf(mended, context)?.state).toBe('success');
+    const { body } = await world.service.api('GET', `/factory/${uid}/events`);
+    const told = (body['events'] as { reason: string; message: string }[]).filter(
+      ({ reason }) => reason === 'feedback-posted',
+    );
+    expect(told.map(({ message }) => message)).toContain(
+      `failure was posted to ${kind} for ${broken.slice(0, 12)} (pull request 1)`,
+    );
+  });
+
+  it('of a branch that main has left behind is judged as it would be merged', async () => {
+    const head = push(of, 2, { [webhookPath('late')]: webhookFile('hook-token') });
+    of.repository.commit({ [webhookPath('meanwhile')]: webhookFile('hook-token') });
+    await wake(of);
+    expect(await stateOf(of.forge, head, context)).toMatchObject({
+      state: 'success',
+      description: '1 to create, 0 to update, 0 to delete',
+    });
+  });
+});
+
+describe('what is said', () => {
+  let of: Answered;
+  let context: string;
+  beforeAll(async () => {
+    of = await answered('github');
+    context = `millwright/${of.slug}`;
+  });
+  const sales = { [webhookPath('sales')]: webhookFile('hook-token') };
+
+  it('of a fork knows nothing of secrets, and repeats no foreign Markdown', async () => {
+    const title = '@all <img src=x> [a](https://evil.example) ``` </details> \u202e';
+    const named = { [webhookPath('guess')]: webhookFile('is-there-one-of-this-name') };
+    const head = push(of, 1, named, { isFork: true, title });
+    await wake(of);
+    expect((await stateOf(of.forge, head, context)).state).toBe('success');
+    const comment = await eventually('there is a comment', () => of.forge.comments.find(({ number }) => number === 1));
+    expect(comment.body).toContain('from a fork: judged without what is known of secrets, traffic and deliveries');
+    expect(comment.body).not.toMatch(/evil\.example|<img|@all/);
+    const { pull_requests: pulls } = await list(of.uid);
+    expect(pulls[0]).toMatchObject({ number: 1, fork: true, title: title.replace(' \u202e', '') });
+  });
+
+  it('waits while the forge is away, and every commit has its status when it is back', async () => {
+    of.forge.fault = () => ({ status: 503, body: '<html>' });
+    const merged = of.repository.commit({ [webhookPath('away')]: webhookFile('hook-token') });
+    const synced = await syncAndGetStatus(world.service, of.uid);
+    expect(synced.revision_applied).toContain(merged); // no sync waits for a forge
+    const later = of.repository.commit({ [webhookPath('away2')]: webhookFile('hook-token') });
+    const head = push(of, 2, sales);
+    await wake(of);
+    const { forge } = await eventually('it is seen that the forge is away', async () => {
+      const seen = await list(of.uid);
+      return seen.forge?.fault === 'away' && seen.forge.waiting > 0 ? seen : undefined;
+    });
+    expect(forge?.message).toContain('the forge answered 503 to GET /repos/acme/shop/pulls');
+    expect(of.forge.statusOf(later, context)).toBeUndefined();
+    of.forge.fault = undefined;
+    for (const commit of [merged, later, head])
+      await eventually(
+        `${commit} has its status`,
+        () => of.forge.statusOf(commit, context)?.state === 'success' || undefined,
+      );
+    await eventually('nothing is wrong any more', async () => (await list(of.uid)).forge?.fault === null || undefined);
+    const { body } = await world.service.api('GET', `/factory/${of.uid}/events`);
+    const reasons = (body['events'] as { reason: string }[]).map(({ reason }) => reason);
+    expect(reasons).toEqual(expect.arrayContaining(['forge-fault', 'forge-back']));
+  });
+
+  it('is said anew where its comment was deleted, and superseded for a head that has moved on', async () => {
+    await eventually('there is a comment', () => of.forge.comments.find(({ number }) => number === 2));
+    of.forge.comments.splice(0);
+    const next = push(of, 2, { [webhookPath('more')]: webhookFile('hook-token') });
+    await wake(of);
+    await stateOf(of.forge, next, context);
+    const comment = await eventually('there is one again', () => of.forge.comments.find(({ number }) => number === 2));
+    expect(comment.body).toContain('+ webhook more');
+  });
+
+  it('by two factories of one repository is two statuses and two comments', async () => {
+    const other = await answered('github', of);
+    const head = push(of, 3, sales);
+    await Promise.all([wake(of), wake(other)]);
+    for (const { slug } of [of, other]) await stateOf(of.forge, head, `millwright/${slug}`);
+    await eventually(
+      'both have commented',
+      () => of.forge.comments.filter(({ number }) => number === 3).length === 2 || undefined,
+    );
+    const marks = of.forge.comments.filter(({ number }) => number === 3).map(({ body }) => body.split('\n')[0]);
+    expect(new Set(marks)).toEqual(new Set([of, other].map(({ uid }) => `<!-- millwright:factory:${uid} -->`)));
+  });
+
+  it('holds no token, in no answer, log line or request', async () => {
+    const shown = JSON.stringify([await list(of.uid), of.forge.comments, of.forge.statuses]);
+    expect(shown + world.service.logged.join('\n')).not.toContain(of.forge.token);
+  });
+});
+
+it('fifty pull requests that are pushed to again while they are judged end with a verdict each', async () => {
+  const of = await answered('gitea');
+  const context = `millwright/${of.slug}`;
+  const commits: string[] = [];
+  for (const round of [1, 2])
+    for (let number = 1; number <= 50; number += 1) {
+      commits.push(push(of, number, { [webhookPath(`w${number}`)]: `${webhookFile('hook-token')}# ${round}\n` }));
+      if (number % 25 === 0) await wake(of);
+    }
+  const heads = [...of.forge.pulls.values()].map(({ head }) => head);
+  const waits = (all: string[]): string[] =>
+    all.filter((commit) => (of.forge.statusOf(commit, context)?.state ?? 'pending') === 'pending');
+  await eventually('every head has a verdict', () => waits(heads).length === 0 || undefined, 200_000);
+  expect(new Set(heads.map((head) => of.forge.statusOf(head, context)?.state))).toEqual(new Set(['success']));
+  const seen = commits.filter((commit) => of.forge.statusOf(commit, context) !== undefined);
+  await eventually('no commit waits', () => waits(seen).length === 0 || undefined);
+}, 300_000);

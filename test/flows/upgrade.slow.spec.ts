@@ -1,0 +1,232 @@
+/**
+ * One machine, SQLite: another version takes over the listening socket under load, or fails to and the one of before
+ * comes back. contract §1.8 (Upgrades).
+ */
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import Sqlite from 'better-sqlite3';
+import { upgrade } from '../../apps/cli/verbs/installation/upgrade.ts';
+import type { FactoryFolder } from '../support/factories/factory-folder.ts';
+import { nextVersion, type NextVersion } from '../support/processes/next-version.ts';
+import { startServiceProcess, type ServiceProcess } from '../support/services/service-process.ts';
+import { manyWebhooks, TOKEN } from '../support/services/services-on-postgres.ts';
+
+const PROGRAM = 'test/support/services/supervised-program.ts';
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** Below what sixty webhooks may take in a minute. */
+const PER_SECOND = 40;
+
+let box: string;
+let folder: FactoryFolder;
+let adding: NextVersion;
+let failing: NextVersion;
+let mill: ServiceProcess;
+let clock: string;
+let uids: string[];
+const loads: Load[] = [];
+
+beforeAll(async () => {
+  folder = await manyWebhooks();
+  adding = nextVersion(['CREATE TABLE next_table (id INTEGER PRIMARY KEY)']);
+  failing = nextVersion(['CREATE TABLE next_table (id INTEGER PRIMARY KEY)', 'THIS IS NO STATEMENT']);
+}, 120_000);
+
+afterAll(async () => {
+  adding?.remove();
+  failing?.remove();
+  await folder?.remove();
+});
+
+beforeEach(async () => {
+  box = mkdtempSync(join(tmpdir(), 'mw-up-'));
+  clock = join(box, 'clock');
+  writeFileSync(clock, '0');
+  mill = await startServiceProcess(
+    join(box, 'data'),
+    {
+      MILLWRIGHT_RUN_CONCURRENCY: '0',
+      MILLWRIGHT_SYNC_INTERVAL: '3600',
+      FAULT_CLOCK_FILE: clock,
+      NODE_OPTIONS: `--import=${join(ROOT, 'test/support/processes/shifted-clock.mjs')}`,
+    },
+    PROGRAM,
+  );
+  await mill.api('PUT', '/secrets/bearer', { value: TOKEN });
+  uids = [];
+  for (const slug of ['one', 'two', 'three']) {
+    const source = { kind: 'directory', path: folder.path };
+    const made = await mill.api('POST', '/factory', { slug, name: slug, source });
+    await mill.api('POST', `/factory/${String(made['uid'])}/sync?wait=true`);
+    const { webhooks } = await mill.api('GET', `/factory/${String(made['uid'])}/webhooks`);
+    uids.push(...(webhooks as { uid: string }[]).map(({ uid }) => uid));
+  }
+}, 120_000);
+
+afterEach(async () => {
+  for (const load of loads.splice(0)) await load.stop();
+  mill.signal('SIGTERM');
+  const code = await mill.ended;
+  if (code !== 0) throw new Error(`the service ended with ${code}: ${mill.errors()}`);
+  rmSync(box, { recursive: true, force: true });
+});
+
+/** Senders that come at their own pace, half of them on connections that they keep. */
+class Load {
+  readonly bad: string[] = [];
+  timesMs: number[] = [];
+  sent = 0;
+  private readonly kept = new Agent({ keepAlive: true, maxSockets: 8 });
+  private readonly open = new Set<Promise<void>>();
+  private readonly timer: NodeJS.Timeout;
+
+  constructor() {
+    loads.push(this);
+    this.timer = setInterval(() => {
+      const one = this.send((this.sent += 1)).finally(() => this.open.delete(one));
+      this.open.add(one);
+    }, 1_000 / PER_SECOND);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.timer);
+    await Promise.all(this.open);
+    this.kept.destroy();
+  }
+
+  private send(n: number): Promise<void> {
+    const began = performance.now();
+    return new Promise((resolve) => {
+      const end = (what: number | string): void => {
+        if (what !== 202) this.bad.push(`${n}: ${what}`);
+        this.timesMs.push(performance.now() - began);
+        resolve();
+      };
+      const sent = request(`${mill.url}/webhooks/w/${uids[n % uids.length] ?? ''}`, {
+        method: 'POST',
+        agent: n % 2 === 0 ? this.kept : new Agent(),
+        headers: {
+          authorization: `Bearer ${TOKEN}`,
+          'x-millwright-delivery-id': `d-${n}`,
+          'content-type': 'application/json',
+        },
+      });
+      sent.on('response', (answer) => {
+        answer.resume().on('end', () => end(answer.statusCode ?? 0));
+      });
+      sent.on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => end(code));
+      sent.end('{}');
+    });
+  }
+}
+
+async function upgradeTo(root: string): Promise<{ code: number; out: string; err: string }> {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  let [out, err] = ['', ''];
+  stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+  stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+  const environment = { PATH: process.env['PATH'], MILLWRIGHT_DATA_DIR: join(box, 'data') };
+  const argv = ['--program', join(root, PROGRAM), '--format', 'json'];
+  const code = await upgrade(argv, { stdin: Readable.from([]), stdout, stderr, cwd: root, environment });
+  return { code, out, err };
+}
+
+interface Stored {
+  all: number;
+  ids: number;
+}
+
+function stored(): Stored {
+  const database = new Sqlite(join(box, 'data', 'millwright.sqlite'), { readonly: true });
+  try {
+    return database
+      .prepare("SELECT count(*) AS 'all', count(DISTINCT delivery_id) AS ids FROM delivery")
+      .get() as Stored;
+  } finally {
+    database.close();
+  }
+}
+
+const seconds = (n: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, n * 1_000));
+
+function p99(timesMs: readonly number[]): number {
+  const sorted = timesMs.toSorted((a, b) => a - b);
+  return Math.round(sorted[Math.floor(sorted.length * 0.99)] ?? 0);
+}
+
+describe('an upgrade under load', () => {
+  it('refuses no sender, loses nothing and doubles nothing, several times', async () => {
+    const load = new Load();
+    await seconds(3);
+    const normal = p99(load.timesMs);
+    load.timesMs = [];
+    const paused: number[] = [];
+    for (const root of [ROOT, adding.root, adding.root]) {
+      const done = await upgradeTo(root);
+      expect(done).toMatchObject({ code: 0 });
+      paused.push((JSON.parse(done.out) as { pausedMs: number }).pausedMs);
+      await seconds(2);
+    }
+    await load.stop();
+    console.log(
+      `upgrades: ${load.sent} deliveries, p99 ${p99(load.timesMs)} ms beside ${normal} ms, ` +
+        `connections waited ${paused.join(', ')} ms`,
+    );
+    expect(load.bad).toEqual([]);
+    expect(stored()).toEqual({ all: load.sent, ids: load.sent });
+    expect((await mill.ask('GET', '/agent/runs?limit=1')).status).toBe(200);
+  }, 300_000);
+
+  it('to a version that cannot migrate brings the one of before back, and nothing is lost', async () => {
+    const load = new Load();
+    await seconds(1);
+    const done = await upgradeTo(failing.root);
+    expect(done.code).toBe(1);
+    expect(done.err).toMatch(/not upgraded; the version of before serves again/);
+    await seconds(1);
+    // It is whole: the next one takes over from it.
+    expect(await upgradeTo(ROOT)).toMatchObject({ code: 0 });
+    await seconds(1);
+    await load.stop();
+    expect(load.bad).toEqual([]);
+    expect(stored()).toEqual({ all: load.sent, ids: load.sent });
+  }, 300_000);
+
+  it('to a program that is none leaves the one that runs undisturbed', async () => {
+    const load = new Load();
+    const done = await upgradeTo(join(box, 'nowhere'));
+    await load.stop();
+    expect([done.code, done.err]).toEqual([1, expect.stringContaining('the running version has not noticed')]);
+    expect(load.bad).toEqual([]);
+  }, 120_000);
+
+  it('stands a clock that jumps while the one steps aside', async () => {
+    const load = new Load();
+    const upgrading = upgradeTo(ROOT);
+    await seconds(1);
+    writeFileSync(clock, String(3_600_000));
+    expect(await upgrading).toMatchObject({ code: 0 });
+    await seconds(1);
+    await load.stop();
+    expect(load.bad).toEqual([]);
+    expect(stored()).toEqual({ all: load.sent, ids: load.sent });
+  }, 120_000);
+});
+
+describe('the socket of the supervisor', () => {
+  it('is for nobody else, and an upgrade without one says what to do', async () => {
+    const path = join(box, 'data', 'upgrade.sock');
+    expect([existsSync(path), statSync(path).mode & 0o777]).toEqual([true, 0o600]);
+    const elsewhere = { PATH: process.env['PATH'], MILLWRIGHT_DATA_DIR: join(box, 'other') };
+    const stderr = new PassThrough();
+    let err = '';
+    stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+    const io = { stdin: Readable.from([]), stdout: new PassThrough(), stderr, cwd: box, environment: elsewhere };
+    expect(await upgrade([], io)).toBe(1);
+    expect(err).toContain('no service with --supervised runs on this data folder (ENOENT)');
+  });
+});

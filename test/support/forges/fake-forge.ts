@@ -1,0 +1,178 @@
+/** A forge of our own on a real socket: pull requests, statuses and comments, in good and in bad times. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { ForgeKind } from '#reconcile';
+import { FORGE_SHAPES, type FakeComment, type FakePull, type FakeStatus, type ForgeShape } from './forge-shapes.ts';
+
+/** What it answers instead; `cut`: the body ends in the middle. */
+export interface ForgeFaultAnswer {
+  status: number;
+  body?: string;
+  headers?: Record<string, string>;
+  cut?: boolean;
+}
+
+export interface SeenRequest {
+  method: string;
+  path: string;
+  authorization: string | undefined;
+}
+
+export interface FakeForge {
+  kind: ForgeKind;
+  /** Base URL of its interface. */
+  api: string;
+  token: string;
+  pulls: Map<number, FakePull>;
+  comments: FakeComment[];
+  /** Every status that was ever set, oldest first. */
+  statuses: FakeStatus[];
+  requests: SeenRequest[];
+  /** Answers in its place; undefined: as usual. `away`: connections are cut. */
+  fault: ((request: SeenRequest) => ForgeFaultAnswer | 'away' | undefined) | undefined;
+  /** The newest status of a commit with this name. */
+  statusOf(commit: string, context: string): FakeStatus | undefined;
+  open(pull: Partial<FakePull> & Pick<FakePull, 'number' | 'head'>): FakePull;
+  close(): Promise<void>;
+}
+
+const PAGE = 50;
+
+export async function startFakeForge(kind: ForgeKind): Promise<FakeForge> {
+  const shape = FORGE_SHAPES[kind];
+  const server = createServer((request, response) => void serve(forge, shape, request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const forge: FakeForge = {
+    kind,
+    api: `http://127.0.0.1:${port}${shape.api}`,
+    token: 'forge-token-4711',
+    pulls: new Map(),
+    comments: [],
+    statuses: [],
+    requests: [],
+    fault: undefined,
+    statusOf: (commit, context) => forge.statuses.findLast((one) => one.commit === commit && one.context === context),
+    open(pull) {
+      const usual = { title: 'A change', author: 'ann', base: 'main', isFork: false, state: 'open' as const };
+      const opened = { ...usual, mergeBase: '', ...pull };
+      forge.pulls.set(opened.number, opened);
+      return opened;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  return forge;
+}
+
+async function serve(
+  forge: FakeForge,
+  shape: ForgeShape,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const { method = '', url = '' } = request;
+  const seen = { method, path: url.slice(shape.api.length), authorization: request.headers.authorization };
+  forge.requests.push(seen);
+  const fault = forge.fault?.(seen);
+  if (fault === 'away') return void request.socket.destroy();
+  if (fault !== undefined) return answerFault(response, fault);
+  if (seen.authorization !== shape.authorization(forge.token))
+    return json(response, 401, { message: 'Bad credentials' });
+  const text = Buffer.concat(chunks).toString('utf8');
+  const body = text === '' ? {} : (JSON.parse(text) as Record<string, string>);
+  const found = url.startsWith(shape.api + shape.repository)
+    ? route(forge, shape, { method, path: seen.path.slice(shape.repository.length) }, body)
+    : undefined;
+  if (found === undefined) return json(response, 404, { message: 'Not Found' });
+  json(response, found.status, found.body, found.headers);
+}
+
+function answerFault(response: ServerResponse, { status, body = '', headers = {}, cut }: ForgeFaultAnswer): void {
+  if (cut !== true) return void response.writeHead(status, headers).end(body);
+  response.writeHead(status, { ...headers, 'content-length': String(body.length + 100) });
+  response.write(body, () => response.destroy());
+}
+
+function json(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+}
+
+interface Routed {
+  status: number;
+  body: unknown;
+  headers?: Record<string, string>;
+}
+
+function route(
+  forge: FakeForge,
+  shape: ForgeShape,
+  { method, path }: { method: string; path: string },
+  body: Record<string, string>,
+): Routed | undefined {
+  const [where = '', query = ''] = path.split('?');
+  const page = Number(new URLSearchParams(query).get('page') ?? '1');
+  const ok = (answer: unknown, status = 200): Routed => ({ status, body: answer });
+  if (/^\/(pulls|merge_requests)$/.test(where))
+    return paged([...forge.pulls.values()].filter(({ state }) => state === 'open').map(shape.pull), page, forge.api);
+  const pull = /^\/(?:pulls|merge_requests)\/(\d+)$/.exec(where)?.[1];
+  if (pull !== undefined) {
+    const found = forge.pulls.get(Number(pull));
+    return found && ok(shape.pull(found));
+  }
+  const commit = /^\/statuses\/([0-9a-f]+)$/.exec(where)?.[1];
+  if (commit !== undefined) return ok(shape.status(setStatus(forge, commit, body)), 201);
+  const compared = /^\/compare\/.+\.\.\.([0-9a-f]+)$/.exec(where)?.[1];
+  if (compared !== undefined || where === '/repository/merge_base') {
+    const head = compared ?? new URLSearchParams(query).getAll('refs[]')[1];
+    const base = [...forge.pulls.values()].find((one) => one.head === head)?.mergeBase ?? '';
+    return base === '' ? undefined : ok(shape.mergeBase(base));
+  }
+  return routeComments(forge, shape, { method, where, page }, body);
+}
+
+function routeComments(
+  forge: FakeForge,
+  shape: ForgeShape,
+  { method, where, page }: { method: string; where: string; page: number },
+  body: Record<string, string>,
+): Routed | undefined {
+  const list = /^\/(?:issues\/(\d+)\/comments|merge_requests\/(\d+)\/notes)$/.exec(where);
+  const number = Number(list?.[1] ?? list?.[2] ?? Number.NaN);
+  if (!Number.isNaN(number) && method === 'GET')
+    return paged(forge.comments.filter((one) => one.number === number).map(shape.comment), page, forge.api);
+  if (!Number.isNaN(number)) {
+    const made = { id: 100 + forge.requests.length, number, body: body['body'] ?? '' };
+    forge.comments.push(made);
+    return { status: 201, body: shape.comment(made) };
+  }
+  const one = /^\/(?:issues\/comments|merge_requests\/\d+\/notes)\/(\d+)$/.exec(where)?.[1];
+  const found = forge.comments.find(({ id }) => String(id) === one);
+  if (found === undefined) return undefined;
+  found.body = body['body'] ?? '';
+  return { status: 200, body: shape.comment(found) };
+}
+
+function setStatus(forge: FakeForge, commit: string, body: Record<string, string>): FakeStatus {
+  const set: FakeStatus = {
+    commit,
+    state: body['state'] ?? '',
+    context: body['context'] ?? body['name'] ?? '',
+    description: body['description'] ?? '',
+    ...(body['target_url'] === undefined ? {} : { targetUrl: body['target_url'] }),
+  };
+  forge.statuses.push(set);
+  return set;
+}
+
+/** As these forges page: the next page stands in a header. */
+function paged(all: readonly unknown[], page: number, api: string): Routed {
+  const hasNext = all.length > page * PAGE;
+  const link = `<${api}/x?page=${page + 1}>; rel="next", <${api}/x?page=99>; rel="last"`;
+  return { status: 200, body: all.slice((page - 1) * PAGE, page * PAGE), headers: hasNext ? { link } : {} };
+}
