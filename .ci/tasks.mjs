@@ -60,10 +60,12 @@ const tasks = {
   'test:clients': ([extent = '--all']) =>
     run(process.execPath, [join(root, 'test/clients/run.mjs')]) ||
     run('python3', [join(root, 'libs/client-python/test.py'), extent]),
+  'test:forges': (args) => run(process.execPath, [join(root, 'test/forges/run.mjs'), ...args]),
   'test:deploy': (args) => run(process.execPath, [join(root, 'test/deploy/run.mjs'), ...args]),
   'test:slow': (args) => slowTier(args),
-  'test:faults': (args) => slowTier(args, 'test/faults/'),
-  fuzz: (args) => slowTier(args, 'test/fuzz/'),
+  'test:long': (args) => slowTier(args, { tier: 'long' }),
+  'test:faults': (args) => slowTier(args, { folder: 'test/faults/', tier: 'slow|long' }),
+  fuzz: (args) => slowTier(args, { folder: 'test/fuzz/', tier: 'slow|long' }),
   guide: () => buildGuide(),
   package: () =>
     buildGuide() || run(process.execPath, [join(root, 'dist/apps/deploy/npm/pack.js')]) || packageCommand(),
@@ -174,16 +176,17 @@ function copy(file) {
 
 /**
  * Runs the suites that are called `x.slow.spec.ts`, which `test` leaves out: killed processes, lying git servers, real
- * repositories and sandboxes, agents that mean harm, random histories and kills, the fuzzer. Paths before the first
- * option narrow it down. A suite prints the seed that it took; the same seed repeats what it did.
+ * repositories and sandboxes, agents that mean harm, random histories and kills, the fuzzer; or those called
+ * `x.long.spec.ts`, which CI leaves out too: the same things at length. Paths before the first option narrow it down. A
+ * suite prints the seed that it took; the same seed repeats what it did.
  */
-function slowTier(args, folder = '') {
+function slowTier(args, { folder = '', tier = 'slow' } = {}) {
   const firstOption = args.findIndex((arg) => arg.startsWith('-'));
   const paths = firstOption === -1 ? args : args.slice(0, firstOption);
   const seed = String(Date.now() % 1_000_000);
   return jest(
     [
-      ...(paths.length === 0 ? [''] : paths).map((path) => `${folder}.*${path}.*\\.slow\\.spec\\.ts$`),
+      ...(paths.length === 0 ? [''] : paths).map((path) => `${folder}.*${path}.*\\.(${tier})\\.spec\\.ts$`),
       ...args.slice(paths.length),
       // Last of all: it would take the next arguments for patterns.
       '--testPathIgnorePatterns=/node_modules/',

@@ -82,7 +82,7 @@ describe('the repository', () => {
     const { jest } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
       jest: { testPathIgnorePatterns: string[] };
     };
-    expect(jest.testPathIgnorePatterns).toEqual(['/node_modules/', '\\.(slow|external)\\.spec\\.ts$']);
+    expect(jest.testPathIgnorePatterns).toEqual(['/node_modules/', '\\.(slow|long|external)\\.spec\\.ts$']);
   });
 
   it('has one example: a factory repository that always validates', () => {

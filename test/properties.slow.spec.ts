@@ -6,7 +6,7 @@ const suites = ['libs', 'test/flows']
   .flatMap((folder) =>
     readdirSync(new URL(folder, ROOT), { recursive: true, encoding: 'utf8' }).map((path) => `${folder}/${path}`),
   )
-  .filter((path) => /(?<!\.slow)\.spec\.ts$/.test(path) && !path.includes('node_modules'))
+  .filter((path) => /(?<!\.(?:slow|long))\.spec\.ts$/.test(path) && !path.includes('node_modules'))
   .filter((path) => readFileSync(new URL(path, ROOT), 'utf8').includes('/support/tier.ts'));
 for (const suite of suites) await import(`../${suite}`);
 

@@ -3,5 +3,7 @@
  */
 import { readdirSync } from 'node:fs';
 
-const suites = readdirSync(new URL('.', import.meta.url)).filter((name) => /(?<!\.slow)\.spec\.ts$/.test(name));
+const suites = readdirSync(new URL('.', import.meta.url)).filter((name) =>
+  /(?<!\.(?:slow|long))\.spec\.ts$/.test(name),
+);
 for (const suite of suites) await import(`./${suite}`);

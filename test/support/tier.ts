@@ -3,8 +3,8 @@
 /** Empty in a program that a suite starts: nobody runs tests there. */
 const SUITE = typeof expect === 'undefined' ? '' : (expect.getState().testPath ?? '');
 
-/** True in `x.slow.spec.ts` and in every suite that such a file imports. */
-export const IS_SLOW_TIER = SUITE.endsWith('.slow.spec.ts');
+/** True in `x.slow.spec.ts` and `x.long.spec.ts`, and in every suite that such a file imports. */
+export const IS_SLOW_TIER = /\.(slow|long)\.spec\.ts$/.test(SUITE);
 
 /** Of the examples of a property, how many the first tier tries: enough to notice a careless change within seconds. */
 const FIRST_TIER_SHARE = 1 / 10;

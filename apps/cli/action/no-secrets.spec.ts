@@ -21,7 +21,8 @@ describe('a workflow of ours', () => {
     expect(text).not.toMatch(/\bsecrets\.|mw_|API_KEY|PASSWORD/);
   });
 
-  it.each(written)('%s lets its job have a token', (_name, text) => {
+  // Jobs of Gitea have none.
+  it.each(written.filter(([name]) => !name.includes('gitea')))('%s lets its job have a token', (_name, text) => {
     expect(text).toMatch(
       /^ {2}id-token: write$|^ {2}id_tokens:\n {4}MILLWRIGHT_ID_TOKEN:\n {6}aud: \$MILLWRIGHT_SERVER$/m,
     );

@@ -118,6 +118,21 @@ interface Step {
     expect(await bash(job.script.join('\n'), { MILLWRIGHT_SHA256: OTHER_DIGEST })).toMatchObject({ code: 3 });
   }, 60_000);
 
+  it('checks on Gitea in the same way', async () => {
+    await init('.', '--ci', 'gitea');
+    const { jobs } = parse(read('.gitea/workflows/factory.yml')) as { jobs: { check: { steps: Step[] } } };
+    const { run = '', env = {} } = jobs.check.steps.find((step) => step.run !== undefined) ?? {};
+    expect(env['BASE']).toBe('${{ github.event.pull_request.base.sha }}');
+    const variables = { MILLWRIGHT_SHA256: env['MILLWRIGHT_SHA256'] ?? '', BASE: '' };
+    expect(await bash(run, variables)).toMatchObject({ code: 0 });
+    writeFileSync(join(work, 'webhooks/builds.yaml'), BROKEN);
+    expect(await bash(run, variables)).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('webhooks/builds.yaml:1:1'),
+    });
+    expect(await bash(run, { ...variables, MILLWRIGHT_SHA256: OTHER_DIGEST })).toMatchObject({ code: 3 });
+  }, 60_000);
+
   it('checks before a commit, and is as it was when git has checked it out', async () => {
     await init('.', '--pre-commit');
     const hook = (

@@ -37,7 +37,7 @@ import { version } from '../version.ts';
 
 const DEFAULT_SERVER = 'http://127.0.0.1:8080';
 /** Every call of the API answers at once. */
-const ANSWER_MS_MAX = 30_000;
+export const ANSWER_MS_MAX = 30_000;
 
 /** The form of an API key. contract §1. */
 const KEY = /^mw_[A-Za-z0-9_-]{16,256}$/;
@@ -115,6 +115,8 @@ export interface ApiKey {
   value: string;
   /** Where it came from, for messages. */
   origin: string;
+  /** Of one that a token was exchanged for, and another can be: when it ends, on the monotonic clock. */
+  endsAtMs?: number;
 }
 
 /**

@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { call, type Call } from '../../../test/support/services/recorded-io.ts';
 import { bootService, type TestService } from '../../../test/support/services/service.ts';
+import type { CliIo } from '../command.ts';
+import { connectLasting } from './lasting-connection.ts';
 import { sendJson, startTokenIssuer, type TokenIssuer } from '../../../test/support/services/token-issuer.ts';
 
 let service: TestService;
@@ -116,6 +118,36 @@ describe('a job without a key', () => {
       asked = [];
       const { err } = await run(argv, inActions());
       expect([argv[0], asked.length, err]).toEqual([argv[0], 1, expect.not.stringContaining('API key is needed')]);
+    }
+  });
+
+  it('waits longer than its key lasts, by another token', async () => {
+    const exchanged: string[] = [];
+    const seen: (string | undefined)[] = [];
+    const short = createServer((request, response) => {
+      seen.push(request.headers.authorization);
+      if (request.url?.endsWith('/token-exchange') !== true)
+        return sendJson(response, { factories: [], page_info: { has_next_page: false } });
+      exchanged.push(`mw_${String(exchanged.length).repeat(43)}`);
+      sendJson(response, { access_token: exchanged.at(-1), expires_in: 60 });
+    });
+    await new Promise<void>((resolve) => short.listen(0, '127.0.0.1', resolve));
+    const server = `http://127.0.0.1:${(short.address() as AddressInfo).port}`;
+    try {
+      for (const [environment, keys] of [
+        [inActions(), 3],
+        [{ MILLWRIGHT_ID_TOKEN: await issuer.token({}) }, 1],
+      ] as const) {
+        exchanged.splice(0);
+        seen.splice(0);
+        const connected = await connectLasting({ server }, { cwd: folder, environment } as unknown as CliIo);
+        for (let call = 0; call < 2; call += 1) await (await connected()).factories.list();
+        expect(exchanged).toHaveLength(keys);
+        expect(seen.at(-1)).toBe(`Bearer ${exchanged.at(-1)}`);
+      }
+    } finally {
+      short.closeAllConnections();
+      await new Promise((resolve) => short.close(resolve));
     }
   });
 

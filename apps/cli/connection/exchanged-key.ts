@@ -19,6 +19,8 @@ type Io = Pick<CliIo, 'environment'>;
 interface FoundToken {
   text: string;
   origin: string;
+  /** No other is to be had, and none is exchanged twice. */
+  isOnlyOne: boolean;
 }
 
 /** Whether the environment has a token, or a way to one. */
@@ -50,13 +52,16 @@ export async function exchangedKey(base: URL, io: Io, credential?: string): Prom
   );
   const value = answer.status === 200 ? memberOf(answer, 'access_token') : undefined;
   if (value === undefined || !KEY.test(value)) throw refusal(answer, base, token);
-  return { value, origin: `the exchange of ${token.origin}` };
+  const key: ApiKey = { value, origin: `the exchange of ${token.origin}` };
+  const seconds = objectOf(answer.text)['expires_in'];
+  if (token.isOnlyOne || typeof seconds !== 'number') return key;
+  return { ...key, endsAtMs: performance.now() + seconds * 1_000 };
 }
 
 /** GitLab and others put a token into a variable; GitHub hands one out for each audience. */
 async function findToken(base: URL, io: Io): Promise<FoundToken> {
   const given = set(io, 'MILLWRIGHT_ID_TOKEN');
-  if (given !== undefined) return checked(given, 'MILLWRIGHT_ID_TOKEN');
+  if (given !== undefined) return { ...checked(given, 'MILLWRIGHT_ID_TOKEN'), isOnlyOne: true };
   const address = set(io, 'ACTIONS_ID_TOKEN_REQUEST_URL') ?? '';
   const [place, query = ''] = address.split('?', 2);
   const url = readAddress(place ?? '', 'ACTIONS_ID_TOKEN_REQUEST_URL', io.environment);
@@ -69,7 +74,7 @@ async function findToken(base: URL, io: Io): Promise<FoundToken> {
   const answer = await exchange(url, { method: 'GET', headers }, ANSWER_MS_MAX);
   if (answer.status !== 200)
     throw new CommandError(`GitHub Actions gives no token: it answers ${answer.status}`, EXIT.internal);
-  return checked(memberOf(answer, 'value') ?? '', 'the token of GitHub Actions');
+  return { ...checked(memberOf(answer, 'value') ?? '', 'the token of GitHub Actions'), isOnlyOne: false };
 }
 
 function isInActions(io: Io): boolean {
@@ -78,7 +83,7 @@ function isInActions(io: Io): boolean {
 }
 
 /** Throws CommandError, which does not repeat the text. */
-function checked(text: string, origin: string): FoundToken {
+function checked(text: string, origin: string): Pick<FoundToken, 'text' | 'origin'> {
   if (!TOKEN.test(text.trim())) throw new CommandError(`${origin} is no signed token (JWT)`, EXIT.notAllowed);
   return { text: text.trim(), origin };
 }

@@ -6,17 +6,24 @@ import type { OwnFile } from './own-file.ts';
 import type { StarterFile } from './starter-files.ts';
 
 /** Build servers that there is a file for, and none. */
-export const CI_HOSTS = ['github', 'gitlab', 'none'] as const;
+export const CI_HOSTS = ['github', 'gitlab', 'gitea', 'none'] as const;
 export type CiHost = (typeof CI_HOSTS)[number];
 
 /** The folder in which a repository keeps the command as one file. contract §11.10 (One file). */
 export const COMMAND_FOLDER = '.ci/millwright';
 
+/** What a build server reads; Forgejo reads that of Gitea. */
+export const CI_PATHS: Readonly<Record<Exclude<CiHost, 'none'>, string>> = {
+  github: '.github/workflows/factory.yml',
+  gitlab: '.gitlab-ci.yml',
+  gitea: '.gitea/workflows/factory.yml',
+};
+
+const JOBS = { github: githubJob, gitlab: gitlabJob, gitea: giteaJob };
+
 /** The file that a build server reads. With `own` the job runs the file in the repository, else a checkout. */
 export function ciFile(host: Exclude<CiHost, 'none'>, own: OwnFile | undefined): StarterFile {
-  return host === 'github'
-    ? { path: '.github/workflows/factory.yml', text: githubJob(own) }
-    : { path: '.gitlab-ci.yml', text: gitlabJob(own) };
+  return { path: CI_PATHS[host], text: JOBS[host](own) };
 }
 
 /** The command as one file, and the scripts that compare its digest before they run it. */
@@ -86,6 +93,34 @@ const GITHUB_CHECKOUT =
           path: .millwright-checkout
           persist-credentials: false
 `;
+
+/** Has no tokens for jobs, so that there is no plan: the service itself answers pull requests of its repositories. */
+function giteaJob(own: OwnFile | undefined): string {
+  const program =
+    own === undefined ? '.millwright-checkout/apps/cli/action/from-checkout.sh' : `${COMMAND_FOLDER}/command.sh`;
+  return (
+    `name: Factory files
+on:
+  pull_request:
+  push:
+    branches: [main]
+jobs:
+  check:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: ${CHECKOUT}
+        with:
+          fetch-depth: 0
+          persist-credentials: false
+` +
+    (own === undefined ? GITHUB_CHECKOUT : '') +
+    `      - env:
+          BASE: \${{ github.event.pull_request.base.sha }}
+${own === undefined ? '' : `          MILLWRIGHT_SHA256: ${own.sha256} # millwright.mjs of version ${own.version}\n`}` +
+    `        run: bash ${program} validate \${BASE:+"--changed-since=$BASE"}
+`
+  );
+}
 
 /** Without a file of its own: the same bytes as action/gitlab-ci.yml; a test compares them. */
 function gitlabJob(own: OwnFile | undefined): string {

@@ -4,6 +4,7 @@
  */
 import { SCHEMA_DOCUMENTS, type SchemaDocumentName } from '#contracts';
 import {
+  CI_PATHS,
   ciFile,
   COMMAND_FOLDER,
   commandFiles,
@@ -186,14 +187,17 @@ const CI_WORDS: Readonly<Record<CiHost, string>> = {
   gitlab:
     '\nEvery merge request is checked by `.gitlab-ci.yml`: set the CI variable `MILLWRIGHT_REPOSITORY` (address ' +
     'of the git repository that\nholds Millwright) and, where it is not `main`, `MILLWRIGHT_REF`.\n',
+  gitea:
+    '\nEvery pull request is checked by `.gitea/workflows/factory.yml`: set the variable `MILLWRIGHT_REPOSITORY` ' +
+    '(owner/name of the\nrepository on this server that holds Millwright) and, where it is not `main`, ' +
+    '`MILLWRIGHT_REF`.\n',
   none: '',
 };
 
 /** Of a repository that keeps the command. */
 function ownFileWords(ci: CiHost, preCommit: boolean): string {
   const checks = [
-    ...(ci === 'github' ? ['Every pull request is checked by `.github/workflows/factory.yml`'] : []),
-    ...(ci === 'gitlab' ? ['Every merge request is checked by `.gitlab-ci.yml`'] : []),
+    ...(ci === 'none' ? [] : [`Every ${ci === 'gitlab' ? 'merge' : 'pull'} request is checked by \`${CI_PATHS[ci]}\``]),
     ...(preCommit ? ['the hook of `.pre-commit-config.yaml` checks before each commit (`pre-commit install`)'] : []),
   ];
   const update = ['millwright init --checks-only --force', ...(ci === 'none' ? [] : ['--ci', ci])];

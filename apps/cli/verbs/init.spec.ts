@@ -20,6 +20,7 @@ import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import { call } from '../../../test/support/services/recorded-io.ts';
+import { CI_PATHS } from '../starter/ci-jobs.ts';
 import { starterFiles } from '../starter/starter-files.ts';
 
 let folder: string;
@@ -37,21 +38,22 @@ const written = (): string[] =>
 const ALL = ['init', '--ci', 'github', '--pre-commit'];
 
 describe('the starter', () => {
-  it.each([['github'], ['gitlab'], ['none']])('with --ci %s validates without a warning', async (ci) => {
-    const made = await call(['init', 'new/factory', '--ci', ci, '--pre-commit'], { cwd: folder });
-    expect(made).toMatchObject({ code: 0, err: expect.stringContaining('millwright validate new/factory') });
-    expect(made.out.trim().split('\n')).toEqual(written().map((path) => path.slice('new/factory/'.length)));
-    expect(await call(['validate', 'new/factory', '--strict'], { cwd: folder })).toMatchObject({
-      code: 0,
-      out: '',
-      err: expect.stringContaining('0 errors, 0 warnings'),
-    });
-    expect(written().filter((path) => /(\.github|\.gitlab)/.test(path))).toEqual(
-      ci === 'none'
-        ? []
-        : [ci === 'github' ? 'new/factory/.github/workflows/factory.yml' : 'new/factory/.gitlab-ci.yml'],
-    );
-  });
+  it.each([['github'], ['gitlab'], ['gitea'], ['none']] as const)(
+    'with --ci %s validates without a warning',
+    async (ci) => {
+      const made = await call(['init', 'new/factory', '--ci', ci, '--pre-commit'], { cwd: folder });
+      expect(made).toMatchObject({ code: 0, err: expect.stringContaining('millwright validate new/factory') });
+      expect(made.out.trim().split('\n')).toEqual(written().map((path) => path.slice('new/factory/'.length)));
+      expect(await call(['validate', 'new/factory', '--strict'], { cwd: folder })).toMatchObject({
+        code: 0,
+        out: '',
+        err: expect.stringContaining('0 errors, 0 warnings'),
+      });
+      expect(written().filter((path) => /\.(github|gitlab|gitea)/.test(path))).toEqual(
+        ci === 'none' ? [] : [`new/factory/${CI_PATHS[ci]}`],
+      );
+    },
+  );
 
   it('holds a webhook, an automation with filter and prompt, an environment, a skill, the next commands', async () => {
     await call(['init'], { cwd: folder });
@@ -273,7 +275,7 @@ describe('what is there already', () => {
 });
 
 it.each([
-  [['init', '--ci', 'jenkins'], '--ci must be one of github, gitlab, none'],
+  [['init', '--ci', 'jenkins'], '--ci must be one of github, gitlab, gitea, none'],
   [['init', 'a', 'b'], 'takes one DIR at most'],
   [['init', '/dev/null/x'], 'cannot be written (ENOTDIR)'],
 ])('%j ends with 64', async (argv, message) => {

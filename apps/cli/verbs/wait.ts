@@ -1,7 +1,8 @@
 /** `millwright wait`: until a revision serves on every replica, or will not without people. contract §9, §11. */
 import { appendFile } from 'node:fs/promises';
 import type { Factory, RevisionStatus } from '#client';
-import { connect, SERVER_OPTIONS, type Api } from '../connection/api.ts';
+import { SERVER_OPTIONS, type Api } from '../connection/api.ts';
+import { connectLasting } from '../connection/lasting-connection.ts';
 import { CommandError, UsageError, verb, type CliIo } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { findFactory } from '../connection/name-resolution.ts';
@@ -48,7 +49,8 @@ export const wait = verb({
     const output = await outputFor(io, format === 'github' ? 'text' : format);
     const revision = await revisionOf(values.revision, io);
     const timeoutMs = readTimeout(values.timeout);
-    const api = await connect({ server: values.server, keyFile: values['key-file'] }, io);
+    const connected = await connectLasting({ server: values.server, keyFile: values['key-file'] }, io);
+    const api = await connected();
     const factory = await findFactory(api, name);
     if (!factory.definitions_managed)
       throw new UsageError(
@@ -56,7 +58,7 @@ export const wait = verb({
       );
     const asked = await ask(api, factory, output);
     const end = await interruptibly(
-      (signal) => waitForEnd({ api, output, factory, revision, asked, timeoutMs }, signal),
+      (signal) => waitForEnd({ connected, output, factory, revision, asked, timeoutMs }, signal),
       output,
       revision,
     );
@@ -98,7 +100,8 @@ async function ask(api: Api, factory: Factory, output: Output): Promise<number |
 }
 
 interface Waiting {
-  api: Api;
+  /** The API at each call: its key may be another one by then. */
+  connected(): Promise<Api>;
   output: Output;
   factory: Factory;
   revision: string;
@@ -153,9 +156,9 @@ function poller(waiting: Waiting): () => Promise<End | string> {
 }
 
 /** The tip that was last advertised, once the sync that was asked for is over; undefined before that. */
-async function newestTip({ api, factory, asked = 0 }: Waiting): Promise<{ revision: string | null } | undefined> {
+async function newestTip({ connected, factory, asked = 0 }: Waiting): Promise<{ revision: string | null } | undefined> {
   try {
-    const state = await api.factories.status(factory.uid);
+    const state = await (await connected()).factories.status(factory.uid);
     return state.generation_handled >= asked ? { revision: state.revision_seen } : undefined;
   } catch (cause) {
     if (cause instanceof CommandError && cause.code === EXIT.internal) return undefined;
@@ -172,9 +175,9 @@ async function blockedBy(waiting: Waiting, { revision }: { revision: string | nu
 }
 
 /** Status of the revision, or a message when the server is unreachable: a restart is waited for. */
-async function statusOf({ api, factory }: Waiting, revision: string): Promise<RevisionStatus | string> {
+async function statusOf({ connected, factory }: Waiting, revision: string): Promise<RevisionStatus | string> {
   try {
-    return await api.factories.revision(factory.uid, revision);
+    return await (await connected()).factories.revision(factory.uid, revision);
   } catch (cause) {
     if (cause instanceof CommandError && cause.code === EXIT.internal) return cause.message;
     throw cause;

@@ -19,7 +19,10 @@ const REFUSALS_MAX = 3;
 export interface FeedbackPostsDeps {
   factory: Factory;
   forge: Forge;
-  store: FeedbackStore;
+  store: Pick<
+    FeedbackStore,
+    'pulls' | 'dueStatuses' | 'statusRefused' | 'statusPosted' | 'dueComments' | 'commentPosted'
+  >;
   signal: AbortSignal;
   /** Page of a pull request's plan; undefined: people cannot reach it. */
   planUrl(number: number | undefined): string | undefined;
@@ -65,6 +68,8 @@ export class FeedbackPosts {
       await store.statusRefused(factory.uid, status);
       if (status.attempts + 1 < REFUSALS_MAX) return;
       refused(`status of ${commit.slice(0, 12)}`, error);
+      await store.statusPosted(factory.uid, status, undefined);
+      return;
     }
     await store.statusPosted(factory.uid, status, isTerminal(state) ? this.postedEvent(status) : undefined);
   }

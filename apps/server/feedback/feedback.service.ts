@@ -7,12 +7,16 @@ import { Inject, Injectable } from '@nestjs/common';
 import {
   branchOf,
   branchStatuses,
+  commitsBetween,
   endStatus,
   FORGE_DIALECTS,
   forgeDelayMs,
   forgePlaceOf,
   pullRequestNews,
+  supersededBy,
+  type CommitStatus,
   type ForgePlace,
+  type OpenPullRequest,
 } from '#reconcile';
 import type { Config } from '../config/config.ts';
 import { Clock, CONFIG, IdSource, ProcessIdentity } from '../process/injection-tokens.ts';
@@ -21,6 +25,7 @@ import { Scheduler } from '../schedules/schedules.service.ts';
 import { SecretReader } from '../secrets/secret-reader.ts';
 import { FactoryStore } from '../store/factories/factories.ts';
 import type { Factory } from '../store/factories/factory-rows.ts';
+import type { StoredPullRequest } from '../store/factories/feedback-rows.ts';
 import { FeedbackStore, type PollOutcome } from '../store/factories/feedback.ts';
 import { ForgeStore, type ForgeCondition } from '../store/factories/forge-conditions.ts';
 import { FeedbackPosts } from './feedback-posts.ts';
@@ -48,6 +53,14 @@ interface Answered {
   place: ForgePlace;
   condition: ForgeCondition;
   news: FeedbackNews;
+}
+
+/** What a poll found, beside what was found before. */
+interface PollFindings {
+  stored: readonly StoredPullRequest[];
+  changed: readonly OpenPullRequest[];
+  /** Of all that are open. */
+  heads: ReadonlySet<string>;
 }
 
 /** What is known of the forge without having asked it. */
@@ -157,8 +170,11 @@ export class FeedbackService {
     const stored = await this.store.pulls(factory.uid);
     const news = pullRequestNews(stored, listed, { branch, applied: factory.revisionApplied });
     const ended: PollOutcome['ended'][number][] = [];
-    const statuses = [...news.statuses];
     const heads = new Set(listed.map(({ head }) => head));
+    const statuses = [
+      ...news.statuses,
+      ...(await this.between({ stored, changed: news.changed, heads }, forge, signal)),
+    ];
     for (const number of news.gone.slice(0, ENDED_MAX)) {
       const { state, base } = await forge.pull(number, signal);
       if (state === 'open' && base === branch) continue; // moved from one page to another while they were read
@@ -169,16 +185,31 @@ export class FeedbackService {
     await this.store.savePoll(factory.uid, { changed: news.changed, ended, statuses });
   }
 
+  /** Commits that never were a head when somebody looked. */
+  private async between(
+    { stored, changed, heads }: PollFindings,
+    forge: Forge,
+    signal: AbortSignal,
+  ): Promise<CommitStatus[]> {
+    const statuses: CommitStatus[] = [];
+    for (const { number, head } of changed) {
+      const before = stored.find((pull) => pull.number === number)?.head ?? head;
+      if (before === head) continue;
+      const commits = commitsBetween(await forge.pullCommits(number, signal), before, head);
+      for (const commit of commits) if (!heads.has(commit)) statuses.push(supersededBy(commit, head, number));
+    }
+    return statuses;
+  }
+
   /** Posts while it judges: what somebody waits for is not held up by what is still being read. */
   private async judgeAndPost({ factory, news }: Answered, forge: Forge, signal: AbortSignal): Promise<JudgingResult> {
-    const { store, clock, ids, log, config } = this;
+    const { store, clock, ids, log } = this;
     const posts = new FeedbackPosts({
       factory,
       forge,
       store,
       signal,
-      planUrl: (number) =>
-        number === undefined || !config.isPublicUrlGiven ? undefined : this.judge.planUrl(factory.uid, number),
+      planUrl: (number) => this.judge.planLink(factory.uid, number),
       nowMs: () => clock.nowMs(),
       newId: () => ids.newId(),
       refused: (what, error) =>

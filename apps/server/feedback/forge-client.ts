@@ -65,8 +65,7 @@ export class ForgeClient {
     const reply = await this.exchange(request, what, signal);
     const json = parsed(reply.text);
     const retryAfterMs = this.waitOf(reply);
-    const isSpent = reply.headers['x-ratelimit-remaining'] === '0' || reply.headers['ratelimit-remaining'] === '0';
-    const fault = faultOf({ status: reply.status, isSpent, retryAfterMs });
+    const fault = faultOf({ status: reply.status, isSpent: isQuotaSpent(reply), retryAfterMs });
     if (fault !== undefined)
       throw new ForgeError(
         fault,
@@ -79,11 +78,13 @@ export class ForgeClient {
   }
 
   /** What it asks to wait: as long as it says, or where the quota is used up, until that is reset. */
-  private waitOf({ status, headers }: RawReply): number | undefined {
+  private waitOf(reply: RawReply): number | undefined {
+    const { status, headers } = reply;
     if (status < 400) return undefined;
     const retryAfter = single(headers['retry-after']);
-    const isSpent = headers['x-ratelimit-remaining'] === '0' || headers['ratelimit-remaining'] === '0';
-    const reset = isSpent ? (single(headers['x-ratelimit-reset']) ?? single(headers['ratelimit-reset'])) : undefined;
+    const reset = isQuotaSpent(reply)
+      ? (single(headers['x-ratelimit-reset']) ?? single(headers['ratelimit-reset']))
+      : undefined;
     return retryAfterOf({ retryAfter, reset }, this.options.nowMs());
   }
 
@@ -124,6 +125,11 @@ export class ForgeClient {
       sent.once('error', failed).end(payload);
     });
   }
+}
+
+/** As each kind of forge says it. */
+function isQuotaSpent({ headers }: RawReply): boolean {
+  return headers['x-ratelimit-remaining'] === '0' || headers['ratelimit-remaining'] === '0';
 }
 
 async function readReply(answer: IncomingMessage, what: string): Promise<RawReply> {

@@ -15,6 +15,8 @@ import { ForgeError, type ForgeClient } from './forge-client.ts';
 
 /** Pages of one list: a thousand pull requests, and as many comments on one. */
 const PAGES_MAX = 20;
+/** As many commits of one pull request as GitHub lists. */
+const COMMIT_PAGES_MAX = 5;
 
 export class Forge {
   constructor(
@@ -38,15 +40,19 @@ export class Forge {
     }
   }
 
+  /** Commits of a pull request, from either end; none where the forge does not tell. */
+  async pullCommits(number: number, signal: AbortSignal): Promise<string[]> {
+    const { dialect, repository } = this;
+    const requestOf = (page: number): ForgeRequest => dialect.pullCommits(repository, number, page);
+    return this.pages(requestOf, dialect.readPullCommits, signal, COMMIT_PAGES_MAX).catch(noneIfRefused(() => []));
+  }
+
   /** The last commit that the branch has in common with the head; undefined where the forge does not tell. */
   async mergeBase({ mergeBase, head }: OpenPullRequest, tip: string, signal: AbortSignal): Promise<string | undefined> {
     const { readMergeBase } = this.dialect;
     const request = this.dialect.mergeBase?.(this.repository, tip, head);
     if (request === undefined || readMergeBase === undefined) return mergeBase;
-    return this.read(request, readMergeBase, signal).catch((error: unknown) => {
-      if (error instanceof ForgeError && (error.fault === 'missing' || error.fault === 'refused')) return undefined;
-      throw error;
-    });
+    return this.read(request, readMergeBase, signal).catch(noneIfRefused(() => undefined));
   }
 
   async setStatus(status: PostedStatus, signal: AbortSignal): Promise<void> {
@@ -92,9 +98,10 @@ export class Forge {
     requestOf: (page: number) => ForgeRequest,
     read: (answer: unknown) => Item[] | undefined,
     signal: AbortSignal,
+    pagesMax = PAGES_MAX,
   ): Promise<Item[]> {
     const items: Item[] = [];
-    for (let page = 1; page <= PAGES_MAX; page += 1) {
+    for (let page = 1; page <= pagesMax; page += 1) {
       const request = requestOf(page);
       const { json, hasNext } = await this.client.send(request, signal);
       items.push(...demanded(read(json), request));
@@ -111,6 +118,14 @@ export class Forge {
     const { json } = await this.client.send(request, signal);
     return demanded(read(json), request);
   }
+}
+
+/** For what can be done without: the forge takes requests, but not this one. */
+function noneIfRefused<None>(none: () => None): (error: unknown) => None {
+  return (error) => {
+    if (error instanceof ForgeError && (error.fault === 'missing' || error.fault === 'refused')) return none();
+    throw error;
+  };
 }
 
 function demanded<Answer>(answer: Answer | undefined, { method, path }: ForgeRequest): Answer {

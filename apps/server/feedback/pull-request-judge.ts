@@ -13,10 +13,11 @@ import type { StoredPullRequest } from '../store/factories/feedback-rows.ts';
 import { FeedbackStore } from '../store/factories/feedback.ts';
 import type { Factory } from '../store/factories/factory-rows.ts';
 import type { Forge } from './forge.ts';
-import { ForgeError } from './forge-client.ts';
 
 /** Judged at once: the readings of a process are as many, and people ask for plans, too. */
 const JUDGED_AT_ONCE = 2;
+/** Heads whose trees are read in one exchange with the host: verdicts of the first do not wait long for the last. */
+const READ_AHEAD = 10;
 /** After this long it is looked again which heads there are: newer ones go first. */
 const JUDGING_MS_MAX = 10_000;
 /** After this long it is looked again even sooner, where somebody knows of news. */
@@ -40,6 +41,14 @@ export type JudgingResult = 'all' | 'more' | 'retry';
 /** What became of one. */
 type Outcome = 'judged' | 'retry';
 
+/** A head with what it is merged into. */
+interface Merge {
+  pull: StoredPullRequest;
+  mergeBase?: string;
+  /** Of the followed branch. */
+  tip?: string;
+}
+
 @Injectable()
 export class PullRequestJudge {
   constructor(
@@ -49,9 +58,14 @@ export class PullRequestJudge {
     private readonly log: Log,
   ) {}
 
-  /** Address of the page of a plan, where people can reach it. */
+  /** Address of the page of a plan. */
   planUrl(factoryUid: string, number: number): string {
     return `${this.config.publicUrl}/factories/${factoryUid}/sync/plan?ref=pull%2F${number}`;
+  }
+
+  /** The same for readers of the forge; undefined: there is no pull request, or they cannot reach the service. */
+  planLink(factoryUid: string, number: number | undefined): string | undefined {
+    return number === undefined || !this.config.isPublicUrlGiven ? undefined : this.planUrl(factoryUid, number);
   }
 
   /** Throws ForgeError where the forge is needed and does not answer, and the reason of the signal. */
@@ -62,26 +76,48 @@ export class PullRequestJudge {
     const isOver = (): boolean =>
       performance.now() - begunAtMs >= (deps.hasNews() ? JUDGING_MS_WITH_NEWS : JUDGING_MS_MAX);
     let isRetrying = false;
-    const work = async (): Promise<void> => {
-      for (;;) {
+    const judgeAll = async (merges: Merge[]): Promise<void> => {
+      for (let next = merges.shift(); next !== undefined; next = isOver() ? undefined : merges.shift()) {
         signal.throwIfAborted();
-        const next = isOver() ? undefined : waiting.shift();
-        if (next === undefined) return;
         if ((await this.judgeOne(next, deps)) === 'retry') isRetrying = true;
       }
     };
-    await Promise.all(Array.from({ length: JUDGED_AT_ONCE }, work));
+    while (waiting.length > 0 && !isOver()) {
+      const merges = await this.mergesOf(waiting.splice(0, READ_AHEAD), deps);
+      const ended = await Promise.allSettled(Array.from({ length: JUDGED_AT_ONCE }, () => judgeAll(merges)));
+      for (const each of ended) if (each.status === 'rejected') throw each.reason;
+      if (merges.length > 0) return 'more';
+    }
     if (waiting.length > 0) return 'more';
     return isRetrying ? 'retry' : 'all';
   }
 
-  private async judgeOne(pull: StoredPullRequest, deps: JudgingDeps): Promise<Outcome> {
+  /** What these heads would be merged into; their trees are at hand then, where the host gives them out at once. */
+  private async mergesOf(
+    pulls: readonly StoredPullRequest[],
+    { factory, forge, signal }: JudgingDeps,
+  ): Promise<Merge[]> {
+    const tip = factory.revisionSeen === undefined ? undefined : commitNamedBy(factory.revisionSeen);
+    const merges: Merge[] = [];
+    for (const pull of pulls)
+      merges.push({ pull, tip, mergeBase: tip === undefined ? undefined : await forge.mergeBase(pull, tip, signal) });
+    const commits = merges.flatMap(({ pull: { head }, mergeBase }) =>
+      mergeBase === undefined || tip === undefined || mergeBase === tip ? [head] : [head, mergeBase, tip],
+    );
+    await this.plans.readAhead(factory, commits, askerOf(factory, signal)).catch((error: unknown) => {
+      signal.throwIfAborted();
+      if (!(error instanceof RefusalError)) throw error; // too many read: each head finds out for itself
+    });
+    return merges;
+  }
+
+  private async judgeOne(merge: Merge, deps: JudgingDeps): Promise<Outcome> {
     const { factory, signal } = deps;
+    const { pull } = merge;
     try {
-      return await this.planAndSave(pull, deps);
+      return await this.planAndSave(merge, deps);
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof ForgeError) throw error;
       const isRefusal = error instanceof RefusalError;
       // Too many ask, or the repository is away: that says nothing of this head.
       if (isRefusal && (error.status === 429 || error.status === 503)) return 'retry';
@@ -90,15 +126,12 @@ export class PullRequestJudge {
     }
   }
 
-  private async planAndSave(pull: StoredPullRequest, deps: JudgingDeps): Promise<Outcome> {
-    const { factory, forge, signal, stored } = deps;
-    const tip = factory.revisionSeen === undefined ? undefined : commitNamedBy(factory.revisionSeen);
-    const mergeBase = tip === undefined ? undefined : await forge.mergeBase(pull, tip, signal);
+  private async planAndSave({ pull, mergeBase, tip }: Merge, deps: JudgingDeps): Promise<Outcome> {
+    const { factory, signal, stored } = deps;
     // Where the name of the pull request is behind what the forge lists, its commit may be there already.
     const ref = pull.attempts === 0 ? `pull/${pull.number}` : pull.head;
-    const wanted = { ref, mergeBase, tip, isForeign: pull.isFork };
-    const asker = { keyId: `forge:${factory.uid}`, signal };
-    const { commit, contested, plan } = await this.plans.planOfMerge(factory, wanted, asker);
+    const wanted = { ref, head: pull.head, mergeBase, tip, isForeign: pull.isFork };
+    const { commit, contested, plan } = await this.plans.planOfMerge(factory, wanted, askerOf(factory, signal));
     if (commit !== pull.head) return this.giveUpLater(pull, 'its head could not be read', deps);
     const against = factory.revisionApplied;
     const { status, comment } = feedbackOf(plan, {
@@ -107,7 +140,7 @@ export class PullRequestJudge {
       against,
       contested,
       isBaseUnknown: tip !== undefined && mergeBase === undefined,
-      planUrl: this.config.isPublicUrlGiven ? this.planUrl(factory.uid, pull.number) : undefined,
+      planUrl: this.planLink(factory.uid, pull.number),
     });
     const isSaid = pull.commentDigest === comment.digest || (pull.commentDigest === undefined && !comment.isWorthy);
     await this.store.saveVerdict(factory.uid, {
@@ -133,4 +166,9 @@ export class PullRequestJudge {
     stored();
     return 'judged';
   }
+}
+
+/** Readings for the forge of a factory are those of one asker. */
+function askerOf({ uid }: Factory, signal: AbortSignal): { keyId: string; signal: AbortSignal } {
+  return { keyId: `forge:${uid}`, signal };
 }

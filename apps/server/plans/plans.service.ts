@@ -90,18 +90,19 @@ export class PlanService {
   /**
    * The plan of what merging a pull request would leave: its changes since the merge base on top of the tip of the
    * branch. Without both commits, of its own tree. That of strangers is judged without what is known of secrets,
-   * traffic and deliveries. Throws as `planOfRef`. contract §9.9 (Feedback in pull requests).
+   * traffic and deliveries. What is at hand of `readAhead` is not asked of the host again. Throws as `planOfRef`.
+   * contract §9.9 (Feedback in pull requests).
    */
   async planOfMerge(
     factory: Factory,
-    { ref, mergeBase, tip, isForeign }: WantedMerge,
+    { ref, head, mergeBase, tip, isForeign }: WantedMerge,
     asker: Required<Acquirer>,
   ): Promise<MergePlan> {
-    const pull = await this.treeAt(factory, ref, asker);
+    const at = async (commit: string, text = commit): Promise<FoundTree> =>
+      this.refs.atHand(factory, commit) ?? (await this.treeAt(factory, text, asker));
+    const pull = await at(head, ref);
     const isBehind = mergeBase !== undefined && tip !== undefined && mergeBase !== tip;
-    const [base, branch] = isBehind
-      ? [await this.treeAt(factory, mergeBase, asker), await this.treeAt(factory, tip, asker)]
-      : [];
+    const [base, branch] = isBehind ? [await at(mergeBase), await at(tip)] : [];
     const { files, contested } =
       base === undefined || branch === undefined
         ? { files: pull.files, contested: [] }
@@ -109,6 +110,11 @@ export class PlanService {
     const revision = revisionAtRef(pull.name, pull.commit);
     const tree = { revision, files, isOther: true, withoutSecrets: isForeign, withoutImpact: isForeign };
     return { commit: pull.commit, contested, plan: await this.planOfTree(factory, tree, asker) };
+  }
+
+  /** Has the trees of these commits at hand, as far as the host gives them out at once. */
+  readAhead(factory: Factory, commits: readonly string[], asker: Required<Acquirer>): Promise<void> {
+    return this.refs.readAhead(factory, commits, asker);
   }
 
   private async treeAt(
@@ -187,8 +193,9 @@ interface PlannedTree {
 
 /** A pull request that is to be judged. Commits by their IDs. */
 export interface WantedMerge {
-  /** `pull/12`, or the commit of its head. */
+  /** `pull/12`, or the commit of its head: what the host is asked for where the head is not at hand. */
   ref: string;
+  head: string;
   mergeBase?: string;
   /** Of the followed branch. */
   tip?: string;

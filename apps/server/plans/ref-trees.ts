@@ -75,6 +75,35 @@ export class RefTrees {
     }
   }
 
+  /** The tree of a commit that was read lately. The host is not asked: the caller knows that it may be read. */
+  atHand(factory: Factory, commit: string): FoundTree | undefined {
+    const files = this.stored.get(keyOf(factory, commit));
+    return files && { ok: true, commit, files };
+  }
+
+  /**
+   * Reads what is not at hand of these commits, in one exchange with the host. Where it does not give them out so,
+   * nothing is at hand, and `read` says why. Throws as `read`.
+   */
+  async readAhead(factory: Factory, commits: readonly string[], { keyId, signal }: Required<Acquirer>): Promise<void> {
+    const missing = [...new Set(commits)].filter((commit) => this.atHand(factory, commit) === undefined);
+    if (missing.length === 0) return;
+    await this.places.acquire({ keyId, signal }, () =>
+      this.inTurn(factory.uid, async () => {
+        signal.throwIfAborted();
+        const source = this.sources.open(factory);
+        try {
+          const limited = AbortSignal.any([signal, AbortSignal.timeout(READING_MS_MAX)]);
+          const found = await source.atCommits?.(missing, limited);
+          if (found?.ok !== true) return;
+          for (const [commit, files] of found.trees) this.stored.set(keyOf(factory, commit), files);
+        } finally {
+          await source.close();
+        }
+      }),
+    );
+  }
+
   private depart(key: string, factory: Factory, ref: WantedRef, keyId: string): Flight {
     const leaving = new AbortController();
     const reading = this.places.acquire({ keyId, signal: leaving.signal }, () =>

@@ -6,7 +6,13 @@ import { commentMark, codeSpan, ownComments, renderComment, COMMENT_CHARACTERS_M
 import { apiUrl, forgePlaceOf } from './addresses.ts';
 import { mergedEntries } from './merges.ts';
 import { faultOf, forgeDelayMs, postingOrder, retryAfterOf, WAIT_MS_MAX } from './posts.ts';
-import { judgingOrder, pullRequestNews, type KnownPullRequest, type OpenPullRequest } from './pull-requests.ts';
+import {
+  commitsBetween,
+  judgingOrder,
+  pullRequestNews,
+  type KnownPullRequest,
+  type OpenPullRequest,
+} from './pull-requests.ts';
 import { follows, statusDescription, STATUS_CHARACTERS_MAX, type StatusState } from './statuses.ts';
 import { branchStatus, verdictOf } from './verdicts.ts';
 
@@ -79,6 +85,17 @@ describe('a look at the open pull requests', () => {
     expect(
       pullRequestNews([known(1, A)], [pull(1, A, { base: 'next' }), pull(2, B, { base: 'next' })], { branch: 'main' }),
     ).toEqual({ changed: [], gone: [1], statuses: [] }));
+
+  it.each([
+    ['oldest first', ['1', '2', '3', '4'], '1', ['2', '3']],
+    ['newest first', ['4', '3', '2', '1'], '1', ['2', '3']],
+    ['one commit', ['1', '4'], '1', []],
+    ['after a forced push', ['2', '3', '4'], '9', ['2', '3']],
+    ['whose head has moved meanwhile', ['1', '2', '3'], '1', ['2', '3']],
+    ['nothing', [], '1', []],
+  ])('finds the commits between two heads: %s', (_what, commits, before, between) =>
+    expect(commitsBetween(commits, before, '4')).toEqual(between),
+  );
 
   it('judges new heads first, and all again when something else serves', () => {
     const all = [known(1, A, { judged: A, judgedAgainst: 'r1' }), known(2, B)];

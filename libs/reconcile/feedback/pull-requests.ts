@@ -96,6 +96,15 @@ export function supersededBy(commit: string, head: string, number: number): Comm
   return { commit, number, state: 'superseded', description: `superseded by ${head.slice(0, 12)}` };
 }
 
+/**
+ * The commits of a pull request that came after `before`, its newest left out: pushed together with it, or between two
+ * looks. `commits` from either end; all of them where `before` is not among them, as after a forced push. Pure.
+ */
+export function commitsBetween(commits: readonly string[], before: string, head: string): string[] {
+  const oldestFirst = commits[0] === head ? commits.toReversed() : commits;
+  return oldestFirst.slice(oldestFirst.indexOf(before) + 1).filter((commit) => commit !== head);
+}
+
 /** A head that is about to be judged. */
 export function pendingStatus(commit: string, number: number): CommitStatus {
   return { commit, number, state: 'pending', description: statusDescription('the plan is being made') };

@@ -125,6 +125,9 @@ function route(
     const found = forge.pulls.get(Number(pull));
     return found && ok(shape.pull(found));
   }
+  const commitsOf = /^\/(?:pulls|merge_requests)\/(\d+)\/commits$/.exec(where)?.[1];
+  if (commitsOf !== undefined)
+    return paged(shape.commits(forge.pulls.get(Number(commitsOf))?.commits ?? []), page, forge.api);
   const commit = /^\/statuses\/([0-9a-f]+)$/.exec(where)?.[1];
   if (commit !== undefined) return ok(shape.status(setStatus(forge, commit, body)), 201);
   const compared = /^\/compare\/.+\.\.\.([0-9a-f]+)$/.exec(where)?.[1];

@@ -15,6 +15,8 @@ export interface FakePull {
   isFork: boolean;
   state: 'open' | 'closed' | 'merged';
   mergeBase: string;
+  /** Oldest first. */
+  commits?: readonly string[];
 }
 
 export interface FakeComment {
@@ -42,6 +44,8 @@ export interface ForgeShape {
   comment(comment: FakeComment): unknown;
   status(status: FakeStatus): unknown;
   mergeBase(commit: string): unknown;
+  /** Of one list of commits, oldest first. */
+  commits(ids: readonly string[]): readonly unknown[];
 }
 
 const user = (login: string) => ({ login, id: 7, avatar_url: 'https://avatars.example/7', type: 'User' });
@@ -82,12 +86,14 @@ const github: ForgeShape = {
     creator: user('millwright'),
   }),
   mergeBase: (commit) => ({ status: 'diverged', ahead_by: 1, behind_by: 1, merge_base_commit: { sha: commit } }),
+  commits: (ids) => ids.map((sha) => ({ sha, node_id: 'C_x', commit: { message: 'x' }, parents: [] })),
 };
 
 const gitea: ForgeShape = {
   ...github,
   api: '/api/v1',
   authorization: (token) => `token ${token}`,
+  commits: (ids) => github.commits(ids).toReversed(),
   pull: (pull) => ({
     ...(github.pull(pull) as object),
     merge_base: pull.mergeBase,
@@ -140,6 +146,7 @@ const gitlab: ForgeShape = {
     allow_failure: false,
   }),
   mergeBase: (commit) => ({ id: commit, short_id: commit.slice(0, 8), parent_ids: [], title: 'x' }),
+  commits: (ids) => ids.map((id) => ({ id, short_id: id.slice(0, 8), title: 'x' })).toReversed(),
 };
 
 export const FORGE_SHAPES: Readonly<Record<ForgeKind, ForgeShape>> = { github, gitlab, gitea };

@@ -283,7 +283,7 @@ function isAllowed(authorization: string | undefined, token: string | undefined)
 }
 
 /** An authority and a server certificate for 127.0.0.1, good for a day. */
-async function makeCertificate(folder: string): Promise<{ key: Buffer; cert: Buffer; caFile: string }> {
+export async function makeCertificate(folder: string): Promise<{ key: Buffer; cert: Buffer; caFile: string }> {
   const at = (name: string): string => join(folder, name);
   const openssl = async (...args: string[]): Promise<void> =>
     void (await promisify(execFile)('openssl', args, { cwd: folder }));

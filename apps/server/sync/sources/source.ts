@@ -93,6 +93,12 @@ export interface RefMissing {
   message: string;
 }
 
+/** The trees of several commits, by their IDs. */
+export interface CommitTrees {
+  ok: true;
+  trees: ReadonlyMap<string, readonly TreeFile[]>;
+}
+
 /** What a ref leads to. */
 export type RefReading = RefTree | RefMissing | SourceFailure;
 
@@ -117,6 +123,11 @@ export interface Source {
    * is fetched beside what the source keeps, which stays as it is. `isKnown`: whether the tree of a commit is at hand.
    */
   atRef?(ref: WantedRef, isKnown: (commit: string) => boolean, signal: AbortSignal): Promise<RefReading>;
+  /**
+   * The trees of several commits of the same repository in one exchange with its host, as `atRef` reads one: all, or a
+   * failure, also where the host does not give out one of them.
+   */
+  atCommits?(commits: readonly string[], signal: AbortSignal): Promise<CommitTrees | SourceFailure>;
   /**
    * Calls back on hints that something changed; returns the function that ends it. Hints may be false or late: list
    * again.

@@ -42,6 +42,9 @@ export interface ForgeDialect {
   readPulls(answer: unknown): OpenPullRequest[] | undefined;
   pull(repository: string, number: number): ForgeRequest;
   readPull(answer: unknown): PullRequestEnd | undefined;
+  /** The commits of a pull request, in whatever order; GitHub lists 250 at most. */
+  pullCommits(repository: string, number: number, page: number): ForgeRequest;
+  readPullCommits(answer: unknown): string[] | undefined;
   /** Undefined: its list of pull requests says it. */
   mergeBase?(repository: string, branch: string, head: string): ForgeRequest;
   readMergeBase?(answer: unknown): string | undefined;

@@ -26,6 +26,7 @@ describe.each(FORGES)('%s', (kind) => {
     expect(dialect.readPull(answer)).toBeUndefined();
     expect(dialect.readComment(answer)).toBeUndefined();
     expect(dialect.readMergeBase?.(answer)).toBeUndefined();
+    expect(dialect.readPullCommits(answer)).toBeUndefined();
   });
 
   it('leaves out what has no commit, no number or no base', () => {
@@ -50,6 +51,12 @@ describe.each(FORGES)('%s', (kind) => {
     expect(Object.values(request.body ?? {})).toContain('millwright/shop');
     const states: Readonly<Record<ForgeKind, string>> = { github: 'error', gitlab: 'canceled', gitea: 'warning' };
     expect(request.body).toMatchObject({ state: states[kind] });
+  });
+
+  it('lists the commits of a pull request', () => {
+    expect(dialect.pullCommits('acme/shop', 7, 2).path).toMatch(/\/7\/commits\?.*\bpage=2$/);
+    const read = dialect.readPullCommits([...shape.commits([A, B]), { sha: 'main', id: 'main' }]) ?? [];
+    expect(read.toSorted()).toEqual([A, B]);
   });
 
   it('finds, makes and edits comments', () => {

@@ -44,6 +44,11 @@ export const giteaDialect: ForgeDialect = {
     }),
   pull: githubDialect.pull,
   readPull: githubDialect.readPull,
+  pullCommits: (repository, number, page) => ({
+    method: 'GET',
+    path: `/repos/${repository}/pulls/${number}/commits?limit=${FORGE_PAGE_ENTRIES}&page=${page}`,
+  }),
+  readPullCommits: githubDialect.readPullCommits,
   status: (repository, status) => ({
     ...githubDialect.status(repository, status),
     body: { ...githubDialect.status(repository, status).body, state: STATES[status.state] },

@@ -59,6 +59,11 @@ export const githubDialect: ForgeDialect = {
     if (ref === undefined || (state !== 'open' && state !== 'closed')) return undefined;
     return { state: state === 'open' ? 'open' : merged === true ? 'merged' : 'closed', base: ref };
   },
+  pullCommits: (repository, number, page) => ({
+    method: 'GET',
+    path: `/repos/${repository}/pulls/${number}/commits?per_page=${FORGE_PAGE_ENTRIES}&page=${page}`,
+  }),
+  readPullCommits: (answer) => listIn(answer, (entry) => commitIdIn(objectIn(entry)['sha'])),
   mergeBase: (repository, branch, head) => ({
     method: 'GET',
     path: `/repos/${repository}/compare/${branch}...${head}?per_page=1`,

@@ -52,6 +52,11 @@ export const gitlabDialect: ForgeDialect = {
     const [found, base] = [PULL_STATES[textIn(state) ?? ''], textIn(target)];
     return found === undefined || base === undefined ? undefined : { state: found, base };
   },
+  pullCommits: (repository, number, page) => ({
+    method: 'GET',
+    path: `${projectOf(repository)}/merge_requests/${number}/commits?per_page=${FORGE_PAGE_ENTRIES}&page=${page}`,
+  }),
+  readPullCommits: (answer) => listIn(answer, (entry) => commitIdIn(objectIn(entry)['id'])),
   mergeBase: (repository, branch, head) => ({
     method: 'GET',
     path: `${projectOf(repository)}/repository/merge_base?${new URLSearchParams([

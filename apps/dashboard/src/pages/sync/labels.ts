@@ -20,6 +20,13 @@ export const ENDING_COLORS: Readonly<Record<string, string>> = {
   none: 'gray',
 };
 
+export const VERDICT_COLORS: Readonly<Record<Api<'PullRequest'>['verdict'], string>> = {
+  pending: 'gray',
+  success: 'teal',
+  failure: 'red',
+  error: 'orange',
+};
+
 /** What each condition is about, in the words of its being True. */
 export const CONDITION_TEXTS: Readonly<Record<Api<'Condition'>['type'], string>> = {
   Ready: 'what the files say is what serves',

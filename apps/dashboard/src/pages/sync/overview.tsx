@@ -17,6 +17,7 @@ import { PendingApprovals } from './approvals/pending-approvals.tsx';
 import { Inventory } from './inventory.tsx';
 import { Policy } from './approvals/policy.tsx';
 import { ProblemList, problemCount } from './problems.tsx';
+import { PullRequests } from './pull-requests.tsx';
 import { PushHints } from './push-hints.tsx';
 import { RevisionText } from '../../components/text/revision-text.tsx';
 import { Section } from './section.tsx';
@@ -45,6 +46,7 @@ export function SyncPage() {
               <Revisions factory={factory} status={status} />
             </Section>
             <ConditionsOf status={status} />
+            {factory.source.forge !== undefined && <PullRequests factoryUid={factory.uid} />}
             <Section title="Events">
               <Events factoryUid={factory.uid} />
             </Section>

@@ -62,6 +62,23 @@ export function useFactoryEvents(factoryUid: string) {
   });
 }
 
+/** Open pull requests, newest first. */
+export function usePullRequests(factoryUid: string) {
+  return useInfiniteQuery({
+    queryKey: ['pull-requests', factoryUid],
+    queryFn: ({ pageParam: cursor, signal }) =>
+      ask(
+        api.GET('/factory/{factory_uid}/pull-requests', {
+          params: { path: { factory_uid: factoryUid }, query: { limit: PAGE_SIZE, cursor } },
+          signal,
+        }),
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ page_info: page }) => page.next_cursor,
+    refetchInterval: ({ state }) => LIVE_MS * (state.data?.pages.length ?? 1),
+  });
+}
+
 /** States of a revision that it does not stay in. */
 const ON_ITS_WAY = new Set<string>(['waiting', 'unknown', 'failed', 'blocked']);
 

@@ -59,6 +59,17 @@ export function fetchCommit(
   return fetchInto(session, gitDir, args);
 }
 
+/** The same of several commits, by their IDs. A host that does not give out one of them gives out none. */
+export function fetchCommits(
+  session: GitSession,
+  gitDir: string,
+  remote: readonly string[],
+  commits: readonly string[],
+): Promise<GitOutput<Buffer>> {
+  const args = [...remote, 'fetch', ...QUIETLY, '--depth=1', '--stdin', 'origin'];
+  return fetchInto(session, gitDir, args, toLines(commits));
+}
+
 /** All missing files in one request; without the noop negotiation the server would take them for known. */
 export async function fetchObjects(
   session: GitSession,
@@ -67,12 +78,16 @@ export async function fetchObjects(
   objects: readonly string[],
 ): Promise<void> {
   const args = [...remote, '-c', 'fetch.negotiationAlgorithm=noop', 'fetch', ...QUIETLY, '--stdin', 'origin'];
-  const output = await fetchInto(session, gitDir, args, objects.map((object) => `${object}\n`).join(''));
+  const output = await fetchInto(session, gitDir, args, toLines(objects));
   if (output.ended === 'exit' && output.exitCode === 0) return;
   const unavailable = session.failureOf(output);
   throw unavailable.failure.reason === 'refused' && output.ended === 'exit' && !exceedsBounds(output)
     ? new FilesWithheldError()
     : unavailable;
+}
+
+function toLines(words: readonly string[]): string {
+  return words.map((word) => `${word}\n`).join('');
 }
 
 /** What a fetch that failed has written may be as much as a server can send: it does not wait for the next one. */

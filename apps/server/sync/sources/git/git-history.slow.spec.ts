@@ -1,6 +1,6 @@
 /**
  * How a tip follows on the revision that was accepted before: what is new, what is lost, and when history was
- * rewritten. More in test/faults/reconciling/git-history.slow.spec.ts.
+ * rewritten. More in test/faults/reconciling/git-history.long.spec.ts.
  */
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseRef, type WantedRef } from '#reconcile';
 import { startGitServer, type GitServer, type TestRepository } from '../../../../../test/support/git/git-server.ts';
-import type { RefReading } from '../source.ts';
+import type { CommitTrees, RefReading, Source, SourceFailure } from '../source.ts';
 import { createGitSource, type GitSourceOptions } from './git-source.ts';
 
 const WEBHOOK = 'secretName: orders-hook\n';
@@ -32,7 +32,10 @@ function wanted(text: string): WantedRef {
   return parsed.ref;
 }
 
-async function read(text: string, options: Partial<GitSourceOptions> = {}, signal = never): Promise<RefReading> {
+async function withSource<Reading>(
+  options: Partial<GitSourceOptions>,
+  ask: (source: Source) => Promise<Reading> | undefined,
+): Promise<Reading> {
   const source = createGitSource({
     url: server.urlOf(`r${serial}`),
     branch: 'main',
@@ -44,11 +47,17 @@ async function read(text: string, options: Partial<GitSourceOptions> = {}, signa
     ...options,
   });
   try {
-    return (await source.atRef?.(wanted(text), () => false, signal)) as RefReading;
+    return (await ask(source)) as Reading;
   } finally {
     await source.close();
   }
 }
+
+const read = (text: string, options: Partial<GitSourceOptions> = {}, signal = never): Promise<RefReading> =>
+  withSource(options, ({ atRef }) => atRef?.(wanted(text), () => false, signal));
+
+const readAll = (commits: readonly string[]): Promise<CommitTrees | SourceFailure> =>
+  withSource({}, ({ atCommits }) => atCommits?.(commits, never));
 
 function repositoryWith(files: Record<string, string>, objectFormat?: 'sha256'): TestRepository {
   const repository = server.createRepository(`r${serial}`, { ...(objectFormat && { objectFormat }) });
@@ -97,4 +106,38 @@ it('ends with its signal, and nothing of it stays', async () => {
   leaving.abort();
   expect(await reading).toMatchObject({ ok: false, reason: 'timeout' });
   expect(readdirSync(folder)).toEqual([]);
+});
+
+describe('several commits', () => {
+  /** Ten commits of ten branches, each with a file of its own. */
+  function branches(objectFormat?: 'sha256'): string[] {
+    const repository = repositoryWith({ 'webhooks/topic.yaml': WEBHOOK }, objectFormat);
+    return Array.from({ length: 10 }, (_, at) =>
+      repository.commit({ [`webhooks/w${at}.yaml`]: WEBHOOK }, { branch: `b${at}` }),
+    );
+  }
+
+  it.each([undefined, 'sha256'] as const)('are read in one exchange for all of them (%s)', async (format) => {
+    const commits = branches(format);
+    server.forget();
+    const found = await readAll(commits);
+    const fetches = server.count('fetch');
+    expect(fetches).toBeLessThanOrEqual(2); // the commits, and what files they lack
+    const single = await read(commits[3] ?? '');
+    expect(found.ok && [...found.trees.keys()]).toEqual(commits);
+    expect(found.ok && found.trees.get(commits[3] ?? '')).toEqual(single.ok && single.files);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('are read from a server that sends no file by its name', async () => {
+    const commits = branches();
+    server.fault = { kind: 'withhold', only: 'fetch' };
+    const found = await readAll(commits);
+    expect(found.ok && found.trees.size).toBe(10);
+  });
+
+  it('are none of them there where one is not given out', async () => {
+    expect(await readAll([...branches(), 'a'.repeat(40)])).toMatchObject({ ok: false });
+    expect(readdirSync(folder)).toEqual([]);
+  });
 });

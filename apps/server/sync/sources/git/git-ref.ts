@@ -1,15 +1,17 @@
 /**
- * One tree of a repository beside the branch that is followed: the ref is looked up, its commit fetched alone into a
- * folder of its own, read and thrown away. contract §12.6 (Plan of a ref)
+ * Trees of a repository beside the branch that is followed: the ref is looked up, its commit fetched alone into a
+ * folder of its own, read and thrown away; several commits in one go where their IDs are known. contract §12.6 (Plan of
+ * a ref)
  */
+import type { TreeFile } from '#definitions';
 import type { WantedRef } from '#reconcile';
 import { RefMissingError, type RefTree } from '../source.ts';
 import { discard } from './git-cache.ts';
 import { isUnknownObject } from './git-failures.ts';
-import { fetchCommit, fetchObjects, prepareCache, remoteSettings, TIP_REF } from './git-fetch.ts';
+import { fetchCommit, fetchCommits, fetchObjects, prepareCache, remoteSettings, TIP_REF } from './git-fetch.ts';
 import { formatOf, readAdvertisement } from './git-objects.ts';
 import type { GitSession } from './git-session.ts';
-import { FilesWithheldError, readTree } from './git-tree.ts';
+import { FilesWithheldError, readTree, readTrees } from './git-tree.ts';
 import type { GitAddress } from './git-urls.ts';
 
 /** Where the reading takes place. */
@@ -42,14 +44,39 @@ export async function readRef(
 ): Promise<RefTree> {
   const found = await lookUp(session, location.address, ref);
   if (isKnown(found.object)) return { ok: true, name: found.name, commit: found.object };
+  return inFreshFolder(location, (whole) => fetchAndRead(session, location, found, whole));
+}
+
+/** Reads these commits, all or none. Throws SourceUnavailableError, also where the host gives one of them not out. */
+export function readCommits(
+  session: GitSession,
+  location: RefLocation,
+  commits: readonly string[],
+): Promise<Map<string, TreeFile[]>> {
+  const { address, gitDir, subfolder } = location;
+  return inFreshFolder(location, async (whole) => {
+    await discard(gitDir);
+    await prepareCache(session, gitDir, formatOf(commits[0] ?? ''));
+    const remote = remoteSettings(address, whole);
+    session.demand(await fetchCommits(session, gitDir, remote, commits));
+    return readTrees(session, { gitDir, subfolder }, commits, (objects) =>
+      fetchObjects(session, gitDir, remote, objects),
+    );
+  });
+}
+
+async function inFreshFolder<Result>(
+  { gitDir }: RefLocation,
+  read: (whole: boolean) => Promise<Result>,
+): Promise<Result> {
   try {
-    return await fetchAndRead(session, location, found, false);
+    return await read(false);
   } catch (error) {
     // A server that sends no file by its name sends all of them with their commit.
     if (!(error instanceof FilesWithheldError)) throw error;
-    return await fetchAndRead(session, location, found, true);
+    return await read(true);
   } finally {
-    await discard(location.gitDir);
+    await discard(gitDir);
   }
 }
 

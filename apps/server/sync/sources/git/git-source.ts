@@ -3,7 +3,6 @@
  * fetched. contract §9
  */
 import type { TreeFile } from '#definitions';
-import { readCommitKey, type CommitKey } from '#authentication';
 import { isBranchName } from '#reconcile';
 import {
   discard,
@@ -19,17 +18,18 @@ import type { SshSettings } from './git-environment.ts';
 import { fetchObjects, fetchTip, prepareCache, remoteSettings, tidy } from './git-fetch.ts';
 import { readHistory, resolveTip, type BranchTip } from './git-history.ts';
 import { commitOf, formatOf, revisionOf } from './git-objects.ts';
-import { readRef } from './git-ref.ts';
+import { readCommits, readRef, type RefLocation } from './git-ref.ts';
 import { withSession, type Gate, type GitSession, type SessionScope } from './git-session.ts';
 import { FilesWithheldError, readTree } from './git-tree.ts';
 import { checkGitUrl, normalizeSubfolder } from './git-urls.ts';
-import { createCommitVerifier, type CommitVerifier } from './git-verification.ts';
+import { createCommitVerifier, readCommitKeys, type CommitVerifier } from './git-verification.ts';
 import {
   RefMissingError,
   SourceUnavailableError,
   SourceUnverifiedError,
   failure,
   systemCodeOf,
+  type CommitTrees,
   type History,
   type KnownRevisions,
   type RefMissing,
@@ -101,6 +101,20 @@ export function createGitSource(options: GitSourceOptions): Source {
     lastTurn = turn.catch(() => undefined);
     return turn;
   };
+  const inRefTurn = <Reading>(
+    signal: AbortSignal,
+    read: (session: GitSession, at: RefLocation) => Promise<Reading>,
+  ): Promise<Reading | SourceFailure> => {
+    const turn = lastRefTurn.then(() =>
+      catchFailures<Reading>(refPlace, (at) =>
+        withSession(at, options.credential, [signal, closing.signal], (session) =>
+          read(session, { ...at, gitDir: at.cache.folder }),
+        ),
+      ),
+    );
+    lastRefTurn = turn.catch(() => undefined);
+    return turn;
+  };
   return {
     snapshot: (known, signal) =>
       inTurn((at) =>
@@ -108,17 +122,13 @@ export function createGitSource(options: GitSourceOptions): Source {
       ),
     cached: (revision) =>
       inTurn((at) => withSession(at, undefined, [closing.signal], (session) => readCached(session, at, revision))),
-    atRef(ref, isKnown, signal) {
-      const turn = lastRefTurn.then(() =>
-        catchFailures<RefReading>(refPlace, (at) =>
-          withSession(at, options.credential, [signal, closing.signal], (session) =>
-            readRef(session, { ...at, gitDir: at.cache.folder }, ref, isKnown),
-          ).catch(toMissing),
-        ),
-      );
-      lastRefTurn = turn.catch(() => undefined);
-      return turn;
-    },
+    atRef: (ref, isKnown, signal) =>
+      inRefTurn<RefReading>(signal, (session, at) => readRef(session, at, ref, isKnown).catch(toMissing)),
+    atCommits: (commits, signal) =>
+      inRefTurn<CommitTrees>(signal, async (session, at) => ({
+        ok: true,
+        trees: await readCommits(session, at, commits),
+      })),
     async close() {
       closing.abort();
       await Promise.all([lastTurn, lastRefTurn]);
@@ -135,7 +145,7 @@ function locate(options: GitSourceOptions): Omit<RepositoryLocation, 'workingFol
   const subfolder = normalizeSubfolder(options.path ?? '');
   if (subfolder === undefined)
     return failure('refused', 'the path must be a plain relative path inside the repository');
-  const keys = options.verify && readKeys(options.verify.keys);
+  const keys = options.verify && readCommitKeys(options.verify.keys);
   if (keys !== undefined && 'ok' in keys) return keys;
   const { branch, caFile, searchPath, allowLocal, timeoutMs, gate } = options;
   return {
@@ -154,18 +164,6 @@ function locate(options: GitSourceOptions): Omit<RepositoryLocation, 'workingFol
     ...(options.fetchBytesMax === undefined ? {} : { fetchBytesMax: options.fetchBytesMax }),
     ...(searchPath === undefined ? {} : { searchPath }),
   };
-}
-
-/** Keys are refused when they are written into a policy; one that came by another way must not count as no key. */
-function readKeys(texts: readonly string[]): CommitKey[] | SourceFailure {
-  const keys = texts.map(readCommitKey);
-  const wrong = keys.findIndex((key) => 'problem' in key);
-  if (wrong >= 0)
-    return failure(
-      'refused',
-      `key ${wrong + 1} of the sync policy cannot be read, so no commit is verified; name it anew in verify_commits`,
-    );
-  return keys as CommitKey[];
 }
 
 /** Public boundary: failures are returned, only bugs are thrown. */

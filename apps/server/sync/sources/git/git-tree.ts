@@ -20,11 +20,15 @@ export class FilesWithheldError extends SourceUnavailableError {
   }
 }
 
-export interface CommitLocation {
+/** Where trees are read. */
+export interface TreeLocation {
   gitDir: string;
-  commit: string;
   /** Folder of the repository that is the factory's root; '' = the top. */
   subfolder: string;
+}
+
+export interface CommitLocation extends TreeLocation {
+  commit: string;
 }
 
 /** Fetches objects by name into the cache; absent when the network must not be used. */
@@ -36,11 +40,29 @@ export async function readTree(
   location: CommitLocation,
   fetchObjects?: FetchObjects,
 ): Promise<TreeFile[]> {
-  const entries = await listEntries(session, location);
-  const objects = [...new Set(entries.filter((entry) => entry.kind === 'file').map((entry) => entry.object))];
+  const trees = await readTrees(session, location, [location.commit], fetchObjects);
+  return trees.get(location.commit) ?? [];
+}
+
+/**
+ * The same of several commits, by their IDs. What they have in common is fetched and held once: together they may have
+ * as many bytes as one.
+ */
+export async function readTrees(
+  session: GitSession,
+  location: TreeLocation,
+  commits: readonly string[],
+  fetchObjects?: FetchObjects,
+): Promise<Map<string, TreeFile[]>> {
+  const listings = new Map<string, TreeEntry[]>();
+  for (const commit of commits) listings.set(commit, await listEntries(session, { ...location, commit }));
+  const entries = [...listings.values()].flat();
+  const objects = [...new Set(entries.filter(({ kind }) => kind === 'file').map(({ object }) => object))];
   const sizes = await sizesOf(session, location.gitDir, objects, fetchObjects);
   const contents = await contentsOf(session, location.gitDir, readableOf(sizes));
-  return entries.map((entry) => toTreeFile(entry, sizes, contents)).sort(byPath);
+  const filesOf = (listed: readonly TreeEntry[]): TreeFile[] =>
+    listed.map((entry) => toTreeFile(entry, sizes, contents)).sort(byPath);
+  return new Map([...listings].map(([commit, listed]) => [commit, filesOf(listed)]));
 }
 
 async function listEntries(session: GitSession, { gitDir, commit, subfolder }: CommitLocation): Promise<TreeEntry[]> {

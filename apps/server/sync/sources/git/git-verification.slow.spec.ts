@@ -1,6 +1,6 @@
 /**
  * Commits that a key of the sync policy signed, and those that none did: real keys, signatures and tools. The rest is
- * told in test/faults/reconciling/git-verification.slow.spec.ts.
+ * told in test/faults/reconciling/git-verification.long.spec.ts.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {

@@ -4,7 +4,7 @@
  */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CommitKey } from '#authentication';
+import { readCommitKey, type CommitKey } from '#authentication';
 import { findTools } from '../../../process/program.ts';
 import { keyringEnvironment, prepareKeyring } from './git-keyring.ts';
 import type { GitSession } from './git-session.ts';
@@ -16,7 +16,7 @@ import {
   judgeSsh,
   type SignatureVerdict,
 } from './git-signatures.ts';
-import { SourceUnavailableError, SourceUnverifiedError } from '../source.ts';
+import { failure, SourceUnavailableError, SourceUnverifiedError, type SourceFailure } from '../source.ts';
 
 /** A commit object, in bytes: its message can be of any length, nobody writes one of this. */
 const COMMIT_BYTES_MAX = 8 * 1024 * 1024;
@@ -43,6 +43,18 @@ export interface CommitVerifier {
    * that cannot be found out here.
    */
   demand(session: GitSession, commit: VerifiableCommit): Promise<void>;
+}
+
+/** Keys are refused when they are written into a policy; one that came by another way must not count as no key. */
+export function readCommitKeys(texts: readonly string[]): CommitKey[] | SourceFailure {
+  const keys = texts.map(readCommitKey);
+  const wrong = keys.findIndex((key) => 'problem' in key);
+  if (wrong >= 0)
+    return failure(
+      'refused',
+      `key ${wrong + 1} of the sync policy cannot be read, so no commit is verified; name it anew in verify_commits`,
+    );
+  return keys as CommitKey[];
 }
 
 /**

@@ -239,7 +239,7 @@ describe('a collector', () => {
     await mill.stop();
     const tookMs = performance.now() - startedAtMs;
     await collector.close();
-    expect(tookMs).toBeLessThan(10_000);
+    expect(tookMs).toBeLessThan(60_000);
     expect(mill.logged.filter((line) => line.includes('trace export')).length).toBeLessThanOrEqual(2);
     expect(mill.logged.join('')).not.toContain(url);
   });
