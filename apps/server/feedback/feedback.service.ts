@@ -170,7 +170,8 @@ export class FeedbackService {
     const stored = await this.store.pulls(factory.uid);
     const news = pullRequestNews(stored, listed, { branch, applied: factory.revisionApplied });
     const ended: PollOutcome['ended'][number][] = [];
-    const heads = new Set(listed.map(({ head }) => head));
+    // Not every forge tells branches apart in its list.
+    const heads = new Set(listed.filter(({ base }) => base === branch).map(({ head }) => head));
     const statuses = [
       ...news.statuses,
       ...(await this.between({ stored, changed: news.changed, heads }, forge, signal)),

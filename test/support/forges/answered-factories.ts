@@ -48,8 +48,7 @@ export function pushPull(
   if (opened === undefined) repository.git('update-ref', `refs/heads/${branch}`, repository.tip());
   const mergeBase = opened?.mergeBase ?? repository.tip();
   const head = repository.commit(files, { branch });
-  for (const name of [`refs/pull/${number}/head`, `refs/merge-requests/${number}/head`])
-    repository.git('update-ref', name, head);
+  repository.git('update-ref', `refs/${forge.kind === 'gitlab' ? 'merge-requests' : 'pull'}/${number}/head`, head);
   forge.open({ ...opened, number, head, mergeBase, commits: [...(opened?.commits ?? []), head], ...more });
   return head;
 }
