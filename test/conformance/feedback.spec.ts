@@ -1,4 +1,5 @@
 /** What is to be said of pull requests, on every database: stored first, one process at a time. contract §9.9. */
+import { change } from '../../apps/server/store/database/transactions.ts';
 import { FeedbackStore } from '../../apps/server/store/factories/feedback.ts';
 import { ForgeStore } from '../../apps/server/store/factories/forge-conditions.ts';
 import type { OpenPullRequest } from '#reconcile';
@@ -55,7 +56,18 @@ await onEachBackend('feedback', (world) => {
     const [due] = await store.dueStatuses(uid, 10);
     if (due === undefined) throw new Error('nothing is due');
     const comment = { body: 'c', digest: 'd' };
-    const verdict = { number: 1, head: A, against: 'r', status: { ...pending, state: 'success' as const }, comment };
+    const status = { ...pending, state: 'success' as const };
+    const verdict = { number: 1, head: A, seen: 's', against: 'r', status, comment };
+    // Of another state of the factory: a pass came while the plan was made.
+    for (const moved of [verdict, { ...verdict, seen: undefined, against: undefined }]) {
+      const isSaved = await store.saveVerdict(uid, moved);
+      expect(isSaved).toBe(moved.seen === undefined);
+    }
+    await world.stores.database.run(() =>
+      change("UPDATE factory SET revision_seen = 's', revision_applied = 'r' WHERE uid = ?", uid),
+    );
+    expect(await store.saveVerdict(uid, { ...verdict, seen: 'before' })).toBe(false);
+    expect(await store.saveVerdict(uid, { ...verdict, against: 'before' })).toBe(false);
     expect(await store.saveVerdict(uid, verdict)).toBe(true);
     await store.statusPosted(uid, due);
     expect(await store.dueStatuses(uid, 10)).toMatchObject([{ commit: A, state: 'success', isPosted: false }]);

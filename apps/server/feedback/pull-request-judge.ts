@@ -143,13 +143,15 @@ export class PullRequestJudge {
       planUrl: this.planLink(factory.uid, pull.number),
     });
     const isSaid = pull.commentDigest === comment.digest || (pull.commentDigest === undefined && !comment.isWorthy);
-    await this.store.saveVerdict(factory.uid, {
+    const isSaved = await this.store.saveVerdict(factory.uid, {
       number: pull.number,
       head: pull.head,
+      seen: factory.revisionSeen,
       against,
       status,
       comment: isSaid ? undefined : comment,
     });
+    if (!isSaved) return 'retry'; // a push, or a pass: what was merged is not what the plan was held against
     stored();
     return 'judged';
   }
@@ -162,7 +164,8 @@ export class PullRequestJudge {
   ): Promise<Outcome> {
     if ((await this.store.notJudged(factory.uid, number, head)) < ATTEMPTS_MAX) return 'retry';
     const status = errorStatus(head, number, statusDescription(words));
-    await this.store.saveVerdict(factory.uid, { number, head, against: factory.revisionApplied, status });
+    const { revisionSeen: seen, revisionApplied: against } = factory;
+    await this.store.saveVerdict(factory.uid, { number, head, seen, against, status });
     stored();
     return 'judged';
   }

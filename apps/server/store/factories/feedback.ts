@@ -23,6 +23,8 @@ import { PULL_REQUEST, type CommitStatusRow, type PullRequestRow } from './feedb
 export interface StoredVerdict {
   number: number;
   head: string;
+  /** Revisions of the factory that it was held against: what was seen last, and what served. */
+  seen?: string;
   against?: string;
   status: CommitStatus;
   comment?: { body: string; digest: string };
@@ -117,19 +119,23 @@ export class FeedbackStore {
     }, 'lazily');
   }
 
-  /** False where the head has moved meanwhile: nothing is written. */
-  saveVerdict(uid: string, { number, head, against, status, comment }: StoredVerdict): Promise<boolean> {
+  /** False where the head has moved meanwhile, or the factory: nothing is written. */
+  saveVerdict(uid: string, { number, head, seen, against, status, comment }: StoredVerdict): Promise<boolean> {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
       const judged = yield* change(
         'UPDATE pull_request SET judged = ?, judged_against = ?, attempts = 0, updated_at = ? ' +
-          "WHERE factory_uid = ? AND number = ? AND head = ? AND state = 'open'",
+          "WHERE factory_uid = ? AND number = ? AND head = ? AND state = 'open' AND EXISTS (SELECT 1 FROM factory " +
+          "WHERE uid = ? AND COALESCE(revision_seen, '') = ? AND COALESCE(revision_applied, '') = ?)",
         head,
         against ?? null,
         nowMs,
         uid,
         number,
         head,
+        uid,
+        seen ?? '',
+        against ?? '',
       );
       if (judged !== 1) return false;
       yield* wantStatus(uid, status, nowMs);
