@@ -224,6 +224,13 @@ function killGroup({ pid }: ChildProcess): void {
   }
 }
 
+/** What is known of an end inside of a sandbox. */
+export interface ReportedEnd {
+  /** Whether it said that the command begins; not every kind does. */
+  isBuilt?: boolean;
+  exitCode: number | undefined;
+}
+
 /** What the sandbox says about itself on descriptor 3. */
 export class SandboxReport {
   private text = '';
@@ -245,9 +252,9 @@ export class SandboxReport {
     return this.firstProcess === undefined ? [] : [this.firstProcess];
   }
 
-  async finished(): Promise<{ exitCode: number | undefined }> {
+  async finished(): Promise<ReportedEnd> {
     await this.ended;
-    return { exitCode: numberOf(this.text, 'exit-code') };
+    return { isBuilt: numberOf(this.text, 'built') !== undefined, exitCode: numberOf(this.text, 'exit-code') };
   }
 }
 
@@ -259,16 +266,14 @@ function numberOf(text: string, name: string): number | undefined {
 /** Shells and sandboxes turn death by a signal into 128 + its number. */
 const SIGNAL_BASE = 128;
 
-export function endingOf(
-  code: number | null,
-  signal: string | null,
-  reported: { exitCode: number | undefined } | undefined,
-): CommandEnd {
+export function endingOf(code: number | null, signal: string | null, reported: ReportedEnd | undefined): CommandEnd {
   if (signal !== null) return { kind: 'signalled', signal };
   if (reported === undefined) return { kind: 'exited', code: code ?? 0 };
   const exitCode = reported.exitCode ?? code ?? 0;
   const name = Object.entries(constants.signals).find(([, number]) => number === exitCode - SIGNAL_BASE)?.[0];
   if (name !== undefined) return { kind: 'signalled', signal: name };
+  // Whoever killed it was faster than it could say so: `unshare` then ends with a failure of its own.
+  if (reported.exitCode === undefined && reported.isBuilt === true) return { kind: 'signalled', signal: 'SIGKILL' };
   if (reported.exitCode === undefined)
     return { kind: 'spawn-failed', message: 'the sandbox could not be built; the log says why' };
   return { kind: 'exited', code: exitCode };

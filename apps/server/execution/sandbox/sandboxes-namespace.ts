@@ -182,6 +182,7 @@ function commandScript(): string[] {
   return [
     'set +e',
     'unset OLDPWD',
+    'printf \'{"built": 1}\\n\' >&3',
     'exec 4<&0 </dev/null',
     '"$@" <&4 3>&- 4<&- &',
     'exec 4<&-',
