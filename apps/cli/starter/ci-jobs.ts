@@ -61,15 +61,7 @@ permissions:
   id-token: write
 jobs:
   check:
-    runs-on: ubuntu-latest
-    steps:
-      - uses: ${CHECKOUT}
-        with:
-          fetch-depth: 0
-          persist-credentials: false
-` +
-    (own === undefined ? GITHUB_CHECKOUT : '') +
-    `      - uses: ./${own === undefined ? '.millwright-checkout/apps/cli/action' : COMMAND_FOLDER}
+${checkedOut(own)}      - uses: ./${own === undefined ? '.millwright-checkout/apps/cli/action' : COMMAND_FOLDER}
         with:
 ${own === undefined ? '' : `          sha256: ${own.sha256} # millwright.mjs of version ${own.version}\n`}` +
     `          changed-since: \${{ github.event.pull_request.base.sha }}
@@ -78,6 +70,17 @@ ${own === undefined ? '' : `          sha256: ${own.sha256} # millwright.mjs of 
           factory: \${{ vars.MILLWRIGHT_FACTORY }}
 `
   );
+}
+
+/** The runner, and what it has of the repository before it runs ours: in the syntax that GitHub and Gitea share. */
+function checkedOut(own: OwnFile | undefined): string {
+  return `    runs-on: ubuntu-latest
+    steps:
+      - uses: ${CHECKOUT}
+        with:
+          fetch-depth: 0
+          persist-credentials: false
+${own === undefined ? GITHUB_CHECKOUT : ''}`;
 }
 
 const GITHUB_CHECKOUT =
@@ -106,15 +109,7 @@ on:
     branches: [main]
 jobs:
   check:
-    runs-on: ubuntu-latest
-    steps:
-      - uses: ${CHECKOUT}
-        with:
-          fetch-depth: 0
-          persist-credentials: false
-` +
-    (own === undefined ? GITHUB_CHECKOUT : '') +
-    `      - env:
+${checkedOut(own)}      - env:
           BASE: \${{ github.event.pull_request.base.sha }}
 ${own === undefined ? '' : `          MILLWRIGHT_SHA256: ${own.sha256} # millwright.mjs of version ${own.version}\n`}` +
     `        run: bash ${program} validate \${BASE:+"--changed-since=$BASE"}

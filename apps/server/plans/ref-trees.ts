@@ -9,7 +9,7 @@ import type { WantedRef } from '#reconcile';
 import { FairSemaphore, type Acquirer } from '../filters/fair-semaphore.ts';
 import type { Factory } from '../store/factories/factory-rows.ts';
 import { FactorySourceOpener } from '../sync/factory-sources.ts';
-import type { RefMissing, SourceFailure } from '../sync/sources/source.ts';
+import type { RefMissing, Source, SourceFailure } from '../sync/sources/source.ts';
 
 /** Readings at once: of the places that a host (6) and git (8) have, most stay with the syncs. */
 const READINGS_AT_ONCE = 2;
@@ -89,18 +89,13 @@ export class RefTrees {
     const missing = [...new Set(commits)].filter((commit) => this.atHand(factory, commit) === undefined);
     if (missing.length === 0) return;
     await this.places.acquire({ keyId, signal }, () =>
-      this.inTurn(factory.uid, async () => {
-        signal.throwIfAborted();
-        const source = this.sources.open(factory);
-        try {
-          const limited = AbortSignal.any([signal, AbortSignal.timeout(READING_MS_MAX)]);
+      this.inTurn(factory.uid, () =>
+        this.withSource(factory, signal, async (source, limited) => {
           const found = await source.atCommits?.(missing, limited);
           if (found?.ok !== true) return;
           for (const [commit, files] of found.trees) this.stored.set(keyOf(factory, commit), files);
-        } finally {
-          await source.close();
-        }
-      }),
+        }),
+      ),
     );
   }
 
@@ -132,15 +127,12 @@ export class RefTrees {
     return turn;
   }
 
-  private async readOnce(
+  private readOnce(
     factory: Factory,
     ref: WantedRef,
     leaving: AbortSignal,
   ): Promise<FoundTree | RefMissing | SourceFailure> {
-    leaving.throwIfAborted();
-    const source = this.sources.open(factory);
-    try {
-      const signal = AbortSignal.any([leaving, AbortSignal.timeout(READING_MS_MAX)]);
+    return this.withSource(factory, leaving, async (source, signal) => {
       let known: readonly TreeFile[] | undefined;
       const isKnown = (commit: string): boolean => (known = this.stored.get(keyOf(factory, commit))) !== undefined;
       const reading = await source.atRef?.(ref, isKnown, signal);
@@ -149,6 +141,19 @@ export class RefTrees {
       const { name, commit, files = known ?? [] } = reading;
       this.stored.set(keyOf(factory, commit), files);
       return { ok: true, name, commit, files };
+    });
+  }
+
+  /** One reading: begun only while somebody waits for it, bounded in time, closed whatever comes of it. */
+  private async withSource<Result>(
+    factory: Factory,
+    leaving: AbortSignal,
+    read: (source: Source, signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    leaving.throwIfAborted();
+    const source = this.sources.open(factory);
+    try {
+      return await read(source, AbortSignal.any([leaving, AbortSignal.timeout(READING_MS_MAX)]));
     } finally {
       await source.close();
     }
