@@ -2,6 +2,7 @@
 export * from './types.ts';
 export { readDefinitions, readingSteps, DEFINITION_FILES_MAX } from './read.ts';
 export { checkReferences } from './references/references.ts';
+export { agentsHere, type AgentsHere } from './references/agent-availability.ts';
 export { isSkillReference } from './references/agent-references.ts';
 export { RULES, isRuleId, ruleOf } from './rules/rules.ts';
 export { ruleTextOf, type RuleText } from './rules/texts/index.ts';
@@ -17,7 +18,7 @@ export { keyTextAt, type KeyText } from './assistance/key-texts.ts';
 export { withExcerpts } from './excerpts/excerpts.ts';
 export { OPEN_TREE, openTreeProblems, postedTreeProblems, toTree } from './trees/posted-trees.ts';
 export type { PostedFile, PostedTreeProblem } from './trees/posted-trees.ts';
-export { FILE_BYTES_MAX } from './trees/contents.ts';
+export { FILE_BYTES_MAX, TREE_BYTES_MAX } from './trees/contents.ts';
 export { SKILL_BYTES_MAX, SKILL_FILES_MAX } from './trees/skill-folders.ts';
 export { deferredResolutions, withoutUnsent, type DeferredResolution } from './references/deferred-resolutions.ts';
 export { WEBHOOKS_MAX } from './references/webhook-references.ts';

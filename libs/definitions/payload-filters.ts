@@ -3,14 +3,15 @@
  * contract §7, §8.
  */
 import { escapeSegment, labelOf } from '#contracts';
-import { compileFilter, type JsonValue } from '#filters';
+import type { JsonValue } from '#filters';
 import { withFix } from './fixes/fixes.ts';
+import { compiledWithReads } from './references/filter-reads.ts';
 import { problemAt } from './rules/problems.ts';
 import type { FilePositions, Problem } from './types.ts';
 
 /** Problems and warnings of the filter that stands at `pointer` of a file. */
 export function filterProblems(path: string, filter: JsonValue, pointer: string, positions: FilePositions): Problem[] {
-  const compilation = compileFilter(filter);
+  const compilation = compiledWithReads(filter);
   const found = compilation.ok ? compilation.warnings : [...compilation.warnings, ...compilation.problems];
   const problems = found.map((problem) => {
     const at = pointer + problem.pointer;
@@ -18,8 +19,20 @@ export function filterProblems(path: string, filter: JsonValue, pointer: string,
     return withFix(problemAt(path, place, problem.rule, `${labelOf(at)}: ${problem.message}`), problem.meant);
   });
   // A filter that is refused may be of any depth and size: its values are not worth a walk.
-  return compilation.ok ? [...problems, ...ambiguousValues(path, filter, pointer, positions)] : problems;
+  return compilation.ok && isAnyAmbiguous(filter)
+    ? [...problems, ...ambiguousValues(path, filter, pointer, positions)]
+    : problems;
 }
+
+/** Whether a value could be one whose text has to be looked at; most filters have none. */
+function isAnyAmbiguous(value: JsonValue): boolean {
+  if (typeof value === 'string') return AMBIGUOUS_TEXT.test(value);
+  if (typeof value !== 'object' || value === null) return typeof value === 'number';
+  return Object.values(value).some(isAnyAmbiguous);
+}
+
+/** Includes every text that `ambiguity` tells of. */
+const AMBIGUOUS_TEXT = /^(?:y|n|yes|no|on|off)$|^[-+]?[0-9]/i;
 
 function ambiguousValues(path: string, value: JsonValue, pointer: string, positions: FilePositions): Problem[] {
   if (typeof value === 'object' && value !== null) {

@@ -2,15 +2,13 @@
  * What definition files mean once read: plain values without positions, and the problems that carry the positions.
  * spec: Webhook definition file; contract §8.
  */
+import type { AgentsHere } from './references/agent-availability.ts';
 import type { TrustAcceptance } from './trust/trust-acceptance.ts';
 import type { RunGrant } from './run-grants.ts';
 import type { JsonValue } from '#filters';
 import type { RunSecret } from './run-secrets.ts';
 
-/**
- * One entry of a factory repository's tree. `content` is the exact bytes; empty for anything that is not a regular
- * file.
- */
+/** One entry of a factory repository's tree. `content` is the exact bytes; empty for what is not a regular file. */
 export interface TreeFile {
   path: string;
   content: Uint8Array;
@@ -270,15 +268,16 @@ export interface KnownFacts {
   models?: ReadonlySet<string>;
   /** Harnesses that runs can have on the server. */
   harnesses?: ReadonlySet<string>;
+  /** Which of them, and of the models, are to be had. Only warnings depend on it, as on what follows. */
+  agentsHere?: AgentsHere;
   /**
    * The host of a repository, as an environment names it, that runs do not reach, because the operator's list does not
-   * have it; undefined: they do, or it names none. Only a warning depends on it, so that nobody is told of its
-   * absence.
+   * have it; undefined: they do, or it names none.
    */
   unreachedHostOf?: (repository: JsonValue) => string | undefined;
   /**
    * Why a secret is not sent to an address, because its grant has other hosts; undefined: it may be, or nothing is
-   * known of it. Only a warning depends on it.
+   * known of it.
    */
   releaseProblemOf?: (secret: string, url: string) => string | undefined;
   /** The UID that a webhook of this slug has or will have in this factory. */

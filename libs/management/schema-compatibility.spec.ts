@@ -56,6 +56,7 @@ describe('a migration', () => {
     [['CREATE INDEX i ON run (a)']],
     [['DROP INDEX i']],
     [['DROP VIEW every_run', 'CREATE VIEW every_run AS SELECT 1']],
+    [['UPDATE schema_reader SET oldest = 20 WHERE oldest < 20']],
   ])('that says %j only adds', (statements) => {
     expect(breakingReason(statements)).toBeUndefined();
   });

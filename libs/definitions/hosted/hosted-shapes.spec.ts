@@ -9,6 +9,9 @@ const read = (path: string, text: string) =>
 describe('factory.yaml of nearly the hosted format', () => {
   it.each([
     ['secrets: LEDGER\n', ['1:10 wrong-type']],
+    ['secrets: LEDGER\nagentDefaults: {secrets: [A_TOKEN]}\n', ['1:10 wrong-type']],
+    ['mcpServers: {}\nagentDefaults: {mcpServers: null}\n', ['2:29 wrong-type']],
+    ['mcpServers: [a]\nagentDefaults: {mcpServers: {}}\n', ['1:13 wrong-type']],
     ['secrets: [lower-case]\n', ['1:11 wrong-value']],
     ['mcpServers: {a: {warpId: x, url: 7}}\n', ['1:18 unsupported-here', '1:34 wrong-type']],
     ['agentDefaults: {harness: {model: m, modelId: n}}\n', ['1:27 unknown-key']],

@@ -42,8 +42,8 @@ interface HostedReader {
 
 const SHAPES: Readonly<Record<DefinitionSchemaName, (value: Mapping, reader: HostedReader) => Mapping>> = {
   factory: factoryShape,
-  webhook: (value) => value,
-  environment: (value, reader) => withSecretEntries(value, '', reader),
+  webhook: (value) => withoutNulls(value, ['description']),
+  environment: (value, reader) => withSecretEntries(withoutNulls(value, ['description']), '', reader),
   automation: (value, reader) => {
     const shaped = agentShape(value, '', reader);
     const { triggers } = shaped;
@@ -114,18 +114,18 @@ function merged(own: Mapping, whole: Mapping, { moved }: HostedReader): Mapping 
       list.push(secret);
     }
     both['secrets'] = list;
-  } else if (secrets !== undefined && own['secrets'] === undefined) {
+  } else if (secrets !== undefined && (own['secrets'] === undefined || !Array.isArray(secrets))) {
     moveBelow(moved, '/agentDefaults/secrets', '/secrets');
     both['secrets'] = secrets;
   }
   if (mcpServers === undefined) return both;
-  const servers = own['mcpServers'] ?? {};
+  const servers = own['mcpServers'] === undefined ? {} : own['mcpServers'];
   if (isMapping(mcpServers) && isMapping(servers)) {
     for (const server of Object.keys(mcpServers))
       if (!Object.hasOwn(servers, server))
         moved.set(`/agentDefaults/mcpServers/${escapeSegment(server)}`, `/mcpServers/${escapeSegment(server)}`);
     both['mcpServers'] = { ...mcpServers, ...servers };
-  } else if (own['mcpServers'] === undefined) {
+  } else if (own['mcpServers'] === undefined || !isMapping(mcpServers)) {
     moved.set('/agentDefaults/mcpServers', '/mcpServers');
     both['mcpServers'] = mcpServers;
   }
@@ -234,6 +234,7 @@ function triggerShape(trigger: JsonValue, at: string, { moved }: HostedReader): 
   const when: Mapping = isMapping(schedule) ? { schedule: withoutNulls(schedule, ['name']) } : {};
   if (isSchedule && (filter === null || (isMapping(filter) && isOpen(filter)))) return { ...rest, ...when };
   if (filter === null) return { ...rest, ...when, filter: {} };
+  if (filter === undefined && isSchedule) return { ...rest, ...when };
   if (!isMapping(filter)) return trigger;
   const said = withoutNulls(filter, ['webhook_ids', 'webhooks', 'payload', 'schedule_ids']);
   const lists = Object.entries(said).map(([key, value]): [string, JsonValue] => {
@@ -253,7 +254,7 @@ export const WATCHED_SCHEDULES = 'schedule_ids';
 /** Whether the filter of a schedule asks for nothing. */
 function isOpen(filter: Mapping): boolean {
   const { schedule_ids: ids = null, ...others } = filter;
-  const list = isMapping(ids) && Object.keys(ids).every((key) => key === 'in') ? (ids['in'] ?? null) : ids;
+  const list = isMapping(ids) && Object.keys(ids).join() === 'in' ? (ids['in'] ?? null) : ids;
   return Object.keys(others).length === 0 && (list === null || (Array.isArray(list) && list.length === 0));
 }
 

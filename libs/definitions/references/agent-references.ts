@@ -2,6 +2,7 @@
  * Whether the environment, the skill and the secrets that a run is to have exist. contract §3.4, §8.
  */
 import { labelOf } from '#contracts';
+import { checkAvailability } from './agent-availability.ts';
 import { checkSecretName, holdWith, holdWithMisplaced, report, type Check } from './check.ts';
 import { isValidName } from '../definition-paths.ts';
 import { mayBeNamedIn } from '../run-grants.ts';
@@ -27,6 +28,7 @@ export function checkAgentReferences(check: Check, agent: AgentDefaults | undefi
   const { path, pointer } = place;
   checkEnvironment(check, path, agent.environmentId, `${pointer}/environmentId`);
   checkModels(check, path, agent, pointer);
+  checkAvailability(check, { path, pointer, own: agent, inherited: place.inherited });
   checkSkill(check, path, agent.skill, `${pointer}/skill`);
   checkRunSecrets(check, agent.secrets, { ...place, pointer: `${pointer}/secrets` });
   checkHeaderSecrets(check, agent.mcpServers, path, `${pointer}/mcpServers`);
@@ -60,6 +62,8 @@ function escaped(key: string): string {
 interface NamingPlace {
   path: string;
   pointer: string;
+  /** What holds where the place says nothing. */
+  inherited?: AgentDefaults | undefined;
   file: Parameters<typeof mayBeNamedIn>[1];
 }
 

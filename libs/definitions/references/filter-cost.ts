@@ -1,13 +1,11 @@
 /**
  * Whether the triggers of a webhook can be decided in bounded time, whatever a delivery holds. contract §7.3 (looks).
  */
-import { compileFilter, DECISION_READS_MAX, PAYLOAD_BYTES_MAX, type JsonValue } from '#filters';
+import { DECISION_READS_MAX } from '#filters';
 import { byCodeUnits } from '../rules/problems.ts';
 import type { WrittenAutomation, WrittenWebhookTrigger } from '../types.ts';
 import { report, type Check } from './check.ts';
-
-/** What a filter costs at most; filters of an unchanged file are the same objects. */
-const known = new WeakMap<object, number>();
+import { readsOf } from './filter-reads.ts';
 
 /** Triggers of enabled automations beyond what one webhook may cost, in path order, are refused. */
 export function checkFilterCost(check: Check, automations: readonly WrittenAutomation[]): void {
@@ -43,17 +41,6 @@ function addTrigger(
 function webhooksOf({ treeUids, known: { liveWebhooks } }: Check, trigger: WrittenWebhookTrigger): Set<string> {
   const named = trigger.webhookIds.map((uid) => treeUids.get(uid) ?? liveWebhooks?.get(uid) ?? uid);
   return new Set([...trigger.webhookNames, ...named]);
-}
-
-function readsOf(payload: JsonValue | undefined): number {
-  if (typeof payload !== 'object' || payload === null) return 1;
-  let reads = known.get(payload);
-  if (reads === undefined) {
-    const compilation = compileFilter(payload);
-    reads = compilation.ok ? compilation.filter.readsMax(PAYLOAD_BYTES_MAX) : 1;
-    known.set(payload, reads);
-  }
-  return reads;
 }
 
 function messageOf(webhook: string): string {

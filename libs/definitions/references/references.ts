@@ -79,6 +79,7 @@ function checkAutomation(
   checkAgentReferences(check, agent, {
     path,
     pointer: '',
+    inherited: check.reading.definitions.factory.agentDefaults,
     file: { kind: 'automation', slug, environment: agent.environmentId },
   });
   return { ...automation, triggers: resolveTriggers(check, automation) };

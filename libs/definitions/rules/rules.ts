@@ -146,6 +146,8 @@ export const RULES = {
   ),
   'model-known': warning('FF_MODEL_NOT_LISTED', "Models are on the server's list, where it has one."),
   'harness-known': warning('FF_HARNESS_NOT_LISTED', 'Harnesses are some that the server has.'),
+  'model-missing': warning('FF_MODEL_MISSING', 'The built-in agent has the model that it is to run with.'),
+  'harness-missing': warning('FF_HARNESS_MISSING', 'Harnesses are installed where runs are worked on.'),
   'repository-reached': warning(
     'FF_REPOSITORY_NOT_REACHED',
     'Repositories that runs are to reach from inside are on the list of the operator (MILLWRIGHT_RUN_ALLOW_HOSTS).',
@@ -177,7 +179,7 @@ export const RULES = {
     'FF_TRUST_SHARED_CREDENTIAL',
     'Senders of different kinds have credentials of their own.',
   ),
-  'trust-no-budget': warning('FF_TRUST_NO_BUDGET', 'A run that strangers start has limits.'),
+  'trust-no-budget': warning('FF_TRUST_NO_BUDGET', 'A run that strangers, or a URL alone, can start has limits.'),
   'trust-public-push': warning('FF_TRUST_PUBLIC_PUSH', 'A run that reads what strangers write does not push.'),
   'trust-group-by-text': warning(
     'FF_TRUST_GROUP_BY_TEXT',
@@ -220,7 +222,7 @@ export const RULES = {
     'FF_TRUST_BIDI_TEXT',
     'Prompts and skills hold nothing that changes the order in which text is shown.',
   ),
-  'trust-encoded-text': warning('FF_TRUST_ENCODED_TEXT', 'Prompts and skills hold no long codes.'),
+  'trust-encoded-text': warning('FF_TRUST_ENCODED_TEXT', 'Prompts and skills hold no long codes, and execute none.'),
   'trust-piped-download': warning('FF_TRUST_PIPED_DOWNLOAD', 'Nothing is downloaded into a shell.'),
   'trust-payload-in-command': warning('FF_TRUST_PAYLOAD_IN_COMMAND', 'Text of a payload is no part of a command.'),
   'trust-payload-in-title': warning(

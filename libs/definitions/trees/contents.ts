@@ -6,6 +6,8 @@ import type { Problem, TreeFile } from '../types.ts';
 
 /** Bytes of one definition file: as much as one delivery, and far more than anybody writes by hand. */
 export const FILE_BYTES_MAX = 256 * 1024;
+/** Definition files of one tree together, in bytes: 2,000 of ordinary size are under 16 MiB. */
+export const TREE_BYTES_MAX = 64 * 1024 * 1024;
 
 const LFS_POINTER = 'version https://git-lfs.github.com/spec/';
 
@@ -107,16 +109,19 @@ function notUtf8(file: TreeFile): Problem {
   );
 }
 
+/** Without ignoreBOM a decoder would drop a byte order mark in silence. */
+const STRICT = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const LENIENT = new TextDecoder('utf-8', { ignoreBOM: true });
+
 function decode(content: Uint8Array, fatal: boolean): string | undefined {
   try {
-    // Without ignoreBOM the decoder would drop a byte order mark in silence.
-    return new TextDecoder('utf-8', { fatal, ignoreBOM: true }).decode(content);
+    return (fatal ? STRICT : LENIENT).decode(content);
   } catch {
     return undefined;
   }
 }
 
 function isLfsPointer(content: Uint8Array): boolean {
-  if (content.byteLength < LFS_POINTER.length) return false;
+  if (content.byteLength < LFS_POINTER.length || content[0] !== LFS_POINTER.charCodeAt(0)) return false;
   return new TextDecoder('latin1').decode(content.subarray(0, LFS_POINTER.length)) === LFS_POINTER;
 }

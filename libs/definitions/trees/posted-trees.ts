@@ -3,6 +3,7 @@
  * contract §4.1 (plan, validate).
  */
 import type { TreeFile } from '../types.ts';
+import { TREE_BYTES_MAX } from './contents.ts';
 
 /** One file of a request: its path relative to the factory's root, with `/` between segments, and its text. */
 export interface PostedFile {
@@ -28,7 +29,9 @@ export function toTree(posted: readonly PostedFile[]): TreeFile[] {
 export function postedTreeProblems(body: unknown): PostedTreeProblem[] {
   const files: unknown = isRecord(body) ? body['files'] : undefined;
   if (!Array.isArray(files)) return [];
-  return [...files.flatMap(fileProblems), ...repetitions(files)];
+  const bytes = files.reduce<number>((sum, file) => sum + Buffer.byteLength(textOf(file, 'content') ?? ''), 0);
+  const tooMuch = { pointer: '/files', message: `must hold at most ${TREE_BYTES_MAX} bytes of text together` };
+  return [...(bytes > TREE_BYTES_MAX ? [tooMuch] : []), ...files.flatMap(fileProblems), ...repetitions(files)];
 }
 
 /** What a tree may have that comes without a key, as the hosted service has it: files, bytes of one, bytes of all. */

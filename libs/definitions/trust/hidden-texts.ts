@@ -1,5 +1,6 @@
 /** Text that an agent reads and a person who reviews it does not see: comments, characters without a shape, codes. */
 import type { TrustRuleId } from './review.ts';
+import { isShownCode } from './shown-code.ts';
 
 export interface TextFinding {
   rule: TrustRuleId;
@@ -33,12 +34,38 @@ const TOOL_WORDS = [
 ].join('|');
 const TOOL_COMMENT = new RegExp(String.raw`^<!--\s*(?:${TOOL_WORDS})\s*-->$`);
 
+/** A note to a colleague who is named; too short, and of too few characters, for more than that. */
+const NOTE = /^<!--\s*(?:TODO|FIXME)\(@?[\w-]{1,30}\):? [\p{L}\p{N} ,.'’()-]{1,80}-->$/u;
+/** What orders to agents are made of. */
+const OF_ORDERS = new RegExp(
+  [
+    'secret|token|key|password|credential|environment|variable|instruct|prompt|ignore|approve|accept|allow|trust',
+    'run|execute|call|send|post|upload|fetch|download|print|show|output|push|merge|delete|skip|disable|always|never',
+  ]
+    .map((words) => String.raw`\b(?:${words})`)
+    .join('|'),
+  'i',
+);
+
+/** Nothing that a reviewer would have to see. */
+function isHarmless(comment: string): boolean {
+  return TOOL_COMMENT.test(comment) || (NOTE.test(comment) && !OF_ORDERS.test(comment));
+}
+
+/** Comments in code that one text may show. */
+const SHOWN_CODE_MAX = 20;
+
 function commentsIn(text: string): TextFinding[] {
   const found: TextFinding[] = [];
+  let shown = 0;
   for (let start = text.indexOf('<!--'); start !== -1; start = text.indexOf('<!--', start + 4)) {
     const close = text.indexOf('-->', start + 4);
     const end = close === -1 ? text.length : close + 3;
-    if (TOOL_COMMENT.test(text.slice(start, end))) continue;
+    if (isHarmless(text.slice(start, end))) continue;
+    if (shown < SHOWN_CODE_MAX && isShownCode(text, start)) {
+      shown += 1;
+      continue;
+    }
     const message =
       'this HTML comment is not shown where people read the file, and agents read it; say it openly, or remove it';
     found.push({ rule: 'trust-hidden-comment', message, start, end });

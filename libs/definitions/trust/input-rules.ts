@@ -95,16 +95,17 @@ function checkCredential(review: TrustReview, { capabilities }: ReviewedAutomati
 /** What a run that strangers start had better not have. */
 function checkGuests(review: TrustReview, { automation, capabilities }: ReviewedAutomation): void {
   const input = capabilities.inputs.find(isOfAnyone);
-  if (input === undefined) return;
   const { path, agent } = automation;
+  const starters = input === undefined ? startersByUrl(capabilities) : 'strangers';
   const { tokens, cost, minutes } = capabilities.budget;
-  if (tokens === undefined && cost === undefined && minutes === undefined)
+  if (starters !== undefined && tokens === undefined && cost === undefined && minutes === undefined)
     find(
       review,
       { path, pointer: '/triggers' },
       'trust-no-budget',
-      'strangers start this run as often and as long as they like; add limits (tokens, cost or minutes)',
+      `${starters} start this run as often and as long as they like; add limits (tokens, cost or minutes)`,
     );
+  if (input === undefined) return;
   const pushed = capabilities.effects.find(({ kind }) => kind === 'push');
   if (pushed !== undefined)
     find(
@@ -114,6 +115,12 @@ function checkGuests(review: TrustReview, { automation, capabilities }: Reviewed
       `strangers write what this run reads, and it may push to ${pushed.target}; give it an environment without ` +
         'push: true, or let the filter name authors',
     );
+}
+
+/** A URL is the least of credentials: forms and settings pages show it. */
+function startersByUrl({ inputs }: AutomationCapabilities): string | undefined {
+  const webhook = inputs.flatMap(({ webhooks }) => webhooks).find(({ authMode }) => authMode === 'url_token');
+  return webhook === undefined ? undefined : `all who come to know the URL of ${webhook.name}`;
 }
 
 /** What strangers could take along, or end. */

@@ -49,7 +49,7 @@ const ORDERS = new RegExp(
   ].join(''),
   'i',
 );
-/** A sentence that forbids is none that asks. */
+/** A sentence that forbids is none that asks: by a word before what it asks for, or inside of that. */
 const FORBIDS = /\b(?:never|not|don['’]t|avoid|ignore|without|instead of|rather than|refuse)\b/i;
 
 const DOWNLOAD = new RegExp(
@@ -60,10 +60,22 @@ const DOWNLOAD = new RegExp(
   ].join(''),
 );
 
+/** A code that is made readable only for the shell that executes it. */
+const DECODED = new RegExp(
+  [
+    raw`\b(?:base64\s+(?:-\w+\s+)*(?:-d|-D|--decode)|xxd\s+(?:-\w+\s+)*-r|openssl\s+[^|\n]*-d\b)`,
+    raw`[^\n|;&]*\|\s*`,
+    raw`(?:sudo\s+(?:-\w+\s+)*)?(?:(?:\/usr)?\/bin\/)?(?:sh|bash|zsh|dash|python3?|node|perl|ruby)\b`,
+    raw`|\b(?:eval|sh|bash|source)\b[^\n]*\$\([^)\n]*\bbase64\s+(?:-\w+\s+)*(?:-d|-D|--decode)`,
+    raw`|\b(?:exec|eval)\([^\n]*\b(?:b64decode|atob|Buffer\.from)\b`,
+  ].join(''),
+);
+
 /** Anything of it at all: most texts have none. */
 const ANY = new RegExp(
   [
-    raw`event-payload\.json|\{\{|\b(?:curl|wget|run|execute|eval|start|follow|obey|carry|act on|comply|do)`,
+    raw`event-payload\.json|\{\{|\b(?:base64|xxd|openssl|exec|b64decode|atob)`,
+    raw`\b(?:curl|wget|run|execute|eval|start|follow|obey|carry|act on|comply|do)`,
     'title|subject|headline|branch|commit message|tag name',
   ].join('|'),
   'i',
@@ -78,7 +90,7 @@ export function adviceAgainst(text: string): TextFinding[] {
     const newline = text.indexOf('\n', start);
     const end = newline === -1 ? text.length : newline;
     const line = text.slice(start, end);
-    const defect = !ANY.test(line) ? undefined : (pipedDownload(line) ?? handedOn(line));
+    const defect = !ANY.test(line) ? undefined : (unseenCommand(line) ?? handedOn(line));
     if (defect !== undefined)
       found.push({ ...defect, start: start + line.search(/\S/), end: start + line.trimEnd().length });
     start = end + 1;
@@ -95,26 +107,27 @@ function bodyStart(text: string): number {
 
 type Defect = Pick<TextFinding, 'rule' | 'message'>;
 
-/** A download that is executed as it comes. */
-export function pipedDownload(line: string): Defect | undefined {
-  return DOWNLOAD.test(line)
-    ? {
-        rule: 'trust-piped-download',
-        message:
-          'what this downloads is executed as it comes, and its host can change it; download a version, compare its ' +
-          'digest, then run it',
-      }
-    : undefined;
+/** A command that nobody could have read: a download or a code that is executed as it comes. */
+export function unseenCommand(line: string): Defect | undefined {
+  if (DECODED.test(line)) return DECODED_COMMAND;
+  return DOWNLOAD.test(line) ? PIPED_DOWNLOAD : undefined;
 }
 
 function handedOn(line: string): Defect | undefined {
   if (READ_IN_SHELL.test(line)) return TITLE_OPTION.test(line) ? IN_TITLE : IN_COMMAND;
   if (INTO_SHELL.test(line)) return IN_COMMAND;
   if (PLACEHOLDER.test(line)) return placeholderIn(line);
-  if (FORBIDS.test(line)) return undefined;
-  if (TITLE_FROM.test(line) || INTO_TITLE.test(line)) return IN_TITLE;
-  if (COMMAND_FROM.test(line)) return IN_COMMAND;
-  return ORDERS.test(line) ? AS_ORDERS : undefined;
+  if (asksFor(TITLE_FROM, line) || asksFor(INTO_TITLE, line)) return IN_TITLE;
+  if (asksFor(COMMAND_FROM, line)) return IN_COMMAND;
+  return asksFor(ORDERS, line) ? AS_ORDERS : undefined;
+}
+
+function asksFor(pattern: RegExp, line: string): boolean {
+  const found = pattern.exec(line);
+  if (found === null) return false;
+  const before = line.slice(0, found.index);
+  const sentence = before.slice(before.search(/[^.!?]*$|[.!?]\S[^!?]*$/));
+  return !FORBIDS.test(sentence + found[0]);
 }
 
 function placeholderIn(line: string): Defect {
@@ -122,6 +135,16 @@ function placeholderIn(line: string): Defect {
   return /`|^\s*(?:\$|[a-z]+ -)|\b(?:run|execute)\b/.test(line) ? IN_COMMAND : AS_ORDERS;
 }
 
+const PIPED_DOWNLOAD: Defect = {
+  rule: 'trust-piped-download',
+  message:
+    'what this downloads is executed as it comes, and its host can change it; download a version, compare its ' +
+    'digest, then run it',
+};
+const DECODED_COMMAND: Defect = {
+  rule: 'trust-encoded-text',
+  message: 'nobody can judge what this executes, for it is written in code; write the command out',
+};
 const IN_COMMAND: Defect = {
   rule: 'trust-payload-in-command',
   message:

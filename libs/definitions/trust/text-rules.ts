@@ -1,9 +1,16 @@
 /** Whether instructions of a run hold what a reviewer cannot see or judge, or hand on what strangers write. */
 import { sourceText } from '../yaml/source-text.ts';
 import { hiddenIn } from './hidden-texts.ts';
-import { adviceAgainst, pipedDownload } from './instructions.ts';
+import { adviceAgainst, unseenCommand } from './instructions.ts';
 import { find, findAt, type TrustReview } from './review.ts';
 import { textOf } from './run-texts.ts';
+
+/** What is a fault only where somebody else writes what the run reads. */
+const OF_SENDERS: ReadonlySet<string> = new Set([
+  'trust-payload-in-command',
+  'trust-payload-in-title',
+  'trust-payload-as-instructions',
+]);
 
 /** Checks prompts, skills and set-up commands. */
 export function checkTexts(review: TrustReview): void {
@@ -27,8 +34,7 @@ function checkText(review: TrustReview, path: string, text: string, isOfSenders:
   for (const { rule, message, start, end } of hiddenIn(text))
     findAt(review, { path, range: source.range(start, end) }, rule, message);
   for (const { rule, message, start, end } of adviceAgainst(text))
-    if (isOfSenders || rule === 'trust-piped-download')
-      findAt(review, { path, range: source.range(start, end) }, rule, message);
+    if (isOfSenders || !OF_SENDERS.has(rule)) findAt(review, { path, range: source.range(start, end) }, rule, message);
 }
 
 /** Those of automations stand in their text. */
@@ -44,7 +50,7 @@ function checkSetupCommands(review: TrustReview): void {
   for (const { path, setupCommands = [] } of review.reading.definitions.environments)
     for (const [index, command] of setupCommands.entries()) {
       const place = { path, pointer: `/setupCommands/${index}` };
-      const found = pipedDownload(command);
+      const found = unseenCommand(command);
       if (found !== undefined) find(review, place, found.rule, found.message);
       if (command.includes('event-payload.json'))
         find(

@@ -97,18 +97,13 @@ const SPLIT_OPTIONS = {
   },
 };
 
-/** What stands below the closing fence, as gray-matter splits a file whose fences are where `yaml` says. */
-function contentBelow(text: string, { start, end }: Slice): string {
-  const header = withoutBlankRuns(text.slice(start, end));
-  return matter(`${text.slice(0, start)}${header}${text.slice(end)}`, SPLIT_OPTIONS).content;
-}
-
 /**
- * Front matter whose empty lines are left out, its last line break kept. The package looks for comments with
- * `/^\s*#/m`, which takes quadratic time in runs of line breaks: minutes for a file of the greatest size.
+ * What stands below the closing fence, as gray-matter splits a file whose fences are where `yaml` says. What stands
+ * between them is left out: the package looks for comments there with `/^\s*#/m`, which takes quadratic time in runs of
+ * line breaks, minutes for a file of the greatest size.
  */
-function withoutBlankRuns(header: string): string {
-  return header.replace(/[\n\r\u2028\u2029]\s*([\n\r\u2028\u2029])/g, '$1');
+function contentBelow(text: string, { start, end }: Slice): string {
+  return matter(`${text.slice(0, start)}${text.slice(end)}`, SPLIT_OPTIONS).content;
 }
 
 /** Removes blank lines at both ends; the indentation of the first line stays. */

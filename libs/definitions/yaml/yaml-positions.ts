@@ -2,7 +2,7 @@
 import { isMap, isScalar, isSeq, type Pair } from 'yaml';
 import { unescapeSegment } from '#contracts';
 import { FILE_START, type SourceText } from './source-text.ts';
-import type { AnyNode, Slice, YamlDocument } from './yaml-composer.ts';
+import { parseYaml, type AnyNode, type Slice, type YamlDocument } from './yaml-composer.ts';
 import type { FilePositions, Range } from '../types.ts';
 
 /** Where a node is, in the whole file. */
@@ -11,10 +11,20 @@ export function yamlRangeOf(node: AnyNode, source: SourceText, offset: number): 
   return source.range(offset + start, offset + end);
 }
 
-/** Looks positions up when they are asked for: most files have no problem, and their positions are never needed. */
+/** The document that was read last: whoever reads a file asks for positions in it at once, or seldom. */
+let latest: { source: SourceText; slice: Slice; document: YamlDocument } | undefined;
+
+/**
+ * Looks positions up when they are asked for: most files have no problem, and their positions are never needed. A
+ * document is not kept behind its reading, for it has fifty times the size of its text: it is composed anew.
+ */
 export function yamlPositionsOf(source: SourceText, slice: Slice, document: YamlDocument): FilePositions {
-  const found = new Map<string, Member>([['', { key: undefined, node: document.contents, children: undefined }]]);
+  latest = { source, slice, document };
+  let members: Map<string, Member> | undefined;
   const memberAt = (pointer: string): Member | undefined => {
+    const found = (members ??= new Map([
+      ['', { key: undefined, node: contentsOf(source, slice), children: undefined } as Member],
+    ]));
     const known = found.get(pointer);
     if (known !== undefined || pointer === '') return known;
     const cut = pointer.lastIndexOf('/');
@@ -36,6 +46,12 @@ export function yamlPositionsOf(source: SourceText, slice: Slice, document: Yaml
     return member?.key === undefined || member.key === null ? nearestAt(pointer) : range(member.key);
   };
   return { value: nearestAt, key: keyAt, plainText: (pointer) => plainTextOf(memberAt(pointer)?.node) };
+}
+
+function contentsOf(source: SourceText, slice: Slice): AnyNode {
+  if (latest?.source === source && latest.slice === slice) return latest.document.contents;
+  const document = parseYaml(source, slice);
+  return typeof document === 'object' && 'contents' in document ? document.contents : undefined;
 }
 
 function plainTextOf(node: AnyNode): string | undefined {

@@ -77,6 +77,18 @@ export const REFERENCE_RULE_TEXTS = {
     wrong: 'harness: {type: claud-code}',
     right: 'harness: {type: claude-code}',
   },
+  'model-missing': {
+    why:
+      'Without a configured model the built-in agent has the demo model alone. A run that names another fails at ' +
+      'its start, so that nothing looks as if that had answered.',
+    wrong: 'model: claude-sonnet-4',
+    right: 'model: auto',
+  },
+  'harness-missing': {
+    why: 'A run with an agent that is not installed on the machine of the service fails at its start.',
+    wrong: 'harness: {type: codex}',
+    right: 'harness: {type: oz}',
+  },
   'repository-reached': {
     why:
       "The operator's list bounds what runs reach. The service fetches the repository all the same; the " +
