@@ -64,6 +64,35 @@ describe('resolveAgentConfig', () => {
     expect(resolveAgentConfig([{}, more], 'n', SERVER)).toEqual({ ...known, model_id: 'hm', name: 's' });
   });
 
+  it('takes the skills of the first level that names any, one or several', () => {
+    const several = { skills: ['acme/tools:a', 'acme/tools:b'] };
+    const listed = { skill_spec: 'acme/tools:a', skills: ['acme/tools:a', 'acme/tools:b'] };
+    const skillsIn = (...levels: Parameters<typeof resolveAgentConfig>[0]): unknown => {
+      const { skill_spec: first, skills } = resolveAgentConfig(levels, undefined, SERVER);
+      return { skill_spec: first, skills };
+    };
+    expect(skillsIn(several, { skill_spec: 'other' })).toEqual(listed);
+    expect(skillsIn({}, several)).toEqual(listed);
+    expect(skillsIn({ skill_spec: 'mine' }, several)).toEqual({ skill_spec: 'mine', skills: undefined });
+    expect(skillsIn({ skills: ['mine'] }, several)).toEqual({ skill_spec: 'mine', skills: undefined });
+    expect(skillsIn({ skills: [] }, several)).toEqual(listed);
+  });
+
+  it('takes an empty text for nothing said, and any machine for the hosted service’s', () => {
+    const said = { model_id: '', harness: { type: '', model_id: '', reasoning_level: '' }, worker_host: 'warp' };
+    expect(resolveAgentConfig([said, { model_id: 'm' }], undefined, SERVER)).toEqual({
+      ...WITHOUT_WISHES,
+      model_id: 'm',
+    });
+  });
+
+  it('leaves out MCP servers that the hosted service keeps', () => {
+    const servers = { kept: { warp_id: 'linear' }, own: { command: 'c' } };
+    expect(resolveAgentConfig([{ mcp_servers: servers }], undefined, SERVER).mcp_servers).toEqual({
+      own: { command: 'c' },
+    });
+  });
+
   it('names the configuration: explicitly, else after its skill, else after what it came from', () => {
     expect(resolveAgentConfig([{ name: 'mine', skill_spec: 'review' }], 'automation', SERVER).name).toBe('mine');
     expect(

@@ -14,6 +14,8 @@ export interface AmbientAgentConfig {
   environment_id?: string;
   /** `owner/repo:skill-name` or `owner/repo:path/to/SKILL.md`, or a skill of the factory repository. */
   skill_spec?: string;
+  /** Every skill in order, where there are several; the first of them is `skill_spec`, too. */
+  skills?: string[];
   mcp_servers?: Record<string, unknown>;
   harness?: { type?: string; model_id?: string; reasoning_level?: string };
   /** 0–60. */
@@ -62,7 +64,12 @@ export function resolveAgentConfig(
   server: ServerAgent,
 ): AmbientAgentConfig {
   const resolved: AmbientAgentConfig = { idle_timeout_minutes: IDLE_MINUTES };
-  for (const level of [...levels].reverse()) Object.assign(resolved, knownMembers(level ?? {}));
+  for (const level of [...levels].reverse()) {
+    const known = knownConfigMembers(level ?? {});
+    // A level that names one skill has replaced the list of those below it.
+    if (known.skill_spec !== undefined) delete resolved.skills;
+    Object.assign(resolved, known);
+  }
   const skill = resolved.skill_spec === undefined ? undefined : namedSkill(resolved.skill_spec).name;
   const said = modelNamed(levels);
   const named = said !== undefined && isDefaultModel(said) ? undefined : said;
@@ -106,29 +113,34 @@ export function isDefaultModel(model: string): boolean {
  * specific. A harness keeps none that was overruled.
  */
 function modelNamed(levels: readonly (AmbientAgentConfig | undefined)[]): string | undefined {
-  return levels.map((level) => level?.harness?.model_id ?? level?.model_id).find((model) => model !== undefined);
+  return levels
+    .map((level) => said(level?.harness?.model_id) ?? said(level?.model_id))
+    .find((model) => model !== undefined);
 }
 
 /**
  * What the contract names, and nothing else: what is stored of a request is what was checked. contract §3.2.
  */
-function knownMembers(config: AmbientAgentConfig): AmbientAgentConfig {
-  const { harness, mcp_servers: servers } = config;
+export function knownConfigMembers(config: AmbientAgentConfig): AmbientAgentConfig {
+  const { harness, mcp_servers: servers, skills = [] } = config;
   return withoutAbsent({
     name: config.name,
-    model_id: config.model_id,
+    model_id: said(config.model_id),
     base_prompt: config.base_prompt,
     environment_id: config.environment_id,
-    skill_spec: config.skill_spec,
-    mcp_servers:
-      servers &&
-      Object.fromEntries(Object.entries(servers).map(([name, server]) => [name, knownServerMembers(server)])),
+    skill_spec: config.skill_spec ?? skills[0],
+    skills: skills.length > 1 ? [...skills] : undefined,
+    mcp_servers: servers && knownServers(servers),
     harness:
       harness &&
-      withoutAbsent({ type: harness.type, model_id: harness.model_id, reasoning_level: harness.reasoning_level }),
+      withoutAbsent({
+        type: said(harness.type),
+        model_id: said(harness.model_id),
+        reasoning_level: said(harness.reasoning_level),
+      }),
     idle_timeout_minutes: config.idle_timeout_minutes,
     computer_use_enabled: config.computer_use_enabled,
-    worker_host: config.worker_host,
+    worker_host: config.worker_host === HOSTED_WORKERS ? undefined : config.worker_host,
     secrets: config.secrets?.map(runSecretMembers),
   });
 }
@@ -138,9 +150,23 @@ export function runSecretMembers({ name, host, header, methods, paths, expose }:
   return withoutAbsent({ name, host, header, methods, paths, expose });
 }
 
-function knownServerMembers(server: unknown): Record<string, unknown> {
-  const { command, args, env, url, headers } = (server ?? {}) as Record<string, unknown>;
-  return withoutAbsent({ command, args, env, url, headers });
+/** What the hosted service calls its own machines: any of ours will do. */
+const HOSTED_WORKERS = 'warp';
+
+/** Published clients send an empty text for what they leave open. */
+function said(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text;
+}
+
+/** Without those that the hosted service keeps and this one does not have: a request is told that they are ignored. */
+function knownServers(servers: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(servers).flatMap(([name, server]) => {
+      const { command, args, env, url, headers } = (server ?? {}) as Record<string, unknown>;
+      if (command === undefined && url === undefined) return [];
+      return [[name, withoutAbsent({ command, args, env, url, headers })]];
+    }),
+  );
 }
 
 /** The same members without those that are undefined: on the wire, what is not known is absent. */

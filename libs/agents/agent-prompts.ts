@@ -68,7 +68,8 @@ export function joinPrompts(texts: readonly string[]): string {
 
 /** Tells of files that came with a message; empty without any. */
 export function filesSaid(paths: readonly string[]): string {
-  return paths.length === 0 ? '' : `Files that came with this: ${paths.join(', ')}`;
+  const said = paths.map((path) => (/^[A-Za-z0-9/._-]+$/.test(path) ? path : JSON.stringify(path)));
+  return said.length === 0 ? '' : `Files that came with this: ${said.join(', ')}`;
 }
 
 /** For an agent that has no way of its own of only planning. */

@@ -24,3 +24,11 @@ export * from './models/model-requests.ts';
 export * from './models/model-usage.ts';
 export * from './models/usage-events.ts';
 export * from './models/model-prices.ts';
+export {
+  changedIdentity,
+  identityConfig,
+  identityProblems,
+  publishedIdentity,
+  unservedMembers,
+  type AgentIdentitySettings,
+} from './agent-identities.ts';

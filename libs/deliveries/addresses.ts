@@ -45,6 +45,22 @@ export function parseCidrs(text: string): { ok: true; cidrs: Cidr[] } | { ok: fa
 }
 
 /**
+ * Networks as text, each once and in its shortest form (RFC 4632, RFC 5952): bits behind the prefix are zero, and a
+ * single address is a network of one. In the order in which they came.
+ */
+export function formatCidrs(cidrs: readonly Cidr[]): string[] {
+  return [
+    ...new Set(
+      cidrs.map(({ network, prefixBits }) => `${formatAddress(withoutHostBits(network, prefixBits))}/${prefixBits}`),
+    ),
+  ];
+}
+
+function withoutHostBits(network: IpAddress, prefixBits: number): IpAddress {
+  return network.map((byte, index) => byte & (0xff00 >> Math.min(8, Math.max(0, prefixBits - index * 8))));
+}
+
+/**
  * Whether the address lies in one of the networks. Families never mix: IPv4-mapped addresses and networks count as
  * IPv4.
  */

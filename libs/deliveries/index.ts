@@ -56,6 +56,7 @@ export { drawRequest, type Draw } from './buckets.ts';
 export { FailureBudgets, failureKey, type FailureBudgetOptions, type FailureVerdict } from './failure-budgets.ts';
 export {
   formatAddress,
+  formatCidrs,
   isWithin as isAddressWithin,
   parseAddress,
   parseCidrs,

@@ -67,7 +67,11 @@ export function webhookPrompt(automationBody: string, envelopeText: string): str
 /** Characters that JSON leaves alone but that break lines or reorder what a person reads. */
 const INVISIBLE = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
+/** What JSON writes as it is: visible ASCII and spaces, without quotes and backslashes. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
 /** A text of somebody else's as one line of an envelope, in quotes that nothing of it can end. */
 export function quotedText(text: string): string {
+  if (PLAIN.test(text)) return `"${text}"`;
   return JSON.stringify(text).replace(INVISIBLE, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -3,7 +3,7 @@
  * spec: What a webhook-started run receives; contract §5, §10.
  */
 import { createHash } from 'node:crypto';
-import { resolveAgentConfig, toAgentConfig, type ServerAgent } from '#agents';
+import { resolveAgentConfig, toAgentConfig, type AmbientAgentConfig, type ServerAgent } from '#agents';
 import type { AgentDefaults, AutomationDefinition } from '#definitions';
 import type { JsonValue } from '#filters';
 import { envelopeTemplate, quotedText, webhookPrompt } from './envelope.ts';
@@ -205,6 +205,20 @@ function digestOf(contents: Omit<WebhookRunSnapshot, 'digest'>): Uint8Array {
   return createHash('sha256').update(JSON.stringify(members)).digest().subarray(0, DIGEST_BYTES);
 }
 
+/** A resolved configuration, and what lists find its run by. */
+export function configColumns(
+  config: AmbientAgentConfig,
+): Pick<RunSnapshot, 'configName' | 'modelId' | 'environmentId' | 'skillSpec' | 'workerHost' | 'agentConfig'> {
+  return {
+    configName: config.name,
+    modelId: config.model_id,
+    environmentId: config.environment_id,
+    skillSpec: config.skill_spec,
+    workerHost: config.worker_host,
+    agentConfig: JSON.stringify(config),
+  };
+}
+
 function resolvedSnapshot(
   { uid, name, definition }: StartingAutomation,
   factory: StartingFactory,
@@ -220,12 +234,7 @@ function resolvedSnapshot(
     title: webhookTitle(name, definition.prompt),
     prompt: definition.prompt,
     creatorUid: factory.serviceAccountUid,
-    configName: config.name,
-    modelId: config.model_id,
-    environmentId: config.environment_id,
-    skillSpec: config.skill_spec,
-    workerHost: config.worker_host,
-    agentConfig: JSON.stringify(config),
+    ...configColumns(config),
     metadata: '{}',
     factoryUid: factory.uid,
     automationUid: uid,

@@ -1,6 +1,6 @@
 /** Rules of a run request that a schema cannot state: bytes, reserved words, uniqueness. contract §3.2 (Create). */
 import { isSkillReference } from '#definitions';
-import { attachmentProblems } from './workspace/attachments.ts';
+import { attachmentProblems, FOLLOWUP_ATTACHMENTS_MAX } from './workspace/attachments.ts';
 import type { RequestProblem } from './types.ts';
 
 /** Entries of one run's metadata: labels, not a data store. contract §3. */
@@ -53,12 +53,43 @@ export function dispatchProblems(body: unknown): RequestProblem[] {
 /** The same for a follow-up. contract §3.8 (Follow-up). */
 export function followupProblems(body: unknown): RequestProblem[] {
   const request = membersOf(body);
-  return request === undefined ? [] : attachmentProblems({ attachments: request['attachments'] });
+  if (request === undefined) return [];
+  const { message, attachments } = request;
+  const isEmpty = (message === undefined || message === '') && isEmptyList(attachments);
+  return [
+    ...(isEmpty ? [{ pointer: '/message', message: 'is required unless there are attachments' }] : []),
+    ...followupFileProblems(attachments),
+    ...attachmentProblems({ attachments }, FOLLOWUP_ATTACHMENTS_MAX),
+  ];
 }
 
-function promptProblems({ prompt, skill, config }: Members): RequestProblem[] {
-  const isSaid = [prompt, skill, membersOf(config)?.['skill_spec']].some((member) => member !== undefined);
-  return isSaid ? [] : [{ pointer: '/prompt', message: 'is required unless skill or config.skill_spec is given' }];
+/** A file of a follow-up is sent along, or is one that is here, by its ID. */
+function followupFileProblems(attachments: unknown): RequestProblem[] {
+  const files: readonly unknown[] = Array.isArray(attachments) ? attachments : [];
+  return files.flatMap((file, index) => {
+    const { attachment_id: id, ...sent } = membersOf(file) ?? {};
+    if (membersOf(file) === undefined) return [];
+    const pointer = `/attachments/${index}`;
+    if (id !== undefined)
+      return sent['data'] === undefined ? [] : [{ pointer, message: 'must have only one of attachment_id and data' }];
+    return ['file_name', 'mime_type', 'data'].flatMap((name) =>
+      sent[name] === undefined
+        ? [{ pointer: `${pointer}/${name}`, message: 'is required unless attachment_id is given' }]
+        : [],
+    );
+  });
+}
+
+function promptProblems({ prompt, skill, config, conversation_id: conversationId }: Members): RequestProblem[] {
+  const { skill_spec: one, skills } = membersOf(config) ?? {};
+  const isSaid = [prompt, skill, one, conversationId].some((member) => member !== undefined) || !isEmptyList(skills);
+  if (isSaid) return [];
+  const message = 'is required unless skill, config.skill_spec, config.skills or conversation_id is given';
+  return [{ pointer: '/prompt', message }];
+}
+
+function isEmptyList(value: unknown): boolean {
+  return value === undefined || (Array.isArray(value) && value.length === 0);
 }
 
 /** Everything wrong with a request's metadata. contract §3.2 (Create). */
@@ -111,7 +142,7 @@ function ownSkillProblems({
   config,
   factory_uid: factoryUid,
 }: Readonly<Record<string, unknown>>): RequestProblem[] {
-  const named = { '/skill': skill, '/config/skill_spec': membersOf(config)?.['skill_spec'] };
+  const named = { '/skill': skill, ...skillsNamed(config, '/config') };
   return Object.entries(named).flatMap(([pointer, reference]) =>
     factoryUid === undefined && typeof reference === 'string' && isSkillReference(reference) && !reference.includes(':')
       ? [
@@ -128,24 +159,35 @@ function ownSkillProblems({
 
 /** Everything wrong with a request's configuration that its schema cannot state. contract §3.4 (AmbientAgentConfig). */
 export function agentConfigProblems(config: unknown, at = '/config'): RequestProblem[] {
-  const { skill_spec: skill, mcp_servers: servers } = membersOf(config) ?? {};
+  const { skill_spec: skill, skills, mcp_servers: servers } = membersOf(config) ?? {};
+  const both = skill !== undefined && !isEmptyList(skills);
   return [
-    ...skillProblems(skill, `${at}/skill_spec`),
+    ...(both ? [{ pointer: `${at}/skills`, message: 'must not stand beside skill_spec: list every skill here' }] : []),
+    ...Object.entries(skillsNamed(config, at)).flatMap(([pointer, named]) => skillProblems(named, pointer)),
     ...Object.entries(membersOf(servers) ?? {}).flatMap(([name, server]) =>
       serverProblems(server, `${at}/mcp_servers/${escaped(name)}`),
     ),
   ];
 }
 
+/** Skills of a configuration by their pointers. */
+function skillsNamed(config: unknown, at: string): Record<string, unknown> {
+  const { skill_spec: skill, skills } = membersOf(config) ?? {};
+  const listed: readonly unknown[] = Array.isArray(skills) ? skills : [];
+  return {
+    [`${at}/skill_spec`]: skill,
+    ...Object.fromEntries(listed.map((reference, index) => [`${at}/skills/${index}`, reference])),
+  };
+}
+
+/** Of the hosted service's servers, `warp_id`, there are none here: they are ignored. */
 function serverProblems(server: unknown, pointer: string): RequestProblem[] {
   const members = membersOf(server);
-  if (members === undefined || (members['command'] === undefined) !== (members['url'] === undefined)) return [];
-  return [
-    {
-      pointer,
-      message: members['command'] === undefined ? 'must have command or url' : 'must have only one of command and url',
-    },
-  ];
+  if (members === undefined) return [];
+  const given = ['command', 'url', 'warp_id'].filter((name) => members[name] !== undefined);
+  if (given.length === 1) return [];
+  const message = given.length === 0 ? 'must have command or url' : `must have only one of ${given.join(' and ')}`;
+  return [{ pointer, message }];
 }
 
 type Members = Readonly<Record<string, unknown>>;

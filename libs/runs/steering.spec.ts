@@ -1,7 +1,9 @@
-/** What a follow-up and a cancel do in each state of a run. */
+/** What a follow-up, an interrupt and a cancel do in each state of a run. */
 import {
   cancelDecision,
   followupOutcome,
+  interruptDecision,
+  isEnded,
   RUN_ATTACHMENT_BYTES_MAX,
   RUN_ATTACHMENTS_MAX,
   RUN_STATES,
@@ -153,5 +155,28 @@ describe('a cancel request', () => {
 
   it('has an answer in every state', () => {
     for (const state of RUN_STATES) expect(cancelDecision(state, { cancelRequested: false })).toHaveProperty('ok');
+  });
+});
+
+describe('an interrupt', () => {
+  const working = { cancelRequested: false, takesInterrupts: true, isInterrupted: false };
+
+  it('asks an agent at work, once until it is told something new', () => {
+    for (const state of ['INPROGRESS', 'BLOCKED'] as const) {
+      expect(interruptDecision(state, working)).toEqual({ ok: true, action: 'ask' });
+      expect(interruptDecision(state, { ...working, isInterrupted: true })).toEqual({ ok: true, action: 'none' });
+    }
+  });
+
+  it('is refused where there is no turn: before it began, of a command, behind an end or a cancel', () => {
+    const refused = (state: RunState, more: Partial<typeof working> = {}): string => {
+      const decision = interruptDecision(state, { ...working, ...more });
+      return decision.ok ? decision.action : decision.reason;
+    };
+    for (const state of ['QUEUED', 'CLAIMED', 'PENDING'] as const) expect(refused(state)).toBe('not-begun');
+    for (const state of RUN_STATES.filter(isEnded))
+      expect(refused(state, { cancelRequested: true })).toBe('already-ended');
+    expect(refused('INPROGRESS', { takesInterrupts: false })).toBe('no-agent');
+    expect(refused('BLOCKED', { cancelRequested: true, isInterrupted: true })).toBe('cancel-under-way');
   });
 });

@@ -1,6 +1,6 @@
 /**
- * What a follow-up message or a cancel request means in each state of a run. spec: Agent run interface (followups),
- * Agent run interface (cancel); contract §3.
+ * What a follow-up, an interrupt or a cancel request means in each state of a run. spec: Agent run interface
+ * (followups), Agent run interface (cancel); contract §3.
  */
 import { RUN_ATTACHMENT_BYTES_MAX, RUN_ATTACHMENTS_MAX } from './workspace/attachments.ts';
 import { isEnded } from './states.ts';
@@ -89,3 +89,25 @@ export const CANCEL_ASK_MS = 10_000;
 
 /** Milliseconds between TERM and the kill of the whole tree. contract §3.9 (Cancel). */
 export const CANCEL_TERM_MS = 5_000;
+
+export interface InterruptSituation {
+  /** A cancel request is stored for the current execution. */
+  cancelRequested: boolean;
+  /** An agent works on it that can be asked to end a turn: not a command. */
+  takesInterrupts: boolean;
+  /** An interrupt of the current execution is stored, and nothing new was said to its agent since. */
+  isInterrupted: boolean;
+}
+
+export type InterruptDecision =
+  | { ok: true; action: 'ask' | 'none' }
+  | { ok: false; reason: 'already-ended' | 'cancel-under-way' | 'not-begun' | 'no-agent' };
+
+/** What an interrupt means now: repeating is fine; without a turn there is nothing to end. contract §3.13. */
+export function interruptDecision(state: RunState, situation: InterruptSituation): InterruptDecision {
+  if (isEnded(state)) return { ok: false, reason: 'already-ended' };
+  if (situation.cancelRequested) return { ok: false, reason: 'cancel-under-way' };
+  if (!situation.takesInterrupts) return { ok: false, reason: 'no-agent' };
+  if (state !== 'INPROGRESS' && state !== 'BLOCKED') return { ok: false, reason: 'not-begun' };
+  return { ok: true, action: situation.isInterrupted ? 'none' : 'ask' };
+}

@@ -1,5 +1,5 @@
 /** A run's history as events: in order, complete, and with the same identities at every look. */
-import { derivedUuid, isUuid, timelineOf, type RunHistory } from './index.ts';
+import { derivedUuid, isPublishedEvent, isUuid, timelineOf, type RunHistory } from './index.ts';
 
 const RUN: RunHistory = {
   runId: 'run',
@@ -117,6 +117,12 @@ describe('a timeline', () => {
   ];
   it.each(rows)('of a run: $why', ({ history, told }) => {
     expect(timelineOf({ ...RUN, ...history }).map(({ type, atMs }) => `${type} ${atMs}`)).toEqual(told);
+  });
+
+  it('tells of interrupts, which published clients do not know', () => {
+    const told = timelineOf({ ...RUN, interrupts: [{ interruptId: 'i', atMs: RUN.createdAtMs + 1 }] });
+    expect(told.map(({ type }) => type)).toContain('run_interrupt_requested');
+    expect(told.filter(isPublishedEvent).map(({ type }) => type)).not.toContain('run_interrupt_requested');
   });
 
   it('has identities that stay and differ', () => {

@@ -3,13 +3,14 @@ import { derivedUuid } from './identifiers.ts';
 import { isEnded, type EndedState } from './states.ts';
 import type { RunState } from './types.ts';
 
-/** The names of the hosted service where it has one, so that its clients know them; the last four are ours alone. */
+/** The names of the hosted service where it has one, so that its clients know them; five are ours alone. */
 export type TimelineEventType =
   | 'oz_run_created'
   | 'oz_run_claimed'
   | 'worker_container_ready'
   | 'agent_started'
   | 'run_followup'
+  | 'run_interrupt_requested'
   | 'run_cancel_requested'
   | 'run_taken_over'
   | 'run_handed_over'
@@ -36,6 +37,8 @@ export interface RunHistory {
   finishedAtMs?: number;
   executions: readonly ExecutionHistory[];
   followups: readonly { followupId: string; atMs: number; outcome: string }[];
+  /** Absent: none. */
+  interrupts?: readonly { interruptId: string; atMs: number }[];
   /** Ends that came without an execution, as the log tells of them. */
   ends: readonly { atMs: number; state: EndedState }[];
 }
@@ -57,6 +60,7 @@ export interface ExecutionHistory {
 /** Events that the hosted service has no name for, and its strict clients refuse. */
 const OWN_TYPES: ReadonlySet<TimelineEventType> = new Set([
   'run_followup',
+  'run_interrupt_requested',
   'run_cancel_requested',
   'run_taken_over',
   'run_handed_over',
@@ -84,13 +88,18 @@ const LEAVINGS: Readonly<Record<string, TimelineEventType>> = {
  * contract §3.1 (timeline).
  */
 export function timelineOf(history: RunHistory): TimelineEvent[] {
-  const { runId, source, createdAtMs, executions, followups, ends } = history;
+  const { runId, source, createdAtMs, executions, followups, interrupts = [], ends } = history;
   const later: UnidentifiedEvent[] = [
     ...followups.map(({ followupId, atMs, outcome }): UnidentifiedEvent => ({
       type: 'run_followup',
       of: followupId,
       atMs,
       payload: { followup_id: followupId, outcome },
+    })),
+    ...interrupts.map(({ interruptId, atMs }): UnidentifiedEvent => ({
+      type: 'run_interrupt_requested',
+      of: interruptId,
+      atMs,
     })),
     ...executions.flatMap(executionEvents),
     ...ends.flatMap(endWithoutExecution),

@@ -23,6 +23,17 @@ describe('the name of a file', () => {
     { name: 'notes.txt\n', ok: false, why: 'a line break' },
     { name: 'a\0b', ok: false, why: 'the end of a name in C' },
     { name: '', ok: false, why: 'no name' },
+    { name: 'Quarterly report (final).pdf', ok: true, why: 'blanks, as people write them' },
+    { name: 'Screenshot 2026-05-04 at 10.11.12\u202fAM.png', ok: true, why: 'the narrow blank of a screenshot' },
+    { name: 'Größe–Übersicht.csv', ok: false, why: 'a dash that looks like another' },
+    { name: 'Größe Übersicht.csv', ok: true, why: 'letters of any script' },
+    { name: ' notes.txt', ok: false, why: 'a blank at its beginning' },
+    { name: 'notes.txt ', ok: false, why: 'a blank at its end' },
+    { name: 'a\u202egpj.exe', ok: false, why: 'a turn of the direction of writing' },
+    { name: 'a$(b)', ok: false, why: 'what a shell runs' },
+    { name: "it's", ok: false, why: 'a quote' },
+    { name: 'ä'.repeat(120), ok: true, why: '240 bytes' },
+    { name: 'ä'.repeat(121), ok: false, why: '242 bytes' },
   ])('$name: $ok, because $why', ({ name, ok }) => {
     expect(isAttachmentName(name)).toBe(ok);
     expect(attachmentProblems({ attachments: [{ file_name: name }] })).toHaveLength(ok ? 0 : 1);
@@ -154,13 +165,20 @@ describe('names in one workspace', () => {
       names: [expect.stringMatching(/^a.{127}$/)],
       why: 'nor with a long extension',
     },
+    {
+      wanted: ['ä'.repeat(120)],
+      taken: ['ä'.repeat(120)],
+      names: [`${'ä'.repeat(119)}-2`],
+      why: 'nor with more bytes',
+    },
+    { wanted: ['e\u0301'], taken: ['é'], names: ['e\u0301-2'], why: 'an accent that is written otherwise' },
     { wanted: ['prompt.md'], taken: [], names: ['prompt-2.md'], why: 'reserved names are never given out' },
   ])('$wanted beside $taken: $names, because $why', ({ wanted, taken, names }) => {
     expect(distinctNames(wanted, taken)).toEqual(names);
   });
 
   it('are always distinct and always names', () => {
-    const name = fc.stringMatching(/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/).filter(isAttachmentName);
+    const name = fc.stringMatching(/^[A-Za-z0-9_-][A-Za-zäß0-9 ._-]{0,127}$/).filter(isAttachmentName);
     fc.assert(
       fc.property(fc.array(name, { maxLength: 5 }), fc.array(name, { maxLength: 5 }), (wanted, taken) => {
         const given = distinctNames([...wanted, ...wanted], taken);

@@ -8,6 +8,9 @@ import type { RequestProblem } from '../types.ts';
 /** Files of one request; larger inputs belong into a repository. contract §3. */
 export const ATTACHMENTS_MAX = 5;
 
+/** Files of a follow-up, those that it names by their IDs among them. contract §3.8 (Follow-up). */
+export const FOLLOWUP_ATTACHMENTS_MAX = 25;
+
 /** Files that a run gets in all, follow-ups included: a bound on what a chatty integration can pile up. */
 export const RUN_ATTACHMENTS_MAX = 100;
 
@@ -26,9 +29,20 @@ export const RESERVED_FILE_NAMES: readonly string[] = [PAYLOAD_FILE_NAME, PROMPT
 /** Characters of the longest file name. contract §3. */
 const FILE_NAME_LENGTH_MAX = 128;
 
+const FILE_NAME_RULE =
+  'must be 1 to 128 characters (240 bytes) of letters, digits, blanks and . _ - ( ) [ ] + , = @ & # % ~, not ' +
+  'starting with "." or a blank, nor ending with a blank';
+
 const EXTENSION_LENGTH_MAX = 32;
 
-const FILE_NAME = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;
+/**
+ * Letters and digits of any script, blanks, and marks that no shell and no file system reads as something else; nothing
+ * that is invisible or turns the direction of writing.
+ */
+const FILE_NAME = /^[\p{L}\p{N}_()[\]+,=@&#%~-][\p{L}\p{M}\p{N}\p{Zs}._()[\]+,=@&#%~-]*(?<!\p{Zs})$/u;
+
+/** Bytes of the longest file name: room for a number is left of what file systems have. */
+const FILE_NAME_BYTES_MAX = 240;
 
 /** A file as a request carries it; `data` is base64. */
 export interface AttachmentRequest {
@@ -44,27 +58,24 @@ export type ImageRequest = Omit<AttachmentRequest, 'file_name'>;
  * Everything wrong with a request's files as far as the schema leaves it open: number, names, encoding. Members of a
  * wrong type are passed over. contract §3.2 (Create).
  */
-export function attachmentProblems({
-  attachments,
-  images,
-}: {
-  attachments?: unknown;
-  images?: unknown;
-}): RequestProblem[] {
+export function attachmentProblems(
+  { attachments, images }: { attachments?: unknown; images?: unknown },
+  filesMax = ATTACHMENTS_MAX,
+): RequestProblem[] {
   const files = [
     ...namedImages(images),
     ...listed(attachments).map((file, index): NamedFile => ({ ...file, at: `/attachments/${index}` })),
   ];
   const seen = new Set<string>();
   const problems = files.flatMap((file) => fileProblems(file, seen));
-  if (files.length <= ATTACHMENTS_MAX) return problems;
+  if (files.length <= filesMax) return problems;
   const at = listed(attachments).length > 0 ? '/attachments' : '/images';
   return [
     {
       pointer: at,
       message:
         `has ${files.length} files${at === '/images' || listed(images).length === 0 ? '' : ', images included'}, ` +
-        `at most ${ATTACHMENTS_MAX} are allowed`,
+        `at most ${filesMax} are allowed`,
     },
     ...problems,
   ];
@@ -96,16 +107,16 @@ export function isAttachmentName(name: string): boolean {
  * some file systems do.
  */
 export function distinctNames(wanted: readonly string[], existing: readonly string[]): string[] {
-  const used = new Set(existing.map((name) => name.toLowerCase()));
+  const used = new Set(existing.map(folded));
   return wanted.map((name) => {
     let candidate = name;
     for (
       let number = 2;
-      used.has(candidate.toLowerCase()) || RESERVED_FILE_NAMES.includes(candidate.toLowerCase());
+      used.has(folded(candidate)) || RESERVED_FILE_NAMES.includes(candidate.toLowerCase());
       number += 1
     )
       candidate = numbered(name, number);
-    used.add(candidate.toLowerCase());
+    used.add(folded(candidate));
     return candidate;
   });
 }
@@ -149,16 +160,15 @@ function fileProblems({ file_name: name, data, at }: NamedFile, seen: Set<string
   if (typeof data === 'string' && !isBase64(data))
     problems.push({ pointer: `${at}/data`, message: 'must be base64 with padding' });
   // Compared without case: two names must stay two files on every file system.
-  if (typeof name === 'string') seen.add(name.toLowerCase());
+  if (typeof name === 'string') seen.add(folded(name));
   return problems;
 }
 
 function nameProblem(name: string, seen: ReadonlySet<string>): string | undefined {
-  if (!FILE_NAME.test(name))
-    return 'must be 1 to 128 characters of A-Z, a-z, 0-9, ".", "_" and "-", not starting with "."';
+  if (!FILE_NAME.test(name) || !fits(name)) return FILE_NAME_RULE;
   if (RESERVED_FILE_NAMES.includes(name.toLowerCase()))
     return 'is a reserved name: the service writes this file itself';
-  if (seen.has(name.toLowerCase())) return 'is used by another file of this request';
+  if (seen.has(folded(name))) return 'is used by another file of this request';
   return undefined;
 }
 
@@ -178,5 +188,17 @@ function numbered(name: string, number: number): string {
   const [stem, extension] =
     dot > 0 && name.length - dot <= EXTENSION_LENGTH_MAX ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
   const ending = `-${number}${extension}`;
-  return `${stem.slice(0, FILE_NAME_LENGTH_MAX - ending.length)}${ending}`;
+  let letters = [...stem];
+  while (!fits(`${letters.join('')}${ending}`)) letters = letters.slice(0, -1);
+  return `${letters.join('')}${ending}`;
+}
+
+/** Whether a file system takes a name of this length. */
+function fits(name: string): boolean {
+  return [...name].length <= FILE_NAME_LENGTH_MAX && Buffer.byteLength(name) <= FILE_NAME_BYTES_MAX;
+}
+
+/** As file systems compare names that look at neither case nor the way an accent is written. */
+function folded(name: string): string {
+  return name.normalize('NFC').toLowerCase();
 }
