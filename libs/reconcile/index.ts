@@ -41,4 +41,5 @@ export * from './feedback/merges.ts';
 export * from './feedback/addresses.ts';
 export * from './feedback/judgements.ts';
 export * from './feedback/forges/dialect.ts';
+export * from './feedback/forges/github-app.ts';
 export { FORGE_DIALECTS } from './feedback/forges/forges.ts';

@@ -16,6 +16,8 @@ export interface SourceSettings {
   /** What its pull requests are answered at, and the managed secret, granted for `forge`, with the token for that. */
   forge?: ForgeKind;
   forgeSecret?: string;
+  /** ID of the app whose private key that secret is. */
+  forgeApp?: string;
   readonly [member: string]: unknown;
 }
 

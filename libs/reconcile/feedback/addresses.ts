@@ -2,6 +2,7 @@
  * Where the interface of a forge is, and which repository is meant there: from the repository's address, unless the
  * source says otherwise. contract §9.9 (Feedback in pull requests).
  */
+import { isAppId } from './forges/github-app.ts';
 
 export const FORGES = ['github', 'gitlab', 'gitea'] as const;
 export type ForgeKind = (typeof FORGES)[number];
@@ -25,7 +26,7 @@ export interface ForgePlace {
 
 /** A member that cannot be used, as the API has it. */
 export interface ForgeSettingProblem {
-  member: 'forge' | 'forge_secret' | 'forge_url' | 'forge_repository';
+  member: 'forge' | 'forge_secret' | 'forge_app' | 'forge_url' | 'forge_repository';
   message: string;
 }
 
@@ -50,6 +51,9 @@ export function forgeSettingProblems(
   });
   if (wanted['forge_secret'] === undefined)
     return [problem('forge_secret', 'is required with forge: the secret with the token for its interface')];
+  const app = text('forge_app');
+  if (app !== undefined && (forge !== 'github' || !isAppId(app)))
+    return [problem('forge_app', forge === 'github' ? 'must be the ID of an app' : 'goes with github: an app of it')];
   if (forgeUrl !== undefined && apiUrl(forgeUrl) === undefined)
     return [problem('forge_url', 'must be an https URL without user, query or fragment')];
   if (forgeUrl !== undefined && !allowLocal && !forgeUrl.toLowerCase().startsWith('https:'))
@@ -63,7 +67,7 @@ export function forgeSettingProblems(
 }
 
 function membersWithoutForge(wanted: Readonly<Record<string, unknown>>): ForgeSettingProblem[] {
-  const members = ['forge_secret', 'forge_url', 'forge_repository'] as const;
+  const members = ['forge_secret', 'forge_app', 'forge_url', 'forge_repository'] as const;
   return members
     .filter((member) => wanted[member] !== undefined)
     .map((member) => ({ member, message: 'goes with forge: github, gitlab or gitea' }));

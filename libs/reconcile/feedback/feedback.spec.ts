@@ -5,8 +5,9 @@ import type { Problem } from '#definitions';
 import { commentMark, codeSpan, ownComments, renderComment, COMMENT_CHARACTERS_MAX } from './comments.ts';
 import { apiUrl, forgePlaceOf } from './addresses.ts';
 import { mergedEntries } from './merges.ts';
-import { faultOf, forgeDelayMs, postingOrder, retryAfterOf, WAIT_MS_MAX } from './posts.ts';
+import { faultOf, forgeDelayMs, retryAfterOf, WAIT_MS_MAX } from './posts.ts';
 import {
+  broughtIn,
   commitsBetween,
   judgingOrder,
   pullRequestNews,
@@ -176,15 +177,6 @@ describe('the comment', () => {
 });
 
 describe('what is posted', () => {
-  it('are verdicts of heads first, superseded commits last', () => {
-    const due = [
-      { commit: '1', state: 'superseded' as const, isHead: false },
-      { commit: '2', state: 'pending' as const, isHead: true },
-      { commit: '3', state: 'success' as const, isHead: true },
-    ];
-    expect(postingOrder(due).map(({ commit }) => commit)).toEqual(['3', '2', '1']);
-  });
-
   it.each([
     [200, undefined],
     [201, undefined],
@@ -240,4 +232,14 @@ it('the interface of a forge is https, or of this machine', () => {
   expect(apiUrl('http://forge.example/api')).toBeUndefined();
   expect(apiUrl('https://u:p@forge.example/api')).toBeUndefined();
   expect(apiUrl('http://127.0.0.1:3000/api/v1/')).toBe('http://127.0.0.1:3000/api/v1');
+});
+
+it('a commit goes back to the pull request that it is the head or merge of, else to all that came with it', () => {
+  const [first, second] = [
+    { number: 1, head: 'a', mergeCommit: 'x' },
+    { number: 2, head: 'b', mergeCommit: 'y' },
+  ];
+  for (const commit of ['a', 'x']) expect(broughtIn(commit, [first, second])).toEqual([first]);
+  expect(broughtIn('z', [first, second])).toEqual([first, second]);
+  expect(broughtIn('z', [])).toEqual([]);
 });

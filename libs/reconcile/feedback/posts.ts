@@ -1,24 +1,8 @@
 /**
- * What is posted to a forge next, and what becomes of a post that was not taken: the state that is wanted is stored,
- * and
- * posted until the forge has it. contract §9.9 (Feedback in pull requests).
+ * When something is posted to a forge, and what becomes of a post that was not taken: the state that is wanted is
+ * stored, and posted until the forge has it. contract §9.9 (Feedback in pull requests).
  */
 import { retryDelayMs } from '../passes/pace.ts';
-import { isTerminal, type StatusState } from './statuses.ts';
-
-/** A status that the forge does not have yet. */
-export interface DueStatus {
-  commit: string;
-  state: StatusState;
-  /** Whether the commit is the head of an open pull request, or what the branch stands at. */
-  isHead: boolean;
-}
-
-/** First what somebody waits for: verdicts of heads, then that heads are being judged, then everything else. */
-export function postingOrder<Due extends DueStatus>(due: readonly Due[]): Due[] {
-  const rank = ({ state, isHead }: DueStatus): number => (isHead ? (isTerminal(state) ? 0 : 1) : 2);
-  return due.toSorted((left, right) => rank(left) - rank(right));
-}
 
 /** A comment is edited at most this often, in milliseconds. */
 export const COMMENT_EVERY_MS = 1_000;

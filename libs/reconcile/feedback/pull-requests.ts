@@ -23,6 +23,15 @@ export interface OpenPullRequest {
 
 export type PullRequestState = 'open' | 'merged' | 'closed';
 
+/** What became of a pull request, as its forge tells it. */
+export interface PullRequestEnd {
+  state: PullRequestState;
+  /** Branch that it is for now. */
+  base: string;
+  /** Of a merged one the newest commit that the branch got by it, whichever way it was merged. */
+  mergeCommit?: string;
+}
+
 /** A pull request as it was left last. */
 export interface KnownPullRequest extends OpenPullRequest {
   state: PullRequestState;
@@ -30,6 +39,20 @@ export interface KnownPullRequest extends OpenPullRequest {
   judged?: string;
   /** Revision that served when it was judged; undefined: none did, or it was not judged. */
   judgedAgainst?: string;
+  /** Of a merged one. */
+  mergeCommit?: string;
+}
+
+/**
+ * The pull requests that a commit of the branch goes back to, of those that came together with it: the one that it is
+ * the head or the merge of, else all of them, because they became part of the branch in one step as far as was seen.
+ */
+export function broughtIn<Merged extends Pick<KnownPullRequest, 'head' | 'mergeCommit'>>(
+  commit: string,
+  cameTogether: readonly Merged[],
+): readonly Merged[] {
+  const own = cameTogether.filter(({ head, mergeCommit }) => mergeCommit === commit || head === commit);
+  return own.length > 0 ? own : cameTogether;
 }
 
 /** What the pull requests are held against. */

@@ -3,7 +3,7 @@
  * questions. contract §9.9 (Feedback in pull requests).
  */
 import type { ListedComment } from '../comments.ts';
-import type { OpenPullRequest, PullRequestState } from '../pull-requests.ts';
+import type { OpenPullRequest, PullRequestEnd } from '../pull-requests.ts';
 import type { CommitStatus } from '../statuses.ts';
 
 /** One request to the interface of a forge. */
@@ -11,7 +11,7 @@ export interface ForgeRequest {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT';
   /** Behind the base URL of the interface; begins with a slash. */
   path: string;
-  body?: Readonly<Record<string, string>>;
+  body?: Readonly<Record<string, unknown>>;
 }
 
 /** A status as it is posted. */
@@ -20,13 +20,6 @@ export interface PostedStatus extends Pick<CommitStatus, 'commit' | 'state' | 'd
   context: string;
   /** Page that people are led to; undefined: the service has no address that they can reach. */
   targetUrl?: string;
-}
-
-/** What became of a pull request. */
-export interface PullRequestEnd {
-  state: PullRequestState;
-  /** Branch that it is for now. */
-  base: string;
 }
 
 /** Entries of a page that is asked for: what every forge gives at once. */
@@ -41,6 +34,7 @@ export interface ForgeDialect {
   listPulls(repository: string, base: string | undefined, page: number): ForgeRequest;
   readPulls(answer: unknown): OpenPullRequest[] | undefined;
   pull(repository: string, number: number): ForgeRequest;
+  /** Forges name a commit before the merge, too: one that only tries it. It is none of the branch. */
   readPull(answer: unknown): PullRequestEnd | undefined;
   /** The commits of a pull request, in whatever order; GitHub lists 250 at most. */
   pullCommits(repository: string, number: number, page: number): ForgeRequest;

@@ -41,8 +41,20 @@ describe.each(FORGES)('%s', (kind) => {
 
   it('tells open, merged and closed apart', () => {
     for (const state of ['open', 'merged', 'closed'] as const)
-      expect(dialect.readPull(shape.pull({ ...pull, state }))).toEqual({ state, base: 'main' });
+      expect(dialect.readPull(shape.pull({ ...pull, state }))).toMatchObject({ state, base: 'main' });
   });
+
+  it.each(['merge', 'squash', 'rebase', 'fast-forward'] as const)(
+    'names the commit of a %s once it is one',
+    (merging) => {
+      const mergeCommit = merging === 'rebase' && kind === 'gitlab' ? A : merging === 'fast-forward' ? A : B;
+      const read = (state: 'open' | 'merged' | 'closed') =>
+        dialect.readPull(shape.pull({ ...pull, state, mergeCommit, merging }));
+      expect(read('merged')).toEqual({ state: 'merged', base: 'main', mergeCommit });
+      // A forge that tries the merge has a commit for that, too.
+      for (const state of ['open', 'closed'] as const) expect(read(state)).toEqual({ state, base: 'main' });
+    },
+  );
 
   it('sets a status under its context', () => {
     const request = dialect.status('acme/shop', { ...OURS, state: 'superseded' });

@@ -53,10 +53,10 @@ export const giteaDialect: ForgeDialect = {
     ...githubDialect.status(repository, status),
     body: { ...githubDialect.status(repository, status).body, state: STATES[status.state] },
   }),
-  // Gives all of them at once, and passes over what it is asked of pages.
-  listComments: (repository, number, page) => ({
+  // Gives all of them at once: it has no pages of them.
+  listComments: (repository, number) => ({
     method: 'GET',
-    path: `/repos/${repository}/issues/${number}/comments?limit=${FORGE_PAGE_ENTRIES}&page=${page}`,
+    path: `/repos/${repository}/issues/${number}/comments`,
   }),
   readComments: githubDialect.readComments,
   createComment: githubDialect.createComment,

@@ -54,10 +54,12 @@ export const githubDialect: ForgeDialect = {
     }),
   pull: (repository, number) => ({ method: 'GET', path: `/repos/${repository}/pulls/${number}` }),
   readPull: (answer) => {
-    const { state, merged, base } = objectIn(answer);
+    const { state, merged, base, merge_commit_sha: mergeCommit } = objectIn(answer);
     const ref = textIn(objectIn(base)['ref']);
     if (ref === undefined || (state !== 'open' && state !== 'closed')) return undefined;
-    return { state: state === 'open' ? 'open' : merged === true ? 'merged' : 'closed', base: ref };
+    if (state === 'open' || merged !== true) return { state, base: ref };
+    // Of a squash the one commit, of a rebase the last of them.
+    return { state: 'merged', base: ref, mergeCommit: commitIdIn(mergeCommit) };
   },
   pullCommits: (repository, number, page) => ({
     method: 'GET',

@@ -48,9 +48,13 @@ export const gitlabDialect: ForgeDialect = {
     }),
   pull: (repository, number) => ({ method: 'GET', path: `${projectOf(repository)}/merge_requests/${number}` }),
   readPull: (answer) => {
-    const { state, target_branch: target } = objectIn(answer);
+    const { state, target_branch: target, sha, ...commits } = objectIn(answer);
     const [found, base] = [PULL_STATES[textIn(state) ?? ''], textIn(target)];
-    return found === undefined || base === undefined ? undefined : { state: found, base };
+    if (found === undefined || base === undefined) return undefined;
+    if (found !== 'merged') return { state: found, base };
+    // A squash may be merged without a commit of its own; a merge that only moves the branch leaves it at the head.
+    const [merge, squash] = [commitIdIn(commits['merge_commit_sha']), commitIdIn(commits['squash_commit_sha'])];
+    return { state: found, base, mergeCommit: merge ?? squash ?? commitIdIn(sha) };
   },
   pullCommits: (repository, number, page) => ({
     method: 'GET',
