@@ -10,7 +10,7 @@ export interface HostedMethod {
   /** Below the base of the API, parameters as `{name}`. */
   path: string;
   /** Packages that have it. */
-  clients: readonly ('warp_platform_sdk' | 'oz_agent_sdk')[];
+  clients: readonly ('warp_platform_sdk' | 'oz_agent_sdk' | 'warp_agent_sdk')[];
   /** strictly: with `_strict_response_validation` too. not: 501 with the reason. */
   served: 'strictly' | 'not';
   /** Why it is not served; a sentence without its full stop. */
@@ -20,35 +20,30 @@ export interface HostedMethod {
 type Row = readonly [name: string, route: string, reason?: string];
 
 const BOARD = 'factories have no board of tasks here: a run is the unit of work, and its metadata names its ticket';
-const INTERRUPT = 'nothing stops an agent within its turn: a follow-up is its next message, and a cancel ends the run';
-const NETWORK = 'the service does not know by which addresses its machines reach the network';
-const IDENTITY = 'agents are not made over the interface: an automation of the factory’s files is one';
-const SCHEDULE = 'schedules are triggers of automations in the factory’s files: change them there';
 
-/** Those that both clients have. */
+/** Those that both clients of today have. */
 const OLDER: readonly Row[] = [
-  ['agent.agent.create', 'POST /agent/identities', IDENTITY],
-  ['agent.agent.delete', 'DELETE /agent/identities/{uid}', IDENTITY],
-  ['agent.agent.get', 'GET /agent/identities/{uid}', IDENTITY],
-  ['agent.agent.list', 'GET /agent/identities', IDENTITY],
-  ['agent.agent.update', 'PUT /agent/identities/{uid}', IDENTITY],
+  ['agent.agent.create', 'POST /agent/identities'],
+  ['agent.agent.delete', 'DELETE /agent/identities/{uid}'],
+  ['agent.agent.get', 'GET /agent/identities/{uid}'],
+  ['agent.agent.list', 'GET /agent/identities'],
+  ['agent.agent.update', 'PUT /agent/identities/{uid}'],
   ['agent.conversations.check_redirect', 'GET /agent/conversations/{conversation_id}/redirect'],
   ['agent.get_artifact', 'GET /agent/artifacts/{artifact_uid}'],
   ['agent.list', 'GET /agent'],
   ['agent.list_environments', 'GET /agent/environments'],
-  ['agent.run', 'POST /agent/runs'],
   ['agent.runs.cancel', 'POST /agent/runs/{run_id}/cancel'],
   ['agent.runs.list', 'GET /agent/runs'],
   ['agent.runs.list_handoff_attachments', 'GET /agent/runs/{run_id}/handoff/attachments'],
   ['agent.runs.retrieve', 'GET /agent/runs/{run_id}'],
   ['agent.runs.submit_followup', 'POST /agent/runs/{run_id}/followups'],
-  ['agent.schedules.create', 'POST /agent/schedules', SCHEDULE],
-  ['agent.schedules.delete', 'DELETE /agent/schedules/{schedule_id}', SCHEDULE],
+  ['agent.schedules.create', 'POST /agent/schedules'],
+  ['agent.schedules.delete', 'DELETE /agent/schedules/{schedule_id}'],
   ['agent.schedules.list', 'GET /agent/schedules'],
-  ['agent.schedules.pause', 'POST /agent/schedules/{schedule_id}/pause', SCHEDULE],
-  ['agent.schedules.resume', 'POST /agent/schedules/{schedule_id}/resume', SCHEDULE],
+  ['agent.schedules.pause', 'POST /agent/schedules/{schedule_id}/pause'],
+  ['agent.schedules.resume', 'POST /agent/schedules/{schedule_id}/resume'],
   ['agent.schedules.retrieve', 'GET /agent/schedules/{schedule_id}'],
-  ['agent.schedules.update', 'PUT /agent/schedules/{schedule_id}', SCHEDULE],
+  ['agent.schedules.update', 'PUT /agent/schedules/{schedule_id}'],
   ['agent.sessions.check_redirect', 'GET /agent/sessions/{session_uuid}/redirect'],
 ];
 
@@ -60,7 +55,7 @@ const NEWER: readonly Row[] = [
     'runs have no desktop, so that there are no screenshots',
   ],
   ['agent.conversations.get_transcript', 'GET /agent/conversations/{conversation_id}/transcript'],
-  ['agent.conversations.interrupt', 'POST /agent/conversations/{conversation_id}/interrupt', INTERRUPT],
+  ['agent.conversations.interrupt', 'POST /agent/conversations/{conversation_id}/interrupt'],
   ['agent.conversations.retrieve', 'GET /agent/conversations/{conversation_id}'],
   ['agent.conversations.submit_followup', 'POST /agent/conversations/{conversation_id}/followups'],
   ['agent.download_artifact', 'GET /agent/artifacts/{artifact_uid}/download'],
@@ -70,7 +65,7 @@ const NEWER: readonly Row[] = [
   ['agent.runs.get_harness_usage', 'GET /agent/runs/{run_id}/harness-usage'],
   ['agent.runs.get_timeline', 'GET /agent/runs/{run_id}/timeline'],
   ['agent.runs.get_transcript', 'GET /agent/runs/{run_id}/transcript'],
-  ['agent.runs.interrupt', 'POST /agent/runs/{run_id}/interrupt', INTERRUPT],
+  ['agent.runs.interrupt', 'POST /agent/runs/{run_id}/interrupt'],
   ['factories.files.schemas.get_document', 'GET /factory-files/schemas/{schema_version}/{document}'],
   ['factories.files.schemas.list', 'GET /factory-files/schemas'],
   ['factories.files.schemas.retrieve', 'GET /factory-files/schemas/{schema_version}'],
@@ -86,11 +81,19 @@ const NEWER: readonly Row[] = [
   ['factories.tasks.get_by_run', 'GET /factory/{uid}/task-by-run', BOARD],
   ['factories.tasks.list', 'GET /factory/{uid}/tasks', BOARD],
   ['factories.tasks.update', 'PATCH /factory/{uid}/tasks/{task_uid}', BOARD],
-  ['networking.get_egress_ranges', 'GET /networking/egress-ranges', NETWORK],
+  ['networking.get_egress_ranges', 'GET /networking/egress-ranges'],
+];
+
+/** Those of the oldest client alone, which calls runs tasks. */
+const OLDEST: readonly Row[] = [
+  ['agent.tasks.list', 'GET /agent/tasks'],
+  ['agent.tasks.retrieve', 'GET /agent/tasks/{task_id}'],
 ];
 
 /** Every method, by its name. */
 export const HOSTED_METHODS: readonly HostedMethod[] = [
+  ...OLDEST.map((row) => toMethod(row, ['warp_agent_sdk'])),
+  toMethod(['agent.run', 'POST /agent/runs'], ['warp_platform_sdk', 'oz_agent_sdk', 'warp_agent_sdk']),
   ...OLDER.map((row) => toMethod(row, ['warp_platform_sdk', 'oz_agent_sdk'])),
   ...NEWER.map((row) => toMethod(row, ['warp_platform_sdk'])),
 ].toSorted((a, b) => (a.name < b.name ? -1 : 1));
@@ -101,7 +104,18 @@ function toMethod([name, route, reason]: Row, clients: HostedMethod['clients']):
   return { name, method: method as HostedMethod['method'], path, clients, served, reason };
 }
 
-const UNSERVED = HOSTED_METHODS.flatMap(({ method, path, reason }) =>
+/** What no client has as a method, and what their documents name all the same. */
+const NAMED_ALONE = [
+  {
+    method: 'POST',
+    path: '/agent/runs/{run_id}/attachments/prepare',
+    reason:
+      'files are not uploaded beforehand: a follow-up has them in itself (file_name, mime_type, data), or names an ' +
+      'artifact of a run by attachment_id',
+  },
+] as const;
+
+const UNSERVED = [...HOSTED_METHODS, ...NAMED_ALONE].flatMap(({ method, path, reason }) =>
   reason === undefined ? [] : [{ method, pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`), reason }],
 );
 

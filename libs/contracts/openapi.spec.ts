@@ -17,7 +17,16 @@ const ANYTHING = new Set([
   'FilterReplayRequest/filter',
   'FilterTestRequest/filter',
   'FilterTestRequest/payload',
-  'RunAgentRequest/agent_identity_uid',
+  ...['Create', 'Update'].flatMap((kind) =>
+    [
+      'credential_strategy',
+      'default_runner_uid',
+      'harness_auth_secrets',
+      'inference_providers',
+      'memory',
+      'on_behalf_of_enabled',
+    ].map((member) => `AgentIdentity${kind}/${member}`),
+  ),
   'RunAgentRequest/on_behalf_of',
 ]);
 

@@ -1,4 +1,6 @@
 /** Generated from schemas/ by test/support/generate.ts; do not edit. */
+import type { AgentIdentityCreate } from './api/agent-identity-create.ts';
+import type { AgentIdentityUpdate } from './api/agent-identity-update.ts';
 import type { ApiKeyCreate } from './api/api-key-create.ts';
 import type { ApiKeyPatch } from './api/api-key-patch.ts';
 import type { ApiKeyRotate } from './api/api-key-rotate.ts';
@@ -19,6 +21,8 @@ import type { PlanRequest } from './api/plan-request.ts';
 import type { PushNotice } from './api/push-notice.ts';
 import type { RunAgentRequest } from './api/run-agent-request.ts';
 import type { RunFollowupRequest } from './api/run-followup-request.ts';
+import type { ScheduleCreate } from './api/schedule-create.ts';
+import type { ScheduleUpdate } from './api/schedule-update.ts';
 import type { SecretPut } from './api/secret-put.ts';
 import type { SessionCreate } from './api/session-create.ts';
 import type { TokenExchange } from './api/token-exchange.ts';
@@ -28,6 +32,8 @@ import type { WebhookRotate } from './api/webhook-rotate.ts';
 
 /** Body of a request by its component, `schemas/api/<component>.schema.json`. */
 export interface RequestBodies {
+  'agent-identity-create': AgentIdentityCreate;
+  'agent-identity-update': AgentIdentityUpdate;
   'api-key-create': ApiKeyCreate;
   'api-key-patch': ApiKeyPatch;
   'api-key-rotate': ApiKeyRotate;
@@ -48,6 +54,8 @@ export interface RequestBodies {
   'push-notice': PushNotice;
   'run-agent-request': RunAgentRequest;
   'run-followup-request': RunFollowupRequest;
+  'schedule-create': ScheduleCreate;
+  'schedule-update': ScheduleUpdate;
   'secret-put': SecretPut;
   'session-create': SessionCreate;
   'token-exchange': TokenExchange;

@@ -5,7 +5,7 @@
  */
 export interface Attachment {
   /**
-   * Name in the workspace: 1 to 128 of A–Z a–z 0–9 . _ -, no leading dot, unique in the request, not prompt.md or event-payload.json. A later file of the same name gets a number: notes.txt, notes-2.txt.
+   * Name in the workspace: 1 to 128 letters, digits, blanks and . _ - ( ) [ ] + , = @ & # % ~, 240 bytes at most, no leading dot or blank, unique in the request, not prompt.md or event-payload.json. A later file of the same name gets a number: notes.txt, notes-2.txt.
    */
   file_name: string;
   /**

@@ -28,7 +28,7 @@ export interface AuditEntry {
    */
   principal: {
     /**
-     * Stable identifier; `system` is the service itself, at its start.
+     * Stable identifier; `system` is the service itself: what it does at its start, and what it posts to a forge.
      */
     uid: string;
     /**

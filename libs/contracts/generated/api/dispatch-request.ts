@@ -1,7 +1,7 @@
 /** Generated from schemas/ by test/support/generate.ts; do not edit. */
 
 /**
- * Starts a run in a factory. Unknown members are ignored.
+ * Starts a run in a factory. Members that are not served are ignored, and named in the answer.
  */
 export interface FactoryDispatchRequest {
   /**
@@ -60,6 +60,12 @@ export interface AmbientAgentConfig {
    */
   skill_spec?: string;
   /**
+   * Several skills in order, each written as in skill_spec, which must not stand beside it; the texts of all are the base prompt, one behind the other.
+   *
+   * @maxItems 10
+   */
+  skills?: string[];
+  /**
    * MCP servers by name; a level's servers replace those of the levels below it.
    */
   mcp_servers?: {
@@ -71,11 +77,11 @@ export interface AmbientAgentConfig {
    */
   idle_timeout_minutes?: number;
   /**
-   * Whether the agent may use a desktop.
+   * Whether the agent may use a desktop; there is none here, so that true is ignored.
    */
   computer_use_enabled?: boolean;
   /**
-   * Machine that works on the run: what its service is called (MILLWRIGHT_WORKER_HOST). The run waits until that one has a place; without it any machine will do.
+   * Machine that works on the run: what its service is called (MILLWRIGHT_WORKER_HOST). The run waits until that one has a place; without it, or with `warp`, any machine will do.
    */
   worker_host?: string;
   /**
@@ -120,6 +126,10 @@ export interface AmbientAgentConfig {
  * One MCP server: a command that is started beside the agent, or a URL; exactly one of the two.
  */
 export interface MCPServerConfig {
+  /**
+   * A server that the hosted service keeps, in place of command and url; there are none here: it is ignored.
+   */
+  warp_id?: string;
   /**
    * Program to start beside the agent.
    */
@@ -171,7 +181,7 @@ export interface AgentHarness {
  */
 export interface Attachment {
   /**
-   * Name in the workspace: 1 to 128 of A–Z a–z 0–9 . _ -, no leading dot, unique in the request, not prompt.md or event-payload.json. A later file of the same name gets a number: notes.txt, notes-2.txt.
+   * Name in the workspace: 1 to 128 letters, digits, blanks and . _ - ( ) [ ] + , = @ & # % ~, 240 bytes at most, no leading dot or blank, unique in the request, not prompt.md or event-payload.json. A later file of the same name gets a number: notes.txt, notes-2.txt.
    */
   file_name: string;
   /**

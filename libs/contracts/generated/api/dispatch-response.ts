@@ -30,5 +30,9 @@ export interface FactoryDispatchResponse {
    * Always empty: factories here have no agent that distributes work.
    */
   foreman_agent: string;
+  /**
+   * JSON pointers of the members of the request that are not served here and were ignored, a hundred at most; not there where none were. The run's log names them, too.
+   */
+  ignored?: string[];
   [k: string]: unknown;
 }

@@ -72,6 +72,10 @@ export interface Explanation {
    */
   automations_left_out: number;
   /**
+   * Pull requests that brought the revisions that are named here: `revision`, and those that wrote the webhook and the automations that were asked. Several of one revision were merged between two syncs.
+   */
+  pull_requests: MergedPullRequest[];
+  /**
    * The run that was asked about.
    */
   run: ExplainedRun | null;
@@ -221,6 +225,36 @@ export interface ExplainedTrigger {
    * Cron expression of a schedule trigger.
    */
   cron?: string;
+  [k: string]: unknown;
+}
+/**
+ * A pull request that a revision came with. Titles and authors are foreign texts.
+ */
+export interface MergedPullRequest {
+  /**
+   * The revision that it came with, as it is named where this is listed.
+   */
+  revision: string;
+  /**
+   * Its number at the forge.
+   */
+  number: number;
+  /**
+   * Its title, one line, cut at 200 characters.
+   */
+  title: string;
+  /**
+   * Who opened it, as the forge says it.
+   */
+  author: string;
+  /**
+   * Its page at the forge.
+   */
+  url: string | null;
+  /**
+   * Newest commit that the branch got by it: the merge, the squash, or the last of the rebased ones.
+   */
+  merge_commit: string | null;
   [k: string]: unknown;
 }
 /**

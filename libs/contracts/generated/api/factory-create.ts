@@ -57,6 +57,10 @@ export interface FactorySource {
    */
   forge_secret?: string;
   /**
+   * ID or client ID of a GitHub App that is installed for the repository. `forge_secret` is its private key (PEM) then, and tokens of an hour are asked for with it.
+   */
+  forge_app?: string;
+  /**
    * https address of the interface of the forge; by default derived from `url`.
    */
   forge_url?: string;

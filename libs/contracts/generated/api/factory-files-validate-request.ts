@@ -5,7 +5,7 @@
  */
 export interface FactoryFilesValidateRequest {
   /**
-   * The whole tree: what is left out counts as deleted. At most 2,000 files; without a key 256 of 256 KiB each and 2 MiB together. The request body has at most 3 MiB. Files that are no definitions are ignored.
+   * The whole tree: what is left out counts as deleted. At most 2,000 files; without a key 256 of 256 KiB each and 2 MiB together. With a key 64 MiB of text together: a request body of more than 3 MiB says its length (Content-Length). Files that are no definitions are ignored.
    *
    * @maxItems 2000
    */

@@ -143,6 +143,10 @@ export interface FactorySource {
    */
   forge_secret?: string;
   /**
+   * ID or client ID of a GitHub App that is installed for the repository. `forge_secret` is its private key (PEM) then, and tokens of an hour are asked for with it.
+   */
+  forge_app?: string;
+  /**
    * https address of the interface of the forge; by default derived from `url`.
    */
   forge_url?: string;
@@ -230,6 +234,10 @@ export interface FactoryAgentDefaults {
  * One MCP server: a command that is started beside the agent, or a URL; exactly one of the two.
  */
 export interface MCPServerConfig {
+  /**
+   * A server that the hosted service keeps, in place of command and url; there are none here: it is ignored.
+   */
+  warp_id?: string;
   /**
    * Program to start beside the agent.
    */

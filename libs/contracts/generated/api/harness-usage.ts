@@ -7,7 +7,7 @@ export interface HarnessUsage {
   /**
    * Always false.
    */
-  available: false;
+  available: boolean;
   /**
    * Conversation of the run.
    */

@@ -230,6 +230,12 @@ export interface AmbientAgentConfig {
    */
   skill_spec?: string;
   /**
+   * Several skills in order, each written as in skill_spec, which must not stand beside it; the texts of all are the base prompt, one behind the other.
+   *
+   * @maxItems 10
+   */
+  skills?: string[];
+  /**
    * MCP servers by name; a level's servers replace those of the levels below it.
    */
   mcp_servers?: {
@@ -241,11 +247,11 @@ export interface AmbientAgentConfig {
    */
   idle_timeout_minutes?: number;
   /**
-   * Whether the agent may use a desktop.
+   * Whether the agent may use a desktop; there is none here, so that true is ignored.
    */
   computer_use_enabled?: boolean;
   /**
-   * Machine that works on the run: what its service is called (MILLWRIGHT_WORKER_HOST). The run waits until that one has a place; without it any machine will do.
+   * Machine that works on the run: what its service is called (MILLWRIGHT_WORKER_HOST). The run waits until that one has a place; without it, or with `warp`, any machine will do.
    */
   worker_host?: string;
   /**
@@ -290,6 +296,10 @@ export interface AmbientAgentConfig {
  * One MCP server: a command that is started beside the agent, or a URL; exactly one of the two.
  */
 export interface MCPServerConfig {
+  /**
+   * A server that the hosted service keeps, in place of command and url; there are none here: it is ignored.
+   */
+  warp_id?: string;
   /**
    * Program to start beside the agent.
    */

@@ -5,6 +5,10 @@
  */
 export interface MCPServerConfig {
   /**
+   * A server that the hosted service keeps, in place of command and url; there are none here: it is ignored.
+   */
+  warp_id?: string;
+  /**
    * Program to start beside the agent.
    */
   command?: string;

@@ -13,6 +13,42 @@ export interface ModelList {
    */
   harnesses?: string[];
   /**
+   * Which of them are to be had on the machine where runs are worked on; absent where this process works on none.
+   */
+  availability?: {
+    /**
+     * Harness of a run that names none.
+     */
+    default_harness: string;
+    /**
+     * Names of the agent that comes with the service.
+     */
+    built_in_harnesses: string[];
+    /**
+     * No model is configured: the built-in agent has the demo model, and a run of it that names another fails.
+     */
+    demo_model_only: boolean;
+    /**
+     * Harnesses that are there.
+     */
+    installed_harnesses: string[];
+    /**
+     * Harnesses that can be named, and whose runs fail.
+     */
+    missing_harnesses: {
+      /**
+       * Its name.
+       */
+      id: string;
+      /**
+       * What brings it.
+       */
+      way_out: string;
+      [k: string]: unknown;
+    }[];
+    [k: string]: unknown;
+  };
+  /**
    * Model of a run that names none; `auto` where its harness chooses.
    */
   default_model_id: string;

@@ -5,7 +5,7 @@
  */
 export interface PlanRequest {
   /**
-   * The whole tree: what is left out counts as deleted. At most 2,000 files, and 1 MiB of request body in all. Files that are no definitions are ignored.
+   * The whole tree: what is left out counts as deleted. At most 2,000 files and 64 MiB of text together: a request body of more than 1 MiB says its length (Content-Length). Files that are no definitions are ignored.
    *
    * @maxItems 2000
    */

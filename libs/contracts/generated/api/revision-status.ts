@@ -42,6 +42,10 @@ export interface RevisionStatus {
    * The pass that judged it, with its problems; null where none has.
    */
   sync: Sync | null;
+  /**
+   * Pull requests that brought it: the one that it is the head or the merge of, else all that were merged between the tip before it and the one that brought it, at most 20. Empty: none is known. Null: the forge has not been asked since it came.
+   */
+  pull_requests: MergedPullRequest[] | null;
   [k: string]: unknown;
 }
 /**
@@ -378,5 +382,35 @@ export interface Change {
     cut: boolean;
     [k: string]: unknown;
   };
+  [k: string]: unknown;
+}
+/**
+ * A pull request that a revision came with. Titles and authors are foreign texts.
+ */
+export interface MergedPullRequest {
+  /**
+   * The revision that it came with, as it is named where this is listed.
+   */
+  revision: string;
+  /**
+   * Its number at the forge.
+   */
+  number: number;
+  /**
+   * Its title, one line, cut at 200 characters.
+   */
+  title: string;
+  /**
+   * Who opened it, as the forge says it.
+   */
+  author: string;
+  /**
+   * Its page at the forge.
+   */
+  url: string | null;
+  /**
+   * Newest commit that the branch got by it: the merge, the squash, or the last of the rebased ones.
+   */
+  merge_commit: string | null;
   [k: string]: unknown;
 }

@@ -6,11 +6,11 @@
 export type RunMode = 'normal' | 'plan' | 'orchestrate';
 
 /**
- * Creates a run. Unknown members are ignored.
+ * Creates a run. Members that are not served are ignored, and named in the answer.
  */
 export interface RunAgentRequest {
   /**
-   * What the agent has to do; required unless a skill is named.
+   * What the agent has to do; required unless a skill is named, or a conversation to go on with.
    */
   prompt?: string;
   /**
@@ -58,11 +58,13 @@ export interface RunAgentRequest {
    */
   factory_uid?: string;
   /**
-   * Not supported here: answered with 422. Work for a factory is dispatched by factory_uid.
+   * Whether the run is the team's. Every run is the installation's: false is ignored.
    */
-  agent_identity_uid?: {
-    [k: string]: unknown;
-  };
+  team?: boolean;
+  /**
+   * Agent identity whose settings hold where the run says nothing, before those of its factory.
+   */
+  agent_identity_uid?: string | null;
   /**
    * Not supported here: answered with 422.
    */
@@ -96,6 +98,12 @@ export interface AmbientAgentConfig {
    */
   skill_spec?: string;
   /**
+   * Several skills in order, each written as in skill_spec, which must not stand beside it; the texts of all are the base prompt, one behind the other.
+   *
+   * @maxItems 10
+   */
+  skills?: string[];
+  /**
    * MCP servers by name; a level's servers replace those of the levels below it.
    */
   mcp_servers?: {
@@ -107,11 +115,11 @@ export interface AmbientAgentConfig {
    */
   idle_timeout_minutes?: number;
   /**
-   * Whether the agent may use a desktop.
+   * Whether the agent may use a desktop; there is none here, so that true is ignored.
    */
   computer_use_enabled?: boolean;
   /**
-   * Machine that works on the run: what its service is called (MILLWRIGHT_WORKER_HOST). The run waits until that one has a place; without it any machine will do.
+   * Machine that works on the run: what its service is called (MILLWRIGHT_WORKER_HOST). The run waits until that one has a place; without it, or with `warp`, any machine will do.
    */
   worker_host?: string;
   /**
@@ -156,6 +164,10 @@ export interface AmbientAgentConfig {
  * One MCP server: a command that is started beside the agent, or a URL; exactly one of the two.
  */
 export interface MCPServerConfig {
+  /**
+   * A server that the hosted service keeps, in place of command and url; there are none here: it is ignored.
+   */
+  warp_id?: string;
   /**
    * Program to start beside the agent.
    */
@@ -207,7 +219,7 @@ export interface AgentHarness {
  */
 export interface Attachment {
   /**
-   * Name in the workspace: 1 to 128 of A–Z a–z 0–9 . _ -, no leading dot, unique in the request, not prompt.md or event-payload.json. A later file of the same name gets a number: notes.txt, notes-2.txt.
+   * Name in the workspace: 1 to 128 letters, digits, blanks and . _ - ( ) [ ] + , = @ & # % ~, 240 bytes at most, no leading dot or blank, unique in the request, not prompt.md or event-payload.json. A later file of the same name gets a number: notes.txt, notes-2.txt.
    */
   file_name: string;
   /**

@@ -23,5 +23,9 @@ export interface RunAgentResponse {
    * Whether it has to wait: every place of this server is taken, or other runs wait before it.
    */
   at_capacity?: boolean;
+  /**
+   * JSON pointers of the members of the request that are not served here and were ignored, a hundred at most; not there where none were. The run's log names them, too.
+   */
+  ignored?: string[];
   [k: string]: unknown;
 }

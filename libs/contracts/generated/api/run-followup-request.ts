@@ -6,37 +6,41 @@
 export type RunMode = 'normal' | 'plan' | 'orchestrate';
 
 /**
- * Steers or continues a run. Unknown members are ignored.
+ * Steers or continues a run. Members that are not served are ignored, and named in the answer.
  */
 export interface RunFollowupRequest {
   /**
-   * What to tell the agent.
+   * What to tell the agent; may be left out, or empty, where there are attachments.
    */
-  message: string;
+  message?: string;
   mode?: RunMode;
   /**
-   * Files for the agent.
+   * Files for the agent, 25 at most: each sent along, or one that is here, by its attachment_id.
    *
-   * @maxItems 5
+   * @maxItems 25
    */
-  attachments?: Attachment[];
+  attachments?: FollowupAttachment[];
   [k: string]: unknown;
 }
 /**
- * A file of a request; the execution that takes the request finds it in the folder `attachments` of its workspace.
+ * A file of a follow-up: sent along (file_name, mime_type and data), or a file that a run has made, by its ID (attachment_id).
  */
-export interface Attachment {
+export interface FollowupAttachment {
   /**
-   * Name in the workspace: 1 to 128 of A–Z a–z 0–9 . _ -, no leading dot, unique in the request, not prompt.md or event-payload.json. A later file of the same name gets a number: notes.txt, notes-2.txt.
+   * UID of an artifact that is a file, of a run that the key may see, as the handoff attachments of a run name it.
    */
-  file_name: string;
+  attachment_id?: string;
+  /**
+   * Name in the workspace, as of any attachment; by default that of the artifact.
+   */
+  file_name?: string;
   /**
    * Media type, such as text/plain.
    */
-  mime_type: string;
+  mime_type?: string;
   /**
    * Content in base64 with padding.
    */
-  data: string;
+  data?: string;
   [k: string]: unknown;
 }

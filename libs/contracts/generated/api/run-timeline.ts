@@ -19,7 +19,7 @@ export interface TimelineEvent {
    */
   event_uuid: string;
   /**
-   * What happened, by the names that published clients know: the run was created, claimed by an execution, its workspace is prepared, its agent started; it was done, failed, errored or was cancelled. With `detail=all` also: it got a follow-up, somebody asked to cancel it, its execution was lost and taken over, or handed over by a service that stopped.
+   * What happened, by the names that published clients know: the run was created, claimed by an execution, its workspace is prepared, its agent started; it was done, failed, errored or was cancelled. With `detail=all` also: it got a follow-up, somebody asked to interrupt or to cancel it, its execution was lost and taken over, or handed over by a service that stopped.
    */
   event_type:
     | 'oz_run_created'
@@ -31,6 +31,7 @@ export interface TimelineEvent {
     | 'oz_run_errored'
     | 'oz_run_cancelled'
     | 'run_followup'
+    | 'run_interrupt_requested'
     | 'run_cancel_requested'
     | 'run_taken_over'
     | 'run_handed_over';

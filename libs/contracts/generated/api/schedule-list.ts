@@ -1,21 +1,26 @@
 /** Generated from schemas/ by test/support/generate.ts; do not edit. */
 
 /**
- * The schedules of the factories that the key may see.
+ * How its runs are asked to work.
+ */
+export type RunMode = 'normal' | 'plan' | 'orchestrate';
+
+/**
+ * The schedules that the key may see.
  */
 export interface ScheduleList {
   /**
-   * By their factories and automations; of at most 1,000 automations.
+   * By name: schedules of their own, at most 1,000, and the schedule triggers of at most 1,000 automations.
    */
   schedules: ScheduleItem[];
   [k: string]: unknown;
 }
 /**
- * A schedule trigger of an automation. It is changed where the automation is.
+ * What starts runs by the clock: a schedule of its own, or a schedule trigger of an automation, which is changed where the automation is.
  */
 export interface ScheduleItem {
   /**
-   * Identifier of the schedule; another name or expression makes another one.
+   * Identifier of the schedule. Of a trigger another name or expression makes another one.
    */
   id: string;
   /**
@@ -27,7 +32,7 @@ export interface ScheduleItem {
    */
   cron_schedule: string;
   /**
-   * Whether its automation is enabled.
+   * Whether it fires: it was not paused, or its automation is enabled.
    */
   enabled: boolean;
   /**
@@ -36,17 +41,17 @@ export interface ScheduleItem {
   prompt: string;
   agent_config: AmbientAgentConfig;
   /**
-   * factory_uid, automation_id, and file where a file says it.
+   * Metadata of its runs. Of a trigger: factory_uid, automation_id, and file where a file says it.
    */
   metadata: {
     [k: string]: string;
   };
   /**
-   * When its automation was made.
+   * When it, or its automation, was made.
    */
   created_at: string;
   /**
-   * When its automation last changed.
+   * When it, or its automation, last changed.
    */
   updated_at: string;
   /**
@@ -58,15 +63,42 @@ export interface ScheduleItem {
      */
     last_ran?: string;
     /**
-     * Absent: never, or its automation is disabled.
+     * Absent: never, or it does not fire now.
      */
     next_run?: string;
+    /**
+     * Ticks that came too late to start a run.
+     */
+    missed: number;
+    /**
+     * The latest of them; absent: there is none.
+     */
+    last_missed_at?: string;
     [k: string]: unknown;
   };
+  mode: RunMode;
+  /**
+   * true: it is a schedule trigger of an automation, and changed there.
+   */
+  read_only: boolean;
+  /**
+   * Its factory; absent: it belongs to none.
+   */
+  factory_uid?: string;
+  created_by?: RunCreatorInfo;
+  updated_by?: RunCreatorInfo1;
+  /**
+   * Agent identity whose defaults its runs have; absent: none.
+   */
+  agent_uid?: string;
+  /**
+   * JSON pointers of the members of the requests that made it and that are not served here and were ignored, a hundred at most; absent where none were. The logs of its runs name them, too.
+   */
+  ignored?: string[];
   [k: string]: unknown;
 }
 /**
- * What its automation says of the agent.
+ * What it, or its automation, says of the agent.
  */
 export interface AmbientAgentConfig {
   /**
@@ -90,6 +122,12 @@ export interface AmbientAgentConfig {
    */
   skill_spec?: string;
   /**
+   * Several skills in order, each written as in skill_spec, which must not stand beside it; the texts of all are the base prompt, one behind the other.
+   *
+   * @maxItems 10
+   */
+  skills?: string[];
+  /**
    * MCP servers by name; a level's servers replace those of the levels below it.
    */
   mcp_servers?: {
@@ -101,11 +139,11 @@ export interface AmbientAgentConfig {
    */
   idle_timeout_minutes?: number;
   /**
-   * Whether the agent may use a desktop.
+   * Whether the agent may use a desktop; there is none here, so that true is ignored.
    */
   computer_use_enabled?: boolean;
   /**
-   * Machine that works on the run: what its service is called (MILLWRIGHT_WORKER_HOST). The run waits until that one has a place; without it any machine will do.
+   * Machine that works on the run: what its service is called (MILLWRIGHT_WORKER_HOST). The run waits until that one has a place; without it, or with `warp`, any machine will do.
    */
   worker_host?: string;
   /**
@@ -151,6 +189,10 @@ export interface AmbientAgentConfig {
  */
 export interface MCPServerConfig {
   /**
+   * A server that the hosted service keeps, in place of command and url; there are none here: it is ignored.
+   */
+  warp_id?: string;
+  /**
    * Program to start beside the agent.
    */
   command?: string;
@@ -194,5 +236,49 @@ export interface AgentHarness {
    * Reasoning level.
    */
   reasoning_level?: string;
+  [k: string]: unknown;
+}
+/**
+ * Who made it; absent for triggers.
+ */
+export interface RunCreatorInfo {
+  /**
+   * A person or a program.
+   */
+  type: 'user' | 'service_account';
+  /**
+   * Stable identifier of the principal.
+   */
+  uid: string;
+  /**
+   * Name for people.
+   */
+  display_name: string;
+  /**
+   * Where the principal can be reached; null when that was not said.
+   */
+  email: string | null;
+  [k: string]: unknown;
+}
+/**
+ * Who changed it last; absent for triggers.
+ */
+export interface RunCreatorInfo1 {
+  /**
+   * A person or a program.
+   */
+  type: 'user' | 'service_account';
+  /**
+   * Stable identifier of the principal.
+   */
+  uid: string;
+  /**
+   * Name for people.
+   */
+  display_name: string;
+  /**
+   * Where the principal can be reached; null when that was not said.
+   */
+  email: string | null;
   [k: string]: unknown;
 }

@@ -1,0 +1,182 @@
+/** Generated from schemas/ by test/support/generate.ts; do not edit. */
+
+/**
+ * How its runs are asked to work.
+ */
+export type RunMode = 'normal' | 'plan' | 'orchestrate';
+
+/**
+ * Changes a schedule. What may be absent and is stays as it is; what is given replaces what was. Members that are not served here are ignored, and named in the answer.
+ */
+export interface ScheduleUpdate {
+  /**
+   * Name for people.
+   */
+  name: string;
+  /**
+   * When it fires: five cron fields in UTC, an @ word, or @every with a duration. Another one counts from now.
+   */
+  cron_schedule: string;
+  /**
+   * Whether it fires.
+   */
+  enabled: boolean;
+  /**
+   * What its runs are asked.
+   */
+  prompt?: string;
+  agent_config?: AmbientAgentConfig;
+  /**
+   * Metadata of its runs, in place of what was.
+   */
+  metadata?: {
+    [k: string]: string;
+  };
+  mode?: RunMode;
+  /**
+   * Agent identity whose defaults its runs have, below agent_config and above its factory's. null: none.
+   */
+  agent_uid?: string | null;
+  [k: string]: unknown;
+}
+/**
+ * What its runs say about their agent, in place of all that was said before.
+ */
+export interface AmbientAgentConfig {
+  /**
+   * Label for grouping and filtering; by default the name of the skill, else of the automation.
+   */
+  name?: string;
+  /**
+   * Language model.
+   */
+  model_id?: string;
+  /**
+   * Shapes the agent's behaviour.
+   */
+  base_prompt?: string;
+  /**
+   * Environment: its UID, or the name of one of the factory's.
+   */
+  environment_id?: string;
+  /**
+   * Skill used as the base prompt: owner/repo:skill-name, owner/repo:path/to/SKILL.md, or the name of a skill of the factory.
+   */
+  skill_spec?: string;
+  /**
+   * Several skills in order, each written as in skill_spec, which must not stand beside it; the texts of all are the base prompt, one behind the other.
+   *
+   * @maxItems 10
+   */
+  skills?: string[];
+  /**
+   * MCP servers by name; a level's servers replace those of the levels below it.
+   */
+  mcp_servers?: {
+    [k: string]: MCPServerConfig;
+  };
+  harness?: AgentHarness;
+  /**
+   * Minutes that an interactive run waits for the answer to what its agent asks permission for, before that is refused; 0: it does not wait; 10 unless said.
+   */
+  idle_timeout_minutes?: number;
+  /**
+   * Whether the agent may use a desktop; there is none here, so that true is ignored.
+   */
+  computer_use_enabled?: boolean;
+  /**
+   * Machine that works on the run: what its service is called (MILLWRIGHT_WORKER_HOST). The run waits until that one has a place; without it, or with `warp`, any machine will do.
+   */
+  worker_host?: string;
+  /**
+   * Managed secrets of the run: added outside of its sandbox, or inside as environment variables; a level's list replaces those of the levels below it.
+   *
+   * @maxItems 100
+   */
+  secrets?: {
+    /**
+     * Name of a managed secret that is granted for runs.
+     */
+    name: string;
+    /**
+     * Host whose https requests carry it; the run has a placeholder, and the value is added outside of its sandbox.
+     */
+    host?: string;
+    /**
+     * Header that carries it, with a scheme behind a colon where it is not Bearer.
+     */
+    header?: string;
+    /**
+     * Methods of the requests; GET and HEAD unless said.
+     *
+     * @maxItems 10
+     */
+    methods?: ('GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS')[];
+    /**
+     * Paths of the requests; every one unless said. * stands for anything but a slash, ** for anything.
+     *
+     * @maxItems 20
+     */
+    paths?: string[];
+    /**
+     * env: it is inside the sandbox, as a variable.
+     */
+    expose?: 'env';
+    [k: string]: unknown;
+  }[];
+  [k: string]: unknown;
+}
+/**
+ * One MCP server: a command that is started beside the agent, or a URL; exactly one of the two.
+ */
+export interface MCPServerConfig {
+  /**
+   * A server that the hosted service keeps, in place of command and url; there are none here: it is ignored.
+   */
+  warp_id?: string;
+  /**
+   * Program to start beside the agent.
+   */
+  command?: string;
+  /**
+   * Its arguments.
+   *
+   * @maxItems 1000
+   */
+  args?: string[];
+  /**
+   * Its environment variables.
+   */
+  env?: {
+    [k: string]: string;
+  };
+  /**
+   * Address of a server that is reached over HTTP.
+   */
+  url?: string;
+  /**
+   * Headers of each request.
+   */
+  headers?: {
+    [k: string]: string;
+  };
+  [k: string]: unknown;
+}
+/**
+ * Program that drives the agent.
+ */
+export interface AgentHarness {
+  /**
+   * Kind of harness; `command` is the operator's command.
+   */
+  type?: string;
+  /**
+   * Model of the harness.
+   */
+  model_id?: string;
+  /**
+   * Reasoning level.
+   */
+  reasoning_level?: string;
+  [k: string]: unknown;
+}
