@@ -4,6 +4,7 @@ Makes libs/client-python/.venv with pinned packages the first time, and runs pyt
 
     --prepare  only the packages, no test
     --prepare-hosted  the published clients of the hosted service, in an environment of their own, which it prints
+    --prepare-hosted-suites  the same with what their own tests need
     --all      also: mypy, pyright, every other interpreter from 3.9 on that is found, wheel and sdist,
                and the wheel in an empty environment with the README's first example
     --edges    as --all, of the interpreters only the newest, and the oldest with the oldest packages
@@ -49,6 +50,9 @@ def main(arguments):
             return 0
         if "--prepare-hosted" in arguments:
             print("python: " + environment(".venv-hosted", sys.executable, "hosted.txt"))
+            return 0
+        if "--prepare-hosted-suites" in arguments:
+            print("python: " + environment(".venv-hosted-suites", sys.executable, "hosted-suites.txt"))
             return 0
         return summary(run(everything, edges, pytest_arguments))
     except Unavailable as missing:

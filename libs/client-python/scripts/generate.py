@@ -42,8 +42,8 @@ NOT_SERVED = {
     "createConversationFollowup",
     "getRunHarnessUsage",
     "listHandoffAttachments",
-    "listSchedules",
-    "getSchedule",
+    "listTasks",
+    "getTask",
 }  # fmt: skip
 
 COMMON_OPTIONS = [

@@ -24,6 +24,8 @@ RENAMED = {
     "AsyncPaginator": "Page",
     "async_raw": "sync_raw",
     "async_raw_page": "sync_raw_page",
+    "async_streamed": "sync_streamed",
+    "async_streamed_page": "sync_streamed_page",
     "StopAsyncIteration": "StopIteration",
     "__aenter__": "__enter__",
     "__aexit__": "__exit__",
@@ -31,13 +33,15 @@ RENAMED = {
     "__anext__": "__next__",
     "aclose": "close",
     "aiter_bytes": "iter_bytes",
+    "aiter_lines": "iter_lines",
+    "aiter_text": "iter_text",
     "aread": "read",
 }
 #: Taken away with its brackets: what is awaited there is at hand here.
 UNWRAPPED = "Awaitable"
 PROSE = (
     (re.compile(r"\bAsync(?=[A-Z])"), ""),
-    (re.compile(r"\basync_(?=raw)"), "sync_"),
+    (re.compile(r"\basync_(?=raw|streamed)"), "sync_"),
     (re.compile(r"`?\(?`?\basync for\b"), lambda found: found[0].replace("async ", "")),
     (re.compile(r"\bawait "), ""),
     (re.compile(r"\ban `async (?=with)"), "a `"),

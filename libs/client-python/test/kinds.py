@@ -34,6 +34,11 @@ class Sync:
         for item in iterable:
             take(item)
 
+    def inside(self, manager: Any, read: Callable[[Any], Any]) -> Any:
+        """What is read of a response inside of its block."""
+        with manager as response:
+            return read(response)
+
     def close(self) -> None:
         pass
 
@@ -62,6 +67,13 @@ class Async(Sync):
                 take(item)
 
         self._loop.run_until_complete(all_of_them())
+
+    def inside(self, manager: Any, read: Callable[[Any], Any]) -> Any:
+        async def inside() -> Any:
+            async with manager as response:
+                return await read(response)
+
+        return self._loop.run_until_complete(inside())
 
     def close(self) -> None:
         self._loop.run_until_complete(self._loop.shutdown_asyncgens())

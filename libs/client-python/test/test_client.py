@@ -209,6 +209,98 @@ def test_raw_responses(made: Any) -> None:
     assert raw.headers["content-type"] == "application/json" and raw.http_response.request.headers["authorization"] == "***"
 
 
+def streamed(manager: Any, *readers: Callable[[Any], Any]) -> List[Any]:
+    """What the readers make of a response inside of its block, each of them settled."""
+
+    async def gathered() -> List[Any]:
+        async with manager as response:
+            found: List[Any] = []
+            for read in readers:
+                value = read(response)
+                if hasattr(value, "__aiter__"):
+                    value = [piece async for piece in value]
+                found.append(await value if hasattr(value, "__await__") else value)
+            return found
+
+    if hasattr(manager, "__aenter__"):
+        return asyncio.run(gathered())
+    with manager as response:
+        values = [read(response) for read in readers]
+        return [list(value) if hasattr(value, "__next__") else value for value in values]
+
+
+def test_streamed_responses(made: Any) -> None:
+    seen = Recorder(httpx.Response(500), httpx.Response(200, content=b'{"a":1}\nb', headers={"X-Request-Id": "req-1"}))
+    client = made(seen)
+    found = streamed(
+        client.with_streaming_response.post("/x", body=[1]),
+        lambda response: (response.status_code, response.request_id, response.retries_taken, response.elapsed),
+        lambda response: response.http_response.request.headers["authorization"],
+        lambda response: response.iter_lines(),
+    )
+    assert found == [(200, "req-1", 1, 0.5), "***", ['{"a":1}', "b"]]
+    assert [request.method for request in seen.requests] == ["POST", "POST"]
+
+
+def test_a_streamed_response_that_is_read_whole(made: Any) -> None:
+    seen = Recorder(httpx.Response(200, content=b'{"a":1}'))
+    readers = [lambda response: response.read(), lambda response: response.text(), lambda response: response.json(), lambda response: response.parse()]
+    found = streamed(made(seen).with_streaming_response.get("/x"), *readers)
+    assert found == [b'{"a":1}', '{"a":1}', {"a": 1}, {"a": 1}]
+
+
+def test_a_streamed_response_that_is_no_success(made: Any) -> None:
+    seen = Recorder(httpx.Response(404, json={"error": "resource_not_found", "detail": "no"}))
+    with pytest.raises(NotFoundError) as refused:
+        streamed(made(seen).with_streaming_response.get("/x"))
+    assert refused.value.status_code == refused.value.status == 404
+
+
+def test_a_streamed_page(made: Any) -> None:
+    seen = Recorder(page("c1", "a"), page(None, "b"))
+    resource = made(seen).agent.runs
+    found = streamed(resource.with_streaming_response.list(limit=1), lambda response: response.read())
+    assert found[0].startswith(b'{"things"') and dict(seen.requests[0].url.params) == {"limit": "1"}
+
+
+def test_headers_of_the_environment(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = Recorder({})
+    monkeypatch.setenv("MILLWRIGHT_CUSTOM_HEADERS", "X-A: from: here\n\nX-B:b\r\n")
+    client = made(seen, default_headers={"x-b": "said"})
+    monkeypatch.setenv("MILLWRIGHT_CUSTOM_HEADERS", "X-A: later")
+    settled(client.get("/x"))
+    settled(client.with_options(max_retries=0, default_headers={}).get("/x", extra_headers={"X-A": None}))
+    assert (seen.sent("x-a"), seen.sent("x-b")) == (["from: here", None], ["said", "b"])
+
+
+@pytest.mark.parametrize("text", ["secret", ": secret", "X-A: a\nsecret", "X A: secret", "X-A: …"])
+def test_what_is_no_header_of_the_environment(made: Any, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("MILLWRIGHT_CUSTOM_HEADERS", text)
+    with pytest.raises(MillwrightError, match="MILLWRIGHT_CUSTOM_HEADERS") as told:
+        made(Recorder({}))
+    assert "secret" not in str(told.value)
+
+
+def test_a_copy_by_the_name_of_others(made: Any) -> None:
+    client = made(Recorder({}), timeout=httpx.Timeout(5, connect=1))
+    copy = client.copy(max_retries=7)
+    assert (copy._limits.max_retries, copy._limits.phases) == (7, httpx.Timeout(5, connect=1))
+
+
+def test_limits_of_the_phases_of_an_attempt(made: Any) -> None:
+    seen = Recorder({})
+    client = made(seen, timeout=httpx.Timeout(30, connect=2, pool=None), total_timeout=20)
+    settled(client.get("/x"))
+    settled(client.get("/x", timeout=3))
+    settled(client.get("/x", timeout=httpx.Timeout(None), total_timeout=None))
+    told = [request.extensions["timeout"] for request in seen.requests]
+    assert [dict(limits) for limits in told] == [
+        {"connect": 2, "read": 20, "write": 20, "pool": 20},
+        {"connect": 3, "read": 3, "write": 3, "pool": 3},
+        {"connect": None, "read": None, "write": None, "pool": None},
+    ]
+
+
 def page(cursor: Optional[str], *ids: str) -> Dict[str, Any]:
     events = [{"event_uuid": id, "event_type": "x", "occurred_at": "2026-11-22T10:00:00Z", "run_id": "r"} for id in ids]
     more = {"has_next_page": cursor is not None, **({} if cursor is None else {"next_cursor": cursor})}
@@ -254,6 +346,8 @@ def test_a_page(made: Any) -> None:
     with pytest.raises(MillwrightError, match="the last one"):
         settled(last.get_next_page())
     assert [len(each.items) for each in collected(first.iter_pages())] == [1, 0]
+    with pytest.raises(AttributeError, match="no runs"):
+        first.runs
 
 
 @pytest.mark.parametrize(

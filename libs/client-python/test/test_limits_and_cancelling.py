@@ -75,6 +75,57 @@ def async_client_of(server: Loopback, **options: Any) -> AsyncMillwright:
     return AsyncMillwright(api_key="mw_x", base_url=server.url, **{"max_retries": 0, **options})
 
 
+@pytest.mark.parametrize("serve", [silent, silent_in_the_body])
+def test_an_attempt_ends_with_the_time_of_its_phase(serve: Callable[[Connection], None]) -> None:
+    limits = httpx.Timeout(30, read=0.2)
+    with Loopback(serve) as server, client_of(server, timeout=limits) as client:
+        with pytest.raises(APITimeoutError, match=r"no whole answer within 0\.2 s \(timeout\)"):
+            client.get("/x")
+        with pytest.raises(APITimeoutError, match=r"within 0\.1 s \(total_timeout\)"):
+            client.get("/x", total_timeout=0.1)
+
+
+def trickling(connection: Connection) -> None:
+    connection.request()
+    connection.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n")
+    for _ in range(8):
+        time.sleep(0.1)
+        connection.send(b"2\r\na\n\r\n")
+    connection.send(b"0\r\n\r\n")
+
+
+def stopping(connection: Connection) -> None:
+    connection.request()
+    connection.send(HEAD + b"[1")
+
+
+def test_a_streamed_body_takes_longer_than_an_attempt() -> None:
+    with Loopback(trickling) as server, client_of(server, timeout=0.4) as client:
+        with client.with_streaming_response.get("/x") as response:
+            assert list(response.iter_lines()) == ["a"] * 8
+        assert response.is_closed
+
+
+def test_a_streamed_body_that_stops_is_a_lost_connection() -> None:
+    with Loopback(stopping) as server, client_of(server, timeout=0.2) as client:
+        with client.with_streaming_response.get("/x") as response, pytest.raises(APITimeoutError, match=r"0\.2 s"):
+            list(response.iter_bytes())
+        assert server.connection().left.wait(PATIENCE_SECONDS)
+
+
+def test_an_async_streamed_body_is_left_in_its_midst() -> None:
+    async def some() -> List[str]:
+        async with async_client_of(server, timeout=0.4) as client:
+            async with client.with_streaming_response.get("/x") as response:
+                async for line in response.iter_lines():
+                    return [line]
+        return []
+
+    with Loopback(trickling) as server:
+        assert asyncio.run(some()) == ["a"]
+        assert server.connection().left.wait(PATIENCE_SECONDS)
+
+
 @pytest.mark.parametrize("serve", [silent, silent_in_the_body, *DRIPPING])
 def test_an_attempt_ends_with_its_time(serve: Callable[[Connection], None]) -> None:
     with Loopback(serve) as server, client_of(server, timeout=0.2) as client:

@@ -203,3 +203,24 @@ def methods_of(owner: Any, prefix: str = "") -> Iterator[str]:
             yield from methods_of(member, f"{prefix}{name}.")
         elif prefix and callable(member):
             yield prefix + name
+
+
+@pytest.mark.parametrize("client_class", [millwright.Millwright, millwright.AsyncMillwright])
+def test_what_is_raw_can_be_streamed_too(client_class: Any) -> None:
+    pending = [client_class(api_key="mw_x")]
+    seen = 0
+    while pending:
+        resource = pending.pop()
+        names = [name for name in dir(type(resource)) if not name.startswith("_") and name != "copy"]
+        below = [getattr(resource, name) for name in names if not callable(getattr(type(resource), name)) and name != "base_url"]
+        pending += [each for each in below if type(each).__module__.startswith("millwright.") and "With" not in type(each).__name__]
+        if not hasattr(resource, "with_raw_response"):
+            continue
+        raw, streaming = resource.with_raw_response, resource.with_streaming_response
+        assert public_methods_of(raw) == public_methods_of(streaming) != []
+        seen += 1
+    assert seen > 20
+
+
+def public_methods_of(resource: Any) -> List[str]:
+    return [name for name in dir(resource) if not name.startswith("_") and callable(getattr(resource, name))]

@@ -276,6 +276,20 @@ def test_a_list_is_read_to_its_end_whatever_happens_on_the_way(bench: Bench) -> 
     assert len(bench.proxy.requests()) == 8
 
 
+def test_runs_of_a_page_and_answers_that_are_streamed(bench: Bench) -> None:
+    run_id = bench.run("echo heron >artifacts/heron.txt")
+    run = bench.call(bench.client.agent.runs.wait(run_id))
+    page = bench.call(bench.client.agent.runs.list(limit=1))
+    assert page.runs is page.items and page.runs[0].run_id == run_id
+    artifact = run.artifacts[0].data.artifact_uid
+    agent = bench.client.agent
+    assert bench.kind.inside(agent.artifacts.with_streaming_response.download(artifact), lambda response: response.read()) == b"heron\n"
+    assert bench.kind.inside(agent.runs.with_streaming_response.retrieve(run_id), lambda response: response.parse()) == run
+    assert bench.kind.inside(agent.runs.with_streaming_response.list(limit=1), lambda response: response.parse()).runs == page.runs
+    answered = bench.call(agent.run(prompt="true", mode="orchestrate", config={"computer_use_enabled": True}))
+    assert answered.ignored == ["/config/computer_use_enabled"]
+
+
 def test_the_events_of_a_run_are_all_told_once_and_in_order(bench: Bench, shell: Service) -> None:
     run_id = bench.run(LINES)
     bench.proxy.fail(

@@ -68,6 +68,19 @@ const FINAL_LINE_END = /\r?\n$/;
 
 export const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
 
+/** Headers of MILLWRIGHT_CUSTOM_HEADERS, one `Name: value` a line. Throws MillwrightError, without what is there. */
+export function readEnvironmentHeaders(): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const line of (environmentVariable('MILLWRIGHT_CUSTOM_HEADERS') ?? '').split(/\r?\n/)) {
+    const colon = line.indexOf(':');
+    if (line.trim() === '') continue;
+    if (line.slice(0, Math.max(colon, 0)).trim() === '')
+      throw new MillwrightError('MILLWRIGHT_CUSTOM_HEADERS must hold one header a line, as in `Name: value`');
+    headers[line.slice(0, colon).trim()] = line.slice(colon + 1).trim();
+  }
+  return headers;
+}
+
 /** Whether what is sent there can be read on its way: without encryption, and not to this machine. */
 export function isInTheOpen(url: URL): boolean {
   return url.protocol === 'http:' && !isLoopback(url) && !url.hostname.endsWith('.localhost');

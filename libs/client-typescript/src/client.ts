@@ -1,16 +1,15 @@
 /** The client of a Millwright service. */
-import { isInTheOpen, readApiKey, readBaseUrl } from './addresses.ts';
-import { APIPromise, type Sending, type WithResponse } from './answers.ts';
+import { isInTheOpen, readApiKey, readBaseUrl, readEnvironmentHeaders } from './addresses.ts';
+import { APIPromise, type Sending } from './answers.ts';
 import { SYSTEM_CLOCK, type Clock } from './clock.ts';
-import { requestIdOf } from './errors.ts';
 import { EventStream } from './event-stream.ts';
 import { exchange, type Outgoing, type Wire } from './exchange.ts';
 import { logOf, warnOnce } from './logging.ts';
 import type { OpenApiDocument } from './models.ts';
-import type { ClientOptions, RequestOptions, StreamOptions, UndocumentedOptions } from './options.ts';
+import type { ClientOptions, HeaderValues, RequestOptions, StreamOptions, UndocumentedOptions } from './options.ts';
 import { OUTAGE_MS_MAX } from './outages.ts';
-import { Page, PagePromise, type NextPage, type PagePlace } from './pages.ts';
-import { checkList, readBody, type Read } from './reading.ts';
+import { Page, PagePromise, type NamedPage, type NextPage, type PagePlace } from './pages.ts';
+import { checkList, received, type Read } from './reading.ts';
 import {
   addHeaders,
   checkOptions,
@@ -26,7 +25,7 @@ import {
   type Limits,
   type PlainHeaders,
 } from './requests.ts';
-import type { AnswerKind, Caller, CallRequest, Method } from './resource.ts';
+import { labelOf, withCursor, type Caller, type CallRequest, type Method } from './resource.ts';
 import { Agent } from './resources/agent/agent.ts';
 import { ApiKeys } from './resources/api-keys.ts';
 import { FederatedCredentials } from './resources/federated-credentials.ts';
@@ -36,7 +35,9 @@ import { Factories } from './resources/factories/factories.ts';
 import { FactoryFiles } from './resources/factory-files.ts';
 import { Secrets } from './resources/secrets.ts';
 import { SignatureSchemes } from './resources/signature-schemes.ts';
+import { Networking } from './resources/networking.ts';
 import { Statistics } from './resources/statistics.ts';
+import { checkRuntime } from './runtime.ts';
 import { VERSION } from './version.ts';
 
 const EVENTS = '/agent/runs/{run_id}/events';
@@ -61,6 +62,8 @@ export class Millwright implements Caller {
   readonly audit: Audit = new Audit(this);
   /** Checks the files of a factory. */
   readonly factoryFiles: FactoryFiles = new FactoryFiles(this);
+  /** How this installation reaches others. */
+  readonly networking: Networking = new Networking(this);
   /** Why something is as it is. */
   readonly explanations: Explanations = new Explanations(this);
   readonly signatureSchemes: SignatureSchemes = new SignatureSchemes(this);
@@ -75,9 +78,16 @@ export class Millwright implements Caller {
   readonly #bearer: string;
   readonly #limits: Limits;
   readonly #wire: Wire;
+  readonly #environmentHeaders: HeaderValues;
 
-  /** `clock`: for tests that want to decide what time it is. */
-  constructor(options: ClientOptions = {}, clock: Clock = SYSTEM_CLOCK) {
+  /**
+   * `clock`: for tests that want to decide what time it is. `environmentHeaders`: in place of those that the
+   * environment has now.
+   */
+  constructor(options: ClientOptions = {}, clock: Clock = SYSTEM_CLOCK, environmentHeaders?: HeaderValues) {
+    checkRuntime();
+    this.#environmentHeaders = environmentHeaders ?? readEnvironmentHeaders();
+    addHeaders({}, this.#environmentHeaders, 'MILLWRIGHT_CUSTOM_HEADERS');
     checkOptions(options, ['baseURL', 'apiKey']);
     const url = readBaseUrl(options.baseURL);
     this.baseURL = url.href;
@@ -101,7 +111,13 @@ export class Millwright implements Caller {
     return new Millwright(
       { ...this.#options, ...(Object.fromEntries(given) as ClientOptions), ...resolved },
       this.clock,
+      this.#environmentHeaders,
     );
+  }
+
+  /** The same as `withOptions`. */
+  copy(changes: ClientOptions = {}): Millwright {
+    return this.withOptions(changes);
   }
 
   /** The document of the interface (OpenAPI 3.1). */
@@ -149,19 +165,21 @@ export class Millwright implements Caller {
   }
 
   /** For resources: sends a request whose answer is a page; `place` is for the pages that follow the first. */
-  page<Item, Body = unknown>(
+  page<Item, Body = unknown, Member extends string = never>(
     request: CallRequest,
-    member: string,
+    member: Member,
     place: PagePlace = { index: 0, seen: new Map() },
-  ): PagePromise<Item, Body> {
+  ): PagePromise<Item, Body, Member> {
     const { index, seen } = place;
     const label = labelOf(request);
-    const toPage = (read: Read, response: Response): Page<Item, Body> => {
-      const items = checkList<Item>(read.data, member, { label, response, text: read.text });
-      const next = (cursor: string, nextIndex: number): PagePromise<Item, Body> =>
+    const toPage = (read: Read, response: Response): NamedPage<Item, Body, Member> => {
+      const { data, text } = read;
+      const items = checkList<Item>(data, member, { label, response, text });
+      const next = (cursor: string, nextIndex: number): PagePromise<Item, Body, Member> =>
         this.page(withCursor(request, cursor), member, { index: nextIndex, seen });
-      const { page_info: pageInfo } = read.data as { page_info: NextPage };
-      return new Page(items, pageInfo, read.data as Body, { label, response, text: read.text, index, seen, next });
+      const { page_info: pageInfo } = data as { page_info: NextPage };
+      const source = { label, response, text, index, seen, next, member };
+      return new Page(items, pageInfo, data as Body, source) as NamedPage<Item, Body, Member>;
     };
     return new PagePromise(this.#sending(request, () => fillTemplate(request.template, request.path), toPage));
   }
@@ -265,28 +283,10 @@ export class Millwright implements Caller {
     };
     if (hasBody) headers['content-type'] = 'application/json';
     if (method === 'POST') headers['idempotency-key'] = `mwc-${uuid()}`;
+    addHeaders(headers, this.#environmentHeaders, 'MILLWRIGHT_CUSTOM_HEADERS');
     addHeaders(headers, this.#options.defaultHeaders, 'defaultHeaders');
     addHeaders(headers, own, 'headers');
     if (options?.idempotencyKey !== undefined) headers['idempotency-key'] = readIdempotencyKey(options.idempotencyKey);
     return addHeaders(headers, options?.headers, 'headers');
   }
-}
-
-async function received<T>(
-  kind: AnswerKind,
-  label: string,
-  response: Response,
-  toData: (read: Read, response: Response) => T,
-): Promise<WithResponse<T>> {
-  const read = await readBody(kind, label, response);
-  return { data: toData(read, response), response, request_id: requestIdOf(response) };
-}
-
-function labelOf({ method, template }: CallRequest): string {
-  return `${method} ${template}`;
-}
-
-/** The same list from the cursor on. */
-function withCursor(request: CallRequest, cursor: string): CallRequest {
-  return { ...request, options: { ...request.options, query: { ...request.options?.query, cursor } } };
 }

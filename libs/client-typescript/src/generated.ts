@@ -32,6 +32,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/agent/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List runs (the older path)
+         * @description The same as GET /agent/runs, with the runs as `tasks`; states may be joined by commas.
+         *
+         *     Needs the role `viewer` or one above it.
+         */
+        get: operations["listTasks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/agent/run": {
         parameters: {
             query?: never;
@@ -66,6 +88,28 @@ export interface paths {
          * @description Needs the role `viewer` or one above it.
          */
         get: operations["getRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent/tasks/{run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Look at a run (the older path)
+         * @description The same as GET /agent/runs/{run_id}.
+         *
+         *     Needs the role `viewer` or one above it.
+         */
+        get: operations["getTask"];
         put?: never;
         post?: never;
         delete?: never;
@@ -112,6 +156,28 @@ export interface paths {
          *     Needs the role `operator` or one above it.
          */
         post: operations["cancelRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent/runs/{run_id}/interrupt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Interrupt a run
+         * @description Asks the agent to end the turn that it works on; the run does not end. It goes on with the follow-ups that wait, in the same session; without any it is BLOCKED until one comes, for its idle timeout. Repeating it is no error. A run that has ended: 400; one that no agent works on yet, or with a cancel under way: 409; one that a command works on: 422.
+         *
+         *     Needs the role `operator` or one above it.
+         */
+        post: operations["interruptRun"];
         delete?: never;
         options?: never;
         head?: never;
@@ -422,6 +488,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/agent/conversations/{conversation_id}/interrupt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Interrupt a conversation
+         * @description Its latest run that the key may see; else as an interrupt of that run.
+         *
+         *     Needs the role `operator` or one above it.
+         */
+        post: operations["interruptConversation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/agent/runs/{run_id}/harness-usage": {
         parameters: {
             query?: never;
@@ -530,7 +618,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/agent/schedules": {
+    "/agent/identities": {
         parameters: {
             query?: never;
             header?: never;
@@ -538,21 +626,27 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List schedules
-         * @description Schedule triggers of the factories that the key may see. They are changed where their automations are.
+         * List agent identities
+         * @description Those of the factories that the key may see; those of no factory where it is not limited.
          *
          *     Needs the role `viewer` or one above it.
          */
-        get: operations["listSchedules"];
+        get: operations["listAgentIdentities"];
         put?: never;
-        post?: never;
+        /**
+         * Make an agent identity
+         * @description Defaults of the runs that name it as `agent_identity_uid`. It gives no run more than its request could ask for itself. Two hundred at most: 409. A member that is not served: 422, with all of them.
+         *
+         *     Needs the role `operator` or one above it.
+         */
+        post: operations["createAgentIdentity"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/agent/schedules/{schedule_id}": {
+    "/agent/identities/{uid}": {
         parameters: {
             query?: never;
             header?: never;
@@ -560,15 +654,25 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Look at a schedule
-         * @description A schedule trigger of an automation. It is changed where the automation is.
-         *
-         *     Needs the role `viewer` or one above it.
+         * Look at an agent identity
+         * @description Needs the role `viewer` or one above it.
          */
-        get: operations["getSchedule"];
-        put?: never;
+        get: operations["getAgentIdentity"];
+        /**
+         * Change an agent identity
+         * @description Runs that exist keep what they began with.
+         *
+         *     Needs the role `operator` or one above it.
+         */
+        put: operations["updateAgentIdentity"];
         post?: never;
-        delete?: never;
+        /**
+         * Delete an agent identity
+         * @description Runs that exist go on with what they began with, their follow-ups too. 409: schedules name it. Repeating it is 404.
+         *
+         *     Needs the role `operator` or one above it.
+         */
+        delete: operations["deleteAgentIdentity"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1562,6 +1666,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/networking/egress-ranges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See by which networks runs reach others
+         * @description For lists of who is let in. The service tells what its operator says, and does not measure it.
+         *
+         *     Needs the role `viewer` or one above it.
+         */
+        get: operations["getEgressRanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/explanations/{id}": {
         parameters: {
             query?: never;
@@ -1664,6 +1790,110 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/agent/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List schedules
+         * @description Schedules that the key may see, by name: those of their own, and the schedule triggers of automations, which are changed where their automations are.
+         *
+         *     Needs the role `viewer` or one above it.
+         */
+        get: operations["listSchedules"];
+        put?: never;
+        /**
+         * Make a schedule
+         * @description It counts from now. Its runs belong to its factory, and to the factory's service account; without one to who made it, and go on when that key ends. A key that is limited to factories names one as `factory_uid`. A thousand at most: 409. Members that are not served here are ignored, and named in `ignored`.
+         *
+         *     Needs the role `operator` or one above it.
+         */
+        post: operations["createSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent/schedules/{schedule_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Look at a schedule
+         * @description Needs the role `viewer` or one above it.
+         */
+        get: operations["getSchedule"];
+        /**
+         * Change a schedule
+         * @description What is absent stays. With another expression, and when it begins to fire again, it counts from now. A tick that nobody has handled starts its run as the schedule is then. 409: it is a trigger of an automation, and changed there. Members that are not served here are ignored, and named in `ignored`.
+         *
+         *     Needs the role `operator` or one above it.
+         */
+        put: operations["updateSchedule"];
+        post?: never;
+        /**
+         * Delete a schedule
+         * @description It starts nothing from then on; its runs stay. 409: it is a trigger of an automation, and changed there.
+         *
+         *     Needs the role `operator` or one above it.
+         */
+        delete: operations["deleteSchedule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent/schedules/{schedule_id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause a schedule
+         * @description It starts nothing from then on. Of a paused one nothing changes. 409: it is a trigger of an automation, and changed there.
+         *
+         *     Needs the role `operator` or one above it.
+         */
+        post: operations["pauseSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent/schedules/{schedule_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a schedule
+         * @description It counts from now: ticks of its pause are neither made up for nor missed. Of one that is not paused nothing changes. 409: it is a trigger of an automation, and changed there.
+         *
+         *     Needs the role `operator` or one above it.
+         */
+        post: operations["resumeSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/session": {
         parameters: {
             query?: never;
@@ -1759,6 +1989,195 @@ export interface components {
             reasoning_level?: string;
         };
         /**
+         * AgentIdentityCreate
+         * @description Makes an agent identity: defaults of the runs that name it. Unknown members are ignored.
+         * @example {
+         *       "name": "reviewer",
+         *       "prompt": "Read the change, then say what is wrong.",
+         *       "base_model": "demo"
+         *     }
+         */
+        AgentIdentityCreate: {
+            /** @description Its name. */
+            name: string;
+            /** @description Factory that it belongs to, and its runs with it. */
+            factory_uid?: string | null;
+            /** @description Program that drives its agent, with its model. */
+            harness?: components["schemas"]["AgentHarness"];
+            /** @description Skills of its runs. */
+            skills?: string[];
+            /** @description Managed secrets of its runs, by name; each as its grants allow. */
+            secrets?: {
+                /** @description Name of a managed secret. */
+                name: string;
+            }[];
+            /** @description What it is for. */
+            description?: string | null;
+            /**
+             * @description A label; it changes nothing.
+             * @enum {string|null}
+             */
+            agent_type?: "FOREMAN" | "TRIAGE" | "SPEC" | "IMPLEMENT" | "REVIEW" | "VERIFY" | "CUSTOM" | null;
+            /** @description Base prompt of its runs. */
+            prompt?: string | null;
+            /** @description Model of its runs. */
+            base_model?: string | null;
+            /** @description Older form of harness.type. */
+            base_harness?: string | null;
+            /** @description Environment of its runs: its UID, or the name of one of the factory's. */
+            environment_id?: string | null;
+            /** @description Machine that works on its runs. */
+            worker_host?: string | null;
+            /** @description MCP servers of its runs, by name. */
+            mcp_servers?: {
+                [key: string]: components["schemas"]["MCPServerConfig"];
+            };
+            /** @description With whose credentials its runs work. Not served here: a value that would change something is answered with 422. */
+            credential_strategy?: unknown;
+            /** @description Runner of its runs. Not served here: a value that would change something is answered with 422. */
+            default_runner_uid?: unknown;
+            /** @description Secrets of other harnesses; the operator's profiles name theirs. Not served here: a value that would change something is answered with 422. */
+            harness_auth_secrets?: unknown;
+            /** @description Where models are called. Not served here: a value that would change something is answered with 422. */
+            inference_providers?: unknown;
+            /** @description What it remembers between runs. Not served here: a value that would change something is answered with 422. */
+            memory?: unknown;
+            /** @description Whether its runs may be somebody else's. Not served here: a value that would change something is answered with 422. */
+            on_behalf_of_enabled?: unknown;
+        };
+        /**
+         * AgentIdentityList
+         * @description Agent identities.
+         */
+        AgentIdentityList: {
+            /** @description Those that the key may see, in the order in which they were made. */
+            agents: components["schemas"]["AgentIdentity"][];
+        };
+        /**
+         * AgentIdentityUpdate
+         * @description Changes an agent identity: what is left out or null stays; an empty text, list or object clears.
+         * @example {
+         *       "description": "Reads changes."
+         *     }
+         */
+        AgentIdentityUpdate: {
+            /** @description Its name. */
+            name?: string;
+            /** @description Program that drives its agent, with its model; without members: none. */
+            harness?: components["schemas"]["AgentHarness"] | null;
+            /** @description Skills of its runs. */
+            skills?: string[] | null;
+            /** @description Managed secrets of its runs, in place of those that it has. */
+            secrets?: {
+                /** @description Name of a managed secret. */
+                name: string;
+            }[] | null;
+            /** @description Managed secrets beside those that it has; by itself in a request. */
+            secrets_append?: {
+                /** @description Name of a managed secret. */
+                name: string;
+            }[];
+            /** @description What it is for. */
+            description?: string | null;
+            /**
+             * @description A label; it changes nothing.
+             * @enum {string|null}
+             */
+            agent_type?: "FOREMAN" | "TRIAGE" | "SPEC" | "IMPLEMENT" | "REVIEW" | "VERIFY" | "CUSTOM" | null;
+            /** @description Base prompt of its runs. */
+            prompt?: string | null;
+            /** @description Model of its runs. */
+            base_model?: string | null;
+            /** @description Older form of harness.type. */
+            base_harness?: string | null;
+            /** @description Environment of its runs: its UID, or the name of one of the factory's. */
+            environment_id?: string | null;
+            /** @description Machine that works on its runs. */
+            worker_host?: string | null;
+            /** @description MCP servers of its runs, by name. */
+            mcp_servers?: {
+                [key: string]: components["schemas"]["MCPServerConfig"];
+            };
+            /** @description With whose credentials its runs work. Not served here: a value that would change something is answered with 422. */
+            credential_strategy?: unknown;
+            /** @description Runner of its runs. Not served here: a value that would change something is answered with 422. */
+            default_runner_uid?: unknown;
+            /** @description Secrets of other harnesses; the operator's profiles name theirs. Not served here: a value that would change something is answered with 422. */
+            harness_auth_secrets?: unknown;
+            /** @description Where models are called. Not served here: a value that would change something is answered with 422. */
+            inference_providers?: unknown;
+            /** @description What it remembers between runs. Not served here: a value that would change something is answered with 422. */
+            memory?: unknown;
+            /** @description Whether its runs may be somebody else's. Not served here: a value that would change something is answered with 422. */
+            on_behalf_of_enabled?: unknown;
+        };
+        /**
+         * AgentIdentity
+         * @description An agent identity: defaults of the runs that name it.
+         */
+        AgentIdentity: {
+            /**
+             * Format: uuid
+             * @description UUIDv7.
+             */
+            uid: string;
+            /** @description Its name. */
+            name: string;
+            /** @description Always true. */
+            available: boolean;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was changed last.
+             */
+            updated_at: string;
+            /** @description What it is for. */
+            description?: string;
+            /** @description A label. */
+            agent_type?: string;
+            /** @description Factory that it belongs to. */
+            factory_uid?: string;
+            /** @description Base prompt of its runs. */
+            prompt?: string;
+            /** @description Model of its runs. */
+            base_model?: string;
+            /** @description Type of its harness. */
+            base_harness?: string;
+            /** @description Program that drives its agent. */
+            harness?: components["schemas"]["AgentHarness"];
+            /** @description Environment of its runs. */
+            environment_id?: string;
+            /** @description Machine that works on its runs. */
+            worker_host?: string;
+            /** @description MCP servers of its runs, by name. */
+            mcp_servers?: {
+                [key: string]: components["schemas"]["MCPServerConfig"];
+            };
+            /** @description Skill of its runs. */
+            skills: string[];
+            /** @description Managed secrets of its runs. */
+            secrets: {
+                /** @description Name of the secret. */
+                name: string;
+            }[];
+            /** @description Always empty: there are no runners. */
+            default_runner_uid: string;
+            /** @description Nothing is remembered between runs. */
+            memory: {
+                /** @description Always empty. */
+                attached_stores: string[];
+                /** @description Always off. */
+                auto_memory: {
+                    /** @description Always false. */
+                    enabled: boolean;
+                };
+            };
+        };
+        /**
          * AgentListResponse
          * @description Skills of the factories that the key may see.
          */
@@ -1826,6 +2245,8 @@ export interface components {
             environment_id?: string;
             /** @description Skill used as the base prompt: owner/repo:skill-name, owner/repo:path/to/SKILL.md, or the name of a skill of the factory. */
             skill_spec?: string;
+            /** @description Several skills in order, each written as in skill_spec, which must not stand beside it; the texts of all are the base prompt, one behind the other. */
+            skills?: string[];
             /** @description MCP servers by name; a level's servers replace those of the levels below it. */
             mcp_servers?: {
                 [key: string]: components["schemas"]["MCPServerConfig"];
@@ -1834,9 +2255,9 @@ export interface components {
             harness?: components["schemas"]["AgentHarness"];
             /** @description Minutes that an interactive run waits for the answer to what its agent asks permission for, before that is refused; 0: it does not wait; 10 unless said. */
             idle_timeout_minutes?: number;
-            /** @description Whether the agent may use a desktop. */
+            /** @description Whether the agent may use a desktop; there is none here, so that true is ignored. */
             computer_use_enabled?: boolean;
-            /** @description Machine that works on the run: what its service is called (MILLWRIGHT_WORKER_HOST). The run waits until that one has a place; without it any machine will do. */
+            /** @description Machine that works on the run: what its service is called (MILLWRIGHT_WORKER_HOST). The run waits until that one has a place; without it, or with `warp`, any machine will do. */
             worker_host?: string;
             /** @description Managed secrets of the run: added outside of its sandbox, or inside as environment variables; a level's list replaces those of the levels below it. */
             secrets?: {
@@ -2089,7 +2510,7 @@ export interface components {
          * @description A file of a request; the execution that takes the request finds it in the folder `attachments` of its workspace.
          */
         Attachment: {
-            /** @description Name in the workspace: 1 to 128 of A–Z a–z 0–9 . _ -, no leading dot, unique in the request, not prompt.md or event-payload.json. A later file of the same name gets a number: notes.txt, notes-2.txt. */
+            /** @description Name in the workspace: 1 to 128 letters, digits, blanks and . _ - ( ) [ ] + , = @ & # % ~, 240 bytes at most, no leading dot or blank, unique in the request, not prompt.md or event-payload.json. A later file of the same name gets a number: notes.txt, notes-2.txt. */
             file_name: string;
             /** @description Media type, such as text/plain. */
             mime_type: string;
@@ -2113,7 +2534,7 @@ export interface components {
             at: string;
             /** @description Who made it. */
             principal: {
-                /** @description Stable identifier; `system` is the service itself, at its start. */
+                /** @description Stable identifier; `system` is the service itself: what it does at its start, and what it posts to a forge. */
                 uid: string;
                 /** @description Name for people. */
                 display_name: string;
@@ -2685,6 +3106,8 @@ export interface components {
              * @enum {string}
              */
             outcome: "queued_prompt" | "queue_pending" | "live_session" | "handoff_execution";
+            /** @description JSON pointers of the members of the request that are not served here and were ignored, a hundred at most; not there where none were. The run's log names them, too. */
+            ignored?: string[];
         };
         /**
          * ConversationMessage
@@ -2920,7 +3343,7 @@ export interface components {
         };
         /**
          * FactoryDispatchRequest
-         * @description Starts a run in a factory. Unknown members are ignored.
+         * @description Starts a run in a factory. Members that are not served are ignored, and named in the answer.
          * @example {
          *       "prompt": "Fix the failing test in auth.go.",
          *       "ticket_ref": "ACME-42"
@@ -2963,6 +3386,16 @@ export interface components {
             run_url: string;
             /** @description Always empty: factories here have no agent that distributes work. */
             foreman_agent: string;
+            /** @description JSON pointers of the members of the request that are not served here and were ignored, a hundred at most; not there where none were. The run's log names them, too. */
+            ignored?: string[];
+        };
+        /**
+         * EgressRanges
+         * @description By which networks runs and syncs reach others, as the operator says (MILLWRIGHT_EGRESS_RANGES).
+         */
+        EgressRanges: {
+            /** @description Networks, each once; empty where the operator says nothing. */
+            cidrs: string[];
         };
         /**
          * Error
@@ -3206,6 +3639,8 @@ export interface components {
             automations: components["schemas"]["ExplainedAutomation"][];
             /** @description Further automations that do not select the webhook. */
             automations_left_out: number;
+            /** @description Pull requests that brought the revisions that are named here: `revision`, and those that wrote the webhook and the automations that were asked. Several of one revision were merged between two syncs. */
+            pull_requests: components["schemas"]["MergedPullRequest"][];
             /** @description The run that was asked about. */
             run: components["schemas"]["ExplainedRun"] | null;
         };
@@ -3331,7 +3766,7 @@ export interface components {
          *     }
          */
         FactoryFilesValidateRequest: {
-            /** @description The whole tree: what is left out counts as deleted. At most 2,000 files; without a key 256 of 256 KiB each and 2 MiB together. The request body has at most 3 MiB. Files that are no definitions are ignored. */
+            /** @description The whole tree: what is left out counts as deleted. At most 2,000 files; without a key 256 of 256 KiB each and 2 MiB together. With a key 64 MiB of text together: a request body of more than 3 MiB says its length (Content-Length). Files that are no definitions are ignored. */
             files: components["schemas"]["TreeFile"][];
             /** @description Names of the secrets that exist, for webhooks and runs alike; without them no name is checked. */
             secrets?: string[];
@@ -3435,6 +3870,8 @@ export interface components {
             forge?: "github" | "gitlab" | "gitea";
             /** @description Name of the managed secret, granted for the use `forge`, that holds the token for the interface of the forge. */
             forge_secret?: string;
+            /** @description ID or client ID of a GitHub App that is installed for the repository. `forge_secret` is its private key (PEM) then, and tokens of an hour are asked for with it. */
+            forge_app?: string;
             /** @description https address of the interface of the forge; by default derived from `url`. */
             forge_url?: string;
             /** @description The repository as the forge names it, `owner/name`; by default derived from `url`. */
@@ -3852,6 +4289,20 @@ export interface components {
             };
         };
         /**
+         * FollowupAttachment
+         * @description A file of a follow-up: sent along (file_name, mime_type and data), or a file that a run has made, by its ID (attachment_id).
+         */
+        FollowupAttachment: {
+            /** @description UID of an artifact that is a file, of a run that the key may see, as the handoff attachments of a run name it. */
+            attachment_id?: string;
+            /** @description Name in the workspace, as of any attachment; by default that of the artifact. */
+            file_name?: string;
+            /** @description Media type, such as text/plain. */
+            mime_type?: string;
+            /** @description Content in base64 with padding. */
+            data?: string;
+        };
+        /**
          * ForgeStatus
          * @description The forge that a factory's pull requests are answered at, and how it answered last.
          */
@@ -3905,11 +4356,8 @@ export interface components {
          * @description What a harness itself has measured of a run: nothing here, where tokens are counted whichever the harness (request_usage of the run).
          */
         HarnessUsage: {
-            /**
-             * @description Always false.
-             * @enum {boolean}
-             */
-            available: false;
+            /** @description Always false. */
+            available: boolean;
             /** @description Conversation of the run. */
             conversation_id: string;
             /**
@@ -3967,10 +4415,21 @@ export interface components {
             page_info: components["schemas"]["PageInfo"];
         };
         /**
+         * ListTasksResponse
+         * @description One page of a list of runs under their older name.
+         */
+        ListTasksResponse: {
+            /** @description The runs, in the order of the list. */
+            tasks: components["schemas"]["RunItem"][];
+            page_info: components["schemas"]["PageInfo"];
+        };
+        /**
          * MCPServerConfig
          * @description One MCP server: a command that is started beside the agent, or a URL; exactly one of the two.
          */
         MCPServerConfig: {
+            /** @description A server that the hosted service keeps, in place of command and url; there are none here: it is ignored. */
+            warp_id?: string;
             /** @description Program to start beside the agent. */
             command?: string;
             /** @description Its arguments. */
@@ -3987,6 +4446,24 @@ export interface components {
             };
         };
         /**
+         * MergedPullRequest
+         * @description A pull request that a revision came with. Titles and authors are foreign texts.
+         */
+        MergedPullRequest: {
+            /** @description The revision that it came with, as it is named where this is listed. */
+            revision: string;
+            /** @description Its number at the forge. */
+            number: number;
+            /** @description Its title, one line, cut at 200 characters. */
+            title: string;
+            /** @description Who opened it, as the forge says it. */
+            author: string;
+            /** @description Its page at the forge. */
+            url: string | null;
+            /** @description Newest commit that the branch got by it: the merge, the squash, or the last of the rebased ones. */
+            merge_commit: string | null;
+        };
+        /**
          * ModelList
          * @description The models that are known here, and what drives them.
          */
@@ -3995,6 +4472,24 @@ export interface components {
             models: components["schemas"]["Model"][];
             /** @description What `harness.type` can name; absent where the operator has profiles of its own. */
             harnesses?: string[];
+            /** @description Which of them are to be had on the machine where runs are worked on; absent where this process works on none. */
+            availability?: {
+                /** @description Harness of a run that names none. */
+                default_harness: string;
+                /** @description Names of the agent that comes with the service. */
+                built_in_harnesses: string[];
+                /** @description No model is configured: the built-in agent has the demo model, and a run of it that names another fails. */
+                demo_model_only: boolean;
+                /** @description Harnesses that are there. */
+                installed_harnesses: string[];
+                /** @description Harnesses that can be named, and whose runs fail. */
+                missing_harnesses: {
+                    /** @description Its name. */
+                    id: string;
+                    /** @description What brings it. */
+                    way_out: string;
+                }[];
+            };
             /** @description Model of a run that names none; `auto` where its harness chooses. */
             default_model_id: string;
         };
@@ -4158,7 +4653,7 @@ export interface components {
          *     }
          */
         PlanRequest: {
-            /** @description The whole tree: what is left out counts as deleted. At most 2,000 files, and 1 MiB of request body in all. Files that are no definitions are ignored. */
+            /** @description The whole tree: what is left out counts as deleted. At most 2,000 files and 64 MiB of text together: a request body of more than 1 MiB says its length (Content-Length). Files that are no definitions are ignored. */
             files?: components["schemas"]["TreeFile"][];
             /** @description A branch or a tag (`main`, `refs/heads/main`, `refs/tags/v1`), a whole commit ID, `HEAD`, or a pull request (`pull/12`, `merge-requests/12`) of the repository that the factory follows. The service fetches it with the credential and within the bounds of a sync; nothing of it is applied. Pull requests are judged without what is known of secrets. */
             ref?: string;
@@ -4382,6 +4877,8 @@ export interface components {
             }[];
             /** @description The pass that judged it, with its problems; null where none has. */
             sync: components["schemas"]["Sync"] | null;
+            /** @description Pull requests that brought it: the one that it is the head or the merge of, else all that were merged between the tip before it and the one that brought it, at most 20. Empty: none is known. Null: the forge has not been asked since it came. */
+            pull_requests: components["schemas"]["MergedPullRequest"][] | null;
         };
         /**
          * RotatedWebhook
@@ -4401,13 +4898,13 @@ export interface components {
         };
         /**
          * RunAgentRequest
-         * @description Creates a run. Unknown members are ignored.
+         * @description Creates a run. Members that are not served are ignored, and named in the answer.
          * @example {
          *       "prompt": "Fix the failing test in auth.go."
          *     }
          */
         RunAgentRequest: {
-            /** @description What the agent has to do; required unless a skill is named. */
+            /** @description What the agent has to do; required unless a skill is named, or a conversation to go on with. */
             prompt?: string;
             /** @description Title; by default the first line of the prompt. */
             title?: string;
@@ -4432,8 +4929,10 @@ export interface components {
             interactive?: boolean;
             /** @description Factory whose defaults and rights apply; required for a key that is limited to factories. */
             factory_uid?: string;
-            /** @description Not supported here: answered with 422. Work for a factory is dispatched by factory_uid. */
-            agent_identity_uid?: unknown;
+            /** @description Whether the run is the team's. Every run is the installation's: false is ignored. */
+            team?: boolean;
+            /** @description Agent identity whose settings hold where the run says nothing, before those of its factory. */
+            agent_identity_uid?: string | null;
             /** @description Not supported here: answered with 422. */
             on_behalf_of?: unknown;
         };
@@ -4456,6 +4955,8 @@ export interface components {
             state: components["schemas"]["RunState"];
             /** @description Whether it has to wait: every place of this server is taken, or other runs wait before it. */
             at_capacity?: boolean;
+            /** @description JSON pointers of the members of the request that are not served here and were ignored, a hundred at most; not there where none were. The run's log names them, too. */
+            ignored?: string[];
         };
         /**
          * RunCreatorInfo
@@ -4561,18 +5062,18 @@ export interface components {
         };
         /**
          * RunFollowupRequest
-         * @description Steers or continues a run. Unknown members are ignored.
+         * @description Steers or continues a run. Members that are not served are ignored, and named in the answer.
          * @example {
          *       "message": "Also add a test for the empty password."
          *     }
          */
         RunFollowupRequest: {
-            /** @description What to tell the agent. */
-            message: string;
+            /** @description What to tell the agent; may be left out, or empty, where there are attachments. */
+            message?: string;
             /** @description How the agent is asked to work on this message; normal by default. It counts for the turn that takes the message. */
             mode?: components["schemas"]["RunMode"];
-            /** @description Files for the agent. */
-            attachments?: components["schemas"]["Attachment"][];
+            /** @description Files for the agent, 25 at most: each sent along, or one that is here, by its attachment_id. */
+            attachments?: components["schemas"]["FollowupAttachment"][];
         };
         /**
          * RunFollowupResponse
@@ -4589,6 +5090,8 @@ export interface components {
              * @enum {string}
              */
             outcome: "queued_prompt" | "queue_pending" | "live_session" | "handoff_execution";
+            /** @description JSON pointers of the members of the request that are not served here and were ignored, a hundred at most; not there where none were. The run's log names them, too. */
+            ignored?: string[];
         };
         /**
          * RunId
@@ -4831,34 +5334,75 @@ export interface components {
             events: components["schemas"]["TimelineEvent"][];
         };
         /**
+         * ScheduleCreate
+         * @description Makes a schedule. Members that are not served here are ignored, and named in the answer.
+         * @example {
+         *       "name": "Nightly sweep",
+         *       "cron_schedule": "0 3 * * *",
+         *       "prompt": "Remove dead code."
+         *     }
+         */
+        ScheduleCreate: {
+            /** @description Name for people. */
+            name: string;
+            /** @description When it fires: five cron fields in UTC, an @ word, or @every with a duration. */
+            cron_schedule: string;
+            /** @description What its runs are asked; required unless agent_config names a skill. */
+            prompt?: string;
+            /** @description Whether it fires from now on; true unless said. */
+            enabled?: boolean;
+            /** @description What its runs say about their agent; everything else comes from the agent identity, the factory and the server. */
+            agent_config?: components["schemas"]["AmbientAgentConfig"];
+            /** @description Metadata of its runs, as of POST /agent/runs. */
+            metadata?: {
+                [key: string]: string;
+            };
+            /** @description How its runs are asked to work; normal unless said. */
+            mode?: components["schemas"]["RunMode"];
+            /** @description Factory whose defaults and environments its runs have; required for a key that is limited to factories. It does not change later. */
+            factory_uid?: string;
+            /** @description Schedules belong to everybody who may see their factory: false is ignored. */
+            team?: boolean;
+            /** @description Agent identity whose defaults its runs have, below agent_config and above its factory's. */
+            agent_uid?: string | null;
+        };
+        /**
+         * ScheduleDeleted
+         * @description A schedule was deleted.
+         */
+        ScheduleDeleted: {
+            /** @description true: it starts nothing any more. */
+            success: boolean;
+        };
+        /**
          * ScheduleItem
-         * @description A schedule trigger of an automation. It is changed where the automation is.
+         * @description What starts runs by the clock: a schedule of its own, or a schedule trigger of an automation, which is changed where the automation is.
          */
         ScheduleItem: {
-            /** @description Identifier of the schedule; another name or expression makes another one. */
+            /** @description Identifier of the schedule. Of a trigger another name or expression makes another one. */
             id: string;
             /** @description Its name, else the name of its automation. */
             name: string;
             /** @description Its expression. */
             cron_schedule: string;
-            /** @description Whether its automation is enabled. */
+            /** @description Whether it fires: it was not paused, or its automation is enabled. */
             enabled: boolean;
             /** @description What its runs are asked. */
             prompt: string;
-            /** @description What its automation says of the agent. */
+            /** @description What it, or its automation, says of the agent. */
             agent_config: components["schemas"]["AmbientAgentConfig"];
-            /** @description factory_uid, automation_id, and file where a file says it. */
+            /** @description Metadata of its runs. Of a trigger: factory_uid, automation_id, and file where a file says it. */
             metadata: {
                 [key: string]: string;
             };
             /**
              * Format: date-time
-             * @description When its automation was made.
+             * @description When it, or its automation, was made.
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When its automation last changed.
+             * @description When it, or its automation, last changed.
              */
             updated_at: string;
             /** @description When it started a run, and when it does next. */
@@ -4870,18 +5414,68 @@ export interface components {
                 last_ran?: string;
                 /**
                  * Format: date-time
-                 * @description Absent: never, or its automation is disabled.
+                 * @description Absent: never, or it does not fire now.
                  */
                 next_run?: string;
+                /** @description Ticks that came too late to start a run. */
+                missed: number;
+                /**
+                 * Format: date-time
+                 * @description The latest of them; absent: there is none.
+                 */
+                last_missed_at?: string;
             };
+            /** @description How its runs are asked to work. */
+            mode: components["schemas"]["RunMode"];
+            /** @description true: it is a schedule trigger of an automation, and changed there. */
+            read_only: boolean;
+            /** @description Its factory; absent: it belongs to none. */
+            factory_uid?: string;
+            /** @description Who made it; absent for triggers. */
+            created_by?: components["schemas"]["RunCreatorInfo"];
+            /** @description Who changed it last; absent for triggers. */
+            updated_by?: components["schemas"]["RunCreatorInfo"];
+            /** @description Agent identity whose defaults its runs have; absent: none. */
+            agent_uid?: string;
+            /** @description JSON pointers of the members of the requests that made it and that are not served here and were ignored, a hundred at most; absent where none were. The logs of its runs name them, too. */
+            ignored?: string[];
         };
         /**
          * ScheduleList
-         * @description The schedules of the factories that the key may see.
+         * @description The schedules that the key may see.
          */
         ScheduleList: {
-            /** @description By their factories and automations; of at most 1,000 automations. */
+            /** @description By name: schedules of their own, at most 1,000, and the schedule triggers of at most 1,000 automations. */
             schedules: components["schemas"]["ScheduleItem"][];
+        };
+        /**
+         * ScheduleUpdate
+         * @description Changes a schedule. What may be absent and is stays as it is; what is given replaces what was. Members that are not served here are ignored, and named in the answer.
+         * @example {
+         *       "name": "Nightly sweep",
+         *       "cron_schedule": "0 4 * * *",
+         *       "enabled": true
+         *     }
+         */
+        ScheduleUpdate: {
+            /** @description Name for people. */
+            name: string;
+            /** @description When it fires: five cron fields in UTC, an @ word, or @every with a duration. Another one counts from now. */
+            cron_schedule: string;
+            /** @description Whether it fires. */
+            enabled: boolean;
+            /** @description What its runs are asked. */
+            prompt?: string;
+            /** @description What its runs say about their agent, in place of all that was said before. */
+            agent_config?: components["schemas"]["AmbientAgentConfig"];
+            /** @description Metadata of its runs, in place of what was. */
+            metadata?: {
+                [key: string]: string;
+            };
+            /** @description How its runs are asked to work. */
+            mode?: components["schemas"]["RunMode"];
+            /** @description Agent identity whose defaults its runs have, below agent_config and above its factory's. null: none. */
+            agent_uid?: string | null;
         };
         /**
          * SchemaDocumentList
@@ -4951,16 +5545,18 @@ export interface components {
          */
         SecretUser: {
             /**
-             * @description `factory`: its source, or the defaults of its runs.
+             * @description `factory`: its source, or the defaults of its runs; `schedule`: one of its own; `agent_identity`: one whose runs would have it.
              * @enum {string}
              */
-            kind: "webhook" | "automation" | "environment" | "factory";
+            kind: "webhook" | "automation" | "environment" | "factory" | "schedule" | "agent_identity";
             /** @description The factory it is in, or is. */
             factory_uid: string;
-            /** @description Its permanent name. */
+            /** @description Its permanent name; of a schedule or an agent identity, the name that it has now. */
             slug: string;
             /** @description UID of a webhook; absent for anything else. */
             webhook_uid?: string;
+            /** @description Identifier of a schedule or an agent identity; absent for anything else. */
+            uid?: string;
         };
         /**
          * Secret
@@ -5160,10 +5756,10 @@ export interface components {
              */
             event_uuid: string;
             /**
-             * @description What happened, by the names that published clients know: the run was created, claimed by an execution, its workspace is prepared, its agent started; it was done, failed, errored or was cancelled. With `detail=all` also: it got a follow-up, somebody asked to cancel it, its execution was lost and taken over, or handed over by a service that stopped.
+             * @description What happened, by the names that published clients know: the run was created, claimed by an execution, its workspace is prepared, its agent started; it was done, failed, errored or was cancelled. With `detail=all` also: it got a follow-up, somebody asked to interrupt or to cancel it, its execution was lost and taken over, or handed over by a service that stopped.
              * @enum {string}
              */
-            event_type: "oz_run_created" | "oz_run_claimed" | "worker_container_ready" | "agent_started" | "oz_run_done" | "oz_run_failed" | "oz_run_errored" | "oz_run_cancelled" | "run_followup" | "run_cancel_requested" | "run_taken_over" | "run_handed_over";
+            event_type: "oz_run_created" | "oz_run_claimed" | "worker_container_ready" | "agent_started" | "oz_run_done" | "oz_run_failed" | "oz_run_errored" | "oz_run_cancelled" | "run_followup" | "run_interrupt_requested" | "run_cancel_requested" | "run_taken_over" | "run_handed_over";
             /**
              * Format: date-time
              * @description When it happened.
@@ -5665,6 +6261,96 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listTasks: {
+        parameters: {
+            query?: {
+                /** @description Runs on a page at most. */
+                limit?: number;
+                /** @description Where the page begins: `next_cursor` of an answer to the same query with the same key. */
+                cursor?: string;
+                /** @description What the list is sorted by. Titles are compared byte by byte. */
+                sort_by?: "updated_at" | "created_at" | "title";
+                /** @description Direction of the order. */
+                sort_order?: "asc" | "desc";
+                /** @description Runs in one of these states. */
+                state?: components["schemas"]["RunState"][];
+                /** @description Runs with one of these statuses, narrowed by `state` where both are given. running: QUEUED, CLAIMED, PENDING or INPROGRESS. failed: FAILED or ERROR. blocked: BLOCKED. cancelled: CANCELLED. complete: SUCCEEDED. */
+                task_status?: ("running" | "failed" | "blocked" | "cancelled" | "complete")[];
+                /** @description Runs of one of these sources. Every published name is known; those of integrations that this service does not have match nothing. */
+                source?: components["schemas"]["RunSourceType"][];
+                /** @description Runs of one of these factories. One that the key may not see has none. */
+                factory_uid?: string[];
+                /** @description Only runs of a factory, whichever. */
+                factory_only?: boolean;
+                /** @description Runs whose configuration has this name. */
+                name?: string;
+                /** @description The same as `name`. */
+                config_name?: string;
+                /** @description Runs with this model. */
+                model_id?: string;
+                /** @description Runs that this principal created: UID of a user or a service account. */
+                creator?: string;
+                /** @description Runs that this principal executes: the creator, where a run names nobody else. */
+                executor?: string;
+                /** @description Runs in this environment; `empty-environment`: runs without one. */
+                environment_id?: string;
+                /** @description Runs of this skill, written as they were started with it. */
+                skill?: string;
+                /** @description The same as `skill`. */
+                skill_spec?: string;
+                /** @description Runs created after this time (RFC 3339), to the millisecond. */
+                created_after?: string;
+                /** @description Runs created before this time (RFC 3339), to the millisecond. */
+                created_before?: string;
+                /** @description Runs that changed after this time (RFC 3339), to the millisecond. */
+                updated_after?: string;
+                /** @description Runs that this automation started. */
+                automation_id?: string;
+                /** @description Runs that deliveries to this webhook started. */
+                webhook_uid?: string;
+                /** @description Runs that the delivery of this identity started. */
+                delivery_id?: string;
+                /** @description Runs that this schedule started. */
+                schedule_id?: string;
+                /** @description Where the runs are executed: all of this service's are REMOTE. */
+                execution_location?: "LOCAL" | "REMOTE";
+                /** @description All runs below this one: its children, theirs, and so on. Below a run that the key may not see there are none. */
+                ancestor_run_id?: string;
+                /** @description Runs with an artifact of this type. */
+                artifact_type?: "PLAN" | "PULL_REQUEST" | "SCREENSHOT" | "FILE" | "EXTERNAL_REFERENCE";
+                /** @description Runs whose metadata has exactly these values, `metadata[key]=value`; five at most. Includes automation_id, webhook_uid, delivery_id and definition_revision. */
+                metadata?: {
+                    [key: string]: string;
+                };
+                /** @description Words, ten at most, each of which stands somewhere in the title, the prompt or the skill; A–Z and a–z are the same. A run's whole ID, or the address of its page: that run. */
+                q?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of runs. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListTasksResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     runAgent: {
         parameters: {
             query?: never;
@@ -5734,6 +6420,36 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The run. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunItem"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     createRunFollowup: {
         parameters: {
             query?: never;
@@ -5770,6 +6486,7 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5807,6 +6524,44 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    interruptRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating this request safe: within 24 hours the same key with the same body gets the first answer, with another body 409. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The run. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run. Its agent ends the turn afterwards. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunReference"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6289,6 +7044,45 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    interruptConversation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating this request safe: within 24 hours the same key with the same body gets the first answer, with another body 409. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The conversation. */
+                conversation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run. Its agent ends the turn afterwards. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunReference"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6448,57 +7242,168 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    listSchedules: {
+    listAgentIdentities: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Of this factory. */
+                factory_uid?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The schedules. */
+            /** @description The identities. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ScheduleList"];
+                    "application/json": components["schemas"]["AgentIdentityList"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createAgentIdentity: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating this request safe: within 24 hours the same key with the same body gets the first answer, with another body 409. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentIdentityCreate"];
+            };
+        };
+        responses: {
+            /** @description As it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentIdentity"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
     };
-    getSchedule: {
+    getAgentIdentity: {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                /** @description The schedule. */
-                schedule_id: string;
+                /** @description The identity. */
+                uid: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The schedule. */
+            /** @description As it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ScheduleItem"];
+                    "application/json": components["schemas"]["AgentIdentity"];
                 };
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateAgentIdentity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identity. */
+                uid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentIdentityUpdate"];
+            };
+        };
+        responses: {
+            /** @description As it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentIdentity"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteAgentIdentity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identity. */
+                uid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8710,6 +9615,32 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getEgressRanges: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The networks. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EgressRanges"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     explain: {
         parameters: {
             query?: never;
@@ -8948,6 +9879,243 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Error"];
                 };
             };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSchedules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schedules. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating this request safe: within 24 hours the same key with the same body gets the first answer, with another body 409. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleCreate"];
+            };
+        };
+        responses: {
+            /** @description The schedule that was made. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The schedule. */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schedule. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleItem"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The schedule. */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleUpdate"];
+            };
+        };
+        responses: {
+            /** @description The schedule as it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The schedule. */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It was deleted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleDeleted"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    pauseSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating this request safe: within 24 hours the same key with the same body gets the first answer, with another body 409. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The schedule. */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schedule as it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resumeSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating this request safe: within 24 hours the same key with the same body gets the first answer, with another body 409. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The schedule. */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schedule as it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };

@@ -40,13 +40,14 @@ export type {
   UndocumentedOptions,
   WaitOptions,
 } from './options.ts';
-export { Page, PagePromise, type NextPage } from './pages.ts';
+export { Page, PagePromise, type NamedPage, type NextPage } from './pages.ts';
 export { VERSION } from './version.ts';
 export * from './webhooks.ts';
 
 export { Agent, type AgentListParams } from './resources/agent/agent.ts';
 export { Artifacts } from './resources/agent/artifacts.ts';
 export { Conversations, type ConversationRetrieveParams } from './resources/agent/conversations.ts';
+export { Identities, type AgentIdentityListParams } from './resources/agent/identities.ts';
 export { Environments, type EnvironmentListParams } from './resources/agent/environments.ts';
 export { Models } from './resources/agent/models.ts';
 export { RunPermissions } from './resources/agent/permissions.ts';
@@ -58,6 +59,7 @@ export {
   type RunListParams,
   type RunTimelineParams,
 } from './resources/agent/runs.ts';
+export { Schedules } from './resources/agent/schedules.ts';
 export type { RunWaitParams } from './resources/agent/waiting.ts';
 export { ApiKeys, type ApiKeyListParams } from './resources/api-keys.ts';
 export { Audit, type AuditListParams } from './resources/audit.ts';
@@ -87,6 +89,7 @@ export { FederatedCredentials } from './resources/federated-credentials.ts';
 export type { IfMatch } from './resources/params.ts';
 export { Secrets, type SecretDeleteParams, type SecretListParams } from './resources/secrets.ts';
 export { SignatureSchemes } from './resources/signature-schemes.ts';
+export { Networking } from './resources/networking.ts';
 export { Statistics, type StatisticsDeliveriesParams, type StatisticsRunsParams } from './resources/statistics.ts';
 
 // For those who extend the client (a subclass of Millwright, resources of their own, words of their own for failures).

@@ -7,6 +7,18 @@ type Component<Name extends keyof components['schemas']> = components['schemas']
 /** The program that drives the agent. */
 export interface AgentHarness extends Component<'AgentHarness'> {}
 
+/** An agent identity: defaults of the runs that name it. */
+export interface AgentIdentity extends Component<'AgentIdentity'> {}
+
+/** Makes an agent identity: defaults of the runs that name it. Unknown members are ignored. */
+export interface AgentIdentityCreate extends Component<'AgentIdentityCreate'> {}
+
+/** Agent identities. */
+export interface AgentIdentityList extends Component<'AgentIdentityList'> {}
+
+/** Changes an agent identity: what is left out or null stays; an empty text, list or object clears. */
+export interface AgentIdentityUpdate extends Component<'AgentIdentityUpdate'> {}
+
 /** Skills of the factories that the key may see. */
 export interface AgentListResponse extends Component<'AgentListResponse'> {}
 
@@ -115,6 +127,9 @@ export interface DeliveryStatistics extends Component<'DeliveryStatistics'> {}
 /** A problem in a definition file, with the place to look at. */
 export interface Diagnostic extends Component<'Diagnostic'> {}
 
+/** By which networks runs and syncs reach others, as the operator says (MILLWRIGHT_EGRESS_RANGES). */
+export interface EgressRanges extends Component<'EgressRanges'> {}
+
 /** Why a request was not served: a problem (RFC 9457). Some problems have further members that say how to go on; the operation names them. */
 export interface Error extends Component<'Error'> {}
 
@@ -148,7 +163,7 @@ export interface FactoryAgentDefaults extends Component<'FactoryAgentDefaults'> 
 /** Makes a factory. Unknown members are ignored, but for those of `source` and `sync_policy`, which are refused. */
 export interface FactoryCreate extends Component<'FactoryCreate'> {}
 
-/** Starts a run in a factory. Unknown members are ignored. */
+/** Starts a run in a factory. Members that are not served are ignored, and named in the answer. */
 export interface FactoryDispatchRequest extends Component<'FactoryDispatchRequest'> {}
 
 /** A run that was dispatched to a factory; from here on it is a run like any other. */
@@ -208,6 +223,9 @@ export interface FilterTestRequest extends Component<'FilterTestRequest'> {}
 /** Whether the automation would start, and which of the two checks decided. Never shows a value of the payload. */
 export interface FilterTestResult extends Component<'FilterTestResult'> {}
 
+/** A file of a follow-up: sent along (file_name, mime_type and data), or a file that a run has made, by its ID (attachment_id). */
+export interface FollowupAttachment extends Component<'FollowupAttachment'> {}
+
 /** The forge that a factory's pull requests are answered at, and how it answered last. */
 export interface ForgeStatus extends Component<'ForgeStatus'> {}
 
@@ -226,8 +244,14 @@ export interface InventoryItem extends Component<'InventoryItem'> {}
 /** One page of a list of runs. */
 export interface ListRunsResponse extends Component<'ListRunsResponse'> {}
 
+/** One page of a list of runs under their older name. */
+export interface ListTasksResponse extends Component<'ListTasksResponse'> {}
+
 /** One MCP server: a command that is started beside the agent, or a URL; exactly one of the two. */
 export interface MCPServerConfig extends Component<'MCPServerConfig'> {}
+
+/** A pull request that a revision came with. Titles and authors are foreign texts. */
+export interface MergedPullRequest extends Component<'MergedPullRequest'> {}
 
 /** A language model that a configuration can name. */
 export interface Model extends Component<'Model'> {}
@@ -289,7 +313,7 @@ export interface RevisionStatus extends Component<'RevisionStatus'> {}
 /** A webhook whose secret was replaced. */
 export interface RotatedWebhook extends Component<'RotatedWebhook'> {}
 
-/** Creates a run. Unknown members are ignored. */
+/** Creates a run. Members that are not served are ignored, and named in the answer. */
 export interface RunAgentRequest extends Component<'RunAgentRequest'> {}
 
 /** A run that was created. */
@@ -304,7 +328,7 @@ export interface RunEvent extends Component<'RunEvent'> {}
 /** Entries of a run's log in order. */
 export interface RunEventList extends Component<'RunEventList'> {}
 
-/** Steers or continues a run. Unknown members are ignored. */
+/** Steers or continues a run. Members that are not served are ignored, and named in the answer. */
 export interface RunFollowupRequest extends Component<'RunFollowupRequest'> {}
 
 /** A follow-up that was stored. */
@@ -343,11 +367,20 @@ export interface RunStatusMessage extends Component<'RunStatusMessage'> {}
 /** What happened to a run, oldest first. */
 export interface RunTimeline extends Component<'RunTimeline'> {}
 
-/** A schedule trigger of an automation. It is changed where the automation is. */
+/** Makes a schedule. Members that are not served here are ignored, and named in the answer. */
+export interface ScheduleCreate extends Component<'ScheduleCreate'> {}
+
+/** A schedule was deleted. */
+export interface ScheduleDeleted extends Component<'ScheduleDeleted'> {}
+
+/** What starts runs by the clock: a schedule of its own, or a schedule trigger of an automation, which is changed where the automation is. */
 export interface ScheduleItem extends Component<'ScheduleItem'> {}
 
-/** The schedules of the factories that the key may see. */
+/** The schedules that the key may see. */
 export interface ScheduleList extends Component<'ScheduleList'> {}
+
+/** Changes a schedule. What may be absent and is stays as it is; what is given replaces what was. Members that are not served here are ignored, and named in the answer. */
+export interface ScheduleUpdate extends Component<'ScheduleUpdate'> {}
 
 /** The JSON Schemas of the definition files. */
 export interface SchemaDocumentList extends Component<'SchemaDocumentList'> {}

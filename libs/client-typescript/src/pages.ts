@@ -17,25 +17,33 @@ export interface PagePlace {
 }
 
 /** What a page needs to know to find the next one. */
-export interface PageSource<Item, Body> extends PagePlace {
+export interface PageSource<Item, Body, Member extends string> extends PagePlace {
+  /** Name of the list in the answer. */
+  member: string;
   /** `GET /path`, for messages. */
   label: string;
   response: Response;
   /** The text of the answer. */
   text: string;
   /** Asks for the page at the cursor. */
-  next(cursor: string, index: number): PagePromise<Item, Body>;
+  next(cursor: string, index: number): PagePromise<Item, Body, Member>;
 }
 
+/** A page that has its items also under the name that the answer has for them: `runs` of a list of runs. */
+export type NamedPage<Item, Body = unknown, Member extends string = never> = Page<Item, Body, Member> & {
+  readonly [Name in Member]: Item[];
+};
+
 /** One page. Iterating goes over its items and those of all further pages. */
-export class Page<Item, Body = unknown> implements AsyncIterable<Item> {
+export class Page<Item, Body = unknown, Member extends string = never> implements AsyncIterable<Item> {
   readonly items: Item[];
   readonly page_info: NextPage;
   /** The answer as it was received. */
   readonly body: Body;
-  readonly #source: PageSource<Item, Body>;
+  readonly #source: PageSource<Item, Body, Member>;
 
-  constructor(items: Item[], pageInfo: NextPage, body: Body, source: PageSource<Item, Body>) {
+  constructor(items: Item[], pageInfo: NextPage, body: Body, source: PageSource<Item, Body, Member>) {
+    Object.defineProperty(this, source.member, { value: items });
     this.items = items;
     this.page_info = pageInfo;
     this.body = body;
@@ -51,7 +59,7 @@ export class Page<Item, Body = unknown> implements AsyncIterable<Item> {
    * Asks for the next page. Throws MillwrightError when this is the last, APIResponseValidationError when the list goes
    * round in a circle.
    */
-  getNextPage(): PagePromise<Item, Body> {
+  getNextPage(): PagePromise<Item, Body, Member> {
     const cursor = this.#nextCursor();
     if (cursor === undefined) throw new MillwrightError('this page is the last one; ask hasNextPage() before');
     const { seen, index, next } = this.#source;
@@ -61,9 +69,15 @@ export class Page<Item, Body = unknown> implements AsyncIterable<Item> {
   }
 
   /** This page and all that follow. */
-  async *pages(): AsyncGenerator<Page<Item, Body>, void, undefined> {
-    yield this;
-    for (let page = await nextOf<Item, Body>(this); page !== undefined; page = await nextOf(page)) yield page;
+  async *pages(): AsyncGenerator<NamedPage<Item, Body, Member>, void, undefined> {
+    const first = this as NamedPage<Item, Body, Member>;
+    yield first;
+    for (let page = await nextOf(first); page !== undefined; page = await nextOf(page)) yield page;
+  }
+
+  /** The same as `pages`. */
+  iterPages(): AsyncGenerator<NamedPage<Item, Body, Member>, void, undefined> {
+    return this.pages();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
@@ -87,15 +101,25 @@ export class Page<Item, Body = unknown> implements AsyncIterable<Item> {
   }
 }
 
-async function nextOf<Item, Body>(page: Page<Item, Body>): Promise<Page<Item, Body> | undefined> {
+async function nextOf<Item, Body, Member extends string>(
+  page: NamedPage<Item, Body, Member>,
+): Promise<NamedPage<Item, Body, Member> | undefined> {
   return page.hasNextPage() ? await page.getNextPage() : undefined;
 }
 
 /** The first page to come. Iterating goes over every item of every page. */
-export class PagePromise<Item, Body = unknown> extends APIPromise<Page<Item, Body>> implements AsyncIterable<Item> {
+export class PagePromise<Item, Body = unknown, Member extends string = never>
+  extends APIPromise<NamedPage<Item, Body, Member>>
+  implements AsyncIterable<Item>
+{
   /** Page after page. */
-  async *pages(): AsyncGenerator<Page<Item, Body>, void, undefined> {
+  async *pages(): AsyncGenerator<NamedPage<Item, Body, Member>, void, undefined> {
     yield* (await this).pages();
+  }
+
+  /** The same as `pages`. */
+  iterPages(): AsyncGenerator<NamedPage<Item, Body, Member>, void, undefined> {
+    return this.pages();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {

@@ -1,5 +1,6 @@
 /** Reads answers and holds them to what the interface promises. */
-import { APIResponseValidationError, mediaTypeOf } from './errors.ts';
+import type { WithResponse } from './answers.ts';
+import { APIResponseValidationError, mediaTypeOf, requestIdOf } from './errors.ts';
 import type { AnswerKind } from './resource.ts';
 import { described, findMisfit, type Misfit, type ShapeName } from './shapes.ts';
 
@@ -93,4 +94,15 @@ export function checkList<Item>(
 function pageInfoMisfit(pageInfo: unknown): Misfit | undefined {
   const misfit = findMisfit('PageInfo', pageInfo);
   return misfit === undefined ? undefined : { ...misfit, pointer: `/page_info${misfit.pointer}` };
+}
+
+/** What a response comes to, with the response and its request ID. */
+export async function received<T>(
+  kind: AnswerKind,
+  label: string,
+  response: Response,
+  toData: (read: Read, response: Response) => T,
+): Promise<WithResponse<T>> {
+  const read = await readBody(kind, label, response);
+  return { data: toData(read, response), response, request_id: requestIdOf(response) };
 }

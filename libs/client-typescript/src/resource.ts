@@ -35,7 +35,10 @@ export interface Caller {
   readonly clock: Clock;
   call<T>(request: CallRequest): APIPromise<T>;
   /** `member`: name of the list in the answer. */
-  page<Item, Body = unknown>(request: CallRequest, member: string): PagePromise<Item, Body>;
+  page<Item, Body = unknown, Member extends string = never>(
+    request: CallRequest,
+    member: Member,
+  ): PagePromise<Item, Body, Member>;
   stream(runId: string, params?: { after?: number | undefined }, options?: StreamOptions): EventStream;
 }
 
@@ -48,4 +51,14 @@ export abstract class Resource {
   protected get client(): Caller {
     return this.#client;
   }
+}
+
+/** `GET /path`, for messages. */
+export function labelOf({ method, template }: CallRequest): string {
+  return `${method} ${template}`;
+}
+
+/** The same list from the cursor on. */
+export function withCursor(request: CallRequest, cursor: string): CallRequest {
+  return { ...request, options: { ...request.options, query: { ...request.options?.query, cursor } } };
 }

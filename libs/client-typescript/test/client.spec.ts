@@ -189,6 +189,25 @@ describe('headers', () => {
     expect(await headersOf({}, (client) => client.post('/x'))).not.toHaveProperty('content-type');
   });
 
+  it('of the environment go before none, and are read once', async () => {
+    process.env['MILLWRIGHT_CUSTOM_HEADERS'] = 'X-A: from: here\n\nX-B:b\r\n';
+    const heard = await headersOf({ defaultHeaders: { 'x-b': 'said' } }, (client) => {
+      process.env['MILLWRIGHT_CUSTOM_HEADERS'] = 'X-A: later';
+      return client.copy({ maxRetries: 0 }).get('/x');
+    });
+    expect(heard).toMatchObject({ 'x-a': 'from: here', 'x-b': 'said' });
+  });
+
+  it.each(['secret', ': secret', 'X-A: a\nsecret', 'X A: secret', 'X-A: …'])(
+    '%j is none of the environment',
+    (text) => {
+      process.env['MILLWRIGHT_CUSTOM_HEADERS'] = text;
+      const said = refusalOf(() => new Millwright({ apiKey: KEY }));
+      expect(said).toContain('MILLWRIGHT_CUSTOM_HEADERS');
+      expect(said).not.toContain('secret');
+    },
+  );
+
   it('those of the call go before those of the client, and null takes one away', async () => {
     const defaultHeaders = {
       'X-Millwright-Client': null,

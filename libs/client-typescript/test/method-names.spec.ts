@@ -4,8 +4,8 @@ import { Millwright } from '../src/index.ts';
 import { Resource } from '../src/resource.ts';
 
 const PYTHON = new URL('../../client-python/src/millwright/_sync/', import.meta.url);
-/** The answer as it came is `withResponse()` of a call here, and a twin of the resource there. */
-const PYTHON_ONLY = ['with_raw_response'];
+/** The answer as it came is `withResponse()` or `asResponse()` of a call here, and a twin of the resource there. */
+const PYTHON_ONLY = ['with_raw_response', 'with_streaming_response'];
 
 /** Members of a Python class. */
 interface PythonClass {

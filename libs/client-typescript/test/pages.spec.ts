@@ -15,7 +15,10 @@ function page(ids: readonly string[], next?: string, members: Record<string, unk
 }
 
 /** Pages of what has few promises, so that the test is about pages. */
-function listIn(world: World, options?: Parameters<Millwright['audit']['list']>[1]): PagePromise<{ name: string }> {
+function listIn(
+  world: World,
+  options?: Parameters<Millwright['audit']['list']>[1],
+): PagePromise<{ name: string }, unknown, 'secrets'> {
   const client = new Millwright(
     { baseURL: 'http://127.0.0.1:9', apiKey: 'k'.repeat(20), fetch: world.fetch, logLevel: 'off' },
     world.clock,
@@ -51,6 +54,10 @@ it('page by page', async () => {
   const sizes: number[] = [];
   for await (const { items } of listIn(world).pages()) sizes.push(items.length);
   expect(sizes).toEqual([2, 1]);
+  const again = new World([page(['a', 'b'], 'c1', { total: 3 }), page(['c'])]);
+  const named: string[][] = [];
+  for await (const each of listIn(again).iterPages()) named.push(each.secrets.map(({ name }) => name));
+  expect(named).toEqual([['a', 'b'], ['c']]);
 });
 
 it('one page when it is awaited', async () => {

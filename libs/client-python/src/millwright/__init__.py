@@ -6,6 +6,8 @@ from ._async.client import AsyncMillwright as AsyncMillwright
 from ._async.event_stream import AsyncEventStream as AsyncEventStream
 from ._async.pages import AsyncPage as AsyncPage
 from ._async.pages import AsyncPaginator as AsyncPaginator
+from ._async.streamed import AsyncResponseManager as AsyncResponseManager
+from ._async.streamed import AsyncStreamedResponse as AsyncStreamedResponse
 from ._async.webhooks import AsyncWebhookSender as AsyncWebhookSender
 from ._clock import AsyncClock as AsyncClock
 from ._clock import Clock as Clock
@@ -34,6 +36,7 @@ from ._options import NOT_GIVEN as NOT_GIVEN
 from ._options import NotGiven as NotGiven
 from ._options import RequestOptions as RequestOptions
 from ._options import SendOptions as SendOptions
+from ._options import Timeout as Timeout
 from ._options import WaitOptions as WaitOptions
 from ._responses import APIResponse as APIResponse
 from ._signing import WebhookAuthentication as WebhookAuthentication
@@ -43,6 +46,8 @@ from ._sync.client import ClientOptions as ClientOptions
 from ._sync.client import Millwright as Millwright
 from ._sync.event_stream import EventStream as EventStream
 from ._sync.pages import Page as Page
+from ._sync.streamed import ResponseManager as ResponseManager
+from ._sync.streamed import StreamedResponse as StreamedResponse
 from ._sync.webhooks import WebhookSender as WebhookSender
 from ._version import __version__ as __version__
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Optional
+from typing import Dict, Optional
 
 import httpx
 
@@ -56,6 +56,18 @@ def read_api_key(option: Optional[str]) -> str:
         return key
     source = "MILLWRIGHT_API_KEY" if option is None else "api_key"
     raise MillwrightError(f"{source} must hold visible ASCII characters only, without spaces or line ends")
+
+
+def read_environment_headers() -> Dict[str, str]:
+    """Headers of MILLWRIGHT_CUSTOM_HEADERS, one `Name: value` a line. Raises MillwrightError, without what is there."""
+    headers: Dict[str, str] = {}
+    for line in (_variable("MILLWRIGHT_CUSTOM_HEADERS") or "").splitlines():
+        name, colon, value = line.partition(":")
+        if colon and name.strip():
+            headers[name.strip()] = value.strip()
+        elif line.strip():
+            raise MillwrightError("MILLWRIGHT_CUSTOM_HEADERS must hold one header a line, as in `Name: value`")
+    return headers
 
 
 def is_loopback(url: httpx.URL) -> bool:

@@ -148,6 +148,11 @@ class APIStatusError(APIError):
         unknown = _KEY_UNKNOWN if is_keyed and self.status == 401 and self.code is not None else ""
         super().__init__(f"{label}: {_message_of(self)}{unknown}")
 
+    @property
+    def status_code(self) -> int:
+        """The same as `status`."""
+        return self.status
+
 
 class BadRequestError(APIStatusError):
     """400: a member or parameter is wrong; `errors` names each."""

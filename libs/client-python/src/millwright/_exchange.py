@@ -100,7 +100,7 @@ class Answer(NamedTuple):
 class Attempt:
     """One request and its answer, in one time limit."""
 
-    __slots__ = ("outgoing", "number", "begun", "ends", "is_last_of_call", "now")
+    __slots__ = ("outgoing", "number", "begun", "ends", "is_last_of_call", "now", "is_body_read_apart")
 
     def __init__(self, outgoing: Outgoing, number: int, deadline: float, now: Callable[[], float]) -> None:
         """`number`: from 1. `deadline`: of the whole call, by `now`."""
@@ -111,6 +111,8 @@ class Attempt:
         ends = self.begun + outgoing.limits.timeout
         self.is_last_of_call = deadline < ends
         self.ends = deadline if self.is_last_of_call else ends
+        #: Whether the head has come and somebody reads the body in a time of his own: only silence counts.
+        self.is_body_read_apart = False
 
     @property
     def seconds_left(self) -> float:
@@ -144,10 +146,28 @@ class Attempt:
         """The error for what httpx, or the time limit, ended this attempt with."""
         if isinstance(caught, (httpx.TimeoutException, TimeoutError)):
             limits = self.outgoing.limits
+            phase = _phase_of(caught) if limits.phases is not None else None
+            if phase is not None and self.now() < self.ends:
+                return APITimeoutError(self.outgoing.host, "timeout", getattr(limits.phases, phase))
+            if self.is_body_read_apart:
+                return APITimeoutError(self.outgoing.host, "timeout", limits.silence)
             if self.is_last_of_call:
                 return APITimeoutError(self.outgoing.host, "total_timeout", limits.total_timeout)
-            return APITimeoutError(self.outgoing.host, "timeout", limits.timeout)
+            return APITimeoutError(self.outgoing.host, "timeout", limits.silence)
         return connection_error(self.outgoing.host, caught)
+
+
+_PHASES = {
+    httpx.ConnectTimeout: "connect",
+    httpx.ReadTimeout: "read",
+    httpx.WriteTimeout: "write",
+    httpx.PoolTimeout: "pool",
+}
+
+
+def _phase_of(caught: Exception) -> Optional[str]:
+    """The phase whose own limit was reached."""
+    return next((phase for kind, phase in _PHASES.items() if isinstance(caught, kind)), None)
 
 
 class TimeLeft(Dict[str, Optional[float]]):
@@ -155,23 +175,28 @@ class TimeLeft(Dict[str, Optional[float]]):
 
     def __init__(self, attempt: Attempt) -> None:
         self._attempt = attempt
-        left = self._left()
-        super().__init__(connect=left, read=left, write=left, pool=left)
+        super().__init__({phase: self._left(phase) for phase in _PHASES.values()})
 
     def get(self, phase: str, default: Any = None) -> Any:
-        return self._left()
+        return self._left(phase)
 
-    def _left(self) -> Optional[float]:
-        left = self._attempt.seconds_left
+    def _left(self, phase: str) -> Optional[float]:
+        limits = self._attempt.outgoing.limits
+        left = limits.silence if self._attempt.is_body_read_apart else self._attempt.seconds_left
+        own = None if limits.phases is None else getattr(limits.phases, phase)
+        left = left if own is None else min(left, own)
         return None if left == math.inf else max(left, _MOMENT_SECONDS)
 
 
 class Idle(Dict[str, Optional[float]]):
     """Time limits of a stream: so long without a byte."""
 
-    def __init__(self, seconds: float) -> None:
-        limit = None if seconds == math.inf else seconds
-        super().__init__(connect=limit, read=limit, write=limit, pool=limit)
+    def __init__(self, limits: Limits, left: float) -> None:
+        """`left`: seconds that there are for all of it."""
+        for phase in _PHASES.values():
+            own = limits.timeout if limits.phases is None else getattr(limits.phases, phase)
+            seconds = min(math.inf if own is None else own, left)
+            self[phase] = None if seconds == math.inf else seconds
 
 
 def pause_between(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping, Optional
+from typing import Any, Dict, Mapping, Optional, Union
 
+import httpx
 from typing_extensions import TypedDict, final
 
 DEFAULT_BASE_URL = "http://127.0.0.1:8080"
@@ -15,6 +16,10 @@ DEFAULT_TOTAL_TIMEOUT_SECONDS = 600.0
 #: Artifacts and payloads may be large.
 DOWNLOAD_TIMEOUT_SECONDS = 600.0
 DEFAULT_MAX_RETRIES = 2
+
+
+#: Seconds for one attempt, headers and body; the limits that httpx has for its phases; None: no limit.
+Timeout = Union[float, httpx.Timeout, None]
 
 
 class WaitOptions(TypedDict, total=False):
@@ -37,8 +42,8 @@ class WaitOptions(TypedDict, total=False):
 class RequestOptions(WaitOptions, total=False):
     """What any call takes besides its own parameters. What is absent is as the client has it."""
 
-    timeout: Optional[float]
-    """Seconds for one attempt, headers and body; None: no limit."""
+    timeout: Timeout
+    """Seconds for one attempt, headers and body; an `httpx.Timeout` for each of its phases; None: no limit."""
 
 
 class SendOptions(TypedDict, total=False):

@@ -8,7 +8,7 @@ import re
 import uuid
 from datetime import date, datetime, timezone
 from enum import Enum
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Union
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
 from urllib.parse import quote
 
 import httpx
@@ -36,6 +36,15 @@ class Limits(NamedTuple):
     total_timeout: float
     """Seconds for all attempts and pauses."""
     max_retries: int
+    phases: Optional[httpx.Timeout] = None
+    """Limits of the phases of an attempt, in place of one for all of it."""
+
+    @property
+    def silence(self) -> float:
+        """Seconds without a byte that count as a lost connection."""
+        if self.phases is None:
+            return self.timeout
+        return math.inf if self.phases.read is None else self.phases.read
 
 
 def fill_template(template: str, parameters: Optional[Mapping[str, str]]) -> str:
@@ -112,11 +121,24 @@ def read_limits(options: Mapping[str, Any], otherwise: Limits) -> Limits:
     """Limits of a call or client, over those that apply otherwise. Raises MillwrightError that names what is unfit."""
     if "timeout" not in options and "total_timeout" not in options and "max_retries" not in options:
         return otherwise
+    timeout, phases = otherwise.timeout, otherwise.phases
+    if "timeout" in options:
+        timeout, phases = _attempt_limits(options["timeout"])
     return Limits(
-        read_seconds("timeout", options.get("timeout", otherwise.timeout)),
+        timeout,
         read_seconds("total_timeout", options.get("total_timeout", otherwise.total_timeout)),
         _count("max_retries", options.get("max_retries", otherwise.max_retries)),
+        phases,
     )
+
+
+def _attempt_limits(value: Union[float, httpx.Timeout, None]) -> Tuple[float, Optional[httpx.Timeout]]:
+    """Seconds of an attempt, or those of its phases."""
+    if not isinstance(value, httpx.Timeout):
+        return read_seconds("timeout", value), None
+    for phase, seconds in value.as_dict().items():
+        read_seconds(f"timeout ({phase})", seconds)
+    return math.inf, value
 
 
 def read_seconds(name: str, value: Optional[float]) -> float:

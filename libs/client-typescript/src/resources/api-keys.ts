@@ -12,7 +12,7 @@ export type ApiKeyListParams = QueryOf<'listApiKeys'>;
 /** Keys of people and programs. */
 export class ApiKeys extends Resource {
   /** Lists API keys, expired ones too, revoked ones with `include_revoked`. Role: admin. */
-  list(params: ApiKeyListParams = {}, options?: RequestOptions): PagePromise<ApiKey, ApiKeyList> {
+  list(params: ApiKeyListParams = {}, options?: RequestOptions): PagePromise<ApiKey, ApiKeyList, 'api_keys'> {
     return this.client.page(
       { method: 'GET', template: '/api-keys', query: params, answer: 'ApiKeyList', options },
       'api_keys',

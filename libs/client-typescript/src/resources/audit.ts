@@ -11,7 +11,7 @@ export type AuditListParams = QueryOf<'listAuditEntries'>;
 /** The audit trail. */
 export class Audit extends Resource {
   /** Reads the audit trail, newest first. Role: admin. */
-  list(params: AuditListParams = {}, options?: RequestOptions): PagePromise<AuditEntry, AuditList> {
+  list(params: AuditListParams = {}, options?: RequestOptions): PagePromise<AuditEntry, AuditList, 'entries'> {
     return this.client.page(
       { method: 'GET', template: '/audit', query: params, answer: 'AuditList', options },
       'entries',

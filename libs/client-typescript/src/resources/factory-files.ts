@@ -8,7 +8,7 @@ import { Resource } from '../resource.ts';
 export class FactoryFiles extends Resource {
   /**
    * Checks definition files as `millwright validate` does; files with problems are an answer, no error:
-   * `diagnostics` are errors, `warnings` the rest. Needs no role; the body is at most 3 MiB.
+   * `diagnostics` are errors, `warnings` the rest. Needs no role; 64 MiB of text at most.
    */
   validate(params: FactoryFilesValidateRequest, options?: RequestOptions): APIPromise<FactoryFilesValidateResult> {
     return this.client.call({

@@ -14,7 +14,7 @@ export type SecretDeleteParams = QueryOf<'deleteTeamSecret'>;
 /** The team's secrets. No answer ever shows a value. */
 export class Secrets extends Resource {
   /** Lists the team's secrets. Role: admin. */
-  list(params: SecretListParams = {}, options?: RequestOptions): PagePromise<Secret, SecretList> {
+  list(params: SecretListParams = {}, options?: RequestOptions): PagePromise<Secret, SecretList, 'secrets'> {
     return this.client.page(
       { method: 'GET', template: '/secrets', query: params, answer: 'SecretList', options },
       'secrets',

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Awaitable, Callable, Collection, Dict, Li
 import httpx
 from typing_extensions import Self, TypedDict, Unpack
 
-from .._addresses import is_loopback, read_api_key, read_base_url, shown_host
+from .._addresses import is_loopback, read_api_key, read_base_url, read_environment_headers, shown_host
 from .._answers import Whole, read_answer, read_page
 from .._clock import AsyncClock, AsyncSystemClock
 from .._errors import APIError, APITimeoutError, MillwrightError
@@ -24,6 +24,7 @@ from .._options import (
     NOT_GIVEN,
     NotGiven,
     RequestOptions,
+    Timeout,
     WaitOptions,
 )
 from .._outages import DEFAULT_RECONNECT_TIMEOUT_SECONDS, Outage, is_loss
@@ -51,6 +52,7 @@ from .._waiting import LOOK_SECONDS_MIN, PAUSE_FIRST_SECONDS, PAUSE_GROWTH, PAUS
 from .event_stream import AsyncEventStream, Event
 from .exchange import AsyncExchange, http_client_of
 from .pages import AsyncPage, AsyncPaginator, NextPage, PagePlace
+from .streamed import AsyncResponseManager, AsyncStreamedResponse
 
 if TYPE_CHECKING:
     from ..types import OpenApiDocument
@@ -62,6 +64,7 @@ if TYPE_CHECKING:
         AsyncFactories,
         AsyncFactoryFiles,
         AsyncFederatedCredentials,
+        AsyncNetworking,
         AsyncSecrets,
         AsyncSignatureSchemes,
         AsyncStatistics,
@@ -78,7 +81,7 @@ class AsyncClientOptions(TypedDict, total=False):
 
     api_key: str
     base_url: str
-    timeout: Optional[float]
+    timeout: Timeout
     total_timeout: Optional[float]
     max_retries: int
     default_headers: Mapping[str, Optional[str]]
@@ -96,12 +99,13 @@ class AsyncMillwright:
         *,
         api_key: Optional[str] = None,
         base_url: Optional[str] = None,
-        timeout: Union[float, None, NotGiven] = NOT_GIVEN,
+        timeout: Union[Timeout, NotGiven] = NOT_GIVEN,
         total_timeout: Optional[float] = DEFAULT_TOTAL_TIMEOUT_SECONDS,
         max_retries: int = DEFAULT_MAX_RETRIES,
         default_headers: Optional[Mapping[str, Optional[str]]] = None,
         http_client: Optional[httpx.AsyncClient] = None,
         _clock: Optional[AsyncClock] = None,
+        _environment_headers: Optional[Mapping[str, str]] = None,
     ) -> None:
         """Nothing is sent.
 
@@ -109,10 +113,12 @@ class AsyncMillwright:
             api_key: By default MILLWRIGHT_API_KEY.
             base_url: Address of the service, with a path prefix where a proxy adds one. By default
                 MILLWRIGHT_BASE_URL, else http://127.0.0.1:8080.
-            timeout: Seconds for one attempt, headers and body; None: no limit. By default 60, downloads 600.
+            timeout: Seconds for one attempt, headers and body; an `httpx.Timeout` for each of its phases; None: no
+                limit. By default 60, downloads 600.
             total_timeout: Seconds for all attempts of a call and the pauses between them; None: no limit.
             max_retries: Attempts after the first.
-            default_headers: Sent with every call; None takes a header away.
+            default_headers: Sent with every call; None takes a header away. They go before those of
+                MILLWRIGHT_CUSTOM_HEADERS, one `Name: value` a line.
             http_client: Sends in place of a client of its own, e.g. through a proxy; is not closed.
 
         Raises:
@@ -138,6 +144,8 @@ class AsyncMillwright:
         }
         # Checked here, and put in place for each call: they go before what a call is given by itself.
         self._defaults: Headers = {}
+        self._environment_headers = read_environment_headers() if _environment_headers is None else _environment_headers
+        add_headers(self._defaults, self._environment_headers, "MILLWRIGHT_CUSTOM_HEADERS")
         add_headers(self._defaults, self._default_headers, "default_headers")
         self._owned = http_client is None
         self._exchange = AsyncExchange(http_client_of(http_client), _clock or AsyncSystemClock())
@@ -208,6 +216,13 @@ class AsyncMillwright:
         return AsyncSignatureSchemes(self)
 
     @cached_property
+    def networking(self) -> AsyncNetworking:
+        """How this installation reaches others."""
+        from .resources import AsyncNetworking
+
+        return AsyncNetworking(self)
+
+    @cached_property
     def statistics(self) -> AsyncStatistics:
         """Counts of deliveries and runs."""
         from .resources import AsyncStatistics
@@ -218,6 +233,11 @@ class AsyncMillwright:
     def with_raw_response(self) -> AsyncMillwrightWithRawResponse:
         """The same calls of what has no method here; each answers the response as it came, an `APIResponse`."""
         return AsyncMillwrightWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> AsyncMillwrightWithStreamingResponse:
+        """The same calls of what has no method here, each in an `async with` block whose response is read piece by piece."""
+        return AsyncMillwrightWithStreamingResponse(self)
 
     async def openapi(self, **options: Unpack[RequestOptions]) -> OpenApiDocument:
         """The document of the API (OpenAPI 3.1)."""
@@ -308,12 +328,16 @@ class AsyncMillwright:
             "default_headers": self._default_headers,
             "http_client": self._exchange.http,
             "_clock": self._exchange.clock,
+            "_environment_headers": self._environment_headers,
         }
         if self._has_own_timeout:
-            kept["timeout"] = None if limits.timeout == math.inf else limits.timeout
+            kept["timeout"] = limits.phases or (None if limits.timeout == math.inf else limits.timeout)
         resolved = ("api_key", "base_url")
         kept.update({name: value for name, value in changes.items() if value is not None or name not in resolved})
         return type(self)(**kept)
+
+    copy = with_options
+    """The same, under the name that other clients have for it."""
 
     async def close(self) -> None:
         """Closes the connections, unless the httpx client was given."""
@@ -473,6 +497,10 @@ class AsyncMillwright:
     def _raw(self) -> _AsyncRawCaller:
         return _AsyncRawCaller(self)
 
+    @cached_property
+    def _streamed(self) -> _AsyncStreamingCaller:
+        return _AsyncStreamingCaller(self)
+
     def _prepared(
         self,
         method: str,
@@ -525,18 +553,6 @@ class AsyncMillwright:
             add_headers(headers, told.get("extra_headers"), "extra_headers")
         return headers
 
-    async def _answer(
-        self,
-        method: str,
-        template: str,
-        path: Optional[Mapping[str, str]],
-        options: Optional[RequestOptions],
-        query: Optional[Mapping[str, Any]],
-    ) -> Answer:
-        return await self._exchange.send(
-            self._prepared(method, template, path, query, NOT_GIVEN, None, options, NOT_GIVEN)
-        )
-
 
 class AsyncMillwrightWithRawResponse:
     """`AsyncMillwright` with responses as they came."""
@@ -575,6 +591,49 @@ class AsyncMillwrightWithRawResponse:
         parts = {name: how.pop(name) for name in ("query", "headers", "body") if name in how}
         raw: Any = self._client._raw
         return await raw._call(method, read_path(path), cast_to=object, options=how, **parts)  # type: ignore[no-any-return]
+
+
+class AsyncMillwrightWithStreamingResponse:
+    """`AsyncMillwright` with responses that are read piece by piece."""
+
+    def __init__(self, client: AsyncMillwright) -> None:
+        self._client = client
+
+    def get(self, path: str, **how: Any) -> AsyncResponseManager[Any]:
+        """As `get` of the client."""
+        return self._send("GET", path, how)
+
+    def post(self, path: str, **how: Any) -> AsyncResponseManager[Any]:
+        """As `post` of the client."""
+        return self._send("POST", path, how)
+
+    def put(self, path: str, **how: Any) -> AsyncResponseManager[Any]:
+        """As `put` of the client."""
+        return self._send("PUT", path, how)
+
+    def patch(self, path: str, **how: Any) -> AsyncResponseManager[Any]:
+        """As `patch` of the client."""
+        return self._send("PATCH", path, how)
+
+    def delete(self, path: str, **how: Any) -> AsyncResponseManager[Any]:
+        """As `delete` of the client."""
+        return self._send("DELETE", path, how)
+
+    def openapi(self, **options: Unpack[RequestOptions]) -> AsyncResponseManager[OpenApiDocument]:
+        """As `openapi` of the client."""
+        from ..types import OpenApiDocument
+
+        streamed: Any = self._client._streamed
+        return AsyncResponseManager(
+            lambda: streamed._call("GET", "/openapi.json", cast_to=OpenApiDocument, options=options)
+        )
+
+    def _send(self, method: str, path: str, how: Dict[str, Any]) -> AsyncResponseManager[Any]:
+        parts = {name: how.pop(name) for name in ("query", "headers", "body") if name in how}
+        streamed: Any = self._client._streamed
+        return AsyncResponseManager(
+            lambda: streamed._call(method, read_path(path), cast_to=object, options=how, **parts)
+        )
 
 
 class _AsyncRawCaller:
@@ -632,6 +691,72 @@ class _AsyncRawCaller:
     def _raw(self) -> _AsyncRawCaller:
         return self
 
+    @property
+    def _streamed(self) -> _AsyncStreamingCaller:
+        return self._client._streamed
+
+
+class _AsyncStreamingCaller:
+    """Answers an AsyncStreamedResponse in place of what was read from it; `streamed` gives the methods their types."""
+
+    def __init__(self, client: AsyncMillwright) -> None:
+        self._client = client
+
+    async def _call(
+        self,
+        method: str,
+        template: str,
+        path: Optional[Mapping[str, str]] = None,
+        *,
+        cast_to: Type[T],
+        query: Optional[Mapping[str, Any]] = None,
+        body: Any = NOT_GIVEN,
+        headers: Optional[Mapping[str, Optional[str]]] = None,
+        options: Optional[RequestOptions] = None,
+        timeout: Union[float, None, NotGiven] = NOT_GIVEN,
+    ) -> Any:
+        outgoing = self._client._prepared(method, template, path, query, body, headers, options, timeout)
+        exchange = self._client._exchange
+        answer, attempt = await exchange.begin(outgoing)
+
+        def parse(read: Answer) -> T:
+            return read.read(lambda response: read_answer(cast_to, response, outgoing.label))
+
+        return AsyncStreamedResponse(exchange, answer, attempt, parse)
+
+    async def _page(
+        self,
+        template: str,
+        path: Optional[Mapping[str, str]] = None,
+        *,
+        cast_to: Type[Whole],
+        items: Callable[[Whole], List[Item]],
+        query: Optional[Mapping[str, Any]] = None,
+        options: Optional[RequestOptions] = None,
+    ) -> Any:
+        listing = _AsyncListing(self._client, template, path, cast_to, items, query, options)
+        exchange = self._client._exchange
+        answer, attempt = await exchange.begin(listing.outgoing(query))
+
+        def parse(read: Answer) -> AsyncPage[Item]:
+            return listing.page(read, 0, {})
+
+        return AsyncStreamedResponse(exchange, answer, attempt, parse)
+
+    def _stream(self, *arguments: Any, **how: Any) -> Any:
+        return self._client._stream(*arguments, **how)
+
+    def _wait(self, *arguments: Any, **how: Any) -> Any:
+        return self._client._wait(*arguments, **how)
+
+    @property
+    def _raw(self) -> _AsyncRawCaller:
+        return self._client._raw
+
+    @property
+    def _streamed(self) -> _AsyncStreamingCaller:
+        return self
+
 
 class _AsyncListing:
     """A list that is read page by page."""
@@ -662,12 +787,18 @@ class _AsyncListing:
 
     async def answer(self, query: Optional[Mapping[str, Any]], cursor: Optional[str] = None) -> Answer:
         """The answer at a cursor; the other parameters are kept."""
+        return await self._client._exchange.send(self.outgoing(query, cursor))
+
+    def outgoing(self, query: Optional[Mapping[str, Any]], cursor: Optional[str] = None) -> Outgoing:
+        """The request of a page."""
         options = self._options
         if cursor is not None:
             told: RequestOptions = options or {}
             options = told.copy()
             options["extra_query"] = {**told.get("extra_query", {}), "cursor": cursor}
-        return await self._client._answer("GET", self._template, self._path, options, query)
+        return self._client._prepared(
+            "GET", self._template, self._path, query, NOT_GIVEN, None, options, NOT_GIVEN
+        )
 
     def page(self, answer: Answer, number: int, seen: Dict[str, int]) -> AsyncPage[Any]:
         """The page in an answer. Raises APIResponseValidationError."""
@@ -675,7 +806,7 @@ class _AsyncListing:
         items, has_next, cursor = answer.read(
             lambda response: read_page(self._cast_to, self._items, response, self._label)
         )
-        place = PagePlace(self._label, answer, number, seen)
+        place = PagePlace(self._label, answer, number, seen, self._cast_to.model_fields)
         return AsyncPage(items, NextPage(has_next, cursor), place, self._next)
 
     async def _next(self, cursor: str, place: PagePlace) -> AsyncPage[Any]:

@@ -143,7 +143,7 @@ class AsyncEventStream(Generic[Event]):
         attempt = Attempt(outgoing, self._connections, self._deadline, clock.now)
         request = attempt.request(self._exchange.http)
         # The dictionary that the transport looks into for each phase.
-        request.extensions["timeout"] = Idle(min(outgoing.limits.timeout, self._deadline - clock.now()))
+        request.extensions["timeout"] = Idle(outgoing.limits, self._deadline - clock.now())
         response = await self._exchange.open(attempt, request)
         connection = _AsyncConnection(self._exchange, attempt, response, self._deadline)
         try:
@@ -274,7 +274,7 @@ class _AsyncConnection:
         limits = self.attempt.outgoing.limits
         self._check_deadline()
         try:
-            with time_limit(min(limits.timeout, self._deadline - self.attempt.now())):
+            with time_limit(min(limits.silence, self._deadline - self.attempt.now())):
                 chunk = await self._chunks.__anext__()
             self._check_deadline()
             self.lived_seconds = self.attempt.now() - self.attempt.begun

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Any, AsyncIterator, Optional, Union
+from typing import Any, AsyncIterator, Optional, Tuple, Union
 
 import httpx
 
@@ -25,15 +25,20 @@ class AsyncExchange:
 
     async def send(self, outgoing: Outgoing) -> Answer:
         """The first answer that counts, read. Raises APIStatusError, APIConnectionError, APITimeoutError."""
+        return (await self.begin(outgoing, is_read=True))[0]
+
+    async def begin(self, outgoing: Outgoing, *, is_read: bool = False) -> Tuple[Answer, Attempt]:
+        """The same with its body unread, unless `is_read`, and the attempt that it is the answer to."""
         clock = self.clock
         begun = clock.now()
         deadline = begun + outgoing.limits.total_timeout
         number = 1
         while True:
             attempt = Attempt(outgoing, number, deadline, clock.now)
-            came = await self._answer_or_pause(attempt, deadline)
+            came = await self._answer_or_pause(attempt, deadline, is_read)
             if isinstance(came, httpx.Response):
-                return Answer(came, number - 1, clock.now() - begun, outgoing)
+                attempt.is_body_read_apart = not is_read
+                return Answer(came, number - 1, clock.now() - begun, outgoing), attempt
             tell_pause(outgoing.label, came, number, outgoing.limits.max_retries)
             await clock.sleep(came)
             number += 1
@@ -62,10 +67,12 @@ class AsyncExchange:
         tell_failure(attempt.outgoing.label, str(error), attempt.now() - attempt.begun, attempt.number)
         return error
 
-    async def _answer_or_pause(self, attempt: Attempt, deadline: float) -> Union[httpx.Response, float]:
-        """A success, read; or the seconds until the next attempt. Raises what the call ends with."""
+    async def _answer_or_pause(
+        self, attempt: Attempt, deadline: float, is_read: bool
+    ) -> Union[httpx.Response, float]:
+        """A success, read if it is to be; or the seconds until the next attempt. Raises what the call ends with."""
         try:
-            response = await self._attempt(attempt)
+            response = await self._attempt(attempt, is_read)
         except APIConnectionError:
             pause = pause_between(attempt, deadline, None, self.clock.random)
             if pause is None:
@@ -78,11 +85,11 @@ class AsyncExchange:
         finally:
             await close_at_any_rate(response)
 
-    async def _attempt(self, attempt: Attempt) -> httpx.Response:
-        """An answer: read if it is a success, else unread."""
+    async def _attempt(self, attempt: Attempt, is_read: bool) -> httpx.Response:
+        """An answer: read if it is a success that is to be read, else unread."""
         request = attempt.request(self.http)
         response = await self.open(attempt, request)
-        if not response.is_success:
+        if not response.is_success or not is_read:
             return response
         try:
             await self._read(attempt, response)

@@ -87,6 +87,11 @@ class AsyncCaller(Protocol):
         """The AsyncCaller whose `_call` and `_page` answer an APIResponse in place of what was read from it."""
         ...
 
+    @property
+    def _streamed(self) -> Any:
+        """The same with an AsyncStreamedResponse."""
+        ...
+
 
 class AsyncResource:
     """One resource of the service."""

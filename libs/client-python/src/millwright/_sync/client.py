@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Collection, Dict, List, Mapping
 import httpx
 from typing_extensions import Self, TypedDict, Unpack
 
-from .._addresses import is_loopback, read_api_key, read_base_url, shown_host
+from .._addresses import is_loopback, read_api_key, read_base_url, read_environment_headers, shown_host
 from .._answers import Whole, read_answer, read_page
 from .._clock import Clock, SystemClock
 from .._errors import APIError, APITimeoutError, MillwrightError
@@ -25,6 +25,7 @@ from .._options import (
     NOT_GIVEN,
     NotGiven,
     RequestOptions,
+    Timeout,
     WaitOptions,
 )
 from .._outages import DEFAULT_RECONNECT_TIMEOUT_SECONDS, Outage, is_loss
@@ -52,6 +53,7 @@ from .._waiting import LOOK_SECONDS_MIN, PAUSE_FIRST_SECONDS, PAUSE_GROWTH, PAUS
 from .event_stream import EventStream, Event
 from .exchange import Exchange, http_client_of
 from .pages import Page, NextPage, PagePlace
+from .streamed import ResponseManager, StreamedResponse
 
 if TYPE_CHECKING:
     from ..types import OpenApiDocument
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
         Factories,
         FactoryFiles,
         FederatedCredentials,
+        Networking,
         Secrets,
         SignatureSchemes,
         Statistics,
@@ -79,7 +82,7 @@ class ClientOptions(TypedDict, total=False):
 
     api_key: str
     base_url: str
-    timeout: Optional[float]
+    timeout: Timeout
     total_timeout: Optional[float]
     max_retries: int
     default_headers: Mapping[str, Optional[str]]
@@ -97,12 +100,13 @@ class Millwright:
         *,
         api_key: Optional[str] = None,
         base_url: Optional[str] = None,
-        timeout: Union[float, None, NotGiven] = NOT_GIVEN,
+        timeout: Union[Timeout, NotGiven] = NOT_GIVEN,
         total_timeout: Optional[float] = DEFAULT_TOTAL_TIMEOUT_SECONDS,
         max_retries: int = DEFAULT_MAX_RETRIES,
         default_headers: Optional[Mapping[str, Optional[str]]] = None,
         http_client: Optional[httpx.Client] = None,
         _clock: Optional[Clock] = None,
+        _environment_headers: Optional[Mapping[str, str]] = None,
     ) -> None:
         """Nothing is sent.
 
@@ -110,10 +114,12 @@ class Millwright:
             api_key: By default MILLWRIGHT_API_KEY.
             base_url: Address of the service, with a path prefix where a proxy adds one. By default
                 MILLWRIGHT_BASE_URL, else http://127.0.0.1:8080.
-            timeout: Seconds for one attempt, headers and body; None: no limit. By default 60, downloads 600.
+            timeout: Seconds for one attempt, headers and body; an `httpx.Timeout` for each of its phases; None: no
+                limit. By default 60, downloads 600.
             total_timeout: Seconds for all attempts of a call and the pauses between them; None: no limit.
             max_retries: Attempts after the first.
-            default_headers: Sent with every call; None takes a header away.
+            default_headers: Sent with every call; None takes a header away. They go before those of
+                MILLWRIGHT_CUSTOM_HEADERS, one `Name: value` a line.
             http_client: Sends in place of a client of its own, e.g. through a proxy; is not closed.
 
         Raises:
@@ -139,6 +145,8 @@ class Millwright:
         }
         # Checked here, and put in place for each call: they go before what a call is given by itself.
         self._defaults: Headers = {}
+        self._environment_headers = read_environment_headers() if _environment_headers is None else _environment_headers
+        add_headers(self._defaults, self._environment_headers, "MILLWRIGHT_CUSTOM_HEADERS")
         add_headers(self._defaults, self._default_headers, "default_headers")
         self._owned = http_client is None
         self._exchange = Exchange(http_client_of(http_client), _clock or SystemClock())
@@ -209,6 +217,13 @@ class Millwright:
         return SignatureSchemes(self)
 
     @cached_property
+    def networking(self) -> Networking:
+        """How this installation reaches others."""
+        from .resources import Networking
+
+        return Networking(self)
+
+    @cached_property
     def statistics(self) -> Statistics:
         """Counts of deliveries and runs."""
         from .resources import Statistics
@@ -219,6 +234,11 @@ class Millwright:
     def with_raw_response(self) -> MillwrightWithRawResponse:
         """The same calls of what has no method here; each answers the response as it came, an `APIResponse`."""
         return MillwrightWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> MillwrightWithStreamingResponse:
+        """The same calls of what has no method here, each in a `with` block whose response is read piece by piece."""
+        return MillwrightWithStreamingResponse(self)
 
     def openapi(self, **options: Unpack[RequestOptions]) -> OpenApiDocument:
         """The document of the API (OpenAPI 3.1)."""
@@ -309,12 +329,16 @@ class Millwright:
             "default_headers": self._default_headers,
             "http_client": self._exchange.http,
             "_clock": self._exchange.clock,
+            "_environment_headers": self._environment_headers,
         }
         if self._has_own_timeout:
-            kept["timeout"] = None if limits.timeout == math.inf else limits.timeout
+            kept["timeout"] = limits.phases or (None if limits.timeout == math.inf else limits.timeout)
         resolved = ("api_key", "base_url")
         kept.update({name: value for name, value in changes.items() if value is not None or name not in resolved})
         return type(self)(**kept)
+
+    copy = with_options
+    """The same, under the name that other clients have for it."""
 
     def close(self) -> None:
         """Closes the connections, unless the httpx client was given."""
@@ -474,6 +498,10 @@ class Millwright:
     def _raw(self) -> _RawCaller:
         return _RawCaller(self)
 
+    @cached_property
+    def _streamed(self) -> _StreamingCaller:
+        return _StreamingCaller(self)
+
     def _prepared(
         self,
         method: str,
@@ -526,18 +554,6 @@ class Millwright:
             add_headers(headers, told.get("extra_headers"), "extra_headers")
         return headers
 
-    def _answer(
-        self,
-        method: str,
-        template: str,
-        path: Optional[Mapping[str, str]],
-        options: Optional[RequestOptions],
-        query: Optional[Mapping[str, Any]],
-    ) -> Answer:
-        return self._exchange.send(
-            self._prepared(method, template, path, query, NOT_GIVEN, None, options, NOT_GIVEN)
-        )
-
 
 class MillwrightWithRawResponse:
     """`Millwright` with responses as they came."""
@@ -576,6 +592,49 @@ class MillwrightWithRawResponse:
         parts = {name: how.pop(name) for name in ("query", "headers", "body") if name in how}
         raw: Any = self._client._raw
         return raw._call(method, read_path(path), cast_to=object, options=how, **parts)  # type: ignore[no-any-return]
+
+
+class MillwrightWithStreamingResponse:
+    """`Millwright` with responses that are read piece by piece."""
+
+    def __init__(self, client: Millwright) -> None:
+        self._client = client
+
+    def get(self, path: str, **how: Any) -> ResponseManager[Any]:
+        """As `get` of the client."""
+        return self._send("GET", path, how)
+
+    def post(self, path: str, **how: Any) -> ResponseManager[Any]:
+        """As `post` of the client."""
+        return self._send("POST", path, how)
+
+    def put(self, path: str, **how: Any) -> ResponseManager[Any]:
+        """As `put` of the client."""
+        return self._send("PUT", path, how)
+
+    def patch(self, path: str, **how: Any) -> ResponseManager[Any]:
+        """As `patch` of the client."""
+        return self._send("PATCH", path, how)
+
+    def delete(self, path: str, **how: Any) -> ResponseManager[Any]:
+        """As `delete` of the client."""
+        return self._send("DELETE", path, how)
+
+    def openapi(self, **options: Unpack[RequestOptions]) -> ResponseManager[OpenApiDocument]:
+        """As `openapi` of the client."""
+        from ..types import OpenApiDocument
+
+        streamed: Any = self._client._streamed
+        return ResponseManager(
+            lambda: streamed._call("GET", "/openapi.json", cast_to=OpenApiDocument, options=options)
+        )
+
+    def _send(self, method: str, path: str, how: Dict[str, Any]) -> ResponseManager[Any]:
+        parts = {name: how.pop(name) for name in ("query", "headers", "body") if name in how}
+        streamed: Any = self._client._streamed
+        return ResponseManager(
+            lambda: streamed._call(method, read_path(path), cast_to=object, options=how, **parts)
+        )
 
 
 class _RawCaller:
@@ -633,6 +692,72 @@ class _RawCaller:
     def _raw(self) -> _RawCaller:
         return self
 
+    @property
+    def _streamed(self) -> _StreamingCaller:
+        return self._client._streamed
+
+
+class _StreamingCaller:
+    """Answers an StreamedResponse in place of what was read from it; `streamed` gives the methods their types."""
+
+    def __init__(self, client: Millwright) -> None:
+        self._client = client
+
+    def _call(
+        self,
+        method: str,
+        template: str,
+        path: Optional[Mapping[str, str]] = None,
+        *,
+        cast_to: Type[T],
+        query: Optional[Mapping[str, Any]] = None,
+        body: Any = NOT_GIVEN,
+        headers: Optional[Mapping[str, Optional[str]]] = None,
+        options: Optional[RequestOptions] = None,
+        timeout: Union[float, None, NotGiven] = NOT_GIVEN,
+    ) -> Any:
+        outgoing = self._client._prepared(method, template, path, query, body, headers, options, timeout)
+        exchange = self._client._exchange
+        answer, attempt = exchange.begin(outgoing)
+
+        def parse(read: Answer) -> T:
+            return read.read(lambda response: read_answer(cast_to, response, outgoing.label))
+
+        return StreamedResponse(exchange, answer, attempt, parse)
+
+    def _page(
+        self,
+        template: str,
+        path: Optional[Mapping[str, str]] = None,
+        *,
+        cast_to: Type[Whole],
+        items: Callable[[Whole], List[Item]],
+        query: Optional[Mapping[str, Any]] = None,
+        options: Optional[RequestOptions] = None,
+    ) -> Any:
+        listing = _Listing(self._client, template, path, cast_to, items, query, options)
+        exchange = self._client._exchange
+        answer, attempt = exchange.begin(listing.outgoing(query))
+
+        def parse(read: Answer) -> Page[Item]:
+            return listing.page(read, 0, {})
+
+        return StreamedResponse(exchange, answer, attempt, parse)
+
+    def _stream(self, *arguments: Any, **how: Any) -> Any:
+        return self._client._stream(*arguments, **how)
+
+    def _wait(self, *arguments: Any, **how: Any) -> Any:
+        return self._client._wait(*arguments, **how)
+
+    @property
+    def _raw(self) -> _RawCaller:
+        return self._client._raw
+
+    @property
+    def _streamed(self) -> _StreamingCaller:
+        return self
+
 
 class _Listing:
     """A list that is read page by page."""
@@ -663,12 +788,18 @@ class _Listing:
 
     def answer(self, query: Optional[Mapping[str, Any]], cursor: Optional[str] = None) -> Answer:
         """The answer at a cursor; the other parameters are kept."""
+        return self._client._exchange.send(self.outgoing(query, cursor))
+
+    def outgoing(self, query: Optional[Mapping[str, Any]], cursor: Optional[str] = None) -> Outgoing:
+        """The request of a page."""
         options = self._options
         if cursor is not None:
             told: RequestOptions = options or {}
             options = told.copy()
             options["extra_query"] = {**told.get("extra_query", {}), "cursor": cursor}
-        return self._client._answer("GET", self._template, self._path, options, query)
+        return self._client._prepared(
+            "GET", self._template, self._path, query, NOT_GIVEN, None, options, NOT_GIVEN
+        )
 
     def page(self, answer: Answer, number: int, seen: Dict[str, int]) -> Page[Any]:
         """The page in an answer. Raises APIResponseValidationError."""
@@ -676,7 +807,7 @@ class _Listing:
         items, has_next, cursor = answer.read(
             lambda response: read_page(self._cast_to, self._items, response, self._label)
         )
-        place = PagePlace(self._label, answer, number, seen)
+        place = PagePlace(self._label, answer, number, seen, self._cast_to.model_fields)
         return Page(items, NextPage(has_next, cursor), place, self._next)
 
     def _next(self, cursor: str, place: PagePlace) -> Page[Any]:

@@ -144,7 +144,7 @@ class EventStream(Generic[Event]):
         attempt = Attempt(outgoing, self._connections, self._deadline, clock.now)
         request = attempt.request(self._exchange.http)
         # The dictionary that the transport looks into for each phase.
-        request.extensions["timeout"] = Idle(min(outgoing.limits.timeout, self._deadline - clock.now()))
+        request.extensions["timeout"] = Idle(outgoing.limits, self._deadline - clock.now())
         response = self._exchange.open(attempt, request)
         connection = _Connection(self._exchange, attempt, response, self._deadline)
         try:
@@ -275,7 +275,7 @@ class _Connection:
         limits = self.attempt.outgoing.limits
         self._check_deadline()
         try:
-            with time_limit(min(limits.timeout, self._deadline - self.attempt.now())):
+            with time_limit(min(limits.silence, self._deadline - self.attempt.now())):
                 chunk = self._chunks.__next__()
             self._check_deadline()
             self.lived_seconds = self.attempt.now() - self.attempt.begun

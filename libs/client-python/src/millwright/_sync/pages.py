@@ -4,11 +4,26 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Iterator, Callable, Dict, Generic, List, NamedTuple, Optional, TypeVar
+from typing import TYPE_CHECKING, Any, Iterator, Callable, Collection, Dict, Generic, List, NamedTuple, Optional, TypeVar
 
 from .._answers import read_answer
 from .._errors import APIResponseValidationError, MillwrightError
 from .._exchange import Answer
+
+if TYPE_CHECKING:
+    from ..types import (
+        ApiKey,
+        AuditEntry,
+        Automation,
+        ConversationStep,
+        Delivery,
+        Factory,
+        FactoryEvent,
+        PullRequest,
+        RunItem,
+        Secret,
+        Sync,
+    )
 
 Item = TypeVar("Item")
 
@@ -31,6 +46,8 @@ class PagePlace(NamedTuple):
     """Which page of the list it is, from 0."""
     seen: Dict[str, int]
     """Every cursor that was answered, with the page that it came with."""
+    members: Collection[str]
+    """What the answer has; one of them are the items."""
 
 
 class Page(Generic[Item]):
@@ -54,6 +71,66 @@ class Page(Generic[Item]):
     def body(self) -> Any:
         """The answer as it was received, as JSON."""
         return read_answer(object, self._place.answer.response, self._place.label)
+
+    @property
+    def runs(self: Page[RunItem]) -> List[RunItem]:
+        """The items of a list of runs."""
+        return self._items_of("runs")
+
+    @property
+    def steps(self: Page[ConversationStep]) -> List[ConversationStep]:
+        """The items of a conversation."""
+        return self._items_of("steps")
+
+    @property
+    def factories(self: Page[Factory]) -> List[Factory]:
+        """The items of a list of factories."""
+        return self._items_of("factories")
+
+    @property
+    def automations(self: Page[Automation]) -> List[Automation]:
+        """The items of a list of automations."""
+        return self._items_of("automations")
+
+    @property
+    def deliveries(self: Page[Delivery]) -> List[Delivery]:
+        """The items of a delivery log."""
+        return self._items_of("deliveries")
+
+    @property
+    def events(self: Page[FactoryEvent]) -> List[FactoryEvent]:
+        """The items of a list of events of factories."""
+        return self._items_of("events")
+
+    @property
+    def syncs(self: Page[Sync]) -> List[Sync]:
+        """The items of a list of passes."""
+        return self._items_of("syncs")
+
+    @property
+    def pull_requests(self: Page[PullRequest]) -> List[PullRequest]:
+        """The items of a list of pull requests."""
+        return self._items_of("pull_requests")
+
+    @property
+    def secrets(self: Page[Secret]) -> List[Secret]:
+        """The items of a list of secrets."""
+        return self._items_of("secrets")
+
+    @property
+    def api_keys(self: Page[ApiKey]) -> List[ApiKey]:
+        """The items of a list of API keys."""
+        return self._items_of("api_keys")
+
+    @property
+    def entries(self: Page[AuditEntry]) -> List[AuditEntry]:
+        """The items of the audit log."""
+        return self._items_of("entries")
+
+    def _items_of(self, name: str) -> List[Item]:
+        if name not in self._place.members:
+            raise AttributeError(f"this page has no {name}; its items are `items`")
+        return self.items
 
     def has_next_page(self) -> bool:
         """Whether there is a further page; a page without items can have one."""

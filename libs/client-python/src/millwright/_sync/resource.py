@@ -88,6 +88,11 @@ class Caller(Protocol):
         """The Caller whose `_call` and `_page` answer an APIResponse in place of what was read from it."""
         ...
 
+    @property
+    def _streamed(self) -> Any:
+        """The same with an StreamedResponse."""
+        ...
+
 
 class Resource:
     """One resource of the service."""

@@ -66,7 +66,7 @@ class Attachment(ModelBase):
     """A file of a request; the execution that takes the request finds it in the folder `attachments` of its workspace."""
 
     file_name: str
-    """Name in the workspace: 1 to 128 of A–Z a–z 0–9 . _ -, no leading dot, unique in the request, not prompt.md or event-payload.json. A later file of the same name gets a number: notes.txt, notes-2.txt."""
+    """Name in the workspace: 1 to 128 letters, digits, blanks and . _ - ( ) [ ] + , = @ & # % ~, 240 bytes at most, no leading dot or blank, unique in the request, not prompt.md or event-payload.json. A later file of the same name gets a number: notes.txt, notes-2.txt."""
 
     mime_type: str
     """Media type, such as text/plain."""
@@ -166,6 +166,9 @@ class ConversationFollowupResponse(ModelBase):
     outcome: Union[Literal["queued_prompt", "queue_pending", "live_session", "handoff_execution"], str]
     """Where it goes; as of a follow-up to a run."""
 
+    ignored: Omittable[list[str]] = None
+    """JSON pointers of the members of the request that are not served here and were ignored, a hundred at most; not there where none were. The run's log names them, too."""
+
 
 class FactoryDispatchResponse(ModelBase):
     """A run that was dispatched to a factory; from here on it is a run like any other."""
@@ -185,6 +188,16 @@ class FactoryDispatchResponse(ModelBase):
 
     foreman_agent: str
     """Always empty: factories here have no agent that distributes work."""
+
+    ignored: Omittable[list[str]] = None
+    """JSON pointers of the members of the request that are not served here and were ignored, a hundred at most; not there where none were. The run's log names them, too."""
+
+
+class EgressRanges(ModelBase):
+    """By which networks runs and syncs reach others, as the operator says (MILLWRIGHT_EGRESS_RANGES)."""
+
+    cidrs: list[str]
+    """Networks, each once; empty where the operator says nothing."""
 
 
 class ExchangedToken(ModelBase):
@@ -336,6 +349,9 @@ class FactorySource(ModelBase):
     forge_secret: Omittable[str] = None
     """Name of the managed secret, granted for the use `forge`, that holds the token for the interface of the forge."""
 
+    forge_app: Omittable[str] = None
+    """ID or client ID of a GitHub App that is installed for the repository. `forge_secret` is its private key (PEM) then, and tokens of an hour are asked for with it."""
+
     forge_url: Omittable[str] = None
     """https address of the interface of the forge; by default derived from `url`."""
 
@@ -442,6 +458,22 @@ class FilterTestRequest(ModelBase):
     """Webhooks that the trigger selects. Without them only the payload decides."""
 
 
+class FollowupAttachment(ModelBase):
+    """A file of a follow-up: sent along (file_name, mime_type and data), or a file that a run has made, by its ID (attachment_id)."""
+
+    attachment_id: Omittable[str] = None
+    """UID of an artifact that is a file, of a run that the key may see, as the handoff attachments of a run name it."""
+
+    file_name: Omittable[str] = None
+    """Name in the workspace, as of any attachment; by default that of the artifact."""
+
+    mime_type: Omittable[str] = None
+    """Media type, such as text/plain."""
+
+    data: Omittable[str] = None
+    """Content in base64 with padding."""
+
+
 class ForgeStatus(ModelBase):
     """The forge that a factory's pull requests are answered at, and how it answered last."""
 
@@ -518,6 +550,9 @@ class InventoryItem(ModelBase):
 class MCPServerConfig(ModelBase):
     """One MCP server: a command that is started beside the agent, or a URL; exactly one of the two."""
 
+    warp_id: Omittable[str] = None
+    """A server that the hosted service keeps, in place of command and url; there are none here: it is ignored."""
+
     command: Omittable[str] = None
     """Program to start beside the agent."""
 
@@ -532,6 +567,28 @@ class MCPServerConfig(ModelBase):
 
     headers: Omittable[dict[str, str]] = None
     """Headers of each request."""
+
+
+class MergedPullRequest(ModelBase):
+    """A pull request that a revision came with. Titles and authors are foreign texts."""
+
+    revision: str
+    """The revision that it came with, as it is named where this is listed."""
+
+    number: int
+    """Its number at the forge."""
+
+    title: str
+    """Its title, one line, cut at 200 characters."""
+
+    author: str
+    """Who opened it, as the forge says it."""
+
+    url: Optional[str]
+    """Its page at the forge."""
+
+    merge_commit: Optional[str]
+    """Newest commit that the branch got by it: the merge, the squash, or the last of the rebased ones."""
 
 
 class Model(ModelBase):
@@ -739,6 +796,9 @@ class RunAgentResponse(ModelBase):
     at_capacity: Omittable[bool] = None
     """Whether it has to wait: every place of this server is taken, or other runs wait before it."""
 
+    ignored: Omittable[list[str]] = None
+    """JSON pointers of the members of the request that are not served here and were ignored, a hundred at most; not there where none were. The run's log names them, too."""
+
 
 class RunCreatorInfo(ModelBase):
     """Who created a run, or who works on it."""
@@ -757,16 +817,16 @@ class RunCreatorInfo(ModelBase):
 
 
 class RunFollowupRequest(ModelBase):
-    """Steers or continues a run. Unknown members are ignored."""
+    """Steers or continues a run. Members that are not served are ignored, and named in the answer."""
 
-    message: str
-    """What to tell the agent."""
+    message: Omittable[str] = None
+    """What to tell the agent; may be left out, or empty, where there are attachments."""
 
     mode: Omittable[RunMode] = None
     """How the agent is asked to work on this message; normal by default. It counts for the turn that takes the message."""
 
-    attachments: Omittable[list[Attachment]] = None
-    """Files for the agent."""
+    attachments: Omittable[list[FollowupAttachment]] = None
+    """Files for the agent, 25 at most: each sent along, or one that is here, by its attachment_id."""
 
 
 class RunFollowupResponse(ModelBase):
@@ -777,6 +837,9 @@ class RunFollowupResponse(ModelBase):
 
     outcome: Union[Literal["queued_prompt", "queue_pending", "live_session", "handoff_execution"], str]
     """Where it goes: joined to the prompt that waits (queued_prompt), to the agent when it has ended its turn, or to the next execution (queue_pending), to the agent at once, or as the answer to what it asks permission for (live_session), or into a new execution of the ended run (handoff_execution)."""
+
+    ignored: Omittable[list[str]] = None
+    """JSON pointers of the members of the request that are not served here and were ignored, a hundred at most; not there where none were. The run's log names them, too."""
 
 
 class RunReference(ModelBase):
@@ -825,20 +888,30 @@ class RunStatusMessage(ModelBase):
     """Whether the same run may succeed when it is started again; only of runs that have ended."""
 
 
+class ScheduleDeleted(ModelBase):
+    """A schedule was deleted."""
+
+    success: bool
+    """true: it starts nothing any more."""
+
+
 class SecretUser(ModelBase):
     """What would break without a secret."""
 
-    kind: Union[Literal["webhook", "automation", "environment", "factory"], str]
-    """`factory`: its source, or the defaults of its runs."""
+    kind: Union[Literal["webhook", "automation", "environment", "factory", "schedule", "agent_identity"], str]
+    """`factory`: its source, or the defaults of its runs; `schedule`: one of its own; `agent_identity`: one whose runs would have it."""
 
     factory_uid: str
     """The factory it is in, or is."""
 
     slug: str
-    """Its permanent name."""
+    """Its permanent name; of a schedule or an agent identity, the name that it has now."""
 
     webhook_uid: Omittable[str] = None
     """UID of a webhook; absent for anything else."""
+
+    uid: Omittable[str] = None
+    """Identifier of a schedule or an agent identity; absent for anything else."""
 
 
 class SessionCreate(ModelBase):
@@ -879,8 +952,8 @@ class TimelineEvent(ModelBase):
     event_uuid: str
     """Identifies the event; the same at every look."""
 
-    event_type: Union[Literal["oz_run_created", "oz_run_claimed", "worker_container_ready", "agent_started", "oz_run_done", "oz_run_failed", "oz_run_errored", "oz_run_cancelled", "run_followup", "run_cancel_requested", "run_taken_over", "run_handed_over"], str]
-    """What happened, by the names that published clients know: the run was created, claimed by an execution, its workspace is prepared, its agent started; it was done, failed, errored or was cancelled. With `detail=all` also: it got a follow-up, somebody asked to cancel it, its execution was lost and taken over, or handed over by a service that stopped."""
+    event_type: Union[Literal["oz_run_created", "oz_run_claimed", "worker_container_ready", "agent_started", "oz_run_done", "oz_run_failed", "oz_run_errored", "oz_run_cancelled", "run_followup", "run_interrupt_requested", "run_cancel_requested", "run_taken_over", "run_handed_over"], str]
+    """What happened, by the names that published clients know: the run was created, claimed by an execution, its workspace is prepared, its agent started; it was done, failed, errored or was cancelled. With `detail=all` also: it got a follow-up, somebody asked to interrupt or to cancel it, its execution was lost and taken over, or handed over by a service that stopped."""
 
     occurred_at: AwareDatetime
     """When it happened."""
@@ -1057,6 +1130,43 @@ class Webhook(ModelBase):
     """Automations that a delivery can start, by slug; only where one webhook is looked at."""
 
 
+class AgentIdentityCreateSecretsItem(ModelBase):
+    name: str
+    """Name of a managed secret."""
+
+
+class AgentIdentityUpdateSecretsItem(ModelBase):
+    name: str
+    """Name of a managed secret."""
+
+
+class AgentIdentityUpdateSecretsAppendItem(ModelBase):
+    name: str
+    """Name of a managed secret."""
+
+
+class AgentIdentitySecretsItem(ModelBase):
+    name: str
+    """Name of the secret."""
+
+
+class AgentIdentityMemoryAutoMemory(ModelBase):
+    """Always off."""
+
+    enabled: bool
+    """Always false."""
+
+
+class AgentIdentityMemory(ModelBase):
+    """Nothing is remembered between runs."""
+
+    attached_stores: list[str]
+    """Always empty."""
+
+    auto_memory: AgentIdentityMemoryAutoMemory
+    """Always off."""
+
+
 class AgentSkillVariantEnvironmentsItem(ModelBase):
     uid: str
     """The environment."""
@@ -1169,7 +1279,7 @@ class AuditEntryPrincipal(ModelBase):
     """Who made it."""
 
     uid: str
-    """Stable identifier; `system` is the service itself, at its start."""
+    """Stable identifier; `system` is the service itself: what it does at its start, and what it posts to a forge."""
 
     display_name: str
     """Name for people."""
@@ -1706,6 +1816,33 @@ class HandoffAttachmentListAttachmentsItem(ModelBase):
     """Where the content is; asks for a key like everything else."""
 
 
+class ModelListAvailabilityMissingHarnessesItem(ModelBase):
+    id: str
+    """Its name."""
+
+    way_out: str
+    """What brings it."""
+
+
+class ModelListAvailability(ModelBase):
+    """Which of them are to be had on the machine where runs are worked on; absent where this process works on none."""
+
+    default_harness: str
+    """Harness of a run that names none."""
+
+    built_in_harnesses: list[str]
+    """Names of the agent that comes with the service."""
+
+    demo_model_only: bool
+    """No model is configured: the built-in agent has the demo model, and a run of it that names another fails."""
+
+    installed_harnesses: list[str]
+    """Harnesses that are there."""
+
+    missing_harnesses: list[ModelListAvailabilityMissingHarnessesItem]
+    """Harnesses that can be named, and whose runs fail."""
+
+
 class PlanRef(ModelBase):
     """Of a ref: what was read."""
 
@@ -1903,7 +2040,13 @@ class ScheduleItemHistory(ModelBase):
     """Absent: never yet."""
 
     next_run: Omittable[AwareDatetime] = None
-    """Absent: never, or its automation is disabled."""
+    """Absent: never, or it does not fire now."""
+
+    missed: int
+    """Ticks that came too late to start a run."""
+
+    last_missed_at: Omittable[AwareDatetime] = None
+    """The latest of them; absent: there is none."""
 
 
 class SchemaDocumentListSchemasItem(ModelBase):
@@ -1986,6 +2129,193 @@ class SyncPolicyWindowsItem(ModelBase):
     """How long it stays open."""
 
 
+class AgentIdentityCreate(ModelBase):
+    """Makes an agent identity: defaults of the runs that name it. Unknown members are ignored."""
+
+    name: str
+    """Its name."""
+
+    factory_uid: Optional[str] = None
+    """Factory that it belongs to, and its runs with it."""
+
+    harness: Omittable[AgentHarness] = None
+    """Program that drives its agent, with its model."""
+
+    skills: Omittable[list[str]] = None
+    """Skills of its runs."""
+
+    secrets: Omittable[list[AgentIdentityCreateSecretsItem]] = None
+    """Managed secrets of its runs, by name; each as its grants allow."""
+
+    description: Optional[str] = None
+    """What it is for."""
+
+    agent_type: Optional[Union[Literal["FOREMAN", "TRIAGE", "SPEC", "IMPLEMENT", "REVIEW", "VERIFY", "CUSTOM"], str]] = (
+        None
+    )
+    """A label; it changes nothing."""
+
+    prompt: Optional[str] = None
+    """Base prompt of its runs."""
+
+    base_model: Optional[str] = None
+    """Model of its runs."""
+
+    base_harness: Optional[str] = None
+    """Older form of harness.type."""
+
+    environment_id: Optional[str] = None
+    """Environment of its runs: its UID, or the name of one of the factory's."""
+
+    worker_host: Optional[str] = None
+    """Machine that works on its runs."""
+
+    mcp_servers: Omittable[dict[str, MCPServerConfig]] = None
+    """MCP servers of its runs, by name."""
+
+    credential_strategy: Optional[Any] = None
+    """With whose credentials its runs work. Not served here: a value that would change something is answered with 422."""
+
+    default_runner_uid: Optional[Any] = None
+    """Runner of its runs. Not served here: a value that would change something is answered with 422."""
+
+    harness_auth_secrets: Optional[Any] = None
+    """Secrets of other harnesses; the operator's profiles name theirs. Not served here: a value that would change something is answered with 422."""
+
+    inference_providers: Optional[Any] = None
+    """Where models are called. Not served here: a value that would change something is answered with 422."""
+
+    memory: Optional[Any] = None
+    """What it remembers between runs. Not served here: a value that would change something is answered with 422."""
+
+    on_behalf_of_enabled: Optional[Any] = None
+    """Whether its runs may be somebody else's. Not served here: a value that would change something is answered with 422."""
+
+
+class AgentIdentityUpdate(ModelBase):
+    """Changes an agent identity: what is left out or null stays; an empty text, list or object clears."""
+
+    name: Omittable[str] = None
+    """Its name."""
+
+    harness: Optional[AgentHarness] = None
+    """Program that drives its agent, with its model; without members: none."""
+
+    skills: Optional[list[str]] = None
+    """Skills of its runs."""
+
+    secrets: Optional[list[AgentIdentityUpdateSecretsItem]] = None
+    """Managed secrets of its runs, in place of those that it has."""
+
+    secrets_append: Omittable[list[AgentIdentityUpdateSecretsAppendItem]] = None
+    """Managed secrets beside those that it has; by itself in a request."""
+
+    description: Optional[str] = None
+    """What it is for."""
+
+    agent_type: Optional[Union[Literal["FOREMAN", "TRIAGE", "SPEC", "IMPLEMENT", "REVIEW", "VERIFY", "CUSTOM"], str]] = (
+        None
+    )
+    """A label; it changes nothing."""
+
+    prompt: Optional[str] = None
+    """Base prompt of its runs."""
+
+    base_model: Optional[str] = None
+    """Model of its runs."""
+
+    base_harness: Optional[str] = None
+    """Older form of harness.type."""
+
+    environment_id: Optional[str] = None
+    """Environment of its runs: its UID, or the name of one of the factory's."""
+
+    worker_host: Optional[str] = None
+    """Machine that works on its runs."""
+
+    mcp_servers: Omittable[dict[str, MCPServerConfig]] = None
+    """MCP servers of its runs, by name."""
+
+    credential_strategy: Optional[Any] = None
+    """With whose credentials its runs work. Not served here: a value that would change something is answered with 422."""
+
+    default_runner_uid: Optional[Any] = None
+    """Runner of its runs. Not served here: a value that would change something is answered with 422."""
+
+    harness_auth_secrets: Optional[Any] = None
+    """Secrets of other harnesses; the operator's profiles name theirs. Not served here: a value that would change something is answered with 422."""
+
+    inference_providers: Optional[Any] = None
+    """Where models are called. Not served here: a value that would change something is answered with 422."""
+
+    memory: Optional[Any] = None
+    """What it remembers between runs. Not served here: a value that would change something is answered with 422."""
+
+    on_behalf_of_enabled: Optional[Any] = None
+    """Whether its runs may be somebody else's. Not served here: a value that would change something is answered with 422."""
+
+
+class AgentIdentity(ModelBase):
+    """An agent identity: defaults of the runs that name it."""
+
+    uid: str
+    """UUIDv7."""
+
+    name: str
+    """Its name."""
+
+    available: bool
+    """Always true."""
+
+    created_at: AwareDatetime
+    """When it was made."""
+
+    updated_at: AwareDatetime
+    """When it was changed last."""
+
+    description: Omittable[str] = None
+    """What it is for."""
+
+    agent_type: Omittable[str] = None
+    """A label."""
+
+    factory_uid: Omittable[str] = None
+    """Factory that it belongs to."""
+
+    prompt: Omittable[str] = None
+    """Base prompt of its runs."""
+
+    base_model: Omittable[str] = None
+    """Model of its runs."""
+
+    base_harness: Omittable[str] = None
+    """Type of its harness."""
+
+    harness: Omittable[AgentHarness] = None
+    """Program that drives its agent."""
+
+    environment_id: Omittable[str] = None
+    """Environment of its runs."""
+
+    worker_host: Omittable[str] = None
+    """Machine that works on its runs."""
+
+    mcp_servers: Omittable[dict[str, MCPServerConfig]] = None
+    """MCP servers of its runs, by name."""
+
+    skills: list[str]
+    """Skill of its runs."""
+
+    secrets: list[AgentIdentitySecretsItem]
+    """Managed secrets of its runs."""
+
+    default_runner_uid: str
+    """Always empty: there are no runners."""
+
+    memory: AgentIdentityMemory
+    """Nothing is remembered between runs."""
+
+
 class AgentSkillVariant(ModelBase):
     """A skill as one factory has it."""
 
@@ -2039,6 +2369,9 @@ class AmbientAgentConfig(ModelBase):
     skill_spec: Omittable[str] = None
     """Skill used as the base prompt: owner/repo:skill-name, owner/repo:path/to/SKILL.md, or the name of a skill of the factory."""
 
+    skills: Omittable[list[str]] = None
+    """Several skills in order, each written as in skill_spec, which must not stand beside it; the texts of all are the base prompt, one behind the other."""
+
     mcp_servers: Omittable[dict[str, MCPServerConfig]] = None
     """MCP servers by name; a level's servers replace those of the levels below it."""
 
@@ -2049,10 +2382,10 @@ class AmbientAgentConfig(ModelBase):
     """Minutes that an interactive run waits for the answer to what its agent asks permission for, before that is refused; 0: it does not wait; 10 unless said."""
 
     computer_use_enabled: Omittable[bool] = None
-    """Whether the agent may use a desktop."""
+    """Whether the agent may use a desktop; there is none here, so that true is ignored."""
 
     worker_host: Omittable[str] = None
-    """Machine that works on the run: what its service is called (MILLWRIGHT_WORKER_HOST). The run waits until that one has a place; without it any machine will do."""
+    """Machine that works on the run: what its service is called (MILLWRIGHT_WORKER_HOST). The run waits until that one has a place; without it, or with `warp`, any machine will do."""
 
     secrets: Omittable[list[AmbientAgentConfigSecretsItem]] = None
     """Managed secrets of the run: added outside of its sandbox, or inside as environment variables; a level's list replaces those of the levels below it."""
@@ -2575,7 +2908,7 @@ class Diagnostic(ModelBase):
 
 
 class FactoryDispatchRequest(ModelBase):
-    """Starts a run in a factory. Unknown members are ignored."""
+    """Starts a run in a factory. Members that are not served are ignored, and named in the answer."""
 
     prompt: str
     """What the agent has to do."""
@@ -2722,6 +3055,9 @@ class Explanation(ModelBase):
     automations_left_out: int
     """Further automations that do not select the webhook."""
 
+    pull_requests: list[MergedPullRequest]
+    """Pull requests that brought the revisions that are named here: `revision`, and those that wrote the webhook and the automations that were asked. Several of one revision were merged between two syncs."""
+
     run: Optional[ExplainedRun]
     """The run that was asked about."""
 
@@ -2773,7 +3109,7 @@ class FactoryFilesValidateRequest(ModelBase):
     """A tree of definition files, to be checked without a factory."""
 
     files: list[TreeFile]
-    """The whole tree: what is left out counts as deleted. At most 2,000 files; without a key 256 of 256 KiB each and 2 MiB together. The request body has at most 3 MiB. Files that are no definitions are ignored."""
+    """The whole tree: what is left out counts as deleted. At most 2,000 files; without a key 256 of 256 KiB each and 2 MiB together. With a key 64 MiB of text together: a request body of more than 3 MiB says its length (Content-Length). Files that are no definitions are ignored."""
 
     secrets: Omittable[list[str]] = None
     """Names of the secrets that exist, for webhooks and runs alike; without them no name is checked."""
@@ -2887,6 +3223,9 @@ class ModelList(ModelBase):
     harnesses: Omittable[list[str]] = None
     """What `harness.type` can name; absent where the operator has profiles of its own."""
 
+    availability: Omittable[ModelListAvailability] = None
+    """Which of them are to be had on the machine where runs are worked on; absent where this process works on none."""
+
     default_model_id: str
     """Model of a run that names none; `auto` where its harness chooses."""
 
@@ -2945,7 +3284,7 @@ class PlanRequest(ModelBase):
     """A tree of definition files, or a ref of the repository that the factory follows: one of both."""
 
     files: Omittable[list[TreeFile]] = None
-    """The whole tree: what is left out counts as deleted. At most 2,000 files, and 1 MiB of request body in all. Files that are no definitions are ignored."""
+    """The whole tree: what is left out counts as deleted. At most 2,000 files and 64 MiB of text together: a request body of more than 1 MiB says its length (Content-Length). Files that are no definitions are ignored."""
 
     ref: Omittable[str] = None
     """A branch or a tag (`main`, `refs/heads/main`, `refs/tags/v1`), a whole commit ID, `HEAD`, or a pull request (`pull/12`, `merge-requests/12`) of the repository that the factory follows. The service fetches it with the credential and within the bounds of a sync; nothing of it is applied. Pull requests are judged without what is known of secrets."""
@@ -3015,10 +3354,10 @@ class PullRequestList(ModelBase):
 
 
 class RunAgentRequest(ModelBase):
-    """Creates a run. Unknown members are ignored."""
+    """Creates a run. Members that are not served are ignored, and named in the answer."""
 
     prompt: Omittable[str] = None
-    """What the agent has to do; required unless a skill is named."""
+    """What the agent has to do; required unless a skill is named, or a conversation to go on with."""
 
     title: Omittable[str] = None
     """Title; by default the first line of the prompt."""
@@ -3051,8 +3390,11 @@ class RunAgentRequest(ModelBase):
     factory_uid: Omittable[str] = None
     """Factory whose defaults and rights apply; required for a key that is limited to factories."""
 
-    agent_identity_uid: Optional[Any] = None
-    """Not supported here: answered with 422. Work for a factory is dispatched by factory_uid."""
+    team: Omittable[bool] = None
+    """Whether the run is the team's. Every run is the installation's: false is ignored."""
+
+    agent_identity_uid: Optional[str] = None
+    """Agent identity whose settings hold where the run says nothing, before those of its factory."""
 
     on_behalf_of: Optional[Any] = None
     """Not supported here: answered with 422."""
@@ -3204,11 +3546,45 @@ class RunTimeline(ModelBase):
     """Oldest first; of a run with more than 1,000 executions or 1,000 follow-ups the latest of each."""
 
 
+class ScheduleCreate(ModelBase):
+    """Makes a schedule. Members that are not served here are ignored, and named in the answer."""
+
+    name: str
+    """Name for people."""
+
+    cron_schedule: str
+    """When it fires: five cron fields in UTC, an @ word, or @every with a duration."""
+
+    prompt: Omittable[str] = None
+    """What its runs are asked; required unless agent_config names a skill."""
+
+    enabled: Omittable[bool] = None
+    """Whether it fires from now on; true unless said."""
+
+    agent_config: Omittable[AmbientAgentConfig] = None
+    """What its runs say about their agent; everything else comes from the agent identity, the factory and the server."""
+
+    metadata: Omittable[dict[str, str]] = None
+    """Metadata of its runs, as of POST /agent/runs."""
+
+    mode: Omittable[RunMode] = None
+    """How its runs are asked to work; normal unless said."""
+
+    factory_uid: Omittable[str] = None
+    """Factory whose defaults and environments its runs have; required for a key that is limited to factories. It does not change later."""
+
+    team: Omittable[bool] = None
+    """Schedules belong to everybody who may see their factory: false is ignored."""
+
+    agent_uid: Optional[str] = None
+    """Agent identity whose defaults its runs have, below agent_config and above its factory's."""
+
+
 class ScheduleItem(ModelBase):
-    """A schedule trigger of an automation. It is changed where the automation is."""
+    """What starts runs by the clock: a schedule of its own, or a schedule trigger of an automation, which is changed where the automation is."""
 
     id: str
-    """Identifier of the schedule; another name or expression makes another one."""
+    """Identifier of the schedule. Of a trigger another name or expression makes another one."""
 
     name: str
     """Its name, else the name of its automation."""
@@ -3217,32 +3593,81 @@ class ScheduleItem(ModelBase):
     """Its expression."""
 
     enabled: bool
-    """Whether its automation is enabled."""
+    """Whether it fires: it was not paused, or its automation is enabled."""
 
     prompt: str
     """What its runs are asked."""
 
     agent_config: AmbientAgentConfig
-    """What its automation says of the agent."""
+    """What it, or its automation, says of the agent."""
 
     metadata: dict[str, str]
-    """factory_uid, automation_id, and file where a file says it."""
+    """Metadata of its runs. Of a trigger: factory_uid, automation_id, and file where a file says it."""
 
     created_at: AwareDatetime
-    """When its automation was made."""
+    """When it, or its automation, was made."""
 
     updated_at: AwareDatetime
-    """When its automation last changed."""
+    """When it, or its automation, last changed."""
 
     history: ScheduleItemHistory
     """When it started a run, and when it does next."""
 
+    mode: RunMode
+    """How its runs are asked to work."""
+
+    read_only: bool
+    """true: it is a schedule trigger of an automation, and changed there."""
+
+    factory_uid: Omittable[str] = None
+    """Its factory; absent: it belongs to none."""
+
+    created_by: Omittable[RunCreatorInfo] = None
+    """Who made it; absent for triggers."""
+
+    updated_by: Omittable[RunCreatorInfo] = None
+    """Who changed it last; absent for triggers."""
+
+    agent_uid: Omittable[str] = None
+    """Agent identity whose defaults its runs have; absent: none."""
+
+    ignored: Omittable[list[str]] = None
+    """JSON pointers of the members of the requests that made it and that are not served here and were ignored, a hundred at most; absent where none were. The logs of its runs name them, too."""
+
 
 class ScheduleList(ModelBase):
-    """The schedules of the factories that the key may see."""
+    """The schedules that the key may see."""
 
     schedules: list[ScheduleItem]
-    """By their factories and automations; of at most 1,000 automations."""
+    """By name: schedules of their own, at most 1,000, and the schedule triggers of at most 1,000 automations."""
+
+
+class ScheduleUpdate(ModelBase):
+    """Changes a schedule. What may be absent and is stays as it is; what is given replaces what was. Members that are not served here are ignored, and named in the answer."""
+
+    name: str
+    """Name for people."""
+
+    cron_schedule: str
+    """When it fires: five cron fields in UTC, an @ word, or @every with a duration. Another one counts from now."""
+
+    enabled: bool
+    """Whether it fires."""
+
+    prompt: Omittable[str] = None
+    """What its runs are asked."""
+
+    agent_config: Omittable[AmbientAgentConfig] = None
+    """What its runs say about their agent, in place of all that was said before."""
+
+    metadata: Omittable[dict[str, str]] = None
+    """Metadata of its runs, in place of what was."""
+
+    mode: Omittable[RunMode] = None
+    """How its runs are asked to work."""
+
+    agent_uid: Optional[str] = None
+    """Agent identity whose defaults its runs have, below agent_config and above its factory's. null: none."""
 
 
 class SchemaDocumentList(ModelBase):
@@ -3415,6 +3840,13 @@ class WebhookRotated(Webhook):
 
     rotated: list[RotatedWebhook]
     """Webhooks that use the new secret from now on, this one included."""
+
+
+class AgentIdentityList(ModelBase):
+    """Agent identities."""
+
+    agents: list[AgentIdentity]
+    """Those that the key may see, in the order in which they were made."""
 
 
 class AgentListResponse(ModelBase):
@@ -3617,6 +4049,15 @@ class ListRunsResponse(ModelBase):
     page_info: PageInfo
 
 
+class ListTasksResponse(ModelBase):
+    """One page of a list of runs under their older name."""
+
+    tasks: list[RunItem]
+    """The runs, in the order of the list."""
+
+    page_info: PageInfo
+
+
 class RevisionStatus(ModelBase):
     """What became of one revision: whether it, or one that holds it, serves."""
 
@@ -3637,6 +4078,9 @@ class RevisionStatus(ModelBase):
 
     sync: Optional[Sync]
     """The pass that judged it, with its problems; null where none has."""
+
+    pull_requests: Optional[list[MergedPullRequest]]
+    """Pull requests that brought it: the one that it is the head or the merge of, else all that were merged between the tip before it and the one that brought it, at most 20. Empty: none is known. Null: the forge has not been asked since it came."""
 
 
 class RunEventList(ModelBase):

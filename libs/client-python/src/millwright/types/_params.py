@@ -47,7 +47,7 @@ class AttachmentParam(TypedDict):
     """A file of a request; the execution that takes the request finds it in the folder `attachments` of its workspace."""
 
     file_name: str
-    """Name in the workspace: 1 to 128 of A–Z a–z 0–9 . _ -, no leading dot, unique in the request, not prompt.md or event-payload.json. A later file of the same name gets a number: notes.txt, notes-2.txt."""
+    """Name in the workspace: 1 to 128 letters, digits, blanks and . _ - ( ) [ ] + , = @ & # % ~, 240 bytes at most, no leading dot or blank, unique in the request, not prompt.md or event-payload.json. A later file of the same name gets a number: notes.txt, notes-2.txt."""
 
     mime_type: str
     """Media type, such as text/plain."""
@@ -104,6 +104,9 @@ class FactorySourceParam(TypedDict):
 
     forge_secret: NotRequired[str]
     """Name of the managed secret, granted for the use `forge`, that holds the token for the interface of the forge."""
+
+    forge_app: NotRequired[str]
+    """ID or client ID of a GitHub App that is installed for the repository. `forge_secret` is its private key (PEM) then, and tokens of an hour are asked for with it."""
 
     forge_url: NotRequired[str]
     """https address of the interface of the forge; by default derived from `url`."""
@@ -192,6 +195,22 @@ class FilterTestRequestParam(TypedDict):
     """Webhooks that the trigger selects. Without them only the payload decides."""
 
 
+class FollowupAttachmentParam(TypedDict):
+    """A file of a follow-up: sent along (file_name, mime_type and data), or a file that a run has made, by its ID (attachment_id)."""
+
+    attachment_id: NotRequired[str]
+    """UID of an artifact that is a file, of a run that the key may see, as the handoff attachments of a run name it."""
+
+    file_name: NotRequired[str]
+    """Name in the workspace, as of any attachment; by default that of the artifact."""
+
+    mime_type: NotRequired[str]
+    """Media type, such as text/plain."""
+
+    data: NotRequired[str]
+    """Content in base64 with padding."""
+
+
 class ImageAttachmentParam(TypedDict):
     """An image of a request, as older clients send it; it becomes the attachment image-1.png, image-2.jpg and so on."""
 
@@ -204,6 +223,9 @@ class ImageAttachmentParam(TypedDict):
 
 class MCPServerConfigParam(TypedDict):
     """One MCP server: a command that is started beside the agent, or a URL; exactly one of the two."""
+
+    warp_id: NotRequired[str]
+    """A server that the hosted service keeps, in place of command and url; there are none here: it is ignored."""
 
     command: NotRequired[str]
     """Program to start beside the agent."""
@@ -236,16 +258,16 @@ class PlanApprovalParam(TypedDict):
 
 
 class RunFollowupRequestParam(TypedDict):
-    """Steers or continues a run. Unknown members are ignored."""
+    """Steers or continues a run. Members that are not served are ignored, and named in the answer."""
 
-    message: str
-    """What to tell the agent."""
+    message: NotRequired[str]
+    """What to tell the agent; may be left out, or empty, where there are attachments."""
 
     mode: NotRequired[RunModeParam]
     """How the agent is asked to work on this message; normal by default. It counts for the turn that takes the message."""
 
-    attachments: NotRequired[Sequence[AttachmentParam]]
-    """Files for the agent."""
+    attachments: NotRequired[Sequence[FollowupAttachmentParam]]
+    """Files for the agent, 25 at most: each sent along, or one that is here, by its attachment_id."""
 
 
 class TreeFileParam(TypedDict):
@@ -481,6 +503,13 @@ class ListEnvironmentsParams(TypedDict):
     """name: by name. last_updated: the one that changed last comes first."""
 
 
+class ListAgentIdentitiesParams(TypedDict):
+    """Query of listAgentIdentities."""
+
+    factory_uid: NotRequired[str]
+    """Of this factory."""
+
+
 class ListFactoriesParams(TypedDict):
     """Query of listFactories."""
 
@@ -679,6 +708,21 @@ class GetRunStatisticsParams(TypedDict):
     """About how many buckets; their length is a round one between a minute and a week."""
 
 
+class AgentIdentityCreateSecretsItemParam(TypedDict):
+    name: str
+    """Name of a managed secret."""
+
+
+class AgentIdentityUpdateSecretsItemParam(TypedDict):
+    name: str
+    """Name of a managed secret."""
+
+
+class AgentIdentityUpdateSecretsAppendItemParam(TypedDict):
+    name: str
+    """Name of a managed secret."""
+
+
 class AmbientAgentConfigSecretsItemParam(TypedDict):
     name: str
     """Name of a managed secret that is granted for runs."""
@@ -839,6 +883,128 @@ class SyncPolicyWindowsItemParam(TypedDict):
     """How long it stays open."""
 
 
+class AgentIdentityCreateParam(TypedDict):
+    """Makes an agent identity: defaults of the runs that name it. Unknown members are ignored."""
+
+    name: str
+    """Its name."""
+
+    factory_uid: NotRequired[Optional[str]]
+    """Factory that it belongs to, and its runs with it."""
+
+    harness: NotRequired[AgentHarnessParam]
+    """Program that drives its agent, with its model."""
+
+    skills: NotRequired[Sequence[str]]
+    """Skills of its runs."""
+
+    secrets: NotRequired[Sequence[AgentIdentityCreateSecretsItemParam]]
+    """Managed secrets of its runs, by name; each as its grants allow."""
+
+    description: NotRequired[Optional[str]]
+    """What it is for."""
+
+    agent_type: NotRequired[Optional[Literal["FOREMAN", "TRIAGE", "SPEC", "IMPLEMENT", "REVIEW", "VERIFY", "CUSTOM"]]]
+    """A label; it changes nothing."""
+
+    prompt: NotRequired[Optional[str]]
+    """Base prompt of its runs."""
+
+    base_model: NotRequired[Optional[str]]
+    """Model of its runs."""
+
+    base_harness: NotRequired[Optional[str]]
+    """Older form of harness.type."""
+
+    environment_id: NotRequired[Optional[str]]
+    """Environment of its runs: its UID, or the name of one of the factory's."""
+
+    worker_host: NotRequired[Optional[str]]
+    """Machine that works on its runs."""
+
+    mcp_servers: NotRequired[Mapping[str, MCPServerConfigParam]]
+    """MCP servers of its runs, by name."""
+
+    credential_strategy: NotRequired[Any]
+    """With whose credentials its runs work. Not served here: a value that would change something is answered with 422."""
+
+    default_runner_uid: NotRequired[Any]
+    """Runner of its runs. Not served here: a value that would change something is answered with 422."""
+
+    harness_auth_secrets: NotRequired[Any]
+    """Secrets of other harnesses; the operator's profiles name theirs. Not served here: a value that would change something is answered with 422."""
+
+    inference_providers: NotRequired[Any]
+    """Where models are called. Not served here: a value that would change something is answered with 422."""
+
+    memory: NotRequired[Any]
+    """What it remembers between runs. Not served here: a value that would change something is answered with 422."""
+
+    on_behalf_of_enabled: NotRequired[Any]
+    """Whether its runs may be somebody else's. Not served here: a value that would change something is answered with 422."""
+
+
+class AgentIdentityUpdateParam(TypedDict):
+    """Changes an agent identity: what is left out or null stays; an empty text, list or object clears."""
+
+    name: NotRequired[str]
+    """Its name."""
+
+    harness: NotRequired[Optional[AgentHarnessParam]]
+    """Program that drives its agent, with its model; without members: none."""
+
+    skills: NotRequired[Optional[Sequence[str]]]
+    """Skills of its runs."""
+
+    secrets: NotRequired[Optional[Sequence[AgentIdentityUpdateSecretsItemParam]]]
+    """Managed secrets of its runs, in place of those that it has."""
+
+    secrets_append: NotRequired[Sequence[AgentIdentityUpdateSecretsAppendItemParam]]
+    """Managed secrets beside those that it has; by itself in a request."""
+
+    description: NotRequired[Optional[str]]
+    """What it is for."""
+
+    agent_type: NotRequired[Optional[Literal["FOREMAN", "TRIAGE", "SPEC", "IMPLEMENT", "REVIEW", "VERIFY", "CUSTOM"]]]
+    """A label; it changes nothing."""
+
+    prompt: NotRequired[Optional[str]]
+    """Base prompt of its runs."""
+
+    base_model: NotRequired[Optional[str]]
+    """Model of its runs."""
+
+    base_harness: NotRequired[Optional[str]]
+    """Older form of harness.type."""
+
+    environment_id: NotRequired[Optional[str]]
+    """Environment of its runs: its UID, or the name of one of the factory's."""
+
+    worker_host: NotRequired[Optional[str]]
+    """Machine that works on its runs."""
+
+    mcp_servers: NotRequired[Mapping[str, MCPServerConfigParam]]
+    """MCP servers of its runs, by name."""
+
+    credential_strategy: NotRequired[Any]
+    """With whose credentials its runs work. Not served here: a value that would change something is answered with 422."""
+
+    default_runner_uid: NotRequired[Any]
+    """Runner of its runs. Not served here: a value that would change something is answered with 422."""
+
+    harness_auth_secrets: NotRequired[Any]
+    """Secrets of other harnesses; the operator's profiles name theirs. Not served here: a value that would change something is answered with 422."""
+
+    inference_providers: NotRequired[Any]
+    """Where models are called. Not served here: a value that would change something is answered with 422."""
+
+    memory: NotRequired[Any]
+    """What it remembers between runs. Not served here: a value that would change something is answered with 422."""
+
+    on_behalf_of_enabled: NotRequired[Any]
+    """Whether its runs may be somebody else's. Not served here: a value that would change something is answered with 422."""
+
+
 class AmbientAgentConfigParam(TypedDict):
     """Configuration of an agent. In a request: what the run itself says; a RunItem shows it resolved, run over automation over factory over server."""
 
@@ -857,6 +1023,9 @@ class AmbientAgentConfigParam(TypedDict):
     skill_spec: NotRequired[str]
     """Skill used as the base prompt: owner/repo:skill-name, owner/repo:path/to/SKILL.md, or the name of a skill of the factory."""
 
+    skills: NotRequired[Sequence[str]]
+    """Several skills in order, each written as in skill_spec, which must not stand beside it; the texts of all are the base prompt, one behind the other."""
+
     mcp_servers: NotRequired[Mapping[str, MCPServerConfigParam]]
     """MCP servers by name; a level's servers replace those of the levels below it."""
 
@@ -867,10 +1036,10 @@ class AmbientAgentConfigParam(TypedDict):
     """Minutes that an interactive run waits for the answer to what its agent asks permission for, before that is refused; 0: it does not wait; 10 unless said."""
 
     computer_use_enabled: NotRequired[bool]
-    """Whether the agent may use a desktop."""
+    """Whether the agent may use a desktop; there is none here, so that true is ignored."""
 
     worker_host: NotRequired[str]
-    """Machine that works on the run: what its service is called (MILLWRIGHT_WORKER_HOST). The run waits until that one has a place; without it any machine will do."""
+    """Machine that works on the run: what its service is called (MILLWRIGHT_WORKER_HOST). The run waits until that one has a place; without it, or with `warp`, any machine will do."""
 
     secrets: NotRequired[Sequence[AmbientAgentConfigSecretsItemParam]]
     """Managed secrets of the run: added outside of its sandbox, or inside as environment variables; a level's list replaces those of the levels below it."""
@@ -992,7 +1161,7 @@ class AutomationPatchParam(TypedDict):
 
 
 class FactoryDispatchRequestParam(TypedDict):
-    """Starts a run in a factory. Unknown members are ignored."""
+    """Starts a run in a factory. Members that are not served are ignored, and named in the answer."""
 
     prompt: str
     """What the agent has to do."""
@@ -1020,7 +1189,7 @@ class FactoryFilesValidateRequestParam(TypedDict):
     """A tree of definition files, to be checked without a factory."""
 
     files: Sequence[TreeFileParam]
-    """The whole tree: what is left out counts as deleted. At most 2,000 files; without a key 256 of 256 KiB each and 2 MiB together. The request body has at most 3 MiB. Files that are no definitions are ignored."""
+    """The whole tree: what is left out counts as deleted. At most 2,000 files; without a key 256 of 256 KiB each and 2 MiB together. With a key 64 MiB of text together: a request body of more than 3 MiB says its length (Content-Length). Files that are no definitions are ignored."""
 
     secrets: NotRequired[Sequence[str]]
     """Names of the secrets that exist, for webhooks and runs alike; without them no name is checked."""
@@ -1030,17 +1199,17 @@ class PlanRequestParam(TypedDict):
     """A tree of definition files, or a ref of the repository that the factory follows: one of both."""
 
     files: NotRequired[Sequence[TreeFileParam]]
-    """The whole tree: what is left out counts as deleted. At most 2,000 files, and 1 MiB of request body in all. Files that are no definitions are ignored."""
+    """The whole tree: what is left out counts as deleted. At most 2,000 files and 64 MiB of text together: a request body of more than 1 MiB says its length (Content-Length). Files that are no definitions are ignored."""
 
     ref: NotRequired[str]
     """A branch or a tag (`main`, `refs/heads/main`, `refs/tags/v1`), a whole commit ID, `HEAD`, or a pull request (`pull/12`, `merge-requests/12`) of the repository that the factory follows. The service fetches it with the credential and within the bounds of a sync; nothing of it is applied. Pull requests are judged without what is known of secrets."""
 
 
 class RunAgentRequestParam(TypedDict):
-    """Creates a run. Unknown members are ignored."""
+    """Creates a run. Members that are not served are ignored, and named in the answer."""
 
     prompt: NotRequired[str]
-    """What the agent has to do; required unless a skill is named."""
+    """What the agent has to do; required unless a skill is named, or a conversation to go on with."""
 
     title: NotRequired[str]
     """Title; by default the first line of the prompt."""
@@ -1073,11 +1242,76 @@ class RunAgentRequestParam(TypedDict):
     factory_uid: NotRequired[str]
     """Factory whose defaults and rights apply; required for a key that is limited to factories."""
 
-    agent_identity_uid: NotRequired[Any]
-    """Not supported here: answered with 422. Work for a factory is dispatched by factory_uid."""
+    team: NotRequired[bool]
+    """Whether the run is the team's. Every run is the installation's: false is ignored."""
+
+    agent_identity_uid: NotRequired[Optional[str]]
+    """Agent identity whose settings hold where the run says nothing, before those of its factory."""
 
     on_behalf_of: NotRequired[Any]
     """Not supported here: answered with 422."""
+
+
+class ScheduleCreateParam(TypedDict):
+    """Makes a schedule. Members that are not served here are ignored, and named in the answer."""
+
+    name: str
+    """Name for people."""
+
+    cron_schedule: str
+    """When it fires: five cron fields in UTC, an @ word, or @every with a duration."""
+
+    prompt: NotRequired[str]
+    """What its runs are asked; required unless agent_config names a skill."""
+
+    enabled: NotRequired[bool]
+    """Whether it fires from now on; true unless said."""
+
+    agent_config: NotRequired[AmbientAgentConfigParam]
+    """What its runs say about their agent; everything else comes from the agent identity, the factory and the server."""
+
+    metadata: NotRequired[Mapping[str, str]]
+    """Metadata of its runs, as of POST /agent/runs."""
+
+    mode: NotRequired[RunModeParam]
+    """How its runs are asked to work; normal unless said."""
+
+    factory_uid: NotRequired[str]
+    """Factory whose defaults and environments its runs have; required for a key that is limited to factories. It does not change later."""
+
+    team: NotRequired[bool]
+    """Schedules belong to everybody who may see their factory: false is ignored."""
+
+    agent_uid: NotRequired[Optional[str]]
+    """Agent identity whose defaults its runs have, below agent_config and above its factory's."""
+
+
+class ScheduleUpdateParam(TypedDict):
+    """Changes a schedule. What may be absent and is stays as it is; what is given replaces what was. Members that are not served here are ignored, and named in the answer."""
+
+    name: str
+    """Name for people."""
+
+    cron_schedule: str
+    """When it fires: five cron fields in UTC, an @ word, or @every with a duration. Another one counts from now."""
+
+    enabled: bool
+    """Whether it fires."""
+
+    prompt: NotRequired[str]
+    """What its runs are asked."""
+
+    agent_config: NotRequired[AmbientAgentConfigParam]
+    """What its runs say about their agent, in place of all that was said before."""
+
+    metadata: NotRequired[Mapping[str, str]]
+    """Metadata of its runs, in place of what was."""
+
+    mode: NotRequired[RunModeParam]
+    """How its runs are asked to work."""
+
+    agent_uid: NotRequired[Optional[str]]
+    """Agent identity whose defaults its runs have, below agent_config and above its factory's. null: none."""
 
 
 class SecretPutParam(TypedDict):

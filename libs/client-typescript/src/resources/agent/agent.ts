@@ -7,13 +7,15 @@ import type { QueryOf } from '../params.ts';
 import { Artifacts } from './artifacts.ts';
 import { Conversations } from './conversations.ts';
 import { Environments } from './environments.ts';
+import { Identities } from './identities.ts';
 import { Models } from './models.ts';
 import { Runs } from './runs.ts';
+import { Schedules } from './schedules.ts';
 
 /** Which skills to list, and in which order. */
 export type AgentListParams = QueryOf<'listAgents'>;
 
-/** Skills, and the ways to runs, conversations, artifacts, models and environments. */
+/** Skills, and the ways to runs, conversations, artifacts, models, environments and schedules. */
 export class Agent extends Resource {
   /** Runs: create, look at, follow, steer, cancel. */
   readonly runs: Runs = new Runs(this.client);
@@ -23,8 +25,12 @@ export class Agent extends Resource {
   readonly artifacts: Artifacts = new Artifacts(this.client);
   /** Language models that are known here. */
   readonly models: Models = new Models(this.client);
+  /** Named defaults of runs. */
+  readonly identities: Identities = new Identities(this.client);
   /** Environments that runs can be prepared with. */
   readonly environments: Environments = new Environments(this.client);
+  /** What starts runs by the clock. */
+  readonly schedules: Schedules = new Schedules(this.client);
 
   /**
    * Lists the skills of the factories that the key may see, by name unless asked otherwise; each factory's own is a

@@ -1,5 +1,6 @@
 /** `/agent/conversations`: what was said, over all runs of a conversation. */
-import type { Conversation, ConversationStep } from '../../models.ts';
+import type { APIPromise } from '../../answers.ts';
+import type { Conversation, ConversationStep, RunReference } from '../../models.ts';
 import type { RequestOptions } from '../../options.ts';
 import type { PagePromise } from '../../pages.ts';
 import { Resource } from '../../resource.ts';
@@ -18,7 +19,7 @@ export class Conversations extends Resource {
     conversationId: string,
     params: ConversationRetrieveParams = {},
     options?: RequestOptions,
-  ): PagePromise<ConversationStep, Conversation> {
+  ): PagePromise<ConversationStep, Conversation, 'steps'> {
     return this.client.page(
       {
         method: 'GET',
@@ -30,5 +31,16 @@ export class Conversations extends Resource {
       },
       'steps',
     );
+  }
+
+  /** Interrupts the latest run that the key may see, as `agent.runs.interrupt` does. Role: operator. */
+  interrupt(conversationId: string, options?: RequestOptions): APIPromise<RunReference> {
+    return this.client.call({
+      method: 'POST',
+      template: '/agent/conversations/{conversation_id}/interrupt',
+      path: { conversation_id: conversationId },
+      answer: 'RunReference',
+      options,
+    });
   }
 }

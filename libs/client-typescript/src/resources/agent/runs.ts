@@ -12,6 +12,7 @@ import type {
   RunFollowupResponse,
   RunId,
   RunItem,
+  RunReference,
   RunTimeline,
 } from '../../models.ts';
 import type { RequestOptions, StreamOptions, WaitOptions } from '../../options.ts';
@@ -45,7 +46,7 @@ export class Runs extends Resource {
    * for every run of every page.
    * Role: viewer. Throws UnprocessableEntityError (422) for filters and orders that only the hosted service has.
    */
-  list(params: RunListParams = {}, options?: RequestOptions): PagePromise<RunItem, ListRunsResponse> {
+  list(params: RunListParams = {}, options?: RequestOptions): PagePromise<RunItem, ListRunsResponse, 'runs'> {
     return this.client.page(
       { method: 'GET', template: '/agent/runs', query: params, answer: 'ListRunsResponse', options },
       'runs',
@@ -113,6 +114,22 @@ export class Runs extends Resource {
   }
 
   /**
+   * Asks the agent to end the turn that it works on; the run does not end. It goes on with the follow-ups that wait;
+   * without any it is BLOCKED until one comes, for its idle timeout. Repeating it is no error.
+   * Role: operator. Throws BadRequestError (400) where the run has ended, ConflictError (409) where no agent works on
+   * it yet, UnprocessableEntityError (422) where a command does.
+   */
+  interrupt(runId: string, options?: RequestOptions): APIPromise<RunReference> {
+    return this.client.call({
+      method: 'POST',
+      template: '/agent/runs/{run_id}/interrupt',
+      path: { run_id: runId },
+      answer: 'RunReference',
+      options,
+    });
+  }
+
+  /**
    * Follows a run's log as it is written, from the entry behind `after` (0: the first) to the run's end. Iterate it; a
    * connection that breaks is taken up again behind the last entry, so that none is missing and none comes twice.
    * Role: viewer. Throws RateLimitError (429) over 20 streams of one key, and the last error when nothing new came for
@@ -160,7 +177,7 @@ export class Runs extends Resource {
     runId: string,
     params: RunConversationParams = {},
     options?: RequestOptions,
-  ): PagePromise<ConversationStep, Conversation> {
+  ): PagePromise<ConversationStep, Conversation, 'steps'> {
     return this.client.page(
       {
         method: 'GET',

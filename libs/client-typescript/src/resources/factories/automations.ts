@@ -22,7 +22,7 @@ export class Automations extends Resource {
     factoryUid: string,
     params: AutomationListParams = {},
     options?: RequestOptions,
-  ): PagePromise<Automation, AutomationList> {
+  ): PagePromise<Automation, AutomationList, 'automations'> {
     return this.client.page(
       {
         method: 'GET',

@@ -18,7 +18,7 @@ export class Deliveries extends Resource {
     webhookUid: string,
     params: DeliveryListParams = {},
     options?: RequestOptions,
-  ): PagePromise<Delivery, DeliveryList> {
+  ): PagePromise<Delivery, DeliveryList, 'deliveries'> {
     return this.client.page(
       {
         method: 'GET',

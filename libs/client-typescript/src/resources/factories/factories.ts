@@ -60,7 +60,7 @@ export class Factories extends Resource {
    * Lists the factories that the key may see, in order of their UIDs; `search` looks into slugs and names. Role:
    * viewer.
    */
-  list(params: FactoryListParams = {}, options?: RequestOptions): PagePromise<Factory, FactoryList> {
+  list(params: FactoryListParams = {}, options?: RequestOptions): PagePromise<Factory, FactoryList, 'factories'> {
     return this.client.page(
       { method: 'GET', template: '/factory', query: params, answer: 'FactoryList', options },
       'factories',
@@ -216,7 +216,7 @@ export class Factories extends Resource {
     factoryUid: string,
     params: FactoryEventsParams = {},
     options?: RequestOptions,
-  ): PagePromise<FactoryEvent, FactoryEventList> {
+  ): PagePromise<FactoryEvent, FactoryEventList, 'events'> {
     return this.client.page(
       {
         method: 'GET',

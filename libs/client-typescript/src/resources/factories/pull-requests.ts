@@ -15,7 +15,7 @@ export class PullRequests extends Resource {
     factoryUid: string,
     params: PullRequestListParams = {},
     options?: RequestOptions,
-  ): PagePromise<PullRequest, PullRequestList> {
+  ): PagePromise<PullRequest, PullRequestList, 'pull_requests'> {
     return this.client.page(
       {
         method: 'GET',

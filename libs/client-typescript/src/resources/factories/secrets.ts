@@ -18,7 +18,7 @@ export class FactorySecrets extends Resource {
     factoryUid: string,
     params: FactorySecretListParams = {},
     options?: RequestOptions,
-  ): PagePromise<Secret, SecretList> {
+  ): PagePromise<Secret, SecretList, 'secrets'> {
     return this.client.page(
       {
         method: 'GET',

@@ -12,7 +12,11 @@ export type SyncListParams = QueryOf<'listSyncs'>;
 /** Passes over a factory's definitions. */
 export class Syncs extends Resource {
   /** Lists passes, newest first; those that brought nothing new are not recorded. Role: viewer. */
-  list(factoryUid: string, params: SyncListParams = {}, options?: RequestOptions): PagePromise<Sync, SyncList> {
+  list(
+    factoryUid: string,
+    params: SyncListParams = {},
+    options?: RequestOptions,
+  ): PagePromise<Sync, SyncList, 'syncs'> {
     return this.client.page(
       {
         method: 'GET',

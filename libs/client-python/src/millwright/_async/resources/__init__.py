@@ -7,6 +7,7 @@ from .explanations import AsyncExplanations as AsyncExplanations
 from .factories import AsyncFactories as AsyncFactories
 from .factory_files import AsyncFactoryFiles as AsyncFactoryFiles
 from .federated_credentials import AsyncFederatedCredentials as AsyncFederatedCredentials
+from .networking import AsyncNetworking as AsyncNetworking
 from .secrets import AsyncSecrets as AsyncSecrets
 from .signature_schemes import AsyncSignatureSchemes as AsyncSignatureSchemes
 from .statistics import AsyncStatistics as AsyncStatistics

@@ -12,6 +12,7 @@ from ..._options import NOT_GIVEN, NotGiven, RequestOptions
 from ...types import ApiKey, ApiKeyCreatePrincipalParam, ApiKeyCreated, ApiKeyList
 from ..pages import AsyncPaginator
 from ..resource import AsyncResource, async_raw, async_raw_page
+from ..streamed import async_streamed, async_streamed_page
 
 
 class AsyncApiKeys(AsyncResource):
@@ -23,6 +24,11 @@ class AsyncApiKeys(AsyncResource):
     def with_raw_response(self) -> AsyncApiKeysWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return AsyncApiKeysWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> AsyncApiKeysWithStreamingResponse:
+        """The same methods, each in an `async with` block whose response is read piece by piece."""
+        return AsyncApiKeysWithStreamingResponse(self)
 
     def list(
         self,
@@ -255,3 +261,17 @@ class AsyncApiKeysWithRawResponse:
         self.update = async_raw(unread.update)
         self.rotate = async_raw(unread.rotate)
         self.revoke = async_raw(unread.revoke)
+
+
+class AsyncApiKeysWithStreamingResponse:
+    """`AsyncApiKeys` with responses that are read piece by piece."""
+
+    def __init__(self, resource: AsyncApiKeys) -> None:
+        unread = AsyncApiKeys(resource._client._streamed)
+        self.list = async_streamed_page(unread.list)
+        self.create = async_streamed(unread.create)
+        self.current = async_streamed(unread.current)
+        self.retrieve = async_streamed(unread.retrieve)
+        self.update = async_streamed(unread.update)
+        self.rotate = async_streamed(unread.rotate)
+        self.revoke = async_streamed(unread.revoke)

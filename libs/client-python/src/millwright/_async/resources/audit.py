@@ -12,6 +12,7 @@ from ..._options import RequestOptions
 from ...types import AuditEntry, AuditList
 from ..pages import AsyncPaginator
 from ..resource import AsyncResource, async_raw_page
+from ..streamed import async_streamed_page
 
 
 class AsyncAudit(AsyncResource):
@@ -23,6 +24,11 @@ class AsyncAudit(AsyncResource):
     def with_raw_response(self) -> AsyncAuditWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return AsyncAuditWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> AsyncAuditWithStreamingResponse:
+        """The same methods, each in an `async with` block whose response is read piece by piece."""
+        return AsyncAuditWithStreamingResponse(self)
 
     def list(
         self,
@@ -83,3 +89,11 @@ class AsyncAuditWithRawResponse:
     def __init__(self, resource: AsyncAudit) -> None:
         unread = AsyncAudit(resource._client._raw)
         self.list = async_raw_page(unread.list)
+
+
+class AsyncAuditWithStreamingResponse:
+    """`AsyncAudit` with responses that are read piece by piece."""
+
+    def __init__(self, resource: AsyncAudit) -> None:
+        unread = AsyncAudit(resource._client._streamed)
+        self.list = async_streamed_page(unread.list)

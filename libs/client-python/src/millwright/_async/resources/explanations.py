@@ -9,6 +9,7 @@ from typing_extensions import Unpack
 from ..._options import RequestOptions
 from ...types import Explanation
 from ..resource import AsyncResource, async_raw
+from ..streamed import async_streamed
 
 
 class AsyncExplanations(AsyncResource):
@@ -20,6 +21,11 @@ class AsyncExplanations(AsyncResource):
     def with_raw_response(self) -> AsyncExplanationsWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return AsyncExplanationsWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> AsyncExplanationsWithStreamingResponse:
+        """The same methods, each in an `async with` block whose response is read piece by piece."""
+        return AsyncExplanationsWithStreamingResponse(self)
 
     async def retrieve(self, id: str, **options: Unpack[RequestOptions]) -> Explanation:
         """Explain a delivery or a run.
@@ -47,3 +53,11 @@ class AsyncExplanationsWithRawResponse:
     def __init__(self, resource: AsyncExplanations) -> None:
         unread = AsyncExplanations(resource._client._raw)
         self.retrieve = async_raw(unread.retrieve)
+
+
+class AsyncExplanationsWithStreamingResponse:
+    """`AsyncExplanations` with responses that are read piece by piece."""
+
+    def __init__(self, resource: AsyncExplanations) -> None:
+        unread = AsyncExplanations(resource._client._streamed)
+        self.retrieve = async_streamed(unread.retrieve)

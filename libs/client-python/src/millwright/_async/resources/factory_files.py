@@ -10,6 +10,7 @@ from typing_extensions import Unpack
 from ..._options import NOT_GIVEN, NotGiven, RequestOptions
 from ...types import FactoryFilesValidateResult, SchemaDocumentList, TreeFileParam
 from ..resource import AsyncResource, async_raw
+from ..streamed import async_streamed
 
 
 class AsyncFactoryFiles(AsyncResource):
@@ -21,6 +22,11 @@ class AsyncFactoryFiles(AsyncResource):
     def with_raw_response(self) -> AsyncFactoryFilesWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return AsyncFactoryFilesWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> AsyncFactoryFilesWithStreamingResponse:
+        """The same methods, each in an `async with` block whose response is read piece by piece."""
+        return AsyncFactoryFilesWithStreamingResponse(self)
 
     async def validate(
         self,
@@ -37,7 +43,7 @@ class AsyncFactoryFiles(AsyncResource):
 
         Args:
             files: The whole tree: what is left out counts as deleted. At most 2,000 files; without
-                a key 256 of 256 KiB each and 2 MiB together. The request body has at most 3 MiB. Files that are no definitions are ignored.
+                a key 256 of 256 KiB each and 2 MiB together. With a key 64 MiB of text together. Files that are no definitions are ignored.
             secrets: Names of the secrets that exist, for webhooks and runs alike; without them no name is checked.
 
         Returns:
@@ -97,3 +103,13 @@ class AsyncFactoryFilesWithRawResponse:
         self.validate = async_raw(unread.validate)
         self.schemas = async_raw(unread.schemas)
         self.schema = async_raw(unread.schema)
+
+
+class AsyncFactoryFilesWithStreamingResponse:
+    """`AsyncFactoryFiles` with responses that are read piece by piece."""
+
+    def __init__(self, resource: AsyncFactoryFiles) -> None:
+        unread = AsyncFactoryFiles(resource._client._streamed)
+        self.validate = async_streamed(unread.validate)
+        self.schemas = async_streamed(unread.schemas)
+        self.schema = async_streamed(unread.schema)

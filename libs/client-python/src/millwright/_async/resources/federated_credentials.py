@@ -10,6 +10,7 @@ from typing_extensions import Literal, Unpack
 from ..._options import NOT_GIVEN, NotGiven, RequestOptions
 from ...types import FederatedCredential, FederatedCredentialList
 from ..resource import AsyncResource, async_raw
+from ..streamed import async_streamed
 
 
 class AsyncFederatedCredentials(AsyncResource):
@@ -21,6 +22,11 @@ class AsyncFederatedCredentials(AsyncResource):
     def with_raw_response(self) -> AsyncFederatedCredentialsWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return AsyncFederatedCredentialsWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> AsyncFederatedCredentialsWithStreamingResponse:
+        """The same methods, each in an `async with` block whose response is read piece by piece."""
+        return AsyncFederatedCredentialsWithStreamingResponse(self)
 
     async def list(self, **options: Unpack[RequestOptions]) -> FederatedCredentialList:
         """List federated credentials.
@@ -182,3 +188,15 @@ class AsyncFederatedCredentialsWithRawResponse:
         self.retrieve = async_raw(unread.retrieve)
         self.update = async_raw(unread.update)
         self.delete = async_raw(unread.delete)
+
+
+class AsyncFederatedCredentialsWithStreamingResponse:
+    """`AsyncFederatedCredentials` with responses that are read piece by piece."""
+
+    def __init__(self, resource: AsyncFederatedCredentials) -> None:
+        unread = AsyncFederatedCredentials(resource._client._streamed)
+        self.list = async_streamed(unread.list)
+        self.create = async_streamed(unread.create)
+        self.retrieve = async_streamed(unread.retrieve)
+        self.update = async_streamed(unread.update)
+        self.delete = async_streamed(unread.delete)

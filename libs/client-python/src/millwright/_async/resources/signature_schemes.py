@@ -9,6 +9,7 @@ from typing_extensions import Unpack
 from ..._options import RequestOptions
 from ...types import SignatureSchemeList
 from ..resource import AsyncResource, async_raw
+from ..streamed import async_streamed
 
 
 class AsyncSignatureSchemes(AsyncResource):
@@ -20,6 +21,11 @@ class AsyncSignatureSchemes(AsyncResource):
     def with_raw_response(self) -> AsyncSignatureSchemesWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return AsyncSignatureSchemesWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> AsyncSignatureSchemesWithStreamingResponse:
+        """The same methods, each in an `async with` block whose response is read piece by piece."""
+        return AsyncSignatureSchemesWithStreamingResponse(self)
 
     async def list(self, **options: Unpack[RequestOptions]) -> SignatureSchemeList:
         """List signature schemes.
@@ -38,3 +44,11 @@ class AsyncSignatureSchemesWithRawResponse:
     def __init__(self, resource: AsyncSignatureSchemes) -> None:
         unread = AsyncSignatureSchemes(resource._client._raw)
         self.list = async_raw(unread.list)
+
+
+class AsyncSignatureSchemesWithStreamingResponse:
+    """`AsyncSignatureSchemes` with responses that are read piece by piece."""
+
+    def __init__(self, resource: AsyncSignatureSchemes) -> None:
+        unread = AsyncSignatureSchemes(resource._client._streamed)
+        self.list = async_streamed(unread.list)

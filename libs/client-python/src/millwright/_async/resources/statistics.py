@@ -11,6 +11,7 @@ from typing_extensions import Unpack
 from ..._options import RequestOptions
 from ...types import DeliveryStatistics, RunStatistics
 from ..resource import AsyncResource, async_raw
+from ..streamed import async_streamed
 
 
 class AsyncStatistics(AsyncResource):
@@ -22,6 +23,11 @@ class AsyncStatistics(AsyncResource):
     def with_raw_response(self) -> AsyncStatisticsWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return AsyncStatisticsWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> AsyncStatisticsWithStreamingResponse:
+        """The same methods, each in an `async with` block whose response is read piece by piece."""
+        return AsyncStatisticsWithStreamingResponse(self)
 
     async def deliveries(
         self,
@@ -124,3 +130,12 @@ class AsyncStatisticsWithRawResponse:
         unread = AsyncStatistics(resource._client._raw)
         self.deliveries = async_raw(unread.deliveries)
         self.runs = async_raw(unread.runs)
+
+
+class AsyncStatisticsWithStreamingResponse:
+    """`AsyncStatistics` with responses that are read piece by piece."""
+
+    def __init__(self, resource: AsyncStatistics) -> None:
+        unread = AsyncStatistics(resource._client._streamed)
+        self.deliveries = async_streamed(unread.deliveries)
+        self.runs = async_streamed(unread.runs)

@@ -8,6 +8,7 @@ from .explanations import Explanations as Explanations
 from .factories import Factories as Factories
 from .factory_files import FactoryFiles as FactoryFiles
 from .federated_credentials import FederatedCredentials as FederatedCredentials
+from .networking import Networking as Networking
 from .secrets import Secrets as Secrets
 from .signature_schemes import SignatureSchemes as SignatureSchemes
 from .statistics import Statistics as Statistics

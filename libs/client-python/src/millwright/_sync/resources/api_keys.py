@@ -13,6 +13,7 @@ from ..._options import NOT_GIVEN, NotGiven, RequestOptions
 from ...types import ApiKey, ApiKeyCreatePrincipalParam, ApiKeyCreated, ApiKeyList
 from ..pages import Page
 from ..resource import Resource, sync_raw, sync_raw_page
+from ..streamed import sync_streamed, sync_streamed_page
 
 
 class ApiKeys(Resource):
@@ -24,6 +25,11 @@ class ApiKeys(Resource):
     def with_raw_response(self) -> ApiKeysWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return ApiKeysWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> ApiKeysWithStreamingResponse:
+        """The same methods, each in a `with` block whose response is read piece by piece."""
+        return ApiKeysWithStreamingResponse(self)
 
     def list(
         self,
@@ -256,3 +262,17 @@ class ApiKeysWithRawResponse:
         self.update = sync_raw(unread.update)
         self.rotate = sync_raw(unread.rotate)
         self.revoke = sync_raw(unread.revoke)
+
+
+class ApiKeysWithStreamingResponse:
+    """`ApiKeys` with responses that are read piece by piece."""
+
+    def __init__(self, resource: ApiKeys) -> None:
+        unread = ApiKeys(resource._client._streamed)
+        self.list = sync_streamed_page(unread.list)
+        self.create = sync_streamed(unread.create)
+        self.current = sync_streamed(unread.current)
+        self.retrieve = sync_streamed(unread.retrieve)
+        self.update = sync_streamed(unread.update)
+        self.rotate = sync_streamed(unread.rotate)
+        self.revoke = sync_streamed(unread.revoke)

@@ -13,6 +13,7 @@ from ..._options import RequestOptions
 from ...types import AuditEntry, AuditList
 from ..pages import Page
 from ..resource import Resource, sync_raw_page
+from ..streamed import sync_streamed_page
 
 
 class Audit(Resource):
@@ -24,6 +25,11 @@ class Audit(Resource):
     def with_raw_response(self) -> AuditWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return AuditWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> AuditWithStreamingResponse:
+        """The same methods, each in a `with` block whose response is read piece by piece."""
+        return AuditWithStreamingResponse(self)
 
     def list(
         self,
@@ -84,3 +90,11 @@ class AuditWithRawResponse:
     def __init__(self, resource: Audit) -> None:
         unread = Audit(resource._client._raw)
         self.list = sync_raw_page(unread.list)
+
+
+class AuditWithStreamingResponse:
+    """`Audit` with responses that are read piece by piece."""
+
+    def __init__(self, resource: Audit) -> None:
+        unread = Audit(resource._client._streamed)
+        self.list = sync_streamed_page(unread.list)

@@ -10,6 +10,7 @@ from typing_extensions import Unpack
 from ..._options import RequestOptions
 from ...types import Explanation
 from ..resource import Resource, sync_raw
+from ..streamed import sync_streamed
 
 
 class Explanations(Resource):
@@ -21,6 +22,11 @@ class Explanations(Resource):
     def with_raw_response(self) -> ExplanationsWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return ExplanationsWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> ExplanationsWithStreamingResponse:
+        """The same methods, each in a `with` block whose response is read piece by piece."""
+        return ExplanationsWithStreamingResponse(self)
 
     def retrieve(self, id: str, **options: Unpack[RequestOptions]) -> Explanation:
         """Explain a delivery or a run.
@@ -48,3 +54,11 @@ class ExplanationsWithRawResponse:
     def __init__(self, resource: Explanations) -> None:
         unread = Explanations(resource._client._raw)
         self.retrieve = sync_raw(unread.retrieve)
+
+
+class ExplanationsWithStreamingResponse:
+    """`Explanations` with responses that are read piece by piece."""
+
+    def __init__(self, resource: Explanations) -> None:
+        unread = Explanations(resource._client._streamed)
+        self.retrieve = sync_streamed(unread.retrieve)

@@ -11,6 +11,7 @@ from typing_extensions import Unpack
 from ..._options import NOT_GIVEN, NotGiven, RequestOptions
 from ...types import FactoryFilesValidateResult, SchemaDocumentList, TreeFileParam
 from ..resource import Resource, sync_raw
+from ..streamed import sync_streamed
 
 
 class FactoryFiles(Resource):
@@ -22,6 +23,11 @@ class FactoryFiles(Resource):
     def with_raw_response(self) -> FactoryFilesWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return FactoryFilesWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> FactoryFilesWithStreamingResponse:
+        """The same methods, each in a `with` block whose response is read piece by piece."""
+        return FactoryFilesWithStreamingResponse(self)
 
     def validate(
         self,
@@ -38,7 +44,7 @@ class FactoryFiles(Resource):
 
         Args:
             files: The whole tree: what is left out counts as deleted. At most 2,000 files; without
-                a key 256 of 256 KiB each and 2 MiB together. The request body has at most 3 MiB. Files that are no definitions are ignored.
+                a key 256 of 256 KiB each and 2 MiB together. With a key 64 MiB of text together. Files that are no definitions are ignored.
             secrets: Names of the secrets that exist, for webhooks and runs alike; without them no name is checked.
 
         Returns:
@@ -98,3 +104,13 @@ class FactoryFilesWithRawResponse:
         self.validate = sync_raw(unread.validate)
         self.schemas = sync_raw(unread.schemas)
         self.schema = sync_raw(unread.schema)
+
+
+class FactoryFilesWithStreamingResponse:
+    """`FactoryFiles` with responses that are read piece by piece."""
+
+    def __init__(self, resource: FactoryFiles) -> None:
+        unread = FactoryFiles(resource._client._streamed)
+        self.validate = sync_streamed(unread.validate)
+        self.schemas = sync_streamed(unread.schemas)
+        self.schema = sync_streamed(unread.schema)

@@ -11,6 +11,7 @@ from typing_extensions import Literal, Unpack
 from ..._options import NOT_GIVEN, NotGiven, RequestOptions
 from ...types import FederatedCredential, FederatedCredentialList
 from ..resource import Resource, sync_raw
+from ..streamed import sync_streamed
 
 
 class FederatedCredentials(Resource):
@@ -22,6 +23,11 @@ class FederatedCredentials(Resource):
     def with_raw_response(self) -> FederatedCredentialsWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return FederatedCredentialsWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> FederatedCredentialsWithStreamingResponse:
+        """The same methods, each in a `with` block whose response is read piece by piece."""
+        return FederatedCredentialsWithStreamingResponse(self)
 
     def list(self, **options: Unpack[RequestOptions]) -> FederatedCredentialList:
         """List federated credentials.
@@ -183,3 +189,15 @@ class FederatedCredentialsWithRawResponse:
         self.retrieve = sync_raw(unread.retrieve)
         self.update = sync_raw(unread.update)
         self.delete = sync_raw(unread.delete)
+
+
+class FederatedCredentialsWithStreamingResponse:
+    """`FederatedCredentials` with responses that are read piece by piece."""
+
+    def __init__(self, resource: FederatedCredentials) -> None:
+        unread = FederatedCredentials(resource._client._streamed)
+        self.list = sync_streamed(unread.list)
+        self.create = sync_streamed(unread.create)
+        self.retrieve = sync_streamed(unread.retrieve)
+        self.update = sync_streamed(unread.update)
+        self.delete = sync_streamed(unread.delete)

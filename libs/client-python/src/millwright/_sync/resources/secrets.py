@@ -12,6 +12,7 @@ from ..._options import NOT_GIVEN, NotGiven, RequestOptions
 from ...types import Secret, SecretList, SecretPutGrantsParam
 from ..pages import Page
 from ..resource import Resource, sync_raw, sync_raw_page
+from ..streamed import sync_streamed, sync_streamed_page
 
 
 class Secrets(Resource):
@@ -23,6 +24,11 @@ class Secrets(Resource):
     def with_raw_response(self) -> SecretsWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return SecretsWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> SecretsWithStreamingResponse:
+        """The same methods, each in a `with` block whose response is read piece by piece."""
+        return SecretsWithStreamingResponse(self)
 
     def list(
         self,
@@ -143,3 +149,14 @@ class SecretsWithRawResponse:
         self.retrieve = sync_raw(unread.retrieve)
         self.put = sync_raw(unread.put)
         self.delete = sync_raw(unread.delete)
+
+
+class SecretsWithStreamingResponse:
+    """`Secrets` with responses that are read piece by piece."""
+
+    def __init__(self, resource: Secrets) -> None:
+        unread = Secrets(resource._client._streamed)
+        self.list = sync_streamed_page(unread.list)
+        self.retrieve = sync_streamed(unread.retrieve)
+        self.put = sync_streamed(unread.put)
+        self.delete = sync_streamed(unread.delete)

@@ -10,6 +10,7 @@ from typing_extensions import Unpack
 from ..._options import RequestOptions
 from ...types import SignatureSchemeList
 from ..resource import Resource, sync_raw
+from ..streamed import sync_streamed
 
 
 class SignatureSchemes(Resource):
@@ -21,6 +22,11 @@ class SignatureSchemes(Resource):
     def with_raw_response(self) -> SignatureSchemesWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return SignatureSchemesWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> SignatureSchemesWithStreamingResponse:
+        """The same methods, each in a `with` block whose response is read piece by piece."""
+        return SignatureSchemesWithStreamingResponse(self)
 
     def list(self, **options: Unpack[RequestOptions]) -> SignatureSchemeList:
         """List signature schemes.
@@ -39,3 +45,11 @@ class SignatureSchemesWithRawResponse:
     def __init__(self, resource: SignatureSchemes) -> None:
         unread = SignatureSchemes(resource._client._raw)
         self.list = sync_raw(unread.list)
+
+
+class SignatureSchemesWithStreamingResponse:
+    """`SignatureSchemes` with responses that are read piece by piece."""
+
+    def __init__(self, resource: SignatureSchemes) -> None:
+        unread = SignatureSchemes(resource._client._streamed)
+        self.list = sync_streamed(unread.list)

@@ -12,6 +12,7 @@ from typing_extensions import Unpack
 from ..._options import RequestOptions
 from ...types import DeliveryStatistics, RunStatistics
 from ..resource import Resource, sync_raw
+from ..streamed import sync_streamed
 
 
 class Statistics(Resource):
@@ -23,6 +24,11 @@ class Statistics(Resource):
     def with_raw_response(self) -> StatisticsWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return StatisticsWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> StatisticsWithStreamingResponse:
+        """The same methods, each in a `with` block whose response is read piece by piece."""
+        return StatisticsWithStreamingResponse(self)
 
     def deliveries(
         self,
@@ -125,3 +131,12 @@ class StatisticsWithRawResponse:
         unread = Statistics(resource._client._raw)
         self.deliveries = sync_raw(unread.deliveries)
         self.runs = sync_raw(unread.runs)
+
+
+class StatisticsWithStreamingResponse:
+    """`Statistics` with responses that are read piece by piece."""
+
+    def __init__(self, resource: Statistics) -> None:
+        unread = Statistics(resource._client._streamed)
+        self.deliveries = sync_streamed(unread.deliveries)
+        self.runs = sync_streamed(unread.runs)

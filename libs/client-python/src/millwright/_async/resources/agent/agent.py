@@ -17,11 +17,14 @@ from ....types import (
     RunModeParam,
 )
 from ...resource import AsyncResource, async_raw
+from ...streamed import async_streamed
 from .artifacts import AsyncArtifacts
 from .conversations import AsyncConversations
 from .environments import AsyncEnvironments
+from .identities import AsyncIdentities
 from .models import AsyncModels
 from .runs import AsyncRuns
+from .schedules import AsyncSchedules
 
 
 class AsyncAgent(AsyncResource):
@@ -50,14 +53,29 @@ class AsyncAgent(AsyncResource):
         return AsyncModels(self._client)
 
     @cached_property
+    def identities(self) -> AsyncIdentities:
+        """Named defaults of runs."""
+        return AsyncIdentities(self._client)
+
+    @cached_property
     def environments(self) -> AsyncEnvironments:
         """Environments that runs can work in."""
         return AsyncEnvironments(self._client)
 
     @cached_property
+    def schedules(self) -> AsyncSchedules:
+        """Schedules: what starts runs by the clock."""
+        return AsyncSchedules(self._client)
+
+    @cached_property
     def with_raw_response(self) -> AsyncAgentWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return AsyncAgentWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> AsyncAgentWithStreamingResponse:
+        """The same methods, each in an `async with` block whose response is read piece by piece."""
+        return AsyncAgentWithStreamingResponse(self)
 
     async def list(
         self,
@@ -114,6 +132,7 @@ class AsyncAgent(AsyncResource):
         mode: Union[RunModeParam, NotGiven] = NOT_GIVEN,
         interactive: Union[bool, NotGiven] = NOT_GIVEN,
         factory_uid: Union[str, NotGiven] = NOT_GIVEN,
+        team: Union[bool, NotGiven] = NOT_GIVEN,
         agent_identity_uid: Any = NOT_GIVEN,
         on_behalf_of: Any = NOT_GIVEN,
         **options: Unpack[RequestOptions],
@@ -125,7 +144,7 @@ class AsyncAgent(AsyncResource):
         Needs the role `operator` or one above it.
 
         Args:
-            prompt: What the agent has to do; required unless a skill is named.
+            prompt: What the agent has to do; required unless a skill is named, or a conversation to go on with.
             title: Title; by default the first line of the prompt.
             config: What the run says about its agent; everything else comes from the factory and the server.
             skill: Skill used as the base prompt: owner/repo:skill-name, owner/repo:path/to/SKILL.md, or the name of a
@@ -142,6 +161,7 @@ class AsyncAgent(AsyncResource):
                 people while the run is BLOCKED, instead of being allowed. Handed to a command in the variable
                 MILLWRIGHT_INTERACTIVE.
             factory_uid: Factory whose defaults and rights apply; required for a key that is limited to factories.
+            team: Whether the run is the team's. Every run is the installation's: false is ignored.
             agent_identity_uid: Not supported here: answered with 422. Work for a factory is dispatched by
                 factory_uid.
             on_behalf_of: Not supported here: answered with 422.
@@ -172,6 +192,7 @@ class AsyncAgent(AsyncResource):
                 "mode": mode,
                 "interactive": interactive,
                 "factory_uid": factory_uid,
+                "team": team,
                 "agent_identity_uid": agent_identity_uid,
                 "on_behalf_of": on_behalf_of,
             },
@@ -186,3 +207,12 @@ class AsyncAgentWithRawResponse:
         unread = AsyncAgent(resource._client._raw)
         self.list = async_raw(unread.list)
         self.run = async_raw(unread.run)
+
+
+class AsyncAgentWithStreamingResponse:
+    """`AsyncAgent` with responses that are read piece by piece."""
+
+    def __init__(self, resource: AsyncAgent) -> None:
+        unread = AsyncAgent(resource._client._streamed)
+        self.list = async_streamed(unread.list)
+        self.run = async_streamed(unread.run)

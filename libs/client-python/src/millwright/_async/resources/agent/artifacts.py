@@ -9,6 +9,7 @@ from typing_extensions import Unpack
 from ...._options import DOWNLOAD_TIMEOUT_SECONDS, RequestOptions
 from ....types import ArtifactItem
 from ...resource import AsyncResource, async_raw
+from ...streamed import async_streamed
 
 
 class AsyncArtifacts(AsyncResource):
@@ -20,6 +21,11 @@ class AsyncArtifacts(AsyncResource):
     def with_raw_response(self) -> AsyncArtifactsWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return AsyncArtifactsWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> AsyncArtifactsWithStreamingResponse:
+        """The same methods, each in an `async with` block whose response is read piece by piece."""
+        return AsyncArtifactsWithStreamingResponse(self)
 
     async def retrieve(self, artifact_uid: str, **options: Unpack[RequestOptions]) -> ArtifactItem:
         """Look at an artifact.
@@ -77,3 +83,12 @@ class AsyncArtifactsWithRawResponse:
         unread = AsyncArtifacts(resource._client._raw)
         self.retrieve = async_raw(unread.retrieve)
         self.download = async_raw(unread.download)
+
+
+class AsyncArtifactsWithStreamingResponse:
+    """`AsyncArtifacts` with responses that are read piece by piece."""
+
+    def __init__(self, resource: AsyncArtifacts) -> None:
+        unread = AsyncArtifacts(resource._client._streamed)
+        self.retrieve = async_streamed(unread.retrieve)
+        self.download = async_streamed(unread.download)

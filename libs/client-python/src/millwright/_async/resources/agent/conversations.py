@@ -8,9 +8,10 @@ from typing import Optional
 from typing_extensions import Unpack
 
 from ...._options import RequestOptions
-from ....types import Conversation, ConversationStep
+from ....types import Conversation, ConversationStep, RunReference
 from ...pages import AsyncPaginator
-from ...resource import AsyncResource, async_raw_page
+from ...resource import AsyncResource, async_raw, async_raw_page
+from ...streamed import async_streamed, async_streamed_page
 
 
 class AsyncConversations(AsyncResource):
@@ -22,6 +23,11 @@ class AsyncConversations(AsyncResource):
     def with_raw_response(self) -> AsyncConversationsWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return AsyncConversationsWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> AsyncConversationsWithStreamingResponse:
+        """The same methods, each in an `async with` block whose response is read piece by piece."""
+        return AsyncConversationsWithStreamingResponse(self)
 
     def retrieve(
         self,
@@ -58,6 +64,31 @@ class AsyncConversations(AsyncResource):
             options=options,
         )
 
+    async def interrupt(self, conversation_id: str, **options: Unpack[RequestOptions]) -> RunReference:
+        """Interrupt a conversation: its latest run that the key may see, as `agent.runs.interrupt` does.
+
+        Needs the role `operator` or one above it.
+
+        Args:
+            conversation_id: The conversation.
+
+        Returns:
+            The run. Its agent ends the turn afterwards.
+
+        Raises:
+            BadRequestError: the run has ended already.
+            NotFoundError: there is no such thing, or the key may not see it.
+            ConflictError: no agent works on it yet, or a cancel is under way.
+            UnprocessableEntityError: a command works on it, which has no turns.
+        """
+        return await self._client._call(
+            "POST",
+            "/agent/conversations/{conversation_id}/interrupt",
+            {"conversation_id": conversation_id},
+            cast_to=RunReference,
+            options=options,
+        )
+
 
 class AsyncConversationsWithRawResponse:
     """`AsyncConversations` with responses as they came."""
@@ -65,3 +96,13 @@ class AsyncConversationsWithRawResponse:
     def __init__(self, resource: AsyncConversations) -> None:
         unread = AsyncConversations(resource._client._raw)
         self.retrieve = async_raw_page(unread.retrieve)
+        self.interrupt = async_raw(unread.interrupt)
+
+
+class AsyncConversationsWithStreamingResponse:
+    """`AsyncConversations` with responses that are read piece by piece."""
+
+    def __init__(self, resource: AsyncConversations) -> None:
+        unread = AsyncConversations(resource._client._streamed)
+        self.retrieve = async_streamed_page(unread.retrieve)
+        self.interrupt = async_streamed(unread.interrupt)

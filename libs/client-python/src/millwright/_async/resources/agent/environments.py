@@ -10,6 +10,7 @@ from typing_extensions import Literal, Unpack
 from ...._options import RequestOptions
 from ....types import CloudEnvironmentList
 from ...resource import AsyncResource, async_raw
+from ...streamed import async_streamed
 
 
 class AsyncEnvironments(AsyncResource):
@@ -21,6 +22,11 @@ class AsyncEnvironments(AsyncResource):
     def with_raw_response(self) -> AsyncEnvironmentsWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return AsyncEnvironmentsWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> AsyncEnvironmentsWithStreamingResponse:
+        """The same methods, each in an `async with` block whose response is read piece by piece."""
+        return AsyncEnvironmentsWithStreamingResponse(self)
 
     async def list(
         self,
@@ -56,3 +62,11 @@ class AsyncEnvironmentsWithRawResponse:
     def __init__(self, resource: AsyncEnvironments) -> None:
         unread = AsyncEnvironments(resource._client._raw)
         self.list = async_raw(unread.list)
+
+
+class AsyncEnvironmentsWithStreamingResponse:
+    """`AsyncEnvironments` with responses that are read piece by piece."""
+
+    def __init__(self, resource: AsyncEnvironments) -> None:
+        unread = AsyncEnvironments(resource._client._streamed)
+        self.list = async_streamed(unread.list)

@@ -9,6 +9,7 @@ from typing_extensions import Unpack
 from ...._options import RequestOptions
 from ....types import ModelList
 from ...resource import AsyncResource, async_raw
+from ...streamed import async_streamed
 
 
 class AsyncModels(AsyncResource):
@@ -20,6 +21,11 @@ class AsyncModels(AsyncResource):
     def with_raw_response(self) -> AsyncModelsWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return AsyncModelsWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> AsyncModelsWithStreamingResponse:
+        """The same methods, each in an `async with` block whose response is read piece by piece."""
+        return AsyncModelsWithStreamingResponse(self)
 
     async def list(self, **options: Unpack[RequestOptions]) -> ModelList:
         """List models.
@@ -41,3 +47,11 @@ class AsyncModelsWithRawResponse:
     def __init__(self, resource: AsyncModels) -> None:
         unread = AsyncModels(resource._client._raw)
         self.list = async_raw(unread.list)
+
+
+class AsyncModelsWithStreamingResponse:
+    """`AsyncModels` with responses that are read piece by piece."""
+
+    def __init__(self, resource: AsyncModels) -> None:
+        unread = AsyncModels(resource._client._streamed)
+        self.list = async_streamed(unread.list)

@@ -9,6 +9,7 @@ from typing_extensions import Unpack
 from ...._options import RequestOptions
 from ....types import PermissionItem, PermissionList
 from ...resource import AsyncResource, async_raw
+from ...streamed import async_streamed
 
 
 class AsyncRunPermissions(AsyncResource):
@@ -20,6 +21,11 @@ class AsyncRunPermissions(AsyncResource):
     def with_raw_response(self) -> AsyncRunPermissionsWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return AsyncRunPermissionsWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> AsyncRunPermissionsWithStreamingResponse:
+        """The same methods, each in an `async with` block whose response is read piece by piece."""
+        return AsyncRunPermissionsWithStreamingResponse(self)
 
     async def list(self, run_id: str, **options: Unpack[RequestOptions]) -> PermissionList:
         """See what a run asks permission for.
@@ -93,3 +99,12 @@ class AsyncRunPermissionsWithRawResponse:
         unread = AsyncRunPermissions(resource._client._raw)
         self.list = async_raw(unread.list)
         self.answer = async_raw(unread.answer)
+
+
+class AsyncRunPermissionsWithStreamingResponse:
+    """`AsyncRunPermissions` with responses that are read piece by piece."""
+
+    def __init__(self, resource: AsyncRunPermissions) -> None:
+        unread = AsyncRunPermissions(resource._client._streamed)
+        self.list = async_streamed(unread.list)
+        self.answer = async_streamed(unread.answer)

@@ -15,6 +15,7 @@ from ....types import (
     AttachmentParam,
     Conversation,
     ConversationStep,
+    FollowupAttachmentParam,
     ImageAttachmentParam,
     ListRunsResponse,
     RunAgentResponse,
@@ -23,6 +24,7 @@ from ....types import (
     RunFollowupResponse,
     RunItem,
     RunModeParam,
+    RunReference,
     RunSourceTypeParam,
     RunStateParam,
     RunTimeline,
@@ -30,6 +32,7 @@ from ....types import (
 from ...event_stream import AsyncEventStream
 from ...pages import AsyncPaginator
 from ...resource import AsyncResource, async_raw, async_raw_page
+from ...streamed import async_streamed, async_streamed_page
 from .run_permissions import AsyncRunPermissions
 
 _TaskStatus = Literal["running", "failed", "blocked", "cancelled", "complete"]
@@ -49,6 +52,11 @@ class AsyncRuns(AsyncResource):
     def with_raw_response(self) -> AsyncRunsWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return AsyncRunsWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> AsyncRunsWithStreamingResponse:
+        """The same methods, each in an `async with` block whose response is read piece by piece."""
+        return AsyncRunsWithStreamingResponse(self)
 
     def list(
         self,
@@ -192,6 +200,7 @@ class AsyncRuns(AsyncResource):
         mode: Union[RunModeParam, NotGiven] = NOT_GIVEN,
         interactive: Union[bool, NotGiven] = NOT_GIVEN,
         factory_uid: Union[str, NotGiven] = NOT_GIVEN,
+        team: Union[bool, NotGiven] = NOT_GIVEN,
         agent_identity_uid: Any = NOT_GIVEN,
         on_behalf_of: Any = NOT_GIVEN,
         **options: Unpack[RequestOptions],
@@ -205,7 +214,7 @@ class AsyncRuns(AsyncResource):
         Needs the role `operator` or one above it.
 
         Args:
-            prompt: What the agent has to do; required unless a skill is named.
+            prompt: What the agent has to do; required unless a skill is named, or a conversation to go on with.
             title: Title; by default the first line of the prompt.
             config: What the run says about its agent; everything else comes from the factory and the server.
             skill: Skill used as the base prompt: owner/repo:skill-name, owner/repo:path/to/SKILL.md, or the name of a
@@ -222,6 +231,7 @@ class AsyncRuns(AsyncResource):
                 people while the run is BLOCKED, instead of being allowed. Handed to a command in the variable
                 MILLWRIGHT_INTERACTIVE.
             factory_uid: Factory whose defaults and rights apply; required for a key that is limited to factories.
+            team: Whether the run is the team's. Every run is the installation's: false is ignored.
             agent_identity_uid: Not supported here: answered with 422. Work for a factory is dispatched by
                 factory_uid.
             on_behalf_of: Not supported here: answered with 422.
@@ -252,6 +262,7 @@ class AsyncRuns(AsyncResource):
                 "mode": mode,
                 "interactive": interactive,
                 "factory_uid": factory_uid,
+                "team": team,
                 "agent_identity_uid": agent_identity_uid,
                 "on_behalf_of": on_behalf_of,
             },
@@ -284,9 +295,9 @@ class AsyncRuns(AsyncResource):
         self,
         run_id: str,
         *,
-        message: str,
+        message: Union[str, NotGiven] = NOT_GIVEN,
         mode: Union[RunModeParam, NotGiven] = NOT_GIVEN,
-        attachments: Union[Sequence[AttachmentParam], NotGiven] = NOT_GIVEN,
+        attachments: Union[Sequence[FollowupAttachmentParam], NotGiven] = NOT_GIVEN,
         **options: Unpack[RequestOptions],
     ) -> RunFollowupResponse:
         """Send a message to a run.
@@ -300,7 +311,7 @@ class AsyncRuns(AsyncResource):
 
         Args:
             run_id: The run.
-            message: What to tell the agent.
+            message: What to tell the agent; may be left out, or empty, where there are attachments.
             mode: How the agent is asked to work on this message; normal by default. It counts for the turn that takes
                 the message.
             attachments: Files for the agent.
@@ -312,6 +323,7 @@ class AsyncRuns(AsyncResource):
             BadRequestError: something sent is not as it must be; `errors` names every member.
             NotFoundError: there is no such thing, or the key may not see it.
             ConflictError: the state of things forbids it; `detail` says why.
+            UnprocessableEntityError: known, and not possible here.
         """
         return await self._client._call(
             "POST",
@@ -319,6 +331,35 @@ class AsyncRuns(AsyncResource):
             {"run_id": run_id},
             cast_to=RunFollowupResponse,
             body={"message": message, "mode": mode, "attachments": attachments},
+            options=options,
+        )
+
+    async def interrupt(self, run_id: str, **options: Unpack[RequestOptions]) -> RunReference:
+        """Interrupt a run.
+
+        Asks the agent to end the turn that it works on; the run does not end. It goes on with the follow-ups that
+        wait, in the same session; without any it is BLOCKED until one comes, for its idle timeout. Repeating it is no
+        error.
+
+        Needs the role `operator` or one above it.
+
+        Args:
+            run_id: The run.
+
+        Returns:
+            The run. Its agent ends the turn afterwards.
+
+        Raises:
+            BadRequestError: the run has ended already.
+            NotFoundError: there is no such thing, or the key may not see it.
+            ConflictError: no agent works on it yet, or a cancel is under way.
+            UnprocessableEntityError: a command works on it, which has no turns.
+        """
+        return await self._client._call(
+            "POST",
+            "/agent/runs/{run_id}/interrupt",
+            {"run_id": run_id},
+            cast_to=RunReference,
             options=options,
         )
 
@@ -544,6 +585,23 @@ class AsyncRunsWithRawResponse:
         self.retrieve = async_raw(unread.retrieve)
         self.submit_followup = async_raw(unread.submit_followup)
         self.cancel = async_raw(unread.cancel)
+        self.interrupt = async_raw(unread.interrupt)
         self.list_events = async_raw(unread.list_events)
         self.timeline = async_raw(unread.timeline)
         self.conversation = async_raw_page(unread.conversation)
+
+
+class AsyncRunsWithStreamingResponse:
+    """`AsyncRuns` with responses that are read piece by piece."""
+
+    def __init__(self, resource: AsyncRuns) -> None:
+        unread = AsyncRuns(resource._client._streamed)
+        self.list = async_streamed_page(unread.list)
+        self.create = async_streamed(unread.create)
+        self.retrieve = async_streamed(unread.retrieve)
+        self.submit_followup = async_streamed(unread.submit_followup)
+        self.cancel = async_streamed(unread.cancel)
+        self.interrupt = async_streamed(unread.interrupt)
+        self.list_events = async_streamed(unread.list_events)
+        self.timeline = async_streamed(unread.timeline)
+        self.conversation = async_streamed_page(unread.conversation)

@@ -22,6 +22,7 @@ from ....types import (
 )
 from ...pages import AsyncPaginator
 from ...resource import AsyncResource, async_raw, async_raw_page
+from ...streamed import async_streamed, async_streamed_page
 
 
 class AsyncAutomations(AsyncResource):
@@ -33,6 +34,11 @@ class AsyncAutomations(AsyncResource):
     def with_raw_response(self) -> AsyncAutomationsWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return AsyncAutomationsWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> AsyncAutomationsWithStreamingResponse:
+        """The same methods, each in an `async with` block whose response is read piece by piece."""
+        return AsyncAutomationsWithStreamingResponse(self)
 
     def list(
         self,
@@ -269,3 +275,15 @@ class AsyncAutomationsWithRawResponse:
         self.retrieve = async_raw(unread.retrieve)
         self.update = async_raw(unread.update)
         self.delete = async_raw(unread.delete)
+
+
+class AsyncAutomationsWithStreamingResponse:
+    """`AsyncAutomations` with responses that are read piece by piece."""
+
+    def __init__(self, resource: AsyncAutomations) -> None:
+        unread = AsyncAutomations(resource._client._streamed)
+        self.list = async_streamed_page(unread.list)
+        self.create = async_streamed(unread.create)
+        self.retrieve = async_streamed(unread.retrieve)
+        self.update = async_streamed(unread.update)
+        self.delete = async_streamed(unread.delete)

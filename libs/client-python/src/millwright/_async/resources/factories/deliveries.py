@@ -12,6 +12,7 @@ from ...._options import DOWNLOAD_TIMEOUT_SECONDS, RequestOptions
 from ....types import Delivery, DeliveryList
 from ...pages import AsyncPaginator
 from ...resource import AsyncResource, async_raw, async_raw_page
+from ...streamed import async_streamed, async_streamed_page
 
 
 class AsyncDeliveries(AsyncResource):
@@ -23,6 +24,11 @@ class AsyncDeliveries(AsyncResource):
     def with_raw_response(self) -> AsyncDeliveriesWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return AsyncDeliveriesWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> AsyncDeliveriesWithStreamingResponse:
+        """The same methods, each in an `async with` block whose response is read piece by piece."""
+        return AsyncDeliveriesWithStreamingResponse(self)
 
     def list(
         self,
@@ -180,3 +186,14 @@ class AsyncDeliveriesWithRawResponse:
         self.retrieve = async_raw(unread.retrieve)
         self.payload = async_raw(unread.payload)
         self.resend = async_raw(unread.resend)
+
+
+class AsyncDeliveriesWithStreamingResponse:
+    """`AsyncDeliveries` with responses that are read piece by piece."""
+
+    def __init__(self, resource: AsyncDeliveries) -> None:
+        unread = AsyncDeliveries(resource._client._streamed)
+        self.list = async_streamed_page(unread.list)
+        self.retrieve = async_streamed(unread.retrieve)
+        self.payload = async_streamed(unread.payload)
+        self.resend = async_streamed(unread.resend)

@@ -29,6 +29,7 @@ from ....types import (
 )
 from ...pages import AsyncPaginator
 from ...resource import AsyncResource, async_raw, async_raw_page
+from ...streamed import async_streamed, async_streamed_page
 from .automations import AsyncAutomations
 from .deliveries import AsyncDeliveries
 from .secrets import AsyncFactorySecrets
@@ -79,6 +80,11 @@ class AsyncFactories(AsyncResource):
     def with_raw_response(self) -> AsyncFactoriesWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return AsyncFactoriesWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> AsyncFactoriesWithStreamingResponse:
+        """The same methods, each in an `async with` block whose response is read piece by piece."""
+        return AsyncFactoriesWithStreamingResponse(self)
 
     def list(
         self,
@@ -369,8 +375,8 @@ class AsyncFactories(AsyncResource):
 
         Args:
             factory_uid: The factory.
-            files: The whole tree: what is left out counts as deleted. At most 2,000 files, and 1 MiB of request body
-                in all. Files that are no definitions are ignored.
+            files: The whole tree: what is left out counts as deleted. At most 2,000 files and 64 MiB of text
+                together. Files that are no definitions are ignored.
             ref: A branch, a tag, a whole commit ID, `HEAD` or a pull request (`pull/12`) of the repository that the
                 factory follows.
 
@@ -676,3 +682,27 @@ class AsyncFactoriesWithRawResponse:
         self.test_filter = async_raw(unread.test_filter)
         self.replay_filter = async_raw(unread.replay_filter)
         self.suggest_filter = async_raw(unread.suggest_filter)
+
+
+class AsyncFactoriesWithStreamingResponse:
+    """`AsyncFactories` with responses that are read piece by piece."""
+
+    def __init__(self, resource: AsyncFactories) -> None:
+        unread = AsyncFactories(resource._client._streamed)
+        self.list = async_streamed_page(unread.list)
+        self.create = async_streamed(unread.create)
+        self.retrieve = async_streamed(unread.retrieve)
+        self.update = async_streamed(unread.update)
+        self.delete = async_streamed(unread.delete)
+        self.dispatch = async_streamed(unread.dispatch)
+        self.status = async_streamed(unread.status)
+        self.sync = async_streamed(unread.sync)
+        self.plan = async_streamed(unread.plan)
+        self.approve = async_streamed(unread.approve)
+        self.suspend = async_streamed(unread.suspend)
+        self.resume = async_streamed(unread.resume)
+        self.events = async_streamed_page(unread.events)
+        self.revision = async_streamed(unread.revision)
+        self.test_filter = async_streamed(unread.test_filter)
+        self.replay_filter = async_streamed(unread.replay_filter)
+        self.suggest_filter = async_streamed(unread.suggest_filter)

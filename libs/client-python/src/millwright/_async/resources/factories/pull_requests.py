@@ -11,6 +11,7 @@ from ...._options import RequestOptions
 from ....types import PullRequest, PullRequestList
 from ...pages import AsyncPaginator
 from ...resource import AsyncResource, async_raw_page
+from ...streamed import async_streamed_page
 
 
 class AsyncPullRequests(AsyncResource):
@@ -22,6 +23,11 @@ class AsyncPullRequests(AsyncResource):
     def with_raw_response(self) -> AsyncPullRequestsWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return AsyncPullRequestsWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> AsyncPullRequestsWithStreamingResponse:
+        """The same methods, each in an `async with` block whose response is read piece by piece."""
+        return AsyncPullRequestsWithStreamingResponse(self)
 
     def list(
         self,
@@ -66,3 +72,11 @@ class AsyncPullRequestsWithRawResponse:
     def __init__(self, resource: AsyncPullRequests) -> None:
         unread = AsyncPullRequests(resource._client._raw)
         self.list = async_raw_page(unread.list)
+
+
+class AsyncPullRequestsWithStreamingResponse:
+    """`AsyncPullRequests` with responses that are read piece by piece."""
+
+    def __init__(self, resource: AsyncPullRequests) -> None:
+        unread = AsyncPullRequests(resource._client._streamed)
+        self.list = async_streamed_page(unread.list)

@@ -11,6 +11,7 @@ from ...._options import NOT_GIVEN, NotGiven, RequestOptions
 from ....types import Secret, SecretList, SecretPutGrantsParam
 from ...pages import AsyncPaginator
 from ...resource import AsyncResource, async_raw, async_raw_page
+from ...streamed import async_streamed, async_streamed_page
 
 
 class AsyncFactorySecrets(AsyncResource):
@@ -22,6 +23,11 @@ class AsyncFactorySecrets(AsyncResource):
     def with_raw_response(self) -> AsyncFactorySecretsWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return AsyncFactorySecretsWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> AsyncFactorySecretsWithStreamingResponse:
+        """The same methods, each in an `async with` block whose response is read piece by piece."""
+        return AsyncFactorySecretsWithStreamingResponse(self)
 
     def list(
         self,
@@ -163,3 +169,14 @@ class AsyncFactorySecretsWithRawResponse:
         self.retrieve = async_raw(unread.retrieve)
         self.put = async_raw(unread.put)
         self.delete = async_raw(unread.delete)
+
+
+class AsyncFactorySecretsWithStreamingResponse:
+    """`AsyncFactorySecrets` with responses that are read piece by piece."""
+
+    def __init__(self, resource: AsyncFactorySecrets) -> None:
+        unread = AsyncFactorySecrets(resource._client._streamed)
+        self.list = async_streamed_page(unread.list)
+        self.retrieve = async_streamed(unread.retrieve)
+        self.put = async_streamed(unread.put)
+        self.delete = async_streamed(unread.delete)

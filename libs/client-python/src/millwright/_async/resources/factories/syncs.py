@@ -11,6 +11,7 @@ from ...._options import RequestOptions
 from ....types import Sync, SyncList
 from ...pages import AsyncPaginator
 from ...resource import AsyncResource, async_raw, async_raw_page
+from ...streamed import async_streamed, async_streamed_page
 
 
 class AsyncSyncs(AsyncResource):
@@ -22,6 +23,11 @@ class AsyncSyncs(AsyncResource):
     def with_raw_response(self) -> AsyncSyncsWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return AsyncSyncsWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> AsyncSyncsWithStreamingResponse:
+        """The same methods, each in an `async with` block whose response is read piece by piece."""
+        return AsyncSyncsWithStreamingResponse(self)
 
     def list(
         self,
@@ -89,3 +95,12 @@ class AsyncSyncsWithRawResponse:
         unread = AsyncSyncs(resource._client._raw)
         self.list = async_raw_page(unread.list)
         self.retrieve = async_raw(unread.retrieve)
+
+
+class AsyncSyncsWithStreamingResponse:
+    """`AsyncSyncs` with responses that are read piece by piece."""
+
+    def __init__(self, resource: AsyncSyncs) -> None:
+        unread = AsyncSyncs(resource._client._streamed)
+        self.list = async_streamed_page(unread.list)
+        self.retrieve = async_streamed(unread.retrieve)

@@ -10,6 +10,7 @@ from typing_extensions import Literal, Unpack
 from ...._options import NOT_GIVEN, NotGiven, RequestOptions
 from ....types import Webhook, WebhookCreated, WebhookList, WebhookRotated
 from ...resource import AsyncResource, async_raw
+from ...streamed import async_streamed
 
 
 class AsyncWebhooks(AsyncResource):
@@ -21,6 +22,11 @@ class AsyncWebhooks(AsyncResource):
     def with_raw_response(self) -> AsyncWebhooksWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return AsyncWebhooksWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> AsyncWebhooksWithStreamingResponse:
+        """The same methods, each in an `async with` block whose response is read piece by piece."""
+        return AsyncWebhooksWithStreamingResponse(self)
 
     async def list(self, factory_uid: str, **options: Unpack[RequestOptions]) -> WebhookList:
         """List a factory's webhooks.
@@ -315,3 +321,16 @@ class AsyncWebhooksWithRawResponse:
         self.update = async_raw(unread.update)
         self.delete = async_raw(unread.delete)
         self.rotate = async_raw(unread.rotate)
+
+
+class AsyncWebhooksWithStreamingResponse:
+    """`AsyncWebhooks` with responses that are read piece by piece."""
+
+    def __init__(self, resource: AsyncWebhooks) -> None:
+        unread = AsyncWebhooks(resource._client._streamed)
+        self.list = async_streamed(unread.list)
+        self.create = async_streamed(unread.create)
+        self.retrieve = async_streamed(unread.retrieve)
+        self.update = async_streamed(unread.update)
+        self.delete = async_streamed(unread.delete)
+        self.rotate = async_streamed(unread.rotate)

@@ -18,11 +18,14 @@ from ....types import (
     RunModeParam,
 )
 from ...resource import Resource, sync_raw
+from ...streamed import sync_streamed
 from .artifacts import Artifacts
 from .conversations import Conversations
 from .environments import Environments
+from .identities import Identities
 from .models import Models
 from .runs import Runs
+from .schedules import Schedules
 
 
 class Agent(Resource):
@@ -51,14 +54,29 @@ class Agent(Resource):
         return Models(self._client)
 
     @cached_property
+    def identities(self) -> Identities:
+        """Named defaults of runs."""
+        return Identities(self._client)
+
+    @cached_property
     def environments(self) -> Environments:
         """Environments that runs can work in."""
         return Environments(self._client)
 
     @cached_property
+    def schedules(self) -> Schedules:
+        """Schedules: what starts runs by the clock."""
+        return Schedules(self._client)
+
+    @cached_property
     def with_raw_response(self) -> AgentWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return AgentWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> AgentWithStreamingResponse:
+        """The same methods, each in a `with` block whose response is read piece by piece."""
+        return AgentWithStreamingResponse(self)
 
     def list(
         self,
@@ -115,6 +133,7 @@ class Agent(Resource):
         mode: Union[RunModeParam, NotGiven] = NOT_GIVEN,
         interactive: Union[bool, NotGiven] = NOT_GIVEN,
         factory_uid: Union[str, NotGiven] = NOT_GIVEN,
+        team: Union[bool, NotGiven] = NOT_GIVEN,
         agent_identity_uid: Any = NOT_GIVEN,
         on_behalf_of: Any = NOT_GIVEN,
         **options: Unpack[RequestOptions],
@@ -126,7 +145,7 @@ class Agent(Resource):
         Needs the role `operator` or one above it.
 
         Args:
-            prompt: What the agent has to do; required unless a skill is named.
+            prompt: What the agent has to do; required unless a skill is named, or a conversation to go on with.
             title: Title; by default the first line of the prompt.
             config: What the run says about its agent; everything else comes from the factory and the server.
             skill: Skill used as the base prompt: owner/repo:skill-name, owner/repo:path/to/SKILL.md, or the name of a
@@ -143,6 +162,7 @@ class Agent(Resource):
                 people while the run is BLOCKED, instead of being allowed. Handed to a command in the variable
                 MILLWRIGHT_INTERACTIVE.
             factory_uid: Factory whose defaults and rights apply; required for a key that is limited to factories.
+            team: Whether the run is the team's. Every run is the installation's: false is ignored.
             agent_identity_uid: Not supported here: answered with 422. Work for a factory is dispatched by
                 factory_uid.
             on_behalf_of: Not supported here: answered with 422.
@@ -173,6 +193,7 @@ class Agent(Resource):
                 "mode": mode,
                 "interactive": interactive,
                 "factory_uid": factory_uid,
+                "team": team,
                 "agent_identity_uid": agent_identity_uid,
                 "on_behalf_of": on_behalf_of,
             },
@@ -187,3 +208,12 @@ class AgentWithRawResponse:
         unread = Agent(resource._client._raw)
         self.list = sync_raw(unread.list)
         self.run = sync_raw(unread.run)
+
+
+class AgentWithStreamingResponse:
+    """`Agent` with responses that are read piece by piece."""
+
+    def __init__(self, resource: Agent) -> None:
+        unread = Agent(resource._client._streamed)
+        self.list = sync_streamed(unread.list)
+        self.run = sync_streamed(unread.run)

@@ -10,6 +10,7 @@ from typing_extensions import Unpack
 from ...._options import DOWNLOAD_TIMEOUT_SECONDS, RequestOptions
 from ....types import ArtifactItem
 from ...resource import Resource, sync_raw
+from ...streamed import sync_streamed
 
 
 class Artifacts(Resource):
@@ -21,6 +22,11 @@ class Artifacts(Resource):
     def with_raw_response(self) -> ArtifactsWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return ArtifactsWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> ArtifactsWithStreamingResponse:
+        """The same methods, each in a `with` block whose response is read piece by piece."""
+        return ArtifactsWithStreamingResponse(self)
 
     def retrieve(self, artifact_uid: str, **options: Unpack[RequestOptions]) -> ArtifactItem:
         """Look at an artifact.
@@ -78,3 +84,12 @@ class ArtifactsWithRawResponse:
         unread = Artifacts(resource._client._raw)
         self.retrieve = sync_raw(unread.retrieve)
         self.download = sync_raw(unread.download)
+
+
+class ArtifactsWithStreamingResponse:
+    """`Artifacts` with responses that are read piece by piece."""
+
+    def __init__(self, resource: Artifacts) -> None:
+        unread = Artifacts(resource._client._streamed)
+        self.retrieve = sync_streamed(unread.retrieve)
+        self.download = sync_streamed(unread.download)

@@ -11,6 +11,7 @@ from typing_extensions import Literal, Unpack
 from ...._options import RequestOptions
 from ....types import CloudEnvironmentList
 from ...resource import Resource, sync_raw
+from ...streamed import sync_streamed
 
 
 class Environments(Resource):
@@ -22,6 +23,11 @@ class Environments(Resource):
     def with_raw_response(self) -> EnvironmentsWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return EnvironmentsWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> EnvironmentsWithStreamingResponse:
+        """The same methods, each in a `with` block whose response is read piece by piece."""
+        return EnvironmentsWithStreamingResponse(self)
 
     def list(
         self,
@@ -57,3 +63,11 @@ class EnvironmentsWithRawResponse:
     def __init__(self, resource: Environments) -> None:
         unread = Environments(resource._client._raw)
         self.list = sync_raw(unread.list)
+
+
+class EnvironmentsWithStreamingResponse:
+    """`Environments` with responses that are read piece by piece."""
+
+    def __init__(self, resource: Environments) -> None:
+        unread = Environments(resource._client._streamed)
+        self.list = sync_streamed(unread.list)

@@ -10,6 +10,7 @@ from typing_extensions import Unpack
 from ...._options import RequestOptions
 from ....types import ModelList
 from ...resource import Resource, sync_raw
+from ...streamed import sync_streamed
 
 
 class Models(Resource):
@@ -21,6 +22,11 @@ class Models(Resource):
     def with_raw_response(self) -> ModelsWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return ModelsWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> ModelsWithStreamingResponse:
+        """The same methods, each in a `with` block whose response is read piece by piece."""
+        return ModelsWithStreamingResponse(self)
 
     def list(self, **options: Unpack[RequestOptions]) -> ModelList:
         """List models.
@@ -42,3 +48,11 @@ class ModelsWithRawResponse:
     def __init__(self, resource: Models) -> None:
         unread = Models(resource._client._raw)
         self.list = sync_raw(unread.list)
+
+
+class ModelsWithStreamingResponse:
+    """`Models` with responses that are read piece by piece."""
+
+    def __init__(self, resource: Models) -> None:
+        unread = Models(resource._client._streamed)
+        self.list = sync_streamed(unread.list)

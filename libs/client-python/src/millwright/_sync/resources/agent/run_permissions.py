@@ -10,6 +10,7 @@ from typing_extensions import Unpack
 from ...._options import RequestOptions
 from ....types import PermissionItem, PermissionList
 from ...resource import Resource, sync_raw
+from ...streamed import sync_streamed
 
 
 class RunPermissions(Resource):
@@ -21,6 +22,11 @@ class RunPermissions(Resource):
     def with_raw_response(self) -> RunPermissionsWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return RunPermissionsWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> RunPermissionsWithStreamingResponse:
+        """The same methods, each in a `with` block whose response is read piece by piece."""
+        return RunPermissionsWithStreamingResponse(self)
 
     def list(self, run_id: str, **options: Unpack[RequestOptions]) -> PermissionList:
         """See what a run asks permission for.
@@ -94,3 +100,12 @@ class RunPermissionsWithRawResponse:
         unread = RunPermissions(resource._client._raw)
         self.list = sync_raw(unread.list)
         self.answer = sync_raw(unread.answer)
+
+
+class RunPermissionsWithStreamingResponse:
+    """`RunPermissions` with responses that are read piece by piece."""
+
+    def __init__(self, resource: RunPermissions) -> None:
+        unread = RunPermissions(resource._client._streamed)
+        self.list = sync_streamed(unread.list)
+        self.answer = sync_streamed(unread.answer)

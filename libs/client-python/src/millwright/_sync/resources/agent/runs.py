@@ -16,6 +16,7 @@ from ....types import (
     AttachmentParam,
     Conversation,
     ConversationStep,
+    FollowupAttachmentParam,
     ImageAttachmentParam,
     ListRunsResponse,
     RunAgentResponse,
@@ -24,6 +25,7 @@ from ....types import (
     RunFollowupResponse,
     RunItem,
     RunModeParam,
+    RunReference,
     RunSourceTypeParam,
     RunStateParam,
     RunTimeline,
@@ -31,6 +33,7 @@ from ....types import (
 from ...event_stream import EventStream
 from ...pages import Page
 from ...resource import Resource, sync_raw, sync_raw_page
+from ...streamed import sync_streamed, sync_streamed_page
 from .run_permissions import RunPermissions
 
 _TaskStatus = Literal["running", "failed", "blocked", "cancelled", "complete"]
@@ -50,6 +53,11 @@ class Runs(Resource):
     def with_raw_response(self) -> RunsWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return RunsWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> RunsWithStreamingResponse:
+        """The same methods, each in a `with` block whose response is read piece by piece."""
+        return RunsWithStreamingResponse(self)
 
     def list(
         self,
@@ -193,6 +201,7 @@ class Runs(Resource):
         mode: Union[RunModeParam, NotGiven] = NOT_GIVEN,
         interactive: Union[bool, NotGiven] = NOT_GIVEN,
         factory_uid: Union[str, NotGiven] = NOT_GIVEN,
+        team: Union[bool, NotGiven] = NOT_GIVEN,
         agent_identity_uid: Any = NOT_GIVEN,
         on_behalf_of: Any = NOT_GIVEN,
         **options: Unpack[RequestOptions],
@@ -206,7 +215,7 @@ class Runs(Resource):
         Needs the role `operator` or one above it.
 
         Args:
-            prompt: What the agent has to do; required unless a skill is named.
+            prompt: What the agent has to do; required unless a skill is named, or a conversation to go on with.
             title: Title; by default the first line of the prompt.
             config: What the run says about its agent; everything else comes from the factory and the server.
             skill: Skill used as the base prompt: owner/repo:skill-name, owner/repo:path/to/SKILL.md, or the name of a
@@ -223,6 +232,7 @@ class Runs(Resource):
                 people while the run is BLOCKED, instead of being allowed. Handed to a command in the variable
                 MILLWRIGHT_INTERACTIVE.
             factory_uid: Factory whose defaults and rights apply; required for a key that is limited to factories.
+            team: Whether the run is the team's. Every run is the installation's: false is ignored.
             agent_identity_uid: Not supported here: answered with 422. Work for a factory is dispatched by
                 factory_uid.
             on_behalf_of: Not supported here: answered with 422.
@@ -253,6 +263,7 @@ class Runs(Resource):
                 "mode": mode,
                 "interactive": interactive,
                 "factory_uid": factory_uid,
+                "team": team,
                 "agent_identity_uid": agent_identity_uid,
                 "on_behalf_of": on_behalf_of,
             },
@@ -285,9 +296,9 @@ class Runs(Resource):
         self,
         run_id: str,
         *,
-        message: str,
+        message: Union[str, NotGiven] = NOT_GIVEN,
         mode: Union[RunModeParam, NotGiven] = NOT_GIVEN,
-        attachments: Union[Sequence[AttachmentParam], NotGiven] = NOT_GIVEN,
+        attachments: Union[Sequence[FollowupAttachmentParam], NotGiven] = NOT_GIVEN,
         **options: Unpack[RequestOptions],
     ) -> RunFollowupResponse:
         """Send a message to a run.
@@ -301,7 +312,7 @@ class Runs(Resource):
 
         Args:
             run_id: The run.
-            message: What to tell the agent.
+            message: What to tell the agent; may be left out, or empty, where there are attachments.
             mode: How the agent is asked to work on this message; normal by default. It counts for the turn that takes
                 the message.
             attachments: Files for the agent.
@@ -313,6 +324,7 @@ class Runs(Resource):
             BadRequestError: something sent is not as it must be; `errors` names every member.
             NotFoundError: there is no such thing, or the key may not see it.
             ConflictError: the state of things forbids it; `detail` says why.
+            UnprocessableEntityError: known, and not possible here.
         """
         return self._client._call(
             "POST",
@@ -320,6 +332,35 @@ class Runs(Resource):
             {"run_id": run_id},
             cast_to=RunFollowupResponse,
             body={"message": message, "mode": mode, "attachments": attachments},
+            options=options,
+        )
+
+    def interrupt(self, run_id: str, **options: Unpack[RequestOptions]) -> RunReference:
+        """Interrupt a run.
+
+        Asks the agent to end the turn that it works on; the run does not end. It goes on with the follow-ups that
+        wait, in the same session; without any it is BLOCKED until one comes, for its idle timeout. Repeating it is no
+        error.
+
+        Needs the role `operator` or one above it.
+
+        Args:
+            run_id: The run.
+
+        Returns:
+            The run. Its agent ends the turn afterwards.
+
+        Raises:
+            BadRequestError: the run has ended already.
+            NotFoundError: there is no such thing, or the key may not see it.
+            ConflictError: no agent works on it yet, or a cancel is under way.
+            UnprocessableEntityError: a command works on it, which has no turns.
+        """
+        return self._client._call(
+            "POST",
+            "/agent/runs/{run_id}/interrupt",
+            {"run_id": run_id},
+            cast_to=RunReference,
             options=options,
         )
 
@@ -545,6 +586,23 @@ class RunsWithRawResponse:
         self.retrieve = sync_raw(unread.retrieve)
         self.submit_followup = sync_raw(unread.submit_followup)
         self.cancel = sync_raw(unread.cancel)
+        self.interrupt = sync_raw(unread.interrupt)
         self.list_events = sync_raw(unread.list_events)
         self.timeline = sync_raw(unread.timeline)
         self.conversation = sync_raw_page(unread.conversation)
+
+
+class RunsWithStreamingResponse:
+    """`Runs` with responses that are read piece by piece."""
+
+    def __init__(self, resource: Runs) -> None:
+        unread = Runs(resource._client._streamed)
+        self.list = sync_streamed_page(unread.list)
+        self.create = sync_streamed(unread.create)
+        self.retrieve = sync_streamed(unread.retrieve)
+        self.submit_followup = sync_streamed(unread.submit_followup)
+        self.cancel = sync_streamed(unread.cancel)
+        self.interrupt = sync_streamed(unread.interrupt)
+        self.list_events = sync_streamed(unread.list_events)
+        self.timeline = sync_streamed(unread.timeline)
+        self.conversation = sync_streamed_page(unread.conversation)

@@ -23,6 +23,7 @@ from ....types import (
 )
 from ...pages import Page
 from ...resource import Resource, sync_raw, sync_raw_page
+from ...streamed import sync_streamed, sync_streamed_page
 
 
 class Automations(Resource):
@@ -34,6 +35,11 @@ class Automations(Resource):
     def with_raw_response(self) -> AutomationsWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return AutomationsWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> AutomationsWithStreamingResponse:
+        """The same methods, each in a `with` block whose response is read piece by piece."""
+        return AutomationsWithStreamingResponse(self)
 
     def list(
         self,
@@ -270,3 +276,15 @@ class AutomationsWithRawResponse:
         self.retrieve = sync_raw(unread.retrieve)
         self.update = sync_raw(unread.update)
         self.delete = sync_raw(unread.delete)
+
+
+class AutomationsWithStreamingResponse:
+    """`Automations` with responses that are read piece by piece."""
+
+    def __init__(self, resource: Automations) -> None:
+        unread = Automations(resource._client._streamed)
+        self.list = sync_streamed_page(unread.list)
+        self.create = sync_streamed(unread.create)
+        self.retrieve = sync_streamed(unread.retrieve)
+        self.update = sync_streamed(unread.update)
+        self.delete = sync_streamed(unread.delete)

@@ -13,6 +13,7 @@ from ...._options import DOWNLOAD_TIMEOUT_SECONDS, RequestOptions
 from ....types import Delivery, DeliveryList
 from ...pages import Page
 from ...resource import Resource, sync_raw, sync_raw_page
+from ...streamed import sync_streamed, sync_streamed_page
 
 
 class Deliveries(Resource):
@@ -24,6 +25,11 @@ class Deliveries(Resource):
     def with_raw_response(self) -> DeliveriesWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return DeliveriesWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> DeliveriesWithStreamingResponse:
+        """The same methods, each in a `with` block whose response is read piece by piece."""
+        return DeliveriesWithStreamingResponse(self)
 
     def list(
         self,
@@ -181,3 +187,14 @@ class DeliveriesWithRawResponse:
         self.retrieve = sync_raw(unread.retrieve)
         self.payload = sync_raw(unread.payload)
         self.resend = sync_raw(unread.resend)
+
+
+class DeliveriesWithStreamingResponse:
+    """`Deliveries` with responses that are read piece by piece."""
+
+    def __init__(self, resource: Deliveries) -> None:
+        unread = Deliveries(resource._client._streamed)
+        self.list = sync_streamed_page(unread.list)
+        self.retrieve = sync_streamed(unread.retrieve)
+        self.payload = sync_streamed(unread.payload)
+        self.resend = sync_streamed(unread.resend)

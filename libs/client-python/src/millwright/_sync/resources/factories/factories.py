@@ -30,6 +30,7 @@ from ....types import (
 )
 from ...pages import Page
 from ...resource import Resource, sync_raw, sync_raw_page
+from ...streamed import sync_streamed, sync_streamed_page
 from .automations import Automations
 from .deliveries import Deliveries
 from .secrets import FactorySecrets
@@ -80,6 +81,11 @@ class Factories(Resource):
     def with_raw_response(self) -> FactoriesWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return FactoriesWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> FactoriesWithStreamingResponse:
+        """The same methods, each in a `with` block whose response is read piece by piece."""
+        return FactoriesWithStreamingResponse(self)
 
     def list(
         self,
@@ -370,8 +376,8 @@ class Factories(Resource):
 
         Args:
             factory_uid: The factory.
-            files: The whole tree: what is left out counts as deleted. At most 2,000 files, and 1 MiB of request body
-                in all. Files that are no definitions are ignored.
+            files: The whole tree: what is left out counts as deleted. At most 2,000 files and 64 MiB of text
+                together. Files that are no definitions are ignored.
             ref: A branch, a tag, a whole commit ID, `HEAD` or a pull request (`pull/12`) of the repository that the
                 factory follows.
 
@@ -677,3 +683,27 @@ class FactoriesWithRawResponse:
         self.test_filter = sync_raw(unread.test_filter)
         self.replay_filter = sync_raw(unread.replay_filter)
         self.suggest_filter = sync_raw(unread.suggest_filter)
+
+
+class FactoriesWithStreamingResponse:
+    """`Factories` with responses that are read piece by piece."""
+
+    def __init__(self, resource: Factories) -> None:
+        unread = Factories(resource._client._streamed)
+        self.list = sync_streamed_page(unread.list)
+        self.create = sync_streamed(unread.create)
+        self.retrieve = sync_streamed(unread.retrieve)
+        self.update = sync_streamed(unread.update)
+        self.delete = sync_streamed(unread.delete)
+        self.dispatch = sync_streamed(unread.dispatch)
+        self.status = sync_streamed(unread.status)
+        self.sync = sync_streamed(unread.sync)
+        self.plan = sync_streamed(unread.plan)
+        self.approve = sync_streamed(unread.approve)
+        self.suspend = sync_streamed(unread.suspend)
+        self.resume = sync_streamed(unread.resume)
+        self.events = sync_streamed_page(unread.events)
+        self.revision = sync_streamed(unread.revision)
+        self.test_filter = sync_streamed(unread.test_filter)
+        self.replay_filter = sync_streamed(unread.replay_filter)
+        self.suggest_filter = sync_streamed(unread.suggest_filter)

@@ -12,6 +12,7 @@ from ...._options import RequestOptions
 from ....types import PullRequest, PullRequestList
 from ...pages import Page
 from ...resource import Resource, sync_raw_page
+from ...streamed import sync_streamed_page
 
 
 class PullRequests(Resource):
@@ -23,6 +24,11 @@ class PullRequests(Resource):
     def with_raw_response(self) -> PullRequestsWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return PullRequestsWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> PullRequestsWithStreamingResponse:
+        """The same methods, each in a `with` block whose response is read piece by piece."""
+        return PullRequestsWithStreamingResponse(self)
 
     def list(
         self,
@@ -67,3 +73,11 @@ class PullRequestsWithRawResponse:
     def __init__(self, resource: PullRequests) -> None:
         unread = PullRequests(resource._client._raw)
         self.list = sync_raw_page(unread.list)
+
+
+class PullRequestsWithStreamingResponse:
+    """`PullRequests` with responses that are read piece by piece."""
+
+    def __init__(self, resource: PullRequests) -> None:
+        unread = PullRequests(resource._client._streamed)
+        self.list = sync_streamed_page(unread.list)

@@ -12,6 +12,7 @@ from ...._options import RequestOptions
 from ....types import Sync, SyncList
 from ...pages import Page
 from ...resource import Resource, sync_raw, sync_raw_page
+from ...streamed import sync_streamed, sync_streamed_page
 
 
 class Syncs(Resource):
@@ -23,6 +24,11 @@ class Syncs(Resource):
     def with_raw_response(self) -> SyncsWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return SyncsWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> SyncsWithStreamingResponse:
+        """The same methods, each in a `with` block whose response is read piece by piece."""
+        return SyncsWithStreamingResponse(self)
 
     def list(
         self,
@@ -90,3 +96,12 @@ class SyncsWithRawResponse:
         unread = Syncs(resource._client._raw)
         self.list = sync_raw_page(unread.list)
         self.retrieve = sync_raw(unread.retrieve)
+
+
+class SyncsWithStreamingResponse:
+    """`Syncs` with responses that are read piece by piece."""
+
+    def __init__(self, resource: Syncs) -> None:
+        unread = Syncs(resource._client._streamed)
+        self.list = sync_streamed_page(unread.list)
+        self.retrieve = sync_streamed(unread.retrieve)

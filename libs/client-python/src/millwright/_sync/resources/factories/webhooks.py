@@ -11,6 +11,7 @@ from typing_extensions import Literal, Unpack
 from ...._options import NOT_GIVEN, NotGiven, RequestOptions
 from ....types import Webhook, WebhookCreated, WebhookList, WebhookRotated
 from ...resource import Resource, sync_raw
+from ...streamed import sync_streamed
 
 
 class Webhooks(Resource):
@@ -22,6 +23,11 @@ class Webhooks(Resource):
     def with_raw_response(self) -> WebhooksWithRawResponse:
         """The same methods; each answers the response as it came, an `APIResponse`."""
         return WebhooksWithRawResponse(self)
+
+    @cached_property
+    def with_streaming_response(self) -> WebhooksWithStreamingResponse:
+        """The same methods, each in a `with` block whose response is read piece by piece."""
+        return WebhooksWithStreamingResponse(self)
 
     def list(self, factory_uid: str, **options: Unpack[RequestOptions]) -> WebhookList:
         """List a factory's webhooks.
@@ -316,3 +322,16 @@ class WebhooksWithRawResponse:
         self.update = sync_raw(unread.update)
         self.delete = sync_raw(unread.delete)
         self.rotate = sync_raw(unread.rotate)
+
+
+class WebhooksWithStreamingResponse:
+    """`Webhooks` with responses that are read piece by piece."""
+
+    def __init__(self, resource: Webhooks) -> None:
+        unread = Webhooks(resource._client._streamed)
+        self.list = sync_streamed(unread.list)
+        self.create = sync_streamed(unread.create)
+        self.retrieve = sync_streamed(unread.retrieve)
+        self.update = sync_streamed(unread.update)
+        self.delete = sync_streamed(unread.delete)
+        self.rotate = sync_streamed(unread.rotate)
