@@ -18,7 +18,14 @@ import {
   standbySqlite,
 } from './database/database.ts';
 import { REPLICA, SCHEMA_READER } from './database/replicas.ts';
-import { AUTOMATION, RESOURCE, RESOURCE_FILE, SCHEDULE, WEBHOOK } from './definitions/definition.entities.ts';
+import {
+  AUTOMATION,
+  RESOURCE,
+  RESOURCE_FILE,
+  SCHEDULE,
+  SCHEDULED_AGENT,
+  WEBHOOK,
+} from './definitions/definition.entities.ts';
 import {
   DELIVERY,
   DELIVERY_LOG,
@@ -26,12 +33,14 @@ import {
   IDENTITY_BATCH,
   IDENTITY_CHUNK,
   IDENTITY_RUN,
+  RATE_OWNER,
 } from './deliveries/delivery.entities.ts';
 import { APPROVAL, FACTORY, FACTORY_EVENT, PASS, REVISION } from './factories/factory.entities.ts';
 import { COMMIT_STATUS, FORGE, PULL_REQUEST } from './factories/feedback.entities.ts';
 import type { Table } from './database/table.ts';
 import { SWEEP } from './retention/sweeps.ts';
 import {
+  AGENT_IDENTITY,
   ARTIFACT,
   ATTACHMENT,
   EXECUTION,
@@ -39,6 +48,7 @@ import {
   PERMISSION,
   RUN,
   RUN_EVENT,
+  RUN_INTERRUPT,
   RUN_METADATA,
   RUN_SNAPSHOT,
   WAITING_QUEUE,
@@ -76,11 +86,13 @@ export const TABLES: readonly (EntitySchema & Pick<Table, 'only'>)[] = [
   RESOURCE,
   RESOURCE_FILE,
   SCHEDULE,
+  SCHEDULED_AGENT,
   DELIVERY,
   IDENTITY,
   IDENTITY_BATCH,
   IDENTITY_RUN,
   IDENTITY_CHUNK,
+  RATE_OWNER,
   RUN,
   RUN_METADATA,
   RUN_SNAPSHOT,
@@ -89,6 +101,8 @@ export const TABLES: readonly (EntitySchema & Pick<Table, 'only'>)[] = [
   RUN_EVENT,
   FOLLOWUP,
   PERMISSION,
+  RUN_INTERRUPT,
+  AGENT_IDENTITY,
   ATTACHMENT,
   ARTIFACT,
 ];

@@ -19,6 +19,7 @@ import { AutomationStore } from './definitions/automations.ts';
 import { DefinitionEditStore } from './definitions/definition-edits.ts';
 import { DefinitionStore } from './definitions/definitions.ts';
 import { ResourceStore } from './definitions/resource-files.ts';
+import { ScheduledAgentStore } from './definitions/scheduled-agents.ts';
 import { ScheduleStore } from './definitions/schedules.ts';
 import { WebhookStore } from './definitions/webhooks.ts';
 import { DeliveryStore } from './deliveries/deliveries.ts';
@@ -34,6 +35,8 @@ import { InstallationFigureStore } from './reports/installation-figures.ts';
 import { StatisticsStore } from './reports/statistics.ts';
 import { Outbox } from './runs/outbox.ts';
 import { PermissionStore } from './runs/permissions.ts';
+import { AgentIdentityStore } from './runs/agent-identities.ts';
+import { InterruptStore } from './runs/run-interrupts.ts';
 import { RunHistoryStore } from './runs/run-history.ts';
 import { RunLists } from './runs/run-lists.ts';
 import { RunStore } from './runs/runs.ts';
@@ -58,6 +61,7 @@ const STORES: readonly (new (database: Database) => object)[] = [
   WebhookStore,
   AutomationStore,
   ScheduleStore,
+  ScheduledAgentStore,
   ResourceStore,
   SecretStore,
   ServingStore,
@@ -74,6 +78,8 @@ const STORES: readonly (new (database: Database) => object)[] = [
   ArtifactStore,
   AttachmentStore,
   PermissionStore,
+  InterruptStore,
+  AgentIdentityStore,
   CatalogueStore,
   DatabaseFreeSpace,
 ];

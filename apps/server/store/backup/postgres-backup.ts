@@ -12,6 +12,9 @@ import { BackupError, toKeyProofs, type DatabaseKeyProofs } from './backup-error
 /** Output of a tool that is looked through for its first line, bytes. */
 const STDERR_BYTES_MAX = 8_192;
 
+/** The function that accepts a batch of deliveries. */
+const ACCEPTANCE_CALL = 'accept_deliveries';
+
 /** Where tools are found, and a private folder for what they are told. */
 export interface ToolOptions {
   /** The PATH of the service. */
@@ -61,9 +64,10 @@ export async function clearPostgres(url: string): Promise<void> {
   await withClient(url, async (client) => {
     const names = await tableNames(client);
     if (names.length > 0) await client.query(`DROP TABLE ${names.map((name) => `"${name}"`).join(', ')} CASCADE`);
-    // What triggers of these tables called is left behind, and would stand in the way of the next restore.
+    // What triggers and the service called is left behind, and would stand in the way of the next restore.
     const functions = await client.query<{ name: string }>(
-      "SELECT oid::regprocedure::text AS name FROM pg_proc WHERE prorettype = 'trigger'::regtype " +
+      'SELECT oid::regprocedure::text AS name FROM pg_proc ' +
+        `WHERE (prorettype = 'trigger'::regtype OR proname = '${ACCEPTANCE_CALL}') ` +
         'AND pronamespace = current_schema()::regnamespace AND proowner = current_user::regrole ' +
         "AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = pg_proc.oid AND d.deptype = 'e')",
     );

@@ -50,6 +50,11 @@ export class Checkpoints {
     connection.pragma(`wal_autocheckpoint = ${pagesMax}`);
   }
 
+  /** Starts the thread ahead of its first pass. */
+  prepare(): void {
+    this.thread ??= this.started();
+  }
+
   /** Something is written: the log will be checked soon. Without that, nothing here ever wakes. */
   schedule(): void {
     if (this.timer === undefined && !this.isClosed) this.timer = setTimeout(() => this.check(), this.checkMs).unref();
@@ -65,7 +70,8 @@ export class Checkpoints {
 
   private check(): void {
     this.timer = undefined;
-    if (this.isBusy || this.isClosed || this.pagesInLog() < this.pagesMin) return;
+    // Of a connection that was left the log is another process's.
+    if (this.isBusy || this.isClosed || !this.connection.open || this.pagesInLog() < this.pagesMin) return;
     this.isBusy = true;
     (this.thread ??= this.started()).postMessage(undefined, []);
   }

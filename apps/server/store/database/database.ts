@@ -40,6 +40,8 @@ export interface Database extends TransactionRunner {
    * that no write waits for it.
    */
   longRead<T>(body: () => Transaction<T>): Promise<T>;
+  /** Writes nothing any more, so that another process can have the database; what else is open ends with `close`. */
+  leave(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -78,7 +80,9 @@ async function openSqlite(options: DatabaseOptions, schema: DatabaseSchema): Pro
 export interface StandbyDatabase {
   /** Can be read as far as this program knows what is there. Writes fail before `takeOver`. */
   database: Database;
-  /** Once the other process has closed it: migrates. Throws what `connectDatabase` throws; it is closed then. */
+  /** Starts and reads ahead what it can. What it throws is met again, or is no obstacle, when it takes over. */
+  prepare(): Promise<void>;
+  /** Once the other process has left it: migrates. Throws what `connectDatabase` throws; it is closed then. */
   takeOver(): Promise<void>;
 }
 
@@ -97,6 +101,7 @@ export async function standbySqlite(
   }
   const connection = (source.driver as unknown as { databaseConnection: Sqlite.Database }).databaseConnection;
   let runner = sqliteRunner(connection, nowMs);
+  const indexes = deferred.map((table) => new DeferredIndex(table));
   let isOurs = false;
   connection.pragma('query_only = ON');
   const reads = longReads(file, { nowMs, catchUp: (statement) => runner.catchUp(statement) });
@@ -110,8 +115,16 @@ export async function standbySqlite(
       connection.exec('COMMIT');
     }
   };
+  const leave = async (): Promise<void> => {
+    if (source.isInitialized) await source.destroy();
+  };
   // The threads first: the connection that closes last leaves a file without a log.
-  const close = (): Promise<void> => Promise.all([reads.close(), checkpoints.close()]).then(() => source.destroy());
+  const close = (): Promise<void> => Promise.all([reads.close(), checkpoints.close()]).then(leave);
+  const prepare = async (): Promise<void> => {
+    checkpoints.prepare();
+    await reads.read(() => row('SELECT 1 AS one'));
+    for (const index of indexes) await readOnly(() => index.prepare());
+  };
   const database: Database = {
     dialect: 'sqlite',
     run: async (body, durability) => {
@@ -123,6 +136,7 @@ export async function standbySqlite(
     source,
     isPooled: false,
     longRead: (body) => reads.read(body),
+    leave,
     close,
   };
   const takeOver = async (): Promise<void> => {
@@ -131,7 +145,6 @@ export async function standbySqlite(
       await refuseNewerSchema(runner);
       await source.runMigrations();
       connection.exec(OLDEST_READER_UPDATE);
-      const indexes = deferred.map((table) => new DeferredIndex(table));
       runner = sqliteRunner(connection, nowMs, indexes);
       isOurs = true;
     } catch (error) {
@@ -139,7 +152,7 @@ export async function standbySqlite(
       throw toStoreError(error);
     }
   };
-  return { database, takeOver };
+  return { database, prepare, takeOver };
 }
 
 function sqliteSource(file: string, tables: readonly EntitySchema[]): DataSource {
@@ -192,7 +205,10 @@ async function openPostgres(
     await migratePostgres(directUrl, version);
     await source.initialize();
     const runner = postgresRunner(source, wire);
-    return { ...runner, source, isPooled, longRead: postgresLongReads(source, wire), close: () => source.destroy() };
+    const close = async (): Promise<void> => {
+      if (source.isInitialized) await source.destroy();
+    };
+    return { ...runner, source, isPooled, longRead: postgresLongReads(source, wire), leave: close, close };
   } catch (error) {
     if (source.isInitialized) await source.destroy();
     if (error instanceof SchemaTooNewError || error instanceof VersionMismatchError) throw error;

@@ -23,6 +23,8 @@ export interface DeferredTable {
   readonly leading: string;
   /** Unique in the source and indexed there; about the order in which rows are inserted. */
   readonly order: string;
+  /** Rows of the source have numbers (`rowid`), each higher than all that are there when it is inserted. */
+  readonly isNumbered?: boolean;
 }
 
 /**
@@ -51,6 +53,18 @@ interface Uncopied {
   isCopied: boolean;
 }
 
+interface SourceRow {
+  readonly leading: SqlValue;
+  readonly position: Order;
+}
+
+/** What lay behind the marker, up to a row of the source. */
+interface PreparedRows {
+  readonly marker: Order;
+  readonly last: { number: number; position: Order };
+  readonly rows: readonly SourceRow[];
+}
+
 export interface DeferredOptions {
   passRows?: number;
   sliceRows?: number;
@@ -73,23 +87,58 @@ export class DeferredIndex {
   private inserted: Uncopied[] = [];
   private copied: Uncopied[] = [];
   private nextMarker: Order | undefined;
+  private prepared: PreparedRows | undefined;
 
   constructor(table: DeferredTable, { passRows = PASS_ROWS, sliceRows = SLICE_ROWS }: DeferredOptions = {}) {
     [this.table, this.passRows, this.sliceRows] = [table, passRows, sliceRows];
   }
 
+  /** Reads ahead, beside the process that writes, most of what `recover` reads. */
+  *prepare(): Transaction<void> {
+    const { source, order, isNumbered = false } = this.table;
+    if (!isNumbered) return;
+    const last = yield* row<PreparedRows['last']>(
+      `SELECT rowid AS number, ${order} AS position FROM ${source} ORDER BY rowid DESC LIMIT 1`,
+    );
+    if (last === undefined) return;
+    const marker = yield* this.storedMarker();
+    this.prepared = { marker, last, rows: yield* this.behind(marker, 'AND rowid <= ?', last.number) };
+  }
+
   /** At the start: reads what lies behind the marker. */
   *recover(): Transaction<void> {
-    const { name, source, leading, order } = this.table;
-    const stored = yield* row<{ marker: Order }>('SELECT marker FROM deferred WHERE name = ?', name);
-    if (stored === undefined) throw new StoreError('broken', 'no marker');
-    this.marker = this.highest = stored.marker;
-    const found = yield* rows<{ leading: SqlValue; position: Order }>(
-      `SELECT ${leading} AS leading, ${order} AS position FROM ${source} WHERE ${order} >= ?`,
-      stored.marker,
-    );
+    const { prepared } = this;
+    this.prepared = undefined;
+    this.marker = this.highest = yield* this.storedMarker();
+    const known = prepared === undefined ? undefined : yield* this.goneOnFrom(prepared);
+    const found = known ?? (yield* this.behind(this.marker));
     this.waiting = found.map(({ leading: of, position }) => ({ leading: of, order: position, isCopied: false }));
     for (const { order: at } of this.waiting) if (at > this.highest) this.highest = at;
+  }
+
+  private *storedMarker(): Transaction<Order> {
+    const stored = yield* row<{ marker: Order }>('SELECT marker FROM deferred WHERE name = ?', this.table.name);
+    if (stored === undefined) throw new StoreError('broken', 'no marker');
+    return stored.marker;
+  }
+
+  private behind(marker: Order, and = '', ...params: SqlValue[]): Transaction<SourceRow[]> {
+    const { source, leading, order } = this.table;
+    return rows<SourceRow>(
+      `SELECT ${leading} AS leading, ${order} AS position FROM ${source} WHERE ${order} >= ? ${and}`,
+      marker,
+      ...params,
+    );
+  }
+
+  /** What lies behind the marker by now; undefined where that cannot be told from what was prepared. */
+  private *goneOnFrom({ marker, last, rows: known }: PreparedRows): Transaction<SourceRow[] | undefined> {
+    const { source, order } = this.table;
+    const text = `SELECT 1 AS same FROM ${source} WHERE rowid = ? AND ${order} = ?`;
+    // While the last row of then is there, whatever came later has a higher number.
+    if (this.marker < marker || (yield* row(text, last.number, last.position)) === undefined) return undefined;
+    const later = yield* this.behind(this.marker, 'AND rowid > ?', last.number);
+    return [...known.filter(({ position }) => position >= this.marker), ...later];
   }
 
   /** The open transaction has inserted these rows into the source. */

@@ -36,6 +36,26 @@ describe('a group commit', () => {
     expect(batches).toEqual([[3, 1, 2]]);
   });
 
+  it('commits items of one kind together, and lets none of a key overtake another', async () => {
+    const batches: string[][] = [];
+    const group = new GroupCommit<string, string>(
+      async (items) => {
+        batches.push([...items]);
+        return items;
+      },
+      () => 1,
+      () => false,
+      { kindOf: (item) => item[1], keyOf: (item) => item[0] as string },
+    );
+    const items = ['ax', 'by', 'cx', 'bx', 'ay', 'ax', 'cx'];
+    expect(await Promise.all(items.map((item) => group.add(item)))).toEqual(items);
+    expect(batches).toEqual([
+      ['ax', 'cx', 'cx'],
+      ['by', 'ay'],
+      ['bx', 'ax'],
+    ]);
+  });
+
   it('is bounded in items', async () => {
     const { group, batches } = recorded();
     await Promise.all(range(600).map((item) => group.add(item)));

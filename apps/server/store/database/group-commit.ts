@@ -13,6 +13,12 @@ interface Waiting<In, Out> {
   reject(error: unknown): void;
 }
 
+/** Items that are not committed together: of those of one key an earlier one goes first nevertheless. */
+export interface Grouping<In> {
+  kindOf(item: In): unknown;
+  keyOf(item: In): string;
+}
+
 /**
  * Collects items of one event-loop turn and hands them to `commit` together. One commit runs at a time.
  * When a commit of several items fails, each is tried alone, so that one bad item fails by itself (unless the database
@@ -24,6 +30,7 @@ export class GroupCommit<In, Out> {
   private readonly commit: (items: In[]) => Promise<Out[]>;
   private readonly bytesOf: (item: In) => number;
   private readonly concernsAll: (error: unknown) => boolean;
+  private readonly grouping: Grouping<In> | undefined;
 
   /**
    * `concernsAll` tells a fault of the database, which no item can escape, from one that a single item may have caused.
@@ -32,10 +39,12 @@ export class GroupCommit<In, Out> {
     commit: (items: In[]) => Promise<Out[]>,
     bytesOf: (item: In) => number,
     concernsAll: (error: unknown) => boolean,
+    grouping?: Grouping<In>,
   ) {
     this.commit = commit;
     this.bytesOf = bytesOf;
     this.concernsAll = concernsAll;
+    this.grouping = grouping;
   }
 
   add(item: In): Promise<Out> {
@@ -72,6 +81,24 @@ export class GroupCommit<In, Out> {
   }
 
   private take(): Waiting<In, Out>[] {
+    const batch = this.takeFirst();
+    if (this.grouping === undefined) return batch;
+    const { kindOf, keyOf } = this.grouping;
+    const kinds = batch.map(({ item }) => kindOf(item));
+    if (kinds.every((kind) => kind === kinds[0])) return batch;
+    const passedOver = new Set<string>();
+    const isNow = batch.map(({ item }, at) => {
+      const key = keyOf(item);
+      if (kinds[at] === kinds[0] && !passedOver.has(key)) return true;
+      passedOver.add(key);
+      return false;
+    });
+    this.waiting.unshift(...batch.filter((_, at) => isNow[at] !== true));
+    return batch.filter((_, at) => isNow[at]);
+  }
+
+  /** As many as go into one transaction, whatever they are. */
+  private takeFirst(): Waiting<In, Out>[] {
     let bytes = 0;
     let count = 0;
     while (count < this.waiting.length && count < ITEMS_MAX && (count === 0 || bytes < BYTES_MAX)) {

@@ -7,21 +7,27 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { obstacleMigration, oldestReaderOf } from '#management';
 import pg from 'pg';
 import { DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
-import { FirstSchema1700000000001 } from '../migrations/0001-first-schema.ts';
-import { Interface1700000000002 } from '../migrations/0002-interface.ts';
-import { Agents1700000000003 } from '../migrations/0003-agents.ts';
-import { Reconciling1700000000004 } from '../migrations/0004-reconciling.ts';
-import { Dashboard1700000000005 } from '../migrations/0005-dashboard.ts';
-import { ManyMachines1700000000006 } from '../migrations/0006-many-machines.ts';
-import { WaitingRuns1700000000007 } from '../migrations/0007-waiting-runs.ts';
-import { IdentityRuns1700000000008 } from '../migrations/0008-identity-runs.ts';
-import { DeliveryLog1700000000009 } from '../migrations/0009-delivery-log.ts';
-import { SecretGrants1700000000010 } from '../migrations/0010-secret-grants.ts';
+import { FirstSchema1700000000001 } from '../migrations/0001-0010/0001-first-schema.ts';
+import { Interface1700000000002 } from '../migrations/0001-0010/0002-interface.ts';
+import { Agents1700000000003 } from '../migrations/0001-0010/0003-agents.ts';
+import { Reconciling1700000000004 } from '../migrations/0001-0010/0004-reconciling.ts';
+import { Dashboard1700000000005 } from '../migrations/0001-0010/0005-dashboard.ts';
+import { ManyMachines1700000000006 } from '../migrations/0001-0010/0006-many-machines.ts';
+import { WaitingRuns1700000000007 } from '../migrations/0001-0010/0007-waiting-runs.ts';
+import { IdentityRuns1700000000008 } from '../migrations/0001-0010/0008-identity-runs.ts';
+import { DeliveryLog1700000000009 } from '../migrations/0001-0010/0009-delivery-log.ts';
+import { SecretGrants1700000000010 } from '../migrations/0001-0010/0010-secret-grants.ts';
 import { MasterKeys1700000000011 } from '../migrations/0011-master-keys.ts';
 import { SecretOverlap1700000000012 } from '../migrations/0012-secret-overlap.ts';
 import { SchemaReaders1700000000013 } from '../migrations/0013-schema-readers.ts';
 import { FederatedCredentials1700000000014 } from '../migrations/0014-federated-credentials.ts';
 import { Feedback1700000000015 } from '../migrations/0015-feedback.ts';
+import { ScheduledAgents1700000000016 } from '../migrations/0016-scheduled-agents.ts';
+import { MergedPullRequests1700000000018 } from '../migrations/0018-merged-pull-requests.ts';
+import { Interrupts1700000000017 } from '../migrations/0017-interrupts.ts';
+import { AcceptanceCalls1700000000019 } from '../migrations/0019-acceptance-calls.ts';
+import { ShortDecisions1700000000020 } from '../migrations/0020-short-decisions.ts';
+import { ScheduleIdentities1700000000021 } from '../migrations/0021-schedule-identities.ts';
 import { CONNECT_MS_MAX } from './postgres/postgres-connections.ts';
 import { refuseOtherVersions } from './replicas.ts';
 
@@ -41,6 +47,12 @@ export const MIGRATIONS = [
   SchemaReaders1700000000013,
   FederatedCredentials1700000000014,
   Feedback1700000000015,
+  ScheduledAgents1700000000016,
+  Interrupts1700000000017,
+  MergedPullRequests1700000000018,
+  AcceptanceCalls1700000000019,
+  ShortDecisions1700000000020,
+  ScheduleIdentities1700000000021,
 ];
 
 /** Their names, oldest first. */

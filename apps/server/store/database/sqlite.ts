@@ -56,6 +56,8 @@ export function sqliteRunner(
         return { rows: [{ now: nowMs() }], changes: 0 };
       case 'lock':
         return NOTHING; // there is one writer
+      case 'call':
+        throw new StoreError('broken', 'no functions');
       case 'catchUp':
         return catchUpHere(statement);
       case 'together':

@@ -38,9 +38,22 @@ export type Statement =
   | { kind: 'catchUp'; table: string; leading: readonly SqlValue[] | undefined }
   | { kind: 'now' }
   /** Held until the transaction ends; where transactions follow each other anyway, nothing. */
-  | { kind: 'lock'; name: string }
+  | { kind: 'lock'; name: string; isShared: boolean }
+  /** A function that is the whole transaction, and one round trip to a server. PostgreSQL only. */
+  | ({ kind: 'call' } & FunctionCall)
   /** One after the other, without waiting for an outcome between them. */
   | { kind: 'together'; statements: readonly Statement[] };
+
+export type ArrayType = 'text[]' | 'bigint[]' | 'bytea[]';
+
+export interface FunctionCall {
+  name: string;
+  /** What it answers. */
+  columns: readonly string[];
+  params: readonly number[];
+  /** Behind the parameters it takes an array for each column of these. */
+  tables: readonly { types: readonly ArrayType[]; rows: readonly (readonly SqlValue[])[] }[];
+}
 
 export interface Outcome {
   rows: Row[];
@@ -113,10 +126,15 @@ export function* databaseNow(): Transaction<number> {
 
 /**
  * Waits for every transaction that holds the lock of this name, and keeps it from others until this one ends. Of
- * several locks take the names in order.
+ * several locks take the names in order. `isShared`: others may share it meanwhile.
  */
-export function* lock(name: string): Transaction<void> {
-  yield { kind: 'lock', name };
+export function* lock(name: string, { isShared = false } = {}): Transaction<void> {
+  yield { kind: 'lock', name, isShared };
+}
+
+/** Calls a function of the database, which is all that the transaction does. PostgreSQL only. */
+export function* call<R = Row>(called: FunctionCall): Transaction<R | undefined> {
+  return (yield { kind: 'call', ...called }).rows[0] as R | undefined;
 }
 
 type Results<Bodies extends readonly Transaction<unknown>[]> = {

@@ -5,7 +5,8 @@
 import type { AutomationDefinition, EnvironmentDefinition, FactoryDefinition, SkillDefinition } from '#definitions';
 import type { AppliedObject, SourceSettings } from '#reconcile';
 import type { Database } from '../database/database.ts';
-import type { AutomationRow } from './definition.entities.ts';
+import type { AutomationRow, ScheduleRow } from './definition.entities.ts';
+import type { Schedule } from './schedules.ts';
 import type { VisibleFactories } from '../runs/run-history.ts';
 import { placeholders, row, rows, type Transaction } from '../database/transactions.ts';
 
@@ -43,8 +44,8 @@ export interface ScheduledAutomationRow {
   definition: AutomationDefinition;
   createdAtMs: number;
   updatedAtMs: number;
-  /** When schedules last started a run, by their IDs; also those of others. */
-  firedMs: ReadonlyMap<string, number>;
+  /** How far schedules got, by their IDs; also those of others. */
+  progress: ReadonlyMap<string, Pick<Schedule, 'lastFiredMs' | 'missed' | 'lastMissedMs'>>;
 }
 
 export class CatalogueStore {
@@ -139,12 +140,21 @@ function* scheduledOf(visible: VisibleFactories): Transaction<ScheduledAutomatio
     ...params,
     CATALOGUE_MAX,
   );
-  const fired = yield* rows<{ schedule_id: string; last_fired_at: number }>(
-    `SELECT s.schedule_id, s.last_fired_at FROM schedule s JOIN factory f ON f.uid = s.factory_uid
-     WHERE s.last_fired_at IS NOT NULL AND f.deleted_at IS NULL${condition}`,
+  const schedules = yield* rows<ScheduleRow>(
+    `SELECT s.schedule_id, s.last_fired_at, s.missed, s.last_missed_at FROM schedule s
+     JOIN factory f ON f.uid = s.factory_uid WHERE f.deleted_at IS NULL${condition}`,
     ...params,
   );
-  const firedMs = new Map(fired.map(({ schedule_id: id, last_fired_at: at }) => [id, at]));
+  const progress = new Map(
+    schedules.map((found) => [
+      found.schedule_id,
+      {
+        lastFiredMs: found.last_fired_at ?? undefined,
+        missed: found.missed,
+        lastMissedMs: found.last_missed_at ?? undefined,
+      },
+    ]),
+  );
   return found.map((automation) => ({
     uid: automation.uid,
     factoryUid: automation.factory_uid,
@@ -154,7 +164,7 @@ function* scheduledOf(visible: VisibleFactories): Transaction<ScheduledAutomatio
     definition: JSON.parse(automation.definition) as AutomationDefinition,
     createdAtMs: automation.created_at,
     updatedAtMs: automation.updated_at,
-    firedMs,
+    progress,
   }));
 }
 

@@ -1,4 +1,4 @@
-/** Tables of applied definitions: webhooks, automations, environments and skills with their files, and schedules. */
+/** Tables of applied definitions: webhooks, automations, environments and skills with their files, schedules. */
 import { defineTable, type RowOf } from '../database/table.ts';
 
 /** Webhooks, deleted ones too. `text`: the exact file behind it. */
@@ -90,3 +90,34 @@ export const SCHEDULE = defineTable('schedule', {
 
 /** Row of `schedule`. */
 export type ScheduleRow = RowOf<typeof SCHEDULE>;
+
+/** Schedules that are made over the API, and how far the ticks of each were handled. */
+export const SCHEDULED_AGENT = defineTable('scheduled_agent', {
+  schedule_id: 'key',
+  factory_uid: 'text?',
+  name: 'text',
+  cron: 'text',
+  prompt: 'text?',
+  /** As it was asked for, JSON text. */
+  agent_config: 'text',
+  metadata: 'text',
+  mode: 'text',
+  enabled: 'int',
+  creator_uid: 'text',
+  updater_uid: 'text',
+  /** Of its settings. */
+  version: 'int',
+  created_at: 'int',
+  updated_at: 'int',
+  handled_until: 'int',
+  last_fired_at: 'int?',
+  missed: 'int',
+  last_missed_at: 'int?',
+  /** Whose defaults its runs have. */
+  agent_identity_uid: 'text?',
+  /** JSON pointers of what nothing here served of its request, JSON text. */
+  ignored: 'text',
+});
+
+/** Row of `scheduled_agent`. */
+export type ScheduledAgentRow = RowOf<typeof SCHEDULED_AGENT>;

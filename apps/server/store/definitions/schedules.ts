@@ -212,7 +212,7 @@ function* handleTick({ schedule, atMs, start, missed, lastMissedMs }: Tick, nowM
 }
 
 /** Shared: a change that commits before us is seen, one that comes later waits for us. */
-function* isServed(factoryUid: string, servingVersion: number): Transaction<boolean> {
+export function* isServed(factoryUid: string, servingVersion: number): Transaction<boolean> {
   const factory = yield* row<{ serving_version: number }>(
     'SELECT serving_version FROM factory WHERE uid = ? AND deleted_at IS NULL FOR SHARE',
     factoryUid,

@@ -3,13 +3,15 @@
  */
 import type { MergePolicy, OutcomeKind } from '#deliveries';
 import { firstUuidv7, type WebhookRunSnapshot } from '#runs';
-import { type Acceptance, AcceptanceMemory, sharedAcceptance } from './acceptance.ts';
+import { type Acceptance, AcceptanceMemory } from './acceptance.ts';
 import { commitDeliveries, type DeliveryOutcome, type PendingDelivery } from './pending-deliveries.ts';
 import { StoreError, withStoreErrors } from '../database/store-errors.ts';
 import type { Database } from '../database/database.ts';
+import { encodingOf, formatDecision, type LoggedDecision } from './delivery-entries.ts';
 import { DELIVERY, type DeliveryRow, ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
 import { catchUp } from '../database/deferred-index.ts';
-import { GroupCommit, ShardedGroupCommit } from '../database/group-commit.ts';
+import { isCallable, SharedAcceptance } from './shared-acceptance.ts';
+import { GroupCommit, type Grouping, ShardedGroupCommit } from '../database/group-commit.ts';
 import { insertInto } from '../database/table.ts';
 import { change, placeholders, row, rows, type SqlValue } from '../database/transactions.ts';
 
@@ -75,6 +77,7 @@ export class DeliveryStore {
   private readonly refusals: GroupCommit<RefusedEntry, void>;
   /** Only the owner of an SQLite file may remember what it wrote: elsewhere other replicas write too. */
   private readonly memory: AcceptanceMemory | undefined;
+  private readonly shared: SharedAcceptance;
   /** Hears what each transaction of acceptances decided, and how long it took. */
   onBatch: ((outcomes: readonly DeliveryOutcome[], tookMs: number) => void) | undefined;
   private readonly snapshots = new WeakSet<WebhookRunSnapshot>();
@@ -83,13 +86,18 @@ export class DeliveryStore {
   constructor(database: Database, policy?: MergePolicy) {
     this.database = database;
     this.memory = database.dialect === 'sqlite' ? new AcceptanceMemory(database, policy) : undefined;
+    this.shared = new SharedAcceptance(database);
     const concernsAll = (error: unknown) =>
       error instanceof StoreError && error.kind !== 'conflict' && error.kind !== 'broken';
     const shards = database.dialect === 'sqlite' ? 1 : SHARDS; // an SQLite file has one writer
+    const grouping: Grouping<PendingDelivery> | undefined =
+      database.dialect === 'sqlite'
+        ? undefined
+        : { kindOf: (one) => isCallable(one, this.snapshots), keyOf: ({ webhookUid }) => webhookUid };
     this.arrivals = new ShardedGroupCommit(
       shards,
       ({ webhookUid }) => webhookUid,
-      () => new GroupCommit((batch) => this.commitBatch(batch), payloadBytes, concernsAll),
+      () => new GroupCommit((batch) => this.commitBatch(batch), payloadBytes, concernsAll, grouping),
     );
     this.refusals = new GroupCommit(
       (batch) => this.insertRefused(batch),
@@ -98,9 +106,22 @@ export class DeliveryStore {
     );
   }
 
+  /**
+   * Reads ahead what `start` reads, while another process writes to the database. Answers the webhooks that had
+   * deliveries in the last minute.
+   */
+  async prepare(): Promise<readonly string[]> {
+    return (await this.memory?.prepare()) ?? [];
+  }
+
   /** Reads what is remembered of the database, so that the first delivery does not wait for it. */
   async start(): Promise<void> {
     await this.memory?.start();
+  }
+
+  /** A decision as the log of this database has it: where processes share one, an older one may read it. */
+  decisionText(decision: LoggedDecision): string {
+    return formatDecision(decision, this.database.dialect === 'sqlite');
   }
 
   /**
@@ -163,7 +184,7 @@ export class DeliveryStore {
         entryId,
       );
       if (found?.payload === undefined || found.payload === null) return undefined;
-      return { bytes: found.payload, encoding: found.payload_encoding ?? 'identity' };
+      return { bytes: found.payload, encoding: encodingOf(found) };
     });
   }
 
@@ -188,14 +209,11 @@ export class DeliveryStore {
   }
 
   private async commitBatch(batch: readonly PendingDelivery[]): Promise<DeliveryOutcome[]> {
-    const { memory, snapshots: present } = this;
+    const { memory, shared, snapshots: present } = this;
     const startedAtMs = performance.now();
-    const commit = (acceptance: Acceptance) => commitDeliveries(batch, acceptance, present);
     const { outcomes, snapshots } = await (memory === undefined
-      ? this.database.run(function* () {
-          return yield* commit(yield* sharedAcceptance(batch));
-        })
-      : memory.run(batch, commit));
+      ? shared.run(batch, present)
+      : memory.run(batch, (acceptance: Acceptance) => commitDeliveries(batch, acceptance, present)));
     for (const snapshot of snapshots) present.add(snapshot);
     this.onBatch?.(outcomes, performance.now() - startedAtMs);
     return outcomes;

@@ -1,6 +1,12 @@
-/** Stored payloads are the exact bytes that were received, compressed where that is worth it. contract §5.9 (Log). */
+/** Payloads and decisions come back from the log as they were, however short they are stored. contract §5.9 (Log). */
 import { randomBytes } from 'node:crypto';
-import { decodePayload, encodePayload } from './delivery-entries.ts';
+import {
+  decodePayload,
+  encodePayload,
+  formatDecision,
+  type LoggedDecision,
+  parseDecision,
+} from './delivery-entries.ts';
 
 describe('a payload', () => {
   it.each([
@@ -15,5 +21,33 @@ describe('a payload', () => {
     expect(payloadEncoding).toBe(encoding);
     expect(payload.length).toBeLessThanOrEqual(body.length);
     expect(Buffer.compare(decodePayload({ bytes: payload, encoding: payloadEncoding }), body)).toBe(0);
+  });
+});
+
+describe('a decision', () => {
+  const started = [
+    { automation_id: 'auto_a', run_id: '01a20ae6-096b-718b-aa55-f6445023b87e' },
+    { automation_id: 'auto_b', run_id: '01a20ae6-096b-718c-9bdf-a071217257b1' },
+  ];
+  const skipped = [{ automation_id: 'auto_c', reason: 'filter', failed_pointer: '/a b=c', operator: 'in' }];
+
+  it.each<{ decision: LoggedDecision; text: string; why: string }>([
+    { decision: { started: [], skipped: [] }, text: '', why: 'nothing was asked' },
+    {
+      decision: { started: started.slice(0, 1), skipped: [] },
+      text: 'auto_a=01a20ae6-096b-718b-aa55-f6445023b87e',
+      why: 'one run',
+    },
+    {
+      decision: { started, skipped: [] },
+      text: 'auto_a=01a20ae6-096b-718b-aa55-f6445023b87e auto_b=01a20ae6-096b-718c-9bdf-a071217257b1',
+      why: 'several runs',
+    },
+    { decision: { started, skipped }, text: JSON.stringify({ started, skipped }), why: 'something was skipped' },
+  ])('comes back from its short text and from JSON: $why', ({ decision, text }) => {
+    expect(formatDecision(decision, true)).toBe(text);
+    expect(parseDecision(text)).toEqual(decision);
+    expect(formatDecision(decision, false)).toBe(JSON.stringify(decision));
+    expect(parseDecision(formatDecision(decision, false))).toEqual(decision);
   });
 });

@@ -57,6 +57,29 @@ export function* noteResend({ verdict: { of, by, also }, n, factoryUid, entry }:
   if (also !== undefined) yield* also(written);
 }
 
+/** Which runs a delivery started and which automations it did not, in the wire's spelling. */
+export interface LoggedDecision {
+  started: readonly { automation_id: string; run_id: string }[];
+  skipped: readonly Readonly<Record<string, string>>[];
+}
+
+/**
+ * A decision as text: JSON, or of one that skipped nothing, which is most of them, only the IDs that it started. With
+ * those names written out, an entry of 1 KiB takes half a page of SQLite instead of a third.
+ */
+export function formatDecision({ started, skipped }: LoggedDecision, isShort: boolean): string {
+  return isShort && skipped.length === 0
+    ? started.map(({ automation_id: automationId, run_id: runId }) => `${automationId}=${runId}`).join(' ')
+    : JSON.stringify({ started, skipped });
+}
+
+/** The decision of either text. */
+export function parseDecision(text: string): LoggedDecision {
+  if (text.startsWith('{')) return JSON.parse(text) as LoggedDecision;
+  const pairs = text === '' ? [] : text.split(' ').map((pair) => pair.split('='));
+  return { started: pairs.map(([automation_id = '', run_id = '']) => ({ automation_id, run_id })), skipped: [] };
+}
+
 interface EntryDetails {
   reason?: string;
   decision?: string;
@@ -88,7 +111,7 @@ export function entryOf(arrival: PendingDelivery, slotAt: number): EntryWriter {
     reason: reason ?? null,
     decision: decision ?? null,
     payload: payload ?? null,
-    payload_encoding: payloadEncoding ?? null,
+    payload_encoding: payloadEncoding === AS_IT_CAME ? null : (payloadEncoding ?? null),
     refusal: refusal ?? null,
     resent_from: resentFrom ?? null,
   });
@@ -105,14 +128,21 @@ export function toDeliveryRow({ payload: _payload, slot_at: _slot, ...entry }: E
  */
 const COMPRESSED_FROM_BYTES = 2_048;
 const FASTEST = 1;
+/** Stored as null: it is what most payloads have, and what one without a name has. */
+const AS_IT_CAME = 'identity';
 
 /** Bytes to store and the name of their encoding. */
 export function encodePayload(body: Uint8Array): { payload: Uint8Array; payloadEncoding: string } {
-  if (body.length < COMPRESSED_FROM_BYTES) return { payload: body, payloadEncoding: 'identity' };
+  if (body.length < COMPRESSED_FROM_BYTES) return { payload: body, payloadEncoding: AS_IT_CAME };
   const deflated = deflateRawSync(body, { level: FASTEST });
   return deflated.length < body.length
     ? { payload: deflated, payloadEncoding: 'deflate-raw' }
-    : { payload: body, payloadEncoding: 'identity' };
+    : { payload: body, payloadEncoding: AS_IT_CAME };
+}
+
+/** The name of the encoding of a stored payload. */
+export function encodingOf({ payload_encoding: encoding }: Pick<DeliveryRow, 'payload_encoding'>): string {
+  return encoding ?? AS_IT_CAME;
 }
 
 /** The exact bytes that were received. */

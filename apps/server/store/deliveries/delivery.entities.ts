@@ -43,12 +43,16 @@ export const DELIVERY_LOG: DeferredTable = {
   columns: ['webhook_uid', 'entry_id', 'outcome', 'received_at', 'entries'],
   leading: 'webhook_uid',
   order: 'entry_id',
+  isNumbered: true,
 };
 
 /** What was accepted once is never accepted again; outlives the log. Its primary key arbitrates between processes. */
-export const IDENTITY = onlyOn(
+export const IDENTITY = onlyOn('postgres', defineTable('identity', { key: 'bytes key', accepted_at: 'int' }));
+
+/** One row: the process that counts rate slots in its memory; without one, all count them in the log. */
+export const RATE_OWNER = onlyOn(
   'postgres',
-  defineTable('identity', { webhook_uid: 'key', hash: 'bytes key', accepted_at: 'int' }),
+  defineTable('rate_owner', { id: 'int key', owner: 'text?', epoch: 'int', changed_at: 'int' }),
 );
 
 /** The same where there is one process: keys of the batches since the last run was written, oldest first. */

@@ -192,7 +192,9 @@ export class IdentityRuns implements AcceptedIdentities {
 function* isInChunk(chunks: readonly number[], key: string): Transaction<boolean> {
   for (const id of chunks) {
     const keys = yield* readChunk(id);
-    if (keys !== undefined && hasKey(keys, key)) return true;
+    // What memory says of it is not true any more: a merge of another writer has moved it, or retention removed it.
+    if (keys === undefined) throw new LostRaceError('a run of identities was changed elsewhere');
+    if (hasKey(keys, key)) return true;
   }
   return false;
 }

@@ -12,8 +12,11 @@ import {
   type EntryWriter,
   type EntryRow,
   entryOf,
+  formatDecision,
+  type LoggedDecision,
   nextResends,
   noteResend,
+  parseDecision,
   type ResendRequest,
   toDeliveryRow,
 } from './delivery-entries.ts';
@@ -47,7 +50,7 @@ interface StoredPayload {
   payloadEncoding: string;
 }
 
-/** What a delivery starts. `decision`: JSON of the log's `started` and `skipped`. */
+/** What a delivery starts. `decision`: text of the log's `started` and `skipped`. */
 export interface StartDecision {
   runs: readonly (NewRun | NewWebhookRun)[];
   decision: string;
@@ -87,7 +90,7 @@ export function* commitDeliveries(
   acceptance: Acceptance,
   stored?: StoredSnapshots,
 ): Transaction<CommitResult> {
-  const { identities, nowMs, oldestEntryId, versions, windows } = acceptance;
+  const { identities, nowMs, windows } = acceptance;
   const named = arrivals.map((arrival) => identitiesOf(arrival, acceptance));
   const [, known, resends] = yield* together(
     windows.load(
@@ -97,6 +100,25 @@ export function* commitDeliveries(
     identities.known(named.flat()),
     nextResends(arrivals.flatMap(({ verdict }) => (verdict.kind === 'resend' ? [verdict.of] : []))),
   );
+  const { outcomes, batch } = decideDeliveries(arrivals, named, acceptance, { known, resends });
+  return { outcomes, snapshots: yield* writeBatch(batch, stored) };
+}
+
+/** What a batch is decided by beside the state that it meets. `known`: grows by what it accepts. */
+export interface BatchKnowledge {
+  known: Set<string>;
+  /** Which time comes next, of each entry whose bytes are delivered again and that is still there. */
+  resends: Map<string, number>;
+}
+
+/** The decision about a batch, and what is to be written. `named`: identities of each delivery. */
+export function decideDeliveries(
+  arrivals: readonly PendingDelivery[],
+  named: readonly (readonly DeliveryIdentity[])[],
+  acceptance: Acceptance,
+  { known, resends }: BatchKnowledge,
+): { outcomes: DeliveryOutcome[]; batch: Batch } {
+  const { nowMs, oldestEntryId, versions } = acceptance;
   const batch: Batch = {
     acceptance,
     nowMs,
@@ -111,14 +133,14 @@ export function* commitDeliveries(
   const isTimely = ({ factoryUid, servingVersion, entryId }: PendingDelivery): boolean =>
     versions.get(factoryUid) === servingVersion && entryId >= oldestEntryId;
   const outcomes = arrivals.map((arrival, at) =>
-    isTimely(arrival) ? commitDelivery(arrival, named[at] as DeliveryIdentity[], batch) : STALE,
+    isTimely(arrival) ? commitDelivery(arrival, named[at] ?? [], batch) : STALE,
   );
-  return { outcomes, snapshots: yield* writeBatch(batch, stored) };
+  return { outcomes, batch };
 }
 
-function identitiesOf(
+export function identitiesOf(
   { webhookUid, verdict }: PendingDelivery,
-  { identities }: Acceptance,
+  { identities }: Pick<Acceptance, 'identities'>,
 ): readonly DeliveryIdentity[] {
   if (verdict.kind !== 'deliver') return [];
   return verdict.identities.map((hash) => ({ key: identities.keyOf(webhookUid, hash), webhookUid, hash }));
@@ -127,12 +149,11 @@ function identitiesOf(
 const STALE: DeliveryOutcome = { kind: 'stale' };
 const GONE: DeliveryOutcome = { kind: 'gone' };
 
-interface Batch {
+export interface Batch {
   acceptance: Acceptance;
   nowMs: number;
   /** Keys of the identities of this batch that are accepted, by itself too. */
   known: Set<string>;
-  /** Which time comes next, of each entry whose bytes are delivered again and that is still there. */
   resends: Map<string, number>;
   identities: DeliveryIdentity[];
   deliveries: EntryRow[];
@@ -252,16 +273,10 @@ function entryAfter(
   const skipped = runs.filter((run) => busyRuns.has(run));
   if (skipped.length === 0) return log(decision);
   acceptance.busy = skipped.map(({ runId }) => runId);
-  return log(JSON.stringify(withoutBusy(JSON.parse(decision) as Decision, skipped)));
+  return log(formatDecision(withoutBusy(parseDecision(decision), skipped), false));
 }
 
-/** Which runs a delivery started and which automations it did not, in the wire's spelling. */
-interface Decision {
-  started: { automation_id: string; run_id: string }[];
-  skipped: { automation_id: string; reason: string }[];
-}
-
-function withoutBusy({ started, skipped }: Decision, busy: readonly (NewRun | NewWebhookRun)[]): Decision {
+function withoutBusy({ started, skipped }: LoggedDecision, busy: readonly (NewRun | NewWebhookRun)[]): LoggedDecision {
   const runIds = new Set(busy.map(({ runId }) => runId));
   return {
     started: started.filter(({ run_id: runId }) => !runIds.has(runId)),

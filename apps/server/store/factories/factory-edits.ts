@@ -113,6 +113,7 @@ const NO_PLACE: ReadonlySet<string> = new Set([
   'interval',
   'forge',
   'forgeSecret',
+  'forgeApp',
   'forgeUrl',
   'forgeRepository',
 ]);

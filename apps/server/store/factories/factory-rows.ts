@@ -4,6 +4,7 @@ import type { HowApplied, PassCondition, Rewrite, StoredConditions, SyncPolicy, 
 import { bumpServing, tickServingClock } from '../serving/serving.ts';
 import { deleteSecretsOf } from '../secrets/secret-changes.ts';
 import { deleteFilesOfFactory } from '../definitions/resource-files.ts';
+import { deleteScheduledAgents } from '../definitions/scheduled-agents.ts';
 import { change, databaseNow, row, type Transaction } from '../database/transactions.ts';
 import { audit, type ChangedBy } from '../access/audit.ts';
 import { PRINCIPAL } from '../access/access.entities.ts';
@@ -85,6 +86,7 @@ export function* deleteFactory(uid: string, by: ChangedBy | undefined): Transact
   yield* deleteSecretsOf(uid);
   yield* forgetRevisions(uid);
   yield* forgetFeedback(uid);
+  yield* deleteScheduledAgents(uid);
   yield* change('DELETE FROM factory_event WHERE factory_uid = ?', uid);
   yield* change('DELETE FROM approval WHERE factory_uid = ?', uid);
   yield* audit(by, { action: 'factory.delete', subject: uid, factoryUid: uid, details: { slug: found.slug } });

@@ -11,7 +11,7 @@ import {
   type StatusState,
 } from '#reconcile';
 import { insertInto } from '../database/table.ts';
-import { change, row, type Transaction } from '../database/transactions.ts';
+import { change, row, rows, type Transaction } from '../database/transactions.ts';
 import { COMMIT_STATUS, PULL_REQUEST, type CommitStatusRow, type PullRequestRow } from './feedback.entities.ts';
 
 /** A pull request as it is stored. */
@@ -106,6 +106,7 @@ export function toPull(found: PullRequestRow): StoredPullRequest {
     attempts,
     isFork: found.is_fork === 1,
     mergeBase: found.merge_base ?? undefined,
+    mergeCommit: found.merge_commit ?? undefined,
     state: found.state as PullRequestState,
     judged: found.judged ?? undefined,
     judgedAgainst: found.judged_against ?? undefined,
@@ -129,4 +130,17 @@ export function toStatus(found: CommitStatusRow): StoredStatus {
     isPosted: found.posted_version >= found.version,
     attempts: found.attempts,
   };
+}
+
+/** Commits of the branch that still wait have one after them now. */
+export function* supersedeBranch(uid: string, by: string, nowMs: number): Transaction<void> {
+  const waiting = yield* rows<{ commit_id: string }>(
+    "SELECT commit_id FROM commit_status WHERE factory_uid = ? AND number IS NULL AND state = 'pending' " +
+      'AND commit_id <> ?',
+    uid,
+    by,
+  );
+  const description = `superseded by ${by.slice(0, 12)}`;
+  for (const { commit_id: commit } of waiting)
+    yield* wantStatus(uid, { commit, state: 'superseded', description }, nowMs);
 }

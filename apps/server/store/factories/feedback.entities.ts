@@ -34,6 +34,8 @@ export const PULL_REQUEST = defineTable(
     base: 'text',
     is_fork: 'int',
     merge_base: 'text?',
+    /** Of a merged one the newest commit that its branch got by it. */
+    merge_commit: 'text?',
     state: 'text',
     judged: 'text?',
     judged_against: 'text?',

@@ -2,22 +2,23 @@
  * Pull requests and what is to be said of commits, as rows: what is wanted is stored first and posted from there, so
  * that a forge that is away, or a process that ends, loses nothing. contract §9.9 (Feedback in pull requests).
  */
-import type { CommitStatus, OpenPullRequest, PullRequestState } from '#reconcile';
+import type { CommitStatus, OpenPullRequest, PullRequestEnd } from '#reconcile';
 import type { Database } from '../database/database.ts';
-import { withStoreErrors } from '../database/store-errors.ts';
-import { change, databaseNow, row, rows } from '../database/transactions.ts';
+import { change, databaseNow, row, rows, type Transaction } from '../database/transactions.ts';
+import { audit, type AuditChange, type ChangedBy } from '../access/audit.ts';
 import { recordEvents, type NamedEvent } from './events.ts';
 import {
   PULL_COLUMNS,
   savePull,
   STATUS_COLUMNS,
+  supersedeBranch,
   toPull,
   toStatus,
   wantStatus,
   type StoredPullRequest,
   type StoredStatus,
 } from './feedback-rows.ts';
-import { PULL_REQUEST, type CommitStatusRow, type PullRequestRow } from './feedback.entities.ts';
+import type { CommitStatusRow, PullRequestRow } from './feedback.entities.ts';
 
 /** A judgement of one head. `comment` undefined: nothing new is to be said. */
 export interface StoredVerdict {
@@ -33,11 +34,27 @@ export interface StoredVerdict {
 /** What a look at the open pull requests leaves. */
 export interface PollOutcome {
   changed: readonly OpenPullRequest[];
-  ended: readonly { number: number; state: PullRequestState }[];
+  ended: readonly (Omit<PullRequestEnd, 'base'> & { number: number })[];
   statuses: readonly CommitStatus[];
 }
 
-/** What has ended is stored for so long: somebody may ask what became of it. */
+/** How a post is told: to those who look at the factory, and to those who ask who wrote what where. */
+export interface PostRecord {
+  event: NamedEvent;
+  by: ChangedBy;
+  change: AuditChange;
+}
+
+/** A status that the forge has, or will never have. */
+export interface PostedRecord {
+  status: StoredStatus;
+  post?: PostRecord;
+}
+
+/**
+ * What has ended is stored for so long: somebody may ask what became of it. What was merged is stored as long as its
+ * commit is.
+ */
 const ENDED_MS = 30 * 86_400_000;
 /** Statuses that are posted are forgotten after as long: a forge has them. */
 const POSTED_MS = ENDED_MS;
@@ -48,8 +65,14 @@ export class FeedbackStore {
     this.database = database;
   }
 
+  /** All that are open, or may be again. */
   async pulls(uid: string): Promise<StoredPullRequest[]> {
-    const found = await withStoreErrors(this.database.source.getRepository(PULL_REQUEST).findBy({ factory_uid: uid }));
+    const found = await this.database.run(() =>
+      rows<PullRequestRow>(
+        `SELECT ${PULL_COLUMNS} FROM pull_request WHERE factory_uid = ? AND state <> 'merged' ORDER BY number`,
+        uid,
+      ),
+    );
     return found.map(toPull);
   }
 
@@ -72,10 +95,12 @@ export class FeedbackStore {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
       for (const pull of changed) yield* savePull(uid, pull, nowMs);
-      for (const { number, state } of ended)
+      for (const { number, state, mergeCommit = null } of ended)
         yield* change(
-          'UPDATE pull_request SET state = ?, comment = NULL, updated_at = ? WHERE factory_uid = ? AND number = ?',
+          'UPDATE pull_request SET state = ?, merge_commit = ?, comment = NULL, updated_at = ? ' +
+            'WHERE factory_uid = ? AND number = ?',
           state,
+          mergeCommit,
           nowMs,
           uid,
           number,
@@ -83,9 +108,11 @@ export class FeedbackStore {
       for (const status of statuses) yield* wantStatus(uid, status, nowMs);
       yield* change('UPDATE forge SET polled_at = ? WHERE factory_uid = ?', nowMs, uid);
       yield* change(
-        "DELETE FROM pull_request WHERE factory_uid = ? AND state <> 'open' AND updated_at < ?",
+        "DELETE FROM pull_request WHERE factory_uid = ? AND state <> 'open' AND updated_at < ? AND (merge_commit IS " +
+          'NULL OR merge_commit NOT IN (SELECT revision FROM revision WHERE factory_uid = ?))',
         uid,
         nowMs - ENDED_MS,
+        uid,
       );
       yield* change(
         'DELETE FROM commit_status WHERE factory_uid = ? AND posted_version = version AND updated_at < ? ' +
@@ -103,18 +130,7 @@ export class FeedbackStore {
       const nowMs = yield* databaseNow();
       for (const status of statuses) yield* wantStatus(uid, status, nowMs);
       const last = statuses.at(-1);
-      if (last !== undefined)
-        for (const { commit_id: commit } of yield* rows<{ commit_id: string }>(
-          "SELECT commit_id FROM commit_status WHERE factory_uid = ? AND number IS NULL AND state = 'pending' " +
-            'AND commit_id <> ?',
-          uid,
-          last.commit,
-        ))
-          yield* wantStatus(
-            uid,
-            { commit, state: 'superseded', description: `superseded by ${last.commit.slice(0, 12)}` },
-            nowMs,
-          );
+      if (last !== undefined) yield* supersedeBranch(uid, last.commit, nowMs);
       yield* change('UPDATE forge SET pass_seen = ? WHERE factory_uid = ?', passSeen ?? null, uid);
     }, 'lazily');
   }
@@ -165,12 +181,18 @@ export class FeedbackStore {
     return found?.attempts ?? 0;
   }
 
-  /** Statuses that the forge does not have, oldest want first. */
+  /**
+   * Statuses that the forge does not have. First what somebody waits for: verdicts of heads and of the branch, then
+   * that heads are being judged, then everything else; of each the oldest want first.
+   */
   async dueStatuses(uid: string, limit: number): Promise<StoredStatus[]> {
     const found = await this.database.run(() =>
       rows<CommitStatusRow>(
         `SELECT ${STATUS_COLUMNS} FROM commit_status WHERE factory_uid = ? AND posted_version < version ` +
-          'ORDER BY updated_at, commit_id LIMIT ?',
+          'ORDER BY CASE WHEN number IS NOT NULL AND commit_id NOT IN (SELECT head FROM pull_request ' +
+          "WHERE factory_uid = ? AND state = 'open') THEN 2 WHEN state = 'pending' THEN 1 ELSE 0 END, " +
+          'updated_at, commit_id LIMIT ?',
+        uid,
         uid,
         limit,
       ),
@@ -192,18 +214,21 @@ export class FeedbackStore {
     return new Map(found.map((each) => [each.commit_id, toStatus(each)]));
   }
 
-  /** The forge has this version, or will never have it. */
-  async statusPosted(uid: string, { commit, version }: StoredStatus, event?: NamedEvent): Promise<void> {
+  /** The forge has these versions, or will never have them. */
+  async statusesPosted(uid: string, posted: readonly PostedRecord[]): Promise<void> {
     await this.database.run(function* () {
-      const posted = yield* change(
-        'UPDATE commit_status SET posted_version = ?, attempts = 0 WHERE factory_uid = ? AND commit_id = ? ' +
-          'AND posted_version < ?',
-        version,
-        uid,
-        commit,
-        version,
-      );
-      if (posted === 1 && event !== undefined) yield* recordEvents(uid, [event], yield* databaseNow());
+      for (const { status, post } of posted) {
+        const { commit, version } = status;
+        const marked = yield* change(
+          'UPDATE commit_status SET posted_version = ?, attempts = 0 WHERE factory_uid = ? AND commit_id = ? ' +
+            'AND posted_version < ?',
+          version,
+          uid,
+          commit,
+          version,
+        );
+        if (marked === 1 && post !== undefined) yield* recordPost(uid, post);
+      }
     });
   }
 
@@ -227,7 +252,11 @@ export class FeedbackStore {
   }
 
   /** The forge has it; `id` undefined: it will never take it. One that was wanted meanwhile stays due. */
-  async commentPosted(uid: string, number: number, digest: string, id: string | undefined): Promise<void> {
+  async commentPosted(
+    uid: string,
+    { number, digest, id }: { number: number; digest: string; id?: string },
+    post?: PostRecord,
+  ): Promise<void> {
     await this.database.run(function* () {
       const nowMs = yield* databaseNow();
       yield* change(
@@ -240,6 +269,7 @@ export class FeedbackStore {
         uid,
         number,
       );
+      if (post !== undefined) yield* recordPost(uid, post);
     });
   }
 
@@ -255,4 +285,9 @@ export class FeedbackStore {
     );
     return found?.n ?? 0;
   }
+}
+
+function* recordPost(uid: string, { event, by, change: made }: PostRecord): Transaction<void> {
+  yield* recordEvents(uid, [event], yield* databaseNow());
+  yield* audit(by, made);
 }

@@ -2,6 +2,8 @@
  * Revisions that passes have accepted, as rows: which came when, which the branch lost, and what serves. contract §9.
  */
 import { type DeltaCommits, revisionId, type SeenRevision } from '#reconcile';
+import { PULL_COLUMNS, toPull, type StoredPullRequest } from './feedback-rows.ts';
+import type { PullRequestRow } from './feedback.entities.ts';
 import { REVISION } from './factory.entities.ts';
 import type { Database } from '../database/database.ts';
 import { insertInto } from '../database/table.ts';
@@ -9,6 +11,16 @@ import { change, placeholders, row, rows, type Transaction } from '../database/t
 
 /** Revisions of one factory that are kept: years of most branches. */
 export const REVISIONS_RETAINED_MAX = 10_000;
+
+/** Pull requests that one commit is said to come from. */
+const MERGED_TOGETHER_MAX = 20;
+
+/** Pull requests that became part of the branch together with a commit. */
+export interface MergedTogether {
+  pulls: StoredPullRequest[];
+  /** False while the forge may have more to say of it: it was not listed since the commit came. */
+  isForgeListed: boolean;
+}
 
 /** Matches of a prefix that are looked at: two are too many already. */
 const MATCHES_MAX = 2;
@@ -117,6 +129,30 @@ export class RevisionStore {
       ),
     );
     return found.map(({ id }) => id);
+  }
+
+  /** Of the tip that brought this commit, lowest number first. */
+  mergedTogether(factoryUid: string, id: string): Promise<MergedTogether> {
+    return this.database.longRead(function* () {
+      const pulls = yield* rows<PullRequestRow>(
+        `SELECT ${PULL_COLUMNS} FROM pull_request WHERE factory_uid = ? AND (merge_commit = ? OR merge_commit IN ` +
+          '(SELECT came.revision FROM revision known JOIN revision came ON came.factory_uid = known.factory_uid ' +
+          'AND came.ordinal = known.ordinal WHERE known.factory_uid = ? AND known.revision = ?)) ' +
+          'ORDER BY number LIMIT ?',
+        factoryUid,
+        id,
+        factoryUid,
+        id,
+        MERGED_TOGETHER_MAX,
+      );
+      const unlisted = yield* row<{ seen_at: number }>(
+        'SELECT r.seen_at FROM revision r JOIN forge f ON f.factory_uid = r.factory_uid WHERE r.factory_uid = ? ' +
+          'AND r.revision = ? AND r.seen_at > COALESCE(f.polled_at, 0)',
+        factoryUid,
+        id,
+      );
+      return { pulls: pulls.map(toPull), isForgeListed: unlisted === undefined };
+    });
   }
 
   /** The last recorded pass that judged a revision: of the revision itself, else the one that saw it come. */

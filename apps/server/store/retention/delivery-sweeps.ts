@@ -182,8 +182,7 @@ const IDENTITIES_PER_SCAN = 5_000;
 /** All identities are looked through in a round: half a day is precise enough for what is kept for a year. */
 const IDENTITY_ROUND_MS = 43_200_000;
 interface OldIdentity {
-  webhook_uid: string;
-  hash: Uint8Array;
+  key: Uint8Array;
 }
 
 /** Identities that were accepted longer ago than this many days. */
@@ -266,30 +265,24 @@ function* removeKeys(targets: readonly OldKeys[], cutoffMs: number): Transaction
 }
 
 function* scanIdentities(place: string, cutoffMs: number): Transaction<SweepBatch<OldIdentity>> {
-  const [uid = '', hash = ''] = place.split(' ');
   const found = yield* rows<OldIdentity & { accepted_at: number }>(
-    'SELECT webhook_uid, hash, accepted_at FROM identity WHERE (webhook_uid, hash) > (?, ?) ' +
-      'ORDER BY webhook_uid, hash LIMIT ?',
-    uid,
-    Buffer.from(hash, 'hex'),
+    'SELECT key, accepted_at FROM identity WHERE key > ? ORDER BY key LIMIT ?',
+    Buffer.from(place, 'hex'),
     IDENTITIES_PER_SCAN,
   );
   const last = found.length === IDENTITIES_PER_SCAN ? found.at(-1) : undefined;
   const targets = found.filter(({ accepted_at: atMs }) => atMs < cutoffMs).map((target) => ({ target, weight: 1 }));
   return {
     targets,
-    place: last === undefined ? '' : `${last.webhook_uid} ${Buffer.from(last.hash).toString('hex')}`,
+    place: last === undefined ? '' : Buffer.from(last.key).toString('hex'),
     isOver: last === undefined,
   };
 }
 function* removeIdentities(identities: readonly OldIdentity[]): Transaction<number> {
   let removed = 0;
   for (const some of inSlices(identities)) {
-    const which = some.map(() => '(webhook_uid = ? AND hash = ?)').join(' OR ');
-    removed += yield* change(
-      `DELETE FROM identity WHERE ${which}`,
-      ...some.flatMap(({ webhook_uid: uid, hash }) => [uid, hash]),
-    );
+    const which = placeholders(some.length);
+    removed += yield* change(`DELETE FROM identity WHERE key IN (${which})`, ...some.map(({ key }) => key));
   }
   return removed;
 }

@@ -4,6 +4,7 @@
  */
 import type { LeasedState, RunEnd } from '#runs';
 import { closeQuestions } from './permissions.ts';
+import { closeInterrupts, isInterrupted } from './run-interrupts.ts';
 import { appendToLog } from './run-log.ts';
 import { requeueForFollowups } from './run-commands.ts';
 import { returnTask, type Task, takeTask } from './run-tasks.ts';
@@ -89,9 +90,16 @@ function* leaveExecution(
     epoch,
   );
   if (run === undefined) return false;
-  const verdict = run.cancel_requested_at === null ? decide(run.state as LeasedState) : cancelled(run.cancel_reason);
+  const wasInterrupted = run.cancel_requested_at === null && (yield* isInterrupted(runId));
+  const verdict =
+    run.cancel_requested_at !== null
+      ? cancelled(run.cancel_reason)
+      : wasInterrupted
+        ? INTERRUPTED_AND_LEFT
+        : decide(run.state as LeasedState);
   const executionId = run.execution_id ?? undefined;
   yield* closeQuestions(runId);
+  yield* closeInterrupts(runId, nowMs);
   // The last of this execution's entries: the epoch is raised with them.
   const body = verdict === 'requeue' ? { text: logText } : { state: verdict.state, message: verdict.message };
   yield* appendToLog(runId, executionId, [{ kind: 'status', atMs: nowMs, body: JSON.stringify(body) }]);
@@ -125,9 +133,15 @@ function* leaveExecution(
     nowMs,
     runId,
   );
-  if (verdict.state !== 'CANCELLED') yield* requeueForFollowups(runId, nowMs);
+  if (verdict.state !== 'CANCELLED' || wasInterrupted) yield* requeueForFollowups(runId, nowMs);
   return true;
 }
+
+/** What was interrupted is not begun again: only what people say next. */
+const INTERRUPTED_AND_LEFT: RunEnd = {
+  state: 'CANCELLED',
+  message: 'interrupted on request, and its service has stopped since; a follow-up goes on with it',
+};
 
 function cancelled(reason: string | null): RunEnd {
   return { state: 'CANCELLED', message: reason ?? 'cancelled on request' };
@@ -182,13 +196,15 @@ export function* beginRun(claim: Claim): Transaction<Task | undefined> {
 /** See RunStore.finish. */
 export function* finishRun(claim: Claim, ending: RunEnd): Transaction<boolean> {
   const nowMs = yield* databaseNow();
-  const ended = yield* row<{ state: string; status_message: string }>(
+  const wasInterrupted = yield* isInterrupted(claim.runId);
+  const ended = yield* row<{ state: string; status_message: string; cancel_requested_at: number | null }>(
     `UPDATE run SET state = CASE WHEN cancel_requested_at IS NULL THEN ? ELSE 'CANCELLED' END,
       status_message = CASE WHEN cancel_requested_at IS NULL THEN ?
       ELSE COALESCE(cancel_reason, 'cancelled on request') END,
       error_code = CASE WHEN cancel_requested_at IS NULL THEN ? ELSE NULL END, retryable = ?,
       lease_owner = NULL, lease_until = NULL, finished_at = ?, updated_at = ?
-      WHERE run_id = ? AND epoch = ? AND state IN ${LIVE_STATES} RETURNING state, status_message`,
+      WHERE run_id = ? AND epoch = ? AND state IN ${LIVE_STATES}
+      RETURNING state, status_message, cancel_requested_at`,
     ending.state,
     ending.message,
     ending.errorCode ?? null,
@@ -200,6 +216,7 @@ export function* finishRun(claim: Claim, ending: RunEnd): Transaction<boolean> {
   );
   if (ended === undefined) return false;
   yield* closeQuestions(claim.runId);
+  yield* closeInterrupts(claim.runId, nowMs);
   const execution = yield* row<{ started_at: number | null }>(
     'UPDATE execution SET outcome = ?, finished_at = ? WHERE execution_id = ? RETURNING started_at',
     ended.state,
@@ -212,6 +229,7 @@ export function* finishRun(claim: Claim, ending: RunEnd): Transaction<boolean> {
   // What kept this execution from beginning would keep the next one too: what waits is told with the next message that
   // people send.
   const hadBegun = typeof execution?.started_at === 'number';
-  if (ended.state !== 'CANCELLED' && hadBegun) yield* requeueForFollowups(claim.runId, nowMs);
+  const mayGoOn = ended.state !== 'CANCELLED' || (wasInterrupted && ended.cancel_requested_at === null);
+  if (mayGoOn && hadBegun) yield* requeueForFollowups(claim.runId, nowMs);
   return true;
 }

@@ -61,6 +61,7 @@ export class RunHistoryStore {
         followups: followups
           .toReversed()
           .map(({ followup_id: followupId, at, outcome }) => ({ followupId, atMs: at, outcome })),
+        interrupts: yield* interruptsOf(runId),
         ends: yield* endsWithoutExecution(runId),
       };
     });
@@ -203,6 +204,15 @@ function* executionsOf(runId: string): Transaction<ExecutionRow[]> {
     HISTORY_MAX,
   );
   return found.toReversed();
+}
+
+function* interruptsOf(runId: string): Transaction<{ interruptId: string; atMs: number }[]> {
+  const found = yield* rows<{ interrupt_id: string; at: number }>(
+    'SELECT interrupt_id, at FROM run_interrupt WHERE run_id = ? ORDER BY interrupt_id DESC LIMIT ?',
+    runId,
+    HISTORY_MAX,
+  );
+  return found.toReversed().map(({ interrupt_id: interruptId, at }) => ({ interruptId, atMs: at }));
 }
 
 function* endsWithoutExecution(runId: string): Transaction<{ atMs: number; state: EndedState }[]> {

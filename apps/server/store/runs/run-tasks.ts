@@ -5,6 +5,7 @@
 import { joinPrompts, PROMPT_PART, type TaskPart } from '#agents';
 import { storedAttachmentsOf, type StoredAttachment } from './run-files.ts';
 import type { RunMode } from './new-run.ts';
+import { closeInterrupts, isInterrupted } from './run-interrupts.ts';
 import { nextSeq } from './run-log.ts';
 import type { Claim } from './runs.ts';
 import { change, databaseNow, row, rows, type Transaction } from '../database/transactions.ts';
@@ -43,23 +44,35 @@ export function* takeTask(
 }
 
 /**
- * Hands the follow-ups that wait to an execution that is under way; undefined: there are none, or it is to end.
- * Everything that was said before has to be in the log.
+ * Hands the follow-ups that wait to an execution that is under way; undefined: there are none, or it is to end. Between
+ * two turns an interrupted run goes on with them. Everything that was said before has to be in the log.
  */
-export function* takeLaterFollowups(claim: Claim): Transaction<Task | undefined> {
+export function* takeLaterFollowups(claim: Claim, isInTurn: boolean): Transaction<Task | undefined> {
   const run = yield* row(
     "SELECT 1 AS live FROM run WHERE run_id = ? AND epoch = ? AND state IN ('INPROGRESS', 'BLOCKED') " +
       'AND cancel_requested_at IS NULL FOR UPDATE',
     claim.runId,
     claim.epoch,
   );
-  const followups =
-    run === undefined ? [] : yield* takeFollowups(claim, yield* databaseNow(), yield* nextSeq(claim.runId));
+  if (run === undefined || (isInTurn && (yield* isInterrupted(claim.runId)))) return undefined;
+  const nowMs = yield* databaseNow();
+  const followups = yield* takeFollowups(claim, nowMs, yield* nextSeq(claim.runId));
   const latest = followups.at(-1);
   if (latest === undefined) return undefined;
+  if (!isInTurn) yield* goOn(claim, nowMs);
   const takenIds = new Set(followups.map(({ followup_id: id }) => id));
   const attachments = (yield* storedAttachmentsOf(claim, false)).filter(({ followupId }) => takenIds.has(followupId));
   return { ...toTask(followups.map(toPart)), mode: latest.mode, attachments };
+}
+
+/** Nothing is waited for any more. */
+function* goOn({ runId }: Claim, nowMs: number): Transaction<void> {
+  yield* closeInterrupts(runId, nowMs);
+  yield* change(
+    "UPDATE run SET state = 'INPROGRESS', status_message = NULL, updated_at = ? WHERE run_id = ? AND state = 'BLOCKED'",
+    nowMs,
+    runId,
+  );
 }
 
 /**

@@ -210,6 +210,30 @@ export const PERMISSION = defineTable('permission', {
 /** Row of `permission`. */
 export type PermissionRow = RowOf<typeof PERMISSION>;
 
+/** Requests to end the turn that an execution works on; `closed_at`: it goes on with something else, or is over. */
+export const RUN_INTERRUPT = defineTable('run_interrupt', {
+  run_id: 'key',
+  interrupt_id: 'key',
+  execution_id: 'text',
+  at: 'int',
+  principal_uid: 'text',
+  closed_at: 'int?',
+});
+
+/** Named defaults of runs; `settings`: JSON of AgentIdentitySettings. */
+export const AGENT_IDENTITY = defineTable('agent_identity', {
+  uid: 'key',
+  factory_uid: 'text?',
+  name: 'text',
+  settings: 'text',
+  created_at: 'int',
+  created_by: 'text',
+  updated_at: 'int',
+});
+
+/** Row of `agent_identity`. */
+export type AgentIdentityRow = RowOf<typeof AGENT_IDENTITY>;
+
 /**
  * Files of a request, for the workspace of the execution that takes it; `followup_id` is '' for those of the run
  * itself.

@@ -36,6 +36,7 @@ import {
   type TransactionHook,
 } from './run-commands.ts';
 import { rootsOf } from './run-filters.ts';
+import { OPEN_INTERRUPT } from './run-interrupts.ts';
 import { takeLaterFollowups, type Task } from './run-tasks.ts';
 import { catchUpQueue, waitingByFactory } from './waiting-runs.ts';
 import { change, databaseNow, placeholders, row, rows } from '../database/transactions.ts';
@@ -66,6 +67,13 @@ export type RunStatus = Pick<
   RunRow,
   'run_id' | 'factory_uid' | 'state' | 'status_message' | 'error_code' | 'retryable' | 'updated_at'
 >;
+
+/** What somebody wants of a run that is worked on. */
+export interface Renewal {
+  cancelRequested: boolean;
+  /** The turn is to be ended, and nothing new was said since. */
+  interruptId?: string;
+}
 
 export class RunStore {
   private readonly database: Database;
@@ -124,9 +132,9 @@ export class RunStore {
     return new Map(found.map(({ run_id: runId, root_run_id: root }) => [runId, root]));
   }
 
-  /** How many runs wait in each factory that has any; those of no factory under ''. */
+  /** How many runs wait in each factory that has any; those of no factory under ''. Counted away from acceptances. */
   async waiting(): Promise<Map<string, number>> {
-    const found = await this.database.read(function* () {
+    const found = await this.database.longRead(function* () {
       // In the order of the index.
       const own = yield* rows<{ uid: string; waiting: number }>(
         "SELECT COALESCE(factory_uid, '') AS uid, count(*) AS waiting FROM run WHERE state = 'QUEUED' " +
@@ -184,11 +192,11 @@ export class RunStore {
   }
 
   /**
-   * Hands over follow-ups that came since; undefined: there are none, or the execution is to end. Everything that was
-   * said before has to be in the log.
+   * Hands over follow-ups that came since; undefined: there are none, or the execution is to end. `isInTurn`: the agent
+   * works, so that what came behind an interrupt waits. Everything that was said before has to be in the log.
    */
-  takeFollowups(claim: Claim): Promise<Task | undefined> {
-    return this.database.run(() => takeLaterFollowups(claim));
+  takeFollowups(claim: Claim, isInTurn = false): Promise<Task | undefined> {
+    return this.database.run(() => takeLaterFollowups(claim, isInTurn));
   }
 
   /**
@@ -209,18 +217,23 @@ export class RunStore {
     return noted === 1;
   }
 
-  /** Extends the lease and tells whether somebody wants the run cancelled; undefined when the claim was lost. */
-  renew(claim: Claim, leaseMs: number): Promise<{ cancelRequested: boolean } | undefined> {
+  /** Extends the lease and tells what somebody wants of the run; undefined when the claim was lost. */
+  renew(claim: Claim, leaseMs: number): Promise<Renewal | undefined> {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
-      const renewed = yield* row<{ cancel_requested_at: number | null }>(
+      const renewed = yield* row<{ cancel_requested_at: number | null; interrupt_id: string | null }>(
         `UPDATE run SET lease_until = ? WHERE run_id = ? AND epoch = ? AND state IN ${LIVE_STATES} ` +
-          'RETURNING cancel_requested_at',
+          `RETURNING cancel_requested_at, ${OPEN_INTERRUPT} AS interrupt_id`,
         nowMs + leaseMs,
         claim.runId,
         claim.epoch,
       );
-      return renewed && { cancelRequested: renewed.cancel_requested_at !== null };
+      return (
+        renewed && {
+          cancelRequested: renewed.cancel_requested_at !== null,
+          interruptId: renewed.interrupt_id ?? undefined,
+        }
+      );
     });
   }
 

@@ -68,7 +68,8 @@ function toSnapshotRow(snapshot: WebhookRunSnapshot) {
   };
 }
 
-function toWaitingRow({ runId, entryId, snapshot, createdAtMs, deliveryId, quotedDeliveryId }: NewWebhookRun) {
+/** The row of a run that waits, its columns in the order of the table. */
+export function toWaitingRow({ runId, entryId, snapshot, createdAtMs, deliveryId, quotedDeliveryId }: NewWebhookRun) {
   return {
     run_id: runId,
     entry_id: entryId,

@@ -3,16 +3,22 @@
  * would be given it. contract §2.2 (Deleting one in use).
  */
 import type { SourceSettings } from '#reconcile';
+import type { AgentIdentitySettings, AmbientAgentConfig } from '#agents';
 import type { AutomationDefinition, EnvironmentDefinition, FactoryDefinition } from '#definitions';
 import type { Secret, SecretUsage } from './secrets.ts';
 import { placeholders, rows, type Transaction } from '../database/transactions.ts';
 
-/** `slug` is the permanent name of what refers; `factory`: its source, or what it says for all of its runs. */
+/**
+ * `slug` is the permanent name of what refers, of what the API made the name that it has now; `factory`: its source,
+ * or what it says for all of its runs.
+ */
 export interface SecretReference {
-  kind: 'webhook' | 'automation' | 'environment' | 'factory';
+  kind: 'webhook' | 'automation' | 'environment' | 'factory' | 'schedule' | 'agent_identity';
   factoryUid: string;
   slug: string;
   webhookUid?: string;
+  /** Of what the API made, whose name may be that of another one, too. */
+  uid?: string;
 }
 
 /** Somebody who names a secret; which one that is depends on the grants. */
@@ -94,7 +100,43 @@ function* namings(secrets: readonly Secret[]): Transaction<Naming[]> {
     ...environments.flatMap(({ factoryUid, slug, definition }) =>
       runNamings(definition as EnvironmentDefinition, { kind: 'environment', factoryUid, slug }),
     ),
+    ...(yield* scheduleNamings()),
+    ...(yield* identityNamings()),
   ];
+}
+
+/** Schedules of the API, each with what its agent identity says; a run without a factory is given no secret. */
+function* scheduleNamings(): Transaction<Naming[]> {
+  const found = yield* rows<ScheduleNamingRow>(
+    'SELECT s.schedule_id, s.factory_uid, s.name, s.agent_config, a.settings FROM scheduled_agent s ' +
+      'LEFT JOIN agent_identity a ON a.uid = s.agent_identity_uid WHERE s.factory_uid IS NOT NULL ' +
+      `AND (s.agent_config ${LISTS_SECRETS} OR a.settings ${LISTS_SECRETS}) ORDER BY s.factory_uid, s.name`,
+  );
+  return found.flatMap(({ schedule_id: uid, factory_uid: factoryUid, name, agent_config: config, settings }) => {
+    const own = JSON.parse(config) as AmbientAgentConfig;
+    const named =
+      own.secrets === undefined && settings !== null ? (JSON.parse(settings) as AgentIdentitySettings) : own;
+    return runNamings(named, { kind: 'schedule', factoryUid, slug: name, uid });
+  });
+}
+
+interface ScheduleNamingRow {
+  schedule_id: string;
+  factory_uid: string;
+  name: string;
+  agent_config: string;
+  settings: string | null;
+}
+
+/** Agent identities of factories; what one of none would be given, the factory of each run says. */
+function* identityNamings(): Transaction<Naming[]> {
+  const found = yield* rows<{ uid: string; factory_uid: string; name: string; settings: string }>(
+    'SELECT uid, factory_uid, name, settings FROM agent_identity WHERE factory_uid IS NOT NULL ' +
+      `AND settings ${LISTS_SECRETS} ORDER BY factory_uid, name`,
+  );
+  return found.flatMap(({ uid, factory_uid: factoryUid, name, settings }) =>
+    runNamings(JSON.parse(settings) as AgentIdentitySettings, { kind: 'agent_identity', factoryUid, slug: name, uid }),
+  );
 }
 
 function* listing(
@@ -169,8 +211,11 @@ function isMeant(
 function addOnce(references: SecretReference[], reference: SecretReference): void {
   if (
     !references.some(
-      ({ kind, factoryUid, slug }) =>
-        kind === reference.kind && factoryUid === reference.factoryUid && slug === reference.slug,
+      ({ kind, factoryUid, slug, uid }) =>
+        kind === reference.kind &&
+        factoryUid === reference.factoryUid &&
+        slug === reference.slug &&
+        uid === reference.uid,
     )
   )
     references.push(reference);

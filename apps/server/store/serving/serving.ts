@@ -5,7 +5,7 @@
 import type { AgentDefaults, AuthMode, AutomationDefinition, FactoryDefinition, WebhookDefinition } from '#definitions';
 import type { Database } from '../database/database.ts';
 import type { SealedSecret } from '../secrets/secrets.ts';
-import { change, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
+import { change, lock, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
 import { defineTable } from '../database/table.ts';
 
 export interface ServingFactory {
@@ -233,8 +233,12 @@ export function* bumpServing(factoryUid: string): Transaction<number> {
   return version;
 }
 
-/** The next number of the one clock that all factories share. */
+/**
+ * The next number of the one clock that all factories share. Whoever accepts deliveries without looking at their
+ * factories shares the lock of its name, so that the clock stands still meanwhile.
+ */
 export function* tickServingClock(): Transaction<number> {
+  yield* lock('serving clock');
   const ticked = yield* row<{ version: number }>(
     'UPDATE serving_clock SET version = version + 1 WHERE id = 1 RETURNING version',
   );

@@ -2,7 +2,7 @@
  * Statements as PostgreSQL is sent them: however many rows and keys there are, few texts and few parameters, because it
  * reads every text anew that it was not given a name for.
  */
-import type { SqlValue, Statement } from '../transactions.ts';
+import type { ArrayType, FunctionCall, SqlValue, Statement } from '../transactions.ts';
 
 type Inserting = Extract<Statement, { kind: 'insert' }>;
 type Matching = Extract<Statement, { kind: 'match' }>;
@@ -57,13 +57,21 @@ export function matchStatement({ columns, table, keys, tuples, and, params, tail
   };
 }
 
+/** Each column of its tables as an array. */
+export function callStatement({ name, columns, params, tables }: FunctionCall): PostgresStatement {
+  const arrays = tables.flatMap(({ types, rows }) => types.map((type, column) => encodeColumn(rows, column, type)));
+  const types = [...params.map(() => 'bigint'), ...arrays.map(({ type }) => type)];
+  return {
+    text: `SELECT ${columns.join(', ')} FROM ${name}(${types.map((type, at) => `$${at + 1}::${type}`).join(', ')})`,
+    values: [...params, ...arrays.map(({ bytes }) => bytes)],
+    repeats: true,
+  };
+}
+
 /*
  * Columns of rows as arrays in binary: lengths instead of quotes, bytes instead of hexadecimal digits, so that neither
  * side spends time on a text. PostgreSQL, "Formats and Format Codes"; array_recv.
  */
-
-/** The types that our columns have. */
-export type ArrayType = 'text[]' | 'bigint[]' | 'bytea[]';
 
 /** One column of many rows. `type` is named in the statement: without it, nothing would tell what is bound to it. */
 export interface BinaryArray {
@@ -87,16 +95,17 @@ const UTF8_BYTES_MAX = 3;
 const SHORT_LENGTH = 64;
 
 /**
- * The values that rows have in one column; where all of them are null, as texts. Throws a TypeError for a value of
- * another type than the first one's, and for a number that is no whole one below 2^53.
+ * The values that rows have in one column; where all of them are null, as texts unless a type is given. Throws a
+ * TypeError for a value of another type than that or the first one's, and for a number that is no whole one below 2^53.
  */
-export function encodeColumn(rows: readonly (readonly SqlValue[])[], column: number): BinaryArray {
+export function encodeColumn(rows: readonly (readonly SqlValue[])[], column: number, type?: ArrayType): BinaryArray {
+  if (type !== undefined) return encode(rows, column, ELEMENTS[type]);
   const value = rows.find((row) => row[column] != null)?.[column];
   if (typeof value === 'number') return encode(rows, column, BIGINT);
   return value instanceof Uint8Array ? encode(rows, column, BYTEA) : encode(rows, column, TEXT);
 }
 
-interface Element<T extends SqlValue> {
+interface Element<T extends SqlValue = SqlValue> {
   type: ArrayType;
   is(value: SqlValue): value is T;
   /** Bytes that the value may take. */
@@ -140,6 +149,8 @@ const BYTEA: Element<Uint8Array> = {
     return value.length;
   },
 };
+
+const ELEMENTS = { 'text[]': TEXT, 'bigint[]': BIGINT, 'bytea[]': BYTEA } as Readonly<Record<ArrayType, Element>>;
 
 function encode<T extends SqlValue>(
   rows: readonly (readonly SqlValue[])[],
@@ -186,8 +197,9 @@ export const NOW: PostgresStatement = {
  * Of the transaction, not of the session: that also holds behind PgBouncer. Names that share a number only wait for
  * each other.
  */
-export function lockStatement(name: string): PostgresStatement {
-  return { text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', values: [name], repeats: true };
+export function lockStatement(name: string, isShared: boolean): PostgresStatement {
+  const take = isShared ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock';
+  return { text: `SELECT ${take}(hashtextextended($1, 0))`, values: [name], repeats: true };
 }
 
 /** Names that one process gives at most: each is kept by every connection, on both of its ends. */

@@ -10,8 +10,9 @@ import {
   type Transaction,
   type TransactionRunner,
 } from '../transactions.ts';
-import type { BoundedClient, Wire } from './postgres-connections.ts';
+import { type BoundedClient, DIRECT_WIRE, type Wire } from './postgres-connections.ts';
 import {
+  callStatement,
   insertStatement,
   lockStatement,
   matchStatement,
@@ -88,6 +89,7 @@ async function inTransaction<T>(
 ): Promise<T> {
   let begun: Promise<unknown> | undefined;
   const executeInside = async (statement: Statement): Promise<Outcome> => {
+    if (statement.kind === 'call') return callAlone(client, begin, () => execute(client, statement, names));
     if (begun === undefined && isHarmless(statement)) {
       const [, outcome] = await allOf(
         client.inOnePiece(() => [(begun = client.query(begin)), execute(client, statement, names)] as const),
@@ -108,6 +110,16 @@ async function inTransaction<T>(
     if (begun !== undefined) await client.query('ROLLBACK').catch(() => undefined); // the connection may have failed
     throw error;
   }
+}
+
+/** One statement is a transaction by itself; what begins one is needed for the settings that it brings. */
+async function callAlone(client: Connection, begin: string, send: () => Promise<Outcome>): Promise<Outcome> {
+  if (begin === DIRECT_WIRE.begin) return send();
+  const [, outcome, committed] = await allOf(
+    client.inOnePiece(() => [client.query(begin), send(), client.query('COMMIT')] as const),
+  );
+  if (committed.command !== 'COMMIT') throw new StoreError('broken', '25P02');
+  return outcome;
 }
 
 /** Whether it may follow a BEGIN that is not yet answered: were that refused, it would be a transaction by itself. */
@@ -146,9 +158,11 @@ function sent(statement: Exclude<Statement, { kind: 'catchUp' | 'together' }>): 
     case 'now':
       return NOW;
     case 'lock':
-      return lockStatement(statement.name);
+      return lockStatement(statement.name, statement.isShared);
     case 'insert':
       return insertStatement(statement);
+    case 'call':
+      return callStatement(statement);
     case 'match':
       return matchStatement(statement);
     case 'query':

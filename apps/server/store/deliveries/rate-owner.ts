@@ -1,0 +1,120 @@
+/**
+ * Who counts rate slots where several processes may accept: a process that accepts alone does so in its memory, several
+ * do in the log.
+ *
+ * Why the count is exact: whoever accepts a batch shares a lock until it has committed, and stores nothing unless the
+ * owner and the epoch are those that it decided on; whoever changes them holds that lock alone. So while a process
+ * owns an epoch nobody else has taken a slot, and what it reads of the log after it came to own it holds all slots of
+ * before. After a failure, of which it may not be known what was stored, the epoch is given up: the next one waits for
+ * what is still under way, and memory begins with the log again. contract §5.6 (Slots).
+ */
+import type { Database } from '../database/database.ts';
+import { change, databaseNow, lock, matching, row, type Transaction } from '../database/transactions.ts';
+
+/** Whoever takes part shares it; a function of the database too. */
+const RATE_OWNER_LOCK = 'rate owner';
+
+/** A process owns no sooner than this after another change: two that accept disturb each other once a minute. */
+const QUIET_MS = 60_000;
+
+/** What a process decides by. */
+export interface Ownership {
+  readonly epoch: number;
+  /** Whether the slots are counted in memory; otherwise all count them in the log. */
+  readonly isSole: boolean;
+  readonly changedAtMs: number;
+}
+
+interface OwnerRow {
+  owner: string | null;
+  epoch: number;
+  changed_at: number;
+}
+
+/** The ownership that a transaction decided by is another's by now. */
+export class OwnershipLostError extends Error {}
+
+export class RateOwner {
+  private readonly database: Database;
+  /** The name of this process in its present life. */
+  private readonly name: string;
+  private held: Ownership | undefined;
+  private acquiring: Promise<Ownership> | undefined;
+  /** What the database's clock said last, and when that was by the clock of this process that never steps. */
+  private seen = { databaseMs: 0, monotonicMs: 0 };
+
+  constructor(database: Database, name: string) {
+    [this.database, this.name] = [database, name];
+  }
+
+  /** As it was last known, which whoever writes compares; looked at where it is not known, or may be taken. */
+  current(): Ownership | Promise<Ownership> {
+    const { held } = this;
+    if (held !== undefined && (held.isSole || this.nowMs() - held.changedAtMs < QUIET_MS)) return held;
+    return (this.acquiring ??= this.acquire().finally(() => (this.acquiring = undefined)));
+  }
+
+  /** Whether it is still what was decided by. */
+  isHeld(ownership: Ownership): boolean {
+    return this.held === ownership;
+  }
+
+  /** It is looked at before anything else is decided. */
+  forget(): void {
+    this.held = undefined;
+  }
+
+  /** The database's time, never ahead of it while both clocks go. */
+  nowMs(): number {
+    return this.seen.databaseMs + Math.floor(performance.now() - this.seen.monotonicMs);
+  }
+
+  /** The database has just said its time. */
+  observe(databaseMs: number): void {
+    this.seen = { databaseMs, monotonicMs: performance.now() };
+  }
+
+  /** Shares the lock until the transaction ends. Throws OwnershipLostError. */
+  *share({ epoch, isSole }: Ownership): Transaction<void> {
+    yield* lock(RATE_OWNER_LOCK, { isShared: true });
+    const [found] = yield* matching<OwnerRow>(
+      { columns: 'owner, epoch, changed_at', table: 'rate_owner', keys: ['id'] },
+      [[1]],
+    );
+    if (found?.epoch !== epoch || (found.owner === this.name) !== isSole) throw new OwnershipLostError();
+  }
+
+  private async acquire(): Promise<Ownership> {
+    const { name } = this;
+    const [{ owner, epoch, changed_at: changedAtMs }, nowMs] = await this.database.run(function* (): Transaction<
+      [OwnerRow, number]
+    > {
+      yield* lock(RATE_OWNER_LOCK); // waits for what others, and we, have under way
+      const at = yield* databaseNow();
+      const present = (yield* row<OwnerRow>('SELECT owner, epoch, changed_at FROM rate_owner WHERE id = 1')) ?? NOBODY;
+      const next = nextOwner(present, name, at);
+      if (next !== present)
+        yield* change(
+          'UPDATE rate_owner SET owner = ?, epoch = ?, changed_at = ? WHERE id = 1',
+          next.owner,
+          next.epoch,
+          next.changed_at,
+        );
+      return [next, at];
+    });
+    this.observe(nowMs);
+    return (this.held = { epoch, isSole: owner === name, changedAtMs });
+  }
+}
+
+const NOBODY: OwnerRow = { owner: null, epoch: 0, changed_at: 0 };
+
+/** Who owns from now on: the one who asks, where nobody has changed it lately; otherwise nobody. */
+function nextOwner(present: OwnerRow, name: string, nowMs: number): OwnerRow {
+  const { owner, changed_at: changedAt } = present;
+  const epoch = present.epoch + 1;
+  if (owner === name) return { owner, epoch, changed_at: changedAt };
+  // A clock that was set back does not keep it from anybody.
+  if (Math.abs(nowMs - changedAt) >= QUIET_MS) return { owner: name, epoch, changed_at: nowMs };
+  return owner === null ? present : { owner: null, epoch, changed_at: nowMs };
+}
