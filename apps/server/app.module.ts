@@ -14,6 +14,7 @@ import { DispatchModule, ExecutionModule } from './execution/execution.module.ts
 import { ExplanationsModule } from './explanations/explanations.module.ts';
 import { FactoriesModule } from './factories/factories.module.ts';
 import { FactoryFilesModule } from './factory-files/factory-files.module.ts';
+import { AgentIdentitiesModule } from './agent-identities/agent-identities.module.ts';
 import { FederationModule } from './federation/federation.module.ts';
 import { FeedbackModule, PullRequestsModule } from './feedback/feedback.module.ts';
 import { HealthModule } from './health/health.module.ts';
@@ -26,7 +27,7 @@ import { PushNoticesModule } from './push-notices/push-notices.module.ts';
 import { RetentionModule } from './retention/retention.module.ts';
 import { RunNoticesModule, RunsModule } from './runs/runs.module.ts';
 import { ScheduledJobs } from './scheduled-jobs.ts';
-import { SchedulesModule } from './schedules/schedules.module.ts';
+import { ScheduledAgentsModule, SchedulesModule } from './schedules/schedules.module.ts';
 import { SecretsModule, SecretValuesModule } from './secrets/secrets.module.ts';
 import { SessionAuthenticationModule, SessionsModule } from './sessions/sessions.module.ts';
 import { StatisticsModule } from './statistics/statistics.module.ts';
@@ -55,6 +56,7 @@ const MODULES: Readonly<Record<ProcessRole, readonly Type[]>> = {
     DocsModule,
     SessionsModule,
     RunsModule,
+    ScheduledAgentsModule,
     FactoriesModule,
     PushNoticesModule,
     WebhooksModule,
@@ -66,6 +68,7 @@ const MODULES: Readonly<Record<ProcessRole, readonly Type[]>> = {
     SecretsModule,
     KeysModule,
     FederationModule,
+    AgentIdentitiesModule,
     AuditModule,
     StatisticsModule,
   ],

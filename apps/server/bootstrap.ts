@@ -148,6 +148,7 @@ export async function createStandby(config: Config, options: ServiceOptions): Pr
   const { service, deps, verifyKeys } = await composeService(given, standby.database, undefined);
   try {
     await prepareService(deps);
+    await standby.prepare().catch(() => undefined);
   } catch (error) {
     deps.parts.disk.stop();
     await deps.app.close();

@@ -3,6 +3,7 @@
  * contract §1.
  */
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Config } from './config/config.ts';
@@ -98,12 +99,16 @@ const BACKLOG = 4_096;
 /** For a sender that is in the middle of a request, while everybody else waits. */
 const FREEZE_MS_MAX = 1_000;
 
+/** For what has come in while another process stepped aside. */
+const ANSWER_FIRST_MS = 500;
+
 /** What can be done beside the process that works on the same folder: nothing of it is written. */
 const PREPARE: readonly Step[] = [
   ({ parts }) => parts.disk.start(),
   ({ app }) => app.init(),
   ({ app }) => app.getHttpAdapter().getInstance().ready(),
   ({ parts }) => parts.serving?.refresh(),
+  ({ parts }) => parts.serving && readAhead(parts.deliveries, parts.serving),
 ];
 
 /** One after the other. What can fail comes before it listens. */
@@ -122,6 +127,7 @@ const START: readonly Step[] = [
       backlog: BACKLOG,
     }),
   ({ parts: { config }, app }) => announce(config, app),
+  ({ parts, listenFd }) => listenFd !== undefined && answerFirst(parts.loops),
   ({ parts }) => parts.eventLoopDelay.start(),
   ({ parts }) => parts.assignments?.start(),
   ({ parts }) => parts.relay?.start(),
@@ -156,7 +162,7 @@ const RELEASE: readonly Step[] = [
   ({ parts }) => parts.notices.stop(),
   ({ parts }) => parts.metricsListener.stop(),
   ({ parts }) => parts.disk.stop(),
-  ({ parts }) => parts.database.close(),
+  ({ parts }) => parts.database.leave(),
   ({ lock }) => lock?.release(),
 ];
 
@@ -202,6 +208,7 @@ export async function stepAside(deps: LifecycleDeps): Promise<SteppedAside> {
   const pass: SteppedAside['pass'] = async (send) => {
     await deps.connections.pass(send);
     await closed;
+    await deps.parts.database.close();
   };
   return { pausedMs: performance.now() - since, pass };
 }
@@ -219,6 +226,20 @@ export async function startService(deps: LifecycleDeps): Promise<void> {
 /** Stops taking work, ends what is under way in order, closes the database. */
 export async function stopService(deps: LifecycleDeps): Promise<void> {
   for (const step of STOP) await step(deps);
+}
+
+/** Who has waited in the kernel is answered before anything else begins. */
+async function answerFirst(loops: SyncLoops): Promise<void> {
+  loops.spreadFirstPasses();
+  await sleep(ANSWER_FIRST_MS);
+}
+
+/** What cannot be read ahead is read when it is asked for. */
+async function readAhead(deliveries: DeliveryStore, serving: Serving): Promise<void> {
+  await deliveries
+    .prepare()
+    .then((webhookUids) => serving.prepare(webhookUids))
+    .catch(() => undefined);
 }
 
 /** The command line of this machine looks for the API in the data folder. */

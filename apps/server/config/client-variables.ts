@@ -23,6 +23,11 @@ export const CLIENT_VARIABLES = [
     byDefault: '`~/.config/millwright/config.json`',
     meaning: 'read by the command line: the file of its contexts',
   },
+  {
+    name: 'MILLWRIGHT_CUSTOM_HEADERS',
+    byDefault: '',
+    meaning: 'read by the clients and the command line: headers of every request, one `Name: value` a line',
+  },
   { name: 'MILLWRIGHT_CONTEXT', byDefault: '', meaning: 'read by the command line: the context to use' },
   {
     name: 'MILLWRIGHT_ID_TOKEN',

@@ -59,6 +59,7 @@ describe('an empty environment', () => {
       syncIntervalMs: 60_000,
       allowLocalSources: false,
       trustedProxies: [],
+      egressRanges: [],
       apiRequestsPerMinute: 6_000,
       apiFailuresPerMinute: 60,
       sessionMs: 12 * 3_600_000,
@@ -177,6 +178,11 @@ describe('good values', () => {
       set: { MILLWRIGHT_ALLOW_LOCAL_SOURCES: 'true', MILLWRIGHT_RUN_RESTARTABLE: 'true' },
       read: { allowLocalSources: true, runRestartable: true },
       why: 'flags',
+    },
+    {
+      set: { MILLWRIGHT_EGRESS_RANGES: '203.0.113.77/24, 203.0.113.0/24,2001:DB8::/32 198.51.100.7' },
+      read: { egressRanges: ['203.0.113.0/24', '2001:db8::/32', '198.51.100.7/32'] },
+      why: 'networks, each once and in one form',
     },
     { set: { MILLWRIGHT_ALLOW_LOCAL_SOURCES: 'false' }, read: { allowLocalSources: false }, why: 'a flag that is off' },
     {
@@ -320,6 +326,7 @@ describe('bad values', () => {
       variable: 'MILLWRIGHT_RUN_ALLOW_HOSTS',
       values: ['https://example.com', '10.0.0.0/8', 'a.example,*', 'example.com:0', 'a.example,,b..example'],
     },
+    { variable: 'MILLWRIGHT_EGRESS_RANGES', values: ['example.com', '10.0.0.0/33', '192.0.2.1,,fd00::/129', '1.2.3'] },
     { variable: 'MILLWRIGHT_RUN_DISK_MB', values: ['-1', '1.5'] },
     { variable: 'MILLWRIGHT_RUN_MEMORY_MB', values: ['8G'] },
     { variable: 'MILLWRIGHT_ALLOW_UNSANDBOXED', values: ['yes'] },

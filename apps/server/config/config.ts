@@ -5,7 +5,7 @@
 import { hostname } from 'node:os';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { parseCidrs, WAITING_RUNS_PER_FACTORY_MAX, type Cidr } from '#deliveries';
+import { formatCidrs, parseCidrs, WAITING_RUNS_PER_FACTORY_MAX, type Cidr } from '#deliveries';
 import { AGENT_VARIABLES, KNOWN_VARIABLES } from './variables.ts';
 import { traceSettings, type TraceSettings } from './trace-settings.ts';
 import { LOG_LEVELS, type LogLevel } from '../process/log.ts';
@@ -51,6 +51,8 @@ export interface Config {
   syncIntervalMs: number;
   allowLocalSources: boolean;
   trustedProxies: readonly Cidr[];
+  /** By which networks runs reach others, as the operator says; CIDR. */
+  egressRanges: readonly string[];
   /** Hosts in the operator's own network that issuers of tokens may have. */
   oidcPrivateHosts: readonly HostPattern[];
   /** Requests a minute and API key; 0: not limited. */
@@ -202,6 +204,7 @@ function collect(read: Reader, fault: (variable: string, rule: string) => void):
     syncIntervalMs: integer('MILLWRIGHT_SYNC_INTERVAL', 60, 1, 86_400) * 1000,
     allowLocalSources: flag('MILLWRIGHT_ALLOW_LOCAL_SOURCES'),
     trustedProxies: trustedProxies(read, fault),
+    egressRanges: egressRanges(read, fault),
     oidcPrivateHosts: hostList('MILLWRIGHT_OIDC_PRIVATE_HOSTS', read, fault),
     apiRequestsPerMinute: integer('MILLWRIGHT_API_RATE', 6_000, 0, 1_000_000),
     apiFailuresPerMinute: integer('MILLWRIGHT_API_AUTH_FAILURES', 60, 0, 10_000),
@@ -467,6 +470,14 @@ function trustedProxies(read: Reader, fault: (variable: string, rule: string) =>
   const parsed = parseCidrs(read('MILLWRIGHT_TRUSTED_PROXIES') ?? '');
   if (parsed.ok) return parsed.cidrs;
   fault('MILLWRIGHT_TRUSTED_PROXIES', 'must be a comma-separated list of addresses or CIDR ranges');
+  return [];
+}
+
+function egressRanges(read: Reader, fault: (variable: string, rule: string) => void): readonly string[] {
+  const parsed = parseCidrs(read('MILLWRIGHT_EGRESS_RANGES') ?? '');
+  if (parsed.ok) return formatCidrs(parsed.cidrs);
+  const rule = 'must be a comma-separated list of addresses or CIDR ranges';
+  fault('MILLWRIGHT_EGRESS_RANGES', `${rule}; entry ${parsed.badPositions.join(', ')} is none`);
   return [];
 }
 

@@ -185,6 +185,11 @@ const SERVICE_VARIABLES = [
       'exactly',
   },
   {
+    name: 'MILLWRIGHT_EGRESS_RANGES',
+    byDefault: '',
+    meaning: 'networks (CIDR, commas) by which runs and syncs reach others; told by `GET /networking/egress-ranges`',
+  },
+  {
     name: 'MILLWRIGHT_RUN_DISK_MB',
     byDefault: '10240',
     meaning: 'a run that takes more is ended, and a repository that takes more is not fetched; 0: no bound',

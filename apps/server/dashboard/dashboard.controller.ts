@@ -19,6 +19,9 @@ const VIEWS = [
   'secrets',
   'secrets/*',
   'api-keys',
+  'schedules',
+  'agent-identities',
+  'federated-credentials',
   'audit',
   'charts',
 ];

@@ -2,16 +2,17 @@
 import type { Delivery } from '#contracts';
 import { OUTCOMES, type OutcomeKind, type RefusalDetails } from '#deliveries';
 import type { Access } from '../store/access/access.ts';
+import { parseDecision } from '../store/deliveries/delivery-entries.ts';
 import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
 import { toTime } from '../http/queries.ts';
 
-/** What became of an accepted delivery, as it is stored: in the wire's spelling. */
+/** What became of an accepted delivery. */
 type Decision = Pick<Delivery, 'started' | 'skipped'>;
 
 /** Why a delivery was refused, in the service's words, and which mistake would explain it, is for managers. */
 export function toDeliveryItem(entry: DeliveryRow, { role }: Access, publicUrl: string): Delivery {
   const isManagers = role === 'admin' || role === 'manager';
-  const decision = entry.decision === null ? {} : (JSON.parse(entry.decision) as Decision);
+  const decision = entry.decision === null ? {} : (parseDecision(entry.decision) as Decision);
   return {
     entry_id: entry.entry_id,
     delivery_id: entry.delivery_id,

@@ -6,7 +6,8 @@ import { spawn } from 'node:child_process';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { LAUNCH_PROFILES } from '#agents';
+import { agentAvailability, LAUNCH_PROFILES } from '#agents';
+import { agentsHere, checkReferences, readDefinitions } from '#definitions';
 import type { CommandEnd } from '#runs';
 import { ConfigError } from '../config/config.ts';
 import { startCommand } from '../execution/command/command.ts';
@@ -18,7 +19,7 @@ import { removeEntry } from '../execution/workspace/folder-trees.ts';
 import { prepareWorkspace } from '../execution/workspace/workspaces.ts';
 import { STANDARD_PATH } from '../process/program.ts';
 import type { DoctorTarget } from './doctor.ts';
-import { ok, problem, type Remark } from './findings.ts';
+import { ok, problem, warning, type Remark } from './findings.ts';
 
 const START_MS_MAX = 20_000;
 /** Lines that are repeated of what the agent says about its settings. */
@@ -45,6 +46,32 @@ export async function agents(patient: DoctorTarget): Promise<Remark[]> {
     ),
   ];
 }
+
+/** What files name and no run can have on this machine: told before the first run fails with it. contract §8.4. */
+export async function definitions({ config, tree }: DoctorTarget): Promise<Remark[]> {
+  if (tree === undefined) return [];
+  const { profiles } = await known(config.agentProfilesFile);
+  const found = await agentsFound(profiles, config.searchPath);
+  const available = agentsHere(agentAvailability(found, serverAgent(config)));
+  const { problems } = checkReferences(readDefinitions(tree), { agentsHere: available });
+  const errors = problems.filter(({ severity }) => severity === 'error').length;
+  const missing = problems.filter(({ rule }) => UNAVAILABLE.has(rule));
+  const invalid = `${errors} ${errors === 1 ? 'error' : 'errors'} in the definition files`;
+  return [
+    ...(errors > 0 ? [warning(invalid, 'millwright validate tells of each; what is wrong is not looked at here')] : []),
+    ...missing
+      .slice(0, LINES_MAX)
+      .map(({ path, line, message }) =>
+        warning(`${path}:${line}: ${message}`, 'mend it before a run of it fails, or configure what it names'),
+      ),
+    ...(missing.length > LINES_MAX ? [warning(`${missing.length - LINES_MAX} more of these`, 'mend those first')] : []),
+    ...(missing.length + errors === 0
+      ? [ok('every harness and model that the definitions name is to be had here')]
+      : []),
+  ];
+}
+
+const UNAVAILABLE: ReadonlySet<string> = new Set(['harness-missing', 'model-missing']);
 
 async function known(
   file: string | undefined,

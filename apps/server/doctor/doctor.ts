@@ -2,11 +2,12 @@
  * Everything that `millwright doctor` looks at, in the order in which it is told. Makes and changes nothing. contract
  * §11.
  */
+import type { TreeFile } from '#definitions';
 import { ConfigError, readConfig, type Config } from '../config/config.ts';
 import { BUILT_IN_AGENT, type BuiltInAgent } from '../execution/agent/agents.ts';
 import { detectSandbox } from '../execution/sandbox/sandboxes-detection.ts';
 import type { Sandbox } from '../execution/sandbox/sandboxes.ts';
-import { agents } from './agents-check.ts';
+import { agents, definitions } from './agents-check.ts';
 import { clock, service } from './service-check.ts';
 import { configuredFiles, dataFolder, disk } from './configured-files-check.ts';
 import { database } from './database-check.ts';
@@ -22,6 +23,8 @@ export interface DoctorTarget {
   builtInAgent: BuiltInAgent;
   /** The best means of isolation that works here, tried in the system's temporary folder. */
   sandbox: Promise<Sandbox>;
+  /** Definition files whose harnesses and models have to be had here. */
+  tree?: readonly TreeFile[];
   nowMs(): number;
 }
 
@@ -40,6 +43,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   sandbox,
   agents,
   model,
+  definitions,
 };
 
 export interface Examination {
@@ -47,6 +51,7 @@ export interface Examination {
   nowMs(): number;
   /** How the agent that comes with the service is started; as it was built, if not said. */
   builtInAgent?: BuiltInAgent;
+  tree?: readonly TreeFile[];
 }
 
 /** All findings. Never rejects for what is wrong with the machine. */
@@ -54,6 +59,7 @@ export async function examine({
   environment,
   nowMs,
   builtInAgent = BUILT_IN_AGENT,
+  tree,
 }: Examination): Promise<DoctorFinding[]> {
   const { config, faults } = configOf(environment);
   const found = detectSandbox({ path: config.searchPath });
@@ -63,6 +69,7 @@ export async function examine({
     sandbox: found,
     faulty: new Set(faults.map(({ variable }) => variable)),
     builtInAgent,
+    tree,
     nowMs,
   };
   const asked = Object.entries(CHECKS).map(async ([check, look]) =>

@@ -16,7 +16,8 @@ export async function model({ config: { agentEnvironment } }: Omit<DoctorTarget,
     case 'demo':
       return [
         warning(
-          'no model is configured: the demo model answers, which only shows that everything works',
+          'no model is configured: the demo model answers, which only shows that everything works, and runs of the ' +
+            'built-in agent that name another model fail',
           HOW_TO_CONFIGURE_A_MODEL,
         ),
       ];

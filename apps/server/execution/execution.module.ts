@@ -17,6 +17,7 @@ import { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import { FactoryStore } from '../store/factories/factories.ts';
 import { Outbox } from '../store/runs/outbox.ts';
 import { PermissionStore } from '../store/runs/permissions.ts';
+import { InterruptStore } from '../store/runs/run-interrupts.ts';
 import { ArtifactStore, AttachmentStore } from '../store/runs/run-files.ts';
 import { RunHistoryStore } from '../store/runs/run-history.ts';
 import { RunStore } from '../store/runs/runs.ts';
@@ -115,6 +116,7 @@ class EngineFactory {
     private readonly attachments: AttachmentStore,
     private readonly artifacts: ArtifactStore,
     private readonly permissions: PermissionStore,
+    private readonly interrupts: InterruptStore,
     private readonly histories: RunHistoryStore,
     private readonly clock: Clock,
     private readonly ids: IdSource,
@@ -125,7 +127,7 @@ class EngineFactory {
 
   create(): Engine {
     const { config, executor, environments, skills, dispatch, secrets, log, metrics, traces } = this;
-    const { runs, deliveries, attachments, artifacts, permissions, histories } = this;
+    const { runs, deliveries, attachments, artifacts, permissions, interrupts, histories } = this;
     const engine = new Engine({
       config,
       executor,
@@ -141,6 +143,7 @@ class EngineFactory {
       attachments,
       artifacts,
       permissions,
+      interrupts,
       histories,
       owner: this.identity.owner,
       builtInAgent: this.agents.builtIn,

@@ -125,13 +125,14 @@ afterEach(async () => {
 
 function engineOver(executor: Executor, more: Partial<EngineDeps> = {}): Engine {
   const log = new Log(() => undefined, Date.now);
-  const nothing = { resolve: () => Promise.resolve(undefined) };
+  const environments = { resolve: () => Promise.resolve(undefined) };
+  const skills = { resolveAll: () => Promise.resolve([]) };
   const engine = new Engine({
     ...stores,
     config,
     executor,
-    environments: nothing,
-    skills: nothing,
+    environments,
+    skills,
     secrets: {},
     builtInAgent: { command: [], readOnly: [] },
     profiles: [],

@@ -120,6 +120,11 @@ describe('the trigger that decided', () => {
 it('reads what the log holds, and nothing where it holds nothing', () => {
   expect(decisionsOf(null)).toEqual([]);
   expect(decisionsOf('{}')).toEqual([]);
+  expect(decisionsOf('')).toEqual([]);
+  expect(decisionsOf('a=r b=s')).toEqual([
+    { uid: 'a', result: 'fired', runId: 'r' },
+    { uid: 'b', result: 'fired', runId: 's' },
+  ]);
   expect(
     decisionsOf(
       '{"started":[{"automation_id":"a","run_id":"r"}],"skipped":[{"automation_id":"b","reason":"filter","faile' +

@@ -2,10 +2,11 @@
  * How what was decided is told: which definition did it, and whether it is still the same. Pure. spec: Webhook
  * delivery, Agent run.
  */
-import type { ExplainedAutomation, ExplainedDefinition, ExplainedTrigger } from '#contracts';
+import type { ExplainedAutomation, ExplainedDefinition, ExplainedTrigger, Explanation } from '#contracts';
 import type { AutomationDefinition, WebhookTrigger } from '#definitions';
 import { compileFilter, type JsonValue } from '#filters';
 import { toTime } from '../http/queries.ts';
+import { parseDecision } from '../store/deliveries/delivery-entries.ts';
 import type { DefinitionStatus } from '../store/reports/explanations.ts';
 
 /** When something was decided, and by which revision. */
@@ -26,7 +27,7 @@ export interface DecodedDecision {
 /** Automations that a log entry mentions, those that fired first. */
 export function decisionsOf(decision: string | null): DecodedDecision[] {
   if (decision === null) return [];
-  const { started = [], skipped = [] } = JSON.parse(decision) as {
+  const { started = [], skipped = [] } = parseDecision(decision) as {
     started?: { automation_id: string; run_id: string }[];
     skipped?: {
       automation_id: string;
@@ -44,6 +45,17 @@ export function decisionsOf(decision: string | null): DecodedDecision[] {
       operator,
     })),
   ];
+}
+
+/** Revisions of the definitions that decided, and of what wrote those that were asked; each once. */
+export function revisionsNamedBy({
+  revision,
+  webhook,
+  automations,
+}: Pick<Explanation, 'revision' | 'webhook' | 'automations'>): string[] {
+  const asked = automations.filter(({ result }) => result !== 'not-selected');
+  const named = [revision, webhook?.revision, ...asked.map((automation) => automation.revision)];
+  return [...new Set(named.filter((each) => typeof each === 'string' && each !== ''))] as string[];
 }
 
 /**

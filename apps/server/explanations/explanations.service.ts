@@ -13,6 +13,8 @@ import type {
 import { OUTCOMES, type OutcomeKind } from '#deliveries';
 import type { JsonValue } from '#filters';
 import type { AutomationDefinition } from '#definitions';
+import { broughtIn, revisionId } from '#reconcile';
+import { toMergedPullRequestItem } from '../factories/factories.items.ts';
 import { payloadOf } from '../deliveries/stored-deliveries.ts';
 import { maySee } from '../http/access-guard.ts';
 import { RefusalError } from '../http/error-codes.ts';
@@ -22,11 +24,13 @@ import type { Access } from '../store/access/access.ts';
 import { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import { type DefinitionStatus, ExplanationStore } from '../store/reports/explanations.ts';
 import { FactoryStore } from '../store/factories/factories.ts';
+import { RevisionStore } from '../store/factories/revisions.ts';
 import { RunStore } from '../store/runs/runs.ts';
 import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
 import type { RunRow } from '../store/runs/run.entities.ts';
 import {
   decisionsOf,
+  revisionsNamedBy,
   scheduleTrigger,
   toDefinition,
   wasThere,
@@ -40,6 +44,12 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Automations that have nothing to do with the delivery, in one answer. */
 const NOT_SELECTED_MAX = 200;
 
+/** Revisions whose pull requests are looked up for one answer. */
+const REVISIONS_MAX = 50;
+
+/** What was decided, by which definitions. */
+type Decision = Pick<Explanation, 'revision' | 'delivery' | 'webhook' | 'automations' | 'automations_left_out'>;
+
 @Injectable()
 export class ExplanationService {
   constructor(
@@ -48,6 +58,7 @@ export class ExplanationService {
     private readonly runs: RunStore,
     private readonly runItems: RunItems,
     private readonly factories: FactoryStore,
+    private readonly revisions: RevisionStore,
   ) {}
 
   /** Throws 404 for what is not there, and for what the key may not see. */
@@ -64,13 +75,15 @@ export class ExplanationService {
   private async ofDelivery(entry: DeliveryRow, access: Access): Promise<Explanation> {
     const factory = maySee(access, entry.factory_uid) ? await this.factories.find(entry.factory_uid) : undefined;
     if (factory === undefined) throw unknown();
+    const decision = await this.delivered(entry, access);
     return {
       id: entry.entry_id,
       kind: 'delivery',
       factory_uid: factory.uid,
       factory_slug: factory.slug,
       run: null,
-      ...(await this.delivered(entry, access)),
+      ...decision,
+      pull_requests: await this.pullRequestsOf(factory.uid, decision),
     };
   }
 
@@ -85,14 +98,23 @@ export class ExplanationService {
       factory_slug: factory?.slug ?? null,
       run: await this.toRun(run, access),
       ...decision,
+      pull_requests: run.factory_uid === null ? [] : await this.pullRequestsOf(run.factory_uid, decision),
     };
   }
 
+  /** Of every revision that is named, once. */
+  private async pullRequestsOf(factoryUid: string, decision: Decision): Promise<Explanation['pull_requests']> {
+    const found: Explanation['pull_requests'] = [];
+    for (const revision of revisionsNamedBy(decision).slice(0, REVISIONS_MAX)) {
+      const id = revisionId(revision);
+      const { pulls } = await this.revisions.mergedTogether(factoryUid, id);
+      found.push(...broughtIn(id, pulls).map((pull) => toMergedPullRequestItem(pull, revision)));
+    }
+    return found;
+  }
+
   /** A delivery, its webhook, and what each automation made of it. */
-  private async delivered(
-    entry: DeliveryRow,
-    access: Access,
-  ): Promise<Pick<Explanation, 'revision' | 'delivery' | 'webhook' | 'automations' | 'automations_left_out'>> {
+  private async delivered(entry: DeliveryRow, access: Access): Promise<Decision> {
     const decided = { atMs: entry.received_at, revision: entry.revision };
     const isAccepted = entry.outcome === 'accepted';
     const asked = isAccepted ? await this.asked(entry, decided) : { automations: [], automations_left_out: 0 };
@@ -105,9 +127,7 @@ export class ExplanationService {
   }
 
   /** A run that no delivery of the log started. */
-  private async withoutDelivery(
-    run: RunRow,
-  ): Promise<Pick<Explanation, 'revision' | 'delivery' | 'webhook' | 'automations' | 'automations_left_out'>> {
+  private async withoutDelivery(run: RunRow): Promise<Decision> {
     const decided = { atMs: run.created_at, revision: run.definition_revision };
     const webhook = run.webhook_uid === null ? null : await this.webhook(run.webhook_uid, decided);
     return {

@@ -9,7 +9,7 @@ import { planRequestProblems } from '#reconcile';
 import { filterTestProblems, filterReplayProblems, filterSuggestionProblems } from '#filters';
 import { bodySchema } from '../http/body-schemas.ts';
 import { queryOf } from '../http/queries.ts';
-import { refuseUnsupportedMembers, runSourceOf } from '../runs/runs.requests.ts';
+import { DISPATCH_MEMBERS, refuseUnsupportedMembers, runSourceOf } from '../runs/runs.requests.ts';
 import { RunService } from '../runs/runs.service.ts';
 import { FilterReplayService } from '../filters/filter-replays.service.ts';
 import { FilterSuggestionService } from '../filters/filter-suggestions.service.ts';
@@ -81,7 +81,7 @@ export class FactoryController {
     body: RequestBody<'dispatch-request'>,
     @Req() request: FastifyRequest,
   ): Promise<FactoryDispatchResponse> {
-    refuseUnsupportedMembers(body);
+    refuseUnsupportedMembers(body, DISPATCH_MEMBERS);
     return this.runs.dispatch(uid, body, callerOf(request), runSourceOf(request));
   }
 
@@ -137,7 +137,7 @@ export class FactoryController {
 
   @Post(':uid/plan')
   @HttpCode(200)
-  @Allow('viewer')
+  @Allow('viewer', { withTree: true })
   plan(
     @Param('uid') uid: string,
     @Body({ schema: bodySchema('plan-request', { rules: planRequestProblems }) }) body: RequestBody<'plan-request'>,

@@ -11,6 +11,7 @@ import type {
   Factory as FactoryItem,
   FactoryStatus,
   InventoryItem,
+  MergedPullRequest,
   Sync,
 } from '#contracts';
 import type { FactoryDefinition, Problem } from '#definitions';
@@ -21,10 +22,12 @@ import {
   isManagedSource,
   type Change,
   type ConditionStatus,
+  type KnownPullRequest,
   type PassRecord,
 } from '#reconcile';
 import { repositoryName } from '#runs';
 import { toTime } from '../http/queries.ts';
+import { TEAM_UID } from '../http/requests.ts';
 import type { InventoryEntry } from '../store/definitions/catalogue.ts';
 import type { StoredFactoryEvent } from '../store/factories/events.ts';
 import type { Factory } from '../store/factories/factory-rows.ts';
@@ -35,9 +38,6 @@ import { toSyncPolicyItem } from './factories.requests.ts';
 export function isManaged({ source }: Pick<Factory, 'source'>): boolean {
   return isManagedSource(source);
 }
-
-/** The team that every factory belongs to, as published clients ask for one. */
-export const TEAM_UID = 'team';
 
 /** What the hosted service has of a factory and this one has not. contract §3.11 (factory). */
 const NOT_HERE = {
@@ -277,4 +277,12 @@ export function toFactoryEventItem({
   passId,
 }: StoredFactoryEvent): FactoryEventItem {
   return { id, at: toTime(atMs), type, reason, message, revision: revision ?? null, sync: passId ?? null };
+}
+
+/** `revision`: as it is named where this is listed. */
+export function toMergedPullRequestItem(
+  { number, title, author, url, mergeCommit }: KnownPullRequest,
+  revision: string,
+): MergedPullRequest {
+  return { revision, number, title, author, url: url === '' ? null : url, merge_commit: mergeCommit ?? null };
 }

@@ -19,6 +19,7 @@ import type { Config } from '../config/config.ts';
 import { changedBy, isWholeAdmin, visibleFactory, type Caller } from '../http/access-guard.ts';
 import { invalidMembers, lastingConflict, notFound, RefusalError } from '../http/error-codes.ts';
 import { pageInfoOf, pageKeyOf, pageOf } from '../http/queries.ts';
+import { TEAM_UID } from '../http/requests.ts';
 import { Installation } from '../keys/installation.ts';
 import { CONFIG, IdSource } from '../process/injection-tokens.ts';
 import type { Access } from '../store/access/access.ts';
@@ -34,7 +35,7 @@ import type { Factory } from '../store/factories/factory-rows.ts';
 import { FactoryAssignments } from '../sync/factory-assignments.ts';
 import { SyncLoops } from '../sync/loops.ts';
 import { SOURCES } from '../sync/sources/registry.ts';
-import { TEAM_UID, toFactoryItem, toStatusItem, toSyncItem } from './factories.items.ts';
+import { toFactoryItem, toStatusItem, toSyncItem } from './factories.items.ts';
 import { factoryRequestErrors, syncPolicyErrors, toSyncPolicy } from './factories.requests.ts';
 
 /** A parsed list query. */

@@ -1,7 +1,15 @@
 /** What happened to a factory, and what became of its revisions. contract §4, §9, §11.1 (wait). */
 import { Injectable } from '@nestjs/common';
 import type { FactoryEventList, RevisionStatus } from '#contracts';
-import { branchOf, isDirectory, revisionId, revisionVerdict, type PassRecord, type ReplicaSeen } from '#reconcile';
+import {
+  branchOf,
+  broughtIn,
+  isDirectory,
+  revisionId,
+  revisionVerdict,
+  type PassRecord,
+  type ReplicaSeen,
+} from '#reconcile';
 import { queryDigest } from '#runs';
 import { RefusalError } from '../http/error-codes.ts';
 import { pageOf, pageKeyOf, toTime } from '../http/queries.ts';
@@ -12,7 +20,7 @@ import type { Factory, FactoryCondition } from '../store/factories/factory-rows.
 import { ReplicaStore } from '../store/database/replicas.ts';
 import { RevisionStore } from '../store/factories/revisions.ts';
 import type { PageQuery } from './factories.service.ts';
-import { toSyncItem, toFactoryEventItem } from './factories.items.ts';
+import { toFactoryEventItem, toMergedPullRequestItem, toSyncItem } from './factories.items.ts';
 import { visibleFactory } from '../http/access-guard.ts';
 
 /** Fewer digits than git shows name too many commits. */
@@ -77,7 +85,16 @@ export class FactoryHistory {
       serving_revision: factory.revisionApplied ?? null,
       replicas: replicas.map(({ name, seenAtMs, serving }) => ({ name, seen_at: toTime(seenAtMs), serving })),
       sync: sync === undefined ? null : toSyncItem(sync),
+      pull_requests: isKnown ? await this.pullRequestsOf(uid, id) : [],
     };
+  }
+
+  /** Null: the forge may have more to say of it. */
+  private async pullRequestsOf(uid: string, id: string): Promise<RevisionStatus['pull_requests']> {
+    const { pulls, isForgeListed } = await this.revisions.mergedTogether(uid, id);
+    const found = broughtIn(id, pulls);
+    if (found.length === 0 && !isForgeListed) return null;
+    return found.map((pull) => toMergedPullRequestItem(pull, id));
   }
 
   /**

@@ -29,7 +29,7 @@ export class FactoryFileController {
 
   @Post('validate')
   @HttpCode(200)
-  @AllowOpen(VALIDATE_BODY_BYTES_MAX)
+  @AllowOpen(VALIDATE_BODY_BYTES_MAX, true)
   async validate(
     @Body({ schema: bodySchema('factory-files-validate-request', { rules: postedTreeProblems }) })
     body: RequestBody<'factory-files-validate-request'>,

@@ -1,9 +1,9 @@
 /** Definition files without a factory: their checks, as on the command line, and their schemas. contract §4.1, §8. */
 import { Inject, Injectable } from '@nestjs/common';
 import {
+  EDITOR_DOCUMENTS,
   HOSTED_SCHEMA_VERSION,
   isSchemaDocumentName,
-  SCHEMA_DOCUMENTS,
   SCHEMA_VERSION,
   type Diagnostic,
   type FactoryFilesValidateRequest,
@@ -40,7 +40,7 @@ export interface SchemaDocument {
 @Injectable()
 export class FactoryFileService {
   private readonly documents = new Map<SchemaDocumentName, SchemaDocument>();
-  private readonly version = toDocument({ schema_version: HOSTED_SCHEMA_VERSION, documents: SCHEMA_DOCUMENTS });
+  private readonly version = toDocument({ schema_version: HOSTED_SCHEMA_VERSION, documents: EDITOR_DOCUMENTS });
   /** Checks for who has no key that are under way. */
   private open = 0;
 
@@ -48,7 +48,7 @@ export class FactoryFileService {
     @Inject(CONFIG) private readonly config: Config,
     private readonly clock: Clock,
   ) {
-    for (const [name, schema] of Object.entries(SCHEMA_DOCUMENTS))
+    for (const [name, schema] of Object.entries(EDITOR_DOCUMENTS))
       this.documents.set(name as SchemaDocumentName, toDocument(schema));
   }
 
@@ -100,7 +100,7 @@ export class FactoryFileService {
       name,
       etag,
       url: `${this.config.publicUrl}/api/v1/factory-files/schemas/${name}`,
-      description: (SCHEMA_DOCUMENTS[name] as { description?: string }).description ?? '',
+      description: (EDITOR_DOCUMENTS[name] as { description?: string }).description ?? '',
     }));
     return {
       schema_version: SCHEMA_VERSION,

@@ -3,16 +3,15 @@
  * tells of them. A few factories at once, each of them one round at a time. contract §9.9 (Feedback in pull requests).
  */
 import { Injectable } from '@nestjs/common';
+import { CoalescedTask } from '../process/coalesced-task.ts';
 import { Log } from '../process/log.ts';
 import { Notices } from '../store/database/notices.ts';
 import { ForgeStore } from '../store/factories/forge-conditions.ts';
 import { semaphore, type Gate } from '../sync/sources/git/git-session.ts';
-import { FeedbackService } from './feedback.service.ts';
+import { FeedbackService, LOOK_EVERY_MS } from './feedback.service.ts';
 
 /** Factories that are answered at once, beside all syncs. */
 const ROUNDS_AT_ONCE = 4;
-/** News of one factory within this long are one round. */
-const ROUND_EVERY_MS = 1_000;
 /** After a fault of the service itself. */
 const FAULT_MS = 30_000;
 
@@ -20,9 +19,32 @@ const FAULT_MS = 30_000;
 interface Answering {
   timer?: NodeJS.Timeout;
   running?: Promise<void>;
-  isAsked: boolean;
+  readonly news: FeedbackNews;
   /** On the monotonic clock. */
   begunAtMs: number;
+}
+
+/** Whether somebody knows of news of a forge, so that no interval is waited for. At first there is some. */
+export class FeedbackNews {
+  isThere = true;
+  private readonly waiting: (() => void)[] = [];
+
+  tell(): void {
+    this.isThere = true;
+    for (const each of this.waiting.splice(0)) each();
+  }
+
+  /** Who takes it looks. Answers whether there was some. */
+  take(): boolean {
+    const { isThere } = this;
+    this.isThere = false;
+    return isThere;
+  }
+
+  /** Ends when there is some that nobody has taken. */
+  arrival(): Promise<void> {
+    return this.isThere ? Promise.resolve() : new Promise((resolve) => this.waiting.push(resolve));
+  }
 }
 
 @Injectable()
@@ -30,7 +52,10 @@ export class FeedbackLoop {
   private readonly answering = new Map<string, Answering>();
   private readonly stopping = new AbortController();
   private readonly gate: Gate = semaphore(ROUNDS_AT_ONCE);
-  private finding: Promise<void> | undefined;
+  private readonly finding = new CoalescedTask(
+    () => this.find(),
+    (fault) => this.log.fault('feedback poll failed', fault),
+  );
 
   constructor(
     private readonly forges: ForgeStore,
@@ -45,24 +70,21 @@ export class FeedbackLoop {
 
   /** Looks for factories that have a forge since lately. Never throws. */
   ask(): Promise<void> {
-    this.finding ??= this.find()
-      .catch((fault: unknown) => this.log.fault('feedback poll failed', fault))
-      .finally(() => (this.finding = undefined));
-    return this.finding;
+    return this.finding.ask();
   }
 
   /** Begins nothing more; ends what is under way and waits for it. */
   async stop(): Promise<void> {
     this.stopping.abort(new Error('the service stops'));
     for (const { timer } of this.answering.values()) clearTimeout(timer);
-    await Promise.allSettled([this.finding, ...[...this.answering.values()].map(({ running }) => running)]);
+    await Promise.allSettled([this.finding.stop(), ...[...this.answering.values()].map(({ running }) => running)]);
   }
 
   private async find(): Promise<void> {
     if (this.stopping.signal.aborted) return;
     for (const uid of await this.forges.factories()) {
       if (this.answering.has(uid)) continue;
-      this.answering.set(uid, { isAsked: true, begunAtMs: Number.NEGATIVE_INFINITY });
+      this.answering.set(uid, { news: new FeedbackNews(), begunAtMs: Number.NEGATIVE_INFINITY });
       this.schedule(uid, 0);
     }
   }
@@ -71,7 +93,7 @@ export class FeedbackLoop {
   private wake(uid: string | undefined): void {
     const answering = uid === undefined ? undefined : this.answering.get(uid);
     if (uid === undefined || answering === undefined) return;
-    answering.isAsked = true;
+    answering.news.tell();
     if (answering.running === undefined) this.schedule(uid, 0);
   }
 
@@ -79,7 +101,7 @@ export class FeedbackLoop {
     const answering = this.answering.get(uid);
     if (answering === undefined || this.stopping.signal.aborted) return;
     clearTimeout(answering.timer);
-    const soonestMs = answering.begunAtMs + ROUND_EVERY_MS - performance.now();
+    const soonestMs = answering.begunAtMs + LOOK_EVERY_MS - performance.now();
     answering.timer = setTimeout(() => this.start(uid, answering), Math.max(0, delayMs, soonestMs)).unref();
   }
 
@@ -88,17 +110,14 @@ export class FeedbackLoop {
     answering.running = this.gate(() => this.runOnce(uid, answering)).finally(() => {
       answering.running = undefined;
     });
-    void answering.running.then(() => answering.isAsked && this.schedule(uid, 0));
+    void answering.running.then(() => answering.news.isThere && this.schedule(uid, 0));
   }
 
   private async runOnce(uid: string, answering: Answering): Promise<void> {
     if (this.stopping.signal.aborted) return;
     answering.begunAtMs = performance.now();
-    const { isAsked } = answering;
-    answering.isAsked = false;
-    const news = { isAsked, isAskedAgain: () => answering.isAsked };
     try {
-      const nextMs = await this.round.run(uid, news, this.stopping.signal);
+      const nextMs = await this.round.run(uid, answering.news, this.stopping.signal);
       if (nextMs === undefined) this.answering.delete(uid);
       else this.schedule(uid, nextMs);
     } catch (fault) {

@@ -1,7 +1,7 @@
 /** What is said of a post that a forge takes, refuses once, or will never take. contract §9.9. */
 import { FORGE_DIALECTS } from '#reconcile';
 import { startFakeForge, type FakeForge } from '../../../test/support/forges/fake-forge.ts';
-import type { NamedEvent } from '../store/factories/events.ts';
+import type { PostRecord } from '../store/factories/feedback.ts';
 import type { Factory } from '../store/factories/factory-rows.ts';
 import type { StoredStatus } from '../store/factories/feedback-rows.ts';
 import { FeedbackPosts, type FeedbackPostsDeps } from './feedback-posts.ts';
@@ -16,18 +16,17 @@ beforeEach(async () => (fake = await startFakeForge('github')));
 afterEach(() => fake.close());
 
 /** An outbox of one status in memory. */
-function outboxOf(status: Partial<StoredStatus>): FeedbackPostsDeps['store'] & { events: NamedEvent[] } {
+function outboxOf(status: Partial<StoredStatus>): FeedbackPostsDeps['store'] & { posts: PostRecord[] } {
   const usual = { commit: COMMIT, state: 'success', description: 'd', version: 1, isPosted: false, attempts: 0 };
   const stored = { ...usual, ...status } as StoredStatus;
-  const events: NamedEvent[] = [];
+  const posts: PostRecord[] = [];
   return {
-    events,
-    pulls: async () => [],
+    posts,
     dueStatuses: async () => (stored.isPosted ? [] : [{ ...stored }]),
     dueComments: async () => [],
-    statusPosted: async (_uid, _status, event) => {
+    statusesPosted: async (_uid, posted) => {
       stored.isPosted = true;
-      if (event !== undefined) events.push(event);
+      posts.push(...posted.flatMap(({ post }) => post ?? []));
     },
     statusRefused: async () => void (stored.attempts += 1),
     commentPosted: async () => undefined,
@@ -41,7 +40,7 @@ async function post(outbox: ReturnType<typeof outboxOf>): Promise<string[]> {
   const refused: string[] = [];
   const posts = new FeedbackPosts({
     factory: FACTORY,
-    forge: new Forge(client, dialect, 'acme/shop'),
+    repository: 'acme/shop',
     store: outbox,
     signal: new AbortController().signal,
     planUrl: () => undefined,
@@ -49,21 +48,39 @@ async function post(outbox: ReturnType<typeof outboxOf>): Promise<string[]> {
     newId: () => 'evt_1',
     refused: (what) => void refused.push(what),
   });
-  await posts.post();
+  posts.connect(new Forge(client, dialect, 'acme/shop'));
+  await posts.ask();
+  posts.throwFault();
   return refused;
 }
 
-it('an event tells of a verdict that the forge has', async () => {
+it('an event and the audit trail tell of a verdict that the forge has', async () => {
   const outbox = outboxOf({});
   expect(await post(outbox)).toEqual([]);
-  expect(outbox.events.map(({ message }) => message)).toEqual([`success was posted to github for ${'a'.repeat(12)}`]);
+  expect(outbox.posts).toEqual([
+    {
+      event: {
+        id: 'evt_1',
+        type: 'Normal',
+        reason: 'feedback-posted',
+        message: `success was posted to github for ${'a'.repeat(12)}`,
+      },
+      by: { id: 'evt_1', principalUid: 'system' },
+      change: {
+        action: 'feedback.post',
+        subject: COMMIT,
+        factoryUid: 'fac_a',
+        details: { forge: 'github', repository: 'acme/shop', status: 'success', number: undefined },
+      },
+    },
+  ]);
 });
 
 it('no event tells of what is still being judged', async () => {
   const outbox = outboxOf({ state: 'pending' });
   await post(outbox);
   expect(fake.statuses).toHaveLength(1);
-  expect(outbox.events).toEqual([]);
+  expect(outbox.posts).toEqual([]);
 });
 
 it('a status that is refused three times is given up, and no event says that it was posted', async () => {
@@ -71,5 +88,5 @@ it('a status that is refused three times is given up, and no event says that it 
   const outbox = outboxOf({});
   expect(await post(outbox)).toEqual([`status of ${'a'.repeat(12)}`]);
   expect(fake.requests).toHaveLength(3);
-  expect(outbox.events).toEqual([]);
+  expect(outbox.posts).toEqual([]);
 });

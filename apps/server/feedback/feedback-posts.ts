@@ -1,28 +1,36 @@
 /**
- * Posts what the forge does not have yet: statuses first, verdicts of heads before everything else, then comments. A
- * request at a time, as forges ask for. contract §9.9 (Feedback in pull requests).
+ * Posts what the forge does not have yet: statuses first, verdicts of heads before everything else, a few at once; then
+ * comments, one after another, as forges ask for. contract §9.9 (Feedback in pull requests).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { commentDelayMs, isTerminal, postingOrder, statusContext, type CommitStatus } from '#reconcile';
+import { commentDelayMs, isTerminal, statusContext, type CommitStatus } from '#reconcile';
+import { CoalescedTask } from '../process/coalesced-task.ts';
+import { bySystem, type AuditChange } from '../store/access/audit.ts';
 import type { StoredPullRequest, StoredStatus } from '../store/factories/feedback-rows.ts';
-import type { NamedEvent } from '../store/factories/events.ts';
-import type { FeedbackStore } from '../store/factories/feedback.ts';
+import type { FeedbackStore, PostedRecord, PostRecord } from '../store/factories/feedback.ts';
 import type { Factory } from '../store/factories/factory-rows.ts';
+import { semaphore } from '../sync/sources/git/git-session.ts';
 import type { Forge } from './forge.ts';
 import { ForgeError } from './forge-client.ts';
 
-/** Looked up at once: what is wanted changes while it is posted. */
-const BATCH = 25;
+/** Looked up and written down at once: what is wanted changes while it is posted. */
+const STATUSES_TOGETHER = 25;
+/** Under way at once: forges refuse at a hundred. */
+const STATUSES_AT_ONCE = 4;
+/** Looked up at once. */
+const COMMENTS_MAX = 100;
+/** Between two looks at what statuses there are. */
+const COMMENTS_TOGETHER = 5;
+/** A comment that is edited too soon is waited for no longer than this before it is looked at statuses. */
+const COMMENT_WAIT_MS = 200;
 /** A status or comment that the forge refuses so often is not posted any more. */
 const REFUSALS_MAX = 3;
 
 export interface FeedbackPostsDeps {
   factory: Factory;
-  forge: Forge;
-  store: Pick<
-    FeedbackStore,
-    'pulls' | 'dueStatuses' | 'statusRefused' | 'statusPosted' | 'dueComments' | 'commentPosted'
-  >;
+  /** As the forge names it. */
+  repository: string;
+  store: Pick<FeedbackStore, 'dueStatuses' | 'statusRefused' | 'statusesPosted' | 'dueComments' | 'commentPosted'>;
   signal: AbortSignal;
   /** Page of a pull request's plan; undefined: people cannot reach it. */
   planUrl(number: number | undefined): string | undefined;
@@ -34,31 +42,69 @@ export interface FeedbackPostsDeps {
 
 export class FeedbackPosts {
   private readonly refusals = new Map<number, number>();
+  private readonly gate = semaphore(STATUSES_AT_ONCE);
+  private readonly posting = new CoalescedTask(
+    () => this.post(),
+    (fault) => (this.fault = fault),
+  );
+  private forge: Forge | undefined;
+  private fault: unknown;
+  private isStopped = false;
 
   constructor(private readonly deps: FeedbackPostsDeps) {}
 
-  /** Until nothing is due. Throws ForgeError where the forge takes nothing now, and the reason of the signal. */
-  async post(): Promise<void> {
-    while ((await this.postStatuses()) || (await this.postComments())) this.deps.signal.throwIfAborted();
+  /** From now on it is posted there. */
+  connect(forge: Forge): void {
+    this.forge = forge;
+  }
+
+  /** Posts until nothing is due, or something is wrong. Never throws. */
+  ask(): Promise<void> {
+    return this.posting.ask();
+  }
+
+  /** Throws what kept it from posting: ForgeError where the forge takes nothing now, or the reason of the signal. */
+  throwFault(): void {
+    if (this.fault !== undefined) throw this.fault;
+  }
+
+  /** Ends with what is under way. */
+  stop(): Promise<void> {
+    this.isStopped = true;
+    return this.posting.stop();
+  }
+
+  private async post(): Promise<void> {
+    const { forge } = this;
+    if (forge === undefined || this.fault !== undefined) return;
+    while (!this.isStopped && ((await this.postStatuses(forge)) || (await this.postComments(forge))))
+      this.deps.signal.throwIfAborted();
   }
 
   /** Answers whether there was one. */
-  private async postStatuses(): Promise<boolean> {
+  private async postStatuses(forge: Forge): Promise<boolean> {
     const { factory, store, signal } = this.deps;
-    const due = await store.dueStatuses(factory.uid, BATCH);
-    const heads = new Set((await store.pulls(factory.uid)).map(({ head }) => head));
-    const ordered = postingOrder(
-      due.map((status) => ({ ...status, isHead: status.number === undefined || heads.has(status.commit) })),
-    );
-    for (const status of ordered) {
-      signal.throwIfAborted();
-      await this.postStatus(status);
-    }
+    const due = await store.dueStatuses(factory.uid, STATUSES_TOGETHER);
+    const posted: PostedRecord[] = [];
+    let fault: unknown;
+    const postNext = async (status: StoredStatus): Promise<void> => {
+      if (fault !== undefined || signal.aborted) return;
+      try {
+        posted.push(...(await this.postStatus(forge, status)));
+      } catch (error) {
+        fault ??= error;
+      }
+    };
+    await Promise.all(due.map((status) => this.gate(() => postNext(status))));
+    if (posted.length > 0) await store.statusesPosted(factory.uid, posted);
+    signal.throwIfAborted();
+    if (fault !== undefined) throw fault;
     return due.length > 0;
   }
 
-  private async postStatus(status: StoredStatus): Promise<void> {
-    const { factory, forge, store, signal, planUrl, refused } = this.deps;
+  /** What is to be written down: nothing of one that is tried again. */
+  private async postStatus(forge: Forge, status: StoredStatus): Promise<PostedRecord[]> {
+    const { factory, store, signal, planUrl, refused } = this.deps;
     const { commit, state, description, number } = status;
     const context = statusContext(factory.slug);
     try {
@@ -66,46 +112,66 @@ export class FeedbackPosts {
     } catch (error) {
       if (!isOfRequest(error)) throw error;
       await store.statusRefused(factory.uid, status);
-      if (status.attempts + 1 < REFUSALS_MAX) return;
+      if (status.attempts + 1 < REFUSALS_MAX) return [];
       refused(`status of ${commit.slice(0, 12)}`, error);
-      await store.statusPosted(factory.uid, status, undefined);
-      return;
+      return [{ status }];
     }
-    await store.statusPosted(factory.uid, status, isTerminal(state) ? this.postedEvent(status) : undefined);
+    return [{ status, post: isTerminal(state) ? this.statusRecord(status) : undefined }];
   }
 
-  private postedEvent({ commit, number, state }: CommitStatus): NamedEvent {
-    const { factory, newId } = this.deps;
+  private statusRecord({ commit, number, state }: CommitStatus): PostRecord {
     const where = number === undefined ? '' : ` (pull request ${number})`;
-    const message = `${state} was posted to ${factory.source.forge ?? 'the forge'} for ${commit.slice(0, 12)}`;
-    return { id: newId(), type: 'Normal', reason: 'feedback-posted', message: `${message}${where}` };
+    const message = `${state} was posted to ${this.forgeName()} for ${commit.slice(0, 12)}${where}`;
+    return this.record(message, commit, { status: state, number });
   }
 
-  private async postComments(): Promise<boolean> {
+  private commentRecord(number: number, id: string): PostRecord {
+    const message = `the comment was posted to ${this.forgeName()} on pull request ${number}`;
+    return this.record(message, `pull request ${number}`, { comment: id, number });
+  }
+
+  private record(message: string, subject: string, details: AuditChange['details']): PostRecord {
+    const { factory, repository, newId } = this.deps;
+    const change = {
+      action: 'feedback.post',
+      subject,
+      factoryUid: factory.uid,
+      details: { forge: this.forgeName(), repository, ...details },
+    };
+    const event = { id: newId(), type: 'Normal' as const, reason: 'feedback-posted', message };
+    return { event, by: bySystem(newId()), change };
+  }
+
+  private forgeName(): string {
+    return this.deps.factory.source.forge ?? 'the forge';
+  }
+
+  /** Answers whether there was one. Those that were edited a moment ago wait. */
+  private async postComments(forge: Forge): Promise<boolean> {
     const { factory, store, signal, nowMs } = this.deps;
-    const due = await store.dueComments(factory.uid, BATCH);
-    for (const pull of due) {
-      const delayMs = commentDelayMs(pull.commentedAtMs, nowMs());
-      if (delayMs > 0) await sleep(delayMs, undefined, { signal });
+    const due = await store.dueComments(factory.uid, COMMENTS_MAX);
+    const ready = due.filter(({ commentedAtMs }) => commentDelayMs(commentedAtMs, nowMs()) === 0);
+    if (due.length > 0 && ready.length === 0) await sleep(COMMENT_WAIT_MS, undefined, { signal });
+    for (const pull of ready.slice(0, COMMENTS_TOGETHER)) {
       signal.throwIfAborted();
-      await this.postComment(pull);
+      await this.postComment(forge, pull);
     }
     return due.length > 0;
   }
 
-  private async postComment(pull: StoredPullRequest & { comment: string }): Promise<void> {
-    const { factory, forge, store, signal, refused } = this.deps;
+  private async postComment(forge: Forge, pull: StoredPullRequest & { comment: string }): Promise<void> {
+    const { factory, store, signal, refused } = this.deps;
     const { number, comment: body, commentId: id, commentDigest: digest = '' } = pull;
     try {
       const posted = await forge.comment(number, { body, factoryUid: factory.uid, id }, signal);
-      await store.commentPosted(factory.uid, number, digest, posted);
+      await store.commentPosted(factory.uid, { number, digest, id: posted }, this.commentRecord(number, posted));
     } catch (error) {
       if (!isOfRequest(error)) throw error;
       const refusals = (this.refusals.get(number) ?? 0) + 1;
       this.refusals.set(number, refusals);
       if (refusals < REFUSALS_MAX) return;
       refused(`comment on pull request ${number}`, error);
-      await store.commentPosted(factory.uid, number, digest, undefined);
+      await store.commentPosted(factory.uid, { number, digest });
     }
   }
 }

@@ -3,6 +3,7 @@ import { Module } from '@nestjs/common';
 import { PlansModule } from '../plans/plans.module.ts';
 import { FeedbackLoop } from './feedback-loop.ts';
 import { FeedbackService } from './feedback.service.ts';
+import { ForgeConnections } from './forge-connections.ts';
 import { PullRequestJudge } from './pull-request-judge.ts';
 import { PullRequestController } from './pull-requests.controller.ts';
 import { PullRequestService } from './pull-requests.service.ts';
@@ -10,7 +11,7 @@ import { PullRequestService } from './pull-requests.service.ts';
 /** Answers them. */
 @Module({
   imports: [PlansModule],
-  providers: [FeedbackLoop, FeedbackService, PullRequestJudge],
+  providers: [FeedbackLoop, FeedbackService, ForgeConnections, PullRequestJudge],
   exports: [FeedbackLoop],
 })
 export class FeedbackModule {}

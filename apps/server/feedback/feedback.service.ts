@@ -1,15 +1,15 @@
 /**
  * One round of a factory: what the forge lists, what is to be said of it, and what of that the forge does not have yet.
- * One process does it, by a lease; no sync waits for it. contract §9.9 (Feedback in pull requests).
+ * It looks again as long as there is news, and posts meanwhile. One process does it, by a lease; no sync waits for it.
+ * contract §9.9 (Feedback in pull requests).
  */
-import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import {
   branchOf,
   branchStatuses,
   commitsBetween,
   endStatus,
-  FORGE_DIALECTS,
   forgeDelayMs,
   forgePlaceOf,
   pullRequestNews,
@@ -21,16 +21,16 @@ import {
 import type { Config } from '../config/config.ts';
 import { Clock, CONFIG, IdSource, ProcessIdentity } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
-import { Scheduler } from '../schedules/schedules.service.ts';
-import { SecretReader } from '../secrets/secret-reader.ts';
 import { FactoryStore } from '../store/factories/factories.ts';
 import type { Factory } from '../store/factories/factory-rows.ts';
 import type { StoredPullRequest } from '../store/factories/feedback-rows.ts';
 import { FeedbackStore, type PollOutcome } from '../store/factories/feedback.ts';
 import { ForgeStore, type ForgeCondition } from '../store/factories/forge-conditions.ts';
+import type { FeedbackNews } from './feedback-loop.ts';
 import { FeedbackPosts } from './feedback-posts.ts';
-import { Forge } from './forge.ts';
-import { ForgeClient, ForgeError } from './forge-client.ts';
+import type { Forge } from './forge.ts';
+import { ForgeError } from './forge-client.ts';
+import { ForgeConnections } from './forge-connections.ts';
 import { PullRequestJudge, type JudgingResult } from './pull-request-judge.ts';
 
 /** Of a process that ends without giving it back, others take over after so long. */
@@ -42,6 +42,10 @@ const HELD_MS = 15_000;
 const RETRY_MS = 5_000;
 /** A forge is asked no more often by time alone, however short the interval of the source is. */
 const POLL_MS_MIN = 10_000;
+/** News within this long are one look. */
+export const LOOK_EVERY_MS = 1_000;
+/** After so long others have their turn, whatever news there is. */
+const ROUND_MS_MAX = 60_000;
 /** Ended pull requests that are asked for in one round. */
 const ENDED_MAX = 50;
 /** Passes whose commits get their status, should nobody have looked for long. */
@@ -52,7 +56,13 @@ interface Answered {
   factory: Factory;
   place: ForgePlace;
   condition: ForgeCondition;
+}
+
+/** What goes on in one round. */
+interface Round {
   news: FeedbackNews;
+  posts: FeedbackPosts;
+  signal: AbortSignal;
 }
 
 /** What a poll found, beside what was found before. */
@@ -63,14 +73,6 @@ interface PollFindings {
   heads: ReadonlySet<string>;
 }
 
-/** What is known of the forge without having asked it. */
-export interface FeedbackNews {
-  /** Somebody knows of news: no interval is waited for. */
-  isAsked: boolean;
-  /** Whether there has been more since. */
-  isAskedAgain(): boolean;
-}
-
 @Injectable()
 export class FeedbackService {
   constructor(
@@ -78,7 +80,7 @@ export class FeedbackService {
     private readonly forges: ForgeStore,
     private readonly store: FeedbackStore,
     private readonly judge: PullRequestJudge,
-    private readonly secrets: SecretReader,
+    private readonly connections: ForgeConnections,
     @Inject(CONFIG) private readonly config: Config,
     private readonly process: ProcessIdentity,
     private readonly clock: Clock,
@@ -92,6 +94,7 @@ export class FeedbackService {
     const place = factory && forgePlaceOf(factory.source);
     if (factory === undefined || place === undefined) return undefined;
     const { owner } = this.process;
+    const isAsked = news.take();
     const condition = await this.forges.acquire(uid, JSON.stringify(place), owner, LEASE_MS);
     if (condition === undefined) return HELD_MS;
     const lost = new AbortController();
@@ -103,58 +106,84 @@ export class FeedbackService {
     }, RENEW_MS).unref();
     try {
       const signal = AbortSignal.any([stopping, lost.signal]);
-      return await this.answer({ factory, place, condition, news }, signal);
+      return await this.answer({ factory, place, condition }, isAsked, news, signal);
     } finally {
       clearInterval(renewing);
       await this.forges.release(uid, owner);
     }
   }
 
-  private async answer(answered: Answered, signal: AbortSignal): Promise<number> {
-    const { factory, condition } = answered;
-    await this.saveBranch(factory, condition);
+  private async answer(answered: Answered, isAsked: boolean, news: FeedbackNews, signal: AbortSignal): Promise<number> {
+    await this.saveBranch(answered);
     const nowMs = this.clock.nowMs();
-    if (condition.retryAtMs > nowMs) return condition.retryAtMs - nowMs;
-    const everyMs = Math.max(POLL_MS_MIN, (factory.source.interval ?? 0) * 1_000 || this.config.syncIntervalMs);
-    const isDue = (condition.polledAtMs ?? Number.NEGATIVE_INFINITY) + everyMs <= nowMs;
+    if (answered.condition.retryAtMs > nowMs) return answered.condition.retryAtMs - nowMs;
+    const posts = this.postsOf(answered, signal);
     try {
-      const forge = await this.open(answered);
-      if (isDue || answered.news.isAsked || condition.failures > 0) await this.poll(answered, forge, signal);
-      const result = await this.judgeAndPost(answered, forge, signal);
-      if (condition.failures > 0) await this.healed(factory);
-      return result === 'more' ? 0 : result === 'retry' ? RETRY_MS : everyMs;
+      return await this.lookAndPost(answered, isAsked, { news, posts, signal });
     } catch (error) {
-      if (error instanceof ForgeError) return this.failed(answered, error);
+      if (error instanceof ForgeError) return await this.failed(answered, error);
       throw error;
+    } finally {
+      await posts.stop();
     }
   }
 
-  /** Throws ForgeError where there is no token, or none for this host. */
-  private async open({ factory, place }: Answered): Promise<Forge> {
-    const { config, clock } = this;
-    const name = factory.source.forgeSecret ?? '';
-    const released = await this.secrets.valueFor(factory.uid, name, { use: 'forge', url: place.api });
-    if (!released.ok)
-      throw new ForgeError(
-        'denied',
-        released.reason === 'host' ? released.message : `the secret ${name} has no value, or is not granted for forge`,
-      );
-    const token = Buffer.from(released.value).toString('utf8').trim();
-    if (!/^[\x21-\x7e]+$/.test(token)) throw new ForgeError('denied', `the secret ${name} is no token of a forge`);
-    const dialect = FORGE_DIALECTS[place.forge];
-    const client = new ForgeClient({
-      api: place.api,
-      headers: dialect.headers(token),
-      token,
-      ca: config.gitCaFile === undefined ? undefined : readFileSync(config.gitCaFile, 'utf8'),
-      allowLocal: config.allowLocalSources,
-      nowMs: () => clock.nowMs(),
-    });
-    return new Forge(client, dialect, place.repository);
+  /** Until nothing is left to be said, or the factory is another one. Milliseconds until the next round. */
+  private async lookAndPost(first: Answered, isFirstAsked: boolean, round: Round): Promise<number> {
+    const { news, posts, signal } = round;
+    const endAtMs = performance.now() + ROUND_MS_MAX;
+    let answered: Answered | undefined = first;
+    let isAsked = isFirstAsked || this.isDue(first);
+    for (;;) {
+      const beganAtMs = performance.now();
+      const result = await this.look(answered, isAsked, round);
+      const posted = posts.ask().then(() => true);
+      // What somebody waits for is not held up by what is still being posted.
+      const isPosted = result !== 'more' && (await Promise.race([posted, news.arrival().then(() => false)]));
+      posts.throwFault();
+      if (isPosted && answered.condition.failures > 0) await this.healed(answered.factory);
+      const isLeft = result === 'more' || news.isThere;
+      if (!isLeft) return result === 'retry' ? RETRY_MS : this.intervalMs(answered);
+      if (performance.now() >= endAtMs) return 0;
+      await sleep(Math.max(0, beganAtMs + LOOK_EVERY_MS - performance.now()), undefined, { signal });
+      isAsked = news.take();
+      answered = await this.again(answered);
+      if (answered === undefined) return 0;
+    }
+  }
+
+  /** The same factory by now; undefined where its forge or its credential is another one. */
+  private async again({ factory, place }: Answered): Promise<Answered | undefined> {
+    const [now, condition] = await Promise.all([this.factories.find(factory.uid), this.forges.condition(factory.uid)]);
+    if (now === undefined || condition === undefined) return undefined;
+    if (now.slug !== factory.slug || JSON.stringify(now.source) !== JSON.stringify(factory.source)) return undefined;
+    const answered = { factory: now, place, condition };
+    await this.saveBranch(answered);
+    return answered;
+  }
+
+  private async look(answered: Answered, isAsked: boolean, { news, posts, signal }: Round): Promise<JudgingResult> {
+    const { factory, place, condition } = answered;
+    const forge = await this.connections.open(factory, place, signal);
+    posts.connect(forge);
+    void posts.ask();
+    if (isAsked || condition.failures > 0) await this.poll(answered, forge, signal);
+    void posts.ask();
+    const stored = (): void => void posts.ask();
+    return this.judge.judge({ factory, forge, signal, stored, hasNews: () => news.isThere });
+  }
+
+  private isDue(answered: Answered): boolean {
+    const { polledAtMs = Number.NEGATIVE_INFINITY } = answered.condition;
+    return polledAtMs + this.intervalMs(answered) <= this.clock.nowMs();
+  }
+
+  private intervalMs({ factory }: Answered): number {
+    return Math.max(POLL_MS_MIN, (factory.source.interval ?? 0) * 1_000 || this.config.syncIntervalMs);
   }
 
   /** What passes brought since the last round, whether the forge is there or not. */
-  private async saveBranch(factory: Factory, { passSeen }: ForgeCondition): Promise<void> {
+  private async saveBranch({ factory, condition: { passSeen } }: Answered): Promise<void> {
     const { uid, revisionSeen: seen, revisionApplied: applied, condition } = factory;
     const passes = await this.factories.passes(uid, PASSES_MAX);
     const fresh = passSeen === undefined ? [] : passes.filter(({ id }) => id > passSeen).toReversed();
@@ -176,11 +205,12 @@ export class FeedbackService {
       ...news.statuses,
       ...(await this.between({ stored, changed: news.changed, heads }, forge, signal)),
     ];
-    for (const number of news.gone.slice(0, ENDED_MAX)) {
-      const { state, base } = await forge.pull(number, signal);
+    const gone = news.gone.slice(0, ENDED_MAX);
+    const ends = await Promise.all(gone.map(async (number) => ({ number, ...(await forge.pull(number, signal)) })));
+    for (const { number, state, base, mergeCommit } of ends) {
       if (state === 'open' && base === branch) continue; // moved from one page to another while they were read
       const head = stored.find((pull) => pull.number === number)?.head;
-      ended.push({ number, state: state === 'open' ? 'closed' : state });
+      ended.push({ number, state: state === 'open' ? 'closed' : state, mergeCommit });
       if (head !== undefined && !heads.has(head)) statuses.push(endStatus(head, number, state));
     }
     await this.store.savePoll(factory.uid, { changed: news.changed, ended, statuses });
@@ -192,22 +222,20 @@ export class FeedbackService {
     forge: Forge,
     signal: AbortSignal,
   ): Promise<CommitStatus[]> {
-    const statuses: CommitStatus[] = [];
-    for (const { number, head } of changed) {
-      const before = stored.find((pull) => pull.number === number)?.head ?? head;
-      if (before === head) continue;
-      const commits = commitsBetween(await forge.pullCommits(number, signal), before, head);
-      for (const commit of commits) if (!heads.has(commit)) statuses.push(supersededBy(commit, head, number));
-    }
-    return statuses;
+    const before = new Map(stored.map(({ number, head }) => [number, head]));
+    const moved = changed.filter(({ number, head }) => (before.get(number) ?? head) !== head);
+    const statuses = moved.map(async ({ number, head }) => {
+      const commits = commitsBetween(await forge.pullCommits(number, signal), before.get(number) ?? head, head);
+      return commits.filter((commit) => !heads.has(commit)).map((commit) => supersededBy(commit, head, number));
+    });
+    return (await Promise.all(statuses)).flat();
   }
 
-  /** Posts while it judges: what somebody waits for is not held up by what is still being read. */
-  private async judgeAndPost({ factory, news }: Answered, forge: Forge, signal: AbortSignal): Promise<JudgingResult> {
+  private postsOf({ factory, place }: Answered, signal: AbortSignal): FeedbackPosts {
     const { store, clock, ids, log } = this;
-    const posts = new FeedbackPosts({
+    return new FeedbackPosts({
       factory,
-      forge,
+      repository: place.repository,
       store,
       signal,
       planUrl: (number) => this.judge.planLink(factory.uid, number),
@@ -216,22 +244,11 @@ export class FeedbackService {
       refused: (what, error) =>
         log.warn('feedback refused', { factory: factory.slug, what, fault: error.fault, message: error.message }),
     });
-    let fault: unknown;
-    const posting = new Scheduler(
-      async () => (fault === undefined ? posts.post() : undefined),
-      (error) => (fault ??= error),
-    );
-    void posting.ask();
-    const stored = (): void => void posting.ask();
-    const judging = this.judge.judge({ factory, forge, signal, stored, hasNews: () => news.isAskedAgain() });
-    await judging.catch(() => undefined); // thrown below, once nothing is being posted
-    await posting.ask();
-    if (fault !== undefined) throw fault;
-    return judging;
   }
 
   private async failed({ factory, place, condition }: Answered, error: ForgeError): Promise<number> {
     const { fault, message, retryAfterMs } = error;
+    if (fault === 'denied') this.connections.forget(factory.uid);
     const failures = condition.failures + 1;
     const delayMs = Math.round(forgeDelayMs(fault, { failures, retryAfterMs, random01: Math.random() }));
     this.log.warn('forge request failed', { factory: factory.slug, fault, message, retry_in_ms: delayMs });

@@ -8,11 +8,14 @@ import { request as requestPlain, type IncomingMessage, type RequestOptions } fr
 import { request as requestTls } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { addressKind } from '#isolation';
+import { semaphore } from '../sync/sources/git/git-session.ts';
 import { faultOf, hasNextPage, objectIn, retryAfterOf, type ForgeFault, type ForgeRequest } from '#reconcile';
 
 /** A page of fifty pull requests with the longest texts that forges take. */
 const ANSWER_BYTES_MAX = 8 * 1_048_576;
 const REQUEST_MS_MAX = 20_000;
+/** Requests under way at once with one credential: forges ask for few, and refuse at a hundred. */
+const REQUESTS_AT_ONCE = 6;
 /** Of what a forge says of a refusal. */
 const WORDS_CHARACTERS_MAX = 200;
 
@@ -57,12 +60,14 @@ interface RawReply {
 }
 
 export class ForgeClient {
+  private readonly gate = semaphore(REQUESTS_AT_ONCE);
+
   constructor(private readonly options: ForgeClientOptions) {}
 
   /** Throws ForgeError for everything but a successful answer in JSON, and the reason of the signal. */
   async send(request: ForgeRequest, signal: AbortSignal): Promise<ForgeReply> {
     const what = `${request.method} ${request.path.replace(/\?.*$/s, '')}`;
-    const reply = await this.exchange(request, what, signal);
+    const reply = await this.gate(() => this.exchange(request, what, signal));
     const json = parsed(reply.text);
     const retryAfterMs = this.waitOf(reply);
     const fault = faultOf({ status: reply.status, isSpent: isQuotaSpent(reply), retryAfterMs });
@@ -98,6 +103,7 @@ export class ForgeClient {
 
   private exchange({ method, path, body }: ForgeRequest, what: string, signal: AbortSignal): Promise<RawReply> {
     const { api, headers, ca, allowLocal } = this.options;
+    signal.throwIfAborted();
     const url = new URL(`${api}${path}`);
     if (isIP(bare(url.hostname)) !== 0 && !mayReach(bare(url.hostname), allowLocal))
       throw new ForgeError('denied', 'the forge is at an address that the service does not reach out to');

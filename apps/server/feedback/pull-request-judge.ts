@@ -16,8 +16,6 @@ import type { Forge } from './forge.ts';
 
 /** Judged at once: the readings of a process are as many, and people ask for plans, too. */
 const JUDGED_AT_ONCE = 2;
-/** Heads whose trees are read in one exchange with the host: verdicts of the first do not wait long for the last. */
-const READ_AHEAD = 10;
 /** After this long it is looked again which heads there are: newer ones go first. */
 const JUDGING_MS_MAX = 10_000;
 /** After this long it is looked again even sooner, where somebody knows of news. */
@@ -83,7 +81,7 @@ export class PullRequestJudge {
       }
     };
     while (waiting.length > 0 && !isOver()) {
-      const merges = await this.mergesOf(waiting.splice(0, READ_AHEAD), deps);
+      const merges = await this.mergesOf(waiting.splice(0, this.plans.readAheadMax()), deps);
       const ended = await Promise.allSettled(Array.from({ length: JUDGED_AT_ONCE }, () => judgeAll(merges)));
       for (const each of ended) if (each.status === 'rejected') throw each.reason;
       if (merges.length > 0) return 'more';
@@ -98,9 +96,9 @@ export class PullRequestJudge {
     { factory, forge, signal }: JudgingDeps,
   ): Promise<Merge[]> {
     const tip = factory.revisionSeen === undefined ? undefined : commitNamedBy(factory.revisionSeen);
-    const merges: Merge[] = [];
-    for (const pull of pulls)
-      merges.push({ pull, tip, mergeBase: tip === undefined ? undefined : await forge.mergeBase(pull, tip, signal) });
+    const mergeOf = async (pull: StoredPullRequest): Promise<Merge> =>
+      tip === undefined ? { pull } : { pull, tip, mergeBase: await forge.mergeBase(pull, tip, signal) };
+    const merges = await Promise.all(pulls.map(mergeOf));
     const commits = merges.flatMap(({ pull: { head }, mergeBase }) =>
       mergeBase === undefined || tip === undefined || mergeBase === tip ? [head] : [head, mergeBase, tip],
     );

@@ -43,7 +43,13 @@ describe('a route', () => {
       ownPagesOnly: true,
     },
   ])('$why', ({ config, role, withAttachments = false, readsBodyItself = false, ownPagesOnly = false }) =>
-    expect(needsOf(requestTo(config))).toEqual({ role, withAttachments, readsBodyItself, ownPagesOnly }),
+    expect(needsOf(requestTo(config))).toEqual({
+      role,
+      withAttachments,
+      readsBodyItself,
+      ownPagesOnly,
+      withTree: false,
+    }),
   );
 });
 

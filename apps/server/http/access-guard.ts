@@ -16,7 +16,7 @@ import { Budgets, OPEN_REQUESTS_PER_MINUTE } from './budgets.ts';
 import { RefusalError, notFound } from './error-codes.ts';
 import { trustConnection } from './sockets/anonymous-connections.ts';
 import type { IdempotentRequest } from './idempotency.ts';
-import { refuseNul, recordOf, type SeenSession } from './requests.ts';
+import { refuseNul, refuseOtherTeam, recordOf, type SeenSession } from './requests.ts';
 
 const RANK: Readonly<Record<Role, number>> = { viewer: 0, operator: 1, manager: 2, admin: 3 };
 
@@ -29,13 +29,17 @@ export interface RouteNeeds {
   readsBodyItself: boolean;
   /** Bytes of a body at most where nobody needs a key, at a rate of its own; who brings one is asked as elsewhere. */
   openBodyBytes?: number;
+  /** Whether its body is a tree of files, which who has a key may send as large as a sync would read it. */
+  withTree: boolean;
   /** Whether browsers may ask from a page of ours only. */
   ownPagesOnly: boolean;
 }
 
 /** Least role that may call a route. */
-export const Allow = (role: Role, { withAttachments = false }: { withAttachments?: boolean } = {}): MethodDecorator =>
-  RouteConfig({ role, withAttachments });
+export const Allow = (
+  role: Role,
+  needs: Partial<Pick<RouteNeeds, 'withAttachments' | 'withTree'>> = {},
+): MethodDecorator => RouteConfig({ role, ...needs });
 
 /** A route that answers without a key. */
 export const AllowEverybody = ({
@@ -45,7 +49,8 @@ export const AllowEverybody = ({
   RouteConfig({ role: 'everybody', readsBodyItself, ownPagesOnly });
 
 /** A route for viewers that answers without a key too, each client address at its own rate. contract §3.12 (Open). */
-export const AllowOpen = (openBodyBytes = 0): MethodDecorator => RouteConfig({ role: 'viewer', openBodyBytes });
+export const AllowOpen = (openBodyBytes = 0, withTree = false): MethodDecorator =>
+  RouteConfig({ role: 'viewer', openBodyBytes, withTree });
 
 /** What the route of a request asks; a route that says nothing is for admins. */
 export function needsOf({ routeOptions }: FastifyRequest): RouteNeeds {
@@ -54,9 +59,10 @@ export function needsOf({ routeOptions }: FastifyRequest): RouteNeeds {
     withAttachments = false,
     readsBodyItself = false,
     openBodyBytes,
+    withTree = false,
     ownPagesOnly = false,
   } = (routeOptions.config ?? {}) as Partial<RouteNeeds>;
-  return { role, withAttachments, readsBodyItself, openBodyBytes, ownPagesOnly };
+  return { role, withAttachments, readsBodyItself, openBodyBytes, withTree, ownPagesOnly };
 }
 
 /** Who asks; only behind the guard. */
@@ -158,6 +164,7 @@ export class AccessGuard {
         `this needs the role ${role}; the key has ${access.role}` +
           (access.factories === undefined ? '' : ' of some factories'),
       );
+    refuseOtherTeam(request);
     refuseNul(request);
   }
 

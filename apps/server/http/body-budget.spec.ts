@@ -25,8 +25,8 @@ describe('room for bodies', () => {
 
   it('ends for everybody when all of it is taken', () => {
     const budget = new BodyBudget();
-    for (let key = 0; key < BODIES_BYTES_MAX / BODIES_BYTES_OF_KEY_MAX; key += 1)
-      budget.take(`key ${key}`, BODIES_BYTES_OF_KEY_MAX);
+    for (let left = BODIES_BYTES_MAX; left > 0; left -= BODIES_BYTES_OF_KEY_MAX)
+      budget.take(`key ${left}`, Math.min(left, BODIES_BYTES_OF_KEY_MAX));
     expect(statusOf(() => budget.take('one more', 1))).toBe(503);
   });
 });

@@ -2,10 +2,10 @@
  * Bodies of the API: read whole within bounds of size and time, parsed strictly, then checked by their schema; every
  * offending member is named. contract §3.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { StandardSchemaValidationPipe } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { findJsonFault } from '#contracts';
+import { findJsonFault, IncrementalJsonParser } from '#contracts';
 import { BODY_MS_MAX } from '#deliveries';
 import { needsOf } from './access-guard.ts';
 import { invalidMembers, RefusalError } from './error-codes.ts';
@@ -17,6 +17,12 @@ import { BODY_RETRY_AFTER_SECONDS, type UnfinishedBodies } from './unfinished-bo
 export const API_BODY_BYTES_MAX = 1_048_576;
 /** contract §3: of a create or follow-up that carries attachments. */
 export const BODY_BYTES_WITH_ATTACHMENTS_MAX = 8 * 1_048_576;
+/** contract §3.12 (One size): of a tree of files: 64 MiB of text, with what JSON adds to it. */
+export const TREE_BODY_BYTES_MAX = 96 * 1_048_576;
+/** Of one file of a tree, which has a path and a content: more would only be for the memory that it takes. */
+const TREE_FILE_MEMBERS_MAX = 100;
+/** What is to come of a tree in a millisecond at least: 1 MiB a second. */
+const TREE_BYTES_PER_MS = 1_049;
 /** Of a request that needs no key: room for a key and some members, so that strangers take no memory worth naming. */
 export const BODY_BYTES_OF_STRANGERS_MAX = 16_384;
 
@@ -52,6 +58,8 @@ async function readJson(request: FastifyRequest, limits: BodyLimits): Promise<un
   if (isEmpty(request) || needsOf(request).readsBodyItself) return undefined;
   if (!JSON_TYPE.test(request.headers['content-type'] ?? ''))
     throw new RefusalError('invalid_request', 'send the body as application/json', { status: 415 });
+  const tree = treeLength(request);
+  if (tree !== undefined) return readTree(request, limits, tree);
   const bytes = await readBytes(request, limits, bytesMaxOf(request));
   const record = recordOf(request.raw);
   record.bodyBytes = bytes.length;
@@ -62,6 +70,47 @@ async function readJson(request: FastifyRequest, limits: BodyLimits): Promise<un
   if (bytes.length > openBodyBytes && !hasAttachments(value)) throw tooLarge(openBodyBytes);
   return value;
 }
+
+/** Declared length of a tree of files that is read while it comes; undefined: the body is read whole. */
+function treeLength(request: FastifyRequest): number | undefined {
+  const declared = declaredLength(request.raw) ?? 0;
+  const isTree = needsOf(request).withTree && declared > bytesMaxOf(request);
+  return isTree && recordOf(request.raw).access !== undefined ? declared : undefined;
+}
+
+/** Reads a large tree file by file; its room is taken until the answer is sent. */
+async function readTree({ raw }: FastifyRequest, limits: BodyLimits, length: number): Promise<unknown> {
+  const record = recordOf(raw);
+  if (length > TREE_BODY_BYTES_MAX) throw tooLarge(TREE_BODY_BYTES_MAX);
+  record.release = limits.budget.take(record.access?.keyId ?? '', length);
+  const parts = new IncrementalJsonParser({
+    depthMax: BODY_DEPTH_MAX,
+    restBytesMax: API_BODY_BYTES_MAX,
+    membersMax: TREE_FILE_MEMBERS_MAX,
+    mark: `${randomUUID()}:`,
+  });
+  const hash = createHash('sha256');
+  const sink = (piece: Buffer): void => {
+    hash.update(piece);
+    parts.add(piece);
+  };
+  const timeoutMs = limits.bodyMsMax + length / TREE_BYTES_PER_MS;
+  const body = await readRawBody(raw, { bytesMax: length, timeoutMs, sink });
+  wholeBody(body, length, timeoutMs);
+  record.bodyBytes = length;
+  record.bodyHash = hash.digest();
+  const value = parts.fault === undefined ? parts.end() : undefined;
+  if (parts.fault === undefined) return value;
+  if (parts.fault === 'too-large') throw tooLarge(API_BODY_BYTES_MAX, 'beside its files');
+  throw new RefusalError('invalid_request', FAULTS[parts.fault]);
+}
+
+const FAULTS = {
+  'not-utf8': 'the body is not UTF-8',
+  'not-json': 'the body is not valid JSON',
+  'too-deep': 'the body is nested too deeply',
+  'too-many-members': `a file of the body has more than ${TREE_FILE_MEMBERS_MAX} members`,
+} as const;
 
 function isEmpty({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
@@ -106,8 +155,9 @@ export function wholeBody(body: RawBody, bytesMax: number, bodyMsMax = BODY_MS_M
   }
 }
 
-function tooLarge(bytesMax: number): RefusalError {
-  return new RefusalError('invalid_request', `the body is larger than ${bytesMax} bytes`, { status: 413 });
+function tooLarge(bytesMax: number, of = ''): RefusalError {
+  const detail = `the body is larger than ${bytesMax} bytes${of === '' ? '' : ` ${of}`}`;
+  return new RefusalError('invalid_request', detail, { status: 413 });
 }
 
 function hasAttachments(body: unknown): boolean {
@@ -189,8 +239,8 @@ function pointerOf(path: readonly unknown[] | undefined): string {
 
 /** Of all keys together, room that is taken before a body is read: what a small machine can spare. */
 export const BODIES_BYTES_MAX = 256 * 1_048_576;
-/** Of one key: eight bodies with attachments at once, so that no key takes the room of the others. */
-export const BODIES_BYTES_OF_KEY_MAX = 64 * 1_048_576;
+/** Of one key: a tree, or twelve bodies with attachments at once, so that no key takes the room of the others. */
+export const BODIES_BYTES_OF_KEY_MAX = TREE_BODY_BYTES_MAX;
 /** Seconds after which room is likely. */
 const RETRY_AFTER_SECONDS = 1;
 

@@ -34,7 +34,8 @@ export class ProblemFilter implements ExceptionFilter {
     const refusal = toRefusal(error);
     const record = recordOf(request.raw);
     record.error = refusal.code;
-    if (refusal.status >= 500 && !(error instanceof ClientGoneError))
+    const isFault = refusal.status >= 500 && refusal.status !== NOT_SERVED;
+    if (isFault && !(error instanceof ClientGoneError))
       this.log.fault('request failed', error, {
         trace_id: record.id,
         method: request.method,
@@ -49,6 +50,9 @@ export class ProblemFilter implements ExceptionFilter {
     void reply.status(answer.status).headers(answer.headers).send(answer.body);
   }
 }
+
+/** What only the hosted service has: a client asks for it, and nothing is wrong here. contract §3.11 (501). */
+const NOT_SERVED = 501;
 
 /** Only paths of the API are repeated: a mistyped ingress URL ends here too, and its token with it. contract §5. */
 function instanceOf(target: string): string {

@@ -72,6 +72,8 @@ export interface BodyBounds {
   unfinished?: UnfinishedBodies;
   /** Who is counted. */
   clientAddress?: string;
+  /** Takes each piece as it comes; then nothing is held, and the bytes of the whole body are none. Never throws. */
+  sink?: (piece: Buffer) => void;
 }
 
 /** Smaller pieces of a body are gathered in blocks: a sender of single bytes must not cost a buffer for each. */
@@ -103,6 +105,7 @@ class Collecting implements Waiting, RefusableBody {
   private readonly declared: number | undefined;
   private readonly unfinished: UnfinishedBodies | undefined;
   private readonly done: (body: RawBody) => void;
+  private readonly sink: BodyBounds['sink'];
   /** In order; the last one may be a block that is not full yet. */
   private pieces: Buffer[] = [];
   /** Bytes of the last block that are filled; undefined: the last piece is none. */
@@ -122,6 +125,7 @@ class Collecting implements Waiting, RefusableBody {
     this.clientAddress = bounds.clientAddress ?? '';
     this.untilMs = performance.now() + bounds.timeoutMs;
     this.done = done;
+    this.sink = bounds.sink;
   }
 
   add(chunk: Buffer): void {
@@ -134,7 +138,8 @@ class Collecting implements Waiting, RefusableBody {
       release(chunk);
       return this.end({ kind: 'too-large', sizeBytes: this.size });
     }
-    if (before === 0 || chunk.length >= BLOCK_BYTES) this.push(chunk);
+    if (this.sink !== undefined) this.sink(chunk);
+    else if (before === 0 || chunk.length >= BLOCK_BYTES) this.push(chunk);
     else this.gather(chunk);
     if (this.size !== this.declared) this.count();
   }

@@ -3,7 +3,7 @@
  * contract §2, §3.10 (Errors), §5.4 (Client address).
  */
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { clientAddress, type Cidr } from '#deliveries';
 import type { Log } from '../process/log.ts';
@@ -39,6 +39,8 @@ export interface RequestRecord {
   /** SHA-256 of the body as it came; undefined: there was none. */
   bodyHash?: Uint8Array;
   idempotency?: IdempotentRequest;
+  /** Gives back what was taken for it, once it is answered. */
+  release?: () => void;
   /** Whether the answer is the one that an earlier request got. */
   replayed?: boolean;
   /** Status of an answer that went past the response object. */
@@ -75,6 +77,19 @@ export function findRecord(request: IncomingMessage): RequestRecord | undefined 
 }
 
 const NUL = '\0';
+
+/** The one team of an installation, as published clients ask for one. contract §3.11 (Published clients). */
+export const TEAM_UID = 'team';
+
+/** Throws 422 for a request on behalf of a team that there is not: what it asks for would be another's. */
+export function refuseOtherTeam({ headers }: { headers: IncomingHttpHeaders }): void {
+  const named = headers['x-warp-team-uid'];
+  if (named === undefined || named === '' || named === TEAM_UID) return;
+  const message = `must be ${TEAM_UID}, or left out: an installation has one team`;
+  throw new RefusalError('operation_not_supported', `X-Warp-Team-Uid ${message}`, {
+    errors: [{ pointer: 'X-Warp-Team-Uid', message }],
+  });
+}
 
 /** Throws 404 for a path that holds U+0000 in a parameter, 400 for a query that holds it in a value. */
 export function refuseNul({ params, query }: { params?: unknown; query?: unknown }): void {
@@ -176,6 +191,7 @@ export function recordWhenOver(
   const startedMs = performance.now();
   const bytesBefore = request.socket.bytesWritten;
   response.once('close', () => {
+    record.release?.();
     const isAborted = !response.writableFinished && record.statusOnSocket === undefined;
     const status = record.statusOnSocket ?? (isAborted ? ABORTED_STATUS : response.statusCode);
     const labels = { resource: resourceOf(record.route), status: `${Math.floor(status / 100)}xx` };

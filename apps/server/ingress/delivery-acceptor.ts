@@ -186,7 +186,7 @@ export class DeliveryAcceptor {
         { serverAgent: this.agents.server, newId: () => this.ids.newId() },
       );
       const started = runs.map(({ automationUid, runId }) => ({ automation_id: automationUid, run_id: runId }));
-      return { runs, decision: JSON.stringify({ started, skipped: starts.skipped.map(toSkipped) }) };
+      return { runs, decision: this.deliveries.decisionText({ started, skipped: starts.skipped.map(toSkipped) }) };
     };
     const { deliveryId, verdict } = arrive(encodePayload(body.bytes), startingAs);
     return this.accept(incoming, { entryId, deliveryId, verdict }, starts.starts.length);

@@ -109,6 +109,7 @@ function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
       it.moved ? undefined : new Map(uids.map((uid) => [uid, DEFINITION])),
   };
   const deliveries = {
+    decisionText: (decision: object) => JSON.stringify(decision),
     acceptOnce: async (arrival: PendingDelivery) => {
       it.arrivals.push(arrival);
       return it.accept(arrival);

@@ -21,6 +21,7 @@ import {
 import type { Access } from '../store/access/access.ts';
 import { FactoryStore } from '../store/factories/factories.ts';
 import { loadReconcileInput, readDefinitionsYielding } from '../sync/reconcile-input.ts';
+import { RunAgents } from '../execution/preparation/run-agents.ts';
 import { visibleFactory } from '../http/access-guard.ts';
 import { invalidMembers } from '../http/error-codes.ts';
 import type { Acquirer } from '../filters/fair-semaphore.ts';
@@ -45,6 +46,7 @@ export class PlanService {
     private readonly installation: Installation,
     private readonly impact: PlanImpact,
     private readonly refs: RefTrees,
+    private readonly agents: RunAgents,
     @Inject(CONFIG) private readonly config: Config,
     private readonly clock: Clock,
   ) {}
@@ -117,6 +119,11 @@ export class PlanService {
     return this.refs.readAhead(factory, commits, asker);
   }
 
+  /** Heads whose trees are read in one go: each may need that of its merge base, too. */
+  readAheadMax(): number {
+    return Math.max(1, Math.floor(this.refs.aheadMax / 2));
+  }
+
   private async treeAt(
     factory: Factory,
     text: string,
@@ -161,10 +168,11 @@ export class PlanService {
   }
 
   private input(factory: Factory): Promise<ReconcileInput> {
-    const { config, factories, definitions, secrets, clock } = this;
+    const { config, agents, factories, definitions, secrets, clock } = this;
     const { uidKey } = this.installation;
     return loadReconcileInput(factory, {
       config,
+      agents,
       uidKey,
       factories,
       definitions,

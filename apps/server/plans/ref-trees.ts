@@ -17,6 +17,8 @@ const READINGS_AT_ONCE = 2;
 const READING_MS_MAX = 120_000;
 /** Bytes of the trees that are kept: those of some hundred ordinary factories, or one of the largest. */
 const STORED_BYTES_MAX = 64 * 1024 * 1024;
+/** Trees that are read in one exchange with the host, where they are small; while that is unknown; and at least. */
+const AHEAD = { max: 100, unknown: 20, min: 2 } as const;
 /** Of an entry beside its contents: paths are short, and an empty tree is one, too. */
 const ENTRY_BYTES = 1_024;
 
@@ -79,6 +81,14 @@ export class RefTrees {
   atHand(factory: Factory, commit: string): FoundTree | undefined {
     const files = this.stored.get(keyOf(factory, commit));
     return files && { ok: true, commit, files };
+  }
+
+  /** Trees that can be read ahead and looked at before one pushes another out, going by those at hand. */
+  get aheadMax(): number {
+    const { size, calculatedSize } = this.stored;
+    if (size === 0) return AHEAD.unknown;
+    const fitting = Math.floor(STORED_BYTES_MAX / 2 / (calculatedSize / size));
+    return Math.min(AHEAD.max, Math.max(AHEAD.min, fitting));
   }
 
   /**

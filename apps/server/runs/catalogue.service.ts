@@ -1,6 +1,6 @@
 /** Skills, environments and models as clients choose from them. contract §3.1 (agent, environments, models). */
 import { Inject, Injectable } from '@nestjs/common';
-import { BUILT_IN_HARNESS, HARNESS_NAMES, modelFacts, readSkill } from '#agents';
+import { BUILT_IN_HARNESS, HARNESS_NAMES, modelFacts, readSkill, type AgentAvailability } from '#agents';
 import type { AgentListResponse, AgentSkill, CloudEnvironment, CloudEnvironmentList, ModelList } from '#contracts';
 import type { EnvironmentDefinition, SkillDefinition } from '#definitions';
 import { repositoryName } from '#runs';
@@ -86,14 +86,26 @@ export class CatalogueService {
     const own = harness === BUILT_IN_HARNESS ? [builtInModel] : [];
     const listed = new Set([...this.config.models, ...own]);
     const named = await this.catalogue.models(access.factories);
+    const here = await this.runAgents.available();
     return {
       models: [...new Set([...listed, ...named])]
         .toSorted(compare)
         .map((id) => ({ id, ...modelFacts(id), source: listed.has(id) ? 'server' : 'definition' })),
       default_model_id: own[0] ?? 'auto',
       ...(this.config.agentProfilesFile === undefined ? { harnesses: [...HARNESS_NAMES] } : {}),
+      ...(here === undefined ? {} : { availability: toAvailability(here) }),
     };
   }
+}
+
+function toAvailability(here: AgentAvailability): NonNullable<ModelList['availability']> {
+  return {
+    default_harness: here.harness,
+    built_in_harnesses: [...here.builtIn],
+    demo_model_only: here.hasDemoModelOnly,
+    installed_harnesses: [...here.installed],
+    missing_harnesses: Object.entries(here.missing).map(([id, wayOut]) => ({ id, way_out: wayOut })),
+  };
 }
 
 /** owner/repo of the repository that declares a skill, as far as it has an address. */

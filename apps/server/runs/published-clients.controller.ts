@@ -1,12 +1,14 @@
 /** Routes that clients of the hosted service know, over what runs and automations are here. contract §3.11. */
 import { Readable } from 'node:stream';
-import { Body, Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
-import type { RawQuery, RequestBody } from '#contracts';
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
+import type { EgressRanges, RawQuery, RequestBody } from '#contracts';
 import { followupProblems } from '#runs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../config/config.ts';
 import { accessOf, Allow, callerOf } from '../http/access-guard.ts';
 import { bodySchema } from '../http/body-schemas.ts';
 import { queryOf } from '../http/queries.ts';
+import { CONFIG } from '../process/injection-tokens.ts';
 import { PublishedClientService } from './published-clients.service.ts';
 
 @Controller('api/v1/agent')
@@ -52,6 +54,13 @@ export class PublishedClientController {
     return this.clients.followup(conversationId, body, callerOf(request));
   }
 
+  @Post('conversations/:conversationId/interrupt')
+  @HttpCode(202)
+  @Allow('operator')
+  interrupt(@Param('conversationId') conversationId: string, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.clients.interrupt(conversationId, callerOf(request));
+  }
+
   @Get('runs/:runId/harness-usage')
   @Allow('viewer')
   harnessUsage(@Param('runId') runId: string, @Req() request: FastifyRequest): Promise<unknown> {
@@ -63,17 +72,16 @@ export class PublishedClientController {
   handoffAttachments(@Param('runId') runId: string, @Req() request: FastifyRequest): Promise<unknown> {
     return this.clients.handoffAttachments(runId, accessOf(request));
   }
+}
 
-  @Get('schedules')
-  @Allow('viewer')
-  schedules(@Req() request: FastifyRequest): Promise<unknown> {
-    return this.clients.schedules(accessOf(request));
-  }
+@Controller('api/v1/networking')
+export class NetworkingController {
+  constructor(@Inject(CONFIG) private readonly config: Pick<Config, 'egressRanges'>) {}
 
-  @Get('schedules/:scheduleId')
+  @Get('egress-ranges')
   @Allow('viewer')
-  schedule(@Param('scheduleId') scheduleId: string, @Req() request: FastifyRequest): Promise<unknown> {
-    return this.clients.schedule(scheduleId, accessOf(request));
+  egressRanges(): EgressRanges {
+    return { cidrs: [...this.config.egressRanges] };
   }
 }
 

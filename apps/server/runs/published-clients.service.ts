@@ -1,9 +1,9 @@
 /**
  * What clients of the hosted service ask for and runs and automations answer: a run by its ticket, transcripts,
- * follow-ups to conversations, files of ended runs, schedules. contract §3.11 (Published clients).
+ * follow-ups to conversations, files of ended runs. contract §3.11 (Published clients).
  */
 import { Inject, Injectable } from '@nestjs/common';
-import { publishedHarness, toAgentConfig, withoutAbsent } from '#agents';
+import { withoutAbsent } from '#agents';
 import type {
   Conversation,
   ConversationFollowupResponse,
@@ -11,18 +11,13 @@ import type {
   HarnessUsage,
   RequestBody,
   RunReference,
-  ScheduleItem,
-  ScheduleList,
 } from '#contracts';
-import { nextDue, schedulesOf } from '#definitions';
 import { isEnded, type RunState } from '#runs';
 import type { Config } from '../config/config.ts';
 import type { Caller } from '../http/access-guard.ts';
 import { notFound } from '../http/error-codes.ts';
-import { toTime } from '../http/queries.ts';
-import { CONFIG, Clock } from '../process/injection-tokens.ts';
+import { CONFIG } from '../process/injection-tokens.ts';
 import type { Access } from '../store/access/access.ts';
-import { CatalogueStore, type ScheduledAutomationRow } from '../store/definitions/catalogue.ts';
 import { ArtifactStore } from '../store/runs/run-files.ts';
 import { RunHistoryStore } from '../store/runs/run-history.ts';
 import { RunStore } from '../store/runs/runs.ts';
@@ -48,9 +43,7 @@ export class PublishedClientService {
     private readonly runStore: RunStore,
     private readonly histories: RunHistoryStore,
     private readonly artifacts: ArtifactStore,
-    private readonly catalogue: CatalogueStore,
     @Inject(CONFIG) private readonly config: Config,
-    private readonly clock: Clock,
   ) {}
 
   /** The latest run that was dispatched for a ticket; 404 where the key sees none. */
@@ -81,6 +74,13 @@ export class PublishedClientService {
     return { run_id: runId, ...(await this.runs.followup(runId, body, by, { run_id: runId })) };
   }
 
+  /** Of the same run. */
+  async interrupt(conversationId: string, by: Caller): Promise<RunReference> {
+    const runId = await this.histories.latestRunIn(conversationId, by.access.factories);
+    if (runId === undefined) throw notFound('the conversation');
+    return this.runs.interrupt(runId, by);
+  }
+
   async harnessUsage(runId: string, access: Access): Promise<HarnessUsage> {
     const run = await visibleRun(this.runStore, runId, access);
     return { available: false, conversation_id: run.conversation_id ?? runId, run_id: runId };
@@ -99,19 +99,6 @@ export class PublishedClientService {
       }),
     };
   }
-
-  async schedules(access: Access): Promise<ScheduleList> {
-    const automations = await this.catalogue.scheduled(access.factories);
-    return { schedules: automations.flatMap((automation) => toScheduleItems(automation, this.clock.nowMs())) };
-  }
-
-  /** 404 for a schedule that is none, and for one of a factory that the key may not see. */
-  async schedule(scheduleId: string, access: Access): Promise<ScheduleItem> {
-    const { schedules } = await this.schedules(access);
-    const found = schedules.find(({ id }) => id === scheduleId);
-    if (found === undefined) throw notFound('the schedule');
-    return found;
-  }
 }
 
 /** The first page is read before anything is answered: what is not there is a 404. */
@@ -125,30 +112,4 @@ async function linesOf(page: Page): Promise<AsyncIterable<string>> {
       current = await page(cursor);
     }
   })();
-}
-
-function toScheduleItems(automation: ScheduledAutomationRow, nowMs: number): ScheduleItem[] {
-  const { definition, firedMs } = automation;
-  return schedulesOf(automation.uid, definition).map(({ scheduleId, name, cron, fields }) => {
-    const [lastMs, nextMs] = [firedMs.get(scheduleId), nextDue(fields, nowMs, nowMs)];
-    return {
-      id: scheduleId,
-      name: name ?? automation.name,
-      cron_schedule: cron,
-      enabled: automation.isEnabled,
-      prompt: definition.prompt,
-      agent_config: publishedHarness(toAgentConfig(definition.agent)) as ScheduleItem['agent_config'],
-      metadata: withoutAbsent({
-        factory_uid: automation.factoryUid,
-        automation_id: automation.uid,
-        file: automation.path === '' ? undefined : automation.path,
-      }) as Record<string, string>,
-      created_at: toTime(automation.createdAtMs),
-      updated_at: toTime(automation.updatedAtMs),
-      history: withoutAbsent({
-        last_ran: lastMs === undefined ? undefined : toTime(lastMs),
-        next_run: nextMs === undefined || !automation.isEnabled ? undefined : toTime(nextMs),
-      }),
-    };
-  });
 }

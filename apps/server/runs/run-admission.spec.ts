@@ -24,8 +24,39 @@ describe('waiting runs', () => {
     expect(await runs.isFull('b')).toBe(true);
     expect(state.asked).toBe(1);
     state.nowMs = 2_000;
-    expect([await runs.isFull('a'), await runs.isFull('b')]).toEqual([true, false]);
+    expect([await runs.isFull('b'), await runs.isFull('a')]).toEqual([false, true]);
     expect(state.asked).toBe(2);
+  });
+
+  it('who has room by the count before waits for no new one, whose fault is nobody’s', async () => {
+    const counts: ((found: Map<string, number> | undefined) => void)[] = [];
+    let nowMs = 0;
+    const runs = new QueueCounts(
+      10,
+      () =>
+        new Promise((resolve, reject) =>
+          counts.push((found) => (found === undefined ? reject(new Error('away')) : resolve(found))),
+        ),
+      () => nowMs,
+    );
+    const first = runs.isFull('a');
+    counts[0]?.(new Map([['a', 3]]));
+    expect(await first).toBe(false);
+    nowMs = 2_000;
+    expect(runs.isFull('a')).toBe(false);
+    counts[1]?.(undefined);
+    await new Promise(setImmediate);
+    nowMs = 4_000;
+    expect(runs.isFull('a')).toBe(false);
+    runs.added('a', 4); // the count may have begun before
+    counts[2]?.(new Map([['a', 6]]));
+    await new Promise(setImmediate);
+    const doubted = runs.isFull('a'); // full only if the four are not among the six: counted again
+    counts[3]?.(new Map([['a', 6]]));
+    expect(await doubted).toBe(false);
+    runs.added('a', 4);
+    expect(runs.isFull('a')).toBe(true);
+    expect(counts.length).toBe(4);
   });
 
   it('what was accepted since the count is added to it', async () => {

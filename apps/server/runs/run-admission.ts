@@ -13,7 +13,13 @@ const COUNTED_FOR_MS = 2_000;
 const COUNTING_SHARE = 0.02;
 
 export class QueueCounts {
-  private counts = new Map<string, number>();
+  /** Undefined before the first count. */
+  private counts: Map<string, number> | undefined;
+  /** Added while a count is taken, which may have been too early for it. */
+  private addedMeanwhile = new Map<string, number>();
+  /** Of the last count, what it may have in it twice. */
+  private doubtful: ReadonlyMap<string, number> = new Map();
+  private counting: Promise<void> | undefined;
   private countAgainAtMs = Number.NEGATIVE_INFINITY;
   private readonly max: number;
   private readonly count: () => Promise<Map<string, number>>;
@@ -25,34 +31,71 @@ export class QueueCounts {
     this.monotonicMs = monotonicMs;
   }
 
-  /** Whether the factory's queue is full. To be waited for only when it has to be counted again. */
+  /**
+   * Whether the factory's queue is full. A count that is due is waited for by nobody whose queue has room by the one
+   * before: only where there is none yet, or to find a full one empty.
+   */
   isFull(factoryUid: string): boolean | Promise<boolean> {
-    if (this.monotonicMs() < this.countAgainAtMs) return this.wasFull(factoryUid);
-    return this.refresh().then(() => this.wasFull(factoryUid));
+    const isDue = this.monotonicMs() >= this.countAgainAtMs;
+    if (!isDue) return this.isDoubtful(factoryUid) ? this.countedAgain(factoryUid) : this.wasFull(factoryUid);
+    const counting = this.refresh();
+    if (this.counts === undefined || this.wasFull(factoryUid))
+      return counting.then(() =>
+        this.isDoubtful(factoryUid) ? this.countedAgain(factoryUid) : this.wasFull(factoryUid),
+      );
+    counting.catch(() => undefined); // the next one who asks counts again
+    return false;
+  }
+
+  /** Full only if what was added while it was counted is not in the count. */
+  private isDoubtful(factoryUid: string): boolean {
+    const sure = (this.counts?.get(factoryUid) ?? 0) - (this.doubtful.get(factoryUid) ?? 0);
+    return sure < this.max && this.wasFull(factoryUid);
+  }
+
+  private async countedAgain(factoryUid: string): Promise<boolean> {
+    await this.refresh();
+    return this.wasFull(factoryUid);
   }
 
   private wasFull(factoryUid: string): boolean {
-    return (this.counts.get(factoryUid) ?? 0) >= this.max;
+    return (this.counts?.get(factoryUid) ?? 0) >= this.max;
   }
 
   added(factoryUid: string, runs: number): void {
-    this.counts.set(factoryUid, (this.counts.get(factoryUid) ?? 0) + runs);
+    if (this.counts !== undefined) add(this.counts, factoryUid, runs);
+    add(this.addedMeanwhile, factoryUid, runs);
   }
 
-  private async refresh(): Promise<void> {
+  /** One count at a time, which all who ask meanwhile wait for. */
+  private refresh(): Promise<void> {
+    this.counting ??= this.recount().finally(() => (this.counting = undefined));
+    return this.counting;
+  }
+
+  private async recount(): Promise<void> {
     const startedAtMs = this.monotonicMs();
     this.countAgainAtMs = startedAtMs + COUNTED_FOR_MS; // others that ask meanwhile use the old counts
-    this.counts = await this.count();
+    this.addedMeanwhile = new Map();
+    const counts = await this.count();
+    this.doubtful = this.addedMeanwhile;
+    this.addedMeanwhile = new Map();
+    for (const [factoryUid, runs] of this.doubtful) add(counts, factoryUid, runs);
+    this.counts = counts;
     const tookMs = this.monotonicMs() - startedAtMs;
     this.countAgainAtMs = startedAtMs + Math.max(COUNTED_FOR_MS, tookMs / COUNTING_SHARE);
   }
+}
+
+function add(counts: Map<string, number>, factoryUid: string, runs: number): void {
+  counts.set(factoryUid, (counts.get(factoryUid) ?? 0) + runs);
 }
 
 /** Seconds after which a client may ask again when there is no room for more. */
 const RETRY_AFTER_SECONDS = 5;
 
 /** Key of the runs that belong to no factory, among the waiting ones. */
-const NO_FACTORY = '';
+export const NO_FACTORY = '';
 
 /** Where other processes do the work, nobody here knows of more than one free place. */
 const PLACES_ELSEWHERE = 1;

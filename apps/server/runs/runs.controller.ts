@@ -47,7 +47,17 @@ export class RunController {
     return this.listing.list(query, accessOf(request));
   }
 
-  @Get('runs/:runId')
+  /** Runs as the oldest clients know them, which join states by commas. contract §3.11 (tasks). */
+  @Get('tasks')
+  @Allow('viewer')
+  async tasks(@Query() query: RunQuery, @Req() request: FastifyRequest): Promise<unknown> {
+    const states = [query['state'] ?? []].flat().flatMap((state) => state.split(','));
+    const asked = states.length === 0 ? query : { ...query, state: states };
+    const { runs, ...page } = await this.listing.list(asked, accessOf(request));
+    return { tasks: runs, ...page };
+  }
+
+  @Get(['runs/:runId', 'tasks/:runId'])
   @Allow('viewer')
   get(@Param('runId') runId: string, @Req() request: FastifyRequest): Promise<unknown> {
     return this.runs.get(runId, accessOf(request));
@@ -72,6 +82,13 @@ export class RunController {
   async cancel(@Param('runId') runId: string, @Req() request: FastifyRequest): Promise<unknown> {
     // A bare JSON string: serialised here, because the framework would send a string as text.
     return JSON.stringify(await this.runs.cancel(runId, callerOf(request)));
+  }
+
+  @Post('runs/:runId/interrupt')
+  @HttpCode(202)
+  @Allow('operator')
+  interrupt(@Param('runId') runId: string, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.runs.interrupt(runId, callerOf(request));
   }
 
   /** The log as it grows, or what there is of it: the Accept header decides. contract §3.1 (events). */

@@ -153,7 +153,7 @@ function toSkill({ skill_spec: reference, skill_commit: commit }: RunRow): RunIt
   return withoutAbsent({ name, full_path: fullPath, commit: commit ?? undefined });
 }
 
-function toCreatorInfo(principal: Principal | undefined, uid: string): RunCreatorInfo {
+export function toCreatorInfo(principal: Principal | undefined, uid: string): RunCreatorInfo {
   return {
     type: principal?.kind ?? 'user',
     uid,

@@ -14,7 +14,7 @@ import { RunItems } from './run-item-loader.ts';
 import { RunListing } from './run-list.service.ts';
 import { RunNotifier } from './run-notifier.ts';
 import { RunService } from './runs.service.ts';
-import { PublishedClientController } from './published-clients.controller.ts';
+import { NetworkingController, PublishedClientController } from './published-clients.controller.ts';
 import { PublishedClientService } from './published-clients.service.ts';
 
 /** What every process needs that starts runs, tells of them or works on them. */
@@ -42,6 +42,7 @@ export class RunNoticesModule {}
     RunController,
     RunHistoryController,
     PublishedClientController,
+    NetworkingController,
     PermissionController,
     CatalogueController,
   ],

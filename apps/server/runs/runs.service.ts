@@ -3,7 +3,8 @@
  * store's. spec: Agent run interface.
  */
 import { Inject, Injectable } from '@nestjs/common';
-import { resolveAgentConfig, toAgentConfig, type ServerAgent } from '#agents';
+import { COMMAND_HARNESS, toAgentConfig, withoutAbsent } from '#agents';
+import { unknownMembers } from '#contracts';
 import type {
   FactoryDispatchResponse,
   RequestBody,
@@ -11,44 +12,61 @@ import type {
   RunEventList,
   RunFollowupResponse,
   RunItem,
+  RunReference,
 } from '#contracts';
 import {
   attachmentsOf,
-  defaultTitle,
   followupOutcome,
+  ignoredSaid,
+  ineffectiveMembers,
+  ineffectiveMode,
+  interruptDecision,
   isEnded,
-  RUN_ATTACHMENT_BYTES_MAX,
-  RUN_ATTACHMENTS_MAX,
-  TASK_BYTES_MAX,
-  type AttachmentRequest,
-  type FollowupDecision,
   type FollowupOutcome,
   type RunSource,
   type RunState,
 } from '#runs';
 import type { Access } from '../store/access/access.ts';
-import type { NewAttachment } from '../store/runs/run-files.ts';
+import { ArtifactStore } from '../store/runs/run-files.ts';
+import { appendToLog } from '../store/runs/run-log.ts';
 import { FactoryStore } from '../store/factories/factories.ts';
 import { DefinitionStore } from '../store/definitions/definitions.ts';
-import type { NewRun } from '../store/runs/new-run.ts';
 import { RunHistoryStore } from '../store/runs/run-history.ts';
+import { AgentIdentityStore } from '../store/runs/agent-identities.ts';
+import { InterruptStore } from '../store/runs/run-interrupts.ts';
 import { RunStore, type RunStatus } from '../store/runs/runs.ts';
 import type { Transaction } from '../store/database/transactions.ts';
 import { changedBy, maySee, type Caller } from '../http/access-guard.ts';
-import { lastingConflict, notFound, RefusalError } from '../http/error-codes.ts';
+import { notFound, RefusalError } from '../http/error-codes.ts';
+import { harnessOf } from '../execution/preparation/execution-spec.ts';
 import { RunAgents } from '../execution/preparation/run-agents.ts';
 import { CONFIG, Clock, IdSource } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
 import { toRunEventItem } from './runs.items.ts';
 import { RunItems } from './run-item-loader.ts';
-import { visibleRun, visibleRunStatus } from './runs.requests.ts';
+import {
+  followupFiles,
+  harnessFacts,
+  identityOf,
+  toNewAttachments,
+  toNewRun,
+  visibleRun,
+  visibleRunStatus,
+  type WantedRun,
+} from './runs.requests.ts';
+import { followupRefusal, interruptRefusal } from './runs.refusals.ts';
 import { RunAdmission } from './run-admission.ts';
 import { RunNotifier } from './run-notifier.ts';
+
+/** What an interrupt answers: the agent ends its turn afterwards. */
+const ACCEPTED = 202;
 
 @Injectable()
 export class RunService {
   constructor(
     private readonly runs: RunStore,
+    private readonly interrupts: InterruptStore,
+    private readonly identities: AgentIdentityStore,
     private readonly histories: RunHistoryStore,
     private readonly factories: FactoryStore,
     private readonly definitions: DefinitionStore,
@@ -56,6 +74,7 @@ export class RunService {
     private readonly agents: RunAgents,
     private readonly admission: RunAdmission,
     private readonly notifier: RunNotifier,
+    private readonly artifacts: ArtifactStore,
     @Inject(CONFIG) private readonly config: Config,
     private readonly clock: Clock,
     private readonly ids: IdSource,
@@ -63,7 +82,8 @@ export class RunService {
 
   /** spec: Agent run interface. The run is committed before this returns. */
   create(request: RequestBody<'run-agent-request'>, by: Caller, source: RunSource): Promise<RunAgentResponse> {
-    return this.start(request, {}, by, source, (made) => made);
+    const wanted = { request, ticket: {}, unknown: unknownMembers('run-agent-request', request) };
+    return this.start(wanted, by, source, (made) => made);
   }
 
   /** spec: What the service does 5. The ticket becomes metadata of the run, and what triggered it. contract §4. */
@@ -78,18 +98,20 @@ export class RunService {
       ...(ref === undefined ? {} : { ticket_ref: ref }),
       ...(url === undefined ? {} : { ticket_url: url }),
     };
-    return this.start(
-      { prompt, title, config, metadata, attachments, factory_uid: factoryUid },
+    const wanted = {
+      request: { prompt, title, config, metadata, attachments, factory_uid: factoryUid },
       ticket,
-      by,
-      source,
-      ({ run_id: runId, state }) => ({
+      unknown: unknownMembers('dispatch-request', request),
+    };
+    return this.start(wanted, by, source, ({ run_id: runId, state, ignored }) =>
+      withoutAbsent({
         factory_uid: factoryUid,
         run_id: runId,
         state,
         ticket_ref: ref ?? '',
         run_url: `${this.config.publicUrl}/runs/${runId}`,
         foreman_agent: '',
+        ignored,
       }),
     );
   }
@@ -107,28 +129,33 @@ export class RunService {
     more: Record<string, string> = {},
   ): Promise<RunFollowupResponse> {
     await visibleRunStatus(this.runs, runId, by.access);
-    const attachments = toNewAttachments(attachmentsOf(request));
+    const attachments = await followupFiles(this.artifacts, request.attachments ?? [], by.access);
     if (attachments.length > 0) this.admission.refuseWithoutDisk();
     const followupId = this.ids.newId();
-    const toAnswer = (outcome: FollowupOutcome): RunFollowupResponse => ({ ...more, followup_id: followupId, outcome });
+    const ignored = unknownMembers('run-followup-request', request);
+    const toAnswer = (outcome: FollowupOutcome): RunFollowupResponse =>
+      withoutAbsent({ ...more, followup_id: followupId, outcome, ignored: someOf(ignored) });
     const wanted = {
       followupId,
       runId,
       principalUid: by.access.principal.uid,
-      message: request.message,
+      message: request.message || FILES_ALONE,
       mode: request.mode,
       attachments,
     };
     const decided = await this.runs.followup(
       wanted,
-      (run, facts) =>
-        followupOutcome(run.state as RunState, {
+      (run, facts) => {
+        const isCommand = harnessOf(run.agent_config) === COMMAND_HARNESS;
+        ignored.push(...ineffectiveMode(request.mode, { isCommand }).filter((pointer) => !ignored.includes(pointer)));
+        return followupOutcome(run.state as RunState, {
           ...facts,
           promptClaimed: run.prompt_taken_at !== null,
           agentConcurrent: this.agents.takesPromptsInTurn(run.agent_config),
           cancelRequested: run.cancel_requested_at !== null && !isEnded(run.state as RunState),
-        }),
-      this.transactionHook(by, toAnswer),
+        });
+      },
+      this.transactionHook(by, toAnswer, { runId, what: 'follow-up', ignored }),
     );
     if (decided === undefined) throw notFound('the run');
     if (!decided.ok) throw followupRefusal(decided.reason);
@@ -149,6 +176,25 @@ export class RunService {
     return runId;
   }
 
+  /** Ends the turn that the agent works on, and not the run; stored before it is answered. contract §3.13. */
+  async interrupt(runId: string, by: Caller): Promise<RunReference> {
+    await visibleRunStatus(this.runs, runId, by.access);
+    const decision = await this.interrupts.request(
+      { interruptId: this.ids.newId(), runId, principalUid: by.access.principal.uid },
+      (run, facts) =>
+        interruptDecision(run.state as RunState, {
+          ...facts,
+          cancelRequested: run.cancel_requested_at !== null,
+          takesInterrupts: this.agents.takesInterrupts(run.agent_config),
+        }),
+      this.transactionHook(by, () => ({ run_id: runId }), undefined, ACCEPTED),
+    );
+    if (decision === undefined) throw notFound('the run');
+    if (!decision.ok) throw interruptRefusal(decision.reason);
+    this.notifier.notifyAll(runId);
+    return { run_id: runId };
+  }
+
   /** Where a run stands, without its texts; 404 for one that the key may not see. */
   statusOf(runId: string, access: Access): Promise<RunStatus> {
     return visibleRunStatus(this.runs, runId, access);
@@ -161,13 +207,14 @@ export class RunService {
   }
 
   private async start<Answer>(
-    request: RequestBody<'run-agent-request'>,
-    ticket: Record<string, string>,
+    { request: asked, ticket, unknown }: WantedRun,
     by: Caller,
     source: RunSource,
     toAnswer: (made: RunAgentResponse) => Answer,
   ): Promise<Answer> {
     const { access } = by;
+    const identity = await identityOf(this.identities, asked, access);
+    const request = { ...asked, factory_uid: asked.factory_uid ?? identity?.factoryUid };
     const { factory_uid: factoryUid } = request;
     if (factoryUid === undefined && access.factories !== undefined) {
       throw new RefusalError('not_authorized', 'this key is limited to factories: name one as factory_uid');
@@ -176,17 +223,22 @@ export class RunService {
     await this.refuseUnseen(request, access);
     await this.admission.refuseWithoutRoom(factoryUid);
     const run = {
-      ...toNewRun(request, defaults, ticket, this.agents.server),
+      ...toNewRun(request, { identity, defaults, ticket, server: this.agents.server }),
       runId: this.ids.newId(),
       source,
       creatorUid: access.principal.uid,
       createdAtMs: this.clock.nowMs(),
     };
+    const ignored = [...unknown, ...ineffectiveMembers(request, harnessFacts(run.agentConfig))];
     const free = this.admission.freeSlots();
-    const answerOf = ({ waiting }: { waiting: number }): Answer =>
-      toAnswer({ run_id: run.runId, task_id: run.runId, state: 'QUEUED', at_capacity: waiting >= free });
+    const answerOf = ({ waiting }: { waiting: number }): Answer => {
+      const { runId } = run;
+      const atCapacity = waiting >= free;
+      const answer = { run_id: runId, task_id: runId, state: 'QUEUED' as const, at_capacity: atCapacity };
+      return toAnswer(withoutAbsent({ ...answer, ignored: someOf(ignored) }));
+    };
     const made = await this.runs.create(run, {
-      ...this.transactionHook(by, answerOf),
+      ...this.transactionHook(by, answerOf, { runId: run.runId, what: 'request', ignored }),
       attachments: toNewAttachments(attachmentsOf(request)),
     });
     if (made === undefined) throw notFound('the factory');
@@ -195,15 +247,22 @@ export class RunService {
     return answerOf(made);
   }
 
-  /** Who asked, and the answer to an idempotency key: both committed with the change. */
+  /** Who asked, the answer to an idempotency key, and what was ignored: all committed with the change. */
   private transactionHook<Outcome>(
     by: Caller,
     toAnswer: (outcome: Outcome) => unknown,
+    told?: { runId: string; what: 'request' | 'follow-up'; ignored: readonly string[] },
+    status = 200,
   ): { by: ReturnType<typeof changedBy>; also: (outcome: Outcome) => Transaction<void> } {
+    const atMs = this.clock.nowMs();
     return {
       by: changedBy(by, this.ids.newId()),
       *also(outcome) {
-        if (by.idempotency !== undefined) yield* by.idempotency.store(200, toAnswer(outcome));
+        if (told !== undefined && told.ignored.length > 0) {
+          const body = JSON.stringify({ text: ignoredSaid(told.what, told.ignored) });
+          yield* appendToLog(told.runId, undefined, [{ kind: 'status', atMs, body }]);
+        }
+        if (by.idempotency !== undefined) yield* by.idempotency.store(status, toAnswer(outcome));
       },
     };
   }
@@ -232,64 +291,9 @@ export class RunService {
   }
 }
 
-function toNewRun(
-  request: RequestBody<'run-agent-request'>,
-  defaults: ReturnType<typeof toAgentConfig> | undefined,
-  ticket: Record<string, string>,
-  server: ServerAgent,
-): Omit<NewRun, 'runId' | 'source' | 'creatorUid' | 'createdAtMs'> {
-  const skill = request.skill ?? request.config?.skill_spec;
-  const prompt = request.prompt ?? `Use the skill ${skill}.`;
-  const config = resolveAgentConfig([{ ...request.config, skill_spec: skill }, defaults], undefined, server);
-  return {
-    prompt,
-    title: request.title ?? defaultTitle(prompt),
-    configName: config.name,
-    modelId: config.model_id,
-    environmentId: config.environment_id,
-    skillSpec: config.skill_spec,
-    workerHost: config.worker_host,
-    agentConfig: JSON.stringify(config),
-    metadata: JSON.stringify({ ...request.metadata, ...ticket }),
-    factoryUid: request.factory_uid,
-    conversationId: request.conversation_id,
-    parentRunId: request.parent_run_id,
-    triggerUrl: ticket['ticket_url'],
-    mode: request.mode,
-    interactive: request.interactive,
-  };
-}
-
-function toNewAttachments(files: readonly AttachmentRequest[]): NewAttachment[] {
-  return files.map(({ file_name: fileName, mime_type: mimeType, data }) => ({
-    fileName,
-    mimeType,
-    content: Buffer.from(data, 'base64'),
-  }));
-}
-
-function followupRefusal(reason: Extract<FollowupDecision, { ok: false }>['reason']): RefusalError {
-  switch (reason) {
-    case 'cancel-under-way':
-      return lastingConflict('a cancel of this run is under way');
-    case 'factory-deleted':
-      return lastingConflict('the factory of this run was deleted');
-    case 'task-too-large':
-      return tooMuch(
-        '/message',
-        `must be at most ${TASK_BYTES_MAX} bytes together with what waits for this run already`,
-      );
-    case 'attachments-too-many':
-      return tooMuch(
-        '/attachments',
-        `must be at most ${RUN_ATTACHMENTS_MAX} files of ${RUN_ATTACHMENT_BYTES_MAX} bytes together with those ` +
-          'that the run has already',
-      );
-  }
-}
-
-function tooMuch(pointer: string, message: string): RefusalError {
-  return new RefusalError('invalid_request', 'the run has been given too much already', {
-    errors: [{ pointer, message }],
-  });
+/** What a follow-up says that has files and no message. */
+const FILES_ALONE = 'Look at the files that come with this.';
+/** Undefined where there is nothing to list. */
+function someOf(pointers: readonly string[]): string[] | undefined {
+  return pointers.length === 0 ? undefined : [...pointers];
 }

@@ -1,7 +1,13 @@
-/** Schedules: whose clock starts runs. */
+/** Schedules: what people make of them, and whose clock starts runs. */
 import { Module } from '@nestjs/common';
 import { Log } from '../process/log.ts';
+import { ScheduledAgentService } from './scheduled-agents.service.ts';
+import { ScheduleController } from './schedules.controller.ts';
 import { Scheduler, ScheduleService } from './schedules.service.ts';
+
+/** The part of the API. */
+@Module({ controllers: [ScheduleController], providers: [ScheduledAgentService] })
+export class ScheduledAgentsModule {}
 
 @Module({
   providers: [

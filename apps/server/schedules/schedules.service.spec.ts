@@ -6,12 +6,14 @@ import { describe, expect, it } from '@jest/globals';
 import type { AutomationDefinition } from '#definitions';
 import type { Log } from '../process/log.ts';
 import { StoreError } from '../store/database/store-errors.ts';
+import type { ScheduledAgent } from '../store/definitions/scheduled-agent-rows.ts';
+import type { ScheduledAgentStore, ScheduledAgentTick } from '../store/definitions/scheduled-agents.ts';
 import type { Schedule, ScheduleStore, Tick, TickOutcome } from '../store/definitions/schedules.ts';
 import type { RunAgents } from '../execution/preparation/run-agents.ts';
 import type { QueueCounts } from '../runs/run-admission.ts';
 import type { DiskWatch } from '../process/disk-watch.ts';
 import type { RunNotifier } from '../runs/run-notifier.ts';
-import { ScheduleService, Scheduler } from './schedules.service.ts';
+import { ScheduleService } from './schedules.service.ts';
 
 const MINUTE_MS = 60_000;
 const NOON_MS = Date.UTC(2031, 2, 4, 12);
@@ -27,6 +29,10 @@ function world(crons: readonly string[] = ['0 * * * *']) {
     asked: 0,
     stored: new Map<string, Schedule>(),
     handled: [] as Tick[],
+    agent: undefined as ScheduledAgent | undefined,
+    /** Happens between two reads of the schedule. */
+    between: undefined as (() => void) | undefined,
+    agentTicks: [] as ScheduledAgentTick[],
     lines: [] as string[],
     outcome: (): TickOutcome => ({ kind: 'started', replaced: [] }),
   };
@@ -63,10 +69,24 @@ function world(crons: readonly string[] = ['0 * * * *']) {
       return outcome;
     },
   };
+  const scheduledAgents = {
+    enabled: async () => (it.agent?.isEnabled === true ? [it.agent] : []),
+    loadFacts: async () => {
+      it.between?.();
+      return it.agent && { agent: it.agent };
+    },
+    handle: async (tick: ScheduledAgentTick) => {
+      it.agentTicks.push(tick);
+      if (it.agent?.version !== tick.schedule.version) return { kind: 'lost' };
+      it.agent = { ...it.agent, handledUntilMs: tick.atMs };
+      return { kind: tick.start === undefined ? 'missed' : 'started', replaced: [] };
+    },
+  };
   const write = (level: string) => (message: string, members: object | Error) =>
     void it.lines.push(`${level} ${message} ${JSON.stringify(members)}`);
   const service = new ScheduleService(
     store as unknown as ScheduleStore,
+    scheduledAgents as unknown as ScheduledAgentStore,
     { server: { harness: 'builtin', builtInModel: 'demo' } } as unknown as RunAgents,
     { isFull: async () => it.full, added: () => undefined } as unknown as QueueCounts,
     { isLow: () => it.diskLow } as unknown as DiskWatch,
@@ -183,26 +203,96 @@ describe('a look at the schedules', () => {
   });
 });
 
-describe('asking', () => {
-  it('many times while a look is under way is one more look, and a fault ends nothing', async () => {
-    const faults: unknown[] = [];
-    let looks = 0;
-    let release = (): void => undefined;
-    const scheduler = new Scheduler(
-      () => {
-        looks += 1;
-        return looks === 1 ? new Promise((resolve) => (release = resolve)) : Promise.reject(new Error('broken'));
+describe('a look at schedules of their own', () => {
+  const agent = (): ScheduledAgent => ({
+    scheduleId: 'one',
+    name: 'Nightly',
+    cron: '0 * * * *',
+    prompt: 'Sweep.',
+    agentConfig: {},
+    metadata: { team: 'birds' },
+    mode: 'normal',
+    isEnabled: true,
+    agentIdentityUid: null,
+    ignored: [],
+    version: 1,
+    handledUntilMs: NOON_MS - 30_000,
+    creator: { uid: 'user_1', kind: 'user', displayName: 'Ada' },
+    updater: { uid: 'user_1', kind: 'user', displayName: 'Ada' },
+    createdAtMs: 0,
+    updatedAtMs: 0,
+    missed: 0,
+  });
+
+  it('starts a run at its tick, once, as the schedule says it', async () => {
+    const { it, lookAt } = world([]);
+    it.agent = agent();
+    await lookAt(NOON_MS - 1);
+    expect(it.agentTicks).toEqual([]);
+    await lookAt(NOON_MS + 2_000);
+    await lookAt(NOON_MS + 3_000);
+    expect(it.agentTicks).toMatchObject([
+      {
+        atMs: NOON_MS,
+        missed: 0,
+        start: {
+          run: {
+            title: 'Nightly · Sweep.',
+            creatorUid: 'user_1',
+            source: 'SCHEDULED_AGENT',
+            metadata: '{"team":"birds"}',
+            schedule: { id: 'one', name: 'Nightly', cron: '0 * * * *', atMs: NOON_MS },
+          },
+        },
       },
-      (fault) => void faults.push(fault),
-    );
-    const first = scheduler.ask();
-    await Promise.resolve().then(() => undefined);
-    const others = [scheduler.ask(), scheduler.ask(), scheduler.ask()];
-    release();
-    await Promise.all([first, ...others]);
-    expect([looks, faults.length]).toEqual([2, 1]);
-    await scheduler.stop();
-    await scheduler.ask();
-    expect(looks).toBe(2);
+    ]);
+    expect([it.woken, it.lines]).toEqual([1, []]);
+  });
+
+  it.each([{ reason: 'full' as const }, { reason: 'diskLow' as const }])(
+    'postpones a tick while it is $reason, until it is too late, and says so',
+    async ({ reason }) => {
+      const { it, lookAt } = world([]);
+      it.agent = agent();
+      it[reason] = true;
+      await lookAt(NOON_MS + 1_000);
+      expect(it.agentTicks).toEqual([]);
+      await lookAt(NOON_MS + 5 * MINUTE_MS);
+      expect(it.agentTicks).toMatchObject([{ atMs: NOON_MS, missed: 1, start: undefined }]);
+      expect(it.lines).toEqual([expect.stringContaining('warn schedule ticks missed')]);
+    },
+  );
+
+  it.each<[what: string, change: Partial<ScheduledAgent>]>([
+    ['paused', { isEnabled: false, version: 2 }],
+    ['given another expression', { cron: '30 * * * *', version: 2, handledUntilMs: NOON_MS + 500 }],
+  ])('decides on what it is now when it is %s meanwhile', async (_what, change) => {
+    const { it, lookAt } = world([]);
+    it.agent = agent();
+    it.between = () => void (it.agent = { ...(it.agent as ScheduledAgent), ...change });
+    await lookAt(NOON_MS + 1_000);
+    expect(it.agentTicks).toEqual([]);
+  });
+
+  it('looks again where its expression changed within one moment', async () => {
+    const { it, lookAt } = world([]);
+    it.agent = { ...agent(), cron: '0 0 1 1 *' };
+    await lookAt(NOON_MS + 1_000);
+    it.agent = { ...it.agent, cron: '0 * * * *', version: 2 };
+    await lookAt(NOON_MS + 2_000);
+    expect(it.agentTicks).toMatchObject([{ atMs: NOON_MS, schedule: { version: 2 } }]);
+  });
+
+  it('that meets a fault goes on', async () => {
+    const { it, lookAt } = world([]);
+    it.agent = agent();
+    it.between = () => {
+      throw new StoreError('unavailable', 'x');
+    };
+    await lookAt(NOON_MS + 1_000);
+    expect(it.lines).toEqual([expect.stringContaining('fault schedule tick failed')]);
+    it.between = undefined;
+    await lookAt(NOON_MS + 2_000);
+    expect(it.agentTicks).toHaveLength(1);
   });
 });

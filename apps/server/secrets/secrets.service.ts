@@ -2,6 +2,7 @@
  * Managed secrets: set, rotate, grant, delete, and the metadata that people may see. Values go in and never come out.
  * contract §2.
  */
+import { withoutAbsent } from '#agents';
 import { secretRequirement, secretUsability, secretUse } from '#authentication';
 import type { Secret as SecretItem, SecretList, SecretPut, SecretUser as SecretUserItem } from '#contracts';
 import { INJECTABLE_VALUE_BYTES_MAX, INJECTABLE_VALUE_LENGTH_MIN, isHostEntry, type HostGrant } from '#isolation';
@@ -260,6 +261,6 @@ function toGrantsItem({ factories, uses, runs, hosts }: Grants): SecretItem['gra
   };
 }
 
-export function toSecretUserItem({ kind, factoryUid, slug, webhookUid }: SecretReference): SecretUserItem {
-  return { kind, factory_uid: factoryUid, slug, ...(webhookUid === undefined ? {} : { webhook_uid: webhookUid }) };
+export function toSecretUserItem({ kind, factoryUid, slug, webhookUid, uid }: SecretReference): SecretUserItem {
+  return withoutAbsent({ kind, factory_uid: factoryUid, slug, webhook_uid: webhookUid, uid });
 }

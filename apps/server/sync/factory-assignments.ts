@@ -43,7 +43,10 @@ export class FactoryAssignments {
   /** Takes up every factory there is, and then whatever changes. */
   async start(): Promise<void> {
     const { factories, loops, pollMs } = this.deps;
-    for (const factory of await factories.list(FACTORIES_MAX)) await loops.add(factory);
+    for (const factory of await factories.list(FACTORIES_MAX)) {
+      await loops.add(factory);
+      await new Promise(setImmediate); // deliveries have their turn
+    }
     if (pollMs === undefined) return;
     this.timer = setInterval(() => void this.poll(), pollMs === 'usual' ? POLL_MS : pollMs);
     this.timer.unref();

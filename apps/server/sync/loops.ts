@@ -24,6 +24,8 @@ const POLL_AGAIN_MS = 5_000;
 const FRESH_SHARE = 0.8;
 /** How often it is looked whether another process has handled what somebody waits for, should nobody tell. */
 const HANDLED_POLL_MS = 500;
+/** Milliseconds between the beginnings of first passes where deliveries come already: about half the time is theirs. */
+const FIRST_PASSES_APART_MS = 25;
 /** What the others are told behind a factory's UID when it has handled what it was asked for. */
 const HANDLED = 'handled';
 
@@ -55,6 +57,11 @@ export class SyncLoops {
     this.options = options;
     notices.subscribe('factory', (key) => this.onNotice(key));
     setMaxListeners(0, this.stopping.signal); // every factory's pass listens to it
+  }
+
+  /** First passes do not all begin at once: this process has taken over from one that was busy with deliveries. */
+  spreadFirstPasses(): void {
+    this.firstPasses.spread(FIRST_PASSES_APART_MS);
   }
 
   /** UIDs of the factories that have a loop here. */

@@ -1,6 +1,6 @@
 /** What a pass judges: the definitions of a tree, and the facts of the factory. contract §9. */
-import { HARNESS_NAMES } from '#agents';
-import { type KnownFacts, type SecretFacts, readingSteps, type Reading, type TreeFile } from '#definitions';
+import { HARNESS_NAMES, type AgentAvailability } from '#agents';
+import { agentsHere, type KnownFacts, type SecretFacts, readingSteps, type Reading, type TreeFile } from '#definitions';
 import { deriveUid, type ReconcileInput, blobOf } from '#reconcile';
 import { formatPattern, hostPatternOfUrl, releaseProblemOf, repositoriesCut } from '#isolation';
 import { declaredRepositories } from '#runs';
@@ -16,6 +16,8 @@ import { EventLoopYielder } from '../process/event-loop-yielder.ts';
 export interface ReconcileInputDeps {
   /** What runs may reach; absent: nothing is said of it. */
   config?: Pick<Config, 'runNetwork' | 'forgeUrl' | 'models' | 'agentProfilesFile'>;
+  /** What runs get here; absent: nothing is said of it. */
+  agents?: { available(): Promise<AgentAvailability | undefined> };
   uidKey: Uint8Array;
   factories: FactoryStore;
   definitions: DefinitionStore;
@@ -26,7 +28,7 @@ export interface ReconcileInputDeps {
 /** Names and facts that this factory may see, and no others. */
 export async function loadReconcileInput(
   factory: Factory,
-  { config, uidKey, factories, definitions, secrets, nowMs }: ReconcileInputDeps,
+  { config, agents, uidKey, factories, definitions, secrets, nowMs }: ReconcileInputDeps,
 ): Promise<ReconcileInput> {
   const actual = await definitions.actual(factory.uid);
   const webhooks = await definitions.webhookFacts(factory.uid);
@@ -41,6 +43,7 @@ export async function loadReconcileInput(
     deletedWebhookUids: webhooks.deleted,
     environmentUids: new Set(actual.objects.filter(({ kind }) => kind === 'environment').map(({ uid }) => uid)),
     ...(config && listedAgents(config)),
+    agentsHere: agentsHere(await agents?.available()),
     unreachedHostOf: config && ((repository: unknown) => unreachedHost(config, repository)),
     releaseProblemOf: releaseProblemOf(new Map([...runSecrets].map(([name, { grants }]) => [name, grants.hosts]))),
     webhookUidOf: (slug: string) => uidOf('webhook', slug),

@@ -35,6 +35,26 @@ describe('first passes', () => {
     expect(started).toEqual(Array.from({ length: 40 }, (_, n) => `f${n}`));
   });
 
+  it('begin apart where that is wanted, but those that somebody waits for', async () => {
+    const passes = new StartupLimiter();
+    passes.spread(150);
+    const { started, end, all } = begun(passes, 4);
+    const beganAtMs = performance.now();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(started).toEqual(['f0']);
+    passes.hurry('f2');
+    await settled();
+    expect(started).toEqual(['f0', 'f2']);
+    while (started.length < 3) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(performance.now() - beganAtMs).toBeGreaterThanOrEqual(149);
+    expect(started).toEqual(['f0', 'f2', 'f1']);
+    passes.hurryAll();
+    await settled();
+    expect(started).toHaveLength(4);
+    for (const uid of started) end(uid);
+    await all;
+  });
+
   it('do not wait where somebody waits for them, and take nobody’s place', async () => {
     const passes = new StartupLimiter();
     const { started, end, all } = begun(passes, 20);

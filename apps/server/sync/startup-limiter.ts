@@ -10,6 +10,15 @@ export class StartupLimiter {
   private running = 0;
   /** Those that wait for a place, by the UID of their factory, in order. */
   private readonly waiting = new Map<string, (hasPlace: boolean) => void>();
+  /** Those that have a place and wait for their time, by the UID of their factory. */
+  private readonly early = new Map<string, () => void>();
+  private apartMs = 0;
+  private nextAtMs = 0;
+
+  /** From now on they begin so far apart at least: deliveries come at their full rate already. */
+  spread(apartMs: number): void {
+    this.apartMs = apartMs;
+  }
 
   /** Runs this when there is a place, or when somebody hurries it. */
   async run<T>(uid: string, pass: () => Promise<T>): Promise<T> {
@@ -17,7 +26,7 @@ export class StartupLimiter {
     try {
       // A pass may wait for nothing but a database that answers at once: between two of them deliveries have their
       // turn.
-      await new Promise(setImmediate);
+      await (hasPlace && this.apartMs > 0 ? this.ownTime(uid) : new Promise(setImmediate));
       return await pass();
     } finally {
       if (hasPlace) this.leave();
@@ -29,11 +38,27 @@ export class StartupLimiter {
     const goOn = this.waiting.get(uid);
     this.waiting.delete(uid);
     goOn?.(false);
+    this.early.get(uid)?.();
   }
 
   /** Nobody waits any more: the service stops. */
   hurryAll(): void {
-    for (const uid of this.waiting.keys()) this.hurry(uid);
+    for (const uid of [...this.waiting.keys(), ...this.early.keys()]) this.hurry(uid);
+  }
+
+  private ownTime(uid: string): Promise<void> {
+    const nowMs = performance.now();
+    const atMs = Math.max(nowMs, this.nextAtMs);
+    this.nextAtMs = atMs + this.apartMs;
+    return new Promise((resolve) => {
+      const begin = (): void => {
+        clearTimeout(timer);
+        this.early.delete(uid);
+        resolve();
+      };
+      const timer = setTimeout(begin, atMs - nowMs);
+      this.early.set(uid, begin);
+    });
   }
 
   private async place(uid: string): Promise<boolean> {

@@ -6,6 +6,7 @@ import type { PassEnding } from '#reconcile';
 import { Global, Module } from '@nestjs/common';
 import type { Config } from '../config/config.ts';
 import { Clock, CONFIG, IdSource, PollIntervals, ProcessIdentity } from '../process/injection-tokens.ts';
+import { RunAgents } from '../execution/preparation/run-agents.ts';
 import { Installation } from '../keys/installation.ts';
 import { Log } from '../process/log.ts';
 import { Metrics } from '../process/metrics.ts';
@@ -65,6 +66,7 @@ function logPassEnd(log: Log, factory: Factory, ending: PassEnding, { seconds, t
       provide: PASS_CONTEXT,
       useFactory: (
         config: Config,
+        agents: RunAgents,
         { owner }: ProcessIdentity,
         { uidKey }: Installation,
         factories: FactoryStore,
@@ -78,6 +80,7 @@ function logPassEnd(log: Log, factory: Factory, ending: PassEnding, { seconds, t
         traces: Traces,
       ): PassContext => ({
         config,
+        agents,
         owner,
         metrics,
         traces,
@@ -93,6 +96,7 @@ function logPassEnd(log: Log, factory: Factory, ending: PassEnding, { seconds, t
       }),
       inject: [
         CONFIG,
+        RunAgents,
         ProcessIdentity,
         Installation,
         FactoryStore,

@@ -62,6 +62,9 @@ export interface ServedFactory {
 /** Factories taken in at once: between two such parts everything else goes on. */
 const FACTORIES_PER_LOOK = 20;
 
+/** Webhooks whose automations are read ahead: about as many as have room. */
+const PREPARED_MAX = 4_000;
+
 @Injectable()
 export class Serving {
   private readonly webhooks = new Map<string, ServedWebhook>();
@@ -103,6 +106,15 @@ export class Serving {
    */
   definitionsOf({ factory }: ServedWebhook, automationUids: readonly string[]): ReturnType<DefinitionCache['of']> {
     return this.definitions.of(factory, automationUids);
+  }
+
+  /** Reads what the automations of these webhooks say, so that their next deliveries wait for nothing. */
+  async prepare(webhookUids: readonly string[]): Promise<void> {
+    for (const uid of webhookUids.slice(0, PREPARED_MAX)) {
+      const webhook = this.webhooks.get(uid);
+      if (webhook === undefined) continue;
+      await this.definitionsOf(webhook, [...new Set(webhook.automations.map((automation) => automation.uid))]);
+    }
   }
 
   /** Whether memory was confirmed recently enough for a refusal. */

@@ -17,6 +17,7 @@ import {
   type SessionModeState,
 } from '@agentclientprotocol/sdk';
 import { BUILT_IN_HARNESS, type LaunchProfile } from '#agents';
+import { CANCEL_ASK_MS } from '#runs';
 import { failedServers, httpRefused } from './agent-mcp-servers.ts';
 import { AgentConversation, type AgentConversationDeps, type AgentTask } from './agent-conversation.ts';
 
@@ -131,6 +132,13 @@ function conversing(own: Agent, around: Partial<AgentConversationDeps> = {}, tas
   return { conversation, updates, cancel: () => cancelling.abort() };
 }
 
+const raise = (): never => {
+  throw new Error('aborted');
+};
+const eventuallyIn = async (conversation: AgentConversation): Promise<void> => {
+  while (!conversation.isInTurn()) await pause(5);
+};
+
 const say = (client: AgentContext, text: string): Promise<void> =>
   client.notify(methods.client.session.update, {
     sessionId: 's',
@@ -198,6 +206,82 @@ it('a cancel answers what is asked first, then asks the agent to stop; later ans
   const cancelNow = (): void => cancel();
   expect(await conversation.ended).toEqual({ kind: 'cancelled' });
   expect(own.heard).toEqual(['prompt first', 'cancelled', 'cancel']);
+});
+
+describe('an interrupt', () => {
+  const untilCancelled = async (own: Agent): Promise<void> => {
+    while (!own.heard.includes('cancel')) await pause(5);
+  };
+  const working = (stop: () => PromptResponse['stopReason']): Agent => {
+    const own: Agent = {
+      heard: [],
+      prompt: async (_client, text) => {
+        if (text !== 'first') return 'end_turn';
+        await untilCancelled(own);
+        return stop();
+      },
+    };
+    return own;
+  };
+
+  it.each([
+    ['with the word for it', () => 'cancelled' as const],
+    ['with an error', (): never => raise()],
+    ['as if it were done', () => 'end_turn' as const],
+  ])('ends a turn %s, and what comes next is told in the same session', async (_how, stop) => {
+    const own = working(stop);
+    const waited: boolean[] = [];
+    const { conversation } = conversing(own, {
+      next: async (_isGone, gone) => {
+        waited.push(gone !== undefined);
+        return waited.length === 1 ? { text: 'second', isPlan: false } : undefined;
+      },
+    });
+    await eventuallyIn(conversation);
+    conversation.interrupt();
+    conversation.interrupt();
+    expect(await conversation.ended).toEqual({ kind: 'stopped', reason: 'end_turn', answer: '' });
+    expect(own.heard).toEqual(['prompt first', 'cancel', 'prompt second']);
+    expect(waited).toEqual([true, false]);
+  });
+
+  it('answers what is asked first; without a next message the turn counts as interrupted', async () => {
+    const own: Agent = {
+      heard: [],
+      prompt: async (client) => {
+        own.heard.push(await ask(client));
+        await untilCancelled(own);
+        return 'cancelled';
+      },
+    };
+    const { conversation } = conversing(own, {
+      decide: (_request, signal) =>
+        new Promise((resolve) => {
+          signal.addEventListener('abort', () => resolve(undefined));
+          setTimeout(() => conversation.interrupt(), 20);
+        }),
+    });
+    expect(await conversation.ended).toEqual({ kind: 'interrupted', by: 'agent' });
+    expect(own.heard).toEqual(['prompt first', 'cancelled', 'cancel']);
+  });
+
+  it('before the first prompt reaches the agent behind it', async () => {
+    const own = working(() => 'cancelled');
+    const { conversation } = conversing(own);
+    conversation.interrupt();
+    expect(await conversation.ended).toEqual({ kind: 'interrupted', by: 'agent' });
+    expect(own.heard).toEqual(['prompt first', 'cancel']);
+  });
+
+  it('that an agent ignores ends it after as long as a cancel', async () => {
+    const own: Agent = { heard: [], prompt: () => new Promise(() => undefined) };
+    const { conversation } = conversing(own);
+    await eventuallyIn(conversation);
+    const since = performance.now();
+    conversation.interrupt();
+    expect(await conversation.ended).toEqual({ kind: 'interrupted', by: 'force' });
+    expect(performance.now() - since).toBeGreaterThan(CANCEL_ASK_MS - 100);
+  }, 20_000);
 });
 
 it('a question that is open when its turn ends is nobody’s any more', async () => {

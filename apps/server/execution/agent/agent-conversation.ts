@@ -57,9 +57,9 @@ export interface AgentConversationDeps {
   first(how: SessionOrigin): Promise<Message>;
   /**
    * A turn has ended: what the session gets next; undefined: nothing, the conversation is over. An agent that is gone
-   * hears nothing more.
+   * hears nothing more. `gone`: the turn was interrupted, so that something is waited for until it is aborted.
    */
-  next(isGone: boolean): Promise<Message | undefined>;
+  next(isGone: boolean, gone?: AbortSignal): Promise<Message | undefined>;
   /** A turn begins, or is over. */
   onTurn?(isBegun: boolean, isFailed: boolean): void;
   /** The agent's answer to one prompt, which may say what that took. */
@@ -73,7 +73,12 @@ export interface AgentConversationDeps {
 export type SessionOrigin = 'new' | 'resumed' | 'loaded' | 'retold';
 
 /** How the conversation ended. `failed` messages are for the run's owner and hold nothing that a process printed. */
-export type TurnEnd = { kind: 'stopped'; reason: StopReason; answer: string } | { kind: 'cancelled' } | AgentFailure;
+export type TurnEnd =
+  | { kind: 'stopped'; reason: StopReason; answer: string }
+  | { kind: 'cancelled' }
+  /** A turn was interrupted, and nobody said how to go on; or the agent ended instead, or had to be ended. */
+  | { kind: 'interrupted'; by: 'agent' | 'exit' | 'force' }
+  | AgentFailure;
 
 /** Characters of the answer that are stored for the run's end. */
 const ANSWER_LENGTH_MAX = 100_000;
@@ -100,6 +105,10 @@ export class AgentConversation {
   private readonly waiting: Message[] = [];
   private hasAnswered = false;
   private isGone = false;
+  private readonly goneSignal = new AbortController();
+  /** Undefined: the turn is not to be ended. `sent`: the agent knows. */
+  private interruption: { sent: boolean; timer?: NodeJS.Timeout } | undefined;
+  private ignore: ((end: TurnEnd) => void) | undefined;
 
   constructor(task: AgentTask, deps: AgentConversationDeps) {
     this.task = task;
@@ -119,17 +128,40 @@ export class AgentConversation {
     this.prompts.push(this.prompted(this.agent, this.textOf(message)).catch(() => void this.waiting.push(message)));
   }
 
+  /** Asks the agent to end the turn that it works on, or the one that it is about to begin. May be repeated. */
+  interrupt(): void {
+    this.interruption ??= { sent: false };
+    this.sendInterrupt();
+  }
+
+  /** An agent that goes on with its turn all the same is ended with its execution. */
+  private sendInterrupt(): void {
+    const { interruption, agent } = this;
+    if (interruption === undefined || interruption.sent || agent === undefined || !this.isInTurn()) return;
+    interruption.sent = true;
+    this.turnOver.abort(); // what it asks is answered as cancelled
+    void this.askToStop(agent);
+    interruption.timer = setTimeout(() => this.ignore?.({ kind: 'interrupted', by: 'force' }), CANCEL_ASK_MS).unref();
+  }
+
   private async run(): Promise<TurnEnd> {
     const connection = this.app().connect(
       new AgentStream(this.deps.output, this.deps.input, (update) => this.update(update)),
     );
     try {
-      return await Promise.race([this.carryOn(connection.agent), this.gone(connection.closed), this.cancelIgnored()]);
+      const interruptIgnored = new Promise<TurnEnd>((resolve) => (this.ignore = resolve));
+      return await Promise.race([
+        this.carryOn(connection.agent),
+        this.gone(connection.closed),
+        this.cancelIgnored(),
+        interruptIgnored,
+      ]);
     } catch (error) {
       return this.deps.cancel.aborted
         ? { kind: 'cancelled' }
         : agentFailure(this.stage, this.task.profile, error, connection.signal.aborted);
     } finally {
+      clearTimeout(this.interruption?.timer);
       this.turnOver.abort();
       connection.close();
     }
@@ -171,8 +203,13 @@ export class AgentConversation {
       const response = await this.turn(agent, message);
       if (this.deps.cancel.aborted) return { kind: 'cancelled' };
       this.hasAnswered = true;
-      message = this.waiting.shift() ?? (await this.deps.next(this.isGone)) ?? this.waiting.shift();
-      if (message === undefined) return { kind: 'stopped', reason: response.stopReason, answer: this.answer };
+      const gone = this.interruption?.sent === true ? this.goneSignal.signal : undefined;
+      clearTimeout(this.interruption?.timer);
+      this.interruption = undefined;
+      message = this.waiting.shift() ?? (await this.deps.next(this.isGone, gone)) ?? this.waiting.shift();
+      if (message !== undefined) continue;
+      if (gone !== undefined && response.stopReason === 'cancelled') return { kind: 'interrupted', by: 'agent' };
+      return { kind: 'stopped', reason: response.stopReason, answer: this.answer };
     }
   }
 
@@ -191,11 +228,12 @@ export class AgentConversation {
     const prompts: Promise<PromptResponse | undefined>[] = (this.prompts = [
       this.prompted(agent, this.textOf(message)),
     ]);
+    this.sendInterrupt();
     let hasAnswered = false;
     try {
       let last: PromptResponse | undefined;
       for (let at = 0; at < prompts.length; at += 1) {
-        last = (await prompts[at]) ?? last;
+        last = (await this.orInterrupted(prompts[at])) ?? last;
         // What the agent said before its answer is heard before its turn is over.
         await new Promise((resolve) => setImmediate(resolve));
       }
@@ -205,6 +243,16 @@ export class AgentConversation {
       this.deps.onTurn?.(false, !hasAnswered);
       this.prompts = undefined;
       this.turnOver.abort();
+    }
+  }
+
+  /** An interrupted agent may answer with an error. */
+  private async orInterrupted(prompt: Promise<PromptResponse | undefined> | undefined) {
+    try {
+      return await prompt;
+    } catch (error) {
+      if (this.interruption?.sent !== true || this.isGone || this.deps.cancel.aborted) throw error;
+      return { stopReason: 'cancelled' } satisfies PromptResponse;
     }
   }
 
@@ -265,11 +313,14 @@ export class AgentConversation {
   private async gone(closed: Promise<void>): Promise<TurnEnd> {
     await closed.catch(() => undefined);
     this.isGone = true;
+    const wasInterrupted = this.interruption?.sent === true;
     // What the agent answered last may still be on its way to us.
     for (let turns = 0; turns < 3; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+    this.goneSignal.abort();
     if (this.deps.cancel.aborted) return { kind: 'cancelled' };
     // It had answered everything: what comes of that is decided where its answers are taken.
     if (this.hasAnswered && !this.isInTurn()) return new Promise(() => undefined);
+    if (wasInterrupted) return { kind: 'interrupted', by: 'exit' };
     return agentFailure(this.stage, this.task.profile, undefined, true);
   }
 

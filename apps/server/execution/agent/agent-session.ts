@@ -25,6 +25,7 @@ import { AgentConversation, type Message, type SessionOrigin, type TurnEnd } fro
 import type { AgentReports } from './agent-events.ts';
 import { AgentEvents } from './agent-events.ts';
 import { failedServers, httpRefused } from './agent-mcp-servers.ts';
+import type { FollowupWait } from './followup-wait.ts';
 import type { PermissionBroker } from './permission-broker.ts';
 import { loadSession, SessionMemory, type RememberedSession } from './session-memory.ts';
 
@@ -40,7 +41,7 @@ export interface AgentSessionDeps {
   config: AmbientAgentConfig;
   place: Pick<ExecutionPlace, 'cwd' | 'stateFolder'>;
   task: Task;
-  skill?: { body: string };
+  skills: readonly { body: string }[];
   mcpServers: readonly McpServer[];
   /** People are asked for permission: it is not put into the mode in which it does not ask. */
   isAsking: boolean;
@@ -56,7 +57,11 @@ export interface AgentSessionDeps {
   /** What was said before this execution. */
   conversationDigest(): Promise<string>;
   /** Hands over follow-ups that came since, with their files; undefined: there are none. */
-  takeFollowups(): Promise<Task | undefined>;
+  takeFollowups(isInTurn: boolean): Promise<Task | undefined>;
+  /** What waits for follow-ups once a turn was interrupted. */
+  followupWait(take: () => Promise<Task | undefined>): FollowupWait;
+  /** Whether nothing new was taken on since this interrupt. */
+  isInterruptOpen(interruptId: string): Promise<boolean>;
   nowMs(): number;
   onEvent(event: RunEvent): void;
   /** Something could not be remembered or asked for. */
@@ -74,6 +79,9 @@ export class AgentSession {
   private memory: SessionMemory | undefined;
   private end: TurnEnd | undefined;
   private polling: Promise<void> | undefined;
+  private readonly wait: FollowupWait;
+  /** The interrupt that was passed on last. */
+  private interruptId: string | undefined;
   /** One after the other: what one poll has taken is sent before the next one finds nothing. */
   private taking: Promise<unknown> = Promise.resolve();
 
@@ -82,6 +90,7 @@ export class AgentSession {
     this.deps = deps;
     this.events = new AgentEvents(secretValues, nowMs, onEvent);
     this.sanitizer = outputSanitizer(secretValues);
+    this.wait = deps.followupWait(() => this.take((more) => more, false));
     this.launch = {
       command: launchCommand(profile, config.model_id),
       harnessEnv: { ...launchEnvironment(profile, config.model_id), ...environment },
@@ -98,23 +107,36 @@ export class AgentSession {
   poll(): void {
     const { permissions, profile } = this.deps;
     permissions.poll();
+    this.wait.poll();
     if (!profile.concurrentPrompt || this.polling !== undefined || this.conversation?.isInTurn() !== true) return;
     this.polling = this.take((more) => {
       if (more !== undefined) this.conversation?.say(this.followup(more));
-    })
+    }, true)
       .catch(() => undefined)
       .finally(() => (this.polling = undefined));
   }
 
+  /** Somebody wants the turn ended; may be said again. */
+  interrupt(interruptId: string): void {
+    if (this.conversation === undefined || this.interruptId === interruptId) return;
+    this.interruptId = interruptId;
+    // In line with what is taken: an interrupt of the turn before does not reach the one that follows.
+    this.taking = this.taking
+      .then(async () => {
+        if (await this.deps.isInterruptOpen(interruptId)) this.conversation?.interrupt();
+      })
+      .catch((error: unknown) => this.deps.onFault(error));
+  }
+
   private async converse({ input, output, cancel }: AgentPipes): Promise<void> {
-    const { profile, config, place, mcpServers, skill, secretValues, onFault } = this.deps;
+    const { profile, config, place, mcpServers, skills, secretValues, onFault } = this.deps;
     const before = await loadSession(place.stateFolder);
     const memory = (this.memory = new SessionMemory(place.stateFolder, before, onFault));
     this.conversation = new AgentConversation(
       {
         profile,
         cwd: place.cwd,
-        basePrompt: basePromptOf(config, skill),
+        basePrompt: basePromptOf(config, skills),
         mcpServers,
         mode: modeOf(this.deps),
         modelId: config.model_id,
@@ -125,7 +147,7 @@ export class AgentSession {
         output: Writable.toWeb(input) as WritableStream<Uint8Array>,
         cancel,
         first: (origin) => this.first(origin, before),
-        next: (isGone) => this.next(isGone || cancel.aborted),
+        next: (isGone, gone) => this.next(isGone || cancel.aborted, gone && AbortSignal.any([gone, cancel])),
         onServers: (refused, session) => this.noteServers(refused, session),
         decide: (request, signal) => {
           this.events.flush();
@@ -157,10 +179,11 @@ export class AgentSession {
   }
 
   /** What it gets after a turn; undefined: nothing more. */
-  private async next(isOver: boolean): Promise<Message | undefined> {
+  private async next(isOver: boolean, over: AbortSignal | undefined): Promise<Message | undefined> {
     this.events.finish();
     if (isOver || this.deps.usage?.refusal() !== undefined) return undefined;
-    return this.take((more) => more && this.followup(more));
+    const more = (await this.take((task) => task, false)) ?? (over && (await this.wait.next(over)));
+    return more && this.followup(more);
   }
 
   private followup(more: Task): Message {
@@ -168,8 +191,8 @@ export class AgentSession {
     return messageOf(more, more.prompt);
   }
 
-  private take<T>(use: (more: Task | undefined) => T): Promise<T> {
-    const followups = this.taking.then(async () => use(await this.deps.takeFollowups()));
+  private take<T>(use: (more: Task | undefined) => T, isInTurn: boolean): Promise<T> {
+    const followups = this.taking.then(async () => use(await this.deps.takeFollowups(isInTurn)));
     followups.catch((error: unknown) => this.deps.onFault(error));
     this.taking = followups.catch(() => undefined);
     return followups;
@@ -212,12 +235,12 @@ function modeOf({ profile, isAsking }: AgentSessionDeps): string | undefined {
   return profile.id === BUILT_IN_HARNESS ? ASK_MODE : undefined;
 }
 
-/** contract §3: base prompt, blank line, body of the skill. */
+/** contract §3: base prompt, blank line, body of the skill; of several in their order. */
 function basePromptOf(
   { base_prompt: own }: AmbientAgentConfig,
-  skill: { body: string } | undefined,
+  skills: readonly { body: string }[],
 ): string | undefined {
-  const parts = [own, skill?.body].filter((part) => part !== undefined && part !== '');
+  const parts = [own, ...skills.map(({ body }) => body)].filter((part) => part !== undefined && part !== '');
   return parts.length === 0 ? undefined : parts.join('\n\n');
 }
 

@@ -65,6 +65,8 @@ export function toRunOutcome(end: TurnEnd): RunEnd {
   switch (end.kind) {
     case 'cancelled':
       return { state: 'CANCELLED', message: 'cancelled on request' };
+    case 'interrupted':
+      return { state: 'CANCELLED', message: INTERRUPTED_WORDS[end.by] };
     case 'failed':
       return { state: 'FAILED', message: end.message, errorCode: end.errorCode, retryable: end.retryable };
     case 'stopped':
@@ -83,6 +85,14 @@ function answered(answer: string): RunEnd {
     return { state: 'FAILED', message: 'the agent ended its turn without an answer', retryable: false };
   return { state: 'SUCCEEDED', message: 'the agent has answered' };
 }
+
+const GOES_ON = 'a follow-up goes on with it';
+
+const INTERRUPTED_WORDS = {
+  agent: `interrupted on request, and nobody said how to go on in time; ${GOES_ON}`,
+  exit: `interrupted on request: the agent ended instead of its turn; ${GOES_ON}`,
+  force: `interrupted on request: the agent did not end its turn in time and was ended; ${GOES_ON}`,
+} as const;
 
 const UNKNOWN_STOP = 'the agent ended its turn for a reason that the protocol does not know';
 

@@ -19,7 +19,7 @@ it('bounds what the steps write together, and keeps the last words of each', asy
   };
   const ready = await setUp({
     environments,
-    spec: { environment: {}, secretValues: [] } as unknown as ExecutionSpec,
+    spec: { environment: {}, secretValues: [], skills: [] } as unknown as ExecutionSpec,
     workspace: {} as Workspace,
     stepMs: 1_000,
     signal: new AbortController().signal,

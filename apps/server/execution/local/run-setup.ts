@@ -35,8 +35,8 @@ export interface RunSetupDeps {
 /** Skill, then environment. All steps together may write what one command may. */
 export async function setUp(deps: RunSetupDeps): Promise<SetupResult> {
   const { environments, workspace, stepMs, signal, say, commandSpec, run } = deps;
-  const { skill, environment, profile, secretValues } = deps.spec;
-  if (skill !== undefined) await putSkill(skill, workspace, profile?.skillFolders ?? []);
+  const { skills, environment, profile, secretValues } = deps.spec;
+  for (const skill of skills) await putSkill(skill, workspace, profile?.skillFolders ?? []);
   if (environment === undefined) return { ok: true };
   let written = 0;
   return environments.setUp(environment, {

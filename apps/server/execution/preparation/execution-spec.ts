@@ -4,6 +4,7 @@ import {
   BUILT_IN_HARNESS,
   COMMAND_HARNESS,
   credentialProblem,
+  DEMO_MODEL,
   HOW_TO_CONFIGURE_A_MODEL,
   modelChoice,
   type AmbientAgentConfig,
@@ -70,7 +71,7 @@ export interface ExecutionSpec {
   /** With the secrets that they name. */
   mcpServers: readonly McpServer[];
   environment?: RunEnvironment;
-  skill?: RunSkill;
+  skills: readonly RunSkill[];
   network: 'host' | EgressRules;
   /** What stands between it and what it has no credentials of. */
   broker?: BrokeredRun;
@@ -109,9 +110,6 @@ export function harnessOf(agentConfig: string): string {
   return (JSON.parse(agentConfig) as AmbientAgentConfig).harness?.type ?? COMMAND_HARNESS;
 }
 
-/** What the agent that comes with the service calls the model that it has without any. */
-const DEMO_MODEL = 'demo';
-
 /** What a delivery started stays in the strict tier, whoever sends follow-ups. contract §10. */
 export function tierOf({ entryId }: ClaimedRun): Tier {
   return entryId === undefined ? 'standard' : 'strict';
@@ -140,7 +138,7 @@ export async function resolveExecution(
   });
   if (problem !== undefined) throw new SetupError(problem);
   const profile = wanted && (await installed(wanted, config));
-  const skill = await deps.skills.resolve(run, agentConfig.skill_spec, profile?.skillFolders, signal);
+  const skills = await deps.skills.resolveAll(run, agentConfig, profile?.skillFolders, signal);
   const declared = [...(environment?.secrets ?? []), ...(agentConfig.secrets ?? [])];
   const names = [...new Set(declared.map(({ name }) => name))];
   const values = await secretsOf(deps.secrets, run, environment, names);
@@ -188,7 +186,7 @@ export async function resolveExecution(
     tier,
     secrets,
     environment,
-    skill,
+    skills,
     harnessEnv: { ...ownOf(profile, config, agentConfig, secrets), ...models?.env },
     mcpServers: mcp.servers,
     secretValues,

@@ -45,16 +45,33 @@ export class Skills {
   }
 
   /**
-   * Undefined where a run names none. `folders`: where its files will be put. The commit that it was read at is stored.
-   * Throws SetupError; AbortError when the signal says so.
+   * Every skill of a run in order, none where it names none: see `resolve`. Two of the same name would be one folder.
    */
-  async resolve(
+  async resolveAll(
     run: SkillUser,
-    skillSpec: string | undefined,
+    { skill_spec: first, skills = first === undefined ? [] : [first] }: { skill_spec?: string; skills?: string[] },
     folders: readonly string[] = [],
     signal?: AbortSignal,
-  ): Promise<RunSkill | undefined> {
-    if (skillSpec === undefined) return undefined;
+  ): Promise<RunSkill[]> {
+    const found: RunSkill[] = [];
+    for (const reference of skills) {
+      const skill = await this.resolve(run, reference, { folders, signal, isFirst: found.length === 0 });
+      if (found.some(({ name }) => name === skill.name))
+        throw new SetupError(`two skills of this run are called ${JSON.stringify(skill.name)}: name one of them only`);
+      found.push(skill);
+    }
+    return found;
+  }
+
+  /**
+   * One skill. `folders`: where its files will be put. The commit that the first one was read at is stored.
+   * Throws SetupError; AbortError when the signal says so.
+   */
+  private async resolve(
+    run: SkillUser,
+    skillSpec: string,
+    { folders, signal, isFirst }: { folders: readonly string[]; signal?: AbortSignal; isFirst: boolean },
+  ): Promise<RunSkill> {
     if (run.factoryUid === undefined)
       throw new SetupError(
         `the skill ${JSON.stringify(skillSpec)} cannot be found: skills are looked up for a factory, and this ` +
@@ -67,7 +84,7 @@ export class Skills {
       ? await this.ofRepository(run.factoryUid, skillSpec, signal)
       : await this.ofFactory(run.factoryUid, skillSpec);
     const text = textOf(files.find(({ path }) => path === SKILL_FILE)?.content, skillSpec);
-    await this.deps.resources.noteSkillCommit(run, commit);
+    if (isFirst) await this.deps.resources.noteSkillCommit(run, commit);
     const hint = skillFilesHint(
       files.map(({ path }) => path).filter((path) => path !== SKILL_FILE),
       folders[0] && `${folders[0]}/${name}`,

@@ -16,6 +16,8 @@ export interface LeaseDeps {
   onLost(): void;
   /** Somebody wants the run cancelled; said again at each renewal. */
   onCancelRequested(): void;
+  /** Somebody wants the turn of its agent ended; said again at each renewal until its agent is told something new. */
+  onInterruptRequested(interruptId: string): void;
 }
 
 export class Lease {
@@ -56,7 +58,7 @@ export class Lease {
   }
 
   private async attempt(): Promise<void> {
-    const { run, runs, leaseMs, log, onLost, onCancelRequested } = this.deps;
+    const { run, runs, leaseMs, log, onLost, onCancelRequested, onInterruptRequested } = this.deps;
     const askedAtMs = performance.now();
     try {
       const renewed = await runs.renew(run, leaseMs);
@@ -64,6 +66,7 @@ export class Lease {
       this.renewedAtMs = askedAtMs;
       // Not waited for: a command that takes its time to end is still ours, and its lease is to be renewed.
       if (renewed.cancelRequested) onCancelRequested();
+      else if (renewed.interruptId !== undefined) onInterruptRequested(renewed.interruptId);
     } catch (error) {
       log.fault('lease renewal failed', error, { run_id: run.runId });
     }

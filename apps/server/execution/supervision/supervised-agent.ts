@@ -9,6 +9,7 @@ import type { Task } from '../../store/runs/run-tasks.ts';
 import type { AgentReports } from '../agent/agent-events.ts';
 import { type AgentActivity, AgentSession } from '../agent/agent-session.ts';
 import { conversationDigest } from '../agent/conversation-digest.ts';
+import { FollowupWait } from '../agent/followup-wait.ts';
 import { PermissionBroker } from '../agent/permission-broker.ts';
 import type { AttachmentFile, ExecutionPlace } from '../executor.ts';
 import type { ExecutionSpec } from '../preparation/execution-spec.ts';
@@ -29,14 +30,14 @@ export interface SupervisedAgentDeps extends SupervisionDeps {
 /** Undefined: no agent, but a command works on it. */
 export function supervisedAgent(deps: SupervisedAgentDeps): AgentSession | undefined {
   const { run, histories, nowMs, events, reports, activity, task, place, log } = deps;
-  const { profile, config, skill, harnessEnv, secretValues, tier, mcpServers } = deps.spec;
+  const { profile, config, skills, harnessEnv, secretValues, tier, mcpServers } = deps.spec;
   if (profile === undefined) return undefined;
   const texts = task.parts.map(({ text }) => text);
   return new AgentSession({
     profile,
     place,
     config,
-    skill,
+    skills,
     mcpServers,
     task,
     environment: harnessEnv,
@@ -49,7 +50,9 @@ export function supervisedAgent(deps: SupervisedAgentDeps): AgentSession | undef
     hasPast: run.epoch > 1 || run.conversationId !== run.runId,
     permissions: permissionsOf(deps),
     conversationDigest: () => conversationDigest(histories, run, texts),
-    takeFollowups: () => takeFollowups(deps),
+    takeFollowups: (isInTurn) => takeFollowups(deps, isInTurn),
+    followupWait: (take) => followupWait(deps, take),
+    isInterruptOpen: (interruptId) => isInterruptOpen(deps, interruptId),
     onEvent: (event) => events.push(event),
     onFault: (error) => log.fault('agent conversation write failed', error, { run_id: run.runId }),
   });
@@ -68,23 +71,45 @@ export function attachmentFiles(store: AttachmentStore, { attachments }: Task): 
 }
 
 /** What people have said to the run since, with its files where the agent finds them. */
-async function takeFollowups({
-  run,
-  runs,
-  attachments,
-  events,
-  place,
-  mayGoOn,
-}: SupervisedAgentDeps): Promise<Task | undefined> {
+async function takeFollowups(
+  { run, runs, attachments, events, place, mayGoOn }: SupervisedAgentDeps,
+  isInTurn: boolean,
+): Promise<Task | undefined> {
   if (!mayGoOn()) return undefined;
   const task = await events.persist(async () => {
     await events.flush(); // what was said before belongs to the turn before
-    return runs.takeFollowups(run);
+    return runs.takeFollowups(run, isInTurn);
   });
   if (task === undefined) return undefined;
   await place.addAttachments(attachmentFiles(attachments, task));
   events.say({ text: 'what came meanwhile goes to the agent' });
   return task;
+}
+
+/** The wait of an interrupted agent; who watches the run sees that it waits. */
+function followupWait(
+  { run, interrupts, events, slot, publish, spec: { config } }: SupervisedAgentDeps,
+  take: () => Promise<Task | undefined>,
+): FollowupWait {
+  return new FollowupWait({
+    block: async () => {
+      await events.flush();
+      const blocked = await events.retryWhileOwned(() => interrupts.block(run));
+      publish(run.runId);
+      return blocked?.answer === true;
+    },
+    unblock: async () => void (await events.retryWhileOwned(() => interrupts.unblock(run))),
+    take,
+    idleMinutes: config.idle_timeout_minutes ?? IDLE_MINUTES,
+    slot,
+  });
+}
+
+async function isInterruptOpen(
+  { run, interrupts, events }: SupervisedAgentDeps,
+  interruptId: string,
+): Promise<boolean> {
+  return (await events.retryWhileOwned(() => interrupts.isOpen(run, interruptId)))?.answer === true;
 }
 
 function permissionsOf({

@@ -18,6 +18,7 @@ import type { Traces } from '../../process/traces.ts';
 import type { ArtifactStore, AttachmentStore } from '../../store/runs/run-files.ts';
 import type { PermissionStore } from '../../store/runs/permissions.ts';
 import type { RunHistoryStore } from '../../store/runs/run-history.ts';
+import type { InterruptStore } from '../../store/runs/run-interrupts.ts';
 import type { ClaimedRun, RunStore } from '../../store/runs/runs.ts';
 import { AgentReports } from '../agent/agent-events.ts';
 import { runBounds, runUsage } from '#agents';
@@ -60,6 +61,7 @@ export interface SupervisionDeps extends ExecutionSpecDeps {
   attachments: AttachmentStore;
   artifacts: ArtifactStore;
   permissions: PermissionStore;
+  interrupts: InterruptStore;
   histories: RunHistoryStore;
   executor: Executor;
   nowMs(): number;
@@ -99,6 +101,7 @@ export class Supervision {
       ...deps,
       onLost: () => this.loseClaim(CLAIM_GONE),
       onCancelRequested: () => this.stop({ kind: 'stop', reason: 'cancelled' }),
+      onInterruptRequested: (interruptId) => this.execution?.agent?.interrupt(interruptId),
     });
     this.events = new RunEventWriter({
       ...deps,

@@ -191,9 +191,6 @@ export function systemCodeOf(error: unknown): string | undefined {
 /** Entries of one tree: far beyond any factory, while a listing fits into memory; a monorepo names a folder. */
 export const TREE_ENTRIES_MAX = 100_000;
 
-/** Content of one tree that is held in memory, in bytes: 2,000 definition files of ordinary size are under 16 MiB. */
-export const TREE_BYTES_MAX = 64 * 1024 * 1024;
-
 /** Length of one path in bytes: PATH_MAX of the systems that repositories are written on. */
 export const PATH_BYTES_MAX = 4096;
 

@@ -4,12 +4,11 @@
  */
 import { constants } from 'node:fs';
 import { lstat, open, readdir, realpath } from 'node:fs/promises';
-import { FILE_BYTES_MAX, isDefinitionPath, type TreeFile } from '#definitions';
+import { FILE_BYTES_MAX, isDefinitionPath, TREE_BYTES_MAX, type TreeFile } from '#definitions';
 import {
   SourceUnavailableError,
   systemCodeOf,
   PATH_BYTES_MAX,
-  TREE_BYTES_MAX,
   TREE_ENTRIES_MAX,
   byPath,
   decodePath,

@@ -26,6 +26,7 @@ export type GitSource = {
   pushSecret?: string;
   forge?: ForgeKind;
   forgeSecret?: string;
+  forgeApp?: string;
   forgeUrl?: string;
   forgeRepository?: string;
 };
@@ -51,7 +52,7 @@ export const gitKind: SourceKind<GitSource> = {
     const { url = '', branch, interval, credential_secret: credentialSecret, push_secret: pushSecret } = wanted;
     const { forge, forge_secret: forgeSecret, forge_url: forgeUrl, forge_repository: forgeRepository } = wanted;
     const path = wanted.path === undefined ? undefined : normalizeSubfolder(wanted.path);
-    const feedback = { forge, forgeSecret, forgeUrl, forgeRepository };
+    const feedback = { forge, forgeSecret, forgeApp: wanted.forge_app, forgeUrl, forgeRepository };
     return { kind: 'git', url, branch, path, interval, credentialSecret, pushSecret, ...feedback };
   },
   toItem: ({ url, branch, path, interval, credentialSecret, pushSecret, ...feedback }) => ({
@@ -64,6 +65,7 @@ export const gitKind: SourceKind<GitSource> = {
     push_secret: pushSecret,
     forge: feedback.forge,
     forge_secret: feedback.forgeSecret,
+    forge_app: feedback.forgeApp,
     forge_url: feedback.forgeUrl,
     forge_repository: feedback.forgeRepository,
   }),

@@ -2,10 +2,10 @@
  * Turns one fetched commit into a factory's files: names from the tree, contents from the cache, missing files fetched
  * in one go.
  */
-import { FILE_BYTES_MAX, type TreeFile } from '#definitions';
+import { FILE_BYTES_MAX, TREE_BYTES_MAX, type TreeFile } from '#definitions';
 import { parseContents, readListing, readSizes, type TreeEntry } from './git-objects.ts';
 import type { GitSession } from './git-session.ts';
-import { SourceUnavailableError, TREE_BYTES_MAX, byPath } from '../source.ts';
+import { SourceUnavailableError, byPath } from '../source.ts';
 
 /** Output of a listing, in bytes: 100,000 entries (`TREE_ENTRIES_MAX`) with paths of 600 bytes. */
 const LISTING_BYTES_MAX = 64 * 1024 * 1024;
@@ -54,8 +54,11 @@ export async function readTrees(
   commits: readonly string[],
   fetchObjects?: FetchObjects,
 ): Promise<Map<string, TreeFile[]>> {
-  const listings = new Map<string, TreeEntry[]>();
-  for (const commit of commits) listings.set(commit, await listEntries(session, { ...location, commit }));
+  const list = async (commit: string): Promise<[string, TreeEntry[]]> => [
+    commit,
+    await listEntries(session, { ...location, commit }),
+  ];
+  const listings = new Map(await Promise.all([...new Set(commits)].map(list)));
   const entries = [...listings.values()].flat();
   const objects = [...new Set(entries.filter(({ kind }) => kind === 'file').map(({ object }) => object))];
   const sizes = await sizesOf(session, location.gitDir, objects, fetchObjects);
