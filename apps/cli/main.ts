@@ -83,6 +83,14 @@ const VERBS: Readonly<Record<string, Entry>> = {
     summary: 'list, get, enable, disable, delete automations',
     load: async () => (await import('./verbs/factories/automations.ts')).automations,
   },
+  schedules: {
+    summary: 'what starts runs by the clock: list, get, create, update, pause, resume, delete',
+    load: async () => (await import('./verbs/agents/schedules.ts')).schedules,
+  },
+  identities: {
+    summary: 'named defaults of runs: list, get, create, update, delete',
+    load: async () => (await import('./verbs/agents/identities.ts')).identities,
+  },
   explain: {
     summary: 'what decided a delivery or a run, and why others did not fire; what a rule is for',
     load: async () => (await import('./verbs/explain.ts')).explain,

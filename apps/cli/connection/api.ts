@@ -57,8 +57,8 @@ export class Api extends Millwright {
     return new APIPromise(this.#inWords(() => super.call<T>(request)));
   }
 
-  override page<Item, Body>(request: CallRequest, member: string, place?: PagePlace): PagePromise<Item, Body> {
-    return new PagePromise(this.#inWords(() => super.page<Item, Body>(request, member, place)));
+  override page<Item, Body, Name extends string>(request: CallRequest, member: Name, place?: PagePlace) {
+    return new PagePromise(this.#inWords(() => super.page<Item, Body, Name>(request, member, place)));
   }
 
   #inWords<T>(ask: () => APIPromise<T>): Sending<T> {

@@ -1,7 +1,7 @@
 /** What a server knows that files refer to, for `validate --server`. contract §2, §8.4, §11. */
-import type { KnownFacts, RunGrant, SecretFacts } from '#definitions';
+import type { AgentsHere, KnownFacts, RunGrant, SecretFacts } from '#definitions';
 import { releaseProblemOf } from '#isolation';
-import type { Secret } from '#client';
+import type { ModelList, Secret } from '#client';
 import { connect } from './api.ts';
 import { CommandError, type CliIo } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -30,15 +30,26 @@ export async function factsOfServer(
   const webhookSecrets = new Map<string, SecretFacts>(granted('webhook').map(({ name, set }) => [name, { name, set }]));
   const runSecrets = granted('run');
   const { environments } = await api.agent.environments.list();
-  const { models, harnesses } = await api.agent.models.list();
+  const { models, harnesses, availability } = await api.agent.models.list();
   return {
     environmentUids: new Set(environments.filter(({ factory_uid: uid }) => uid === factory.uid).map(({ uid }) => uid)),
     models: new Set(models.filter(({ source }) => source === 'server').map(({ id }) => id)),
     ...(harnesses === undefined ? {} : { harnesses: new Set(harnesses) }),
+    ...(availability && { agentsHere: toAgentsHere(availability) }),
     webhookSecrets,
     runSecrets: new Set(runSecrets.map(({ name }) => name)),
     releaseProblemOf: releaseProblemOf(new Map(runSecrets.map(({ name, grants }) => [name, grants.hosts ?? null]))),
     runGrants: new Map(runSecrets.map(({ name, grants }) => [name, (grants.runs ?? 'files') as RunGrant])),
+  };
+}
+
+function toAgentsHere(said: NonNullable<ModelList['availability']>): AgentsHere {
+  return {
+    harness: said.default_harness,
+    builtIn: new Set(said.built_in_harnesses),
+    hasDemoModelOnly: said.demo_model_only,
+    installed: said.installed_harnesses,
+    missing: new Map(said.missing_harnesses.map(({ id, way_out: wayOut }) => [id, wayOut])),
   };
 }
 

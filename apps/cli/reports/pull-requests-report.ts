@@ -1,5 +1,8 @@
-/** Open pull requests below a status: what each would do, and how its forge answers. contract §9.9, §11. */
-import type { PullRequestList } from '#client';
+/**
+ * Open pull requests below a status: what each would do, and how its forge answers; and the merged ones that a revision
+ * goes back to. contract §9.9, §11.
+ */
+import type { MergedPullRequest, PullRequestList } from '#client';
 import { toSeconds, type Colour, type Output } from '../terminal/output.ts';
 
 const COLOURS: Readonly<Record<string, Colour>> = { success: 'green', failure: 'red', error: 'red', pending: 'yellow' };
@@ -28,4 +31,22 @@ export function printPullRequests(
     4,
   );
   if (page.has_next_page) output.note('there are more of them: GET /factory/{uid}/pull-requests');
+}
+
+/** Pull requests that are named in one line; the JSON has all. */
+const NAMED_MAX = 3;
+/** Characters of a title that stand in a line beside other things. */
+const TITLE_CHARACTERS_MAX = 60;
+
+/** Which ones, with title and author; empty for none. Of several each may have brought it. */
+export function mergedWords(merged: readonly MergedPullRequest[] | null | undefined): string {
+  if (merged === null || merged === undefined || merged.length === 0) return '';
+  const named = merged.slice(0, NAMED_MAX).map(({ number, title, author }) => {
+    const characters = [...title];
+    const cut = characters.length > TITLE_CHARACTERS_MAX;
+    const short = cut ? `${characters.slice(0, TITLE_CHARACTERS_MAX).join('')}…` : title;
+    return `#${number} “${short}” by ${author}`;
+  });
+  const more = merged.length > NAMED_MAX ? `, and ${merged.length - NAMED_MAX} more` : '';
+  return `pull request${merged.length === 1 ? '' : 's'} ${named.join(', ')}${more}`;
 }

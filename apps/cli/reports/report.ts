@@ -23,6 +23,8 @@ export interface Report {
   fileCount: number;
   /** Problems that were there before the change that was asked about. */
   leftOut?: number;
+  /** The other files of its factory were not there: what it refers to is not judged. */
+  isAlone?: boolean;
   /** Where a service has its guide, whose pages tell of rules. */
   guide?: string;
   /** What a plan would change; absent where only files were checked. */

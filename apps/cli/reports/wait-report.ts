@@ -9,6 +9,7 @@ import type { CliIo } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { FORMATS } from './formats.ts';
 import { count, type Output } from '../terminal/output.ts';
+import { mergedWords } from './pull-requests-report.ts';
 import { ofText, toGithubSummary } from './report-github.ts';
 import { printable } from './report.ts';
 import { toProblem } from './factory-status.ts';
@@ -37,6 +38,7 @@ export function printEnd(
   const words = `${factory.slug}: ${before}${sentence(end)}`;
   const problems = problemsOf(end, format === 'github' ? factory : undefined);
   const found = { problems, notRun: [], fileCount: 0 };
+  const merged = mergedWords(end.pull_requests);
   output.result(end, () => {
     if (problems.length > 0) io.stdout.write(format === 'github' ? FORMATS.github(found) : FORMATS.text(found));
     for (const { kind, slug, path } of judgedBy(end)?.held ?? [])
@@ -44,6 +46,7 @@ export function printEnd(
     if (format === 'github' && code !== EXIT.ok && problems.length === 0)
       io.stdout.write(`::error title=millwright wait::${ofText(printable(words))}\n`);
     else output.line(words, code === EXIT.ok ? 'green' : 'yellow');
+    if (merged !== '') output.line(`it came with ${merged}`);
   });
   const approval = end.sync?.plan ?? null;
   if (approval !== null && code === EXIT.held)
@@ -53,7 +56,8 @@ export function printEnd(
     summary:
       problems.length > 0
         ? toGithubSummary(found)
-        : `### ${code === EXIT.ok ? 'Serving' : 'Not serving'}\n\n    ${printable(words)}\n\n`,
+        : `### ${code === EXIT.ok ? 'Serving' : 'Not serving'}\n\n    ${printable(words)}\n` +
+          `${merged === '' ? '' : `    it came with ${printable(merged)}\n`}\n`,
   };
 }
 

@@ -1,7 +1,7 @@
 /** What a folder on disk holds of a factory: regular files as they are, links named and never followed. */
 import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { FILE_BYTES_MAX, isDefinitionPath, leadsToDefinitions, type TreeFile } from '#definitions';
+import { FILE_BYTES_MAX, isDefinitionPath, leadsToDefinitions, TREE_BYTES_MAX, type TreeFile } from '#definitions';
 import { CommandError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 
@@ -15,6 +15,7 @@ async function readFolder(root: string): Promise<TreeFile[]> {
   const files: TreeFile[] = [];
   const waiting: { path: string; depth: number }[] = [{ path: '', depth: 0 }];
   let entryCount = 0;
+  let byteCount = 0;
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     const { path: parent, depth } = folder;
     for (const entry of readdirSync(join(root, parent), { withFileTypes: true })) {
@@ -26,8 +27,15 @@ async function readFolder(root: string): Promise<TreeFile[]> {
       if (!isDefinitionPath(path) || entry.isDirectory()) continue;
       // A name that is not UTF-8 is shown with replacement characters, leads to no file, and is refused as a name.
       if (entry.name.includes('\ufffd')) files.push({ path, content: new Uint8Array() });
-      else
-        files.push(entry.isFile() ? readRegularFile(root, path) : { path, content: new Uint8Array(), kind: 'symlink' });
+      else {
+        const file: TreeFile = entry.isFile()
+          ? readRegularFile(root, path)
+          : { path, content: new Uint8Array(), kind: 'symlink' };
+        byteCount += file.content.length;
+        if (byteCount > TREE_BYTES_MAX)
+          throw new Error(`the definition files hold more than ${TREE_BYTES_MAX} bytes together, which no factory may`);
+        files.push(file);
+      }
     }
   }
   return files;

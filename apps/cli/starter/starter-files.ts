@@ -2,7 +2,7 @@
  * The starter factory repository, as texts: definitions that validate, their schemas, editor settings, and what people
  * read first. contract §8, §11.
  */
-import { SCHEMA_DOCUMENTS, type SchemaDocumentName } from '#contracts';
+import { EDITOR_DOCUMENTS, type SchemaDocumentName } from '#contracts';
 import {
   CI_PATHS,
   ciFile,
@@ -86,7 +86,7 @@ function definitionFiles(): StarterFile[] {
 
 /** Each schema as `millwright schema NAME` prints it. */
 function schemaFiles(): StarterFile[] {
-  return Object.entries(SCHEMA_DOCUMENTS).map(([name, schema]) => ({
+  return Object.entries(EDITOR_DOCUMENTS).map(([name, schema]) => ({
     path: `${SCHEMAS}/${name}.schema.json`,
     text: `${JSON.stringify(schema, null, 2)}\n`,
   }));

@@ -1,8 +1,8 @@
 /**
  * Which files are looked at: those of a folder, or some of them among the others of their repository. contract §11.3.
  */
-import { statSync } from 'node:fs';
-import { dirname, relative, resolve, sep } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { classifyPath, type TreeFile } from '#definitions';
 import { CommandError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -50,6 +50,15 @@ export async function selectText(path: string, content: Uint8Array, cwd: string)
     only: new Set([place.path]),
     leftOut: [],
   };
+}
+
+/** One file that was given, and no repository around it: what it refers to can be anywhere. contract §11.3. */
+export function isAlone({ root, files, only }: Selection): boolean {
+  const [file] = files;
+  if (files.length !== 1 || file === undefined || only?.has(file.path) !== true) return false;
+  for (let folder = root; !existsSync(join(folder, '.git')); folder = dirname(folder))
+    if (dirname(folder) === folder) return true;
+  return false;
 }
 
 async function folderOf(folder: string, cwd: string): Promise<Selection> {

@@ -7,6 +7,7 @@ import { apiVerb } from '../connection/api.ts';
 import { didYouMean, isRuleId, RULES } from '#definitions';
 import { UsageError, verb, type CliIo, type DescribedVerb } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
+import { mergedWords } from '../reports/pull-requests-report.ts';
 import { printRulePage, rulePageOf } from '../reports/rule-page.ts';
 import { count, Output, outputFor, toSeconds, type Colour } from '../terminal/output.ts';
 
@@ -80,6 +81,8 @@ function print(told: Explanation, output: Output): void {
   for (const [depth, text] of run === null ? [] : runWords(run, told)) say(text, depth);
   for (const [depth, text] of delivery === null ? [] : deliveryWords(delivery, told)) say(text, depth);
   if (revision !== null) say(`decided by the definitions of ${revision}`, 1);
+  const merged = revision === null ? '' : mergedWords(mergedOf(told, revision));
+  if (merged !== '') say(`which came with ${merged}`, 2);
   const shown = automations.filter(({ result }) => result !== 'not-selected');
   const width = Math.max(0, ...shown.map(({ slug }) => slug.length));
   for (const automation of shown) {
@@ -89,9 +92,21 @@ function print(told: Explanation, output: Output): void {
       automation.result === 'fired' ? 'green' : undefined,
     );
     for (const text of decidedWords(automation)) say(text, 2);
+    for (const text of broughtWords(automation, told)) say(text, 2);
   }
   for (const text of othersWords(told)) say(text, 1);
   for (const text of changesOf(told)) say(text, 0, 'yellow');
+}
+
+/** Of one of the revisions that an explanation names. */
+function mergedOf({ pull_requests: merged }: Explanation, revision: string): Explanation['pull_requests'] {
+  return merged.filter((each) => each.revision === revision);
+}
+
+/** Where a definition comes from, unless that is said of all of them. */
+function broughtWords({ revision }: ExplainedDefinition, told: Explanation): string[] {
+  const merged = revision === told.revision ? '' : mergedWords(mergedOf(told, revision));
+  return merged === '' ? [] : [`written by ${abbreviated(revision)}, which came with ${merged}`];
 }
 
 /** A line with its indentation level. */
@@ -139,12 +154,14 @@ function startWords(run: ExplainedRun, { delivery, automations, webhook }: Expla
 
 const SOURCES: Readonly<Record<string, string>> = { API: 'the API', CLI: 'the command line', WEB_APP: 'the dashboard' };
 
-function deliveryWords(delivery: ExplainedDelivery, { webhook }: Explanation): Line[] {
+function deliveryWords(delivery: ExplainedDelivery, told: Explanation): Line[] {
+  const { webhook } = told;
   const { entry_id: id, received_at: at, outcome, count: times, delivery_id: identity } = delivery;
   const what = outcome === 'Accepted' ? 'was accepted' : outcome === 'Duplicate' ? 'was a duplicate' : 'was refused';
   return [
     [0, `delivery ${id} ${what} at ${toSeconds(at)}${times > 1 ? `, and stands for ${times}` : ''}`],
     [1, webhook === null ? 'of a webhook that is gone' : `of webhook ${webhook.slug} (${place(webhook)})`],
+    ...(webhook === null ? [] : broughtWords(webhook, told).map((text) => [2, text] as const)),
     ...(outcome === 'Accepted' || outcome === 'Duplicate' ? [[1, `identity ${identity}`] as const] : []),
     ...outcomeWords(delivery).map((text) => [1, text] as const),
   ];

@@ -351,7 +351,7 @@ describe('millwright runs', () => {
     [['get'], 64, 'ID is missing'],
     [['get', '00000000-0000-7000-8000-000000000000'], 5, 'the run was not found'],
     [['cancel', '00000000-0000-7000-8000-000000000000'], 5, 'the run was not found'],
-    [['stop', 'x'], 64, 'say one of get, cancel, followup, events, artifacts'],
+    [['stop', 'x'], 64, 'say one of get, cancel, interrupt, followup, events, artifacts'],
   ])('%j is refused', async (argv, code, message) => {
     expect(await millwright(['runs', ...argv])).toMatchObject({ code, out: '', err: expect.stringContaining(message) });
   });

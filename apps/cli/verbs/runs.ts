@@ -6,10 +6,12 @@ import { apiVerb, type Calling } from '../connection/api.ts';
 import { group, UsageError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { follow, printEvents } from '../run-log/follow.ts';
-import { readInput, readStdin, toText, withoutFinalNewline } from '../terminal/input.ts';
+import { readInput } from '../terminal/input.ts';
 import { findFactory, runId } from '../connection/name-resolution.ts';
+import { entriesOf, noteIgnored, textOf } from '../connection/request-values.ts';
 import { grouped, toSeconds, type Cell, type Colour, type Output } from '../terminal/output.ts';
 import { noteMore, PAGE_OPTIONS, pageQuery } from '../connection/pages.ts';
+import { findIdentity } from './agents/identities.ts';
 import { artifacts, artifactText } from './run-artifacts.ts';
 import { answer, openQuestions, permissions, answeredLines } from './run-permissions.ts';
 
@@ -58,6 +60,7 @@ export const run = apiVerb({
       value: 'ENVIRONMENT',
       help: 'environment to prepare: name of one of the factory, or a UID',
     },
+    identity: { type: 'string', value: 'NAME|UID', help: 'agent identity whose defaults it has' },
     mode: { type: 'string', value: 'MODE', help: 'normal (default), plan or orchestrate' },
     interactive: {
       type: 'boolean',
@@ -68,7 +71,8 @@ export const run = apiVerb({
   },
   async run({ values }, calling) {
     const { api, output } = calling;
-    const { prompt, title, factory, skill, mode, interactive, metadata, attach, follow: isFollowed = false } = values;
+    const { prompt, title, factory, skill, mode, interactive, metadata, attach, identity } = values;
+    const { follow: isFollowed = false } = values;
     if (prompt === undefined && skill === undefined) throw new UsageError('--prompt TEXT|- is missing');
     const body: RunAgentRequest = {
       prompt: prompt === undefined ? undefined : await textOf(prompt, '--prompt', calling),
@@ -78,10 +82,12 @@ export const run = apiVerb({
       mode: mode as RunAgentRequest['mode'],
       factory_uid: factory === undefined ? undefined : (await findFactory(api, factory)).uid,
       config: configOf(values),
-      metadata: metadata && Object.fromEntries(metadata.map(toEntry)),
+      metadata: metadata && entriesOf(metadata),
+      agent_identity_uid: identity === undefined ? undefined : (await findIdentity(api, identity)).uid,
       attachments: attach && (await attachmentsOf(attach, calling)),
     };
     const made = await api.agent.run(body);
+    noteIgnored(calling, made.ignored);
     if (isFollowed) return follow(calling, made.run_id);
     output.result(made, () => output.line(`${made.run_id}  ${made.state}`));
     return EXIT.ok;
@@ -175,6 +181,21 @@ const cancel = apiVerb({
   },
 });
 
+const interrupt = apiVerb({
+  name: 'runs interrupt',
+  arguments: 'ID',
+  summary: 'Ends what the agent of a run is about, and not the run: it goes on with the next follow-up.',
+  positionals: [1, 1],
+  options: {},
+  async run({ positionals: [id] }, { api, output }) {
+    const interrupted = await api.agent.runs.interrupt(runId(id));
+    output.result(interrupted, () =>
+      output.line(`${interrupted.run_id}  its agent is asked to end its turn; tell it how to go on by runs followup`),
+    );
+    return EXIT.ok;
+  },
+});
+
 const OUTCOMES: Readonly<Record<string, string>> = {
   queued_prompt: 'joined to the prompt of the waiting run',
   queue_pending: 'the next thing that the agent is told, when it has done what it is about',
@@ -197,6 +218,7 @@ const followup = apiVerb({
     const { api, output } = calling;
     const asked = output.isStructured ? [] : await openQuestions(api, runId(id));
     const answer = await api.agent.runs.submitFollowup(runId(id), body);
+    noteIgnored(calling, answer.ignored);
     const answered = asked.length === 0 ? [] : await answeredLines(api, runId(id), asked, text);
     output.result(answer, () => {
       output.line(`${answer.outcome}: ${OUTCOMES[answer.outcome] ?? 'stored'}`);
@@ -219,21 +241,7 @@ const events = apiVerb({
 });
 
 /** The verb `runs`. */
-export const runs = group('runs', { get, cancel, followup, events, artifacts, permissions, answer }, list);
-
-async function textOf(text: string, option: string, { io }: Calling): Promise<string> {
-  if (text !== '-') return text;
-  return toText(
-    withoutFinalNewline(await readStdin(io, `give the text behind ${option}, or redirect a file`)),
-    'the text on stdin',
-  );
-}
-
-function toEntry(text: string): [key: string, value: string] {
-  const at = text.indexOf('=');
-  if (at < 1) throw new UsageError(`--metadata ${JSON.stringify(text)} must be KEY=VALUE`);
-  return [text.slice(0, at), text.slice(at + 1)];
-}
+export const runs = group('runs', { get, cancel, interrupt, followup, events, artifacts, permissions, answer }, list);
 
 /** Files under their own names; the server says which of them cannot be. */
 function attachmentsOf(files: readonly string[], { io }: Calling): Promise<AttachmentRequest[]> {

@@ -2,12 +2,12 @@
  * `millwright schema`: the JSON Schemas of the definition files, each complete in itself, for editors and other
  * checkers. contract §8, §11.
  */
-import { isSchemaDocumentName, SCHEMA_DOCUMENTS } from '#contracts';
+import { EDITOR_DOCUMENTS, isSchemaDocumentName } from '#contracts';
 import { UsageError, verb } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { Output } from '../terminal/output.ts';
 
-const NAMES = Object.keys(SCHEMA_DOCUMENTS);
+const NAMES = Object.keys(EDITOR_DOCUMENTS);
 
 /** The verb `schema`. */
 export const schema = verb({
@@ -21,7 +21,7 @@ export const schema = verb({
     if (values.list === true) {
       new Output(io, 'text').table(
         ['NAME', 'DESCRIPTION'],
-        Object.entries(SCHEMA_DOCUMENTS).map(([document, schema]) => [
+        Object.entries(EDITOR_DOCUMENTS).map(([document, schema]) => [
           document,
           (schema as { description?: string }).description ?? '',
         ]),
@@ -31,7 +31,7 @@ export const schema = verb({
     }
     if (name !== undefined && !isSchemaDocumentName(name))
       throw new UsageError(`the documents are ${NAMES.join(', ')}`);
-    io.stdout.write(`${JSON.stringify(name === undefined ? SCHEMA_DOCUMENTS : SCHEMA_DOCUMENTS[name], null, 2)}\n`);
+    io.stdout.write(`${JSON.stringify(name === undefined ? EDITOR_DOCUMENTS : EDITOR_DOCUMENTS[name], null, 2)}\n`);
     return Promise.resolve(EXIT.ok);
   },
 });

@@ -242,7 +242,7 @@ function usersOf({ used_by: users }: Pick<Secret, 'used_by'>): string {
   if (users.length === 0) return 'no webhook uses it yet';
   if (users.every(({ kind }) => kind === 'webhook'))
     return `used by ${count(users.length, 'webhook')}: ${users.map(({ slug }) => slug).join(', ')}`;
-  return `used by ${users.map(({ kind, slug }) => `${kind} ${slug}`).join(', ')}`;
+  return `used by ${users.map(({ kind, slug }) => `${kind.replace('_', ' ')} ${slug}`).join(', ')}`;
 }
 
 function usesText({ grants }: Secret): string {

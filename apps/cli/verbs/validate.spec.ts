@@ -45,6 +45,23 @@ describe('millwright validate', () => {
     expect(err).toContain('not checked without a server: secrets, ');
   });
 
+  it('calls nothing missing that a file without its repository refers to, and everything in a repository', async () => {
+    const trigger = '{provider: webhook, event: received, filter: {webhooks: [orders]}}';
+    put('automations/x/automation.md', `---\nskill: review\ntriggers: [${trigger}]\n---\nDo it.\n`);
+    const alone = await run('automations/x/automation.md');
+    expect({ code: alone.code, out: alone.out }).toEqual({ code: 0, out: '' });
+    expect(alone.err).toContain('not checked without its repository: webhooks and skills that it refers to\n');
+    const missing = ['webhook-known', 'skill-known'].map((rule) => expect.stringContaining(`[${rule}]`));
+    expect((await run('.')).out.split('\n')).toEqual(expect.arrayContaining(missing));
+    put('factory.yaml', 'name: Shop\n');
+    expect((await run('automations/x/automation.md')).out.split('\n')).toEqual(expect.arrayContaining(missing));
+    rmSync(join(folder, 'factory.yaml'));
+    mkdirSync(join(folder, '.git'));
+    const { code, err } = await run('automations/x/automation.md');
+    expect(code).toBe(1);
+    expect(err).not.toContain('without its repository');
+  });
+
   it('prints every problem of every file and fails', async () => {
     put('webhooks/orders.yaml', 'secretname: orders-hook\n');
     put('automations/x/automation.md', 'no front matter');

@@ -17,7 +17,7 @@ import { fromWorkingFolder, isValid, printable, UNRUN_NAMES, UNRUN_WORDS, type R
 import { guideOf } from '../reports/rule-page.ts';
 import { toGithubSummary } from '../reports/report-github.ts';
 import { readValidateArguments, VALIDATE_USAGE, type ValidateArguments } from '../validation/arguments.ts';
-import { selectFiles, selectText, type Selection } from '../validation/selection.ts';
+import { isAlone, selectFiles, selectText, type Selection } from '../validation/selection.ts';
 
 /** Where a verb prints, the folder that relative paths start from, and what the build server says of itself. */
 export interface CommandIo {
@@ -43,6 +43,8 @@ export async function validate(argv: string[], io: CommandIo): Promise<number> {
     return EXIT.ok;
   }
   try {
+    // The YAML library looks into the environment for every piece of a text, and Node asks the system each time.
+    process.env = { ...process.env };
     const known = { ...(await knownFacts(asked, io)), today: new Date().toISOString().slice(0, 10) };
     const selection = await (asked.fixes ? fixed(asked, known, io) : select(asked, io));
     for (const path of selection.leftOut)
@@ -73,19 +75,20 @@ async function fixed(asked: ValidateArguments, known: KnownFacts, io: CommandIo)
   );
 }
 
-async function check(
-  { root, files, only }: Selection,
-  known: KnownFacts,
-  changedSince: string | undefined,
-): Promise<Checked> {
+/** Rules about files that stand beside the one that breaks them. */
+const ABOUT_OTHER_FILES: ReadonlySet<string> = new Set(['webhook-known', 'skill-known']);
+
+async function check(selection: Selection, known: KnownFacts, changedSince: string | undefined): Promise<Checked> {
+  const { root, files, only } = selection;
   if (only?.size === 0) return { report: { problems: [], notRun: [], fileCount: 0 }, readFiles: new Map() };
   const reading = readDefinitions(files);
   const { problems: all, notRun } = checkReferences(reading, known);
+  const alone = isAlone(selection);
   const isAsked = ({ path }: { path: string }): boolean => only?.has(path) !== false;
-  const problems = all.filter(isAsked);
+  const problems = all.filter((problem) => isAsked(problem) && !(alone && ABOUT_OTHER_FILES.has(problem.rule)));
   const fileCount = files.filter((file) => isAsked(file) && isDefinitionPath(file.path)).length;
   const { readFiles } = reading;
-  if (changedSince === undefined) return { report: { problems, notRun, fileCount }, readFiles };
+  if (changedSince === undefined) return { report: { problems, notRun, fileCount, isAlone: alone }, readFiles };
   const before = await filesSince(root, changedSince);
   const brought = introducedProblems(
     problems,
@@ -136,11 +139,12 @@ async function namedSecrets(file: string): Promise<KnownFacts> {
   return { webhookSecrets, runSecrets: new Set(names) };
 }
 
-function summary({ problems, notRun, fileCount, leftOut = 0 }: Report, isVerbose: boolean): string {
+function summary({ problems, notRun, fileCount, leftOut = 0, isAlone: alone }: Report, isVerbose: boolean): string {
   const errors = problems.filter(({ severity }) => severity === 'error').length;
   const found =
     `${count(fileCount, 'file')}: ${count(errors, 'error')}, ${count(problems.length - errors, 'warning')}` +
-    `${leftOut === 0 ? '' : `; ${count(leftOut, 'problem')} of before left out`}\n`;
+    `${leftOut === 0 ? '' : `; ${count(leftOut, 'problem')} of before left out`}\n` +
+    (alone === true ? 'not checked without its repository: webhooks and skills that it refers to\n' : '');
   if (notRun.length === 0) return found;
   const begin = 'not checked without a server:';
   return isVerbose

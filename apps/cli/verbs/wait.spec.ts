@@ -95,6 +95,7 @@ function revisionStatus(state: RevisionStatus['state'], more: Partial<RevisionSt
       { name: 'b', seen_at: AT, serving: true },
     ],
     sync: null,
+    pull_requests: [],
     ...more,
   };
 }
@@ -228,6 +229,31 @@ describe('a revision that serves', () => {
     expect(await wait()).toMatchObject({
       code: 0,
       err: `no process with the role sync is running: x\nwaiting for ${COMMIT.slice(0, 12)} in shop …\n`,
+    });
+  });
+
+  it('names the pull requests that it came with, as soon as the forge was asked', async () => {
+    const merged = (number: number): NonNullable<RevisionStatus['pull_requests']>[number] => ({
+      revision: COMMIT,
+      number,
+      title: `Add a \u001b[31m${'very '.repeat(20)}long title`,
+      author: 'ann',
+      url: null,
+      merge_commit: COMMIT,
+    });
+    course = [
+      revisionStatus('serving', { pull_requests: null }),
+      revisionStatus('serving', { pull_requests: [1, 2, 3, 4].map(merged) }),
+    ];
+    const { code, out } = await wait();
+    expect(code).toBe(0);
+    const [, said = ''] = out.split('\n');
+    expect(said).toMatch(/^it came with pull requests #1 “Add a .*…” by ann, #2 .*, #3 .*, and 1 more$/);
+    expect(said).not.toContain('\u001b');
+    const answered = course.at(-1);
+    course = [revisionStatus('serving', { pull_requests: null }), answered as RevisionStatus];
+    expect(JSON.parse((await wait(['--format', 'json'])).out)).toMatchObject({
+      pull_requests: [{ number: 1 }, {}, {}, {}],
     });
   });
 

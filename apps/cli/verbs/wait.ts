@@ -13,6 +13,8 @@ import { printEnd, type End, type WaitFormat } from '../reports/wait-report.ts';
 
 /** A whole revision, or a commit ID of 7 digits or more. */
 const REVISION = /^(?:[0-9a-f]{7,64}|sha256:[0-9a-f]{64}|[^\s@:][^\s]*@sha(?:1:[0-9a-f]{40}|256:[0-9a-f]{64}))$/;
+/** An end waits so long for the forge to say which pull request brought the revision. */
+const FORGE_MS = 5_000;
 const FORMATS: readonly string[] = ['text', 'json', 'yaml', 'github'] satisfies WaitFormat[];
 
 /** The verb `wait`. */
@@ -62,7 +64,8 @@ export const wait = verb({
       output,
       revision,
     );
-    return end === undefined ? EXIT.internal : report(end, { format, output, factory, io });
+    if (end === undefined) return EXIT.internal;
+    return report(await withPullRequests(end, { connected, factory }), { format, output, factory, io });
   },
 });
 
@@ -182,6 +185,20 @@ async function statusOf({ connected, factory }: Waiting, revision: string): Prom
     if (cause instanceof CommandError && cause.code === EXIT.internal) return cause.message;
     throw cause;
   }
+}
+
+/** The end as soon as the forge was asked which pull request it goes back to; as it is where that takes long. */
+async function withPullRequests(
+  end: End,
+  { connected, factory }: Pick<Waiting, 'connected' | 'factory'>,
+): Promise<End> {
+  const { revision, pull_requests: known } = end.status;
+  if (known !== null) return end;
+  const told = await pollUntil(async () => {
+    const { pull_requests: found } = await (await connected()).factories.revision(factory.uid, revision);
+    return found ?? undefined;
+  }, FORGE_MS).catch(() => undefined); // what was waited for has come
+  return told === undefined ? end : { ...end, status: { ...end.status, pull_requests: told } };
 }
 
 /** A window opens by itself, and what failed is tried again: only what people have to end is an end. */

@@ -17,6 +17,7 @@ export const SOURCE_OPTIONS = {
   'push-secret': { type: 'string', value: 'SECRET', help: 'managed secret that push notices are proven with' },
   forge: { type: 'string', value: 'KIND', help: 'answer its pull requests: github, gitlab, gitea (Forgejo) or none' },
   'forge-secret': { type: 'string', value: 'SECRET', help: 'managed secret with the token of the forge' },
+  'forge-app': { type: 'string', value: 'ID', help: 'a GitHub App, whose private key is that secret then' },
   'forge-url': { type: 'string', value: 'URL', help: "the forge's interface (default: derived from the address)" },
   'forge-repository': { type: 'string', value: 'OWNER/NAME', help: 'the repository there (default: derived)' },
 } as const satisfies OptionSpecs;
@@ -45,6 +46,7 @@ export function sourceOf(values: Values, before: Source): Source {
     push_secret: values['push-secret'],
     forge: values.forge === undefined ? undefined : forgeOf(values.forge),
     forge_secret: values['forge-secret'],
+    forge_app: values['forge-app'],
     forge_url: values['forge-url'],
     forge_repository: values['forge-repository'],
   };

@@ -1,12 +1,14 @@
 /**
  * `millwright doctor`: checks this machine for a service and suggests a fix for each finding. Read-only. contract §11.
  */
+import { resolve } from 'node:path';
 import type { BuiltInAgent } from '../../../server/execution/agent/agents.ts';
 import type { DoctorFinding, Level } from '../../../server/doctor/findings.ts';
 import { findKey } from '../../connection/api.ts';
 import { readAddress } from '../../connection/address.ts';
 import { CommandError, verb, type CliIo, type DescribedVerb } from '../../command.ts';
 import { EXIT } from '../../exit-codes.ts';
+import { readNamedFolder } from '../../repository/folder.ts';
 import { exchange } from '../../connection/request.ts';
 import { count, FORMAT_OPTION, outputFor, type Colour, type Output } from '../../terminal/output.ts';
 
@@ -20,9 +22,12 @@ const COLOURS: Readonly<Record<Level, Colour>> = { ok: 'green', warning: 'yellow
 export const doctorOf = (builtInAgent?: BuiltInAgent): DescribedVerb =>
   verb({
     name: 'doctor',
+    arguments: '[DIR]',
+    positionals: [0, 1],
     summary:
       'Looks whether this machine has what a service needs: programs, sandbox, agents, model, disk, database, clock.',
     details: [
+      'With DIR, a factory repository, also whether the harnesses and models that its files name are to be had here.',
       'Reads the same MILLWRIGHT_ variables as start, needs no service, and changes nothing.',
       'Ends with 0 when there are no problems (there may be warnings), else with 1.',
     ],
@@ -37,11 +42,12 @@ export const doctorOf = (builtInAgent?: BuiltInAgent): DescribedVerb =>
           'dir>/admin-key)',
       },
     },
-    async run({ values: { format, server, 'key-file': keyFile } }, io) {
+    async run({ values: { format, server, 'key-file': keyFile }, positionals: [folder] }, io) {
       const output = await outputFor(io, format);
       const base = server === undefined ? undefined : readAddress(server, '--server', io.environment);
       const { examine } = await import('../../../server/doctor/doctor.ts');
-      const findings = await examine({ environment: io.environment, nowMs: Date.now, builtInAgent });
+      const tree = folder === undefined ? undefined : await readNamedFolder(resolve(io.cwd, folder));
+      const findings = await examine({ environment: io.environment, nowMs: Date.now, builtInAgent, tree });
       if (base !== undefined) findings.push(...(await askServer(base, keyFile, io)));
       output.result(toJson(findings), () => print(output, findings));
       return findings.some(({ level }) => level === 'problem') ? EXIT.problems : EXIT.ok;
