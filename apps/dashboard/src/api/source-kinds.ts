@@ -9,7 +9,7 @@ type Source = Api<'FactorySource'>;
 export type SourceMember = 'url' | 'branch' | 'path' | 'credentialSecret' | 'pushSecret' | ForgeMember;
 
 /** Where pull requests are answered. */
-type ForgeMember = 'forge' | 'forgeSecret' | 'forgeUrl' | 'forgeRepository';
+type ForgeMember = 'forge' | 'forgeSecret' | 'forgeApp' | 'forgeUrl' | 'forgeRepository';
 
 /** One field of a kind's form. */
 export interface SourceField {
@@ -99,6 +99,14 @@ const GIT: SourceKindRow = {
       label: 'Token of the forge',
       description: 'Name of the secret, granted for “forge”, with the token for its interface',
       placeholder: 'forge-token',
+      required: false,
+    },
+    {
+      member: 'forgeApp',
+      pointer: '/source/forge_app',
+      label: 'GitHub App',
+      description: 'Its ID or client ID; the secret above is its private key (PEM) then. Blank: the secret is a token',
+      placeholder: '123456',
       required: false,
     },
     {

@@ -96,11 +96,14 @@ function MainNavigation() {
   const links = [
     { to: '/factories', label: 'Factories' },
     { to: '/runs', label: 'Runs' },
+    { to: '/schedules', label: 'Schedules' },
+    { to: '/agent-identities', label: 'Agent identities' },
     { to: '/charts', label: 'Charts' },
     ...(isAdmin
       ? [
           { to: '/secrets', label: 'Team secrets' },
           { to: '/api-keys', label: 'API keys' },
+          { to: '/federated-credentials', label: 'Federated credentials' },
           { to: '/audit', label: 'Audit trail' },
         ]
       : []),

@@ -5,6 +5,7 @@ import { Link } from 'react-router';
 import type { Api } from '../../api/client.ts';
 import { QueryView } from '../../components/feedback/query-view.tsx';
 import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { MergedPullRequests } from '../../components/text/merged-pull-requests.tsx';
 import { RevisionText } from '../../components/text/revision-text.tsx';
 import { Time } from '../../components/text/time.tsx';
 import { pathTo, useExplanation, type EntryPlace } from './queries.ts';
@@ -46,7 +47,7 @@ function Answer({ place }: { place: EntryPlace }) {
 
 function ExplanationView({
   place,
-  explanation: { delivery, webhook, automations, automations_left_out: leftOut },
+  explanation: { delivery, webhook, automations, automations_left_out: leftOut, pull_requests: merged },
 }: {
   place: EntryPlace;
   explanation: Explanation;
@@ -75,7 +76,13 @@ function ExplanationView({
           </Table.Thead>
           <Table.Tbody>
             {webhook !== null && (
-              <Definition part={webhook} kind="Webhook" did="took the delivery" factoryUid={place.factoryUid} />
+              <Definition
+                part={webhook}
+                kind="Webhook"
+                did="took the delivery"
+                factoryUid={place.factoryUid}
+                merged={merged}
+              />
             )}
             {automations.map((automation) => (
               <Definition
@@ -87,6 +94,7 @@ function ExplanationView({
                   (automation.trigger === null ? '' : `, trigger ${automation.trigger.position}`)
                 }
                 factoryUid={place.factoryUid}
+                merged={merged}
               />
             ))}
           </Table.Tbody>
@@ -106,11 +114,13 @@ function Definition({
   kind,
   did,
   factoryUid,
+  merged,
 }: {
   part: Part;
   kind: string;
   did: string;
   factoryUid: string;
+  merged: Explanation['pull_requests'];
 }) {
   return (
     <Table.Tr>
@@ -132,6 +142,7 @@ function Definition({
       </Table.Td>
       <Table.Td>
         <RevisionText factoryUid={factoryUid} revision={revision} what={`the revision of ${slug}`} />
+        <MergedPullRequests merged={merged.filter((each) => each.revision === revision)} />
       </Table.Td>
       <Table.Td>
         {standing}

@@ -20,6 +20,7 @@ export const EMPTY_SOURCE: SourceDraft = {
   pushSecret: '',
   forge: '',
   forgeSecret: '',
+  forgeApp: '',
   forgeUrl: '',
   forgeRepository: '',
 };
@@ -46,6 +47,7 @@ export function draftOf({
   push_secret: pushSecret = '',
   forge,
   forge_secret: forgeSecret = '',
+  forge_app: forgeApp = '',
   forge_url: forgeUrl = '',
   forge_repository: forgeRepository = '',
 }: Source): SourceDraft {
@@ -59,6 +61,7 @@ export function draftOf({
     pushSecret,
     forge: forge ?? '',
     forgeSecret,
+    forgeApp,
     forgeUrl,
     forgeRepository,
   };

@@ -1,11 +1,12 @@
-/** Ends a run, after asking. */
+/** Ends a run, after asking; or what its agent is about, at once. */
 import { Button, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { api, ask } from '../../api/client.ts';
+import { problemOf } from '../../api/problems.ts';
 import { Confirm } from '../../components/dialogs/confirm.tsx';
 import { UntrustedText } from '../../components/text/untrusted-text.tsx';
-import { announce } from '../../components/feedback/announcements.ts';
+import { announce, announceError } from '../../components/feedback/announcements.ts';
 import { useChange } from '../../components/forms/use-change.ts';
 
 export function CancelRun({ runId, title }: { runId: string; title: string }) {
@@ -47,5 +48,29 @@ export function CancelRun({ runId, title }: { runId: string; title: string }) {
         </Text>
       </Confirm>
     </>
+  );
+}
+
+/** Nothing is lost by it: the run waits for a follow-up, or goes on with the one that waits. */
+export function InterruptRun({ runId }: { runId: string }) {
+  const queries = useQueryClient();
+  const interrupt = useChange(
+    (id: string, key) =>
+      ask(
+        api.POST('/agent/runs/{run_id}/interrupt', {
+          params: { path: { run_id: id }, header: { 'Idempotency-Key': key } },
+        }),
+      )
+        .catch((error: unknown) => {
+          announceError(problemOf(error)?.message ?? 'The agent could not be interrupted');
+          throw error;
+        })
+        .finally(() => void queries.invalidateQueries({ queryKey: ['run', id] })),
+    () => announce('The agent is asked to end its turn'),
+  );
+  return (
+    <Button variant="default" loading={interrupt.isPending} onClick={() => interrupt.start(runId)}>
+      Interrupt agent
+    </Button>
   );
 }

@@ -13,7 +13,7 @@ import { PageTitle } from '../../components/page-title.tsx';
 import { RunStateBadge } from '../../components/feedback/states.tsx';
 import { Activity } from './log/activity.tsx';
 import { Artifacts } from './artifacts.tsx';
-import { CancelRun } from './cancel.tsx';
+import { CancelRun, InterruptRun } from './cancel.tsx';
 import { Conversation } from './conversation.tsx';
 import { FollowUp } from './follow-up.tsx';
 import { Input } from './input.tsx';
@@ -36,6 +36,7 @@ export function RunPage() {
 function Page({ run }: { run: Run }) {
   const mayAct = useMay('operator');
   const isLive = !hasEnded(run.state);
+  const isWorking = run.state === 'INPROGRESS' || run.state === 'BLOCKED';
   return (
     <>
       <PageTitle
@@ -47,7 +48,10 @@ function Page({ run }: { run: Run }) {
         }
         actions={
           mayAct && isLive && run.is_run_type_cancellable ? (
-            <CancelRun runId={run.run_id} title={run.title} />
+            <>
+              {isWorking && <InterruptRun runId={run.run_id} />}
+              <CancelRun runId={run.run_id} title={run.title} />
+            </>
           ) : undefined
         }
       >

@@ -4,6 +4,7 @@ import { Link } from 'react-router';
 import type { Api } from '../../api/client.ts';
 import { Facts } from '../../components/facts.tsx';
 import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { MergedPullRequests } from '../../components/text/merged-pull-requests.tsx';
 import { RevisionText } from '../../components/text/revision-text.tsx';
 import { OutcomeBadge } from '../../components/feedback/states.tsx';
 import { Time } from '../../components/text/time.tsx';
@@ -16,6 +17,7 @@ type Fired = Api<'ExplainedAutomation'>;
 export function Origin({ run, explanation }: { run: Run; explanation: Explanation }) {
   const { delivery, webhook, revision, factory_uid: factoryUid } = explanation;
   const fired = explanation.automations.find(({ run_id: id }) => id === run.run_id);
+  const merged = explanation.pull_requests.filter((each) => each.revision === revision);
   const base = `/factories/${factoryUid ?? ''}`;
   return (
     <Stack gap="md">
@@ -70,6 +72,7 @@ export function Origin({ run, explanation }: { run: Run; explanation: Explanatio
               'Commit of the definitions',
               <RevisionText key="r" factoryUid={factoryUid} revision={revision} what="the commit" />,
             ],
+          merged.length > 0 && ['Came with', <MergedPullRequests key="p" merged={merged} />],
           run.schedule !== undefined && [
             'Schedule',
             <UntrustedText key="s">{scheduleText(run.schedule)}</UntrustedText>,

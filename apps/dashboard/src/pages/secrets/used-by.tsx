@@ -10,7 +10,18 @@ const KINDS: Readonly<Record<SecretUser['kind'], string>> = {
   automation: 'Automation',
   environment: 'Environment',
   factory: 'Source or run defaults of the factory',
+  schedule: 'Schedule',
+  agent_identity: 'Agent identity',
 };
+
+const pagesOf = (base: string): Readonly<Record<SecretUser['kind'], string>> => ({
+  webhook: `${base}/webhooks`,
+  automation: `${base}/automations`,
+  environment: `${base}/sync`,
+  factory: `${base}/sync`,
+  schedule: '/schedules',
+  agent_identity: '/agent-identities',
+});
 
 export function UsedBy({ users, withFactory }: { users: readonly SecretUser[]; withFactory: boolean }) {
   if (users.length === 0)
@@ -22,7 +33,7 @@ export function UsedBy({ users, withFactory }: { users: readonly SecretUser[]; w
   return (
     <List size="sm" listStyleType="none" spacing={2}>
       {users.map((user) => (
-        <List.Item key={`${user.factory_uid} ${user.kind} ${user.slug}`}>
+        <List.Item key={`${user.factory_uid} ${user.kind} ${user.uid ?? user.slug}`}>
           <User user={user} withFactory={withFactory} />
         </List.Item>
       ))}
@@ -38,12 +49,7 @@ function User({
   withFactory: boolean;
 }) {
   const base = `/factories/${factory}`;
-  const to =
-    kind === 'webhook' && webhook !== undefined
-      ? `${base}/webhooks/${webhook}`
-      : kind === 'automation'
-        ? `${base}/automations`
-        : `${base}/sync`;
+  const to = kind === 'webhook' && webhook !== undefined ? `${base}/webhooks/${webhook}` : pagesOf(base)[kind];
   return (
     <>
       {KINDS[kind]}{' '}

@@ -4,6 +4,7 @@ import { Link } from 'react-router';
 import type { Api } from '../../api/client.ts';
 import { QueryView } from '../../components/feedback/query-view.tsx';
 import { ShowMore } from '../../components/lists/show-more.tsx';
+import { PageAtForge } from '../../components/text/merged-pull-requests.tsx';
 import { Time } from '../../components/text/time.tsx';
 import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 import { VERDICT_COLORS } from './labels.ts';
@@ -122,14 +123,5 @@ function Row({ factoryUid, pull }: { factoryUid: string; pull: PullRequest }) {
         </Anchor>
       </Table.Td>
     </Table.Tr>
-  );
-}
-
-function PageAtForge({ pull: { number, url } }: { pull: PullRequest }) {
-  if (url === null || !/^https?:\/\//i.test(url)) return <span>#{number}</span>;
-  return (
-    <Anchor href={url} target="_blank" rel="noreferrer noopener nofollow" size="sm">
-      #{number}
-    </Anchor>
   );
 }

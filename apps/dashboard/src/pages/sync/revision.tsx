@@ -5,6 +5,7 @@ import type { Api } from '../../api/client.ts';
 import { QueryView } from '../../components/feedback/query-view.tsx';
 import { Facts } from '../../components/facts.tsx';
 import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { MergedPullRequests } from '../../components/text/merged-pull-requests.tsx';
 import { PageTitle } from '../../components/page-title.tsx';
 import { Time } from '../../components/text/time.tsx';
 import { useFactory } from '../factories/frame.tsx';
@@ -60,6 +61,11 @@ function RevisionView({
                 what="serving revision"
               />,
             ],
+            status.pull_requests !== null &&
+              status.pull_requests.length > 0 && [
+                status.pull_requests.length === 1 ? 'Came with the pull request' : 'Came with the pull requests',
+                <MergedPullRequests key="pulls" merged={status.pull_requests} />,
+              ],
           ]}
         />
         <Section title="Processes that take deliveries">

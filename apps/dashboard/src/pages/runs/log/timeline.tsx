@@ -12,6 +12,7 @@ const WORDS: Readonly<Record<Api<'TimelineEvent'>['event_type'], string>> = {
   worker_container_ready: 'Workspace prepared',
   agent_started: 'Agent started',
   run_followup: 'Follow-up',
+  run_interrupt_requested: 'Interrupt asked for',
   run_cancel_requested: 'Cancel asked for',
   run_taken_over: 'Lost, and taken over by another execution',
   run_handed_over: 'Handed over to another execution',
