@@ -55,8 +55,9 @@ describe('the routes of the server', () => {
   it('outside the interface are health, documentation, what problems refer to, and the web page', () => {
     const outside = [...routes].map((route) => route.split(' ')[1] ?? '').filter((path) => !path.startsWith(BASE));
     const served = /healthz|readyz|metrics|docs(\/.*)?|errors(\/.*)?/;
-    const pages = /assets\/\*|sign-in|(factories|runs|secrets)(\/\*)?|api-keys|audit|charts|\*/;
-    const known = new RegExp(`^\\/(|${served.source}|${pages.source})$`);
+    const pages = /assets\/\*|sign-in|(factories|runs|secrets)(\/\*)?|audit|\*/;
+    const lists = /(schedule|agent-identitie|api-key|federated-credential|chart)s/;
+    const known = new RegExp(`^\\/(|${served.source}|${pages.source}|${lists.source})$`);
     expect([...new Set(outside)].filter((path) => !known.test(path))).toEqual([]);
   });
 });

@@ -55,9 +55,13 @@ export async function hasCount(found: Locator, count: number): Promise<void> {
 
 /** Waits for a text, where it may be another one first; white space counts as one space. */
 export async function says(place: Locator, words: string | RegExp): Promise<void> {
-  await eventually(`${String(place)} says ${String(words)}`, async () => {
-    const text = (await place.innerText()).replaceAll(/\s+/g, ' ').trim();
+  let text = '';
+  const isSaid = async (): Promise<boolean> => {
+    text = (await place.innerText()).replaceAll(/\s+/g, ' ').trim();
     return typeof words === 'string' ? text.includes(words) : words.test(text);
+  };
+  await eventually(`${String(place)} says ${String(words)}`, isSaid).catch((cause: unknown) => {
+    throw new Error(`it says: ${text}`, { cause });
   });
 }
 

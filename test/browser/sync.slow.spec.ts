@@ -117,6 +117,59 @@ describeInBrowser('factories and their reconciling on the page', () => {
     expect(faults).toEqual([]);
   });
 
+  it('plan a branch, a commit and a pull request by name, with the old and the new value of every key', async () => {
+    const { uid, repository } = await following('by-ref', ONE);
+    expect((await syncAndGetStatus(service, uid)).last_sync?.ending).toBe('applied');
+    const topic = (name: string, files: Record<string, string>): string => {
+      repository.git('update-ref', `refs/heads/${name}`, repository.tip());
+      return repository.commit(files, { branch: name });
+    };
+    const described = (text: string) => webhookFile('hook-token', `description: ${text}`);
+    topic('topic', { [webhookPath('orders')]: described('Orders of the shop.') });
+    const commit = topic('later', { [webhookPath('orders')]: described('<i>Orders</i> \u202e') });
+    const head = topic('pull-7', { [webhookPath('sales')]: webhookFile('hook-token') });
+    repository.git('update-ref', 'refs/pull/7/head', head);
+
+    const { page, faults } = await at(`/factories/${uid}/sync`);
+    await page.getByRole('link', { name: 'Plan' }).first().click();
+    const field = page.getByLabel('Branch, tag, commit or pull request');
+    const plan = page.getByRole('region', { name: 'The plan' });
+    const values = plan.getByRole('list', { name: 'Changed values' }).getByRole('listitem');
+    const ask = async (ref: string): Promise<void> => {
+      await field.fill(ref);
+      await field.press('Enter');
+    };
+    await ask('topic');
+    await plan.getByText('This would apply').waitFor();
+    await plan.getByText('1 update').waitFor();
+    expect(await values.allInnerTexts()).toEqual(['/description (nothing) → "Orders of the shop."']);
+    expect(await plan.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+    await shot(page, 'plan-of-branch-light');
+    expect(await seriousFaults(page)).toEqual([]);
+
+    // What was applied meanwhile is the old value of the next plan.
+    repository.commit({ [webhookPath('orders')]: described('Orders of the shop.') });
+    expect((await syncAndGetStatus(service, uid)).last_sync?.ending).toBe('applied');
+    await ask(commit);
+    await plan.getByText('<i>Orders</i>').waitFor();
+    expect((await values.allInnerTexts()).join()).toMatch(/^\/description "Orders of the shop\." → "<i>Orders<\/i>/);
+    expect(await plan.locator('i').count()).toBe(0);
+    await plan.getByText(commit.slice(0, 7)).first().waitFor();
+
+    await ask('pull/7');
+    await plan.getByText('1 create').waitFor();
+    await plan.getByText(webhookPath('sales')).waitFor();
+    await page.setViewportSize(PHONE.viewport);
+    await fits(page);
+    await shot(page, 'plan-of-pull-request-phone');
+
+    await ask('no-such-branch');
+    await page.getByRole('alert').filter({ hasText: 'no-such-branch' }).waitFor();
+    expect(await plan.count()).toBe(0);
+    expect((await deliver(service.ingressUrl('by-ref', 'sales'), TOKEN)).status).toBe(404);
+    expect(faults.filter((fault) => !/404|422|400/.test(fault))).toEqual([]);
+  });
+
   it('are listed, created, changed and deleted', async () => {
     const { page, faults } = await at('/');
     await page.getByRole('heading', { name: 'Factories' }).waitFor();

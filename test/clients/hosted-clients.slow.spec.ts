@@ -8,20 +8,14 @@ import { HOSTED_METHODS, type HostedMethod } from '#contracts';
 import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
 import { ENDED, startedRun } from '../support/runs/runs.ts';
 import { bootService, eventually, type TestService } from '../support/services/service.ts';
+import { isHostedNeeded, preparedHostedClients } from './hosted-clients.ts';
 
-const TESTS = fileURLToPath(new URL('../../libs/client-python/test.py', import.meta.url));
 const CALLS = fileURLToPath(new URL('hosted_methods.py', import.meta.url));
 const DOCUMENT = fileURLToPath(new URL('../../schemas/generated/openapi.json', import.meta.url));
-const INSTALLS_WITHIN_MS = 300_000;
 const ENDS_WITHIN_MS = 120_000;
-const NOBODY = '00000000-0000-7000-8000-000000000000';
 const TICKET = 'https://tracker.example/birds/7';
 
-const prepared = spawnSync('python3', [TESTS, '--prepare-hosted'], { encoding: 'utf8', timeout: INSTALLS_WITHIN_MS });
-const python = /^python: (.+)$/m.exec(prepared.stdout ?? '')?.[1];
-const isNeeded = process.env['REQUIRE_PYTHON_CLIENT'] === '1';
-if (python === undefined)
-  process.stderr.write('millwright: the published clients are SKIPPED: python3 or its package index is missing\n');
+const python = preparedHostedClients();
 
 let service: TestService;
 let folder: FactoryFolder;
@@ -44,6 +38,33 @@ async function succeeded(runId: string): Promise<void> {
   expect({ runId, state }).toEqual({ runId, state: 'SUCCEEDED' });
 }
 
+async function scheduled(factoryUid: string): Promise<string> {
+  const { body } = await service.api('POST', '/agent/schedules', {
+    name: 'weekly',
+    cron_schedule: '0 9 * * 1',
+    prompt: 'Look.',
+    factory_uid: factoryUid,
+  });
+  return String(body['id']);
+}
+
+async function agentIdentity(factoryUid: string): Promise<string> {
+  const { body } = await service.api('POST', '/agent/identities', {
+    name: 'reviewer',
+    description: 'Reads.',
+    agent_type: 'REVIEW',
+    prompt: 'Read.',
+    harness: { type: 'oz' },
+    base_model: 'demo',
+    environment_id: 'lake',
+    factory_uid: factoryUid,
+    mcp_servers: { birds: { url: 'https://birds.example/mcp' } },
+    skills: ['count'],
+    secrets: [{ name: 'SENDER' }],
+  });
+  return String(body['uid']);
+}
+
 /** Every kind of thing that a method can ask for; all of it made by the agent that comes with the service. */
 async function world(): Promise<Record<string, string>> {
   folder = await factoryFolder({});
@@ -55,7 +76,6 @@ async function world(): Promise<Record<string, string>> {
       '  - {provider: schedule, event: cron_fired, schedule: {name: early, cron: "0 9 * * *"}}\n---\nLook.\n',
   );
   const factory = await service.factory('birds', folder.source);
-  const [schedule] = (await service.api('GET', '/agent/schedules')).body['schedules'] as { id: string }[];
   const dispatched = await service.api('POST', `/factory/${factory}/runs`, {
     prompt: demo([
       { tool: 'bash', input: { command: 'printf "# Plan\\n" >plan.md && echo done >report.md' } },
@@ -73,6 +93,10 @@ async function world(): Promise<Record<string, string>> {
     parent_run_id: runId,
     config: { harness: { type: 'oz' }, model_id: 'auto' },
   });
+  const { environments } = (await service.api('GET', '/agent/environments')).body;
+  const interrupted = await startedRun(service, demo([{ tool: 'bash', input: { command: 'sleep 600' } }]), {
+    config: { harness: { type: 'oz' } },
+  });
   const { body } = await service.api('GET', `/agent/runs/${runId}`);
   const file = (await artifactsOf(runId)).find(({ artifact_type: type }) => type === 'FILE');
   return {
@@ -85,14 +109,21 @@ async function world(): Promise<Record<string, string>> {
     session_id: String(body['session_id']),
     artifact_uid: String(file?.artifact_uid),
     ticket_url: TICKET,
-    agent_uid: NOBODY,
-    schedule_id: String(schedule?.id),
+    agent_uid: await agentIdentity(factory),
+    interrupted_run_id: interrupted,
+    environment_uid: String((environments as { uid: string }[])[0]?.uid),
+    schedule_id: await scheduled(factory),
   };
 }
 
 /** Method → verdict, as the program writes them; what went wrong goes to standard error. */
-function verdicts(client: HostedMethod['clients'][number]): Promise<Record<string, string>> {
-  const child = spawn(String(python), [CALLS, client, JSON.stringify(facts)], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function verdicts(client: HostedMethod['clients'][number]): Promise<Record<string, string>> {
+  const given = {
+    ...facts,
+    doomed_schedule_id: await scheduled(String(facts['factory_uid'])),
+    doomed_agent_uid: await agentIdentity(String(facts['factory_uid'])),
+  };
+  const child = spawn(String(python), [CALLS, client, JSON.stringify(given)], { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
   return new Promise((resolve, reject) => {
@@ -105,12 +136,13 @@ function verdicts(client: HostedMethod['clients'][number]): Promise<Record<strin
 
 const expectedOf = ({ served }: HostedMethod): string => (served === 'strictly' ? 'strict' : served);
 
-(python === undefined && !isNeeded ? describe.skip : describe)('the published client', () => {
+(python === undefined && !isHostedNeeded ? describe.skip : describe)('the published client', () => {
   beforeAll(async () => {
     service = await bootService({
       environment: {
         MILLWRIGHT_SYNC_INTERVAL: '3600',
         MILLWRIGHT_RUN_COMMAND: '',
+        MILLWRIGHT_EGRESS_RANGES: '203.0.113.0/24, 2001:db8::/32',
         MILLWRIGHT_AGENT_DEMO_STEPS: 'true',
       },
     });
@@ -121,7 +153,7 @@ const expectedOf = ({ served }: HostedMethod): string => (served === 'strictly' 
     await folder.remove();
   });
 
-  it.each(['warp_platform_sdk', 'oz_agent_sdk'] as const)(
+  it.each(['warp_platform_sdk', 'oz_agent_sdk', 'warp_agent_sdk'] as const)(
     '%s comes with every method to what the table says',
     async (client) => {
       const expected = HOSTED_METHODS.filter(({ clients }) => clients.includes(client)).map(

@@ -1,6 +1,6 @@
 """Calls every method of the hosted service's published Python clients, strictly and as people use them.
 
-    python hosted_methods.py warp_platform_sdk|oz_agent_sdk FACTS
+    python hosted_methods.py warp_platform_sdk|oz_agent_sdk|warp_agent_sdk FACTS
 
 FACTS: JSON with `url`, `key` and the identifiers that methods ask for. Writes a JSON object, method → verdict: `strict`
 (what is answered is exactly what the client expects), `works` (an answer that only a client takes that does not look
@@ -79,18 +79,20 @@ def calls_of(facts):
     uid = {"uid": facts["factory_uid"]}
     task = {**uid, "task_uid": facts["run_id"]}
     schedule = {"schedule_id": facts["schedule_id"]}
+    config = {"model_id": "demo", "harness": {"type": "oz"}, "environment_id": facts["environment_uid"]}
+    of_factory = {"extra_body": {"factory_uid": facts["factory_uid"]}}
     written = {"cron_schedule": "0 9 * * *", "name": "nightly", "prompt": "Look.", "agent_config": {"model_id": "demo"}}
     files = [{"path": "factory.yaml", "content": "name: birds\n"}]
     constant = {
         "agent.agent.create": {"name": "reviewer"},
-        "agent.agent.delete": {"uid": facts["agent_uid"]},
+        "agent.agent.delete": {"uid": facts["doomed_agent_uid"]},
         "agent.agent.get": {"uid": facts["agent_uid"]},
         "agent.agent.list": {},
         "agent.agent.update": {"uid": facts["agent_uid"], "description": "Reads."},
         "agent.conversations.check_redirect": conversation,
         "agent.conversations.download_screenshot": {**conversation, "screenshot_uid": facts["run_id"]},
         "agent.conversations.get_transcript": conversation,
-        "agent.conversations.interrupt": {"conversation_id": facts["live_run_id"]},
+        "agent.conversations.interrupt": {"conversation_id": facts["interrupted_run_id"]},
         "agent.conversations.retrieve": conversation,
         "agent.conversations.submit_followup": {**conversation, "message": "And the swans?"},
         "agent.download_artifact": {"artifact_uid": facts["artifact_uid"]},
@@ -105,18 +107,28 @@ def calls_of(facts):
         "agent.runs.get_harness_usage": ended,
         "agent.runs.get_timeline": ended,
         "agent.runs.get_transcript": ended,
-        "agent.runs.interrupt": live,
+        "agent.runs.interrupt": {"run_id": facts["interrupted_run_id"]},
         "agent.runs.list": {"limit": 500, "sort_by": "created_at", "source": ["API", "CUSTOM_WEBHOOK"]},
         "agent.runs.list_handoff_attachments": ended,
         "agent.runs.retrieve": plan,
         "agent.runs.submit_followup": {**ended, "message": "And the geese?"},
-        "agent.schedules.create": {**written, "enabled": True},
-        "agent.schedules.delete": schedule,
+        "agent.schedules.create": {
+            **written,
+            **of_factory,
+            "agent_config": config,
+            "enabled": True,
+            "metadata": {"team": "birds"},
+            "mode": "normal",
+            "team": True,
+        },
+        "agent.schedules.delete": {"schedule_id": facts["doomed_schedule_id"]},
         "agent.schedules.list": {},
         "agent.schedules.pause": schedule,
         "agent.schedules.resume": schedule,
         "agent.schedules.retrieve": schedule,
-        "agent.schedules.update": {**schedule, **written, "enabled": True},
+        "agent.schedules.update": {**schedule, **written, "enabled": True, "metadata": {}, "mode": "plan"},
+        "agent.tasks.list": {"config_name": "birds", "limit": 10, "state": ["SUCCEEDED", "QUEUED"], "source": "API"},
+        "agent.tasks.retrieve": {"task_id": facts["run_id"]},
         "agent.sessions.check_redirect": {"session_uuid": facts["session_id"]},
         "factories.files.schemas.get_document": {"schema_version": "v1alpha1", "document": "automation"},
         "factories.files.schemas.list": {},

@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { Client } from 'pg';
+import { DeliveryStore } from '../../apps/server/store/deliveries/deliveries.ts';
 import type { PendingDelivery } from '../../apps/server/store/deliveries/pending-deliveries.ts';
 import { databaseBytes } from '../bench/figures/database-usage.ts';
 import { onEachBackend, type World } from './backends.ts';
@@ -15,27 +16,33 @@ import { arrival, newId, seedServed, servingVersion, starterOf, type Served } fr
 // The bounds are what is needed today, rounded up. Lower one with the change that makes it possible; raising one is a
 // decision, and says why.
 
-/** Statements that the driver is asked to execute for one delivery with a run; BEGIN and COMMIT are two of them. */
-const STATEMENTS_ALONE_MAX: Readonly<Record<World['dialect'], number>> = { sqlite: 7, postgres: 10 };
+/**
+ * Statements that the driver is asked to execute for one delivery with a run; on SQLite BEGIN and COMMIT are two of
+ * them, on PostgreSQL it is one call.
+ */
+const STATEMENTS_ALONE_MAX: Readonly<Record<World['dialect'], number>> = { sqlite: 7, postgres: 1 };
 /** The same for each of `BATCH` that come at once. */
-const STATEMENTS_EACH_MAX: Readonly<Record<World['dialect'], number>> = { sqlite: 2.1, postgres: 0.1 };
-/** How often that transaction waits for PostgreSQL: at its locks, at what it reads under them, its rows, its commit. */
-const ROUND_TRIPS_MAX = 4;
+const STATEMENTS_EACH_MAX: Readonly<Record<World['dialect'], number>> = { sqlite: 2.1, postgres: 0.02 };
+/** How often that transaction waits for PostgreSQL. */
+const ROUND_TRIPS_MAX = 1;
 /** B-trees of SQLite that the transaction of one delivery with a run writes into; all of them grow at their end. */
 const BTREES_MAX = 4;
 /** Pages that each of `BATCH` deliveries that come at once adds to the write-ahead log of SQLite. */
 const PAGES_EACH_MAX = 0.6;
 /**
- * Bytes that the database grows by for each of `STORED` deliveries of 1 KiB with a run; on SQLite without what is
- * filled in later, some 200.
+ * Bytes that the database grows by for each of `STORED` deliveries of 1 KiB with a run, whose entries are as the
+ * ingress writes them; on SQLite without what is filled in later, some 200. Three such entries fit into a page there,
+ * and with 10 bytes more two.
  */
-const BYTES_KEPT_MAX: Readonly<Record<World['dialect'], number>> = { sqlite: 1_700, postgres: 4_600 };
+const BYTES_KEPT_MAX: Readonly<Record<World['dialect'], number>> = { sqlite: 1_700, postgres: 2_500 };
 
 const WEBHOOKS = 64;
 /** All tests together stay below the 60 of a minute that each webhook takes. */
 const BATCH = 256;
 const STORED = 2_560;
 const BODY = Buffer.from(`{"filler":"${'x'.repeat(1_011)}"}`);
+/** As a folder's is named. */
+const REVISION = `sha256:${'0'.repeat(64)}`;
 /** What the automation says. */
 const PROMPT = 'Look at what happened, and find the cause. '.repeat(8);
 
@@ -49,19 +56,30 @@ await onEachBackend('the cost of accepting', (world) => {
       const automations = [{ uid: webhook.automationUid, definition: { prompt: PROMPT } }];
       served.push({ webhook, version, start: starterOf(webhook, { automations }) });
     }
-    await accept(BATCH); // statements are prepared, windows are known
+    await accept(BATCH); // snapshots are stored, statements are prepared, windows are known
+    await accept(BATCH); // and on PostgreSQL what is served
   });
 
   function newArrival(): PendingDelivery {
     const { webhook, version, start } = served[next++ % WEBHOOKS] as (typeof served)[number];
     const entryId = newId();
     const runs = start(entryId, entryId);
-    return { ...arrival(webhook, { version, body: BODY, entryId, runs }), deliveryId: entryId };
+    const one = arrival(webhook, { version, body: BODY, entryId, runs });
+    const decision = world.stores.deliveries.decisionText({
+      started: runs.map(({ automationUid, runId }) => ({ automation_id: automationUid, run_id: runId })),
+      skipped: [],
+    });
+    return {
+      ...one,
+      revision: REVISION,
+      deliveryId: entryId,
+      verdict: { ...one.verdict, decision } as typeof one.verdict,
+    };
   }
 
-  async function accept(count: number): Promise<void> {
+  async function accept(count: number, deliveries = world.stores.deliveries): Promise<void> {
     const arrivals = Array.from({ length: count }, newArrival);
-    const outcomes = await Promise.all(arrivals.map((one) => world.stores.deliveries.acceptOnce(one)));
+    const outcomes = await Promise.all(arrivals.map((one) => deliveries.acceptOnce(one)));
     expect(outcomes.filter(({ kind }) => kind !== 'accepted')).toEqual([]);
   }
 
@@ -76,8 +94,21 @@ await onEachBackend('the cost of accepting', (world) => {
   if (world.dialect === 'postgres')
     it('is bounded in round trips', async () => {
       const alone = await roundTripsOf(() => accept(1));
-      expect(alone).toBeGreaterThan(1);
+      expect(alone).toBeGreaterThan(0);
       expect(alone).toBeLessThanOrEqual(ROUND_TRIPS_MAX);
+    });
+
+  if (world.dialect === 'sqlite')
+    it('asks the log for no window behind a handover, as it does behind a restart', async () => {
+      const [restarted, handed] = [new DeliveryStore(world.stores.database), new DeliveryStore(world.stores.database)];
+      await restarted.start();
+      const cold = await statementsOf('sqlite', () => accept(1, restarted));
+      expect(await handed.prepare()).toHaveLength(WEBHOOKS);
+      await accept(1, restarted); // between the two it is written on
+      await handed.start();
+      const warm = await statementsOf('sqlite', () => accept(1, handed));
+      expect(warm).toBeLessThan(cold);
+      expect(warm).toBeLessThanOrEqual(STATEMENTS_ALONE_MAX.sqlite + 1); // the version of its factory
     });
 
   it('is bounded in bytes that stay', async () => {

@@ -1,6 +1,6 @@
 /**
- * Deliveries of several webhooks in random batches, with edits, failures and restarts between them, against a model
- * that looks at all that was accepted. contract §5.6 (Slots), §5.7 (Identity), §5.8 (Transaction).
+ * Deliveries of several webhooks in random batches, with edits, failures, restarts and handovers between them, against
+ * a model that looks at all that was accepted. contract §5.6 (Slots), §5.7 (Identity), §5.8 (Transaction).
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -62,6 +62,12 @@ interface ModelWebhook {
   identities: Set<string>;
 }
 
+/** What a process has of the database, which nothing of it reaches once that process has ended. */
+interface Life {
+  deliveries: DeliveryStore;
+  end(): Promise<void>;
+}
+
 class History {
   readonly random: () => number;
   readonly kinds: string[] = [];
@@ -69,7 +75,9 @@ class History {
   private readonly stores: Stores;
   private readonly nowMs: () => number;
   private readonly webhooks: ModelWebhook[] = [];
-  private deliveries: DeliveryStore;
+  private life: Life;
+  /** Has read ahead, and takes over some batches later. */
+  private standby: Life | undefined;
   /** Statements that the next transactions run before they fail. */
   private fuse: number | undefined;
 
@@ -88,27 +96,62 @@ class History {
     this.nowMs = nowMs;
     this.stores = storesOf(database);
     this.database = { ...database, run: (body, durability) => database.run(() => this.fused(body()), durability) };
-    this.deliveries = new DeliveryStore(this.database, POLICY);
+    this.life = this.begin();
   }
 
-  /** An edit, a restart or nothing; then a batch, which may fail. */
+  /** An edit, a restart, a part of a handover or nothing; then a batch, which may fail. */
   async next(): Promise<{ answered: string[]; expected: string[] }> {
     const chance = this.random();
     if (chance < 0.1) await this.edit();
-    else if (chance < 0.2) this.deliveries = new DeliveryStore(this.database, POLICY);
+    else if (chance < 0.2) await this.restart();
+    else if (chance < 0.35) await this.handOver();
     const fails = this.random() < 0.2;
     const batch = Array.from({ length: 1 + Math.floor(this.random() * 14) }, () => this.delivery());
     const expected = fails ? batch.map(() => 'failed') : batch.map((one) => this.expectedOf(one));
     this.fuse = fails ? Math.floor(this.random() * 9) : undefined;
     const answers = await Promise.allSettled(
       batch.map(({ webhook, identity, version }) =>
-        this.deliveries.acceptOnce(arrival(webhook.served, { identity, version, entryId: newId(this.nowMs()) })),
+        this.life.deliveries.acceptOnce(arrival(webhook.served, { identity, version, entryId: newId(this.nowMs()) })),
       ),
     );
     this.fuse = undefined;
     const answered = answers.map((answer) => (answer.status === 'fulfilled' ? answer.value.kind : 'failed'));
     this.kinds.push(...answered.filter((kind) => kind !== 'failed'));
     return { answered, expected };
+  }
+
+  private begin(): Life {
+    let hasEnded = false;
+    const running = new Set<Promise<unknown>>();
+    const run: Database['run'] = (body, durability) => {
+      if (hasEnded) return Promise.reject(new Lost('the process has ended'));
+      const attempt = this.database.run(body, durability);
+      running.add(attempt);
+      return attempt.finally(() => running.delete(attempt));
+    };
+    const end = async (): Promise<void> => {
+      hasEnded = true;
+      await Promise.allSettled(running);
+    };
+    return { deliveries: new DeliveryStore({ ...this.database, run }, POLICY), end };
+  }
+
+  private async restart(): Promise<void> {
+    await this.life.end();
+    this.life = this.begin();
+  }
+
+  private async handOver(): Promise<void> {
+    const { standby } = this;
+    if (standby === undefined) {
+      this.standby = this.begin();
+      await this.standby.deliveries.prepare();
+      return;
+    }
+    this.standby = undefined;
+    await this.life.end();
+    await standby.deliveries.start();
+    this.life = standby;
   }
 
   /** A new serving version, which the ingress learns at once or not before the next edit. */

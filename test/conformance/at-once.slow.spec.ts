@@ -2,6 +2,7 @@
  * "At once" between connections: what committed before an acceptance wins, what comes later waits; and lost races are
  * run again. contract §5.8 (Transaction).
  */
+import { identityKey } from '#deliveries';
 import { Client } from 'pg';
 import type { DeliveryOutcome } from '../../apps/server/store/deliveries/pending-deliveries.ts';
 import { MIGRATION_LOCK, migratePostgres } from '../../apps/server/store/database/migrations.ts';
@@ -114,9 +115,8 @@ await onPostgres('at once', (world) => {
     const identity = unique('same');
     const one = await arrivalAt(world.stores, served, { identity });
     await rival.query('BEGIN');
-    await rival.query('INSERT INTO identity (webhook_uid, hash, accepted_at) VALUES ($1, $2, 0)', [
-      served.webhookUid,
-      Buffer.from(identity),
+    await rival.query('INSERT INTO identity (key, accepted_at) VALUES ($1, 0)', [
+      Buffer.from(identityKey(served.webhookUid, Buffer.from(identity)), 'latin1'),
     ]);
     const answer = world.stores.deliveries.acceptOnce(one);
     await waiting(1);
@@ -128,9 +128,8 @@ await onPostgres('at once', (world) => {
     const identity = unique('same');
     const one = await arrivalAt(world.stores, served, { identity });
     await rival.query('BEGIN');
-    await rival.query('INSERT INTO identity (webhook_uid, hash, accepted_at) VALUES ($1, $2, 0)', [
-      served.webhookUid,
-      Buffer.from(identity),
+    await rival.query('INSERT INTO identity (key, accepted_at) VALUES ($1, 0)', [
+      Buffer.from(identityKey(served.webhookUid, Buffer.from(identity)), 'latin1'),
     ]);
     const answer = world.stores.deliveries.acceptOnce(one);
     await waiting(1);

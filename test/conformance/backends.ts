@@ -21,11 +21,14 @@ import { FactoryStore } from '../../apps/server/store/factories/factories.ts';
 import { FederatedCredentialStore } from '../../apps/server/store/access/federated-credentials.ts';
 import { KeyStore } from '../../apps/server/store/access/keys.ts';
 import { PermissionStore } from '../../apps/server/store/runs/permissions.ts';
+import { AgentIdentityStore } from '../../apps/server/store/runs/agent-identities.ts';
+import { InterruptStore } from '../../apps/server/store/runs/run-interrupts.ts';
 import { ReplicaStore } from '../../apps/server/store/database/replicas.ts';
 import { RevisionStore } from '../../apps/server/store/factories/revisions.ts';
 import { RunHistoryStore } from '../../apps/server/store/runs/run-history.ts';
 import { RunLists } from '../../apps/server/store/runs/run-lists.ts';
 import { RunStore } from '../../apps/server/store/runs/runs.ts';
+import { ScheduledAgentStore } from '../../apps/server/store/definitions/scheduled-agents.ts';
 import { ScheduleStore } from '../../apps/server/store/definitions/schedules.ts';
 import { SecretStore } from '../../apps/server/store/secrets/secrets.ts';
 import { ServingStore } from '../../apps/server/store/serving/serving.ts';
@@ -55,11 +58,14 @@ export interface Stores {
   keys: KeyStore;
   histories: RunHistoryStore;
   permissions: PermissionStore;
+  interrupts: InterruptStore;
+  identities: AgentIdentityStore;
   replicas: ReplicaStore;
   revisions: RevisionStore;
   runLists: RunLists;
   runs: RunStore;
   schedules: ScheduleStore;
+  scheduledAgents: ScheduledAgentStore;
   secrets: SecretStore;
   serving: ServingStore;
   sessions: SessionStore;
@@ -159,11 +165,14 @@ export function storesOf(database: Database): Stores {
     keys: new KeyStore(database),
     histories: new RunHistoryStore(database),
     permissions: new PermissionStore(database),
+    interrupts: new InterruptStore(database),
+    identities: new AgentIdentityStore(database),
     replicas: new ReplicaStore(database),
     revisions: new RevisionStore(database),
     runLists: new RunLists(database),
     runs: new RunStore(database),
     schedules: new ScheduleStore(database),
+    scheduledAgents: new ScheduledAgentStore(database),
     secrets: new SecretStore(database),
     serving: new ServingStore(database),
     sessions: new SessionStore(database),

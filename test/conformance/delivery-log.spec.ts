@@ -36,6 +36,17 @@ interface LogRow {
   entries: number;
 }
 
+/** What a process begins with; it may have read ahead while another one wrote. */
+interface Standby {
+  connection: Sqlite.Database;
+  index: DeferredIndex;
+}
+
+const standbyOn = (file: string): Standby => ({
+  connection: new Sqlite(file),
+  index: new DeferredIndex(DELIVERY_LOG, { passRows: 12, sliceRows: 5 }),
+});
+
 /** A process on a file: any of its calls to the connection can fail, once or, when it is killed, for ever. */
 class Process {
   readonly runner: SqliteRunner;
@@ -44,9 +55,8 @@ class Process {
   private fault: { calls: number; isDeath: boolean } | undefined;
   isDead = false;
 
-  constructor(file: string) {
-    this.connection = new Sqlite(file);
-    const index = new DeferredIndex(DELIVERY_LOG, { passRows: 12, sliceRows: 5 });
+  constructor({ connection, index }: Standby) {
+    this.connection = connection;
     this.runner = sqliteRunner(this.failing(this.connection), () => T0, [index]);
     const { run, read } = this.runner;
     this.deliveries = new DeliveryStore({ dialect: 'sqlite', run, read, longRead: read } as unknown as Database);
@@ -105,7 +115,8 @@ describe('the log by webhook', () => {
     const random = seededRandom(seed);
     const below = (limit: number): number => Math.floor(random() * limit);
     const oneOf = <T>(values: readonly T[]): T => values[below(values.length)] as T;
-    let process = new Process(file);
+    let process = new Process(standbyOn(file));
+    let standby: Standby | undefined;
     let clockMs = T0;
     const scan = (): LogRow[] =>
       process.connection
@@ -113,7 +124,13 @@ describe('the log by webhook', () => {
         .all() as LogRow[];
     const restart = (): void => {
       process.connection.close();
-      process = new Process(file);
+      process = new Process(standby ?? standbyOn(file));
+      standby = undefined;
+    };
+    const readAhead = async (): Promise<void> => {
+      standby?.connection.close();
+      const { connection, index } = (standby = standbyOn(file));
+      await sqliteRunner(connection, () => T0).read(() => index.prepare());
     };
 
     const insert = (): Promise<unknown> => {
@@ -199,6 +216,7 @@ describe('the log by webhook', () => {
       const act = oneOf([insert, insert, insert, insert, insert, count, remove]);
       await act().catch(() => undefined);
       if (isFaulty) process.heal();
+      if (below(16) === 0) await readAhead();
       if (below(12) === 0 || process.isDead) restart();
       await oneOf([list, list, newest, whole, async () => undefined])();
     }
@@ -206,10 +224,11 @@ describe('the log by webhook', () => {
     restart();
     await whole();
     process.connection.close();
+    standby?.connection.close();
   });
 
   it('is read in parts, and lets others have their turn between them', async () => {
-    const process = new Process(await fileOf());
+    const process = new Process(standbyOn(await fileOf()));
     const made = Array.from({ length: 3 * 500 }, (_, n) => [idAt(T0 + n), WEBHOOKS[n % 5], 'accepted', T0 + n]);
     await process.runner.run(function* () {
       yield {

@@ -7,7 +7,7 @@ import { EVENTS_RETAINED_MAX } from '../../apps/server/store/factories/events.ts
 import type { PassOutcome, PassRecord } from '#reconcile';
 import { REVISIONS_RETAINED_MAX, RevisionStore } from '../../apps/server/store/factories/revisions.ts';
 import type { Database } from '../../apps/server/store/database/database.ts';
-import { PASSES_NAMED } from '../../apps/server/store/migrations/0004-reconciling.ts';
+import { PASSES_NAMED } from '../../apps/server/store/migrations/0001-0010/0004-reconciling.ts';
 import { runSteps, type Statement, type Transaction } from '../../apps/server/store/database/transactions.ts';
 import { count, select, meddle, onEachBackend, type Stores } from './backends.ts';
 import { newId, seedFactory, seedServed, servingVersion, unique, webhookOf } from './seeds.ts';
@@ -403,6 +403,8 @@ await onEachBackend('reconciling', (world) => {
 
   it('lets only versions begin that can use what the others leave', async () => {
     const called = (owner: string, version: string) => ({ owner, version, roles: ['api'], host: 'here' });
+    const [found] = await select<{ oldest: number }>(stores, 'SELECT oldest FROM schema_reader');
+    await meddle(stores, 'UPDATE schema_reader SET oldest = 13');
     await stores.replicas.forgetAll();
     await stores.replicas.join(called('old', '1'));
     await stores.replicas.join(called('beside', '1'));
@@ -423,6 +425,7 @@ await onEachBackend('reconciling', (world) => {
     await stores.replicas.forgetAll();
     await stores.replicas.join(called('new', '2'));
     await expect(stores.replicas.join(called('late', '1'))).rejects.toThrow(VersionMismatchError);
+    await meddle(stores, `UPDATE schema_reader SET oldest = ${found?.oldest ?? 0}`);
     await stores.replicas.forgetAll();
   });
 

@@ -219,7 +219,7 @@ await onEachBackend('retention', (world) => {
       const acceptedAt = NOW_MS - days * DAY_MS;
       await (stores.database.dialect === 'sqlite'
         ? meddle(stores, 'UPDATE identity_batch SET accepted_at = ? WHERE keys = ?', acceptedAt, keyOf(identity))
-        : meddle(stores, 'UPDATE identity SET accepted_at = ? WHERE hash = ?', acceptedAt, Buffer.from(identity)));
+        : meddle(stores, 'UPDATE identity SET accepted_at = ? WHERE key = ?', acceptedAt, keyOf(identity)));
     }
     await pruneAll();
     expect(await identityCount(stores)).toBe(before + 3);

@@ -222,3 +222,38 @@ describe('migration of accepted identities on SQLite', () => {
     await rm(dataDir, { recursive: true });
   });
 });
+
+await onPostgres('migration of accepted identities', (world) => {
+  it('takes every row over or nothing, so that what was accepted before is a duplicate after', async () => {
+    const old = storesOf(world.stores.database);
+    const served = await seedServed(old);
+    for (const statement of [
+      'DROP FUNCTION accept_deliveries',
+      'DROP TABLE identity',
+      'DROP TABLE rate_owner',
+      'CREATE TABLE identity (webhook_uid TEXT NOT NULL, hash BYTEA NOT NULL, accepted_at BIGINT NOT NULL, ' +
+        'PRIMARY KEY (webhook_uid, hash))',
+      'CREATE TABLE obstacle (id BIGINT)',
+      "DELETE FROM migrations WHERE name = 'AcceptanceCalls1700000000019'",
+    ])
+      await meddle(old, statement);
+    await meddle(
+      old,
+      "INSERT INTO identity SELECT ?, convert_to('id-' || i, 'UTF8'), i FROM generate_series(0, 20999) AS i",
+      served.webhookUid,
+    );
+    await meddle(old, 'ALTER TABLE obstacle RENAME TO identity_by_webhook'); // the migration wants that name
+    await expect(openDatabase(world.options)).rejects.toThrow(/cannot be used|42P07/);
+    expect(await select(old, 'SELECT count(*) AS n FROM identity WHERE webhook_uid = ?', served.webhookUid)).toEqual([
+      { n: 21_000 },
+    ]);
+    await meddle(old, 'DROP TABLE identity_by_webhook');
+    const migrated = storesOf(await openDatabase(world.options));
+    const kinds = [];
+    for (const identity of ['id-0', 'id-20999', 'id-21000'])
+      kinds.push((await migrated.deliveries.acceptOnce(await arrivalAt(migrated, served, { identity }))).kind);
+    expect(kinds).toEqual(['duplicate', 'duplicate', 'accepted']);
+    expect(await identityCount(migrated)).toBe(21_001);
+    await migrated.database.close();
+  });
+});

@@ -174,6 +174,13 @@ const model = (id: string, source: string): object => ({
   source,
 });
 
+/** Of a service without a model of its own: what is installed besides depends on the machine. */
+const AVAILABILITY = expect.objectContaining({
+  built_in_harnesses: ['builtin', 'oz'],
+  installed_harnesses: expect.arrayContaining(['builtin', 'command']),
+  demo_model_only: true,
+});
+
 describe('models', () => {
   it('are those that the operator lists and those that definitions name', async () => {
     expect((await service.api('GET', '/agent/models')).body).toEqual({
@@ -185,6 +192,7 @@ describe('models', () => {
       ],
       default_model_id: 'auto',
       harnesses: expect.arrayContaining(['builtin', 'command', 'claude']),
+      availability: AVAILABILITY,
     });
   });
 });
@@ -200,6 +208,7 @@ describe('a key that is limited to one factory', () => {
       models: [model('large', 'server'), model('of-automation', 'definition'), model('small', 'server')],
       default_model_id: 'auto',
       harnesses: expect.arrayContaining(['builtin', 'command', 'claude']),
+      availability: AVAILABILITY,
     });
     const none = await makeKey(service, 'viewer', { factories: [] });
     expect(await agents('', none)).toEqual([]);

@@ -84,6 +84,8 @@ const UNTRACED: Readonly<Record<string, string>> = {
   suggestFilter: 'makes a filter, and keeps it nowhere',
   validateFactoryFiles: 'says what is wrong with files',
   exchangeToken: 'leaves api_key.exchange for the service account of its key, as token-exchange.spec.ts has it',
+  interruptRun: 'leaves run.interrupt of a run that has begun, as interrupts.slow.spec.ts has it',
+  interruptConversation: 'the same, of its latest run',
   pushFactory: 'a forge tells of a commit; the pass that follows is in the history of syncs',
 };
 
@@ -213,6 +215,53 @@ const STORY: [operation: string, action: string, subject: string, act: () => Pro
       return api('POST', '/agent/runs/<run>/permissions/<permission>', { option_id: `yes, ${MARKER}` });
     },
   ],
+  [
+    'createAgentIdentity',
+    'agent_identity.create',
+    '<identity>',
+    async () => {
+      const made = await api('POST', '/agent/identities', { name: 'reviewer', prompt: MARKER, factory_uid: shop });
+      ids.set('identity', String(made.body['uid']));
+      return made;
+    },
+  ],
+  [
+    'updateAgentIdentity',
+    'agent_identity.change',
+    '<identity>',
+    () => api('PUT', '/agent/identities/<identity>', { prompt: `More of ${MARKER}` }),
+  ],
+  ['deleteAgentIdentity', 'agent_identity.delete', '<identity>', () => api('DELETE', '/agent/identities/<identity>')],
+  [
+    'createSchedule',
+    'schedule.create',
+    '<schedule>',
+    async () => {
+      const made = await api('POST', '/agent/schedules', {
+        name: 'nightly',
+        cron_schedule: '0 3 * * *',
+        prompt: `look at it, ${MARKER}`,
+        factory_uid: shop,
+      });
+      ids.set('schedule', String(made.body['id']));
+      return made;
+    },
+  ],
+  [
+    'updateSchedule',
+    'schedule.change',
+    '<schedule>',
+    () =>
+      api('PUT', '/agent/schedules/<schedule>', {
+        name: 'nightly',
+        cron_schedule: '0 4 * * *',
+        enabled: true,
+        prompt: `look again, ${MARKER}`,
+      }),
+  ],
+  ['pauseSchedule', 'schedule.pause', '<schedule>', () => api('POST', '/agent/schedules/<schedule>/pause')],
+  ['resumeSchedule', 'schedule.resume', '<schedule>', () => api('POST', '/agent/schedules/<schedule>/resume')],
+  ['deleteSchedule', 'schedule.delete', '<schedule>', () => api('DELETE', '/agent/schedules/<schedule>')],
   ['cancelRun', 'run.cancel', '<run>', () => api('POST', '/agent/runs/<run>/cancel')],
   [
     'createApiKey',

@@ -172,7 +172,7 @@ describe('a machine before its first start', () => {
   }, 120_000);
 
   it.each<[argv: string[], words: string]>([
-    [['now'], 'takes no arguments'],
+    [['a', 'b'], 'takes nothing besides'],
     [['--format', 'xml'], '--format must be text, json or yaml'],
     [['--server', 'nonsense'], '--server must be an address'],
     [['--colour'], 'there is no option --colour'],
@@ -394,4 +394,46 @@ const server = await postgresServer();
       await drop();
     }
   }, 120_000);
+});
+
+describe('definitions', () => {
+  const factory = (files: Record<string, string>): string => {
+    const folder = join(box, 'factory');
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(join(folder, path, '..'), { recursive: true });
+      writeFileSync(join(folder, path), text);
+    }
+    return folder;
+  };
+  const automation = (keys: string): string =>
+    `---\n${keys}triggers:\n  - {provider: schedule, event: cron_fired, schedule: {cron: "@daily"}}\n---\nLook.\n`;
+
+  it('name a harness and a model that no run can have here', async () => {
+    const folder = factory({
+      'automations/one/automation.md': automation('harness: {type: command}\n'),
+      'automations/two/automation.md': automation('model: large\n'),
+      'automations/three/automation.md': automation('model: auto\nharness: {type: oz}\n'),
+    });
+    const { code, of } = await visit({ MILLWRIGHT_AGENT_MODEL: '' }, [folder]);
+    expect(of('definitions')).toMatch(
+      /^warning: automations\/one\/automation\.md:2: .*"command" is not to be had here/m,
+    );
+    expect(of('definitions')).toMatch(
+      /^warning: automations\/two\/automation\.md:2: the model "large" is not to be had/m,
+    );
+    expect(of('definitions')).not.toContain('three');
+    expect(code).toBe(0);
+    const { of: ofAnother } = await visit({ MILLWRIGHT_RUN_COMMAND: '["/bin/cat"]', MILLWRIGHT_AGENT_MODEL: '' }, [
+      folder,
+    ]);
+    expect(ofAnother('definitions')).not.toContain('automations/one');
+  });
+
+  it('that are in order are said to be, and none are looked at unless they are named', async () => {
+    const folder = factory({ 'automations/one/automation.md': automation('model: auto\n') });
+    expect((await visit({}, [folder])).of('definitions')).toMatch(/^ok: .*is to be had here$/);
+    expect((await visit()).of('definitions')).toBe('');
+    const wrong = factory({ 'factory.yaml': 'bogus: 1\n' });
+    expect((await visit({}, [wrong])).of('definitions')).toMatch(/^warning: 1 error in the definition files/);
+  });
 });

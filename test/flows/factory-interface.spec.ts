@@ -564,6 +564,7 @@ describe('dispatching', () => {
       ticket_ref: 'T-1',
       run_url: `${service.url}/runs/${runId}`,
       foreman_agent: '',
+      ignored: ['/unheard'],
     });
     expect(await runIn(service, runId, 'QUEUED')).toMatchObject({
       title: 'A look',

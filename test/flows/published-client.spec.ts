@@ -82,6 +82,7 @@ describe('a run', () => {
       task_id: made.run_id,
       state: 'QUEUED',
       at_capacity: true,
+      ignored: ['/config/computer_use_enabled'],
     });
     const run = await client.agent.runs.retrieve(made.run_id);
     expect(run).toMatchObject({
@@ -339,14 +340,14 @@ describe('a refusal', () => {
       InternalServerError,
       'operation_not_supported',
       'what this service does not do',
-      async () => admin().agent.schedules.create({ cron_schedule: '0 9 * * *', name: 'x', prompt: 'x' }),
+      async () => admin().post(`/factory/${NOBODYS_RUN}/tasks`, { body: {} }),
     ],
     [
       501,
       InternalServerError,
       'operation_not_supported',
       'a change to what it does not have',
-      async () => admin().agent.schedules.pause(NOBODYS_RUN),
+      async () => admin().patch(`/factory/${NOBODYS_RUN}/tasks/${NOBODYS_RUN}`, { body: {} }),
     ],
     [409, ConflictError, 'conflict', 'an idempotency key that belongs to another request', conflict],
     [
@@ -354,7 +355,7 @@ describe('a refusal', () => {
       UnprocessableEntityError,
       'operation_not_supported',
       'a member that is not supported here',
-      async () => admin().post('/agent/run', { body: { prompt: 'x', agent_identity_uid: 'somebody' } }),
+      async () => admin().post('/agent/run', { body: { prompt: 'x', on_behalf_of: 'somebody' } }),
     ],
   ])('%i is %p (%s): %s', async (status, type, code, _why, call) => {
     const refusal = await refusalOf(call());

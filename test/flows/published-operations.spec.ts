@@ -1,10 +1,10 @@
 /**
  * What only clients of the hosted service ask for: a run by its ticket, transcripts, follow-ups to conversations, files
- * of ended runs, schedules. contract §3.11 (Published clients).
+ * of ended runs. contract §3.11 (Published clients).
  */
 import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
 import { runIn } from '../support/factories/factory-files.ts';
-import { ENDED, SHELL, startedRun } from '../support/runs/runs.ts';
+import { ENDED, outputOf, pointersOf, SHELL, startedRun } from '../support/runs/runs.ts';
 import { makeKey } from '../support/services/api-keys.ts';
 import { bootService, type TestService } from '../support/services/service.ts';
 
@@ -19,12 +19,6 @@ let stranger: string;
 beforeAll(async () => {
   service = await bootService({ environment: { ...SHELL, MILLWRIGHT_SYNC_INTERVAL: '3600' } });
   folder = await factoryFolder({});
-  await folder.writeFile(
-    'automations/nightly/automation.md',
-    '---\nmodel: large\ntriggers:\n' +
-      '  - {provider: schedule, event: cron_fired, schedule: {name: early, cron: "0 9 * * *"}}\n' +
-      '  - {provider: schedule, event: cron_fired, schedule: {cron: "0 21 * * *"}}\n---\nLook.\n',
-  );
   birds = await service.factory('birds', folder.source);
   stranger = await makeKey(service, 'operator', { factories: ['fac_00000000000000000000000001'] });
 });
@@ -33,6 +27,7 @@ afterAll(async () => {
   await folder.remove();
 });
 
+const MAKES_FILE = { prompt: 'echo x >artifacts/x.txt' };
 const dispatched = async (): Promise<string> =>
   String(
     (await service.api('POST', `/factory/${birds}/runs`, { prompt: 'echo x >artifacts/x.txt', ticket_url: TICKET }))
@@ -107,6 +102,50 @@ describe('a follow-up to a conversation', () => {
     expect(await sent()).toEqual(answer);
   });
 
+  it('takes files that a run has made, by their IDs, with and without a message', async () => {
+    const runId = await startedRun(service, 'echo heron >artifacts/x.txt');
+    await runIn(service, runId, ...ENDED);
+    const { body } = await service.api('GET', `/agent/runs/${runId}/handoff/attachments`);
+    const [{ attachment_id: id }] = body['attachments'] as [{ attachment_id: string }];
+    const file = { attachment_id: id, file_name: 'last report.txt' };
+    const follow = (more: object, key?: string): ReturnType<TestService['api']> =>
+      service.api('POST', `/agent/conversations/${runId}/followups`, { attachments: [file], ...more }, key);
+    expect((await follow({ message: 'cat "attachments/last report.txt"' })).status).toBe(200);
+    await runIn(service, runId, ...ENDED);
+    expect(await outputOf(service, runId)).toContain('heron');
+    expect((await follow({})).status).toBe(200);
+    await runIn(service, runId, ...ENDED);
+    expect(JSON.stringify((await service.api('GET', `/agent/runs/${runId}/conversation`)).body)).toContain(
+      'Look at the files that come with this.',
+    );
+    const unknown = await follow({ attachments: [file, { attachment_id: NOWHERE }] });
+    expect({ status: unknown.status, pointers: pointersOf(unknown) }).toEqual({
+      status: 422,
+      pointers: ['/attachments/1/attachment_id'],
+    });
+  });
+
+  it('has no file of a run that the key may not see', async () => {
+    const runId = String((await service.api('POST', `/factory/${birds}/runs`, MAKES_FILE)).body['run_id']);
+    await runIn(service, runId, ...ENDED);
+    const { body } = await service.api('GET', `/agent/runs/${runId}/handoff/attachments`);
+    const [{ attachment_id: id }] = body['attachments'] as [{ attachment_id: string }];
+    const made = await service.api('POST', '/factory', { slug: 'swans', source: { kind: 'dashboard' } });
+    const swans = String(made.body['uid']);
+    const other = await startedRun(service, 'true', { factory_uid: swans });
+    const key = await makeKey(service, 'operator', { factories: [swans] });
+    const answer = await service.api(
+      'POST',
+      `/agent/runs/${other}/followups`,
+      { message: 'x', attachments: [{ attachment_id: id }] },
+      key,
+    );
+    expect({ status: answer.status, pointers: pointersOf(answer) }).toEqual({
+      status: 422,
+      pointers: ['/attachments/0/attachment_id'],
+    });
+  });
+
   it('finds no conversation that is not there or that the key may not see', async () => {
     const runId = await startedRun(service, 'true');
     for (const [id, key] of [[NOWHERE] as const, [runId, stranger] as const])
@@ -138,32 +177,11 @@ it('files of a run can be taken over once it has ended, and nothing is known of 
     expect((await service.api('GET', `/agent/runs/${runId}/${what}`, undefined, stranger)).status).toBe(404);
 });
 
-describe('schedules', () => {
-  it('are the schedule triggers of automations, with their file', async () => {
-    const { schedules } = (await service.api('GET', '/agent/schedules')).body as { schedules: { id: string }[] };
-    expect(schedules).toMatchObject([
-      {
-        name: 'early',
-        cron_schedule: '0 9 * * *',
-        enabled: true,
-        prompt: 'Look.',
-        agent_config: { model_id: 'large' },
-        metadata: { factory_uid: birds, file: 'automations/nightly/automation.md' },
-        history: { next_run: expect.stringMatching(/T09:00:00\.000Z$/) },
-      },
-      { name: 'nightly', cron_schedule: '0 21 * * *' },
-    ]);
-    for (const schedule of schedules)
-      expect((await service.api('GET', `/agent/schedules/${schedule.id}`)).body).toEqual(schedule);
+it('what is not served is no failure of the service', async () => {
+  expect((await service.api('GET', `/factory/${birds}/tasks`)).status).toBe(501);
+  expect(await service.api('POST', '/agent/runs/any/attachments/prepare', { attachments: [] })).toMatchObject({
+    status: 501,
+    body: { detail: expect.stringContaining('names an artifact of a run by attachment_id') },
   });
-
-  it('are not there for who may not see their factory, and are changed in their file', async () => {
-    const [schedule] = (await service.api('GET', '/agent/schedules')).body['schedules'] as { id: string }[];
-    expect((await service.api('GET', '/agent/schedules', undefined, stranger)).body).toEqual({ schedules: [] });
-    expect((await service.api('GET', `/agent/schedules/${schedule?.id}`, undefined, stranger)).status).toBe(404);
-    expect(await service.api('POST', `/agent/schedules/${schedule?.id}/pause`)).toMatchObject({
-      status: 501,
-      body: { error: 'operation_not_supported', detail: expect.stringContaining('files') },
-    });
-  });
+  expect(service.logged.filter((line) => line.includes('request failed'))).toEqual([]);
 });

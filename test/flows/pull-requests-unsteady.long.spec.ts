@@ -93,6 +93,34 @@ it('one that is closed or merged before it could be judged waits for ever for no
   ]);
 });
 
+it('one that is pushed to by force has a verdict for its new head, and nothing waits for the old one', async () => {
+  const before = pushPull(of, 1, one('sales'));
+  await wake();
+  await terminal(before);
+  // The branch is made anew: nothing of what it had is in it any more.
+  of.repository.git('update-ref', 'refs/heads/topic-1', of.repository.tip());
+  Object.assign(of.forge.pulls.get(1) ?? {}, { commits: [] });
+  const [middle, head] = [pushPull(of, 1, one('other')), pushPull(of, 1, one('another'))];
+  await wake();
+  expect((await terminal(head)).state).toBe('success');
+  expect((await terminal(middle)).description).toBe(`superseded by ${head.slice(0, 12)}`);
+  expect(statusOf(before)?.state).toBe('success');
+  await eventually('the comment is of the new head', () => of.forge.comments[0]?.body.includes('another') || undefined);
+  expect(of.forge.comments[0]?.body).not.toContain('sales');
+});
+
+it('a comment that somebody edited by hand is ours again with the next head, and still one', async () => {
+  pushPull(of, 1, one('sales'));
+  await wake();
+  const comment = await eventually('there is a comment', () => of.forge.comments[0]);
+  comment.body = 'I have changed this, and its mark is gone.';
+  const next = pushPull(of, 1, one('orders2'));
+  await wake();
+  await terminal(next);
+  await eventually('it is said again', () => of.forge.comments[0]?.body.includes('+ webhook orders2') || undefined);
+  expect(of.forge.comments).toHaveLength(1);
+});
+
 it('one with 3,000 files is judged, and its comment is as long as forges take', async () => {
   const names = Array.from({ length: 3_000 }, (_, at) => `hook-${at}`);
   const head = pushPull(of, 1, Object.assign({}, ...names.map(one)) as Record<string, string>);

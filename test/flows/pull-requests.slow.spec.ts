@@ -4,12 +4,13 @@
  */
 import type { PullRequestList } from '#contracts';
 import { FORGES, type ForgeKind } from '#reconcile';
-import { syncAndGetStatus, webhookFile, webhookPath } from '../support/factories/factory-files.ts';
+import { deliver, syncAndGetStatus, webhookFile, webhookPath } from '../support/factories/factory-files.ts';
 import { answeredFactory, pushPull, type AnsweredFactory } from '../support/forges/answered-factories.ts';
 import type { FakeForge } from '../support/forges/fake-forge.ts';
 import type { FakeStatus } from '../support/forges/forge-shapes.ts';
-import { bootWithRepositories, type FollowedFactory } from '../support/git/git-factories.ts';
+import { bootWithRepositories, TOKEN, type FollowedFactory } from '../support/git/git-factories.ts';
 import type { ServiceWithRepositories } from '../support/git/git-factories.ts';
+import { call } from '../support/services/recorded-io.ts';
 import { eventually } from '../support/services/service.ts';
 
 let world: ServiceWithRepositories;
@@ -34,9 +35,10 @@ const wake = async ({ uid }: Pick<FollowedFactory, 'uid'>): Promise<unknown> => 
 
 /** The pull request is merged as a commit with two parents would be: the same files on top of main. */
 function merge({ repository, forge }: AnsweredFactory, number: number, files: Record<string, string | null>): string {
+  const mergeCommit = repository.commit(files);
   const pull = forge.pulls.get(number);
-  if (pull !== undefined) pull.state = 'merged';
-  return repository.commit(files);
+  if (pull !== undefined) Object.assign(pull, { state: 'merged', mergeCommit });
+  return mergeCommit;
 }
 
 const stateOf = (forge: FakeForge, commit: string, context: string): Promise<FakeStatus> =>
@@ -101,6 +103,41 @@ describe.each(FORGES)('a pull request at %s', (kind) => {
     expect(told.map(({ message }) => message)).toContain(
       `failure was posted to ${kind} for ${broken.slice(0, 12)} (pull request 1)`,
     );
+    const trail = await world.service.api('GET', `/audit?action=feedback.post&factory_uid=${uid}&limit=100`);
+    const repository = 'acme/shop';
+    expect(trail.body['entries']).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          principal: { uid: 'system', display_name: 'system' },
+          subject: broken,
+          details: { forge: kind, repository, status: 'failure', number: 1 },
+        }),
+        expect.objectContaining({
+          subject: 'pull request 1',
+          details: { forge: kind, repository, comment: String(comment.id), number: 1 },
+        }),
+      ]),
+    );
+  });
+
+  it('that was merged is named by its revision, by `wait`, and by what explains its webhook', async () => {
+    const { uid, slug, forge } = of;
+    const merged = forge.pulls.get(1)?.mergeCommit ?? '';
+    const came = { number: 1, author: 'ann', title: 'A change', merge_commit: merged };
+    await eventually('the revision names it', async () => {
+      const { body } = await world.service.api('GET', `/factory/${uid}/revisions/${merged}`);
+      return JSON.stringify(body['pull_requests']).includes('A change') || undefined;
+    });
+    const environment = { MILLWRIGHT_SERVER: world.service.url, MILLWRIGHT_API_KEY: world.service.adminKey };
+    const waited = await call(['wait', slug, '--revision', merged], { environment });
+    expect(waited.out).toMatch(/serves on 1 replica\nit came with pull request #1 “A change” by ann\n$/);
+    await deliver(world.service.ingressUrl(slug, 'sales'), TOKEN, {});
+    const log = `/factory/${uid}/webhooks/${world.service.webhookUid(slug, 'sales')}/deliveries?limit=1`;
+    const [entry] = (await world.service.api('GET', log)).body['deliveries'] as { entry_id: string }[];
+    const { body } = await world.service.api('GET', `/explanations/${entry?.entry_id}`);
+    expect(body['pull_requests']).toMatchObject([{ ...came, revision: `main@sha1:${merged}` }]);
+    const explained = await call(['explain', entry?.entry_id ?? ''], { environment });
+    expect(explained.out).toContain('which came with pull request #1 “A change” by ann');
   });
 
   it('of a branch that main has left behind is judged as it would be merged', async () => {

@@ -215,16 +215,13 @@ describe('a wrong request', () => {
     ]);
   });
 
-  it.each([['agent_identity_uid'], ['on_behalf_of']])(
-    'that names %s is 422, and 400 when more is wrong with it',
-    async (member) => {
-      const answer = await create({ prompt: 'x', [member]: 'someone' });
-      expect(answer).toMatchObject({ status: 422, body: { error: 'operation_not_supported', retryable: false } });
-      expect(pointersOf(answer)).toEqual([`/${member}`]);
-      expect((await create({ prompt: 5, [member]: 'someone' })).status).toBe(400);
-      expect((await create({ prompt: 'x', [member]: null })).status).toBe(200);
-    },
-  );
+  it.each([['on_behalf_of']])('that names %s is 422, and 400 when more is wrong with it', async (member) => {
+    const answer = await create({ prompt: 'x', [member]: 'someone' });
+    expect(answer).toMatchObject({ status: 422, body: { error: 'operation_not_supported', retryable: false } });
+    expect(pointersOf(answer)).toEqual([`/${member}`]);
+    expect((await create({ prompt: 5, [member]: 'someone' })).status).toBe(400);
+    expect((await create({ prompt: 'x', [member]: null })).status).toBe(200);
+  });
 
   it('makes nothing', async () => {
     const before = (await service.api('GET', '/agent/runs?limit=1')).body;

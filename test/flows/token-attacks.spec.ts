@@ -17,6 +17,7 @@ import {
 } from '../support/services/token-issuer.ts';
 
 const AUDIENCE = 'https://millwright.example';
+const SUBJECT = 'repo:acme/factory:ref:refs/heads/main';
 const HOUR_SECONDS = 3_600;
 const EXCHANGE = {
   grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
@@ -24,7 +25,18 @@ const EXCHANGE = {
 } as const;
 
 /** Issuers that answer badly, each with a federated credential of its own. */
-const BAD_ISSUERS = ['away', 'gone', 'large', 'redirecting', 'inward', 'other', 'rotated', 'short'] as const;
+const BAD_ISSUERS = [
+  'rotating',
+  'subjects',
+  'away',
+  'gone',
+  'large',
+  'redirecting',
+  'inward',
+  'other',
+  'rotated',
+  'short',
+] as const;
 let service: TestService;
 let issuer: TokenIssuer;
 let elliptic: IssuingKey;
@@ -60,7 +72,8 @@ beforeAll(async () => {
     },
   });
   for (const { url } of [issuer, ...bad.values()]) {
-    const claims = { repository: ['acme/factory'] };
+    const ofSubject = url === badIssuer('subjects').url;
+    const claims = ofSubject ? { sub: [SUBJECT] } : { repository: ['acme/factory'] };
     const body = { name: 'a repository', issuer: url, audience: AUDIENCE, claims, role: 'viewer' };
     await service.api('POST', '/federated-credentials', body);
   }
@@ -153,6 +166,8 @@ const ATTACKS: readonly [attack: string, token: () => Promise<string> | string, 
   ['of the repository in capital letters', () => issuer.token({ repository: 'ACME/factory' }), 'claims'],
   ['of a list of repositories', () => issuer.token({ repository: ['acme/factory'] }), 'claims'],
   ['of no repository', () => issuer.token({ repository: undefined }), 'claims'],
+  ['of another subject', () => badIssuer('subjects').token({ sub: 'repo:acme/factory:pull_request' }), 'claims'],
+  ['of a subject that begins as ours', () => badIssuer('subjects').token({ sub: `${SUBJECT}-2` }), 'claims'],
   ['of no subject', () => issuer.token({ sub: undefined }), 'claims'],
   ['without a signature', () => `${part('{"alg":"none"}')}.${part(JSON.stringify(claims()))}.`, 'form'],
   ['of the algorithm none', () => raw({ alg: 'none' }), 'algorithm'],
@@ -222,10 +237,43 @@ describe('a token', () => {
       expect(await exchange(token)).toMatchObject({ status: 200, rule: undefined });
   });
 
+  it('of the subject that is asked for is exchanged, so that another one can be refused', async () => {
+    expect(await exchange(await badIssuer('subjects').token())).toMatchObject({ status: 200, rule: undefined });
+  });
+
+  it('counts more attacks than were asked for, each once', () => {
+    expect(new Set(ATTACKS.map(([attack]) => attack)).size).toBe(ATTACKS.length);
+    expect(ATTACKS.length).toBeGreaterThanOrEqual(30);
+  });
+
   it.each(ATTACKS)('%s is refused', async (_attack, make, rule) => {
     const { status, body, ...refused } = await exchange(await make());
     expect({ status, rule: refused.rule }).toEqual({ status: 401, rule });
     expect(body).not.toHaveProperty('access_token');
+  });
+
+  it('of a key that its issuer has rotated to is exchanged, and of the one before no more', async () => {
+    const rotating = badIssuer('rotating');
+    let laterMs = 0;
+    const monotonicMs = (): number => 1e6 + laterMs;
+    const host = readHostPattern(new URL(rotating.url).host)!;
+    const cache = new IssuerKeyCache(issuerDocumentReader([host]), monotonicMs);
+    const kidsOf = async (kid: string): Promise<unknown> => {
+      const found = await cache.keysOf(rotating.url, kid);
+      return found.ok && found.keys.keys.map((key) => key.kid);
+    };
+    expect(await kidsOf('first')).toEqual(['first']);
+    const next = await issuingKey('next');
+    rotating.keys.splice(0, 1, next.publicJwk);
+    const documents = rotating.asked.length;
+    expect(await kidsOf('next')).toEqual(['first']); // it was asked a moment ago
+    expect(rotating.asked).toHaveLength(documents);
+    laterMs = 61_000;
+    expect(await kidsOf('next')).toEqual(['next']);
+    // Over HTTP, where it was never asked before.
+    const exchanged = await exchange(await rotating.token({}, {}, next));
+    const refused = await exchange(await rotating.token());
+    expect([exchanged.status, refused.status, refused.rule]).toEqual([200, 401, 'key']);
   });
 
   it('of an issuer that is away is exchanged for hours, and not after a day', async () => {

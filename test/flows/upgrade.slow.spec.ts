@@ -2,8 +2,9 @@
  * One machine, SQLite: another version takes over the listening socket under load, or fails to and the one of before
  * comes back. contract §1.8 (Upgrades).
  */
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
+import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
@@ -14,6 +15,7 @@ import { upgrade } from '../../apps/cli/verbs/installation/upgrade.ts';
 import type { FactoryFolder } from '../support/factories/factory-folder.ts';
 import { nextVersion, type NextVersion } from '../support/processes/next-version.ts';
 import { startServiceProcess, type ServiceProcess } from '../support/services/service-process.ts';
+import { eventually } from '../support/services/service.ts';
 import { manyWebhooks, TOKEN } from '../support/services/services-on-postgres.ts';
 
 const PROGRAM = 'test/support/services/supervised-program.ts';
@@ -135,6 +137,27 @@ async function upgradeTo(root: string): Promise<{ code: number; out: string; err
   return { code, out, err };
 }
 
+/** Asks for an upgrade as the command does, and is gone at a step of it. */
+function asked({ until }: { until: string }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = createConnection(join(box, 'data', 'upgrade.sock'));
+    socket.on('error', reject);
+    socket.write(`${JSON.stringify({ node: process.execPath, program: join(ROOT, PROGRAM) })}\n`);
+    socket.on('data', (line: Buffer) => {
+      if (line.includes(until)) resolve(void socket.destroy());
+    });
+  });
+}
+
+/** Processes that a process has started and that run. */
+function children(pid: number): number[] {
+  const listed = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return listed
+    .split(' ')
+    .filter((text) => text !== '')
+    .map(Number);
+}
+
 interface Stored {
   all: number;
   ids: number;
@@ -202,6 +225,46 @@ describe('an upgrade under load', () => {
     await load.stop();
     expect([done.code, done.err]).toEqual([1, expect.stringContaining('the running version has not noticed')]);
     expect(load.bad).toEqual([]);
+  }, 120_000);
+
+  it('whose new version is killed while it loads leaves the one that runs undisturbed', async () => {
+    const load = new Load();
+    const [before] = children(mill.pid);
+    const upgrading = upgradeTo(ROOT);
+    const next = await eventually('the new version', async () => children(mill.pid).find((pid) => pid !== before));
+    process.kill(next, 'SIGKILL');
+    const done = await upgrading;
+    await load.stop();
+    expect([done.code, done.err]).toEqual([1, expect.stringContaining('the running version has not noticed')]);
+    expect(children(mill.pid)).toEqual([before]);
+    expect(load.bad).toEqual([]);
+  }, 120_000);
+
+  it('goes on when whoever asked for it is gone', async () => {
+    const load = new Load();
+    const [before] = children(mill.pid);
+    await asked({ until: 'the new version is loaded' });
+    await eventually('the new version alone', async () => {
+      const running = children(mill.pid);
+      return running.length === 1 && running[0] !== before;
+    });
+    await seconds(1);
+    await load.stop();
+    expect(load.bad).toEqual([]);
+    expect(stored()).toEqual({ all: load.sent, ids: load.sent });
+  }, 120_000);
+
+  it('ends in order when the service is stopped half-way, with all that was answered', async () => {
+    const load = new Load();
+    await seconds(1);
+    await asked({ until: 'the new version is loaded' });
+    mill.signal('SIGTERM');
+    expect(await mill.ended).toBe(0);
+    await load.stop();
+    expect(load.bad.filter((what) => !/ECONN|socket/.test(what))).toEqual([]);
+    const answered = load.sent - load.bad.length;
+    expect(stored().ids).toBeGreaterThanOrEqual(answered);
+    expect(stored().all).toBe(stored().ids);
   }, 120_000);
 
   it('stands a clock that jumps while the one steps aside', async () => {

@@ -1,5 +1,6 @@
 /** `millwright validate --server`: what files name and a real service does not know. contract §8.4, §11.2. */
 import { writeFile } from 'node:fs/promises';
+import { LAUNCH_PROFILES } from '#agents';
 import { makeKey } from '../support/services/api-keys.ts';
 import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
 import { call, type Call } from '../support/services/recorded-io.ts';
@@ -14,6 +15,7 @@ let manager: string;
 
 beforeAll(async () => {
   service = await bootService({
+    profiles: LAUNCH_PROFILES.map((profile) => ({ ...profile, command: ['no-such-program'] })),
     environment: {
       MILLWRIGHT_SYNC_INTERVAL: '3600',
       MILLWRIGHT_RUN_CONCURRENCY: '0',
@@ -60,7 +62,7 @@ const automation = (...lines: string[]): Promise<void> =>
 
 describe('validate --server', () => {
   it('finds nothing where the service knows all that is named', async () => {
-    await automation('model: small', 'harness: {type: claude}');
+    await automation('model: auto', 'harness: {type: oz}');
     expect(await validate()).toMatchObject({ code: 0, out: '', err: expect.not.stringContaining('server: secrets') });
   });
 
@@ -97,6 +99,33 @@ describe('validate --server', () => {
     // Without a server nobody can know.
     const { out: offline } = await call(['validate', checked.path]);
     expect(offline.includes('harness-known') || offline.includes('model-known')).toBe(false);
+  });
+
+  it.each([
+    {
+      what: 'a harness',
+      lines: ['harness: {type: claude}'],
+      told: /:5:17: warning: harness\.type "claude" is not to be had here: .* or name one that is here: builtin/,
+      rule: 'harness-missing',
+    },
+    {
+      what: 'a model of the built-in agent',
+      lines: ['model: small', 'harness: {type: oz}'],
+      told: /:5:8: warning: the model "small" is not to be had here: the built-in agent has the demo model alone/,
+      rule: 'model-missing',
+    },
+  ])('tells, as a plan does, of $what that no run can have here', async ({ lines, told, rule }) => {
+    await automation(...lines);
+    const { code, out } = await validate();
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(told) });
+    expect(out).toContain(`[${rule}]`);
+    const { out: planned } = await call(
+      ['plan', checked.path, '--server', service.url, '--factory', 'shop', '--format', 'json'],
+      { environment: { MILLWRIGHT_API_KEY: manager } },
+    );
+    expect((JSON.parse(planned) as { problems: unknown[] }).problems).toContainEqual(
+      expect.objectContaining({ rule, severity: 'warning', path: 'automations/triage/automation.md', line: 5 }),
+    );
   });
 
   it.each([

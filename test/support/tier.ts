@@ -6,6 +6,9 @@ const SUITE = typeof expect === 'undefined' ? '' : (expect.getState().testPath ?
 /** True in `x.slow.spec.ts` and `x.long.spec.ts`, and in every suite that such a file imports. */
 export const IS_SLOW_TIER = /\.(slow|long)\.spec\.ts$/.test(SUITE);
 
+/** True in `x.long.spec.ts`, which CI leaves out, and in every suite that such a file imports. */
+export const IS_LONG_TIER = SUITE.endsWith('.long.spec.ts');
+
 /** Of the examples of a property, how many the first tier tries: enough to notice a careless change within seconds. */
 const FIRST_TIER_SHARE = 1 / 10;
 

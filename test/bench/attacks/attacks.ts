@@ -50,8 +50,8 @@ const WIDE_SECRET = 'bench-wide-deliveries';
 const BEFORE_MS = 500;
 /** … and altogether: those who were cut off come back within it. Seconds. */
 const SECONDS = { whole: 20, quick: 10 };
-/** What a service needs to get over an attack. */
-const BETWEEN_MS = 3_000;
+/** An attack is over for the service when probes have been answered at once for a while. */
+const CALM = { probes: 40, everyMs: 50, answeredMs: 25, waitMsMax: 60_000 };
 
 export const attacks: Stage = { name: 'attacks', run: async (bench) => [await run(bench)] };
 
@@ -83,9 +83,17 @@ async function run(bench: Bench): Promise<Report> {
     };
     return generator.drive(order, [service.pid]);
   };
+  const recoveries: Recovery[] = [];
   const contestants: Contestant[] = [
     { name: ALONE, measure: drive },
-    ...all.map((attack) => ({ name: attack.name, measure: () => beside(service, attack, drive) })),
+    ...all.map((attack) => ({
+      name: attack.name,
+      measure: async () => {
+        const measured = await beside(service, attack, drive);
+        recoveries.push({ name: attack.name, ms: await recoveryOf(service) });
+        return measured;
+      },
+    })),
   ];
   await drive(); // warms up
   const measured = await inTurn(contestants, bench.quick ? 3 : 5);
@@ -108,6 +116,7 @@ async function run(bench: Bench): Promise<Report> {
       })),
     remarks: [
       wideCheck(middle(measured.get(ALONE)).cpuMicros),
+      `over it after, at most: ${all.map(({ name }) => `${name} ${longest(recoveries, name)} ms`).join(', ')}`,
       'the attacker, the load generator and the service share the cores of this machine',
       ...contestants.flatMap(({ name }) => {
         const others = unwanted(measured.get(name) ?? [], '202');
@@ -118,6 +127,16 @@ async function run(bench: Bench): Promise<Report> {
 }
 
 const ALONE = 'nothing';
+
+/** What the service needed behind an attack until it answered as before. */
+interface Recovery {
+  name: string;
+  ms: number;
+}
+
+function longest(recoveries: readonly Recovery[], name: string): string {
+  return Math.max(...recoveries.filter((recovery) => recovery.name === name).map(({ ms }) => ms)).toFixed(0);
+}
 
 /** One connection that is there again at once. */
 const ONE = { connections: 1, addresses: 1, againMs: 200, hasAim: true };
@@ -140,8 +159,26 @@ async function beside<Result>(
     clearTimeout(beginning);
     attacker.kill('SIGKILL');
     await gone;
-    await sleep(BETWEEN_MS);
   }
+}
+
+/**
+ * Waits until the service is as before: what came last of an attack is still in the kernel's buffers, and what is
+ * measured next would pay for it. Milliseconds.
+ */
+async function recoveryOf({ port }: Server): Promise<number> {
+  const beganAtMs = performance.now();
+  for (let calm = 0; calm < CALM.probes;) {
+    const askedAtMs = performance.now();
+    await fetch(`http://127.0.0.1:${port}/healthz`, { headers: { connection: 'close' } }).then(
+      (answer) => answer.arrayBuffer(),
+      () => undefined,
+    );
+    calm = performance.now() - askedAtMs <= CALM.answeredMs ? calm + 1 : 0;
+    if (performance.now() - beganAtMs > CALM.waitMsMax) break;
+    await sleep(CALM.everyMs);
+  }
+  return performance.now() - beganAtMs - CALM.probes * CALM.everyMs;
 }
 
 function attacksOf(port: number, signedPath: string, widePath: string): Attack[] {

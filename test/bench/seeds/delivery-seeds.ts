@@ -67,7 +67,7 @@ function entries({ numbers, hex12, filler, bytes }: Dialect, webhooks: number, r
 
 function identities({ numbers, hash }: Dialect, webhooks: number, acceptedAt: string): string {
   return (
-    `${numbers} INSERT INTO identity (webhook_uid, hash, accepted_at) SELECT w.uid, ${hash}, ${acceptedAt} ` +
+    `${numbers} INSERT INTO identity (key, accepted_at) SELECT substring(${hash} FOR 16), ${acceptedAt} ` +
     `FROM n JOIN bench_webhook w ON w.number = i % ${webhooks}`
   );
 }

@@ -43,28 +43,17 @@ export function* seedRun(size: number, newestAt: number): Transaction<void> {
   yield* insert('identity_chunk', ['id', 'keys'], chunks);
 }
 
-/** The first 4 bytes say where in the order of its webhook one stands, the others that nobody else has it. */
-const hashOf = (share: string): string =>
-  `decode(lpad(to_hex(${share}), 8, '0') || md5(i::text) || left(md5((-i)::text), 24), 'hex')`;
-
-/** As many of each webhook, in the order of their keys, so that the index only grows at its end. */
+/** Keys that nobody else has, in their order within a slice, so that neighbours are written together. */
 async function seedRows(database: Database, count: number): Promise<number> {
-  const { webhooks } = (await database.read(() =>
-    row<{ webhooks: number }>('SELECT count(*) AS webhooks FROM webhook WHERE deleted_at IS NULL'),
-  )) ?? { webhooks: 0 };
-  const each = Math.ceil(count / Math.max(1, webhooks));
   const { numbers } = DIALECTS[database.dialect];
-  const ordered = 'SELECT uid, row_number() OVER (ORDER BY uid) - 1 AS number FROM webhook WHERE deleted_at IS NULL';
-  const share = `i % ${each} * ${Math.floor(0xffff_ffff / each)}`;
-  for (let from = 0; from < webhooks * each; from += SLICE)
+  for (let from = 0; from < count; from += SLICE)
     await database.run(() =>
       change(
-        `${numbers}, w AS MATERIALIZED (${ordered}) INSERT INTO identity (webhook_uid, hash, accepted_at) ` +
-          `SELECT w.uid, CAST(${hashOf(share)} AS bytea), ${Date.now()} ` +
-          `FROM n CROSS JOIN w WHERE w.number = n.i / ${each}`,
+        `${numbers} INSERT INTO identity (key, accepted_at) SELECT decode(md5('seed ' || i), 'hex'), ${Date.now()} ` +
+          'FROM n ORDER BY 1',
         from,
-        Math.min(from + SLICE, webhooks * each),
+        Math.min(from + SLICE, count),
       ),
     );
-  return webhooks * each;
+  return count;
 }

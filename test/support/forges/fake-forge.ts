@@ -2,6 +2,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ForgeKind } from '#reconcile';
+import { answerApp, isInstallationToken, type FakeApp } from './fake-app.ts';
+import { departuresOf } from './published-shapes.ts';
 import { FORGE_SHAPES, type FakeComment, type FakePull, type FakeStatus, type ForgeShape } from './forge-shapes.ts';
 
 /** What it answers instead; `cut`: the body ends in the middle. */
@@ -23,20 +25,31 @@ export interface FakeForge {
   /** Base URL of its interface. */
   api: string;
   token: string;
+  /** In place of the token. */
+  app: FakeApp | undefined;
+  /** Its clock. */
+  nowMs: () => number;
   pulls: Map<number, FakePull>;
   comments: FakeComment[];
   /** Every status that was ever set, oldest first. */
   statuses: FakeStatus[];
   requests: SeenRequest[];
+  /** Requests that it may be asked until its quota is counted anew; undefined: it counts none. As GitHub says it. */
+  quota: { left: number; resetAtMs: number } | undefined;
   /** Answers in its place; undefined: as usual. `away`: connections are cut. */
   fault: ((request: SeenRequest) => ForgeFaultAnswer | 'away' | undefined) | undefined;
   /** The newest status of a commit with this name. */
   statusOf(commit: string, context: string): FakeStatus | undefined;
   open(pull: Partial<FakePull> & Pick<FakePull, 'number' | 'head'>): FakePull;
+  /** Throws where a request, or an answer of ours, was none of what the forge's project publishes. */
   close(): Promise<void>;
 }
 
 const PAGE = 50;
+/** What was none, by forge. */
+const departures = new WeakMap<FakeForge, string[]>();
+/** The newest statuses, by commit and name: tests ask for a thousand of them over and over. */
+const newest = new WeakMap<FakeForge, Map<string, FakeStatus>>();
 
 export async function startFakeForge(kind: ForgeKind): Promise<FakeForge> {
   const shape = FORGE_SHAPES[kind];
@@ -47,24 +60,39 @@ export async function startFakeForge(kind: ForgeKind): Promise<FakeForge> {
     kind,
     api: `http://127.0.0.1:${port}${shape.api}`,
     token: 'forge-token-4711',
+    app: undefined,
+    nowMs: Date.now,
     pulls: new Map(),
     comments: [],
     statuses: [],
     requests: [],
+    quota: undefined,
     fault: undefined,
-    statusOf: (commit, context) => forge.statuses.findLast((one) => one.commit === commit && one.context === context),
+    statusOf: (commit, context) => newest.get(forge)?.get(`${commit} ${context}`),
     open(pull) {
-      const usual = { title: 'A change', author: 'ann', base: 'main', isFork: false, state: 'open' as const };
+      const usual = {
+        title: 'A change',
+        author: 'ann',
+        base: 'main',
+        isFork: false,
+        state: 'open' as const,
+        merging: 'merge' as const,
+      };
       const opened = { ...usual, mergeBase: '', ...pull };
       forge.pulls.set(opened.number, opened);
       return opened;
     },
-    close: () =>
-      new Promise((resolve) => {
+    close: async () => {
+      await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
-      }),
+      });
+      const found = [...new Set(departures.get(forge))];
+      if (found.length > 0) throw new Error(`none of what is published:\n${found.join('\n')}`);
+    },
   };
+  departures.set(forge, []);
+  newest.set(forge, new Map());
   return forge;
 }
 
@@ -82,15 +110,54 @@ async function serve(
   const fault = forge.fault?.(seen);
   if (fault === 'away') return void request.socket.destroy();
   if (fault !== undefined) return answerFault(response, fault);
-  if (seen.authorization !== shape.authorization(forge.token))
-    return json(response, 401, { message: 'Bad credentials' });
   const text = Buffer.concat(chunks).toString('utf8');
-  const body = text === '' ? {} : (JSON.parse(text) as Record<string, string>);
-  const found = url.startsWith(shape.api + shape.repository)
-    ? route(forge, shape, { method, path: seen.path.slice(shape.repository.length) }, body)
-    : undefined;
-  if (found === undefined) return json(response, 404, { message: 'Not Found' });
-  json(response, found.status, found.body, found.headers);
+  const body = text === '' ? undefined : (JSON.parse(text) as Record<string, string>);
+  const { status, body: answer, headers } = await answered(forge, shape, seen, body ?? {});
+  departures.get(forge)?.push(...departuresOf(forge.kind, { ...seen, body, status, answer }));
+  json(response, status, answer, { ...quotaHeaders(forge), ...headers });
+}
+
+async function answered(
+  forge: FakeForge,
+  shape: ForgeShape,
+  seen: SeenRequest,
+  body: Record<string, string>,
+): Promise<Routed> {
+  const nowMs = forge.nowMs();
+  const ofApp = forge.app && (await answerApp(forge.app, seen, { repository: 'acme/shop', body, nowMs }));
+  if (ofApp !== undefined) return ofApp;
+  const isKnown = forge.app
+    ? isInstallationToken(forge.app, seen.authorization, nowMs)
+    : seen.authorization === shape.authorization(forge.token);
+  if (!isKnown) return { status: 401, body: { message: 'Bad credentials' } };
+  if (!isWithinQuota(forge, nowMs)) return { status: 403, body: { message: 'API rate limit exceeded' } };
+  const isOurs = seen.path.startsWith(shape.repository);
+  const { method, path } = seen;
+  const found = isOurs && route(forge, shape, { method, path: path.slice(shape.repository.length) }, body);
+  return found || { status: 404, body: { message: 'Not Found' } };
+}
+
+const QUOTA = 5_000;
+const QUOTA_MS = 3_600_000;
+
+function isWithinQuota(forge: FakeForge, nowMs: number): boolean {
+  if (forge.quota === undefined) return true;
+  if (nowMs >= forge.quota.resetAtMs) forge.quota = { left: QUOTA, resetAtMs: nowMs + QUOTA_MS };
+  if (forge.quota.left === 0) return false;
+  forge.quota.left -= 1;
+  return true;
+}
+
+function quotaHeaders({ quota }: FakeForge): Record<string, string> {
+  if (quota === undefined) return {};
+  const { left, resetAtMs } = quota;
+  return {
+    'x-ratelimit-limit': String(QUOTA),
+    'x-ratelimit-remaining': String(left),
+    'x-ratelimit-used': String(QUOTA - left),
+    'x-ratelimit-reset': String(Math.ceil(resetAtMs / 1_000)),
+    'x-ratelimit-resource': 'core',
+  };
 }
 
 function answerFault(response: ServerResponse, { status, body = '', headers = {}, cut }: ForgeFaultAnswer): void {
@@ -119,7 +186,11 @@ function route(
   const page = Number(new URLSearchParams(query).get('page') ?? '1');
   const ok = (answer: unknown, status = 200): Routed => ({ status, body: answer });
   if (/^\/(pulls|merge_requests)$/.test(where))
-    return paged([...forge.pulls.values()].filter(({ state }) => state === 'open').map(shape.pull), page, forge.api);
+    return paged(
+      [...forge.pulls.values()].filter(({ state }) => state === 'open').map(shape.listed ?? shape.pull),
+      page,
+      forge.api,
+    );
   const pull = /^\/(?:pulls|merge_requests)\/(\d+)$/.exec(where)?.[1];
   if (pull !== undefined) {
     const found = forge.pulls.get(Number(pull));
@@ -147,8 +218,9 @@ function routeComments(
 ): Routed | undefined {
   const list = /^\/(?:issues\/(\d+)\/comments|merge_requests\/(\d+)\/notes)$/.exec(where);
   const number = Number(list?.[1] ?? list?.[2] ?? Number.NaN);
+  const listed = forge.comments.filter((one) => one.number === number).map(shape.comment);
   if (!Number.isNaN(number) && method === 'GET')
-    return paged(forge.comments.filter((one) => one.number === number).map(shape.comment), page, forge.api);
+    return forge.kind === 'gitea' ? { status: 200, body: listed } : paged(listed, page, forge.api);
   if (!Number.isNaN(number)) {
     const made = { id: 100 + forge.requests.length, number, body: body['body'] ?? '' };
     forge.comments.push(made);
@@ -170,6 +242,7 @@ function setStatus(forge: FakeForge, commit: string, body: Record<string, string
     ...(body['target_url'] === undefined ? {} : { targetUrl: body['target_url'] }),
   };
   forge.statuses.push(set);
+  newest.get(forge)?.set(`${set.commit} ${set.context}`, set);
   return set;
 }
 

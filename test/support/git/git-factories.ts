@@ -30,9 +30,13 @@ export interface ServiceWithRepositories {
 }
 
 /** Boots both; passes happen when a test asks for them. */
-export async function bootWithRepositories(environment: Record<string, string> = {}): Promise<ServiceWithRepositories> {
+export async function bootWithRepositories(
+  environment: Record<string, string> = {},
+  clock: { nowMs?: () => number } = {},
+): Promise<ServiceWithRepositories> {
   const git = await startGitServer();
   const service = await bootService({
+    ...clock,
     environment: { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_SYNC_INTERVAL: '3600', ...environment },
   });
   await service.secret('hook-token', TOKEN);

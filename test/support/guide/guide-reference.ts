@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { HOSTED_METHODS } from '#contracts';
+import { HOSTED_METHODS, type HostedMethod } from '#contracts';
 import { RULES, ruleTextOf, type Rule, type RuleId } from '#definitions';
 import { main } from '../../../apps/cli/main.ts';
 import { ConfigError, readConfig } from '../../../apps/server/config/config.ts';
@@ -55,18 +55,25 @@ function ruleOf(name: string): string {
   }
 }
 
+function clientsWord([first, second, third]: HostedMethod['clients']): string {
+  if (third !== undefined) return 'all';
+  if (second !== undefined) return 'the newest two';
+  return first === 'warp_agent_sdk' ? 'the oldest' : 'the newest';
+}
+
 function hostedMethodsPage(): string {
   const rows = HOSTED_METHODS.map(({ name, method, path, clients, served, reason }) => [
     codeOf(name),
     codeOf(`${method} ${path}`),
-    clients.length === 1 ? 'the newest' : 'both',
+    clientsWord(clients),
     served === 'strictly' ? 'works, also strictly' : `501: ${reason}`,
   ]);
   const works = HOSTED_METHODS.filter(({ served }) => served === 'strictly').length;
   return widePageOf(
     'Methods of published clients',
     'The hosted service has Python clients on PyPI, `warp-platform-sdk` (1.0.0, the newest) and `oz-agent-sdk` ' +
-      `(0.15.0). Pointed at this service, ${works} of their ${HOSTED_METHODS.length} methods work: *strictly* means ` +
+      '(0.15.0), and had `warp-agent-sdk` (0.2.0, the oldest), which calls runs tasks. Pointed at this service, ' +
+      `${works} of their ${HOSTED_METHODS.length} methods work: *strictly* means ` +
       'with `_strict_response_validation`, which refuses an answer that is not exactly what the client knows. Tests ' +
       'call every one. [Differences](../../explanation/differences.md) says what else is not the same.',
     table(['method', 'request', 'client', 'here'], rows),

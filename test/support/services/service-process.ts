@@ -1,5 +1,6 @@
 /** The real service as a process that can be killed. */
 import { spawn } from 'node:child_process';
+import { get } from 'node:https';
 import { fileURLToPath } from 'node:url';
 import { watchAnswers } from './conforming.ts';
 import { freePort } from '../network/ports.ts';
@@ -9,6 +10,7 @@ const ADMIN_KEY = `mw_${'k'.repeat(43)}`;
 const STARTS_WITHIN_MS = 60_000;
 
 export interface ServiceProcess {
+  /** https where `environment` names a certificate; the calls of the API below are for plain ones alone. */
   url: string;
   pid: number;
   signal(name: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): void;
@@ -36,7 +38,8 @@ export async function startServiceProcess(
   root = ROOT,
 ): Promise<ServiceProcess> {
   const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
+  const isEncrypted = environment['MILLWRIGHT_TLS_CERT_FILE'] !== undefined;
+  const url = `${isEncrypted ? 'https' : 'http'}://127.0.0.1:${port}`;
   const child = spawn(
     process.execPath,
     ['--conditions=source', '--import', './test/support/processes/typescript-loader.mjs', program, 'start'],
@@ -100,9 +103,19 @@ export async function startServiceProcess(
 }
 
 async function isReady(url: string): Promise<boolean> {
+  if (url.startsWith('https:')) return isReadyEncrypted(url);
   try {
     return (await fetch(`${url}/readyz`)).status === 200;
   } catch {
     return false;
   }
+}
+
+/** Whoever asks for readiness looks at no certificate. */
+function isReadyEncrypted(url: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    get(`${url}/readyz`, { rejectUnauthorized: false, agent: false }, (answer) => {
+      answer.resume().on('end', () => resolve(answer.statusCode === 200));
+    }).on('error', () => resolve(false));
+  });
 }

@@ -78,6 +78,7 @@ export function mortal(database: Database, fate: FaultInjector): Database {
     dialect: database.dialect,
     source,
     isPooled: database.isPooled,
+    leave: () => Promise.resolve(),
     run: (body, lasting) => fate.call(() => database.run(body, lasting)),
     read: (body) => fate.call(() => database.read(body)),
     longRead: (body) => fate.call(() => database.longRead(body)),
