@@ -48,6 +48,8 @@ const tasks = {
   'bench:runs': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/runs.js'), ...args]),
   'bench:start': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/start.js'), ...args]),
   'bench:sync': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/sync/sync.js'), ...args]),
+  'bench:cli': (args) =>
+    packageCommand() || run(process.execPath, [...quietNode, join(root, 'dist/test/bench/cli/cli.js'), ...args]),
   'bench:broker': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/broker.js'), ...args]),
   'bench:clients': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/clients.js'), ...args]),
   'bench:page': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/page.js'), ...args]),
@@ -61,6 +63,7 @@ const tasks = {
     run(process.execPath, [join(root, 'test/clients/run.mjs')]) ||
     run('python3', [join(root, 'libs/client-python/test.py'), extent]),
   'test:forges': (args) => run(process.execPath, [join(root, 'test/forges/run.mjs'), ...args]),
+  'test:hooks': (args) => packageCommand() || run(process.execPath, [join(root, 'test/hooks/run.mjs'), ...args]),
   'test:deploy': (args) => run(process.execPath, [join(root, 'test/deploy/run.mjs'), ...args]),
   'test:slow': (args) => slowTier(args),
   'test:long': (args) => slowTier(args, { tier: 'long' }),
