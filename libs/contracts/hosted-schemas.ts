@@ -47,9 +47,9 @@ const SCHEDULE_OR_IDS = {
   ],
 };
 
-/** `{in: […]}` of a list with nothing in it, or with something. */
+/** `{in: […]}` of a list with nothing in it (or null), or with something. */
 function inside(least: 0 | 1): Schema {
-  const list = { type: 'array', ...(least === 0 ? { maxItems: 0 } : { minItems: 1 }) };
+  const list = least === 0 ? { type: ['array', 'null'], maxItems: 0 } : { type: 'array', minItems: 1 };
   return { type: 'object', additionalProperties: false, required: ['in'], properties: { in: list } };
 }
 

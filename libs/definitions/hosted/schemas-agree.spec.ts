@@ -27,6 +27,8 @@ const PATHS: Readonly<Record<DefinitionSchemaName, string>> = {
 /** Errors that no schema can state: what two places say together, and what a text means. */
 const BEYOND_SCHEMAS: ReadonlySet<string> = new Set([
   'duplicate-trigger',
+  'filter-in-and-not-in',
+  'filter-exists-false-with-in',
   'trigger-webhooks',
   'webhook-uid',
   'signature-scheme',
