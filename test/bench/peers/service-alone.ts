@@ -45,7 +45,7 @@ export async function startAlone(
   };
   const child = spawn(
     process.execPath,
-    ['--disable-warning=ExperimentalWarning', '--enable-source-maps', command, 'start', ...(as.argv ?? [])],
+    ['--disable-warning=ExperimentalWarning', command, 'start', ...(as.argv ?? [])],
     { stdio: ['ignore', 'ignore', 'inherit'], env },
   );
   const givenUpAtMs = performance.now() + READY_MS_MAX;

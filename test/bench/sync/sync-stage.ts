@@ -13,7 +13,7 @@ import { freePort } from '../../support/network/ports.ts';
 
 /** Of the repository; the built program lies two folders deeper. */
 export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
-export const NODE_ARGUMENTS = ['--disable-warning=ExperimentalWarning', '--enable-source-maps'];
+export const NODE_ARGUMENTS = ['--disable-warning=ExperimentalWarning'];
 export const CLI = join(ROOT, 'apps/cli/millwright.mjs');
 /** Managed secrets that webhooks take in turn, and the one of push notices. */
 export const TOKENS = ['bench-token-one-of-two', 'bench-token-two-of-two'] as const;
