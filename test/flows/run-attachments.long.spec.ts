@@ -234,7 +234,7 @@ describe('files of a follow-up', () => {
     for (const attachments of [
       [file('../x', 'x')],
       [{ file_name: 'x' }],
-      Array.from({ length: 6 }, (_, n) => file(`f${n}`, 'x')),
+      Array.from({ length: 26 }, (_, n) => file(`f${n}`, 'x')),
     ]) {
       expect((await followUp(runId, { message: 'x', attachments })).status).toBe(400);
     }
