@@ -27,6 +27,8 @@ const SECONDS_MAX = 30;
 /** Below the 60 in a minute that a webhook takes. */
 const EACH_A_MINUTE_MAX = 55;
 const MINUTE_MS = 60_000;
+/** Answers before which a delivery has taken a place of what its webhook may be sent in a minute. */
+const TAKES_OF_THE_RATE = ['202', '401'];
 
 /** By which bound it is judged. */
 export type ItemKind = 'token' | 'signature' | 'withoutRun' | 'refused' | 'tooLarge';
@@ -128,14 +130,15 @@ interface Driven {
   bare: Server;
   /** Of PostgreSQL. */
   postmaster: number | undefined;
+  /** What webhooks have been sent in the last minute, which a restart of the service does not forget. */
+  rates: MinuteRates;
 }
 
-export function newDriver({ generator, service, bare, postmaster }: Driven): Driver {
-  const rates = new MinuteRates();
+export function newDriver({ generator, service, bare, postmaster, rates }: Driven): Driver {
   const own: Driver['own'] = async (item, pace) => {
     const order = orderOf(item, service.port, pace);
     if (item.spends === true) await generator.drive({ ...order, count: SPENDING, distinct: SPENDING }, [service.pid]);
-    else if (item.status === '202') await rates.wait(item.targets, order.count);
+    else if (TAKES_OF_THE_RATE.includes(item.status)) await rates.wait(item.targets, order.count);
     const family = postmaster === undefined ? [] : familyOf(postmaster);
     const before = { seconds: secondsOf(family), bytes: bytesOf([service.pid]), postgres: bytesOf(family) };
     const load = await generator.drive(order, [service.pid]);
@@ -195,7 +198,7 @@ function orderOf(item: Item, port: number, pace: { perSecond: number } | undefin
 const bytesOf = (pids: readonly number[]): number => pids.reduce((sum, pid) => sum + bytesWrittenBy(pid), 0);
 
 /** Waits where a load would bring its webhooks over their rate. */
-class MinuteRates {
+export class MinuteRates {
   private sent: { uid: string; atMs: number; each: number }[] = [];
 
   async wait(targets: readonly Target[], count: number): Promise<void> {

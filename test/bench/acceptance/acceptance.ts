@@ -8,6 +8,7 @@ import {
   acceptedItems,
   refusedItems,
   measureItem,
+  MinuteRates,
   type Account,
   type Driver,
   type Item,
@@ -77,6 +78,13 @@ async function run(bench: Bench): Promise<Report> {
   };
 }
 
+/** What every service on one database is measured with. */
+interface Measuring {
+  seeded: SeededService;
+  bare: Server;
+  rates: MinuteRates;
+}
+
 /** No figure, and a bound that is not met. */
 function failed(backend: Backend, error: unknown): Part {
   const aim: Aim = { what: `${backend}: measured at all`, wanted: { atLeast: 1 }, value: 0 };
@@ -112,13 +120,13 @@ async function onOne(bench: Bench, backend: Backend): Promise<Part> {
   const factories = WEBHOOKS / WEBHOOKS_EACH / senders.length;
   const seeded = await seededService(bench, { backend, senders, factories, webhooks: WEBHOOKS_EACH });
   if ('reason' in seeded) return { rows: [], aims: [], remarks: [`${backend} SKIPPED: ${seeded.reason}`] };
-  const bare = await bench.bare();
-  const without = bench.quick ? undefined : await withoutIdentities(bench, seeded, bare);
+  const measuring = { seeded, bare: await bench.bare(), rates: new MinuteRates() };
+  const without = bench.quick ? undefined : await withoutIdentities(bench, measuring);
   const filled = bench.quick ? undefined : await fill(seeded);
   const service = await seeded.start();
   await new Promise((resolve) => setTimeout(resolve, bench.quick ? SETTLED_MS.quick : SETTLED_MS.whole));
   const startedMib = mib(service);
-  const driver = await driverOf(bench, seeded, service, bare);
+  const driver = await driverOf(bench, measuring, service);
   const items = [...acceptedItems(seeded, senders), ...refusedItems(seeded)].map((item) => ({
     ...item,
     count: bench.quick ? item.count / QUICK_SHARE : item.count,
@@ -143,16 +151,16 @@ async function onOne(bench: Bench, backend: Backend): Promise<Part> {
   };
 }
 
-async function driverOf(bench: Bench, seeded: SeededService, service: RunningService, bare: Server): Promise<Driver> {
+async function driverOf(bench: Bench, { seeded, bare, rates }: Measuring, service: RunningService): Promise<Driver> {
   const postmaster = seeded.databaseUrl === undefined ? undefined : await postmasterOf(seeded.databaseUrl);
-  return newDriver({ generator: bench.generator(), service, bare, postmaster });
+  return newDriver({ generator: bench.generator(), service, bare, postmaster, rates });
 }
 
 /** The token alone, on a database that has accepted nothing yet. */
-async function withoutIdentities(bench: Bench, seeded: SeededService, bare: Server): Promise<MeasuredItem[]> {
-  const service = await seeded.start();
-  const driver = await driverOf(bench, seeded, service, bare);
-  const measured = await inRounds(bench, driver, acceptedItems(seeded, ['token']).slice(0, 1));
+async function withoutIdentities(bench: Bench, measuring: Measuring): Promise<MeasuredItem[]> {
+  const service = await measuring.seeded.start();
+  const driver = await driverOf(bench, measuring, service);
+  const measured = await inRounds(bench, driver, acceptedItems(measuring.seeded, ['token']).slice(0, 1));
   await service.stop();
   return measured;
 }
