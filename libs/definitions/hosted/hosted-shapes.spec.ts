@@ -39,6 +39,10 @@ describe('triggers of nearly the hosted format', () => {
     ],
     ['{provider: schedule, event: cron_fired, filter: {schedule_ids: []}, schedule: {cron: "@daily"}}', []],
     ['{provider: schedule, event: cron_fired, filter: {schedule_ids: [a]}}', ['provider-inactive']],
+    ['{provider: schedule, event: cron_fired, filter: {schedule_ids: {in: [a]}}}', ['provider-inactive']],
+    ['{provider: schedule, event: cron_fired, filter: {schedule_ids: {}}}', ['missing-key', 'unknown-key']],
+    ['{provider: schedule, event: cron_fired, filter: {schedule_ids: a}}', ['missing-key', 'unknown-key']],
+    ['{provider: schedule, event: cron_fired, filter: {webhooks: null}}', ['missing-key', 'unknown-key']],
     ['{provider: schedule, event: cron_fired, schedule: {cron: "@every 90s"}}', ['cron']],
   ])('%s', (trigger, rules) => {
     expect(triggers(trigger).map((problem) => problem.split(' ')[1])).toEqual(rules);

@@ -243,13 +243,18 @@ function triggerShape(trigger: JsonValue, at: string, { moved }: HostedReader): 
     moved.set(`${at}/filter/${key}`, `${at}/filter/${key}/in`);
     return [key, value['in']];
   });
-  const isWatch = isSchedule && schedule === undefined && Object.keys(said).join() === 'schedule_ids';
-  if (isWatch) return { ...rest, provider: WATCHED_SCHEDULES };
-  return { ...rest, ...when, filter: Object.fromEntries(lists) };
+  const wanted: Mapping = Object.fromEntries(lists);
+  const isWatch = isSchedule && schedule === undefined && Object.keys(wanted).join() === WATCHED_SCHEDULES;
+  if (isWatch && isSome(wanted[WATCHED_SCHEDULES])) return { ...rest, provider: WATCHED_SCHEDULES };
+  return { ...rest, ...when, filter: wanted };
 }
 
 /** What stands for the provider of a trigger that names schedules of the hosted service by their IDs. */
 export const WATCHED_SCHEDULES = 'schedule_ids';
+
+function isSome(list: JsonValue | undefined): boolean {
+  return Array.isArray(list) && list.length > 0;
+}
 
 /** Whether the filter of a schedule asks for nothing. */
 function isOpen(filter: Mapping): boolean {
