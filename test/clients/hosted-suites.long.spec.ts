@@ -18,6 +18,8 @@ import { startPlaceholderProxy, type PlaceholderProxy } from './placeholder-prox
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const MINUTES_MAX = 9;
+/** What the tests call a conversation. */
+const CONVERSATION = '182bd5e5-6e1a-4fe4-a799-aa6d9a6ab26e';
 const TICKET = 'https://tracker.example/birds/7';
 
 /** Fewer of them would mean that most have been left out. */
@@ -30,6 +32,15 @@ const PACKAGES = [
 const UNFIT: Readonly<Record<string, string>> = {
   'agent.run': 'neither prompt nor skill nor conversation',
   'agent.run with all params': 'an agent identity, another creator, two skills that exclude each other',
+  'agent.agent.create with all params':
+    'credentials of its creator, two names of a harness, an MCP server of two kinds',
+  'agent.agent.update with all params':
+    'credentials of its creator, two names of a harness, an MCP server of two kinds',
+  'agent.schedules.create': 'neither prompt nor skill',
+  'agent.schedules.create with all params':
+    'an agent identity that there is none of, two skills that exclude each other',
+  'agent.schedules.update with all params':
+    'an agent identity that there is none of, two skills that exclude each other',
   'agent.runs.submit_followup': 'neither message nor attachments',
   'agent.conversations.submit_followup': 'neither message nor attachments',
 };
@@ -83,7 +94,24 @@ function ran(folderOfTests: string, outcomes: string): Promise<string> {
 /** A prompt that the demo model does step by step. */
 const demo = (steps: readonly unknown[]): string => `Do this.\n\n\`\`\`demo\n${JSON.stringify(steps)}\n\`\`\`\n`;
 
-async function world(): Promise<{ words: Record<string, string>; live: string }> {
+/** A run that goes on for long. */
+const lasting = (): Promise<string> => startedRun(service, demo([{ tool: 'bash', input: { command: 'sleep 900' } }]));
+
+const ofRun = (run: string): Record<string, string> =>
+  Object.fromEntries(['runId', 'run_id', 'conversation_id', CONVERSATION].map((word) => [word, run]));
+
+/** One of its own for each request: many of them end what they are about. */
+async function identity(): Promise<Record<string, string>> {
+  return { uid: String((await service.api('POST', '/agent/identities', { name: 'reviewer' })).body['uid']) };
+}
+
+async function schedule(): Promise<Record<string, string>> {
+  const wanted = { name: 'nightly', cron_schedule: '0 9 * * *', prompt: 'Look.' };
+  const { body } = await service.api('POST', '/agent/schedules', wanted);
+  return { scheduleId: String(body['id']), schedule_id: String(body['id']), cron_schedule: wanted.cron_schedule };
+}
+
+async function world(): Promise<Record<string, string>> {
   await folder.writeFile(
     'automations/nightly/automation.md',
     '---\ntriggers:\n' +
@@ -101,16 +129,13 @@ async function world(): Promise<{ words: Record<string, string>; live: string }>
   const { body } = await service.api('GET', `/agent/runs/${run}`);
   const files = (await service.api('GET', `/agent/runs/${run}/handoff/attachments`)).body['attachments'];
   const [file] = files as { attachment_id: string }[];
-  const schedules = (await service.api('GET', '/agent/schedules')).body['schedules'];
-  const [schedule] = schedules as { id: string }[];
   const artifact = String(file?.attachment_id);
-  const words = {
+  return {
     ...Object.fromEntries(['runId', 'run_id', 'conversationId', 'conversation_id'].map((word) => [word, run])),
     ...Object.fromEntries(['artifactUid', 'attachment_id'].map((word) => [word, artifact])),
     ...Object.fromEntries(['sessionUuid', 'session_uuid'].map((word) => [word, String(body['session_id'])])),
-    ...Object.fromEntries(['scheduleId', 'schedule_id'].map((word) => [word, String(schedule?.id)])),
     ...Object.fromEntries(['ticket_url', 'url'].map((word) => [word, TICKET])),
-    '182bd5e5-6e1a-4fe4-a799-aa6d9a6ab26e': run,
+    [CONVERSATION]: run,
     uid: factory,
     repo: 'acme/birds',
     cursor: '',
@@ -118,7 +143,6 @@ async function world(): Promise<{ words: Record<string, string>; live: string }>
     document: 'automation',
     'X-Warp-Team-Uid': 'team',
   };
-  return { words, live: await startedRun(service, demo([{ tool: 'bash', input: { command: 'sleep 900' } }])) };
 }
 
 (python === undefined && !isHostedNeeded ? describe.skip : describe)('the own tests of a published client', () => {
@@ -132,12 +156,18 @@ async function world(): Promise<{ words: Record<string, string>; live: string }>
       },
     });
     folder = await factoryFolder({});
-    const { words, live } = await world();
+    const words = await world();
+    const [ended, interrupted] = [ofRun(await lasting()), ofRun(await lasting())];
     proxy = await startPlaceholderProxy({
       target: `${service.url}/api/v1`,
       key: service.adminKey,
       words,
-      special: [{ path: /\/(cancel|interrupt)$/, words: { runId: live, run_id: live, conversation_id: live } }],
+      special: [
+        { request: /\/cancel$/, words: async () => ended },
+        { request: /\/interrupt$/, words: async () => interrupted },
+        { request: /\/agent\/identities\/./, words: identity },
+        { request: /\/agent\/schedules(\/|$)/, words: schedule },
+      ],
     });
     box = await mkdtemp(join(tmpdir(), 'millwright-hosted-suites-'));
   }, MINUTES_MAX * 60_000);

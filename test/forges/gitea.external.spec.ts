@@ -89,7 +89,14 @@ function commit(branch: string, files: Record<string, string | null>): string {
   return head;
 }
 
+/** Gitea knows a branch some time after the push has been answered, and until then no pull request can be made of it. */
 async function open(branch: string, title: string, head = branch): Promise<number> {
+  const [owner, name] = head.includes(':') ? head.split(':') : ['ann', head];
+  await eventually(
+    `Gitea knows the branch ${head}`,
+    async () => (await gitea.api(token, 'GET', `/repos/${owner}/shop/branches/${name}`)).status === 200 || undefined,
+    AWAITED_MS,
+  );
   const made = await gitea.api<{ number: number }>(token, 'POST', '/repos/ann/shop/pulls', {
     title,
     head,
