@@ -210,11 +210,18 @@ it('of a fork is judged without what is known of secrets', async () => {
 
 it('gives every commit of a burst a terminal status', async () => {
   const heads: string[] = [];
+  const numbers: number[] = [];
   for (let at = 0; at < 10; at += 1) {
     heads.push(commit(`burst-${at}`, { [webhookPath(`b${at}`)]: webhookFile('hook-token') }));
-    await open(`burst-${at}`, `Burst ${at}`);
+    numbers.push(await open(`burst-${at}`, `Burst ${at}`));
   }
-  await eventually('all are listed', async () => (await pulls()).pull_requests.length >= 10 || undefined, AWAITED_MS);
+  // Of the commits that a pull request has when it is first listed only its head has a status.
+  const listed = async (): Promise<Set<number>> => new Set((await pulls()).pull_requests.map(({ number }) => number));
+  await eventually(
+    'all are listed',
+    async () => (await listed().then((known) => numbers.every((number) => known.has(number)))) || undefined,
+    AWAITED_MS,
+  );
   for (let round = 1; round <= 5; round += 1)
     for (let at = 0; at < 10; at += 1)
       heads.push(commit(`burst-${at}`, { [webhookPath(`b${at}`)]: `${webhookFile('hook-token')}# ${round}\n` }));
