@@ -23,6 +23,7 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { Client } from 'pg';
 import { doctorOf } from '../../apps/cli/verbs/installation/doctor.ts';
+import type { BuiltInAgent } from '../../apps/server/execution/agent/agents.ts';
 import type { Level } from '../../apps/server/doctor/findings.ts';
 import { patternOf } from '../support/patterns.ts';
 import { call } from '../support/services/recorded-io.ts';
@@ -68,7 +69,7 @@ async function visit(
   environment: Record<string, string> = {},
   argv: string[] = [],
   isText = false,
-  agent = SOURCE_AGENT,
+  { agent = SOURCE_AGENT, cwd = box }: { agent?: BuiltInAgent; cwd?: string } = {},
 ): Promise<Visit> {
   let text = '';
   const sink = (): Writable =>
@@ -85,7 +86,7 @@ async function visit(
     MILLWRIGHT_DISK_RESERVE_MB: '1',
     ...environment,
   };
-  const io = { stdin: Readable.from([]), stdout: sink(), stderr: sink(), cwd: box, environment: all };
+  const io = { stdin: Readable.from([]), stdout: sink(), stderr: sink(), cwd, environment: all };
   const code = await doctorOf(agent)([...argv, ...(isText ? [] : ['--format', 'json'])], io);
   const findings =
     isText || !text.startsWith('{') ? [] : (JSON.parse(text) as { findings: ReportedFinding[] }).findings;
@@ -148,7 +149,9 @@ describe('a machine before its first start', () => {
   it('is told to people in lines, with a sum', async () => {
     const { code, text } = await visit({}, [], true);
     expect(code).toBe(0);
-    expect(text).toMatch(/^ok {7}configuration {2}every MILLWRIGHT_ variable can be read\n/);
+    expect(text).toMatch(
+      /^ok {7}looked at {6}this machine alone: .*\nok {7}configuration {2}every MILLWRIGHT_ variable can be read\n/,
+    );
     expect(text).toMatch(/\nwarning {2}model {10}no model is configured.*\n +→ set MILLWRIGHT_AGENT_BASE_URL/);
     expect(text).toMatch(/\n\n0 problems, \d+ warnings?\n$/);
   }, 120_000);
@@ -259,8 +262,7 @@ it('an agent that starts, but not where runs see it, is a problem', async () => 
   writeFileSync(file, 'process.stdin.resume();\n');
   const before = pictureOf(box);
   const { of } = await visit({ MILLWRIGHT_RUN_COMMAND: '["/bin/true"]' }, [], false, {
-    command: [process.execPath, file],
-    readOnly: [file],
+    agent: { command: [process.execPath, file], readOnly: [file] },
   });
   // Where nothing can be hidden from a run, it starts.
   const notStarted = patternOf(
@@ -270,7 +272,9 @@ it('an agent that starts, but not where runs see it, is a problem', async () => 
   expect(of('agents')).toMatch(of('sandbox').startsWith('ok') ? notStarted : /ok: builtin/);
   expect(of('agents')).toContain('ok: command is the command of MILLWRIGHT_RUN_COMMAND');
   expect(pictureOf(box)).toEqual(before);
-  const broken = await visit({}, [], false, { command: [process.execPath, join(box, 'nothing.mjs')], readOnly: [] });
+  const broken = await visit({}, [], false, {
+    agent: { command: [process.execPath, join(box, 'nothing.mjs')], readOnly: [] },
+  });
   expect(broken.of('agents')).toMatch(/problem: the built-in agent does not start \(1\) → install the service anew/);
 }, 120_000);
 
@@ -429,10 +433,57 @@ describe('definitions', () => {
     expect(ofAnother('definitions')).not.toContain('automations/one');
   });
 
-  it('that are in order are said to be, and none are looked at unless they are named', async () => {
+  it('of the current folder are looked at where nothing is named, and it says so', async () => {
+    const folder = factory({ 'automations/two/automation.md': automation('model: large\n') });
+    const here = await visit({ MILLWRIGHT_AGENT_MODEL: '' }, [], false, { cwd: folder });
+    expect(here.of('looked at')).toBe(`ok: this machine, 1 definition file of the current folder, ${folder}`);
+    expect(here.of('definitions')).toMatch(/^warning: automations\/two\/automation\.md:2: the model "large"/);
+    const skills = factory({ '../tools/skills/count/SKILL.md': '---\nname: count\n---\nCount.\n' });
+    const elsewhere = await visit({}, [], false, { cwd: join(skills, '../tools') });
+    expect(elsewhere.of('looked at')).toMatch(/^ok: this machine alone: the current folder is no factory repository/);
+    expect([elsewhere.code, elsewhere.of('definitions')]).toEqual([0, '']);
+  });
+
+  it('of the connected service are asked for outside of a repository, and what hinders it is a problem', async () => {
+    const folder = factory({ 'automations/two/automation.md': automation('model: large\n') });
+    const mill = await bootService({ environment: { MILLWRIGHT_RUN_COMMAND: '' } });
+    const contexts = (server: string, key: string, mode = 0o600): Record<string, string> => {
+      const file = join(box, 'config.json');
+      writeFileSync(file, JSON.stringify({ current: 'mill', contexts: { mill: { server, key } } }));
+      chmodSync(file, mode);
+      return { MILLWRIGHT_CONFIG: file };
+    };
+    try {
+      const quiet = await visit(contexts(mill.url, mill.adminKey));
+      expect([quiet.code, quiet.of('looked at'), quiet.of('server'), quiet.of('definitions')]).toEqual([
+        0,
+        `ok: this machine, the service at ${mill.url}/ (the context mill)`,
+        'ok: the service is ready and knows the API key',
+        'ok: 0 factories there name no harness or model that runs cannot have',
+      ]);
+      await mill.factory('birds', { kind: 'directory', path: folder });
+      const named = await visit(contexts(mill.url, mill.adminKey));
+      expect(named.of('definitions')).toMatch(/^warning: birds: automations\/two\/automation\.md:2: the model "large"/);
+      expect(named.code).toBe(0);
+      const stranger = await visit(contexts(mill.url, `mw_${'x'.repeat(43)}`));
+      expect([stranger.code, stranger.of('definitions')]).toEqual([1, expect.stringMatching(/^problem: /)]);
+      expect(stranger.text).not.toContain('xxxx');
+      const open = await visit(contexts(mill.url, mill.adminKey, 0o644));
+      expect([open.code, open.of('looked at'), open.of('server')]).toEqual([
+        0,
+        expect.stringMatching(/^warning: this machine alone: others may read the keys in /),
+        '',
+      ]);
+    } finally {
+      await mill.stop();
+    }
+    const gone = await visit(contexts(mill.url, mill.adminKey));
+    expect([gone.code, gone.of('server')]).toEqual([1, expect.stringMatching(/^problem: .* cannot be reached/)]);
+  }, 120_000);
+
+  it('that are in order are said to be', async () => {
     const folder = factory({ 'automations/one/automation.md': automation('model: auto\n') });
     expect((await visit({}, [folder])).of('definitions')).toMatch(/^ok: .*is to be had here$/);
-    expect((await visit()).of('definitions')).toBe('');
     const wrong = factory({ 'factory.yaml': 'bogus: 1\n' });
     expect((await visit({}, [wrong])).of('definitions')).toMatch(/^warning: 1 error in the definition files/);
   });

@@ -389,6 +389,54 @@ describe('what a plan concerns', () => {
     ]);
   });
 
+  it('is told of schedules, agent identities and automations that name an environment that goes', async () => {
+    const boxes = await factoryFolder({});
+    await boxes.writeFile('environments/box.yaml', 'description: a box\n');
+    await boxes.writeFile('environments/spare.yaml', 'description: another\n');
+    const factory = await service.factory('boxes', boxes.source);
+    const { environments } = (await service.api('GET', '/agent/environments')).body;
+    const box = (environments as { uid: string; factory_uid: string; config: { name: string } }[]).find(
+      ({ factory_uid: of, config }) => of === factory && config.name === 'box',
+    );
+    const common = { cron_schedule: '@daily', prompt: 'Look.', factory_uid: factory };
+    const made = async (path: string, body: object): Promise<string> => {
+      const { status, body: answer } = await service.api('POST', path, body);
+      expect(status).toBeLessThan(300);
+      return String(answer['id'] ?? answer['uid']);
+    };
+    const identity = await made('/agent/identities', { name: 'Ada', environment_id: 'box', factory_uid: factory });
+    const ids = [
+      await made('/agent/schedules', { ...common, name: 'by name', agent_config: { environment_id: 'box' } }),
+      await made('/agent/schedules', { ...common, name: 'by UID', agent_config: { environment_id: box?.uid } }),
+      await made('/agent/schedules', { ...common, name: 'as Ada', agent_uid: identity }),
+    ];
+    await made('/agent/schedules', {
+      ...common,
+      name: 'elsewhere',
+      agent_uid: identity,
+      agent_config: { environment_id: 'spare' },
+    });
+    const automation =
+      `---\nenvironmentId: ${box?.uid}\ntriggers:\n` +
+      '  - {provider: schedule, event: cron_fired, schedule: {cron: "0 5 * * *"}}\n---\nLook.\n';
+    const posted = [
+      { path: 'automations/triage/automation.md', content: automation },
+      { path: 'environments/spare.yaml', content: 'description: changed\n' },
+    ];
+    const { body } = await service.api('POST', `/factory/${factory}/plan`, { files: posted });
+    const { changes } = body as unknown as Plan;
+    const usersOf = (slug: string) => changes.find((change) => change.slug === slug)?.used_by;
+    expect(usersOf('box')).toEqual([
+      { kind: 'automation', name: 'triage' },
+      { kind: 'schedule', name: 'as Ada', uid: ids[2] },
+      { kind: 'schedule', name: 'by UID', uid: ids[1] },
+      { kind: 'schedule', name: 'by name', uid: ids[0] },
+      { kind: 'agent_identity', name: 'Ada', uid: identity },
+    ]);
+    expect(usersOf('spare')).toBeUndefined();
+    await boxes.remove();
+  });
+
   it('is told of a new secret by its mark and of a new mode by both addresses, never by a value', async () => {
     const other = 'another-token-of-sixteen-or-more';
     await service.secret('hook-other', other);

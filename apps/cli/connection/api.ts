@@ -18,7 +18,7 @@ import {
   type Sending,
 } from '#client';
 import { currentContext } from '../contexts/context-file.ts';
-import { readAddress } from './address.ts';
+import { serverOf, valueOf } from './address.ts';
 import {
   CommandError,
   verb,
@@ -30,12 +30,11 @@ import {
 } from '../command.ts';
 import { EXIT, exitOfStatus } from '../exit-codes.ts';
 import { exchangedKey } from './exchanged-key.ts';
-import { dataFolder, localService } from './local-service.ts';
+import { dataFolder } from './local-service.ts';
 import { redirected, unreachable } from './request.ts';
 import { FORMAT_OPTION, outputFor, type Output } from '../terminal/output.ts';
 import { version } from '../version.ts';
 
-const DEFAULT_SERVER = 'http://127.0.0.1:8080';
 /** Every call of the API answers at once. */
 export const ANSWER_MS_MAX = 30_000;
 
@@ -154,23 +153,6 @@ export function connectWith({ base, key }: { base: URL; key: ApiKey }): Api {
   return new Api(clientOptions, (cause) => failureOf(cause, base, key));
 }
 
-/**
- * Where the service is: what the option says, else the command's own variable, else that of the client libraries, which
- * may name the API itself; else the context in use, else the service of the data folder.
- */
-function serverOf(option: string | undefined, io: CliIo): URL {
-  const [subject, text] =
-    [
-      ['--server', option],
-      ['MILLWRIGHT_SERVER', set(io, 'MILLWRIGHT_SERVER')],
-      ['MILLWRIGHT_BASE_URL', set(io, 'MILLWRIGHT_BASE_URL')],
-    ].find(([, given]) => given !== undefined) ?? [];
-  if (text !== undefined) return readAddress(text, subject ?? 'the address', io.environment);
-  const context = currentContext(io);
-  if (context !== undefined) return readAddress(context.server, `the context ${context.name}`, io.environment);
-  return localService(io) ?? new URL(DEFAULT_SERVER);
-}
-
 /** The context in use, where it is one of this server: of any other it says nothing. */
 function contextFor(base: URL, io: CliIo): ReturnType<typeof currentContext> {
   const context = currentContext(io);
@@ -188,7 +170,7 @@ export function findKey(keyFile: string | undefined, base: URL, io: CliIo): ApiK
 }
 
 function storedKey(keyFile: string | undefined, base: URL, io: CliIo): ApiKey | undefined {
-  const fromEnvironment = set(io, 'MILLWRIGHT_API_KEY');
+  const fromEnvironment = valueOf(io, 'MILLWRIGHT_API_KEY');
   if (keyFile !== undefined) return checkedKey(readKeyFile(resolve(io.cwd, keyFile)), keyFile);
   if (fromEnvironment !== undefined) return checkedKey(fromEnvironment, 'MILLWRIGHT_API_KEY');
   const context = contextFor(base, io);
@@ -205,11 +187,6 @@ function missingKey(base: URL, io: CliIo): never {
     `an API key is needed: set MILLWRIGHT_API_KEY or give --key-file FILE${tried}`,
     EXIT.notAllowed,
   );
-}
-
-/** An empty variable is an unset one. */
-function set(io: CliIo, name: string): string | undefined {
-  return io.environment[name] === '' ? undefined : io.environment[name];
 }
 
 /** A key in its form. Throws CommandError, which does not repeat the text. */

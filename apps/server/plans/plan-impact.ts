@@ -12,6 +12,7 @@ import {
   type Change,
   type ChangeDetails,
   type ChangeTraffic,
+  type EnvironmentUse,
   type Evaluation,
   type Plan,
 } from '#reconcile';
@@ -51,10 +52,16 @@ export class PlanImpact {
     // What does not apply waits for an approval, and that lets the held deletions go.
     const replays = await this.replays.of(replaySubjects(planned, actual, checked.definitions, !applies), asker);
     const secrets = withoutSecrets ? () => undefined : await secretsOf(factoryUid, changes, objects, this.fingerprints);
+    const uses = await usesOf(changes, checked.definitions, () => this.traffic.environmentUsers(factoryUid));
     return new Map(
       changes.map((change) => [
         change,
-        { traffic: traffic(change), replay: replays.get(change), secret: secrets(change) },
+        {
+          traffic: traffic(change),
+          usedBy: uses(change),
+          replay: replays.get(change),
+          secret: secrets(change),
+        },
       ]),
     );
   }
@@ -166,6 +173,28 @@ function runsOf({ kind, uid, slug }: Change, traffic: Traffic): RunTraffic | und
 function together(a: RunTraffic | undefined, b: RunTraffic | undefined): RunTraffic | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return { runs: a.runs + b.runs, failed: a.failed + b.failed, lastMs: Math.max(a.lastMs, b.lastMs) };
+}
+
+/** Who would go without, of each environment that is deleted; by its name files themselves are in error. */
+async function usesOf(
+  changes: readonly Change[],
+  { automations }: Definitions,
+  look: () => ReturnType<TrafficStore['environmentUsers']>,
+): Promise<(change: Change) => readonly EnvironmentUse[] | undefined> {
+  const isGone = ({ kind, action }: Change): boolean => kind === 'environment' && action === 'delete';
+  if (!changes.some(isGone)) return () => undefined;
+  const users = await look();
+  return (change) => {
+    if (!isGone(change)) return undefined;
+    const isMeant = (id: string | undefined): boolean => id === change.uid || id === change.slug;
+    const uses = [
+      ...automations.flatMap(({ name, agent }) =>
+        isMeant(agent.environmentId) ? [{ kind: 'automation' as const, name }] : [],
+      ),
+      ...users.flatMap(({ environmentId, ...use }) => (isMeant(environmentId) ? [use] : [])),
+    ];
+    return uses.length === 0 ? undefined : uses;
+  };
 }
 
 /** Of webhooks that are made, or that change the name of their secret. */

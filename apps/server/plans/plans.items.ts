@@ -90,10 +90,16 @@ function toRunSecretItems(secrets: ReturnType<typeof runSecretsOf>): Pick<Change
   return secrets === undefined ? {} : { run_secrets: secrets.map((secret) => ({ ...secret })) };
 }
 
-function toDetailItems({ secret, traffic, replay }: ChangeDetails): Pick<ChangeItem, 'secret' | 'traffic' | 'replay'> {
+function toDetailItems({
+  secret,
+  traffic,
+  usedBy,
+  replay,
+}: ChangeDetails): Pick<ChangeItem, 'secret' | 'traffic' | 'used_by' | 'replay'> {
   return {
     ...(secret === undefined ? {} : { secret: { before: toMarkItem(secret.before), after: toMarkItem(secret.after) } }),
     ...(traffic === undefined ? {} : { traffic: toTrafficItem(traffic) }),
+    ...(usedBy === undefined ? {} : { used_by: usedBy.map((use) => ({ ...use })) }),
     ...(replay === undefined ? {} : { replay: toReplayItem(replay) }),
   };
 }

@@ -2972,6 +2972,18 @@ export interface components {
                  */
                 last_run_at: string | null;
             };
+            /** @description Of a plan: what names an environment that is deleted, so that its runs will fail: schedules and agent identities of the factory, and automations by its UID. Absent where nothing does. */
+            used_by?: {
+                /**
+                 * @description What it is.
+                 * @enum {string}
+                 */
+                kind: "automation" | "schedule" | "agent_identity";
+                /** @description The name that it has now. */
+                name: string;
+                /** @description Identifier of a schedule or an agent identity; absent for an automation. */
+                uid?: string;
+            }[];
             /** @description Of a plan: secrets of the runs of a factory's defaults, an environment or an automation that comes or changes, and where each of them is. */
             run_secrets?: {
                 /** @description Name of the managed secret. */

@@ -34,6 +34,14 @@ export interface SecretMark {
   fingerprint?: string;
 }
 
+/** Whose runs have an environment that a plan deletes. */
+export interface EnvironmentUse {
+  kind: 'automation' | 'schedule' | 'agent_identity';
+  name: string;
+  /** Of what is no file. */
+  uid?: string;
+}
+
 /** All of it is optional: what is not known is not printed. */
 export interface ChangeDetails {
   /** Old and new of its keys. */
@@ -43,6 +51,8 @@ export interface ChangeDetails {
   ingressUrlBefore?: string;
   secret?: { before?: SecretMark; after?: SecretMark };
   traffic?: ChangeTraffic;
+  /** Of an environment that is deleted, and named all the same. */
+  usedBy?: readonly EnvironmentUse[];
   replay?: Replay;
   /** Secrets of runs: which are inside, and where the others go. */
   runSecrets?: readonly RunSecret[];

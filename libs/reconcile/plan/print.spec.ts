@@ -151,6 +151,14 @@ describe('details of a change', () => {
     expect(lines({ ...ORDERS, details: { replay: { ...NOTHING, deliveries: 1, before: 0, after: 1 } } })).toEqual([
       '    replay   would have fired 0 → 1 of the only stored delivery',
     ]);
+    const usedBy = [
+      { kind: 'agent_identity', name: 'Ada', uid: 'agt_1' },
+      { kind: 'automation', name: 'triage' },
+    ] as const;
+    expect(lines({ ...ORDERS, details: { usedBy } })).toEqual([
+      '    used by  agent identity "Ada" (agt_1), whose runs will fail',
+      '    used by  automation "triage", whose runs will fail',
+    ]);
     expect(lines({ ...ORDERS, details: { traffic: { runs: 1, failedRuns: 0 } } })).toEqual([
       '    traffic  last 7 days: 1 run',
     ]);

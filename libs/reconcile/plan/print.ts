@@ -7,6 +7,7 @@ import {
   type ChangeDetails,
   type ChangeTraffic,
   type DetailedChange,
+  type EnvironmentUse,
   type SecretMark,
 } from './details.ts';
 import { MODEL_KEY_VARIABLES, type RunSecret } from '#definitions';
@@ -66,12 +67,13 @@ function uidWords({ uid, action }: DetailedChange): string {
 
 /** What is known of a change, a label and a sentence each, in a fixed order. */
 export function detailLines({ details = {} }: DetailedChange): string[] {
-  const { traffic, replay, secret } = details;
+  const { traffic, replay, secret, usedBy } = details;
   return [
     ...(details.values ?? []).map(valueLine),
     ...urlLines(details),
     ...(secret === undefined ? [] : [labelled('secret', secretWords(secret))]),
     ...(traffic === undefined ? [] : [labelled('traffic', trafficWords(traffic))]),
+    ...(usedBy ?? []).map((use) => labelled('used by', useWords(use))),
     ...(replay === undefined ? [] : replayLines(replay)),
     ...(details.runSecrets ?? []).map(runSecretLine),
   ];
@@ -120,6 +122,12 @@ function trafficWords({ deliveries, accepted, runs, failedRuns, lastDeliveryAt, 
   ];
   const latest = last.length === 0 ? '' : `; ${last.join(', ')}`;
   return `last ${TRAFFIC_DAYS} days: ${[...received, started].join(', ')}${latest}`;
+}
+
+/** `schedule "weekly" (…), whose runs will fail` */
+function useWords({ kind, name, uid }: EnvironmentUse): string {
+  const which = uid === undefined ? '' : ` (${uid})`;
+  return `${kind.replace('_', ' ')} ${JSON.stringify(name)}${which}, whose runs will fail`;
 }
 
 function remark(change: DetailedChange): string {

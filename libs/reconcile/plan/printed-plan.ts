@@ -17,6 +17,7 @@ type PrintedMember =
   | 'run_secrets'
   | 'secret'
   | 'traffic'
+  | 'used_by'
   | 'replay';
 export type PrintableChange = Pick<ChangeItem, PrintedMember> & { uid: string | null };
 
@@ -47,9 +48,11 @@ function toDetails({
   traffic,
   replay,
   run_secrets: runSecrets,
+  used_by: usedBy,
 }: PrintableChange): ChangeDetails {
   return {
     values,
+    usedBy,
     runSecrets: runSecrets as ChangeDetails['runSecrets'],
     ingressUrl,
     ingressUrlBefore,

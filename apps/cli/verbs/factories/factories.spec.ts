@@ -76,8 +76,20 @@ describe('millwright factories', () => {
   it('is not deleted by the way where it serves something', async () => {
     expect(await millwright(['factories', 'delete', 'filed'])).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/filed serves 0 webhooks and 1 automation\n.*--force/),
+      err: expect.stringMatching(/filed serves 0 webhooks, 1 automation, 0 schedules\n.*--force/),
     });
+    const { uid } = await answer('factories', 'create', 'clocked');
+    await test.api('POST', '/agent/schedules', {
+      name: 'w',
+      cron_schedule: '@daily',
+      prompt: 'Look.',
+      factory_uid: uid,
+    });
+    expect(await millwright(['factories', 'delete', 'clocked'])).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/clocked serves 0 webhooks, 0 automations, 1 schedule\n.*--force/),
+    });
+    expect(await millwright(['factories', 'delete', 'clocked', '--force'])).toMatchObject({ code: 0 });
   });
 
   it.each<[argv: string[], code: number, message: string]>([

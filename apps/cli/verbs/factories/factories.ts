@@ -106,14 +106,19 @@ const remove = apiVerb({
   async run({ values: { force = false }, positionals: [name] }, { api, output }) {
     const factory = await findFactory(api, name);
     const { inventory } = await api.factories.status(factory.uid);
-    const serving = inventory.filter(({ kind }) => kind === 'webhook' || kind === 'automation');
-    if (serving.length > 0 && !force)
+    const { schedules } = await api.agent.schedules.list();
+    const served = {
+      webhook: inventory.filter(({ kind }) => kind === 'webhook').length,
+      automation: inventory.filter(({ kind }) => kind === 'automation').length,
+      schedule: schedules.filter(({ factory_uid: of, read_only: isOfFile }) => of === factory.uid && !isOfFile).length,
+    };
+    if (Object.values(served).some((amount) => amount > 0) && !force)
       throw new CommandError(
-        `${factory.slug} serves ${['webhook', 'automation']
-          .map((kind) => count(serving.filter((object) => object.kind === kind).length, kind))
-          .join(' and ')}`,
+        `${factory.slug} serves ${Object.entries(served)
+          .map(([kind, amount]) => count(amount, kind))
+          .join(', ')}`,
         EXIT.problems,
-        ['senders would be answered 404 at once; --force deletes it all the same'],
+        ['senders would be answered 404 at once, and schedules go with it; --force deletes it all the same'],
       );
     await api.factories.delete(factory.uid);
     output.result({ uid: factory.uid, slug: factory.slug, deleted: true }, () =>

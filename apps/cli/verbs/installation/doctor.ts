@@ -2,17 +2,15 @@
  * `millwright doctor`: checks this machine for a service and suggests a fix for each finding. Read-only. contract §11.
  */
 import { resolve } from 'node:path';
+import type { TreeFile } from '#definitions';
 import type { BuiltInAgent } from '../../../server/execution/agent/agents.ts';
 import type { DoctorFinding, Level } from '../../../server/doctor/findings.ts';
-import { findKey } from '../../connection/api.ts';
-import { readAddress } from '../../connection/address.ts';
-import { CommandError, verb, type CliIo, type DescribedVerb } from '../../command.ts';
+import { namedServer } from '../../connection/address.ts';
+import { CommandError, UsageError, verb, type CliIo, type DescribedVerb } from '../../command.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { readNamedFolder } from '../../repository/folder.ts';
-import { exchange } from '../../connection/request.ts';
 import { count, FORMAT_OPTION, outputFor, type Colour, type Output } from '../../terminal/output.ts';
-
-const ANSWER_MS_MAX = 10_000;
+import { askDefinitions, askReadiness } from './doctor-service.ts';
 
 const COLOURS: Readonly<Record<Level, Colour>> = { ok: 'green', warning: 'yellow', problem: 'red' };
 
@@ -27,8 +25,10 @@ export const doctorOf = (builtInAgent?: BuiltInAgent): DescribedVerb =>
     summary:
       'Looks whether this machine has what a service needs: programs, sandbox, agents, model, disk, database, clock.',
     details: [
-      'With DIR, a factory repository, also whether the harnesses and models that its files name are to be had here.',
-      'Reads the same MILLWRIGHT_ variables as start, needs no service, and changes nothing.',
+      'Also whether harnesses and models are to be had: those that the files of DIR name, else those of the current',
+      'folder where it is a factory repository; else it asks the service that MILLWRIGHT_SERVER or the context in use',
+      'names whether it is ready, and what its factories name. The first line says what was looked at.',
+      'Reads the same MILLWRIGHT_ variables as start, needs no service of its own, and changes nothing.',
       'Ends with 0 when there are no problems (there may be warnings), else with 1.',
     ],
     options: {
@@ -44,11 +44,15 @@ export const doctorOf = (builtInAgent?: BuiltInAgent): DescribedVerb =>
     },
     async run({ values: { format, server, 'key-file': keyFile }, positionals: [folder] }, io) {
       const output = await outputFor(io, format);
-      const base = server === undefined ? undefined : readAddress(server, '--server', io.environment);
+      const place = await placeOf(folder, server, io);
       const { examine } = await import('../../../server/doctor/doctor.ts');
-      const tree = folder === undefined ? undefined : await readNamedFolder(resolve(io.cwd, folder));
-      const findings = await examine({ environment: io.environment, nowMs: Date.now, builtInAgent, tree });
-      if (base !== undefined) findings.push(...(await askServer(base, keyFile, io)));
+      const { files: tree, service } = place;
+      const findings = [
+        ...lookedAt(place),
+        ...(await examine({ environment: io.environment, nowMs: Date.now, builtInAgent, tree })),
+        ...(service === undefined ? [] : await askReadiness(service.base, keyFile, io)),
+        ...(service === undefined || tree !== undefined ? [] : await askDefinitions(service.base, keyFile, io)),
+      ];
       output.result(toJson(findings), () => print(output, findings));
       return findings.some(({ level }) => level === 'problem') ? EXIT.problems : EXIT.ok;
     },
@@ -56,6 +60,46 @@ export const doctorOf = (builtInAgent?: BuiltInAgent): DescribedVerb =>
 
 /** The verb `doctor`. */
 export const doctor = doctorOf();
+
+/** What is looked at beside this machine. */
+interface DoctorPlace {
+  /** Definition files, and what the folder is called. */
+  files?: readonly TreeFile[];
+  folder?: string;
+  service?: { base: URL; by: string };
+  /** Why something that could have been looked at was not. */
+  hindered?: string;
+}
+
+/** What was named; else the folder that one stands in, where it is a factory repository; else the connected service. */
+async function placeOf(folder: string | undefined, server: string | undefined, io: CliIo): Promise<DoctorPlace> {
+  const service = server === undefined ? undefined : namedServer(server, io);
+  if (folder !== undefined) return { files: await readNamedFolder(resolve(io.cwd, folder)), folder, service };
+  if (service !== undefined) return { service };
+  try {
+    const files = await readNamedFolder(io.cwd);
+    if (files.some(({ path }) => OF_A_FACTORY.test(path))) return { files, folder: `the current folder, ${io.cwd}` };
+    return { service: namedServer(undefined, io) };
+  } catch (cause) {
+    if (!(cause instanceof CommandError || cause instanceof UsageError)) throw cause;
+    return { hindered: cause.message };
+  }
+}
+
+/** Other folders have skills, too. */
+const OF_A_FACTORY = /^(factory\.yaml$|webhooks\/|automations\/)/;
+
+function lookedAt({ folder, files, service, hindered }: DoctorPlace): DoctorFinding[] {
+  const check = 'looked at';
+  if (hindered !== undefined)
+    return [{ check, level: 'warning', message: `this machine alone: ${hindered}`, wayOut: 'give DIR or --server' }];
+  const beside = [
+    ...(folder === undefined ? [] : [`${count(files?.length ?? 0, 'definition file')} of ${folder}`]),
+    ...(service === undefined ? [] : [`the service at ${service.base.href} (${service.by})`]),
+  ];
+  const nothing = ' alone: the current folder is no factory repository, and no service is named (DIR, --server)';
+  return [{ check, level: 'ok', message: `this machine${beside.length === 0 ? nothing : `, ${beside.join(', ')}`}` }];
+}
 
 function toJson(findings: readonly DoctorFinding[]): unknown {
   return {
@@ -80,77 +124,4 @@ function print(output: Output, findings: readonly DoctorFinding[]): void {
   );
   output.line('');
   output.line(`${count(problems ?? 0, 'problem')}, ${count(warnings ?? 0, 'warning')}`);
-}
-
-interface Ready {
-  status?: string;
-  reasons?: string[];
-  /** Every process that lives on its database. */
-  processes?: { name: string; roles: string[] }[];
-}
-
-async function askServer(base: URL, keyFile: string | undefined, io: CliIo): Promise<DoctorFinding[]> {
-  try {
-    const key = findKey(keyFile, base, io);
-    const address = new URL(`${base.href.replace(/\/+$/, '')}/readyz`);
-    const { status, text } = await exchange(
-      address,
-      { method: 'GET', headers: { accept: 'application/json', authorization: `Bearer ${key.value}` } },
-      ANSWER_MS_MAX,
-    );
-    return [judged(status, text, key.origin)].map((found) => ({ check: 'server', ...found }));
-  } catch (cause) {
-    if (!(cause instanceof CommandError)) throw cause;
-    return [
-      {
-        check: 'server',
-        level: 'problem',
-        message: cause.message,
-        wayOut: 'start the service, or give --server and --key-file as they are',
-      },
-    ];
-  }
-}
-
-function judged(status: number, text: string, keyOrigin: string): Omit<DoctorFinding, 'check'> {
-  const { status: said, reasons, processes = [] } = readAnswer(text);
-  if (said !== 'ready' && said !== 'not ready')
-    return {
-      level: 'problem',
-      message: `what answers there (${status}) is no Millwright service`,
-      wayOut: 'check --server',
-    };
-  if (reasons === undefined)
-    return {
-      level: 'problem',
-      message: `the service is ${said}, but does not know the API key in ${keyOrigin}`,
-      wayOut: 'give --key-file FILE with a key of that service',
-    };
-  if (said === 'not ready')
-    return {
-      level: 'problem',
-      message: `the service is not ready: ${reasons.join(', ')}`,
-      wayOut: 'look into its log',
-    };
-  if (reasons.length > 0)
-    return {
-      level: 'warning',
-      message: `the service is ready, but not for everything: ${reasons.join(', ')}`,
-      wayOut: 'look into its log',
-    };
-  const others =
-    processes.length < 2
-      ? ''
-      : `; ${processes.length} processes share its ` +
-        `database: ${processes.map(({ name, roles }) => `${name} (${roles.join(', ')})`).join('; ')}`;
-  return { level: 'ok', message: `the service is ready and knows the API key${others}` };
-}
-
-function readAnswer(text: string): Ready {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : {};
-  } catch {
-    return {};
-  }
 }

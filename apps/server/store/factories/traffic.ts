@@ -1,7 +1,8 @@
 /**
  * How much use was made of parts of a factory lately: deliveries and runs, counted along indexes, all parts in a few
- * statements. contract §12.1 (Plan).
+ * statements; and who names its environments. contract §12.1 (Plan), §12.8 (Schedules).
  */
+import type { AgentIdentitySettings, AmbientAgentConfig } from '#agents';
 import { firstUuidv7 } from '#runs';
 import type { Database } from '../database/database.ts';
 import { catchUp } from '../database/deferred-index.ts';
@@ -42,6 +43,18 @@ export interface Traffic {
   runsOfSkill: ReadonlyMap<string, RunTraffic>;
   runsOfFactory: RunTraffic | undefined;
 }
+
+/** Somebody outside of the files whose runs have an environment. */
+export interface EnvironmentUser {
+  kind: 'schedule' | 'agent_identity';
+  uid: string;
+  name: string;
+  /** Name or UID of the environment, as it stands there. */
+  environmentId: string;
+}
+
+/** Text that a person wrote cannot have it in JSON: its quotes are escaped. */
+const NAMES_ENVIRONMENT = `LIKE '%"environment_id":"%'`;
 
 /** Column of a run, and the index of ended runs that holds all that is counted: nothing is read but the index. */
 const INDEXES = {
@@ -94,6 +107,11 @@ export class TrafficStore {
         runsOfFactory: wanted.whole ? yield* runsOfFactory(span, open, dialect) : undefined,
       };
     });
+  }
+
+  /** Who names environments of the factory, and is no file of it. */
+  environmentUsers(factoryUid: string): Promise<EnvironmentUser[]> {
+    return this.database.longRead(() => environmentUsersOf(factoryUid));
   }
 }
 
@@ -181,4 +199,48 @@ function query<R>({ text, params }: Sql): Transaction<R[]> {
 /** The time that an ID names, in milliseconds. */
 function timeOf(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}
+
+/** By kind and name. A schedule that names none itself has that of its agent identity. */
+function* environmentUsersOf(factoryUid: string): Transaction<EnvironmentUser[]> {
+  return [...(yield* schedulesOf(factoryUid)), ...(yield* identitiesOf(factoryUid))];
+}
+
+interface ScheduleUserRow {
+  schedule_id: string;
+  name: string;
+  agent_config: string;
+  settings: string | null;
+}
+
+function* schedulesOf(factoryUid: string): Transaction<EnvironmentUser[]> {
+  const found = yield* rows<ScheduleUserRow>(
+    'SELECT s.schedule_id, s.name, s.agent_config, a.settings FROM scheduled_agent s ' +
+      'LEFT JOIN agent_identity a ON a.uid = s.agent_identity_uid WHERE s.factory_uid = ? ' +
+      `AND (s.agent_config ${NAMES_ENVIRONMENT} OR a.settings ${NAMES_ENVIRONMENT}) ORDER BY s.name, s.schedule_id`,
+    factoryUid,
+  );
+  return found.flatMap(({ schedule_id: uid, name, agent_config: config, settings }) => {
+    const own = (JSON.parse(config) as AmbientAgentConfig).environment_id;
+    return userOf({ kind: 'schedule', uid, name }, own ?? environmentOfIdentity(settings));
+  });
+}
+
+function* identitiesOf(factoryUid: string): Transaction<EnvironmentUser[]> {
+  const found = yield* rows<{ uid: string; name: string; settings: string }>(
+    `SELECT uid, name, settings FROM agent_identity WHERE factory_uid = ? AND settings ${NAMES_ENVIRONMENT} ` +
+      'ORDER BY name, uid',
+    factoryUid,
+  );
+  return found.flatMap(({ uid, name, settings }) =>
+    userOf({ kind: 'agent_identity', uid, name }, environmentOfIdentity(settings)),
+  );
+}
+
+function environmentOfIdentity(settings: string | null): string | undefined {
+  return settings === null ? undefined : (JSON.parse(settings) as AgentIdentitySettings).environment_id;
+}
+
+function userOf(user: Omit<EnvironmentUser, 'environmentId'>, environmentId: string | undefined): EnvironmentUser[] {
+  return environmentId === undefined ? [] : [{ ...user, environmentId }];
 }

@@ -267,6 +267,24 @@ export interface Change {
     [k: string]: unknown;
   };
   /**
+   * Of a plan: what names an environment that is deleted, so that its runs will fail: schedules and agent identities of the factory, and automations by its UID. Absent where nothing does.
+   */
+  used_by?: {
+    /**
+     * What it is.
+     */
+    kind: 'automation' | 'schedule' | 'agent_identity';
+    /**
+     * The name that it has now.
+     */
+    name: string;
+    /**
+     * Identifier of a schedule or an agent identity; absent for an automation.
+     */
+    uid?: string;
+    [k: string]: unknown;
+  }[];
+  /**
    * Of a plan: secrets of the runs of a factory's defaults, an environment or an automation that comes or changes, and where each of them is.
    */
   run_secrets?: {

@@ -1515,6 +1515,17 @@ class ChangeTraffic(ModelBase):
     """When the newest of the runs was created; null without any."""
 
 
+class ChangeUsedByItem(ModelBase):
+    kind: Union[Literal["automation", "schedule", "agent_identity"], str]
+    """What it is."""
+
+    name: str
+    """The name that it has now."""
+
+    uid: Omittable[str] = None
+    """Identifier of a schedule or an agent identity; absent for an automation."""
+
+
 class ChangeRunSecretsItem(ModelBase):
     name: str
     """Name of the managed secret."""
@@ -2708,6 +2719,9 @@ class Change(ModelBase):
 
     traffic: Omittable[ChangeTraffic] = None
     """Of a plan: use that was made of the object within the last days, counted by the times that IDs name. Of a webhook: its deliveries and the runs that they started. Of an automation: deliveries to the webhooks that it selects now or will, and its runs. Of an environment or skill: runs of the factory that named it; a skill that is named by its repository is not told. Of the factory: everything."""
+
+    used_by: Omittable[list[ChangeUsedByItem]] = None
+    """Of a plan: what names an environment that is deleted, so that its runs will fail: schedules and agent identities of the factory, and automations by its UID. Absent where nothing does."""
 
     run_secrets: Omittable[list[ChangeRunSecretsItem]] = None
     """Of a plan: secrets of the runs of a factory's defaults, an environment or an automation that comes or changes, and where each of them is."""

@@ -5,7 +5,7 @@ import { Link } from 'react-router';
 import { Copyable } from '../../../components/text/copy.tsx';
 import { UntrustedText } from '../../../components/text/untrusted-text.tsx';
 import type { Change } from '../queries.ts';
-import { Replay, Traffic } from './impact.tsx';
+import { Replay, Traffic, UsedBy } from './impact.tsx';
 
 const COLORS: Readonly<Record<Change['action'], string>> = { create: 'teal', update: 'blue', delete: 'red' };
 const PAGES: Readonly<Record<string, string>> = { webhook: 'webhooks', automation: 'automations' };
@@ -104,6 +104,7 @@ function ChangeItem({
         <Secrets change={change} />
         <Urls change={change} />
         {change.traffic !== undefined && <Traffic traffic={change.traffic} />}
+        {change.used_by !== undefined && <UsedBy users={change.used_by} />}
         {change.replay !== undefined && (
           <Replay
             factoryUid={factoryUid}

@@ -52,6 +52,16 @@ export function Traffic({
   );
 }
 
+/** Whose runs will fail without an environment. */
+export function UsedBy({ users }: { users: NonNullable<Change['used_by']> }) {
+  return (
+    <Text size="sm">
+      Named by {users.map(({ kind, name }) => `${kind.replace('_', ' ')} ${name}`).join(', ')}: runs of{' '}
+      {users.length === 1 ? 'it' : 'these'} will fail.
+    </Text>
+  );
+}
+
 interface ReplayProps {
   factoryUid: string;
   replay: NonNullable<Change['replay']>;
