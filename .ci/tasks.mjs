@@ -64,7 +64,8 @@ const tasks = {
     run('python3', [join(root, 'libs/client-python/test.py'), extent]),
   'test:forges': (args) => run(process.execPath, [join(root, 'test/forges/run.mjs'), ...args]),
   'test:hooks': (args) => packageCommand() || run(process.execPath, [join(root, 'test/hooks/run.mjs'), ...args]),
-  'test:workflows': (args) => packageCommand() || run(process.execPath, [join(root, 'test/workflows/run.mjs'), ...args]),
+  'test:workflows': (args) =>
+    packageCommand() || run(process.execPath, [join(root, 'test/workflows/run.mjs'), ...args]),
   'test:deploy': (args) => run(process.execPath, [join(root, 'test/deploy/run.mjs'), ...args]),
   'test:slow': (args) => slowTier(args),
   'test:long': (args) => slowTier(args, { tier: 'long' }),

@@ -89,7 +89,7 @@ function commit(branch: string, files: Record<string, string | null>): string {
   return head;
 }
 
-/** Gitea knows a branch some time after the push has been answered, and until then no pull request can be made of it. */
+/** Gitea knows a branch some time after the push was answered, and until then no pull request can be made of it. */
 async function open(branch: string, title: string, head = branch): Promise<number> {
   const [owner, name] = head.includes(':') ? head.split(':') : ['ann', head];
   await eventually(

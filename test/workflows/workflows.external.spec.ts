@@ -2,7 +2,7 @@
  * The jobs that `init --ci` writes and those that the action's page shows, read by actionlint: syntax, expressions,
  * inputs of actions. contract §11.3 (CI).
  */
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -22,7 +22,7 @@ beforeEach(() => {
     ['init', '--quiet', '.'],
     ['config', 'user.name', 't'],
   ])
-    expect(spawnSync('git', args, { cwd: folder }).status).toBe(0);
+    execFileSync('git', args, { cwd: folder });
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 

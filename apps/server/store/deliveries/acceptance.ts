@@ -118,8 +118,8 @@ function* readServingClock(): Transaction<number> {
 export class ServingVersions {
   /** As of which number; -1: of none. */
   clock = -1;
-  /** By UID; undefined: the factory is gone. */
-  private readonly versions = new Map<string, number | undefined>();
+  /** By UID; undefined: the factory is gone. Another number has another map: who reads meanwhile fills its own. */
+  private versions = new Map<string, number | undefined>();
 
   /** Those that are known, where all of these factories are. */
   known(factoryUids: readonly string[]): ReadonlyMap<string, number> | undefined {
@@ -130,16 +130,17 @@ export class ServingVersions {
   /** Versions of these factories; one that is gone has none. */
   *of(factoryUids: readonly string[]): Transaction<ReadonlyMap<string, number>> {
     const clock = yield* readServingClock();
-    if (clock !== this.clock) this.versions.clear();
+    if (clock !== this.clock) this.versions = new Map();
     this.clock = clock;
-    const missing = new Set(factoryUids.filter((uid) => !this.versions.has(uid)));
-    for (const uid of missing) this.versions.set(uid, undefined);
+    const { versions } = this;
+    const missing = new Set(factoryUids.filter((uid) => !versions.has(uid)));
     const found = yield* matching<{ uid: string; serving_version: number }>(
       { columns: 'uid, serving_version', table: 'factory', keys: ['uid'], and: 'AND deleted_at IS NULL' },
       [...missing].map((uid) => [uid]),
     );
-    for (const { uid, serving_version: version } of found) this.versions.set(uid, version);
-    return this.versions as ReadonlyMap<string, number>;
+    for (const uid of missing) versions.set(uid, undefined);
+    for (const { uid, serving_version: version } of found) versions.set(uid, version);
+    return versions as ReadonlyMap<string, number>;
   }
 
   /** Nothing that was read is trusted any more. */
