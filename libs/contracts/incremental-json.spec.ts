@@ -1,4 +1,6 @@
 /** A text that comes in pieces has the value that it has as a whole, or is refused where it would be. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
 import { examples, PROPERTY_SEED } from '../../test/support/tier.ts';
 import { IncrementalJsonParser } from './incremental-json.ts';
@@ -78,4 +80,24 @@ it('counts the members of each file by itself', () => {
 it('lets a later member of the same name win, as a parser does', () => {
   const text = '{"files":[{"a":1},{"b":2}],"files":[{"c":3}]}';
   expect(inPieces(Buffer.from(text), [5])).toEqual({ value: JSON.parse(text) });
+});
+
+it.each([
+  ['a file', '{"files":[{"content":"'],
+  ['what is no file', '{"secrets":["'],
+])('holds about as much as was sent of %s that comes in single bytes', (_what, start) => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const heldBytes = (): number => {
+    collect();
+    const { heapUsed, external } = process.memoryUsage();
+    return heapUsed + external;
+  };
+  const count = 200_000;
+  const parts = new IncrementalJsonParser({ ...BOUNDS, restBytesMax: 2 * count });
+  parts.add(Buffer.from(start));
+  const before = heldBytes();
+  for (let at = 0; at < count; at += 1) parts.add(Uint8Array.of(0x78));
+  expect((heldBytes() - before) / count).toBeLessThan(20);
+  expect(parts.fault).toBeUndefined();
 });

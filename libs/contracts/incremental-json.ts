@@ -24,10 +24,9 @@ export class IncrementalJsonParser {
   fault: IncrementalJsonFault | undefined;
   private readonly bounds: IncrementalJsonBounds;
   private readonly parts: unknown[] = [];
-  private readonly rest: Uint8Array[] = [];
-  private restBytes = 0;
-  /** Pieces of the object that is coming; undefined: none is. */
-  private part: Uint8Array[] | undefined;
+  private readonly rest = new Pieces();
+  /** The object that is coming; undefined: none is. */
+  private part: Pieces | undefined;
   /** At most so many values are in the object that is coming. */
   private partMembers = 0;
   private depth = 0;
@@ -50,7 +49,7 @@ export class IncrementalJsonParser {
         this.countMember();
         if (byte === OBJECT_START && this.depth === 2 && this.isListAtRoot) {
           this.keep(chunk.subarray(from, at));
-          [this.part, this.partMembers, from] = [[], 1, at];
+          [this.part, this.partMembers, from] = [new Pieces(), 1, at];
         }
         this.depth += 1;
         if (this.depth === 2) this.isListAtRoot = byte === ARRAY_START;
@@ -58,15 +57,14 @@ export class IncrementalJsonParser {
       } else if (byte === OBJECT_END || byte === ARRAY_END) {
         this.depth -= 1;
         if (this.depth !== 2 || this.part === undefined) continue;
-        this.part.push(chunk.subarray(from, at + 1));
+        this.part.add(chunk.subarray(from, at + 1));
         this.endPart(this.part);
         [this.part, from] = [undefined, at + 1];
       }
     }
     if (this.fault !== undefined) return;
-    // A piece of an object is whole soon; of the rest each would hold its whole chunk.
     if (this.part === undefined) this.keep(chunk.subarray(from));
-    else this.part.push(chunk.subarray(from));
+    else this.part.add(chunk.subarray(from));
   }
 
   /** The value of the text. Only where there is no fault, and then there may be one. */
@@ -95,23 +93,21 @@ export class IncrementalJsonParser {
     else if (byte === QUOTE) this.isInString = false;
   }
 
-  private endPart(pieces: readonly Uint8Array[]): void {
-    const value = this.parsed(pieces);
+  private endPart(part: Pieces): void {
+    const value = this.parsed(part);
     this.keep(new TextEncoder().encode(`"${this.bounds.mark}${this.parts.length}"`));
     this.parts.push(value);
   }
 
   private keep(piece: Uint8Array): void {
-    if (piece.length === 0) return;
-    this.restBytes += piece.length;
-    if (this.restBytes > this.bounds.restBytesMax) this.fault = 'too-large';
-    else this.rest.push(Uint8Array.from(piece));
+    this.rest.add(piece);
+    if (this.rest.bytes > this.bounds.restBytesMax) this.fault = 'too-large';
   }
 
-  private parsed(pieces: readonly Uint8Array[]): unknown {
+  private parsed(pieces: Pieces): unknown {
     let text: string;
     try {
-      text = decoded(pieces);
+      text = pieces.text();
     } catch {
       this.fault = 'not-utf8';
       return undefined;
@@ -125,8 +121,45 @@ export class IncrementalJsonParser {
   }
 }
 
-/** Throws TypeError where it is not UTF-8. */
-function decoded(pieces: readonly Uint8Array[]): string {
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  return pieces.map((piece) => decoder.decode(piece, { stream: true })).join('') + decoder.decode();
+/** Pieces are copied into blocks of so many bytes: a sender of single bytes must not cost an object for each. */
+const BLOCK_BYTES = 16_384;
+
+/** Bytes that come in pieces, however small, and hold no chunk that they came in. */
+class Pieces {
+  /** In order; the last one may not be full yet. */
+  private readonly blocks: Uint8Array[] = [];
+  /** Bytes of the last block that are filled. */
+  private filled = 0;
+  bytes = 0;
+
+  add(piece: Uint8Array): void {
+    this.bytes += piece.length;
+    for (let from = 0; from < piece.length;) {
+      const block = this.open(piece.length - from);
+      const taken = piece.subarray(from, from + block.length - this.filled);
+      block.set(taken, this.filled);
+      this.filled += taken.length;
+      from += taken.length;
+    }
+  }
+
+  /** Throws TypeError where it is not UTF-8. */
+  text(): string {
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    const texts = this.blocks.map((block, at) => {
+      const isLast = at === this.blocks.length - 1;
+      return decoder.decode(isLast ? block.subarray(0, this.filled) : block, { stream: true });
+    });
+    return texts.join('') + decoder.decode();
+  }
+
+  /** The block with room. Most objects come whole: the first block is as large as what is `wanted`. */
+  private open(wanted: number): Uint8Array {
+    const last = this.blocks.at(-1);
+    if (last !== undefined && this.filled < last.length) return last;
+    const block = new Uint8Array(last === undefined ? wanted : Math.max(wanted, BLOCK_BYTES));
+    this.blocks.push(block);
+    this.filled = 0;
+    return block;
+  }
 }

@@ -15,8 +15,8 @@ await onEachBackend('agent identities', (world) => {
   beforeEach(() => {
     stores = world.stores;
   });
-  const make = (name: string, settings = {}, factoryUid?: string) =>
-    stores.identities.create({ uid: newId(), name, settings, factoryUid }, BY());
+  const make = (name: string, settings = {}, factoryUid?: string, by = stores) =>
+    by.identities.create({ uid: newId(), name, settings, factoryUid }, BY());
 
   it('are what was stored, in the order in which they were made', async () => {
     const [first, second] = [await make('first', { prompt: 'Read.' }), await make('second')];
@@ -54,8 +54,12 @@ await onEachBackend('agent identities', (world) => {
   });
 
   it('are bounded', async () => {
-    for (let made = 0; made <= AGENT_IDENTITIES_MAX; made += 1) if ((await make(`number ${made}`)) === 'full') break;
+    const there = (await stores.identities.list(undefined)).length;
+    for (let made = there; made < AGENT_IDENTITIES_MAX - 1; made += 1) await make(`number ${made}`);
+    const others = await Promise.all([world.another(), world.another(), world.another()]);
+    const atOnce = await Promise.all([stores, ...others].map((each) => make('the last one', {}, undefined, each)));
+    expect(atOnce.filter((made) => made !== 'full')).toHaveLength(1);
     expect(await make('one more')).toBe('full');
-    expect(await stores.identities.list(undefined)).toHaveLength(AGENT_IDENTITIES_MAX);
+    expect(await count(stores, 'agent_identity WHERE factory_uid IS NULL')).toBe(AGENT_IDENTITIES_MAX);
   });
 });

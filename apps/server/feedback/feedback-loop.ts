@@ -27,11 +27,12 @@ interface Answering {
 /** Whether somebody knows of news of a forge, so that no interval is waited for. At first there is some. */
 export class FeedbackNews {
   isThere = true;
-  private readonly waiting: (() => void)[] = [];
+  private readonly waiting = new Set<() => void>();
 
   tell(): void {
     this.isThere = true;
-    for (const each of this.waiting.splice(0)) each();
+    for (const each of this.waiting) each();
+    this.waiting.clear();
   }
 
   /** Who takes it looks. Answers whether there was some. */
@@ -41,9 +42,17 @@ export class FeedbackNews {
     return isThere;
   }
 
-  /** Ends when there is some that nobody has taken. */
-  arrival(): Promise<void> {
-    return this.isThere ? Promise.resolve() : new Promise((resolve) => this.waiting.push(resolve));
+  /** Whether work, which never fails, ends before there is some that nobody has taken. */
+  endsFirst(work: Promise<void>): Promise<boolean> {
+    if (this.isThere) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const overtake = (): void => resolve(false);
+      this.waiting.add(overtake);
+      void work.then(() => {
+        this.waiting.delete(overtake);
+        resolve(true);
+      });
+    });
   }
 }
 

@@ -137,9 +137,9 @@ export class FeedbackService {
     for (;;) {
       const beganAtMs = performance.now();
       const result = await this.look(answered, isAsked, round);
-      const posted = posts.ask().then(() => true);
+      const posted = posts.ask();
       // What somebody waits for is not held up by what is still being posted.
-      const isPosted = result !== 'more' && (await Promise.race([posted, news.arrival().then(() => false)]));
+      const isPosted = result !== 'more' && (await news.endsFirst(posted));
       posts.throwFault();
       if (isPosted && answered.condition.failures > 0) await this.healed(answered.factory);
       const isLeft = result === 'more' || news.isThere;

@@ -6,7 +6,7 @@ import type { AgentIdentitySettings } from '#agents';
 import { audit, type ChangedBy } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
 import { insertInto } from '../database/table.ts';
-import { change, databaseNow, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
+import { change, databaseNow, lock, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
 import type { VisibleFactories } from './run-history.ts';
 import { AGENT_IDENTITY, type AgentIdentityRow } from './run.entities.ts';
 
@@ -56,6 +56,8 @@ export class AgentIdentityStore {
     also?: AlsoStored,
   ): Promise<AgentIdentity | 'full' | 'no-factory'> {
     return this.database.run(function* () {
+      // Counted by one at a time: on PostgreSQL two would not see each other.
+      yield* lock('agent identities');
       if (factoryUid !== undefined) {
         const factory = yield* row('SELECT 1 FROM factory WHERE uid = ? AND deleted_at IS NULL FOR SHARE', factoryUid);
         if (factory === undefined) return 'no-factory';
