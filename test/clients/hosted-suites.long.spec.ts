@@ -14,7 +14,7 @@ import { runIn } from '../support/factories/factory-files.ts';
 import { ENDED, startedRun } from '../support/runs/runs.ts';
 import { bootService, type TestService } from '../support/services/service.ts';
 import { isHostedNeeded, preparedHostedClients } from './hosted-clients.ts';
-import { startPlaceholderProxy, type PlaceholderProxy } from './placeholder-proxy.ts';
+import { startPlaceholderProxy, type PlaceholderProxy, type PlaceholderProxyOptions } from './placeholder-proxy.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const MINUTES_MAX = 9;
@@ -30,6 +30,12 @@ const PACKAGES = [
 const UNFIT: Readonly<Record<string, string>> = {
   'agent.run': 'neither prompt nor skill nor conversation',
   'agent.run with all params': 'an agent identity, another creator, two skills that exclude each other',
+  'agent.agent.create with all params': 'a credential strategy, runners, memory, providers of models',
+  'agent.agent.update with all params': 'a credential strategy, runners, memory, providers of models',
+  'agent.schedules.create': 'neither prompt nor skill, by a clock expression that is none',
+  'agent.schedules.create with all params': 'a clock expression that is none',
+  'agent.schedules.update': 'a clock expression that is none',
+  'agent.schedules.update with all params': 'a clock expression that is none',
   'agent.runs.submit_followup': 'neither message nor attachments',
   'agent.conversations.submit_followup': 'neither message nor attachments',
 };
@@ -83,12 +89,38 @@ function ran(folderOfTests: string, outcomes: string): Promise<string> {
 /** A prompt that the demo model does step by step. */
 const demo = (steps: readonly unknown[]): string => `Do this.\n\n\`\`\`demo\n${JSON.stringify(steps)}\n\`\`\`\n`;
 
-async function world(): Promise<{ words: Record<string, string>; live: string }> {
-  await folder.writeFile(
-    'automations/nightly/automation.md',
-    '---\ntriggers:\n' +
-      '  - {provider: schedule, event: cron_fired, schedule: {name: early, cron: "0 9 * * *"}}\n---\nLook.\n',
-  );
+const made = async (path: string, body: object): Promise<string> => {
+  const { body: answer } = await service.api('POST', path, body);
+  return String(answer['id'] ?? answer['uid']);
+};
+const newSchedule = (): Promise<string> =>
+  made('/agent/schedules', { name: 'weekly', cron_schedule: '0 9 * * 1', prompt: 'Look.' });
+const newIdentity = (): Promise<string> => made('/agent/identities', { name: 'Ada' });
+
+/** One word or more for an identifier; a function makes a new one for each request. */
+const named = (words: readonly string[], id: string | (() => Promise<string>)) => async () => {
+  const meant = typeof id === 'string' ? id : await id();
+  return Object.fromEntries(words.map((word) => [word, meant]));
+};
+
+const ANY_UUID = '182bd5e5-6e1a-4fe4-a799-aa6d9a6ab26e';
+const RUN_WORDS = ['runId', 'run_id', 'conversationId', 'conversation_id', ANY_UUID];
+const SCHEDULE_WORDS = ['scheduleId', 'schedule_id'];
+
+/** Identifiers that some requests end, so that they need others than the rest. */
+async function special(): Promise<PlaceholderProxyOptions['special']> {
+  const sleeping = demo([{ tool: 'bash', input: { command: 'sleep 900' } }]);
+  const [cancelled, interrupted] = [await startedRun(service, sleeping), await startedRun(service, sleeping)];
+  return [
+    { request: /\/cancel$/, words: named(RUN_WORDS, cancelled) },
+    { request: /\/interrupt$/, words: named(RUN_WORDS, interrupted) },
+    { request: /^DELETE \/agent\/schedules\//, words: named(SCHEDULE_WORDS, newSchedule) },
+    { request: /^DELETE \/agent\/identities\//, words: named(['uid'], newIdentity) },
+    { request: /\/agent\/identities\//, words: named(['uid'], await newIdentity()) },
+  ];
+}
+
+async function world(): Promise<Record<string, string>> {
   const factory = await service.factory('birds', folder.source);
   const prompt = demo([
     { tool: 'bash', input: { command: 'echo done >report.md' } },
@@ -101,16 +133,13 @@ async function world(): Promise<{ words: Record<string, string>; live: string }>
   const { body } = await service.api('GET', `/agent/runs/${run}`);
   const files = (await service.api('GET', `/agent/runs/${run}/handoff/attachments`)).body['attachments'];
   const [file] = files as { attachment_id: string }[];
-  const schedules = (await service.api('GET', '/agent/schedules')).body['schedules'];
-  const [schedule] = schedules as { id: string }[];
   const artifact = String(file?.attachment_id);
-  const words = {
-    ...Object.fromEntries(['runId', 'run_id', 'conversationId', 'conversation_id'].map((word) => [word, run])),
-    ...Object.fromEntries(['artifactUid', 'attachment_id'].map((word) => [word, artifact])),
-    ...Object.fromEntries(['sessionUuid', 'session_uuid'].map((word) => [word, String(body['session_id'])])),
-    ...Object.fromEntries(['scheduleId', 'schedule_id'].map((word) => [word, String(schedule?.id)])),
-    ...Object.fromEntries(['ticket_url', 'url'].map((word) => [word, TICKET])),
-    '182bd5e5-6e1a-4fe4-a799-aa6d9a6ab26e': run,
+  return {
+    ...(await named(RUN_WORDS, run)()),
+    ...(await named(['artifactUid', 'attachment_id'], artifact)()),
+    ...(await named(['sessionUuid', 'session_uuid'], String(body['session_id']))()),
+    ...(await named(SCHEDULE_WORDS, newSchedule)()),
+    ...(await named(['ticket_url', 'url'], TICKET)()),
     uid: factory,
     repo: 'acme/birds',
     cursor: '',
@@ -118,7 +147,6 @@ async function world(): Promise<{ words: Record<string, string>; live: string }>
     document: 'automation',
     'X-Warp-Team-Uid': 'team',
   };
-  return { words, live: await startedRun(service, demo([{ tool: 'bash', input: { command: 'sleep 900' } }])) };
 }
 
 (python === undefined && !isHostedNeeded ? describe.skip : describe)('the own tests of a published client', () => {
@@ -132,12 +160,12 @@ async function world(): Promise<{ words: Record<string, string>; live: string }>
       },
     });
     folder = await factoryFolder({});
-    const { words, live } = await world();
+    const words = await world();
     proxy = await startPlaceholderProxy({
       target: `${service.url}/api/v1`,
       key: service.adminKey,
       words,
-      special: [{ path: /\/(cancel|interrupt)$/, words: { runId: live, run_id: live, conversation_id: live } }],
+      special: await special(),
     });
     box = await mkdtemp(join(tmpdir(), 'millwright-hosted-suites-'));
   }, MINUTES_MAX * 60_000);

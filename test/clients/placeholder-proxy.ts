@@ -18,8 +18,8 @@ export interface PlaceholderProxyOptions {
   key: string;
   /** Word → identifier, in paths, queries, headers and members. */
   words: Readonly<Record<string, string>>;
-  /** The same, of paths that this fits. */
-  special: readonly { path: RegExp; words: Readonly<Record<string, string>> }[];
+  /** The same, of requests that this fits, `DELETE /agent/…`; the first that does. */
+  special: readonly { request: RegExp; words: () => Promise<Readonly<Record<string, string>>> }[];
 }
 
 /** What no answer of a proxy repeats. */
@@ -50,7 +50,8 @@ export async function startPlaceholderProxy(options: PlaceholderProxyOptions): P
 
 async function passedOn({ target, key, words, special }: PlaceholderProxyOptions, request: IncomingMessage) {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://proxy');
-  const own = { ...words, ...special.find(({ path }) => path.test(pathname))?.words };
+  const fitting = special.find(({ request: fits }) => fits.test(`${request.method} ${pathname}`));
+  const own = { ...words, ...(await fitting?.words()) };
   const meant = (word: string): string => own[word] ?? word;
   const known = (value: unknown): unknown => (typeof value === 'string' ? meant(value) : value);
   const path = pathname.split('/').map((part) => encodeURIComponent(meant(decodeURIComponent(part))));
