@@ -104,8 +104,16 @@ function toMethod([name, route, reason]: Row, clients: HostedMethod['clients']):
   return { name, method: method as HostedMethod['method'], path, clients, served, reason };
 }
 
-/** What no client has as a method, and what their documents name all the same. */
-const NAMED_ALONE = [
+/** A request that no client has a method for, and that their documents name all the same. */
+export interface NamedRequest {
+  method: 'POST';
+  path: string;
+  /** As of a method. */
+  reason: string;
+}
+
+/** Every one of them; none is served. */
+export const NAMED_REQUESTS: readonly NamedRequest[] = [
   {
     method: 'POST',
     path: '/agent/runs/{run_id}/attachments/prepare',
@@ -113,9 +121,9 @@ const NAMED_ALONE = [
       'files are not uploaded beforehand: a follow-up has them in itself (file_name, mime_type, data), or names an ' +
       'artifact of a run by attachment_id',
   },
-] as const;
+];
 
-const UNSERVED = [...HOSTED_METHODS, ...NAMED_ALONE].flatMap(({ method, path, reason }) =>
+const UNSERVED = [...HOSTED_METHODS, ...NAMED_REQUESTS].flatMap(({ method, path, reason }) =>
   reason === undefined ? [] : [{ method, pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`), reason }],
 );
 

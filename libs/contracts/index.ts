@@ -13,7 +13,7 @@ export type { EnvironmentFile } from './generated/environment.ts';
 export type { FactoryFile } from './generated/factory.ts';
 export type { WebhookFile } from './generated/webhook.ts';
 export { HOSTED_FOLDERS, HOSTED_KEYS, HOSTED_SCHEMA_VERSION } from './hosted-keys.ts';
-export { HOSTED_METHODS, unservedReason } from './hosted-methods.ts';
+export { HOSTED_METHODS, NAMED_REQUESTS, unservedReason } from './hosted-methods.ts';
 export type { HostedMethod } from './hosted-methods.ts';
 export { IncrementalJsonParser, type IncrementalJsonFault } from './incremental-json.ts';
 export { findJsonFault } from './json-text.ts';

@@ -22,7 +22,7 @@ interface Answer {
   absent?: true;
   refused?: number;
   pointers?: string[];
-  answered?: { run_id?: string; ignored?: string[] };
+  answered?: { run_id?: string; id?: string; ignored?: string[] };
 }
 
 interface Found {
@@ -74,9 +74,6 @@ function called(client: string, rows: readonly MemberRow[]): Promise<Found> {
 /** A prompt that the demo model does step by step. */
 const demo = (steps: readonly unknown[]): string => `Do this.\n\n\`\`\`demo\n${JSON.stringify(steps)}\n\`\`\`\n`;
 
-/** What they say of agents is checked where schedules are. */
-const OF_SCHEDULES: readonly string[] = ['agent.schedules.create', 'agent.schedules.update'];
-
 const outcomeOf = ({ refused, answered }: Answer): MemberRow['outcome'] => refused ?? answered?.ignored ?? 'served';
 
 (python === undefined && !isHostedNeeded ? describe.skip : describe)('a member of a published client', () => {
@@ -95,6 +92,7 @@ const outcomeOf = ({ refused, answered }: Answer): MemberRow['outcome'] => refus
     folder = await factoryFolder({});
     for (const skill of ['count', 'report'])
       await folder.writeFile(`skills/${skill}/SKILL.md`, `---\nname: ${skill}\n---\nThe text of ${skill}.\n`);
+    await folder.writeFile('environments/lake.yaml', 'description: Wet.\n');
     const factory = await service.factory('birds', folder.source);
     const prompt = demo([
       { tool: 'bash', input: { command: 'echo done >report.md' } },
@@ -107,8 +105,13 @@ const outcomeOf = ({ refused, answered }: Answer): MemberRow['outcome'] => refus
     const files = (await service.api('GET', `/agent/runs/${run}/handoff/attachments`)).body['attachments'];
     const [file] = files as { attachment_id: string }[];
     const identity = await service.api('POST', '/agent/identities', { name: 'Ada' });
+    const keeper = await service.api('POST', '/agent/identities', { name: 'Keeper', factory_uid: factory });
+    const clocked = { name: 'Herons', cron_schedule: '0 9 * * 1', prompt: 'Count.' };
+    const schedule = await service.api('POST', '/agent/schedules', clocked);
     identifiers = {
       run,
+      keeper: String(keeper.body['uid']),
+      schedule: String(schedule.body['id']),
       factory,
       identity: String(identity.body['uid']),
       artifact: String(file?.attachment_id),
@@ -131,9 +134,7 @@ const outcomeOf = ({ refused, answered }: Answer): MemberRow['outcome'] => refus
   });
 
   it('is of a method that has rows, unless it is part of a path', async () => {
-    const served = HOSTED_METHODS.filter(
-      ({ name, reason }) => reason === undefined && !OF_SCHEDULES.includes(name),
-    ).map(({ name }) => name);
+    const served = HOSTED_METHODS.filter(({ reason }) => reason === undefined).map(({ name }) => name);
     const { members } = await called(
       'warp_platform_sdk',
       served.map((method) => ({ method, request: { nothing: true }, outcome: 'served' })),
@@ -148,7 +149,7 @@ const outcomeOf = ({ refused, answered }: Answer): MemberRow['outcome'] => refus
 
   it.each(MEMBER_ROWS.map((row, index) => ({ ...row, index, said: JSON.stringify(row.request) })))(
     '$method $said: $outcome',
-    async ({ index, outcome, run }) => {
+    async ({ method, index, outcome, run, schedule }) => {
       for (const client of ['warp_platform_sdk', 'oz_agent_sdk']) {
         const answer = found.get(client)?.answers[index] ?? {};
         if (answer.absent === true) {
@@ -161,6 +162,13 @@ const outcomeOf = ({ refused, answered }: Answer): MemberRow['outcome'] => refus
           outcome,
           isNamed: typeof outcome === 'number',
         });
+        if (schedule !== undefined) expect(answer.answered).toMatchObject(filled(schedule));
+        if (method.startsWith('agent.schedules.')) {
+          if (method !== 'agent.schedules.create' || answer.answered?.id === undefined) continue;
+          const { body } = await service.api('GET', `/agent/schedules/${answer.answered.id}`);
+          expect(body['ignored'] ?? 'served').toEqual(outcome);
+          continue;
+        }
         const runId = String(answer.answered?.run_id ?? identifiers['run']);
         if (run !== undefined)
           expect((await service.api('GET', `/agent/runs/${runId}`)).body).toMatchObject(filled(run));

@@ -16,6 +16,8 @@ export interface MemberRow {
   outcome: Outcome;
   /** What the run shows of it. */
   run?: Readonly<Record<string, unknown>>;
+  /** What the answer, a schedule, shows of it. */
+  schedule?: Readonly<Record<string, unknown>>;
 }
 
 const NOTE = { file_name: 'My notes (2).txt', mime_type: 'text/plain', data: 'bm90ZXM=' };
@@ -125,6 +127,40 @@ const IDENTITIES: readonly [request: Record<string, unknown>, outcome?: Outcome]
   [{ on_behalf_of_enabled: true }, 422],
 ];
 
+/** A schedule has no factory unless its agent identity says one, and resolves nothing before it fires. */
+const OF_SCHEDULES: Readonly<Record<string, readonly [outcome: Outcome, shown?: Record<string, unknown>]>> = {
+  [JSON.stringify({ environment_id: 'lake' })]: [400],
+  [JSON.stringify({ model_id: 'auto' })]: ['served', { model_id: 'auto' }],
+};
+
+/** What is said of a schedule beside its name and clock, when it is made and when it is changed. */
+const SCHEDULES: readonly [request: Record<string, unknown>, outcome: Outcome, shown?: Record<string, unknown>][] = [
+  ...CONFIGS.map(([config, ofRun, ofRunShown]) => {
+    const [outcome, shown] = OF_SCHEDULES[JSON.stringify(config)] ?? [inSchedule(ofRun), ofRunShown];
+    const request = { prompt: 'Count.', mode: 'normal', agent_config: config };
+    return [request, outcome, shown && { agent_config: shown }] as const satisfies unknown[];
+  }),
+  [{ prompt: 'Count.', mode: 'plan', agent_config: { name: 'n' } }, 'served', { mode: 'plan' }],
+  [{ prompt: 'Count.', mode: 'orchestrate', agent_config: { name: 'n' } }, ['/mode']],
+  [{ prompt: 'Count.', mode: 'normal', agent_config: {}, metadata: { lake: 'north' } }, 'served'],
+  [{ mode: 'normal', agent_config: { skill_spec: 'acme/tools:review' } }, 'served'],
+  [
+    { prompt: 'Count.', mode: 'normal', agent_config: {}, agent_uid: '$identity' },
+    'served',
+    { agent_uid: '$identity' },
+  ],
+  [{ prompt: 'Count.', mode: 'normal', agent_config: {}, agent_uid: 'a' }, 400],
+];
+
+/** Of a factory, by its agent identity. */
+const IN_FACTORY = { prompt: 'Count.', agent_uid: '$keeper' };
+
+/** The same members of a run are below another name there. */
+function inSchedule(outcome: Outcome): Outcome {
+  if (typeof outcome !== 'object') return outcome;
+  return outcome.map((pointer) => pointer.replace(/^\/config\//, '/agent_config/'));
+}
+
 const FOLLOWUPS: readonly [request: Record<string, unknown>, outcome: Outcome][] = [
   [{ message: 'And the swans?' }, 'served'],
   [{ message: 'And the swans?', mode: 'plan' }, 'served'],
@@ -164,6 +200,15 @@ const rowsOf = (
 ): MemberRow[] =>
   rows.map(([request, outcome = 'served', run]) => ({ method, request: { ...common, ...request }, outcome, run }));
 
+function scheduleRows(method: string, common: Record<string, unknown>): MemberRow[] {
+  return SCHEDULES.map(([request, outcome, schedule]) => ({
+    method,
+    request: { ...common, ...request },
+    outcome,
+    schedule,
+  }));
+}
+
 export const MEMBER_ROWS: readonly MemberRow[] = [
   ...rowsOf('agent.run', RUN_ROWS),
   ...rowsOf('agent.runs.submit_followup', FOLLOWUPS, { run_id: '$run' }),
@@ -195,6 +240,23 @@ export const MEMBER_ROWS: readonly MemberRow[] = [
   ...rowsOf('agent.agent.list', [[{ factory_uid: '$factory', team_uid: 'team' }], [{ team_uid: 'birds' }, 422]]),
   ...rowsOf('networking.get_egress_ranges', [[{ team_uid: 'team' }], [{ team_uid: 'birds' }, 422]]),
   ...rowsOf('agent.list_environments', [[{ sort_by: 'last_updated' }], [{ team_uid: 'birds' }, 422]]),
+  ...scheduleRows('agent.schedules.create', { name: 'Herons', cron_schedule: '0 9 * * 1' }),
+  ...rowsOf('agent.schedules.create', [
+    [{ name: 'Herons', cron_schedule: '0 9 * * 1' }, 400],
+    [{ name: 'Herons', cron_schedule: 'daily', prompt: 'Count.' }, 400],
+    [{ name: 'Herons', cron_schedule: '0 9 * * 1', prompt: 'Count.', enabled: false }],
+    [{ name: 'Herons', cron_schedule: '0 9 * * 1', ...IN_FACTORY, agent_config: { environment_id: 'lake' } }],
+    [{ name: 'Herons', cron_schedule: '0 9 * * 1', ...IN_FACTORY, agent_config: { environment_id: 'sea' } }, 400],
+    [{ name: 'Herons', cron_schedule: '0 9 * * 1', prompt: 'Count.', team: true, team_uid: 'team' }],
+    [{ name: 'Herons', cron_schedule: '0 9 * * 1', prompt: 'Count.', team: false }, ['/team']],
+    [{ name: 'Herons', cron_schedule: '0 9 * * 1', prompt: 'Count.', team_uid: 'birds' }, 422],
+  ]),
+  ...scheduleRows('agent.schedules.update', {
+    schedule_id: '$schedule',
+    name: 'Herons',
+    cron_schedule: '0 9 * * 1',
+    enabled: false,
+  }),
   ...rowsOf('agent.schedules.list', [[{ team_uid: 'team' }], [{ team_uid: 'birds' }, 422]]),
   ...rowsOf('factories.list', [
     [{ limit: 1, search: 'birds', filter_team_uid: 'team', team_uid: 'team' }],

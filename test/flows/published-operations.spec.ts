@@ -2,6 +2,8 @@
  * What only clients of the hosted service ask for: a run by its ticket, transcripts, follow-ups to conversations, files
  * of ended runs. contract §3.11 (Published clients).
  */
+import { readFile } from 'node:fs/promises';
+import { HOSTED_METHODS, NAMED_REQUESTS } from '#contracts';
 import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
 import { runIn } from '../support/factories/factory-files.ts';
 import { ENDED, outputOf, pointersOf, SHELL, startedRun } from '../support/runs/runs.ts';
@@ -9,6 +11,7 @@ import { makeKey } from '../support/services/api-keys.ts';
 import { bootService, type TestService } from '../support/services/service.ts';
 
 const NOWHERE = '00000000-0000-7000-8000-000000000000';
+const GUIDE_TABLE = new URL('../../apps/guide/reference/generated/hosted-methods.md', import.meta.url);
 const TICKET = 'https://tracker.example/birds/7?view=all&x=%20';
 let service: TestService;
 let folder: FactoryFolder;
@@ -179,9 +182,16 @@ it('files of a run can be taken over once it has ended, and nothing is known of 
 
 it('what is not served is no failure of the service', async () => {
   expect((await service.api('GET', `/factory/${birds}/tasks`)).status).toBe(501);
-  expect(await service.api('POST', '/agent/runs/any/attachments/prepare', { attachments: [] })).toMatchObject({
-    status: 501,
-    body: { detail: expect.stringContaining('names an artifact of a run by attachment_id') },
-  });
+  const table = await readFile(GUIDE_TABLE, 'utf8');
+  for (const { method, path, reason } of [...HOSTED_METHODS, ...NAMED_REQUESTS]) {
+    if (reason === undefined) continue;
+    const target = path.replaceAll(/\{\w+\}/g, 'any');
+    expect(await service.api(method, target, method === 'GET' ? undefined : {})).toMatchObject({
+      status: 501,
+      body: { error: 'operation_not_supported', detail: `not served here: ${reason}` },
+    });
+    expect(table).toContain(`\`${method} ${path}\``);
+    expect(table).toContain(`501: ${reason}`);
+  }
   expect(service.logged.filter((line) => line.includes('request failed'))).toEqual([]);
 });

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { HOSTED_METHODS, type HostedMethod } from '#contracts';
+import { HOSTED_METHODS, NAMED_REQUESTS, type HostedMethod } from '#contracts';
 import { RULES, ruleTextOf, type Rule, type RuleId } from '#definitions';
 import { main } from '../../../apps/cli/main.ts';
 import { ConfigError, readConfig } from '../../../apps/server/config/config.ts';
@@ -77,6 +77,11 @@ function hostedMethodsPage(): string {
       'with `_strict_response_validation`, which refuses an answer that is not exactly what the client knows. Tests ' +
       'call every one. [Differences](../../explanation/differences.md) says what else is not the same.',
     table(['method', 'request', 'client', 'here'], rows),
+    'Their documents name requests that none of them has a method for:',
+    table(
+      ['request', 'here'],
+      NAMED_REQUESTS.map(({ method, path, reason }) => [codeOf(`${method} ${path}`), `501: ${reason}`]),
+    ),
   );
 }
 
