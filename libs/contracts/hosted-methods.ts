@@ -52,7 +52,6 @@ const NEWER: readonly Row[] = [
   [
     'agent.conversations.download_screenshot',
     'GET /agent/conversations/{conversation_id}/screenshots/{screenshot_uid}/download',
-    'runs have no desktop, so that there are no screenshots',
   ],
   ['agent.conversations.get_transcript', 'GET /agent/conversations/{conversation_id}/transcript'],
   ['agent.conversations.interrupt', 'POST /agent/conversations/{conversation_id}/interrupt'],

@@ -23,8 +23,13 @@ let facts: Record<string, string>;
 
 const demo = (steps: readonly unknown[]): string => `Do this.\n\n\`\`\`demo\n${JSON.stringify(steps)}\n\`\`\`\n`;
 const report = (input: Record<string, unknown>): unknown => ({ tool: 'report_artifact', input });
-const artifactsOf = async (runId: string): Promise<{ artifact_type: string; artifact_uid: string }[]> =>
-  ((await service.api('GET', `/agent/runs/${runId}`)).body['artifacts'] ?? []) as never;
+/** By their names. */
+const filesOf = async (runId: string): Promise<ReadonlyMap<string | undefined, string>> => {
+  const { artifacts } = (await service.api('GET', `/agent/runs/${runId}`)).body as {
+    artifacts?: { artifact_uid: string; data: { filename?: string } }[];
+  };
+  return new Map((artifacts ?? []).map(({ artifact_uid: uid, data }) => [data.filename, uid]));
+};
 
 async function succeeded(runId: string): Promise<void> {
   const state = await eventually(
@@ -78,8 +83,9 @@ async function world(): Promise<Record<string, string>> {
   const factory = await service.factory('birds', folder.source);
   const dispatched = await service.api('POST', `/factory/${factory}/runs`, {
     prompt: demo([
-      { tool: 'bash', input: { command: 'printf "# Plan\\n" >plan.md && echo done >report.md' } },
+      { tool: 'bash', input: { command: 'printf "# Plan\\n" >plan.md && echo done >report.md && echo x >page.png' } },
       report({ type: 'FILE', path: 'report.md' }),
+      report({ type: 'FILE', path: 'page.png' }),
       report({ type: 'PLAN', path: 'plan.md' }),
       report({ type: 'PULL_REQUEST', url: 'https://forge.example/acme/birds/pull/7' }),
       { say: 'done' },
@@ -98,7 +104,7 @@ async function world(): Promise<Record<string, string>> {
     config: { harness: { type: 'oz' } },
   });
   const { body } = await service.api('GET', `/agent/runs/${runId}`);
-  const file = (await artifactsOf(runId)).find(({ artifact_type: type }) => type === 'FILE');
+  const files = await filesOf(runId);
   return {
     url: service.url,
     key: service.adminKey,
@@ -107,7 +113,8 @@ async function world(): Promise<Record<string, string>> {
     live_run_id: live,
     factory_uid: factory,
     session_id: String(body['session_id']),
-    artifact_uid: String(file?.artifact_uid),
+    artifact_uid: String(files.get('report.md')),
+    screenshot_uid: String(files.get('page.png')),
     ticket_url: TICKET,
     agent_uid: await agentIdentity(factory),
     interrupted_run_id: interrupted,
@@ -163,6 +170,12 @@ const expectedOf = ({ served }: HostedMethod): string => (served === 'strictly' 
     },
     ENDS_WITHIN_MS,
   );
+
+  it('has 52 methods at its newest, of which 44 are served', () => {
+    const newest = HOSTED_METHODS.filter(({ clients }) => clients.includes('warp_platform_sdk'));
+    const served = newest.filter(({ served: how }) => how === 'strictly');
+    expect([newest.length, served.length]).toEqual([52, 44]);
+  });
 
   it(
     'is made for a document that the checker of its specification passes',

@@ -283,6 +283,7 @@ export const PATH_MEMBERS: readonly string[] = [
   'artifact_uid',
   'schedule_id',
   'session_uuid',
+  'screenshot_uid',
   'schema_version',
   'document',
   'uid',

@@ -45,9 +45,6 @@ const UNFIT: Readonly<Record<string, string>> = {
   'agent.conversations.submit_followup': 'neither message nor attachments',
 };
 
-/** Their tests answer this one themselves. */
-const ANSWERED_BY_TEST = 'agent.conversations.download_screenshot';
-
 const python = preparedHostedClients('--prepare-hosted-suites');
 
 let service: TestService;
@@ -70,7 +67,7 @@ function calledBy(test: string): { method: string; isAll: boolean; sends: boolea
 /** Why a test may fail; undefined: it may not. */
 function reasonOf(test: string): string | undefined {
   const { method, isAll, sends } = calledBy(test);
-  if (!sends || method === ANSWERED_BY_TEST) return undefined;
+  if (!sends) return undefined;
   return (
     HOSTED_METHODS.find(({ name }) => name === method)?.reason ?? UNFIT[`${method}${isAll ? ' with all params' : ''}`]
   );

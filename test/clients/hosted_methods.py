@@ -90,7 +90,7 @@ def calls_of(facts):
         "agent.agent.list": {},
         "agent.agent.update": {"uid": facts["agent_uid"], "description": "Reads."},
         "agent.conversations.check_redirect": conversation,
-        "agent.conversations.download_screenshot": {**conversation, "screenshot_uid": facts["run_id"]},
+        "agent.conversations.download_screenshot": {**conversation, "screenshot_uid": facts["screenshot_uid"]},
         "agent.conversations.get_transcript": conversation,
         "agent.conversations.interrupt": {"conversation_id": facts["interrupted_run_id"]},
         "agent.conversations.retrieve": conversation,

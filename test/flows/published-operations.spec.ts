@@ -180,6 +180,34 @@ it('files of a run can be taken over once it has ended, and nothing is known of 
     expect((await service.api('GET', `/agent/runs/${runId}/${what}`, undefined, stranger)).status).toBe(404);
 });
 
+it('an image of a conversation is its screenshot, and nothing else is', async () => {
+  const runId = await startedRun(service, 'printf image >artifacts/page.png; echo x >artifacts/x.txt');
+  await runIn(service, runId, ...ENDED);
+  const { attachments } = (await service.api('GET', `/agent/runs/${runId}/handoff/attachments`)).body;
+  const idOf = (name: string): string =>
+    String(
+      (attachments as { attachment_id: string; filename: string }[]).find((made) => made.filename === name)
+        ?.attachment_id,
+    );
+  const asked = (conversation: string, artifact: string, key = service.adminKey): Promise<Response> =>
+    fetch(`${service.url}/api/v1/agent/conversations/${conversation}/screenshots/${artifact}/download`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+  const answer = await asked(runId, idOf('page.png'));
+  expect([answer.status, await answer.text()]).toEqual([200, 'image']);
+  expect(answer.headers.get('content-disposition')).toBe('attachment; filename="page.png"');
+  expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+  const other = await startedRun(service, 'true');
+  for (const [conversation, artifact, key] of [
+    [runId, idOf('x.txt')],
+    [other, idOf('page.png')],
+    [NOWHERE, idOf('page.png')],
+    [runId, NOWHERE],
+    [runId, idOf('page.png'), stranger],
+  ] as const)
+    expect((await asked(conversation, artifact, key)).status).toBe(404);
+});
+
 it('what is not served is no failure of the service', async () => {
   expect((await service.api('GET', `/factory/${birds}/tasks`)).status).toBe(501);
   const table = await readFile(GUIDE_TABLE, 'utf8');

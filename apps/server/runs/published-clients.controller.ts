@@ -9,6 +9,7 @@ import { accessOf, Allow, callerOf } from '../http/access-guard.ts';
 import { bodySchema } from '../http/body-schemas.ts';
 import { queryOf } from '../http/queries.ts';
 import { CONFIG } from '../process/injection-tokens.ts';
+import { sendFile } from './run-history.controller.ts';
 import { PublishedClientService } from './published-clients.service.ts';
 
 @Controller('api/v1/agent')
@@ -59,6 +60,17 @@ export class PublishedClientController {
   @Allow('operator')
   interrupt(@Param('conversationId') conversationId: string, @Req() request: FastifyRequest): Promise<unknown> {
     return this.clients.interrupt(conversationId, callerOf(request));
+  }
+
+  @Get('conversations/:conversationId/screenshots/:screenshotUid/download')
+  @Allow('viewer')
+  async screenshot(
+    @Param('conversationId') conversationId: string,
+    @Param('screenshotUid') screenshotUid: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    await sendFile(reply, await this.clients.screenshot(conversationId, screenshotUid, accessOf(request)));
   }
 
   @Get('runs/:runId/harness-usage')

@@ -14,7 +14,7 @@ import type {
 } from '#contracts';
 import { isEnded, type RunState } from '#runs';
 import type { Config } from '../config/config.ts';
-import type { Caller } from '../http/access-guard.ts';
+import { maySee, type Caller } from '../http/access-guard.ts';
 import { notFound } from '../http/error-codes.ts';
 import { CONFIG } from '../process/injection-tokens.ts';
 import type { Access } from '../store/access/access.ts';
@@ -79,6 +79,22 @@ export class PublishedClientService {
     const runId = await this.histories.latestRunIn(conversationId, by.access.factories);
     if (runId === undefined) throw notFound('the conversation');
     return this.runs.interrupt(runId, by);
+  }
+
+  /** Name and bytes of an image that a run of the conversation has made; 404 for anything else. */
+  async screenshot(
+    conversationId: string,
+    artifactUid: string,
+    access: Access,
+  ): Promise<{ fileName: string; content: Uint8Array }> {
+    const artifact = await this.artifacts.find(artifactUid);
+    if (artifact === undefined || !maySee(access, artifact.factoryUid)) throw notFound('the screenshot');
+    const run = await visibleRun(this.runStore, artifact.runId, access);
+    const { fileName, mimeType = '' } = artifact.details;
+    const content = await this.artifacts.content(artifactUid);
+    const isOfIt = (run.conversation_id ?? artifact.runId) === conversationId && mimeType.startsWith('image/');
+    if (!isOfIt || fileName === undefined || content === undefined) throw notFound('the screenshot');
+    return { fileName, content };
   }
 
   async harnessUsage(runId: string, access: Access): Promise<HarnessUsage> {

@@ -53,7 +53,6 @@ export class RunHistoryController {
     return this.artifacts.get(artifactUid, accessOf(request));
   }
 
-  /** Bytes that an agent made: an attachment that no browser will render. contract §10. */
   @Get('artifacts/:artifactUid/download')
   @Allow('viewer')
   async download(
@@ -61,12 +60,19 @@ export class RunHistoryController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const { fileName, content } = await this.artifacts.file(artifactUid, accessOf(request));
-    await reply
-      .header('Content-Type', 'application/octet-stream')
-      .header('Content-Disposition', `attachment; filename="${fileName}"`)
-      .header('X-Content-Type-Options', 'nosniff')
-      .header('Content-Security-Policy', "sandbox; default-src 'none'")
-      .send(Buffer.from(content));
+    await sendFile(reply, await this.artifacts.file(artifactUid, accessOf(request)));
   }
+}
+
+/** Bytes that an agent made: an attachment that no browser will render. contract §10. */
+export async function sendFile(
+  reply: FastifyReply,
+  { fileName, content }: { fileName: string; content: Uint8Array },
+): Promise<void> {
+  await reply
+    .header('Content-Type', 'application/octet-stream')
+    .header('Content-Disposition', `attachment; filename="${fileName}"`)
+    .header('X-Content-Type-Options', 'nosniff')
+    .header('Content-Security-Policy', "sandbox; default-src 'none'")
+    .send(Buffer.from(content));
 }

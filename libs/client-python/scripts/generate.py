@@ -39,6 +39,7 @@ NOT_SERVED = {
     "getRunByExternalReference",
     "getRunTranscript",
     "getConversationTranscript",
+    "downloadScreenshot",
     "createConversationFollowup",
     "getRunHarnessUsage",
     "listHandoffAttachments",

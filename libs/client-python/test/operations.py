@@ -113,6 +113,7 @@ NOT_SERVED: Dict[str, str] = {
     "checkSessionRedirect": "is how clients of the hosted service ask; nothing moves here",
     "getRunByExternalReference": "is how clients of the hosted service ask; ours lists runs by metadata",
     "getRunTranscript": "is how clients of the hosted service ask; ours reads the conversation",
+    "downloadScreenshot": "is how clients of the hosted service ask; ours downloads the artifact",
     "getConversationTranscript": "is how clients of the hosted service ask; ours reads the conversation",
     "createConversationFollowup": "is how clients of the hosted service ask; ours sends follow-ups to runs",
     "getRunHarnessUsage": "is how clients of the hosted service ask; ours reads request_usage",

@@ -444,6 +444,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/agent/conversations/{conversation_id}/screenshots/{screenshot_uid}/download": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download an image of a conversation
+         * @description For clients of the hosted service: an artifact of a run of the conversation that is an image, such as a picture of a page that the agent looked at and reported. The bytes as the run left them, as an attachment that no browser renders. 404 for any other artifact, and where the key may not see its run.
+         *
+         *     Needs the role `viewer` or one above it.
+         */
+        get: operations["downloadScreenshot"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/agent/conversations/{conversation_id}/transcript": {
         parameters: {
             query?: never;
@@ -6977,6 +6999,40 @@ export interface operations {
                 content: {
                     "application/x-ndjson": unknown;
                     "application/json": unknown;
+                    "application/octet-stream": unknown;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    downloadScreenshot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The conversation. */
+                conversation_id: string;
+                /** @description The artifact. */
+                screenshot_uid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The content. */
+            200: {
+                headers: {
+                    /** @description Name of the file. */
+                    "Content-Disposition": string;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
                     "application/octet-stream": unknown;
                 };
             };

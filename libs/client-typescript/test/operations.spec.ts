@@ -154,6 +154,7 @@ const NOT_SERVED: Record<string, string> = {
   checkSessionRedirect: 'clients of the hosted service ask so; nothing moves here',
   getRunByExternalReference: 'clients of the hosted service ask so; ours lists runs by metadata',
   getRunTranscript: 'clients of the hosted service ask so; ours reads the conversation',
+  downloadScreenshot: 'clients of the hosted service ask so; ours downloads the artifact',
   getConversationTranscript: 'clients of the hosted service ask so; ours reads the conversation',
   createConversationFollowup: 'clients of the hosted service ask so; ours sends follow-ups to runs',
   getRunHarnessUsage: 'clients of the hosted service ask so; ours reads request_usage',
