@@ -15,11 +15,22 @@ const SOURCE = [
 /** What ends up where others trust it. */
 const TITLE = raw`(?:title|subject|headline|branch(?: name)?|commit message|tag name)`;
 
-const READ_IN_SHELL = /(?:\$\(|`|<\()\s*(?:jq|cat|grep|sed|awk|python3?|node|yq|gron)\b[^)`\n]*event-payload\.json/;
-const INTO_SHELL = /event-payload\.json[^\n|]*\|[^\n]*\b(?:sh|bash|zsh|xargs|python3?|node|eval)\b/;
+/*
+ * Whoever may write a text may write a line as long as a file: nothing here looks at more of a line than a few hundred
+ * characters from each place on, or takes one place after another and never goes back.
+ */
+
+const READ_IN_SHELL = new RegExp(
+  [
+    raw`(?:\$\(|\x60|<\()\s*(?:jq|cat|grep|sed|awk|python3?|node|yq|gron)\b`,
+    raw`[^)\x60\n]{0,300}event-payload\.json`,
+  ].join(''),
+);
+/** The payload, a pipe behind it, and a shell behind that. */
+const INTO_SHELL = [/event-payload\.json/, /\|/, /\b(?:sh|bash|zsh|xargs|python3?|node|eval)\b/];
 const TITLE_OPTION =
   /(?:--title|--subject|--message|\s-[a-z]*m|--branch|--name|--head|checkout -[bB]|switch -[cC]|git tag(?: -a)?)[ =]/;
-const PLACEHOLDER = new RegExp(raw`\$?\{\{\s*(?:${OBJECTS}|body|github\.event|trigger|delivery)\b[^}\n]*\}\}`);
+const PLACEHOLDER = new RegExp(raw`\$?\{\{\s*(?:${OBJECTS}|body|github\.event|trigger|delivery)\b[^}\n]{0,200}\}\}`);
 
 const TITLE_FROM = new RegExp(
   [
@@ -52,24 +63,26 @@ const ORDERS = new RegExp(
 /** A sentence that forbids is none that asks: by a word before what it asks for, or inside of that. */
 const FORBIDS = /\b(?:never|not|don['’]t|avoid|ignore|without|instead of|rather than|refuse)\b/i;
 
-const DOWNLOAD = new RegExp(
+/** What stands behind a pipe that executes what comes through it. */
+const SHELL = new RegExp(
   [
-    raw`\b(?:curl|wget)\b[^\n|;&]*\|\s*(?:sudo\s+(?:-\w+\s+)*)?(?:\w+=\S+\s+)*(?:(?:\/usr)?\/bin\/)?`,
+    raw`^\s*(?:sudo\s+(?:-\w+\s+)*)?(?:\w+=\S+\s+)*(?:(?:\/usr)?\/bin\/)?`,
     raw`(?:sh|bash|zsh|dash|python3?|node|perl|ruby)\b`,
-    raw`|\b(?:sh|bash|zsh|eval|source|\.)\s+(?:-c\s+)?["']?(?:<\(|\$\()\s*(?:curl|wget)\b`,
   ].join(''),
 );
+/** Characters behind a pipe in which it would stand. */
+const SHELL_WITHIN = 200;
+
+const DOWNLOAD = /\b(?:curl|wget)\b/;
+const DOWNLOADED = /\b(?:sh|bash|zsh|eval|source|\.)\s+(?:-c\s+)?["']?(?:<\(|\$\()\s*(?:curl|wget)\b/;
 
 /** A code that is made readable only for the shell that executes it. */
-const DECODED = new RegExp(
-  [
-    raw`\b(?:base64\s+(?:-\w+\s+)*(?:-d|-D|--decode)|xxd\s+(?:-\w+\s+)*-r|openssl\s+[^|\n]*-d\b)`,
-    raw`[^\n|;&]*\|\s*`,
-    raw`(?:sudo\s+(?:-\w+\s+)*)?(?:(?:\/usr)?\/bin\/)?(?:sh|bash|zsh|dash|python3?|node|perl|ruby)\b`,
-    raw`|\b(?:eval|sh|bash|source)\b[^\n]*\$\([^)\n]*\bbase64\s+(?:-\w+\s+)*(?:-d|-D|--decode)`,
-    raw`|\b(?:exec|eval)\([^\n]*\b(?:b64decode|atob|Buffer\.from)\b`,
-  ].join(''),
-);
+const BASE64 = raw`\bbase64\s+(?:-\w{1,40}\s+){0,8}(?:-d|-D|--decode)`;
+const DECODED = new RegExp(raw`${BASE64}|\bxxd\s+(?:-\w{1,40}\s+){0,8}-r`);
+const EVALUATED = [
+  [/\b(?:eval|sh|bash|source)\b/, new RegExp(raw`\$\([^)\n]{0,200}${BASE64}`)],
+  [/\b(?:exec|eval)\(/, /\b(?:b64decode|atob|Buffer\.from)\b/],
+];
 
 /** Anything of it at all: most texts have none. */
 const ANY = new RegExp(
@@ -108,14 +121,49 @@ function bodyStart(text: string): number {
 type Defect = Pick<TextFinding, 'rule' | 'message'>;
 
 /** A command that nobody could have read: a download or a code that is executed as it comes. */
-export function unseenCommand(line: string): Defect | undefined {
-  if (DECODED.test(line)) return DECODED_COMMAND;
-  return DOWNLOAD.test(line) ? PIPED_DOWNLOAD : undefined;
+export function unseenCommand(text: string): Defect | undefined {
+  const lines = text.split('\n');
+  if (lines.some((line) => EVALUATED.some((steps) => isInOrder(steps, line)))) return DECODED_COMMAND;
+  const piped = pipedIntoShells(text);
+  if (piped.some(({ stage, command }) => DECODED.test(command) || isDecrypted(stage, command))) return DECODED_COMMAND;
+  return DOWNLOADED.test(text) || piped.some(({ command }) => DOWNLOAD.test(command)) ? PIPED_DOWNLOAD : undefined;
+}
+
+/** What goes through a pipe into a shell. `stage`: since the pipe before; `command`: the last one of it. */
+function pipedIntoShells(text: string): { stage: string; command: string }[] {
+  const found: { stage: string; command: string }[] = [];
+  let start = 0;
+  for (const { 0: mark, index } of text.matchAll(/[|\n]/g)) {
+    const stage = text.slice(start, index);
+    start = index + 1;
+    if (mark !== '|' || !SHELL.test(text.slice(start, start + SHELL_WITHIN))) continue;
+    found.push({ stage, command: stage.slice(Math.max(stage.lastIndexOf(';'), stage.lastIndexOf('&')) + 1) });
+  }
+  return found;
+}
+
+/** The option belongs to the last command of the stage. */
+function isDecrypted(stage: string, command: string): boolean {
+  const program = /\bopenssl\s/.exec(stage);
+  const option = [...command.matchAll(/-d\b/g)].at(-1);
+  if (program === null || option === undefined) return false;
+  return program.index < stage.length - command.length + option.index;
+}
+
+/** Whether each is found in a line behind the one before. */
+function isInOrder(steps: readonly RegExp[], line: string): boolean {
+  let rest = line;
+  for (const step of steps) {
+    const found = step.exec(rest);
+    if (found === null) return false;
+    rest = rest.slice(found.index + found[0].length);
+  }
+  return true;
 }
 
 function handedOn(line: string): Defect | undefined {
   if (READ_IN_SHELL.test(line)) return TITLE_OPTION.test(line) ? IN_TITLE : IN_COMMAND;
-  if (INTO_SHELL.test(line)) return IN_COMMAND;
+  if (isInOrder(INTO_SHELL, line)) return IN_COMMAND;
   if (PLACEHOLDER.test(line)) return placeholderIn(line);
   if (asksFor(TITLE_FROM, line) || asksFor(INTO_TITLE, line)) return IN_TITLE;
   if (asksFor(COMMAND_FROM, line)) return IN_COMMAND;
@@ -126,8 +174,16 @@ function asksFor(pattern: RegExp, line: string): boolean {
   const found = pattern.exec(line);
   if (found === null) return false;
   const before = line.slice(0, found.index);
-  const sentence = before.slice(before.search(/[^.!?]*$|[.!?]\S[^!?]*$/));
+  const sentence = before.slice(sentenceStart(before));
   return !FORBIDS.test(sentence + found[0]);
+}
+
+/** Behind the last sentence that has ended; a mark inside of a word ends none, unless there was a louder one. */
+function sentenceStart(text: string): number {
+  const loudest = Math.max(text.lastIndexOf('!'), text.lastIndexOf('?'));
+  const ended = Math.max(text.lastIndexOf('.'), loudest) + 1;
+  const inside = text.slice(Math.max(0, loudest - 1)).search(/[.!?]\S/);
+  return inside === -1 ? ended : Math.min(ended, inside + Math.max(0, loudest - 1));
 }
 
 function placeholderIn(line: string): Defect {
