@@ -52,20 +52,18 @@ function isHarmless(comment: string): boolean {
   return TOOL_COMMENT.test(comment) || (NOTE.test(comment) && !OF_ORDERS.test(comment));
 }
 
-/** Comments in code that one text may show. */
-const SHOWN_CODE_MAX = 20;
+/** Comments of one text that are looked at for whether code shows them: each look goes through what stands before. */
+const CODE_LOOKS_MAX = 20;
 
 function commentsIn(text: string): TextFinding[] {
   const found: TextFinding[] = [];
-  let shown = 0;
+  let looks = 0;
   for (let start = text.indexOf('<!--'); start !== -1; start = text.indexOf('<!--', start + 4)) {
     const close = text.indexOf('-->', start + 4);
     const end = close === -1 ? text.length : close + 3;
     if (isHarmless(text.slice(start, end))) continue;
-    if (shown < SHOWN_CODE_MAX && isShownCode(text, start)) {
-      shown += 1;
-      continue;
-    }
+    looks += 1;
+    if (looks <= CODE_LOOKS_MAX && isShownCode(text, start)) continue;
     const message =
       'this HTML comment is not shown where people read the file, and agents read it; say it openly, or remove it';
     found.push({ rule: 'trust-hidden-comment', message, start, end });
@@ -92,15 +90,24 @@ function charactersIn(text: string): TextFinding[] {
     start: index,
     end: index + 1,
   }));
-  const hidden = [...text.matchAll(INVISIBLE), ...text.matchAll(MARKS)].filter(({ index }) => !isUseful(text, index));
-  const invisible = hidden.map(({ index, 0: found }) => ({
+  const invisible = firstHidden(text).map(({ index, 0: found }) => ({
     rule: 'trust-invisible-text' as const,
     message: `${codeAt(text, index)} has no shape: people do not see it, and agents read it; remove it`,
     start: index,
     end: index + found.length,
   }));
   // One of each kind tells it; a hidden sentence has hundreds.
-  return [...bidi.slice(0, SHOWN_MAX), ...invisible.slice(0, SHOWN_MAX)];
+  return [...bidi.slice(0, SHOWN_MAX), ...invisible];
+}
+
+function firstHidden(text: string): RegExpExecArray[] {
+  const found: RegExpExecArray[] = [];
+  for (const pattern of [INVISIBLE, MARKS])
+    for (const match of text.matchAll(pattern)) {
+      if (found.length === SHOWN_MAX) return found;
+      if (!isUseful(text, match.index)) found.push(match);
+    }
+  return found;
 }
 
 /** Places of one kind in one text. */
@@ -127,9 +134,13 @@ function isUseful(text: string, index: number): boolean {
   return isMark && RIGHT_TO_LEFT.test(lineAround(text, index));
 }
 
+/** Characters of a line around a mark that it could be for. */
+const AROUND_MAX = 200;
+
 function lineAround(text: string, index: number): string {
-  const end = text.indexOf('\n', index);
-  return text.slice(text.lastIndexOf('\n', index) + 1, end === -1 ? text.length : end);
+  const before = text.slice(Math.max(0, index - AROUND_MAX), index);
+  const [behind = ''] = text.slice(index, index + AROUND_MAX).split('\n', 1);
+  return before.slice(before.lastIndexOf('\n') + 1) + behind;
 }
 
 /** Base64 that is longer than digests, keys of hosts and the like are. */
