@@ -175,6 +175,35 @@ await onPostgres('a batch as one call', (world) => {
     expect(order).toEqual(['accepted', 'moved']);
   });
 
+  it('is decided by what it has waited for, whatever isolation transactions of the server begin with', async () => {
+    const rival = new Client(world.url);
+    await rival.connect();
+    const isolation = 'default_transaction_isolation';
+    await rival.query(`ALTER ROLE CURRENT_USER SET ${isolation} = 'repeatable read'`);
+    const database = await openDatabase({ ...world.options, url: world.url ?? '' });
+    try {
+      const isolated = storesOf(database);
+      await letGo();
+      await accept(delivery(source), isolated);
+      await accept(delivery(source), isolated);
+      await rival.query('BEGIN ISOLATION LEVEL READ COMMITTED');
+      await rival.query("SELECT pg_advisory_xact_lock(hashtextextended('rate owner', 0))");
+      const asked = await statementsOf(async () => {
+        const answer = accept(delivery(source), isolated);
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        await rival.query('UPDATE rate_owner SET owner = NULL, epoch = epoch + 1');
+        await rival.query('COMMIT');
+        expect(await answer).toEqual({ kind: 'accepted' });
+      });
+      // The call was in vain: another process had come to count, too.
+      expect(asked.filter((text) => text.startsWith('INSERT INTO delivery'))).toHaveLength(1);
+    } finally {
+      await rival.query(`ALTER ROLE CURRENT_USER RESET ${isolation}`);
+      await rival.end();
+      await database.close();
+    }
+  });
+
   it('holds the 60 of a minute from one owner to the next, and while there is none', async () => {
     const other = await world.another();
     const kinds: string[] = [];
@@ -254,7 +283,7 @@ await onPostgres('a batch as one call', (world) => {
           expect(await kindsOf(batch, pooled)).toEqual(['accepted', 'duplicate', 'accepted']);
         });
         expect(asked).toEqual([
-          expect.stringMatching(/^BEGIN; SET LOCAL statement_timeout/),
+          expect.stringMatching(/^BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout/),
           expect.stringContaining('FROM accept_deliveries('),
           'COMMIT',
         ]);

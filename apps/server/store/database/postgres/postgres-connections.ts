@@ -48,6 +48,13 @@ export const DIRECT_WIRE: Wire = {
   startup: { statement_timeout: STATEMENT_MS_MAX, idle_in_transaction_session_timeout: STATEMENT_MS_MAX },
 };
 
+/** What transactions count on: each statement sees what was committed before it, and what it has waited for. */
+export const USUAL_ISOLATION = 'read committed';
+const BEGIN = `BEGIN ISOLATION LEVEL ${USUAL_ISOLATION.toUpperCase()}`;
+
+/** Straight to a server on which transactions have another isolation unless they say so. */
+export const ISOLATED_WIRE: Wire = { ...DIRECT_WIRE, begin: BEGIN };
+
 const SETTINGS =
   `SET LOCAL statement_timeout = ${STATEMENT_MS_MAX}; SET LOCAL idle_in_transaction_session_timeout ` +
   `= ${STATEMENT_MS_MAX}`;
@@ -55,8 +62,8 @@ const SETTINGS =
 /** Through a pooler in transaction mode: it refuses settings at the opening, so each transaction brings its own. */
 export const POOLED_WIRE: Wire = {
   namedStatements: false,
-  begin: `BEGIN; ${SETTINGS}`,
-  beginLongRead: `BEGIN READ ONLY; ${SETTINGS}`,
+  begin: `${BEGIN}; ${SETTINGS}`,
+  beginLongRead: `${BEGIN} READ ONLY; ${SETTINGS}`,
   startup: {},
 };
 

@@ -1,6 +1,14 @@
 /** What answers at a database URL, probed once at the start: can it be used, and is a pooler between. */
 import type { StoreError } from '../store-errors.ts';
-import { BoundedClient, CONNECT_MS_MAX, DIRECT_WIRE, POOLED_WIRE, type Wire } from './postgres-connections.ts';
+import {
+  BoundedClient,
+  CONNECT_MS_MAX,
+  DIRECT_WIRE,
+  ISOLATED_WIRE,
+  POOLED_WIRE,
+  USUAL_ISOLATION,
+  type Wire,
+} from './postgres-connections.ts';
 import {
   POSTGRES_MAJOR_MIN,
   PostgresUnusableError,
@@ -31,12 +39,14 @@ interface Found {
   /** Which backend answered: through a pooler another one than was greeted. */
   backend: number;
   read_only: string;
+  /** What a transaction has that says nothing else. */
+  isolation: string;
   /** The same for two connections exactly if they lead to the same database and schema of the same server. */
   place: string;
 }
 
 const QUESTION = `SELECT current_setting('server_version_num')::int AS server, pg_backend_pid() AS backend,
-  current_setting('transaction_read_only') AS read_only,
+  current_setting('transaction_read_only') AS read_only, current_setting('transaction_isolation') AS isolation,
   concat_ws('/', extract(epoch FROM pg_postmaster_start_time()), (SELECT oid FROM pg_database
   WHERE datname = current_database()), current_schema()) AS place`;
 
@@ -54,24 +64,28 @@ export async function probePostgres({ url, directUrl }: PostgresUrls): Promise<R
   // Whoever names a direct URL says that the other one is not.
   const isPooled = directUrl !== undefined || found.isPooled;
   return {
-    wire: isPooled ? POOLED_WIRE : DIRECT_WIRE,
+    wire: isPooled ? POOLED_WIRE : found.isolation === USUAL_ISOLATION ? DIRECT_WIRE : ISOLATED_WIRE,
     directUrl: directUrl ?? url,
     isPooled: direct.isPooled,
     remarks: direct.isPooled ? [NO_NOTICES] : [],
   };
 }
 
-async function probe(url: string, variable: UrlVariable): Promise<{ isPooled: boolean; place: string }> {
+async function probe(
+  url: string,
+  variable: UrlVariable,
+): Promise<{ isPooled: boolean } & Pick<Found, 'place' | 'isolation'>> {
   let client: BoundedClient | undefined;
   try {
     // reads the files that the URL names
     client = new BoundedClient({ connectionString: url, connectionTimeoutMillis: CONNECT_MS_MAX });
     await client.connect();
-    const { server, backend, read_only: readOnly, place } = (await client.query<Found>(QUESTION)).rows[0] as Found;
+    const [answer] = (await client.query<Found>(QUESTION)).rows;
+    const { server, backend, read_only: readOnly, isolation, place } = answer as Found;
     const refused = refusalOf(server, readOnly);
     if (refused !== undefined) throw refused;
     // A pooler greets with a number of its own, so that it can pass on who wants to cancel.
-    return { isPooled: backend !== (client as unknown as { processID: number }).processID, place };
+    return { isPooled: backend !== (client as unknown as { processID: number }).processID, isolation, place };
   } catch (error) {
     throw new PostgresUnusableError(toConnectionError(error), url, variable);
   } finally {
