@@ -1,6 +1,8 @@
 /**
  * Figures for Prometheus: with a key at the service's own address, without one where the operator says. contract §1.
  */
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../apps/server/config/config.ts';
 import { MetricsListener } from '../../apps/server/metrics/metrics.controller.ts';
 import { Log } from '../../apps/server/process/log.ts';
@@ -103,6 +105,26 @@ describe('the listener of the figures', () => {
     await expect(second.start()).rejects.toThrow(
       /^MILLWRIGHT_METRICS_LISTEN: must be an address and port of this machine that are free \(EADDRINUSE\)$/,
     );
+  });
+
+  it('takes in little of a flood on one connection while its figures are being made', async () => {
+    const port = await freePort();
+    let asked = 0;
+    const never = { answer: () => ((asked += 1), new Promise(() => undefined)) } as unknown as MetricsText;
+    const config = readConfig({ MILLWRIGHT_METRICS_LISTEN: String(port) });
+    const slow = new MetricsListener(config, never, new Log(() => undefined, Date.now));
+    await slow.start();
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+    const request = 'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n';
+    const pieces = Math.ceil((16 * 1_048_576) / request.length);
+    socket.write(request.repeat(pieces));
+    await eventually('the first one is asked', async () => (asked > 0 ? true : undefined));
+    const taken = (): number => socket.bytesWritten - socket.writableLength;
+    for (let before = -1; before !== taken(); await sleep(150)) before = taken();
+    expect(taken()).toBeLessThan(pieces * request.length);
+    expect(asked).toBe(1);
+    socket.destroy();
+    await slow.stop();
   });
 
   it('ends with the service', async () => {

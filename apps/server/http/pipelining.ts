@@ -12,6 +12,9 @@ import { HEADER_MS_MAX } from '#deliveries';
  */
 export const PIPELINED_REQUESTS_MAX = 8_192;
 
+/** The same of a server that a run or a collector has: what one read brings, and some. 8 MiB. */
+const SMALL_SERVER_REQUESTS_MAX = 4_096;
+
 /** One request, what answers it, and who does. */
 interface Turn {
   request: IncomingMessage;
@@ -165,4 +168,18 @@ export class Pipelining {
 
 function pauseAgain(this: Socket): void {
   this.pause();
+}
+
+/** What a server of its own does with requests: of each connection one at a time, the others wait as they do here. */
+export function answerInTurn(
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
+  sockets?: () => Iterable<Socket>,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  const pipelining = new Pipelining({ waitingMax: SMALL_SERVER_REQUESTS_MAX, sockets });
+  const latest = new WeakMap<Socket, ServerResponse>();
+  return (request, response) => {
+    const before = latest.get(request.socket);
+    latest.set(request.socket, response);
+    pipelining.begin(before, { request, response, handle });
+  };
 }

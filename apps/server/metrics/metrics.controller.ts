@@ -8,6 +8,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { ConfigError, type Config } from '../config/config.ts';
 import { accessOf, Allow } from '../http/access-guard.ts';
 import { RefusalError } from '../http/error-codes.ts';
+import { answerInTurn } from '../http/pipelining.ts';
 import { CONFIG } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
 import { MetricsText } from './metrics-text.ts';
@@ -50,7 +51,10 @@ export class MetricsListener {
     const { metricsListen } = this.config;
     if (metricsListen === undefined) return;
     const limits = { headersTimeout: REQUEST_MS_MAX, requestTimeout: REQUEST_MS_MAX };
-    const server = createServer(limits, (request, response) => void this.answer(request, response));
+    const server = createServer(
+      limits,
+      answerInTurn((request, response) => void this.answer(request, response)),
+    );
     server.maxConnections = CONNECTIONS_MAX;
     await new Promise<void>((resolve, reject) => {
       server.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(error.code)));

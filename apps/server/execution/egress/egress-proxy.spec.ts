@@ -8,8 +8,12 @@ import { createServer as createHttpServer, type IncomingMessage, type ServerResp
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type EgressRules, readHostPattern } from '#isolation';
 import { type EgressProxyDeps, openEgressProxy, type OpenEgressProxy } from './egress-proxy.ts';
+
+/** More than the kernel holds of one connection. */
+const FLOOD_BYTES = 8 * 1_048_576;
 
 let base: string;
 let egress: OpenEgressProxy | undefined;
@@ -365,6 +369,41 @@ describe('the proxy', () => {
     expect(new Set(events).size).toBe(51);
     expect(events.at(-1)).toContain('not told any more');
     expect(usage().denied).toBe(120);
+  });
+
+  it('takes in what a few reads bring of a flood behind an unanswered request, and leaves the rest', async () => {
+    let asked = (): void => undefined;
+    const parked = new Promise<void>((resolve) => (asked = resolve));
+    const port = await serve((socket) => void socket.resume().once('data', () => asked()));
+    await start(named(`127.0.0.1:${port}`));
+    const { socket } = await client();
+    const request = `GET http://127.0.0.1:${port}/ HTTP/1.1\r\nHost: x\r\n\r\n`;
+    socket.write(request.repeat(FLOOD_BYTES / request.length));
+    await parked;
+    const taken = (): number => socket.bytesWritten - socket.writableLength;
+    for (let before = -1; before !== taken(); await sleep(150)) before = taken();
+    expect(taken()).toBeLessThan(FLOOD_BYTES / 4);
+    // And the service has time for everybody else.
+    expect(await ask(tunnel('b.test:443'))).toContain('403');
+  });
+
+  it('answers requests that a program sends without waiting one after the other, in order', async () => {
+    let open = 0;
+    let most = 0;
+    const port = await serveHttp((request, response) => {
+      most = Math.max(most, (open += 1));
+      setTimeout(() => {
+        open -= 1;
+        response.end(`<${request.url}>`);
+      }, 5);
+    });
+    await start(named(`127.0.0.1:${port}`));
+    const { socket, read } = await client();
+    const paths = Array.from({ length: 20 }, (_, index) => `/${index}`);
+    socket.write(paths.map((path) => `GET http://127.0.0.1:${port}${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''));
+    const answers = await read('</19>');
+    expect([...answers.matchAll(/<(.*?)>/g)].map(([, path]) => path)).toEqual(paths);
+    expect(most).toBe(1);
   });
 
   it.each([

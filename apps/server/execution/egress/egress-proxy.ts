@@ -15,6 +15,7 @@ import { EgressRateLimit } from './egress-rate-limit.ts';
 import { forwardRequest, refuseEgress, targetOfRequest } from './egress-requests.ts';
 import type { Resolve } from './egress-resolution.ts';
 import type { RunAuthority } from './run-authority.ts';
+import { answerInTurn } from '../../http/pipelining.ts';
 import type { Owner } from '../workspace/workspaces.ts';
 
 export interface EgressProxyDeps {
@@ -162,7 +163,10 @@ class EgressProxy {
     );
     this.server.on(
       'request',
-      (request, response) => void this.answer(request, response).catch(() => response.destroy()),
+      answerInTurn(
+        (request, response) => void this.answer(request, response).catch(() => response.destroy()),
+        () => this.clients,
+      ),
     );
   }
 

@@ -69,6 +69,7 @@ function answered(answer: IncomingMessage, response: ServerResponse, slowed: Tra
 
 /** Answers with words instead of passing on. */
 export function refuseEgress(response: ServerResponse, status: number, text: string): void {
+  response.shouldKeepAlive = false; // said with the header; the next request's turn looks here
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' }).end(`${text}\n`);
 }
 

@@ -7,6 +7,7 @@ import type { Socket } from 'node:net';
 import type { Transform } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import { decideInjection, readTarget, type HeaderInjection, type HostInjections } from '#isolation';
+import { answerInTurn } from '../../http/pipelining.ts';
 import { answerWith, passOn } from './broker-answers.ts';
 import { UpstreamError, type Upstreams } from './broker-upstreams.ts';
 import { withoutOwn } from './egress-requests.ts';
@@ -74,7 +75,7 @@ export class InjectedHosts {
       server.on('clientError', (_error, client) => client.destroy());
       server.on(
         'request',
-        (request, response) => void this.answer(request, response, host).catch(() => response.destroy()),
+        answerInTurn((request, response) => void this.answer(request, response, host).catch(() => response.destroy())),
       );
       this.servers.set(host, server);
     }
