@@ -66,6 +66,25 @@ export function modelOperation(apis: readonly ModelApi[], method: string, path: 
   return undefined;
 }
 
+/** What a call of a model may say in its query: each parameter with its values. */
+const PARAMETERS: Readonly<Record<string, RegExp>> = {
+  alt: /^(?:sse|json)$/,
+  beta: /^true$/,
+  'api-version': /^[\w.-]{1,40}$/,
+  key: /^/,
+};
+
+/**
+ * Whether a request may have this query. Of what takes tokens a parameter could choose an answer that does not tell how
+ * many: a part of its members (`fields`), or another format (`alt`).
+ */
+export function isModelQuery({ kind }: ModelOperation, parameters: Iterable<[string, string]>): boolean {
+  return (
+    kind === 'list' ||
+    [...parameters].every(([name, value]) => Object.hasOwn(PARAMETERS, name) && PARAMETERS[name]?.test(value))
+  );
+}
+
 /** Words of an error in the form that clients of the interface print. */
 export function modelErrorBody(api: ModelApi, status: number, message: string): string {
   switch (api) {

@@ -37,6 +37,8 @@ describe('the model of a body', () => {
     ['{"model":["m-1"]}', 'it is no text'],
     ['{"messages":[]}', 'there is none'],
     ['{"model":"m-1","mcp_servers":[{"url":"https://evil.test"}]}', 'the provider would call others'],
+    ['{"model":"m-1","background":true}', 'it would work on where nothing is counted'],
+    ['{"model":"m-1","Background":true}', 'the same in another case'],
     ['["model","m-1"]', 'it is no object'],
     ['{"model":"m-1"', 'it does not end'],
     ['{"model":"m-1"}{"model":"m-2"}', 'there are two'],
@@ -151,6 +153,10 @@ describe('a request', () => {
 describe('a provider that would go elsewhere for the run', () => {
   const body = (more: unknown): string => JSON.stringify({ model: 'm-1', ...(more as object) });
   const long = 'A'.repeat(40_000);
+  const machine = (type: string): unknown => ({
+    type: 'auto',
+    network_policy: { type, allowed_domains: ['evil.test'] },
+  });
   it.each([
     ['an MCP server of the interface of responses', { tools: [{ type: 'mcp', server_url: 'https://evil.test' }] }],
     ['its connector', { tools: [{ type: 'x', connector_id: 'c' }] }],
@@ -159,6 +165,13 @@ describe('a provider that would go elsewhere for the run', () => {
     ['a fetching tool of messages', { tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }] }],
     ['addresses in texts of gemini', { tools: [{ urlContext: {} }] }],
     ['the same in its other spelling', { tools: [{ url_context: {} }] }],
+    ['MCP servers of gemini', { tools: [{ mcpServers: [{ streamableHttpTransport: { url: 'https://evil.test' } }] }] }],
+    ['the same in its other spelling', { tools: [{ mcp_servers: [{ name: 'x' }] }] }],
+    ['an interface to look things up', { tools: [{ retrieval: { externalApi: { endpoint: 'https://evil.test' } } }] }],
+    [
+      'a picture in a prompt that is kept',
+      { prompt: { id: 'p', variables: { x: { image_url: 'https://evil.test' } } } },
+    ],
     ['an image of a chat', { messages: [{ content: [{ image_url: { url: 'https://evil.test/?s' } }] }] }],
     ['an image of responses', { input: [{ content: [{ type: 'input_image', image_url: 'https://evil.test/' }] }] }],
     ['a file of responses', { input: [{ content: [{ type: 'input_file', file_url: ' HTTP://evil.test/' }] }] }],
@@ -175,6 +188,26 @@ describe('a provider that would go elsewhere for the run', () => {
   });
 
   it.each([
+    ['of the tool that runs code', { type: 'code_interpreter', container: machine('allowlist') }],
+    ['of a shell', { type: 'shell', environment: machine('allowlist') }],
+    ['of a kind that is new', { type: 'shell', environment: { type: 'container_auto', network_policy: 'all' } }],
+  ])('has no machine that reaches hosts for the run: one %s', (_what, tool) => {
+    for (const piece of [1, 100_000])
+      expect(read(body({ tools: [tool] }), MESSAGES, piece)).toMatchObject({
+        ok: false,
+        reason: expect.stringContaining('a machine of its provider'),
+      });
+  });
+
+  it.each([
+    ['a machine without a network', { tools: [{ type: 'code_interpreter', container: machine('disabled') }] }],
+    ['a machine of which nothing is said', { tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] }],
+    [
+      'a tool of the run that speaks of one',
+      { tools: [{ type: 'function', parameters: { properties: { container: machine('allowlist') } } }] },
+    ],
+    ['a call that says that it is not in the background', { background: false }],
+    ['the same by saying nothing', { background: null }],
     ['a file that is there', { messages: [{ content: [{ image_url: { url: `data:image/png;base64,${long}` } }] }] }],
     ['a small one', { input: [{ content: [{ image_url: 'data:image/png;base64,AA==' }] }] }],
     ['a tool of the run with such words', { tools: [{ type: 'function', parameters: { properties: { url: {} } } }] }],

@@ -19,7 +19,7 @@ export interface ModelRequest {
 export type ReadModelRequest = { ok: true; request: ModelRequest } | { ok: false; reason: string };
 
 /** Members that decide, in lower case: some servers do not tell the cases apart. */
-const DECIDING = new Set(['model', 'stream', 'stream_options', 'mcp_servers']);
+const DECIDING = new Set(['model', 'stream', 'stream_options', 'mcp_servers', 'background']);
 
 /** Reads a body as it arrives. */
 export class ModelRequestReader {
@@ -45,6 +45,9 @@ export class ModelRequestReader {
     const odd = names.find((name, index) => name !== name.toLowerCase() || names.indexOf(name) !== index);
     if (odd !== undefined) return refused(`the member ${JSON.stringify(odd)} stands twice in it, or in another case`);
     if (names.includes('mcp_servers')) return refused('its provider would call servers that this run did not name');
+    // What it uses would be told to whoever asks later, and nobody can from here.
+    if (names.includes('background') && ![false, null].includes(valueOf(found, 'background') as boolean | null))
+      return refused('it would work on behind its answer, where its use is not counted');
     const elsewhere = providerCallProblem(this.members.found.filter(({ path }) => path.length > 1));
     if (elsewhere !== undefined) return refused(elsewhere);
     const model = valueOf(found, 'model');

@@ -4,6 +4,8 @@
  */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline, type Readable, type Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { redact, redactor } from '#isolation';
 import { withoutOwn } from './egress-requests.ts';
 
@@ -21,14 +23,30 @@ export interface AnswerOptions {
 }
 
 /** Headers of an answer that would not be true any more, or are nobody's business but the broker's. */
-const NOT_PASSED_ON = ['transfer-encoding', 'content-length', 'set-cookie', 'alt-svc', 'strict-transport-security'];
+const NOT_PASSED_ON = [
+  'transfer-encoding',
+  'content-length',
+  'content-encoding',
+  'set-cookie',
+  'alt-svc',
+  'strict-transport-security',
+];
 
 /** Milliseconds for the rest of an answer that nobody reads any more, to know what it has cost. */
 export const REST_MS_MAX = 5 * 60_000;
 
-/** Passes an answer on, piece by piece as it comes. Resolves at its end; never rejects. */
+/**
+ * Passes an answer on, piece by piece as it comes. What is compressed, although nobody asked for that, is not any more:
+ * a value inside would not be seen, nor what a call has used. Resolves at its end; never rejects.
+ */
 export async function passOn(answer: IncomingMessage, response: ServerResponse, options: AnswerOptions): Promise<void> {
   const { secrets, pace, onBytes, filter, readsOn } = options;
+  const plain = decoded(answer, response);
+  if (plain === undefined) {
+    answer.destroy();
+    const text = 'the host answered in an encoding that the credential broker of this run cannot read\n';
+    return answerWith(response.req, response, 502, { text });
+  }
   const hidden = bytesRedactor(secrets);
   const ended = (): void => {
     if (!readsOn) return void answer.destroy();
@@ -39,7 +57,7 @@ export async function passOn(answer: IncomingMessage, response: ServerResponse, 
   else response.on('close', ended);
   try {
     writeHead(answer, response, secrets);
-    for await (const bytes of answer as AsyncIterable<Buffer>) {
+    for await (const bytes of plain as AsyncIterable<Buffer>) {
       onBytes?.(bytes);
       if (response.destroyed) continue;
       await pace(bytes.byteLength);
@@ -55,6 +73,23 @@ export async function passOn(answer: IncomingMessage, response: ServerResponse, 
     clearTimeout(late);
     response.off('close', ended);
   }
+}
+
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/** The bytes of an answer without its encoding; undefined: it is none that is known. */
+function decoded(answer: IncomingMessage, { req }: ServerResponse): Readable | undefined {
+  const encoding = answer.headers['content-encoding']?.trim().toLowerCase() ?? '';
+  const isEmpty = req.method === 'HEAD' || answer.statusCode === 204 || answer.statusCode === 304;
+  if (isEmpty || encoding === '' || encoding === 'identity') return answer;
+  const decoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding]?.() : undefined;
+  if (decoder !== undefined) pipeline(answer, decoder, () => undefined);
+  return decoder;
 }
 
 function writeHead(answer: IncomingMessage, response: ServerResponse, secrets: readonly string[]): void {

@@ -87,6 +87,14 @@ function absoluteUrl(text: string): URL | undefined {
   return /^http:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : undefined;
 }
 
+/** By which some servers take a request for one of another method, or to another path or host. */
+const ELSEWHERE = /^x-(?:forwarded-|original-|rewrite-|http-method|method-)/i;
+
+/** Names of headers of a request that are not passed on with a credential. */
+export function leadingElsewhere({ headers }: IncomingMessage): string[] {
+  return Object.keys(headers).filter((name) => ELSEWHERE.test(name.replaceAll('_', '-')));
+}
+
 /** Names and values, in order, without those of the connection, those it names itself, and some more. */
 export function withoutOwn(raw: readonly string[], more: readonly string[]): string[] {
   const pairs = raw.flatMap((name, index) => (index % 2 === 0 ? [[name, raw[index + 1] ?? ''] as const] : []));

@@ -10,7 +10,7 @@ import { decideInjection, readTarget, type HeaderInjection, type HostInjections 
 import { answerInTurn } from '../../http/pipelining.ts';
 import { answerWith, passOn } from './broker-answers.ts';
 import { UpstreamError, type Upstreams } from './broker-upstreams.ts';
-import { withoutOwn } from './egress-requests.ts';
+import { leadingElsewhere, withoutOwn } from './egress-requests.ts';
 import type { RunAuthority } from './run-authority.ts';
 
 export interface InjectedHostsDeps {
@@ -30,8 +30,6 @@ const HEADERS_MS_MAX = 10_000;
 const HANDSHAKE_MS_MAX = 10_000;
 /** Set anew, or of the run alone. */
 const NOT_PASSED_ON = ['host', 'accept-encoding', 'forwarded'];
-/** By which some servers take a request for one of another method, or to another path or host. */
-const ELSEWHERE = /^x-(?:forwarded-|original-|rewrite-|http-method|method-)/i;
 
 export class InjectedHosts {
   private readonly deps: InjectedHostsDeps;
@@ -142,8 +140,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
 
 /** The run's headers, those that carry a secret replaced by the secret. */
 function headersWith(request: IncomingMessage, added: readonly HeaderInjection[]): string[] {
-  const { headers, rawHeaders } = request;
-  const elsewhere = Object.keys(headers).filter((name) => ELSEWHERE.test(name.replaceAll('_', '-')));
-  const own = withoutOwn(rawHeaders, [...NOT_PASSED_ON, ...elsewhere, ...added.map(({ header }) => header)]);
+  const replaced = added.map(({ header }) => header);
+  const own = withoutOwn(request.rawHeaders, [...NOT_PASSED_ON, ...leadingElsewhere(request), ...replaced]);
   return [...own, ...added.flatMap(({ header, value }) => [header, value]), 'accept-encoding', 'identity'];
 }

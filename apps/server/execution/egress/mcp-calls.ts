@@ -8,7 +8,7 @@ import type { Transform } from 'node:stream';
 import type { McpRoute } from '../agent/agent-mcp-servers.ts';
 import { answerWith, passOn } from './broker-answers.ts';
 import { UpstreamError, type Upstreams } from './broker-upstreams.ts';
-import { withoutOwn } from './egress-requests.ts';
+import { leadingElsewhere, withoutOwn } from './egress-requests.ts';
 
 export interface McpCallsDeps {
   routes: readonly McpRoute[];
@@ -23,7 +23,7 @@ export interface McpCallsDeps {
 /** Those of the protocol's transport. */
 const METHODS = ['GET', 'POST', 'DELETE'];
 /** Set anew, or of the run alone. */
-const NOT_PASSED_ON = ['host', 'accept-encoding', 'cookie', 'forwarded', 'x-forwarded-for', 'x-forwarded-host'];
+const NOT_PASSED_ON = ['host', 'accept-encoding', 'cookie', 'forwarded'];
 
 export class McpCalls {
   private readonly deps: McpCallsDeps;
@@ -52,7 +52,7 @@ export class McpCalls {
         method,
         url: new URL(route.url),
         headers: [
-          ...withoutOwn(request.rawHeaders, [...NOT_PASSED_ON, ...replaced]),
+          ...withoutOwn(request.rawHeaders, [...NOT_PASSED_ON, ...leadingElsewhere(request), ...replaced]),
           ...route.headers.flatMap(({ name, value }) => [name, value]),
           'accept-encoding',
           'identity',

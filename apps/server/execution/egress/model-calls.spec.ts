@@ -15,6 +15,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { ModelApi, ModelRoute, ModelUsage } from '#agents';
 import { hostPatternOfUrl } from '#isolation';
 import { openEgressProxy, type OpenEgressProxy } from './egress-proxy.ts';
@@ -184,12 +185,16 @@ describe('a call', () => {
         authorization: 'Bearer of-somebody-else',
         'accept-encoding': 'gzip',
         'x-forwarded-for': '1.2.3.4',
+        'x-http-method-override': 'GET',
+        'x-original-url': '/v1/files',
+        'x-goog-fieldmask': 'candidates',
         'anthropic-version': '2023-06-01',
       },
     });
     const [{ headers } = { headers: {} }] = asked;
     expect(headers).toMatchObject({ 'anthropic-version': '2023-06-01', 'accept-encoding': 'identity' });
-    for (const name of ['x-private', 'cookie', 'authorization', 'x-forwarded-for'])
+    const dropped = ['x-private', 'cookie', 'authorization', 'x-forwarded-for'];
+    for (const name of [...dropped, 'x-http-method-override', 'x-original-url', 'x-goog-fieldmask'])
       expect(headers).not.toHaveProperty(name);
   });
 
@@ -214,6 +219,10 @@ describe('what is refused before anything is sent:', () => {
     { why: 'an escaped path', path: '/models/m/v1/%6dessages', status: 400 },
     { why: 'another method', method: 'PUT', status: 400 },
     { why: 'an odd query', path: '/models/m/v1/messages?x=%0d%0a<>', status: 400 },
+    { why: 'an answer in another format', path: '/models/m/v1/messages?alt=proto', status: 400 },
+    { why: 'the same said twice', path: '/models/m/v1/messages?alt=sse&alt=proto', status: 400 },
+    { why: 'the same in its other spelling', path: '/models/m/v1/messages?%24alt=proto', status: 400 },
+    { why: 'a part of an answer', path: '/models/m/v1/messages?fields=content', status: 400 },
     { why: 'an unknown address', path: '/models/other/v1/messages', status: 404 },
     { why: 'another model', body: '{"model":"m-2"}', status: 400 },
     { why: 'a model said twice', body: '{"model":"m-1","model":"m-2"}', status: 400 },
@@ -354,6 +363,42 @@ describe('an answer', () => {
     expect(heard.body).toContain('no such key: [redacted], [redacted]');
     expect(heard.headers).not.toHaveProperty('set-cookie');
     expect(used).toEqual([]);
+  });
+
+  it.each([
+    { encoding: 'gzip', encode: gzipSync },
+    { encoding: 'X-GZIP', encode: gzipSync },
+    { encoding: 'deflate', encode: deflateSync },
+    { encoding: 'br', encode: brotliCompressSync },
+  ])('that nobody asked to be compressed ($encoding) is read, counted, and without the key', async (more) => {
+    await open();
+    const body = JSON.stringify({ said: KEY, usage: USAGE });
+    reply = (_request, response) =>
+      void response.writeHead(200, { 'content-encoding': more.encoding }).end(more.encode(body));
+    const heard = await ask();
+    expect(heard).toMatchObject({ status: 200, body: JSON.stringify({ said: '[redacted]', usage: USAGE }) });
+    expect(heard.headers).not.toHaveProperty('content-encoding');
+    expect(used).toEqual([{ inputTokens: 3, cachedTokens: 0, outputTokens: 4 }]);
+  });
+
+  it.each(['zstd', 'gzip, br', 'constructor'])(
+    'in an encoding that nobody here reads (%s) is none',
+    async (encoding) => {
+      await open();
+      reply = (_request, response) => void response.writeHead(200, { 'content-encoding': encoding }).end(KEY);
+      const heard = await ask();
+      expect(heard.status).toBe(502);
+      expect(heard.body).not.toContain(KEY);
+    },
+  );
+
+  it('whose compression is broken breaks off', async () => {
+    await open();
+    reply = (_request, response) =>
+      void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('x'.repeat(9_999)).subarray(0, 20));
+    await expect(ask()).rejects.toThrow('aborted');
+    reply = json({ usage: USAGE });
+    expect(await ask()).toMatchObject({ status: 200 });
   });
 
   it('passes bytes that are no text unchanged', async () => {

@@ -6,6 +6,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   isModelAllowed,
+  isModelQuery,
   UsageEventFilter,
   modelErrorBody,
   modelOperation,
@@ -19,7 +20,7 @@ import {
 } from '#agents';
 import { answerWith, passOn, REST_MS_MAX, type CallBodies } from './broker-answers.ts';
 import { UpstreamError, type Upstreams } from './broker-upstreams.ts';
-import { withoutOwn } from './egress-requests.ts';
+import { leadingElsewhere, withoutOwn } from './egress-requests.ts';
 
 export interface ModelCallsOptions {
   routes: readonly ModelRoute[];
@@ -51,9 +52,8 @@ const NOT_PASSED_ON = [
   'accept-encoding',
   'cookie',
   'forwarded',
-  'x-forwarded-for',
-  'x-forwarded-host',
-  'x-forwarded-proto',
+  // An answer without its use could not be counted.
+  'x-goog-fieldmask',
   ...KEY_HEADERS,
 ];
 
@@ -117,6 +117,8 @@ export class ModelCalls {
       return { status: NO_SOCKETS, reason: 'calls of models are plain requests here' };
     const operation = QUERY.test(query) ? modelOperation(route.apis, method, path) : undefined;
     if (operation === undefined) return { status: 400, reason: `runs may not ask for ${method} ${shown(path)}` };
+    if (!isModelQuery(operation, new URLSearchParams(query)))
+      return { status: 400, reason: `runs may not ask for ${method} ${shown(path)} with this query` };
     const spent = operation.kind === 'generate' ? this.deps.refusal() : undefined;
     if (spent !== undefined) return { status: 400, reason: spent };
     if (this.open >= CALLS_MAX) return { status: 429, reason: `this run has ${CALLS_MAX} calls of models open` };
@@ -259,7 +261,7 @@ function keysIn(
   if (inQuery?.value !== undefined) parameters.set('key', inQuery.value);
   return {
     headers: [
-      ...withoutOwn(request.rawHeaders, NOT_PASSED_ON),
+      ...withoutOwn(request.rawHeaders, [...NOT_PASSED_ON, ...leadingElsewhere(request)]),
       ...found.flatMap(({ name, scheme, value }) => (value === undefined ? [] : [name, scheme + value])),
       'accept-encoding',
       'identity',
