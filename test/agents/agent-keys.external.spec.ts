@@ -92,5 +92,5 @@ describe.each<AgentCase>([
       `${id}: 0 of 40 found in ${searched.processes} processes, ${Math.round(searched.memoryBytes / 1_048_576)} MiB, ` +
         `${searched.files} files`,
     );
-  }, 240_000);
+  }, 300_000);
 });

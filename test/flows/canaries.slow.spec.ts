@@ -37,4 +37,4 @@ it('none of them is in a variable, a word, a file or the memory of any process; 
     `canaries: 0 found in ${searched.processes} processes, ${Math.round(searched.memoryBytes / 1_048_576)} MiB, ` +
       `${searched.files} files`,
   );
-}, 240_000);
+}, 300_000);

@@ -32,7 +32,7 @@ const valueOf = (name: string): string => `${EXPOSED.includes(name) ? INSIDE : O
 const COMMAND = [
   'env > env.txt; ls -la > seen.txt; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline >> seen.txt 2>/dev/null',
   ...REPOSITORIES.map((name) => `git -C ${name} fetch -q origin main >> seen.txt 2>&1 && echo "fetched ${name}"`),
-  '. ./at.sh; curl -sS -m 10 "$INJECTED_AT/probe" >> seen.txt 2>&1',
+  `. ./at.sh; curl -sS -m 60 "$INJECTED_AT/probe/[0-${INJECTED.length - 1}]" >> seen.txt 2>&1`,
   'sleep 987 >/dev/null 2>&1 &',
 ].join('\n');
 
@@ -159,7 +159,12 @@ export class Canaries {
         `the credential of ${name}`,
         credentials.some((text) => text.endsWith(valueOf(`GIT_${name}`))) && told.includes(`fetched ${name}`),
       ]),
-      ['SECRET_0', forge.requests.some(({ authorization }) => authorization === `Bearer ${valueOf('SECRET_0')}`)],
+      ...INJECTED.map((name, index): [string, boolean] => [
+        name,
+        forge.requests.some(
+          ({ path, authorization }) => path === `/probe/${index}` && authorization === `Bearer ${valueOf(name)}`,
+        ),
+      ]),
       ['the key of the model', requests.some(({ headers }) => JSON.stringify(headers).includes(MODEL_KEY))],
       ['MCP_TEAM', mcp.accepted.some((headers) => headers['x-team'] === valueOf('MCP_TEAM'))],
       // They accept nothing without.
@@ -182,7 +187,7 @@ export class Canaries {
         if (ENDED.includes(String(body['state']))) throw new Error(JSON.stringify([body['status_message'], log]));
         return this.stays;
       },
-      150_000,
+      200_000,
     );
   }
 }
@@ -203,11 +208,15 @@ async function declare(
     git.createRepository(`acme/${name}`).commit({ 'file.txt': `of ${name}` });
     git.tokens.set(`acme/${name}`, valueOf(`GIT_${name}`));
   }
-  const hostOf = (index: number): string => (index === 0 ? new URL(forge.url).host : `host-${index}.test`);
   const environment = {
     repositories: REPOSITORIES.map((name) => ({ url: git.urlOf(`acme/${name}`), credentialSecret: `GIT_${name}` })),
     secrets: [
-      ...INJECTED.map((name, index) => ({ name, host: hostOf(index), header: 'Authorization' })),
+      ...INJECTED.map((name, index) => ({
+        name,
+        host: new URL(forge.url).host,
+        header: 'Authorization',
+        paths: [`/probe/${index}`],
+      })),
       ...MCP.map((name) => ({ name, host: new URL(mcp.url).host, header: 'Authorization' })),
       ...EXPOSED.map((name) => ({ name, expose: 'env' })),
     ],
