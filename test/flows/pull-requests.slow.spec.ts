@@ -140,6 +140,12 @@ describe.each(FORGES)('a pull request at %s', (kind) => {
     expect(explained.out).toContain('which came with pull request #1 “A change” by ann');
   });
 
+  it('of a fork has its status, though no branch here has its commit', async () => {
+    const head = pushPull(of, 3, { [webhookPath('fork')]: webhookFile('hook-token') }, { isFork: true });
+    await wake(of);
+    expect(await stateOf(of.forge, head, context)).toMatchObject({ state: 'success' });
+  });
+
   it('of a branch that main has left behind is judged as it would be merged', async () => {
     const head = pushPull(of, 2, { [webhookPath('late')]: webhookFile('hook-token') });
     of.repository.commit({ [webhookPath('meanwhile')]: webhookFile('hook-token') });

@@ -108,7 +108,7 @@ export class FeedbackPosts {
     const { commit, state, description, number } = status;
     const context = statusContext(factory.slug);
     try {
-      await forge.setStatus({ commit, state, description, context, targetUrl: planUrl(number) }, signal);
+      await forge.setStatus({ commit, state, description, number, context, targetUrl: planUrl(number) }, signal);
     } catch (error) {
       if (!isOfRequest(error)) throw error;
       await store.statusRefused(factory.uid, status);

@@ -78,6 +78,24 @@ it('no error repeats the token, even where the forge does', async () => {
   );
 });
 
+it('a commit of a fork has its status at GitLab, which asks where it stands', async () => {
+  await fake.close();
+  fake = await startFakeForge('gitlab');
+  const head = 'b'.repeat(40);
+  fake.open({ number: 7, head, isFork: true });
+  const status = { ...STATUS, commit: head, number: 7 } as const;
+  await forgeAt(fake.api).setStatus(status, NEVER);
+  await forgeAt(fake.api).setStatus({ ...status, state: 'success' }, NEVER);
+  expect(fake.statuses.map(({ commit, state }) => [commit, state])).toEqual([
+    [head, 'pending'],
+    [head, 'success'],
+  ]);
+  expect(fake.requests).toHaveLength(3);
+  const unknown = { ...STATUS, commit: head };
+  fake.statuses.splice(0);
+  expect(await faultIn(forgeAt(fake.api).setStatus(unknown, NEVER))).toMatchObject({ fault: 'missing' });
+});
+
 it('reads every page, and stops at the twentieth', async () => {
   for (let number = 1; number <= 120; number += 1) fake.open({ number, head: A });
   expect(await forgeAt(fake.api).openPulls('main', NEVER)).toHaveLength(120);

@@ -56,11 +56,21 @@ export class Forge {
   }
 
   async setStatus(status: PostedStatus, signal: AbortSignal): Promise<void> {
+    const { dialect, repository } = this;
+    const refusal = await this.statusRefusal(dialect.status(repository, status), signal);
+    const offBranch = refusal && dialect.statusOffBranch?.(repository, status, refusal.answer);
+    const last = offBranch === undefined ? refusal : await this.statusRefusal(offBranch, signal);
+    if (last !== undefined) throw last;
+  }
+
+  /** Why it was not taken; undefined: the commit has it. */
+  private async statusRefusal(request: ForgeRequest, signal: AbortSignal): Promise<ForgeError | undefined> {
     try {
-      await this.client.send(this.dialect.status(this.repository, status), signal);
+      await this.client.send(request, signal);
+      return undefined;
     } catch (error) {
-      const isThere = error instanceof ForgeError && this.dialect.isStatusThere?.(error.answer) === true;
-      if (!isThere) throw error;
+      if (!(error instanceof ForgeError)) throw error;
+      return this.dialect.isStatusThere?.(error.answer) === true ? undefined : error;
     }
   }
 
