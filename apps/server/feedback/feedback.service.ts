@@ -141,8 +141,10 @@ export class FeedbackService {
       // What somebody waits for is not held up by what is still being posted.
       const isPosted = result !== 'more' && (await news.endsFirst(posted));
       posts.throwFault();
-      if (isPosted && answered.condition.failures > 0) await this.healed(answered.factory);
+      const putOff = posts.reasonToPutOff;
+      if (isPosted && putOff === undefined && answered.condition.failures > 0) await this.healed(answered.factory);
       const isLeft = result === 'more' || news.isThere;
+      if (!isLeft && putOff !== undefined) return await this.failed(answered, putOff, 1);
       if (!isLeft) return result === 'retry' ? RETRY_MS : this.intervalMs(answered);
       if (performance.now() >= endAtMs) return 0;
       await sleep(Math.max(0, beganAtMs + LOOK_EVERY_MS - performance.now()), undefined, { signal });
@@ -246,10 +248,13 @@ export class FeedbackService {
     });
   }
 
-  private async failed({ factory, place, condition }: Answered, error: ForgeError): Promise<number> {
+  private async failed(
+    { factory, place, condition }: Answered,
+    error: ForgeError,
+    failures = condition.failures + 1,
+  ): Promise<number> {
     const { fault, message, retryAfterMs } = error;
     if (fault === 'denied') this.connections.forget(factory.uid);
-    const failures = condition.failures + 1;
     const delayMs = Math.round(forgeDelayMs(fault, { failures, retryAfterMs, random01: Math.random() }));
     this.log.warn('forge request failed', { factory: factory.slug, fault, message, retry_in_ms: delayMs });
     await this.forges.faulted(

@@ -30,6 +30,11 @@ export class Forge {
     return this.pages((page) => this.dialect.listPulls(this.repository, branch, page), this.dialect.readPulls, signal);
   }
 
+  /** Throws ForgeError where the forge does not take requests for the repository now, or never. */
+  async probe(signal: AbortSignal): Promise<void> {
+    await this.read(this.dialect.listPulls(this.repository, undefined, 1), this.dialect.readPulls, signal);
+  }
+
   /** What became of a pull request; one that is gone is closed. */
   async pull(number: number, signal: AbortSignal): Promise<PullRequestEnd> {
     try {
