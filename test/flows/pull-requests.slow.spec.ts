@@ -3,7 +3,7 @@
  * after the merge. contract §9.9 (Feedback in pull requests).
  */
 import type { PullRequestList } from '#contracts';
-import { FORGES, type ForgeKind } from '#reconcile';
+import { commentMark, FORGES, type ForgeKind } from '#reconcile';
 import { deliver, syncAndGetStatus, webhookFile, webhookPath } from '../support/factories/factory-files.ts';
 import { answeredFactory, pushPull, type AnsweredFactory } from '../support/forges/answered-factories.ts';
 import type { FakeForge } from '../support/forges/fake-forge.ts';
@@ -179,6 +179,22 @@ describe('what is said', () => {
     expect(pulls[0]).toMatchObject({ number: 1, fork: true, title: title.replace(' \u202e', '') });
   });
 
+  it('is in a comment of our own, though somebody else was there first with what looks like our mark', async () => {
+    const theirs = { id: 1, number: 4, body: `<!-- millwright:factory:${of.uid} -->\n#### this applies` };
+    const other = commentMark(world.service.service.installation.uidKey, of.uid, 1);
+    const copied = { id: 2, number: 4, body: `${other}\n#### this applies` };
+    of.forge.comments.push({ ...theirs }, { ...copied });
+    const head = pushPull(of, 4, { [webhookPath('first')]: webhookFile('hook-token') });
+    await wake(of);
+    await stateOf(of.forge, head, context);
+    const on = await eventually('there is one of ours', () => {
+      const found = of.forge.comments.filter(({ number }) => number === 4);
+      return found.length === 3 ? found : undefined;
+    });
+    expect(on.slice(0, 2)).toEqual([theirs, copied]);
+    of.forge.pulls.delete(4);
+  });
+
   it('waits while the forge is away, and every commit has its status when it is back', async () => {
     of.forge.fault = () => ({ status: 503, body: '<html>' });
     const merged = of.repository.commit({ [webhookPath('away')]: webhookFile('hook-token') });
@@ -225,7 +241,8 @@ describe('what is said', () => {
       () => of.forge.comments.filter(({ number }) => number === 3).length === 2 || undefined,
     );
     const marks = of.forge.comments.filter(({ number }) => number === 3).map(({ body }) => body.split('\n')[0]);
-    expect(new Set(marks)).toEqual(new Set([of, other].map(({ uid }) => `<!-- millwright:factory:${uid} -->`)));
+    const { uidKey } = world.service.service.installation;
+    expect(new Set(marks)).toEqual(new Set([of, other].map(({ uid }) => commentMark(uidKey, uid, 3))));
   });
 
   it('holds no token, in no answer, log line or request', async () => {

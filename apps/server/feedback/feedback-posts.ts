@@ -182,7 +182,7 @@ export class FeedbackPosts {
     const { factory, store, signal, refused } = this.deps;
     const { number, comment: body, commentId: id, commentDigest: digest = '' } = pull;
     try {
-      const posted = await forge.comment(number, { body, factoryUid: factory.uid, id }, signal);
+      const posted = await forge.comment(number, { body, id }, signal);
       this.putOffInARow = 0;
       await store.commentPosted(factory.uid, { number, digest, id: posted }, this.commentRecord(number, posted));
     } catch (error) {

@@ -8,6 +8,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import {
   branchOf,
   branchStatuses,
+  commentMark,
   commitsBetween,
   endStatus,
   forgeDelayMs,
@@ -19,6 +20,7 @@ import {
   type OpenPullRequest,
 } from '#reconcile';
 import type { Config } from '../config/config.ts';
+import { Installation } from '../keys/installation.ts';
 import { Clock, CONFIG, IdSource, ProcessIdentity } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
 import { FactoryStore } from '../store/factories/factories.ts';
@@ -81,6 +83,7 @@ export class FeedbackService {
     private readonly store: FeedbackStore,
     private readonly judge: PullRequestJudge,
     private readonly connections: ForgeConnections,
+    private readonly installation: Installation,
     @Inject(CONFIG) private readonly config: Config,
     private readonly process: ProcessIdentity,
     private readonly clock: Clock,
@@ -172,7 +175,8 @@ export class FeedbackService {
     if (isAsked || condition.failures > 0) await this.poll(answered, forge, signal);
     void posts.ask();
     const stored = (): void => void posts.ask();
-    return this.judge.judge({ factory, forge, signal, stored, hasNews: () => news.isThere });
+    const markOf = (number: number): string => commentMark(this.installation.uidKey, factory.uid, number);
+    return this.judge.judge({ factory, forge, signal, stored, markOf, hasNews: () => news.isThere });
   }
 
   private isDue(answered: Answered): boolean {

@@ -108,9 +108,8 @@ it('reads every page, and stops at the twentieth', async () => {
 
 it('finds its comment again, makes a deleted one anew, and leaves that of others alone', async () => {
   const forge = forgeAt(fake.api);
-  const mark = '<!-- millwright:factory:fac_a -->';
-  const say = (text: string, id?: string): Promise<string> =>
-    forge.comment(1, { body: `${mark}\n${text}`, factoryUid: 'fac_a', id }, NEVER);
+  const mark = '<!-- millwright:factory:fac_a:proof -->';
+  const say = (text: string, id?: string): Promise<string> => forge.comment(1, { body: `${mark}\n${text}`, id }, NEVER);
   fake.comments.push({ id: 1, number: 1, body: 'hello' }, { id: 2, number: 1, body: `${mark} copied` });
   fake.fault = ({ method, path }) =>
     method === 'PATCH' && path.endsWith('/2') ? { status: 403, body: '{}' } : undefined;

@@ -85,7 +85,7 @@ export class Forge {
    */
   async comment(
     number: number,
-    { body, factoryUid, id }: { body: string; factoryUid: string; id: string | undefined },
+    { body, id }: { body: string; id: string | undefined },
     signal: AbortSignal,
   ): Promise<string> {
     const edit = async (each: string): Promise<boolean> => {
@@ -99,7 +99,7 @@ export class Forge {
       }
     };
     if (id !== undefined && (await edit(id))) return id;
-    for (const own of ownComments(await this.comments(number, signal), factoryUid))
+    for (const own of ownComments(await this.comments(number, signal), body))
       if (own !== id && (await edit(own))) return own;
     return this.read(this.dialect.createComment(this.repository, number, body), this.dialect.readComment, signal);
   }
