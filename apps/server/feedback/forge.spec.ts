@@ -122,6 +122,18 @@ it('finds its comment again, makes a deleted one anew, and leaves that of others
   expect(fake.comments.map(({ body }) => body)).toEqual(['hello', `${mark} copied`, `${mark}\nfour`]);
 });
 
+it('makes no second comment where something else than the forge says that the first one is gone', async () => {
+  const forge = forgeAt(fake.api);
+  const say = (text: string, id?: string): Promise<string> =>
+    forge.comment(1, { body: `<!-- millwright:factory:fac_a:proof -->\n${text}`, id }, NEVER);
+  const made = await say('one');
+  fake.fault = ({ method }) => (method === 'PATCH' ? { status: 404, body: '404 page not found' } : undefined);
+  expect(await faultIn(say('two', made))).toMatchObject({ fault: 'away' });
+  fake.fault = undefined;
+  expect(await say('two', made)).toBe(made);
+  expect(fake.comments).toHaveLength(1);
+});
+
 describe('a forge that the service does not reach out to', () => {
   let other: Server;
   let heard = 0;

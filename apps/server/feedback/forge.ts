@@ -88,19 +88,23 @@ export class Forge {
     { body, id }: { body: string; id: string | undefined },
     signal: AbortSignal,
   ): Promise<string> {
-    const edit = async (each: string): Promise<boolean> => {
+    const edit = async (each: string): Promise<ForgeError | undefined> => {
       try {
         await this.client.send(this.dialect.editComment(this.repository, number, each, body), signal);
-        return true;
+        return undefined;
       } catch (error) {
-        // Deleted; or somebody else's, who has copied the mark.
-        if (error instanceof ForgeError && (error.fault === 'missing' || error.fault === 'denied')) return false;
+        // Deleted; or of an account that the token is not of any more.
+        if (error instanceof ForgeError && (error.fault === 'missing' || error.fault === 'denied')) return error;
         throw error;
       }
     };
-    if (id !== undefined && (await edit(id))) return id;
-    for (const own of ownComments(await this.comments(number, signal), body))
-      if (own !== id && (await edit(own))) return own;
+    const refusal = id === undefined ? undefined : await edit(id);
+    if (id !== undefined && refusal === undefined) return id;
+    const listed = await this.comments(number, signal);
+    // It is there all the same: whatever answered was not the forge, and a second one is not made for that.
+    if (refusal?.fault === 'missing' && listed.some((each) => each.id === id))
+      throw new ForgeError('away', refusal.message);
+    for (const own of ownComments(listed, body)) if (own !== id && (await edit(own)) === undefined) return own;
     return this.read(this.dialect.createComment(this.repository, number, body), this.dialect.readComment, signal);
   }
 
