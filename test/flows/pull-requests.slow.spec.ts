@@ -11,7 +11,7 @@ import type { FakeStatus } from '../support/forges/forge-shapes.ts';
 import { bootWithRepositories, TOKEN, type FollowedFactory } from '../support/git/git-factories.ts';
 import type { ServiceWithRepositories } from '../support/git/git-factories.ts';
 import { call } from '../support/services/recorded-io.ts';
-import { eventually } from '../support/services/service.ts';
+import { eventually, freePort } from '../support/services/service.ts';
 
 let world: ServiceWithRepositories;
 const forges: FakeForge[] = [];
@@ -76,6 +76,13 @@ describe.each(FORGES)('a pull request at %s', (kind) => {
       pull_requests: [{ number: 1, head: broken, verdict: 'failure', fork: false, author: 'ann' }],
       forge: { kind, repository: 'acme/shop', fault: null },
     });
+
+    const environment = { MILLWRIGHT_SERVER: world.service.url, MILLWRIGHT_API_KEY: world.service.adminKey };
+    const { out } = await call(['status', of.slug], { environment });
+    expect(out).toMatch(/^PULL REQUEST +VERDICT +HEAD +TITLE +SAYS$/m);
+    expect(out).toMatch(
+      new RegExp(`^#1 +failure(?: \\(not posted\\))? +${broken.slice(0, 12)} +A change +webhooks/sales`, 'm'),
+    );
 
     const mended = pushPull(of, 1, { [webhookPath('sales')]: webhookFile('hook-token') });
     await wake(of);
@@ -249,6 +256,26 @@ describe('what is said', () => {
     const shown = JSON.stringify([await list(of.uid), of.forge.comments, of.forge.statuses]);
     expect(shown + world.service.logged.join('\n')).not.toContain(of.forge.token);
   });
+});
+
+it('a comment and a status lead to the page of the plan, where people can reach the service', async () => {
+  const port = String(await freePort());
+  const address = `http://localhost:${port}`;
+  const reached = await bootWithRepositories({ MILLWRIGHT_PORT: port, MILLWRIGHT_PUBLIC_URL: address });
+  const of = await answeredFactory(reached, 'github');
+  try {
+    const head = pushPull(of, 7, { [webhookPath('sales')]: webhookFile('hook-token') });
+    await syncAndGetStatus(reached.service, of.uid);
+    const page = `${address}/factories/${of.uid}/sync/plan?ref=pull%2F7`;
+    expect((await stateOf(of.forge, head, `millwright/${of.slug}`)).targetUrl).toBe(page);
+    const { body } = await eventually('there is a comment', () => of.forge.comments[0]);
+    expect(body).toContain(`[The whole plan](${page})`);
+    const { body: listed } = await reached.service.api('GET', `/factory/${of.uid}/pull-requests`);
+    expect(listed['pull_requests']).toMatchObject([{ number: 7, plan_url: page }]);
+  } finally {
+    await reached.stop();
+    await of.forge.close();
+  }
 });
 
 it('fifty pull requests that are pushed to again while they are judged end with a verdict each', async () => {
