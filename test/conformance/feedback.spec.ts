@@ -117,6 +117,8 @@ await onEachBackend('feedback', (world) => {
     const due = await store.dueStatuses(uid, 10);
     expect(due.map(({ commit }) => commit)).toEqual([head, branch, later, old]);
     expect(await store.dueStatuses(uid, 1)).toMatchObject([{ commit: head }]);
+    for (const refused of due.filter(({ commit }) => commit === head)) await store.statusRefused(uid, refused);
+    expect((await store.dueStatuses(uid, 10)).map(({ commit }) => commit)).toEqual([branch, later, old, head]);
   });
 
   it('writes no verdict of a head that has moved, and takes what ended from the list', async () => {

@@ -165,3 +165,22 @@ it('a token that is revoked in the middle is named, loses nothing and delays no 
   for (const commit of [merged, head]) expect((await terminal(commit, 120_000)).state).toBe('success');
   expect(world.service.logged.join('\n')).not.toContain(token);
 }, 180_000);
+
+it('a status that the token may not set is named and set later, and holds up no other', async () => {
+  const kept = pushPull(of, 1, one('sales'));
+  of.forge.fault = ({ method, path }) =>
+    method === 'POST' && path.endsWith(kept) ? { status: 403, body: '{"message":"403 Forbidden"}' } : undefined;
+  await wake();
+  await listed('it is listed', (pulls) => pulls.length === 1);
+  const other = pushPull(of, 2, one('other'));
+  await wake();
+  expect((await terminal(other)).state).toBe('success');
+  const { forge } = await eventually('it is said', async () => {
+    const seen = await list();
+    return seen.forge?.fault === 'denied' ? seen : undefined;
+  });
+  expect(forge?.message).toContain(`the forge answered 403 to POST /repos/acme/shop/statuses/${kept}`);
+  of.forge.fault = undefined;
+  expect((await terminal(kept, 120_000)).state).toBe('success');
+  await eventually('nothing is wrong any more', async () => (await list()).forge?.fault === null || undefined);
+}, 180_000);

@@ -3,7 +3,7 @@
  * after the merge. contract §9.9 (Feedback in pull requests).
  */
 import type { PullRequestList } from '#contracts';
-import { FORGES, type ForgeKind } from '#reconcile';
+import { commentMark, FORGES, type ForgeKind } from '#reconcile';
 import { deliver, syncAndGetStatus, webhookFile, webhookPath } from '../support/factories/factory-files.ts';
 import { answeredFactory, pushPull, type AnsweredFactory } from '../support/forges/answered-factories.ts';
 import type { FakeForge } from '../support/forges/fake-forge.ts';
@@ -11,7 +11,7 @@ import type { FakeStatus } from '../support/forges/forge-shapes.ts';
 import { bootWithRepositories, TOKEN, type FollowedFactory } from '../support/git/git-factories.ts';
 import type { ServiceWithRepositories } from '../support/git/git-factories.ts';
 import { call } from '../support/services/recorded-io.ts';
-import { eventually } from '../support/services/service.ts';
+import { eventually, freePort } from '../support/services/service.ts';
 
 let world: ServiceWithRepositories;
 const forges: FakeForge[] = [];
@@ -77,6 +77,13 @@ describe.each(FORGES)('a pull request at %s', (kind) => {
       forge: { kind, repository: 'acme/shop', fault: null },
     });
 
+    const environment = { MILLWRIGHT_SERVER: world.service.url, MILLWRIGHT_API_KEY: world.service.adminKey };
+    const { out } = await call(['status', of.slug], { environment });
+    expect(out).toMatch(/^PULL REQUEST +VERDICT +HEAD +TITLE +SAYS$/m);
+    expect(out).toMatch(
+      new RegExp(`^#1 +failure(?: \\(not posted\\))? +${broken.slice(0, 12)} +A change +webhooks/sales`, 'm'),
+    );
+
     const mended = pushPull(of, 1, { [webhookPath('sales')]: webhookFile('hook-token') });
     await wake(of);
     expect(await stateOf(forge, mended, context)).toMatchObject({
@@ -140,6 +147,12 @@ describe.each(FORGES)('a pull request at %s', (kind) => {
     expect(explained.out).toContain('which came with pull request #1 “A change” by ann');
   });
 
+  it('of a fork has its status, though no branch here has its commit', async () => {
+    const head = pushPull(of, 3, { [webhookPath('fork')]: webhookFile('hook-token') }, { isFork: true });
+    await wake(of);
+    expect(await stateOf(of.forge, head, context)).toMatchObject({ state: 'success' });
+  });
+
   it('of a branch that main has left behind is judged as it would be merged', async () => {
     const head = pushPull(of, 2, { [webhookPath('late')]: webhookFile('hook-token') });
     of.repository.commit({ [webhookPath('meanwhile')]: webhookFile('hook-token') });
@@ -171,6 +184,22 @@ describe('what is said', () => {
     expect(comment.body).not.toMatch(/evil\.example|<img|@all/);
     const { pull_requests: pulls } = await list(of.uid);
     expect(pulls[0]).toMatchObject({ number: 1, fork: true, title: title.replace(' \u202e', '') });
+  });
+
+  it('is in a comment of our own, though somebody else was there first with what looks like our mark', async () => {
+    const theirs = { id: 1, number: 4, body: `<!-- millwright:factory:${of.uid} -->\n#### this applies` };
+    const other = commentMark(world.service.service.installation.uidKey, of.uid, 1);
+    const copied = { id: 2, number: 4, body: `${other}\n#### this applies` };
+    of.forge.comments.push({ ...theirs }, { ...copied });
+    const head = pushPull(of, 4, { [webhookPath('first')]: webhookFile('hook-token') });
+    await wake(of);
+    await stateOf(of.forge, head, context);
+    const on = await eventually('there is one of ours', () => {
+      const found = of.forge.comments.filter(({ number }) => number === 4);
+      return found.length === 3 ? found : undefined;
+    });
+    expect(on.slice(0, 2)).toEqual([theirs, copied]);
+    of.forge.pulls.delete(4);
   });
 
   it('waits while the forge is away, and every commit has its status when it is back', async () => {
@@ -219,13 +248,34 @@ describe('what is said', () => {
       () => of.forge.comments.filter(({ number }) => number === 3).length === 2 || undefined,
     );
     const marks = of.forge.comments.filter(({ number }) => number === 3).map(({ body }) => body.split('\n')[0]);
-    expect(new Set(marks)).toEqual(new Set([of, other].map(({ uid }) => `<!-- millwright:factory:${uid} -->`)));
+    const { uidKey } = world.service.service.installation;
+    expect(new Set(marks)).toEqual(new Set([of, other].map(({ uid }) => commentMark(uidKey, uid, 3))));
   });
 
   it('holds no token, in no answer, log line or request', async () => {
     const shown = JSON.stringify([await list(of.uid), of.forge.comments, of.forge.statuses]);
     expect(shown + world.service.logged.join('\n')).not.toContain(of.forge.token);
   });
+});
+
+it('a comment and a status lead to the page of the plan, where people can reach the service', async () => {
+  const port = String(await freePort());
+  const address = `http://localhost:${port}`;
+  const reached = await bootWithRepositories({ MILLWRIGHT_PORT: port, MILLWRIGHT_PUBLIC_URL: address });
+  const of = await answeredFactory(reached, 'github');
+  try {
+    const head = pushPull(of, 7, { [webhookPath('sales')]: webhookFile('hook-token') });
+    await syncAndGetStatus(reached.service, of.uid);
+    const page = `${address}/factories/${of.uid}/sync/plan?ref=pull%2F7`;
+    expect((await stateOf(of.forge, head, `millwright/${of.slug}`)).targetUrl).toBe(page);
+    const { body } = await eventually('there is a comment', () => of.forge.comments[0]);
+    expect(body).toContain(`[The whole plan](${page})`);
+    const { body: listed } = await reached.service.api('GET', `/factory/${of.uid}/pull-requests`);
+    expect(listed['pull_requests']).toMatchObject([{ number: 7, plan_url: page }]);
+  } finally {
+    await reached.stop();
+    await of.forge.close();
+  }
 });
 
 it('fifty pull requests that are pushed to again while they are judged end with a verdict each', async () => {

@@ -1,7 +1,10 @@
 /**
- * The command as one file, for repositories that keep it beside their jobs. In a checkout and in the service's package
- * the command is many files: `apps/cli/one-file/own-file.ts` stands in the place of this module where it is one.
+ * The command as one file, for repositories that keep it beside their jobs. The service's package holds it, a checkout
+ * does not; where the command is that file itself, `apps/cli/one-file/own-file.ts` stands in the place of this module.
  */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { version } from '../version.ts';
 
 /** The file that runs, and the scripts that compare its digest before they run it. */
 export interface OwnFile {
@@ -13,7 +16,23 @@ export interface OwnFile {
   scripts: Readonly<Record<'action.yml' | 'check.sh' | 'command.sh', string>>;
 }
 
-/** Undefined where the command is not one file. */
+/** `dist/one-file` of the package, as seen from the built module. */
+const FOLDER = new URL('../../../one-file/', import.meta.url);
+
+/** Undefined where there is none. */
 export function ownFile(): OwnFile | undefined {
-  return undefined;
+  const file = new URL('millwright.mjs', FOLDER);
+  if (!existsSync(file)) return undefined;
+  const bytes = readFileSync(file);
+  const script = (name: string): string => readFileSync(new URL(name, FOLDER), 'utf8');
+  return {
+    text: bytes.toString('utf8'),
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+    version: version(),
+    scripts: {
+      'action.yml': script('action.yml'),
+      'check.sh': script('check.sh'),
+      'command.sh': script('command.sh'),
+    },
+  };
 }

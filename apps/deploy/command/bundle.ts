@@ -16,7 +16,8 @@ const REPLACED: Readonly<Record<string, string>> = {
   'starter/own-file.js': 'one-file/own-file.js',
 };
 
-const SCRIPTS = ['action.yml', 'check.sh', 'command.sh'];
+/** Of `apps/cli/action`: what runs it after its digest was compared. */
+export const SCRIPTS = ['action.yml', 'check.sh', 'command.sh'];
 
 /** The oldest Node.js that runs it. */
 const TARGET = 'node20.19';

@@ -2,6 +2,8 @@
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { COMMAND_FILE } from '../command/command-files.ts';
+import { bundledCommand, SCRIPTS } from '../command/bundle.ts';
 import { packageImports, redirected, type PackageImport } from './imports.ts';
 import { shippedPackages } from './notices.ts';
 import { writePapers } from './papers.ts';
@@ -24,6 +26,8 @@ const AS_THEY_ARE = [
 ];
 
 const VENDOR = 'dist/vendor';
+/** The command as one file, with its scripts: `init` writes them beside the jobs of a repository. */
+const ONE_FILE = 'dist/one-file';
 
 const IS_TEST = /\.spec\.(?:js|js\.map)$/;
 const IS_MODULE = /\.m?js$/;
@@ -40,7 +44,17 @@ export async function writePackage(root: string, folder: string): Promise<void> 
       filter: (from) => !/^\.millwright|\.spec\.ts$/.test(basename(from)),
     });
   const packages = await writePrograms(root, folder);
-  await writeServerPapers(root, folder, packages);
+  await writeServerPapers(root, folder, [...new Set([...packages, ...(await writeOneFile(root, folder))])]);
+}
+
+/** Answers the folders of the packages inside. */
+async function writeOneFile(root: string, folder: string): Promise<readonly string[]> {
+  const { text, packages } = await bundledCommand(root);
+  const place = join(folder, ONE_FILE);
+  await mkdir(place, { recursive: true });
+  await writeFile(join(place, COMMAND_FILE), text);
+  for (const name of SCRIPTS) await cp(join(root, 'apps/cli/action', name), join(place, name));
+  return packages;
 }
 
 /** Copies the programs, their imports of packages led to the vendored files. Answers the folders of those packages. */

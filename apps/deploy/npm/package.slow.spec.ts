@@ -1,9 +1,10 @@
 /** The npm package: packed, installed from the tarball into an empty folder, and run there. decision 0078. */
 import { execFileSync, type ChildProcess } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { CI_PATHS, COMMAND_FOLDER } from '../../cli/starter/ci-jobs.ts';
 import { IS_BUILT, README } from '../../../test/support/guide/documents.ts';
 import { ended, installedPackage, type InstalledPackage } from '../../../test/support/deploy/installed-package.ts';
 import { freshDatabase, postgresServer } from '../../../test/support/databases/postgres.ts';
@@ -88,6 +89,18 @@ const MEGABYTES_MAX = 120;
     const names = ['reflect-metadata.js', ...files]; // what decorators need, before anything that has some
     const program = names.map((name) => `await import('./dist/vendor/${name}');`).join('\n');
     execFileSync(process.execPath, ['--input-type=module', '-e', program], { cwd: installed.home });
+  }, 60_000);
+
+  it('writes jobs that check nothing out but their repository, and run the command as one file', async () => {
+    for (const ci of ['github', 'gitlab', 'gitea'] as const) {
+      await installed.command(['init', ci, '--ci', ci]);
+      const job = await readFile(join(installed.folder, ci, CI_PATHS[ci]), 'utf8');
+      expect(job).not.toMatch(/MILLWRIGHT_REPOSITORY|git clone|\bsecrets\./);
+      const file = await readFile(join(installed.folder, ci, COMMAND_FOLDER, 'millwright.mjs'));
+      expect(job).toContain(createHash('sha256').update(file).digest('hex'));
+    }
+    const command = join(installed.folder, 'github', COMMAND_FOLDER, 'millwright.mjs');
+    execFileSync(process.execPath, [command, 'validate', 'github'], { cwd: installed.folder });
   }, 60_000);
 
   it('serves a factory by the words of the README: health, a page, an accepted delivery, a run', async () => {

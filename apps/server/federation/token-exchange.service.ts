@@ -117,7 +117,7 @@ export class TokenExchangeService {
     this.log.warn('token exchange refused', {
       rule: reason,
       issuer,
-      subject: subject?.slice(0, SUBJECT_CHARACTERS_MAX),
+      subject: subject && [...subject].slice(0, SUBJECT_CHARACTERS_MAX).join(''),
       failure,
       client_address: clientAddress,
     });

@@ -1,6 +1,7 @@
 /**
  * Posts what the forge does not have yet: statuses first, verdicts of heads before everything else, a few at once; then
- * comments, one after another, as forges ask for. contract §9.9 (Feedback in pull requests).
+ * comments, one after another, as forges ask for. One that is not taken, while the forge answers otherwise, holds up no
+ * other. contract §9.9 (Feedback in pull requests).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commentDelayMs, isTerminal, statusContext, type CommitStatus } from '#reconcile';
@@ -25,6 +26,10 @@ const COMMENTS_TOGETHER = 5;
 const COMMENT_WAIT_MS = 200;
 /** A status or comment that the forge refuses so often is not posted any more. */
 const REFUSALS_MAX = 3;
+/** A status on which the forge breaks so often is given up, too: once in each round. */
+const BREAKDOWNS_MAX = 10;
+/** After so many in a row that are put off it is not this one and that one any more. */
+const PUT_OFF_IN_A_ROW_MAX = 5;
 
 export interface FeedbackPostsDeps {
   factory: Factory;
@@ -47,6 +52,9 @@ export class FeedbackPosts {
     () => this.post(),
     (fault) => (this.fault = fault),
   );
+  /** What the forge does not take now, by what it is: not tried again in this round. */
+  private readonly putOff = new Map<string, ForgeError>();
+  private putOffInARow = 0;
   private forge: Forge | undefined;
   private fault: unknown;
   private isStopped = false;
@@ -68,6 +76,11 @@ export class FeedbackPosts {
     if (this.fault !== undefined) throw this.fault;
   }
 
+  /** Why something is not taken while the forge takes other things. */
+  get reasonToPutOff(): ForgeError | undefined {
+    return [...this.putOff.values()][0];
+  }
+
   /** Ends with what is under way. */
   stop(): Promise<void> {
     this.isStopped = true;
@@ -84,7 +97,8 @@ export class FeedbackPosts {
   /** Answers whether there was one. */
   private async postStatuses(forge: Forge): Promise<boolean> {
     const { factory, store, signal } = this.deps;
-    const due = await store.dueStatuses(factory.uid, STATUSES_TOGETHER);
+    const found = await store.dueStatuses(factory.uid, STATUSES_TOGETHER + this.putOff.size);
+    const due = found.filter((status) => !this.putOff.has(nameOf(status))).slice(0, STATUSES_TOGETHER);
     const posted: PostedRecord[] = [];
     let fault: unknown;
     const postNext = async (status: StoredStatus): Promise<void> => {
@@ -108,12 +122,16 @@ export class FeedbackPosts {
     const { commit, state, description, number } = status;
     const context = statusContext(factory.slug);
     try {
-      await forge.setStatus({ commit, state, description, context, targetUrl: planUrl(number) }, signal);
+      await forge.setStatus({ commit, state, description, number, context, targetUrl: planUrl(number) }, signal);
+      this.putOffInARow = 0;
     } catch (error) {
-      if (!isOfRequest(error)) throw error;
+      const refusal = await this.ofRequest(forge, error);
       await store.statusRefused(factory.uid, status);
-      if (status.attempts + 1 < REFUSALS_MAX) return [];
-      refused(`status of ${commit.slice(0, 12)}`, error);
+      if (status.attempts + 1 < attemptsMax(refusal)) {
+        if (!isRefusal(refusal)) this.putOffOne(nameOf(status), refusal);
+        return [];
+      }
+      refused(`status of ${commit.slice(0, 12)}`, refusal);
       return [{ status }];
     }
     return [{ status, post: isTerminal(state) ? this.statusRecord(status) : undefined }];
@@ -149,7 +167,8 @@ export class FeedbackPosts {
   /** Answers whether there was one. Those that were edited a moment ago wait. */
   private async postComments(forge: Forge): Promise<boolean> {
     const { factory, store, signal, nowMs } = this.deps;
-    const due = await store.dueComments(factory.uid, COMMENTS_MAX);
+    const found = await store.dueComments(factory.uid, COMMENTS_MAX + this.putOff.size);
+    const due = found.filter((pull) => !this.putOff.has(nameOf(pull)));
     const ready = due.filter(({ commentedAtMs }) => commentDelayMs(commentedAtMs, nowMs()) === 0);
     if (due.length > 0 && ready.length === 0) await sleep(COMMENT_WAIT_MS, undefined, { signal });
     for (const pull of ready.slice(0, COMMENTS_TOGETHER)) {
@@ -163,20 +182,49 @@ export class FeedbackPosts {
     const { factory, store, signal, refused } = this.deps;
     const { number, comment: body, commentId: id, commentDigest: digest = '' } = pull;
     try {
-      const posted = await forge.comment(number, { body, factoryUid: factory.uid, id }, signal);
+      const posted = await forge.comment(number, { body, id }, signal);
+      this.putOffInARow = 0;
       await store.commentPosted(factory.uid, { number, digest, id: posted }, this.commentRecord(number, posted));
     } catch (error) {
-      if (!isOfRequest(error)) throw error;
+      const refusal = await this.ofRequest(forge, error);
+      if (!isRefusal(refusal)) return this.putOffOne(nameOf(pull), refusal);
       const refusals = (this.refusals.get(number) ?? 0) + 1;
       this.refusals.set(number, refusals);
       if (refusals < REFUSALS_MAX) return;
-      refused(`comment on pull request ${number}`, error);
+      refused(`comment on pull request ${number}`, refusal);
       await store.commentPosted(factory.uid, { number, digest });
     }
   }
+
+  /**
+   * The fault of this very request. Throws where the forge takes none: a proxy in its place may answer anything to
+   * everything, and a repository that a credential does not see any more is missing like a commit.
+   */
+  private async ofRequest(forge: Forge, error: unknown): Promise<ForgeError> {
+    if (!(error instanceof ForgeError) || error.fault === 'slow-down') throw error;
+    await forge.probe(this.deps.signal);
+    return error;
+  }
+
+  /** Throws where too much is put off. */
+  private putOffOne(name: string, reason: ForgeError): void {
+    this.putOff.set(name, reason);
+    this.putOffInARow += 1;
+    if (this.putOffInARow >= PUT_OFF_IN_A_ROW_MAX) throw reason;
+  }
 }
 
-/** Whether it is this very request that is not taken, and not the forge that takes none. */
-function isOfRequest(error: unknown): error is ForgeError {
-  return error instanceof ForgeError && (error.fault === 'missing' || error.fault === 'refused');
+function nameOf(one: StoredStatus | StoredPullRequest): string {
+  return 'commit' in one ? `${one.commit} ${one.version}` : `pull ${one.number}`;
+}
+
+/** Whether it will never be taken as it is. */
+function isRefusal({ fault }: ForgeError): boolean {
+  return fault === 'missing' || fault === 'refused';
+}
+
+/** What a credential may not do now, it may do once somebody has mended it. */
+function attemptsMax(reason: ForgeError): number {
+  if (isRefusal(reason)) return REFUSALS_MAX;
+  return reason.fault === 'away' ? BREAKDOWNS_MAX : Number.POSITIVE_INFINITY;
 }

@@ -8,6 +8,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import {
   branchOf,
   branchStatuses,
+  commentMark,
   commitsBetween,
   endStatus,
   forgeDelayMs,
@@ -19,6 +20,7 @@ import {
   type OpenPullRequest,
 } from '#reconcile';
 import type { Config } from '../config/config.ts';
+import { Installation } from '../keys/installation.ts';
 import { Clock, CONFIG, IdSource, ProcessIdentity } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
 import { FactoryStore } from '../store/factories/factories.ts';
@@ -81,6 +83,7 @@ export class FeedbackService {
     private readonly store: FeedbackStore,
     private readonly judge: PullRequestJudge,
     private readonly connections: ForgeConnections,
+    private readonly installation: Installation,
     @Inject(CONFIG) private readonly config: Config,
     private readonly process: ProcessIdentity,
     private readonly clock: Clock,
@@ -141,8 +144,10 @@ export class FeedbackService {
       // What somebody waits for is not held up by what is still being posted.
       const isPosted = result !== 'more' && (await news.endsFirst(posted));
       posts.throwFault();
-      if (isPosted && answered.condition.failures > 0) await this.healed(answered.factory);
+      const putOff = posts.reasonToPutOff;
+      if (isPosted && putOff === undefined && answered.condition.failures > 0) await this.healed(answered.factory);
       const isLeft = result === 'more' || news.isThere;
+      if (!isLeft && putOff !== undefined) return await this.failed(answered, putOff, 1);
       if (!isLeft) return result === 'retry' ? RETRY_MS : this.intervalMs(answered);
       if (performance.now() >= endAtMs) return 0;
       await sleep(Math.max(0, beganAtMs + LOOK_EVERY_MS - performance.now()), undefined, { signal });
@@ -170,7 +175,8 @@ export class FeedbackService {
     if (isAsked || condition.failures > 0) await this.poll(answered, forge, signal);
     void posts.ask();
     const stored = (): void => void posts.ask();
-    return this.judge.judge({ factory, forge, signal, stored, hasNews: () => news.isThere });
+    const markOf = (number: number): string => commentMark(this.installation.uidKey, factory.uid, number);
+    return this.judge.judge({ factory, forge, signal, stored, markOf, hasNews: () => news.isThere });
   }
 
   private isDue(answered: Answered): boolean {
@@ -246,10 +252,13 @@ export class FeedbackService {
     });
   }
 
-  private async failed({ factory, place, condition }: Answered, error: ForgeError): Promise<number> {
+  private async failed(
+    { factory, place, condition }: Answered,
+    error: ForgeError,
+    failures = condition.failures + 1,
+  ): Promise<number> {
     const { fault, message, retryAfterMs } = error;
     if (fault === 'denied') this.connections.forget(factory.uid);
-    const failures = condition.failures + 1;
     const delayMs = Math.round(forgeDelayMs(fault, { failures, retryAfterMs, random01: Math.random() }));
     this.log.warn('forge request failed', { factory: factory.slug, fault, message, retry_in_ms: delayMs });
     await this.forges.faulted(

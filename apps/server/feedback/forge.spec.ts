@@ -78,6 +78,24 @@ it('no error repeats the token, even where the forge does', async () => {
   );
 });
 
+it('a commit of a fork has its status at GitLab, which asks where it stands', async () => {
+  await fake.close();
+  fake = await startFakeForge('gitlab');
+  const head = 'b'.repeat(40);
+  fake.open({ number: 7, head, isFork: true });
+  const status = { ...STATUS, commit: head, number: 7 } as const;
+  await forgeAt(fake.api).setStatus(status, NEVER);
+  await forgeAt(fake.api).setStatus({ ...status, state: 'success' }, NEVER);
+  expect(fake.statuses.map(({ commit, state }) => [commit, state])).toEqual([
+    [head, 'pending'],
+    [head, 'success'],
+  ]);
+  expect(fake.requests).toHaveLength(3);
+  const unknown = { ...STATUS, commit: head };
+  fake.statuses.splice(0);
+  expect(await faultIn(forgeAt(fake.api).setStatus(unknown, NEVER))).toMatchObject({ fault: 'missing' });
+});
+
 it('reads every page, and stops at the twentieth', async () => {
   for (let number = 1; number <= 120; number += 1) fake.open({ number, head: A });
   expect(await forgeAt(fake.api).openPulls('main', NEVER)).toHaveLength(120);
@@ -90,9 +108,8 @@ it('reads every page, and stops at the twentieth', async () => {
 
 it('finds its comment again, makes a deleted one anew, and leaves that of others alone', async () => {
   const forge = forgeAt(fake.api);
-  const mark = '<!-- millwright:factory:fac_a -->';
-  const say = (text: string, id?: string): Promise<string> =>
-    forge.comment(1, { body: `${mark}\n${text}`, factoryUid: 'fac_a', id }, NEVER);
+  const mark = '<!-- millwright:factory:fac_a:proof -->';
+  const say = (text: string, id?: string): Promise<string> => forge.comment(1, { body: `${mark}\n${text}`, id }, NEVER);
   fake.comments.push({ id: 1, number: 1, body: 'hello' }, { id: 2, number: 1, body: `${mark} copied` });
   fake.fault = ({ method, path }) =>
     method === 'PATCH' && path.endsWith('/2') ? { status: 403, body: '{}' } : undefined;
@@ -103,6 +120,18 @@ it('finds its comment again, makes a deleted one anew, and leaves that of others
   const again = await say('four', made);
   expect(again).not.toBe(made);
   expect(fake.comments.map(({ body }) => body)).toEqual(['hello', `${mark} copied`, `${mark}\nfour`]);
+});
+
+it('makes no second comment where something else than the forge says that the first one is gone', async () => {
+  const forge = forgeAt(fake.api);
+  const say = (text: string, id?: string): Promise<string> =>
+    forge.comment(1, { body: `<!-- millwright:factory:fac_a:proof -->\n${text}`, id }, NEVER);
+  const made = await say('one');
+  fake.fault = ({ method }) => (method === 'PATCH' ? { status: 404, body: '404 page not found' } : undefined);
+  expect(await faultIn(say('two', made))).toMatchObject({ fault: 'away' });
+  fake.fault = undefined;
+  expect(await say('two', made)).toBe(made);
+  expect(fake.comments).toHaveLength(1);
 });
 
 describe('a forge that the service does not reach out to', () => {

@@ -30,6 +30,11 @@ export class Forge {
     return this.pages((page) => this.dialect.listPulls(this.repository, branch, page), this.dialect.readPulls, signal);
   }
 
+  /** Throws ForgeError where the forge does not take requests for the repository now, or never. */
+  async probe(signal: AbortSignal): Promise<void> {
+    await this.read(this.dialect.listPulls(this.repository, undefined, 1), this.dialect.readPulls, signal);
+  }
+
   /** What became of a pull request; one that is gone is closed. */
   async pull(number: number, signal: AbortSignal): Promise<PullRequestEnd> {
     try {
@@ -56,11 +61,21 @@ export class Forge {
   }
 
   async setStatus(status: PostedStatus, signal: AbortSignal): Promise<void> {
+    const { dialect, repository } = this;
+    const refusal = await this.statusRefusal(dialect.status(repository, status), signal);
+    const offBranch = refusal && dialect.statusOffBranch?.(repository, status, refusal.answer);
+    const last = offBranch === undefined ? refusal : await this.statusRefusal(offBranch, signal);
+    if (last !== undefined) throw last;
+  }
+
+  /** Why it was not taken; undefined: the commit has it. */
+  private async statusRefusal(request: ForgeRequest, signal: AbortSignal): Promise<ForgeError | undefined> {
     try {
-      await this.client.send(this.dialect.status(this.repository, status), signal);
+      await this.client.send(request, signal);
+      return undefined;
     } catch (error) {
-      const isThere = error instanceof ForgeError && this.dialect.isStatusThere?.(error.answer) === true;
-      if (!isThere) throw error;
+      if (!(error instanceof ForgeError)) throw error;
+      return this.dialect.isStatusThere?.(error.answer) === true ? undefined : error;
     }
   }
 
@@ -70,22 +85,26 @@ export class Forge {
    */
   async comment(
     number: number,
-    { body, factoryUid, id }: { body: string; factoryUid: string; id: string | undefined },
+    { body, id }: { body: string; id: string | undefined },
     signal: AbortSignal,
   ): Promise<string> {
-    const edit = async (each: string): Promise<boolean> => {
+    const edit = async (each: string): Promise<ForgeError | undefined> => {
       try {
         await this.client.send(this.dialect.editComment(this.repository, number, each, body), signal);
-        return true;
+        return undefined;
       } catch (error) {
-        // Deleted; or somebody else's, who has copied the mark.
-        if (error instanceof ForgeError && (error.fault === 'missing' || error.fault === 'denied')) return false;
+        // Deleted; or of an account that the token is not of any more.
+        if (error instanceof ForgeError && (error.fault === 'missing' || error.fault === 'denied')) return error;
         throw error;
       }
     };
-    if (id !== undefined && (await edit(id))) return id;
-    for (const own of ownComments(await this.comments(number, signal), factoryUid))
-      if (own !== id && (await edit(own))) return own;
+    const refusal = id === undefined ? undefined : await edit(id);
+    if (id !== undefined && refusal === undefined) return id;
+    const listed = await this.comments(number, signal);
+    // It is there all the same: whatever answered was not the forge, and a second one is not made for that.
+    if (refusal?.fault === 'missing' && listed.some((each) => each.id === id))
+      throw new ForgeError('away', refusal.message);
+    for (const own of ownComments(listed, body)) if (own !== id && (await edit(own)) === undefined) return own;
     return this.read(this.dialect.createComment(this.repository, number, body), this.dialect.readComment, signal);
   }
 

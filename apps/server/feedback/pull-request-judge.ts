@@ -31,6 +31,8 @@ export interface JudgingDeps {
   hasNews(): boolean;
   /** Something is to be posted. */
   stored(): void;
+  /** Of our comment on a pull request. */
+  markOf(number: number): string;
 }
 
 /** `more`: heads wait still. `retry`: some could not be judged now. */
@@ -134,6 +136,7 @@ export class PullRequestJudge {
     const against = factory.revisionApplied;
     const { status, comment } = feedbackOf(plan, {
       factory,
+      mark: deps.markOf(pull.number),
       pull,
       against,
       contested,

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { createLocalJWKSet, errors, jwtVerify } from 'jose';
 import { ownMember, strictJsonObject } from './json-members.ts';
-import type { IssuerKeys } from './issuers.ts';
+import { issuerProblem, type IssuerKeys } from './issuers.ts';
 
 /** Tokens of build servers have 1 to 3 KB. */
 export const SUBJECT_TOKEN_CHARACTERS_MAX = 8_192;
@@ -20,6 +20,8 @@ const ALGORITHMS: readonly string[] = ['RS256', 'ES256', 'PS256', 'EdDSA'];
 const HEADERS: readonly string[] = ['alg', 'kid', 'typ', 'x5t', 'x5t#S256'];
 const KEY_ID_CHARACTERS_MAX = 256;
 const TYPE = /^JWT$/i;
+/** A subject names a key in lists, logs and terminals, so it has no character that is not seen, and no half of one. */
+const UNSEEN = /[\p{Cc}\p{Cs}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/u;
 
 /** The rule that refuses a token: for the log, never for who sent it. */
 export type TokenRefusal =
@@ -73,7 +75,9 @@ export function readSubjectToken(text: string): Read<SubjectToken> {
   if (type !== undefined && !(typeof type === 'string' && TYPE.test(type))) return refused('header');
   if (typeof keyId !== 'string' || keyId === '' || keyId.length > KEY_ID_CHARACTERS_MAX) return refused('header');
   const issuer = ownMember(payload, 'iss');
-  return typeof issuer === 'string' ? { ok: true, value: { text, issuer, keyId } } : refused('issuer');
+  // Nobody can have named an issuer that cannot be one: not even the database is asked.
+  if (typeof issuer !== 'string' || issuerProblem(issuer) !== undefined) return refused('issuer');
+  return { ok: true, value: { text, issuer, keyId } };
 }
 
 /** Text of a part in base64url, of which there is one spelling; undefined for any other. */
@@ -107,8 +111,10 @@ function claimsOf(issuer: string, payload: Readonly<Record<string, unknown>>): R
   const { sub, aud, iat, exp, jti } = payload;
   const audience = Array.isArray(aud) && aud.length === 1 ? (aud[0] as unknown) : aud;
   if (typeof audience !== 'string') return refused('audience');
-  if (typeof sub !== 'string' || sub === '' || (jti !== undefined && typeof jti !== 'string')) return refused('claims');
-  const [issuedAtMs, expiresAtMs] = [Number(iat) * 1_000, Number(exp) * 1_000];
+  if (typeof sub !== 'string' || sub === '' || UNSEEN.test(sub)) return refused('claims');
+  if (jti !== undefined && typeof jti !== 'string') return refused('claims');
+  // Seconds with a fraction are seconds, too (RFC 7519 §2).
+  const [issuedAtMs, expiresAtMs] = [Math.floor(Number(iat) * 1_000), Math.ceil(Number(exp) * 1_000)];
   return {
     ok: true,
     value: { issuer, subject: sub, audience, issuedAtMs, expiresAtMs, tokenId: jti, all: payload },

@@ -2,6 +2,7 @@
  * The one comment of a factory on a pull request: what it says, how it is found again, and that nothing in it is ever
  * read as Markdown, HTML, a mention or a link of somebody else. contract §9.9 (Feedback in pull requests).
  */
+import { createHmac } from 'node:crypto';
 import type { Problem } from '#definitions';
 import { growthLines, printPlan, summaryOf, type PrintedPlan } from '../plan/print.ts';
 import type { Verdict } from './verdicts.ts';
@@ -16,9 +17,9 @@ const OPEN_LINES_MAX = 40;
 /** Share of a comment that its plan may take, the rest is for problems and growth. */
 const LISTED_CHARACTERS_MAX = 12_000;
 
-/** What a comment is made of. Slug and UIDs are ours; every other text is foreign. */
+/** What a comment is made of. Mark and slug are ours; every other text is foreign. */
 export interface CommentContent {
-  factoryUid: string;
+  mark: string;
   factorySlug: string;
   verdict: Verdict;
   /** Commit that was judged. */
@@ -33,9 +34,17 @@ export interface CommentContent {
   planUrl?: string;
 }
 
-/** The hidden mark by which a comment is found again: of one factory. */
-export function commentMark(factoryUid: string): string {
-  return `<!-- millwright:factory:${factoryUid} -->`;
+const MARK_START = '<!-- millwright:factory:';
+/** Characters of base64url that nobody guesses: 132 bits. */
+const PROOF_CHARACTERS = 22;
+
+/**
+ * The hidden mark by which a comment is found again: of one factory and pull request. Only who has the UID key can make
+ * it, so that nobody who comments first is taken for us: a forge lets who may write edit the comments of others.
+ */
+export function commentMark(uidKey: Uint8Array, factoryUid: string, number: number): string {
+  const proof = createHmac('sha256', uidKey).update(`comment mark\n${factoryUid}\n${number}`).digest('base64url');
+  return `${MARK_START}${factoryUid}:${proof.slice(0, PROOF_CHARACTERS)} -->`;
 }
 
 /** A comment as a forge lists it. */
@@ -45,22 +54,23 @@ export interface ListedComment {
 }
 
 /**
- * Comments that may be ours, oldest first: those that begin with the mark, and no quotation of one. Somebody else can
- * have copied it; the forge refuses to have theirs changed, and the next one is tried.
+ * Comments that may be ours, oldest first: those that begin with the mark that `body` begins with, and no quotation of
+ * one. Somebody else can have copied it; ours is older.
  */
-export function ownComments(comments: readonly ListedComment[], factoryUid: string): string[] {
-  const mark = commentMark(factoryUid);
+export function ownComments(comments: readonly ListedComment[], body: string): string[] {
+  const [mark = ''] = body.split('\n', 1);
+  if (!mark.startsWith(MARK_START)) return [];
   return comments
-    .filter(({ body }) => body.trimStart().startsWith(mark))
+    .filter((listed) => listed.body.trimStart().startsWith(mark))
     .map(({ id }) => id)
     .toSorted((left, right) => Number(left) - Number(right));
 }
 
 /** The comment's text; the same for the same content, at most COMMENT_CHARACTERS_MAX. */
 export function renderComment(content: CommentContent): string {
-  const { factoryUid, factorySlug, verdict, head, against, planUrl, notes, problems, printed } = content;
+  const { mark, factorySlug, verdict, head, against, planUrl, notes, problems, printed } = content;
   const top = [
-    commentMark(factoryUid),
+    mark,
     `#### millwright/${factorySlug}: ${HEADLINES[verdict.state]}`,
     '',
     codeSpan(verdict.description),

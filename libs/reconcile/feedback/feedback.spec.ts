@@ -17,6 +17,7 @@ import {
 import { follows, statusDescription, STATUS_CHARACTERS_MAX, type StatusState } from './statuses.ts';
 import { branchStatus, verdictOf } from './verdicts.ts';
 
+const UID_KEY = Buffer.alloc(32, 7);
 const [A, B] = ['a'.repeat(40), 'b'.repeat(40)];
 const pull = (number: number, head: string, more: Partial<OpenPullRequest> = {}): OpenPullRequest => ({
   number,
@@ -133,7 +134,7 @@ describe('a verdict', () => {
 describe('the comment', () => {
   const hostile = '@all <img src=x onerror=1> [a](https://evil.example) ``` ~~~ </details> #1 \u202e';
   const content = {
-    factoryUid: 'fac_a',
+    mark: commentMark(UID_KEY, 'fac_a', 7),
     factorySlug: 'shop',
     verdict: { state: 'failure' as const, description: hostile },
     head: A,
@@ -145,7 +146,7 @@ describe('the comment', () => {
 
   it('shows foreign texts between code marks only', () => {
     const body = renderComment(content);
-    expect(body.startsWith(commentMark('fac_a'))).toBe(true);
+    expect(body.startsWith(`${content.mark}\n`)).toBe(true);
     const outside = body
       .replaceAll(/^(`{3,})text\n[\s\S]*?\n\1$/gm, '')
       .replaceAll(/(?<!`)(`+)(?!`)[\s\S]*?(?<!`)\1(?!`)/g, '');
@@ -161,14 +162,27 @@ describe('the comment', () => {
   });
 
   it('is found again by its mark, the oldest of several; a quotation of it is not', () => {
-    const mark = commentMark('fac_a');
+    const { mark } = content;
     const listed = [
       { id: '12', body: `${mark}\nx` },
       { id: '3', body: `${mark} edited by hand` },
       { id: '1', body: `> ${mark}` },
-      { id: '2', body: commentMark('fac_b') },
+      { id: '2', body: commentMark(UID_KEY, 'fac_b', 7) },
     ];
-    expect(ownComments(listed, 'fac_a')).toEqual(['3', '12']);
+    expect(ownComments(listed, renderComment(content))).toEqual(['3', '12']);
+    expect(ownComments(listed, '')).toEqual([]);
+  });
+
+  it('has a mark of its own, that who sees those of other pull requests cannot make', () => {
+    const marks = [
+      content.mark,
+      commentMark(UID_KEY, 'fac_a', 8),
+      commentMark(UID_KEY, 'fac_b', 7),
+      commentMark(Buffer.alloc(32, 8), 'fac_a', 7),
+    ];
+    expect(new Set(marks).size).toBe(marks.length);
+    for (const mark of marks) expect(mark).toMatch(/^<!-- millwright:factory:fac_[ab]:[A-Za-z0-9_-]{22} -->$/);
+    expect(commentMark(UID_KEY, 'fac_a', 7)).toBe(content.mark);
   });
 
   it('closes every code span, whatever stands in it', () => {

@@ -15,7 +15,9 @@ import { branchStatus, verdictOf, type BranchState } from './verdicts.ts';
 
 /** What is known of a judgement beside its plan. */
 export interface JudgementFacts {
-  factory: { uid: string; slug: string };
+  factory: { slug: string };
+  /** Of this factory's comment on this pull request. */
+  mark: string;
   pull: KnownPullRequest;
   /** Revision that serves. */
   against?: string;
@@ -43,13 +45,13 @@ const PATHS_NAMED_MAX = 10;
 
 /** Pure; the same for the same judgement. */
 export function feedbackOf(plan: PlanItem, facts: JudgementFacts): PullRequestFeedback {
-  const { factory, pull, against, planUrl } = facts;
+  const { factory, mark, pull, against, planUrl } = facts;
   const problems = plan.problems.map(problemOf);
   const printed = withoutMarks(printedPlanOf(plan));
   const ending = { kind: plan.ending, ...(plan.reason === null ? {} : { reason: plan.reason }) };
   const verdict = verdictOf({ ending, problems, printed });
   const content: CommentContent = {
-    factoryUid: factory.uid,
+    mark,
     factorySlug: factory.slug,
     verdict,
     head: pull.head,

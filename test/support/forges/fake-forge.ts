@@ -200,6 +200,7 @@ function route(
   if (commitsOf !== undefined)
     return paged(shape.commits(forge.pulls.get(Number(commitsOf))?.commits ?? []), page, forge.api);
   const commit = /^\/statuses\/([0-9a-f]+)$/.exec(where)?.[1];
+  if (commit !== undefined && isOffBranch(forge, shape, commit, body)) return { status: 404, body: shape.offBranch };
   if (commit !== undefined) return ok(shape.status(setStatus(forge, commit, body)), 201);
   const compared = /^\/compare\/.+\.\.\.([0-9a-f]+)$/.exec(where)?.[1];
   if (compared !== undefined || where === '/repository/merge_base') {
@@ -231,6 +232,13 @@ function routeComments(
   if (found === undefined) return undefined;
   found.body = body['body'] ?? '';
   return { status: 200, body: shape.comment(found) };
+}
+
+/** A commit of a fork, at a forge that has to be told where it stands; after its first status it knows. */
+function isOffBranch(forge: FakeForge, shape: ForgeShape, commit: string, body: Record<string, string>): boolean {
+  if (shape.offBranch === undefined || body['ref'] !== undefined) return false;
+  if (forge.statuses.some((status) => status.commit === commit)) return false;
+  return [...forge.pulls.values()].some(({ isFork, head, commits = [head] }) => isFork && commits.includes(commit));
 }
 
 function setStatus(forge: FakeForge, commit: string, body: Record<string, string>): FakeStatus {

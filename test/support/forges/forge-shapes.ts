@@ -49,6 +49,8 @@ export interface ForgeShape {
   comment(comment: FakeComment): unknown;
   status(status: FakeStatus): unknown;
   mergeBase(commit: string): unknown;
+  /** What it answers to a status of a commit that no branch of the repository has, unless a reference is named. */
+  offBranch?: unknown;
   /** Of one list of commits, oldest first. */
   commits(ids: readonly string[]): readonly unknown[];
 }
@@ -257,6 +259,7 @@ const gitlab: ForgeShape = {
     allow_failure: false,
   }),
   mergeBase: (commit) => ({ id: commit, short_id: commit.slice(0, 8), parent_ids: [], title: 'x' }),
+  offBranch: { message: '404 References for commit Not Found' },
   commits: (ids) => ids.map((id) => ({ id, short_id: id.slice(0, 8), title: 'x' })).toReversed(),
 };
 

@@ -23,6 +23,8 @@ export const FEDERATED_CREDENTIALS_MAX = 100;
 /** How long a key of a token lasts. */
 export const EXCHANGED_KEY_MS = 600_000;
 
+/** As many as the name of any other key. */
+const KEY_NAME_CHARACTERS_MAX = 200;
 /** Rows forgotten in one transaction, so that it never holds up an acceptance for long. */
 const PRUNED_PER_STEP = 500;
 /** Random bytes of a principal's UID: 26 characters, as long as every other UID. */
@@ -194,7 +196,7 @@ export class FederatedCredentialStore {
         {
           id: key.id,
           principal_uid: principal.uid,
-          name: subject.slice(0, 200),
+          name: [...subject].slice(0, KEY_NAME_CHARACTERS_MAX).join(''),
           key_hash: key.hash,
           role,
           factories: factories === undefined ? null : JSON.stringify(factories),

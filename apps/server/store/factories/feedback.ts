@@ -183,15 +183,17 @@ export class FeedbackStore {
 
   /**
    * Statuses that the forge does not have. First what somebody waits for: verdicts of heads and of the branch, then
-   * that heads are being judged, then everything else; of each the oldest want first.
+   * that heads are being judged, then everything else; of each the oldest want first. What was not taken before comes
+   * last.
    */
   async dueStatuses(uid: string, limit: number): Promise<StoredStatus[]> {
     const found = await this.database.run(() =>
       rows<CommitStatusRow>(
         `SELECT ${STATUS_COLUMNS} FROM commit_status WHERE factory_uid = ? AND posted_version < version ` +
-          'ORDER BY CASE WHEN number IS NOT NULL AND commit_id NOT IN (SELECT head FROM pull_request ' +
+          'ORDER BY CASE WHEN attempts > 0 THEN 1 ELSE 0 END, ' +
+          'CASE WHEN number IS NOT NULL AND commit_id NOT IN (SELECT head FROM pull_request ' +
           "WHERE factory_uid = ? AND state = 'open') THEN 2 WHEN state = 'pending' THEN 1 ELSE 0 END, " +
-          'updated_at, commit_id LIMIT ?',
+          'attempts, updated_at, commit_id LIMIT ?',
         uid,
         uid,
         limit,

@@ -15,7 +15,7 @@ export interface ForgeRequest {
 }
 
 /** A status as it is posted. */
-export interface PostedStatus extends Pick<CommitStatus, 'commit' | 'state' | 'description'> {
+export interface PostedStatus extends Pick<CommitStatus, 'commit' | 'state' | 'description' | 'number'> {
   /** `millwright/<factory>` */
   context: string;
   /** Page that people are led to; undefined: the service has no address that they can reach. */
@@ -50,6 +50,8 @@ export interface ForgeDialect {
   editComment(repository: string, number: number, id: string, body: string): ForgeRequest;
   /** Whether a refusal only says that the commit has this status already. */
   isStatusThere?(answer: unknown): boolean;
+  /** The request for a commit that no branch has, where a refusal says so and the pull request is known. */
+  statusOffBranch?(repository: string, status: PostedStatus, answer: unknown): ForgeRequest | undefined;
 }
 
 /** Whether a Link header names a next page. Its address is never followed. */

@@ -94,6 +94,16 @@ it('GitLab says of a status that it is there already', () => {
   expect(isStatusThere?.({ message: { state: ['is invalid'] } })).toBe(false);
 });
 
+it('GitLab is told where a commit stands that no branch has, and by nothing that a fork chooses', () => {
+  const { statusOffBranch } = FORGE_DIALECTS.gitlab;
+  const answer = { message: '404 References for commit Not Found' };
+  const request = statusOffBranch?.('acme/shop', { ...OURS, state: 'success', number: 7 }, answer);
+  expect(request?.body).toMatchObject({ state: 'success', ref: 'refs/merge-requests/7/head' });
+  expect(statusOffBranch?.('acme/shop', { ...OURS, state: 'success' }, answer)).toBeUndefined();
+  const missing = { message: '404 Commit Not Found' };
+  expect(statusOffBranch?.('acme/shop', { ...OURS, state: 'success', number: 7 }, missing)).toBeUndefined();
+});
+
 it.each([
   ['<https://evil.example/x?page=2>; rel="next"', true],
   ['<https://a.example/?page=2>; rel="last", <https://a.example/?page=2>; rel=next', true],

@@ -2,7 +2,7 @@
 import type { PullRequestState } from '../pull-requests.ts';
 import type { StatusState } from '../statuses.ts';
 import { commitIdIn, FORGE_PAGE_ENTRIES, idIn, listIn, numberIn, objectIn, pullRequestOf, textIn } from './dialect.ts';
-import type { ForgeDialect } from './dialect.ts';
+import type { ForgeDialect, ForgeRequest, PostedStatus } from './dialect.ts';
 
 const STATES: Readonly<Record<StatusState, string>> = {
   pending: 'pending',
@@ -69,16 +69,7 @@ export const gitlabDialect: ForgeDialect = {
     ]).toString()}`,
   }),
   readMergeBase: (answer) => commitIdIn(objectIn(answer)['id']),
-  status: (repository, { commit, state, description, context, targetUrl }) => ({
-    method: 'POST',
-    path: `${projectOf(repository)}/statuses/${commit}`,
-    body: {
-      state: STATES[state],
-      description,
-      name: context,
-      ...(targetUrl === undefined ? {} : { target_url: targetUrl }),
-    },
-  }),
+  status: (repository, status) => statusRequest(repository, status),
   listComments: (repository, number, page) => ({
     method: 'GET',
     path:
@@ -104,7 +95,31 @@ export const gitlabDialect: ForgeDialect = {
   }),
   // 400 {"message":"Cannot transition status via :enqueue from :pending (…)"}
   isStatusThere: (answer) => messageIn(answer).startsWith('Cannot transition status via'),
+  // 404 {"message":"404 References for commit Not Found"}: of a fork, or pushed away by force. The reference of its
+  // merge request has it; that of the fork's branch could be the name of another one here.
+  statusOffBranch: (repository, status, answer) =>
+    status.number === undefined || !messageIn(answer).includes('References for commit')
+      ? undefined
+      : statusRequest(repository, status, `refs/merge-requests/${status.number}/head`),
 };
+
+function statusRequest(
+  repository: string,
+  { commit, state, description, context, targetUrl }: PostedStatus,
+  ref?: string,
+): ForgeRequest {
+  return {
+    method: 'POST',
+    path: `${projectOf(repository)}/statuses/${commit}`,
+    body: {
+      state: STATES[state],
+      description,
+      name: context,
+      ...(targetUrl === undefined ? {} : { target_url: targetUrl }),
+      ...(ref === undefined ? {} : { ref }),
+    },
+  };
+}
 
 function messageIn(answer: unknown): string {
   const { message } = objectIn(answer);
