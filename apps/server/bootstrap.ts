@@ -77,6 +77,8 @@ export interface Service extends Pick<
   start(): Promise<void>;
   /** Stops taking work, ends what is under way in order, closes the database. */
   stop(): Promise<void>;
+  /** Resolves when a newer version has taken away what this one uses, while this process slept: it has to end. */
+  readonly leftBehind: Promise<Error>;
   /** The same for another version that takes over the socket: connections are taken until everything else has ended. */
   stepAside(): Promise<SteppedAside>;
   /** Takes over a connection of a process that has stepped aside. */
@@ -216,6 +218,7 @@ async function composeService(given: Given, opened: Database, lock: DataFolderLo
       app,
       start: () => startService(deps),
       stop: () => stopService(deps),
+      leftBehind: parts.heartbeat.leftBehind,
       stepAside: () => stepAside(deps),
       adopt: (connection) => connections.adopt(connection),
     };

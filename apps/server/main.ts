@@ -73,8 +73,9 @@ async function serveSupervised(argv: readonly string[], builtInAgent: BuiltInAge
         supervision.tell({ millwright: 'failed', lines });
         return service;
       }
-      const next = await Promise.race([supervision.next(), stop.then(() => 'end' as const)]);
+      const next = await Promise.race([supervision.next(), stop.then(() => 'end' as const), service.leftBehind]);
       void asked().then(() => service.engine?.hurry());
+      if (next instanceof Error) return await endBehind(service, next);
       if (next !== 'aside') {
         await service.stop();
         return 0;
@@ -127,11 +128,21 @@ async function serveAlone(argv: readonly string[], builtInAgent: BuiltInAgent | 
   const tooLate = stop.then(() => sleep(COMPOSED_MS_MAX, undefined, { ref: false }));
   const service = await Promise.race([starting, tooLate.then(() => (isComposed ? starting : endNow()))]);
   if (typeof service === 'number') return service;
-  await stop;
+  const behind = await Promise.race([stop, service.leftBehind]);
+  if (behind !== undefined) return endBehind(service, behind);
   // whoever asks twice does not want to wait; a third time ends the process as it stands
   void asked().then(() => service.engine?.hurry());
   await service.stop();
   return 0;
+}
+
+/** A newer version has taken away what this one uses: nothing is waited for, others go on with its runs. */
+async function endBehind(service: Service, error: Error): Promise<number> {
+  const { lines, code } = explainFailure(error);
+  for (const line of lines) process.stderr.write(`millwright: ${line}\n`);
+  service.engine?.hurry();
+  await service.stop();
+  return code;
 }
 
 /** Nothing works yet: what is left half done is what a kill would leave, and the next start does it again. */
