@@ -136,7 +136,7 @@ export async function createService(config: Config, options: ServiceOptions = {}
 /** A service beside the one that works on the data folder. */
 export interface StandbyService {
   /** Is the one from now on: the other one has left the folder. Throws what `createService` throws. */
-  takeOver(listenFd: number | undefined): Promise<Service>;
+  takeOver(listenFd: number | undefined, connectionsCame?: () => Promise<void>): Promise<Service>;
 }
 
 /**
@@ -158,7 +158,7 @@ export async function createStandby(config: Config, options: ServiceOptions): Pr
     throw error;
   }
   return {
-    async takeOver(listenFd) {
+    async takeOver(listenFd, connectionsCame) {
       const lock = await lockDataFolder(config.dataDir);
       try {
         await standby.takeOver();
@@ -167,7 +167,7 @@ export async function createStandby(config: Config, options: ServiceOptions): Pr
         lock.release();
         throw error;
       }
-      Object.assign(deps, { lock, listenFd } satisfies Partial<LifecycleDeps>);
+      Object.assign(deps, { lock, listenFd, connectionsCame } satisfies Partial<LifecycleDeps>);
       return service;
     },
   };

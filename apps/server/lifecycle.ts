@@ -92,6 +92,8 @@ export interface LifecycleDeps {
   lock: DataFolderLock | undefined;
   /** The socket to listen on, where another process has opened it. */
   listenFd?: number;
+  /** Resolves when the connections of the process of before have come, as far as they are waited for. */
+  connectionsCame?: () => Promise<void>;
 }
 
 type Step = (deps: LifecycleDeps) => unknown;
@@ -124,6 +126,7 @@ const START: readonly Step[] = [
   ({ parts }) => parts.serving && parts.deliveries.start(),
   ({ parts }) => parts.heartbeat.start(),
   ({ parts }) => parts.metricsListener.start(),
+  ({ connectionsCame }) => connectionsCame?.(),
   ({ parts: { config }, app, listenFd }) =>
     // A host that is no name: of the passed socket it says nothing.
     app.listen({

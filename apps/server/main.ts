@@ -48,7 +48,7 @@ async function serveSupervised(argv: readonly string[], builtInAgent: BuiltInAge
   const supervision = new SupervisorLink();
   const stop = asked();
   let standby: StandbyService | undefined;
-  supervision.tell({ millwright: 'loaded' });
+  supervision.tell({ millwright: 'loaded', holdsConnections: true });
   try {
     for (;;) {
       const word = await Promise.race([supervision.next(), stop.then(() => 'end' as const)]);
@@ -63,10 +63,18 @@ async function serveSupervised(argv: readonly string[], builtInAgent: BuiltInAge
       const lines: string[] = [];
       const { listenFd } = supervision;
       const listening = (service: Service): void => {
-        supervision.adopt = (connection) => service.adopt(connection);
+        supervision.takeConnections((connection) => service.adopt(connection));
         supervision.tell({ millwright: 'serving' });
       };
-      const io = { ...startIo(builtInAgent), stderr: remembering(lines), listenFd, standby, listening };
+      const connectionsCame = (): Promise<void> => supervision.connectionsCame();
+      const io = {
+        ...startIo(builtInAgent),
+        stderr: remembering(lines),
+        listenFd,
+        standby,
+        listening,
+        connectionsCame,
+      };
       standby = undefined; // once: what comes back begins anew
       const service = await start(argv, io);
       if (typeof service === 'number') {
@@ -81,6 +89,7 @@ async function serveSupervised(argv: readonly string[], builtInAgent: BuiltInAge
         return 0;
       }
       const { pausedMs, pass } = await service.stepAside();
+      supervision.holdConnections();
       supervision.tell({ millwright: 'aside', pausedMs });
       await pass((connection) => supervision.pass(connection));
       supervision.tell({ millwright: 'passed' });
