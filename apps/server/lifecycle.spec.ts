@@ -9,15 +9,16 @@ function recorded(calls: string[], path: string): object {
     get: (_target, name) => (name === 'then' ? undefined : recorded(calls, `${path}.${String(name)}`)),
     apply: () => {
       calls.push(path);
-      return path.endsWith('.address') ? { port: 1 } : undefined;
+      return path.endsWith('.prepare') ? Promise.resolve() : path.endsWith('.address') ? { port: 1 } : undefined;
     },
   });
 }
 
-async function startedIn(): Promise<string[]> {
+/** The calls of a start. `config`: beside what every start reads of it. */
+async function startedIn(config: { databaseUrl?: string } = {}): Promise<string[]> {
   const calls: string[] = [];
   const parts = new Proxy(
-    { config: { roles: new Set(), host: '127.0.0.1', port: 0, dataDir: '' } },
+    { config: { roles: new Set(), host: '127.0.0.1', port: 0, dataDir: '', ...config } },
     { get: (known, name) => Reflect.get(known, name) ?? recorded(calls, String(name)) },
   );
   await startService({ parts, app: recorded(calls, 'app') } as unknown as LifecycleDeps);
@@ -40,6 +41,12 @@ describe('a start', () => {
     expect(calls.slice(listens)).toEqual(
       expect.arrayContaining(['factories.releaseAll', 'engine.recover', 'assignments.start', 'engine.start']),
     );
+  });
+
+  it('of a replica counts waiting runs before it listens, as the standby of a SQLite file has done', async () => {
+    const calls = await startedIn({ databaseUrl: 'postgres://127.0.0.1/x' });
+    expect(calls.slice(0, calls.indexOf('app.listen'))).toContain('waitingRuns.prepare');
+    expect(calls).not.toContain('factories.releaseAll'); // others may work on them
   });
 
   it('frees factories before it looks at any, and ends what is left of runs before it begins one', async () => {

@@ -125,6 +125,8 @@ const START: readonly Step[] = [
   ({ parts }) => parts.serving?.refresh(),
   ({ parts }) => parts.serving && parts.deliveries.start(),
   ({ parts }) => parts.heartbeat.start(),
+  // Others answer meanwhile; and a count that cannot be taken now is taken by the first delivery.
+  ({ parts }) => !isAlone(parts) && parts.serving && parts.waitingRuns.prepare().catch(() => undefined),
   ({ parts }) => parts.metricsListener.start(),
   ({ connectionsCame }) => connectionsCame?.(),
   ({ parts: { config }, app, listenFd }) =>

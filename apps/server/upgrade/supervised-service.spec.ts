@@ -19,7 +19,7 @@ function say(message: ToService, handle?: string): void {
 }
 
 const connect = (name: string): void => say({ millwright: 'connection', isTrusted: false }, name);
-const take = ({ handle }: PassedConnection): void => void taken.push(String(handle));
+const take = ({ handle }: PassedConnection): void => void taken.push(handle as unknown as string);
 
 describe('connections of the process of before', () => {
   it('are held until the service takes them, in their order, and come at once from then on', () => {
