@@ -69,7 +69,7 @@ export class QueueCounts {
     return (this.counts?.get(factoryUid) ?? 0) >= this.max;
   }
 
-  /** Counts beside another process that takes deliveries, so that the first ones that are taken here wait for nothing. */
+  /** Counts beside another process that takes deliveries, so that the first ones here wait for nothing. */
   async prepare(): Promise<void> {
     await this.refresh();
     [this.isAhead, this.countAgainAtMs] = [true, Number.POSITIVE_INFINITY];

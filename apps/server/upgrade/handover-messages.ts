@@ -19,8 +19,8 @@ export type ToService =
   | ConnectionMessage;
 
 /**
- * From the service: its program is loaded, and holds connections that come before it serves; it has rehearsed; it serves; nothing of it is open any more but connections,
- * which follow; they have all been passed; it could not begin.
+ * From the service: its program is loaded, and holds connections that come before it serves; it has rehearsed; it
+ * serves; nothing of it is open any more but connections, which follow; they have all been passed; it could not begin.
  */
 export type FromService =
   | { millwright: 'rehearsed' | 'serving' | 'passed' }
