@@ -137,6 +137,8 @@ export async function createService(config: Config, options: ServiceOptions = {}
 export interface StandbyService {
   /** Is the one from now on: the other one has left the folder. Throws what `createService` throws. */
   takeOver(listenFd: number | undefined, connectionsCame?: () => Promise<void>): Promise<Service>;
+  /** Ends what was put together: nobody wants it. */
+  discard(): Promise<void>;
 }
 
 /**
@@ -148,16 +150,20 @@ export async function createStandby(config: Config, options: ServiceOptions): Pr
   const given = { ...(await givenOf(config, { ...options, othersAnswer: true })), keys: readKeys(config) };
   const standby = await openStandby(databaseOptions(given));
   const { service, deps, verifyKeys } = await composeService(given, standby.database, undefined);
+  const discard = async (): Promise<void> => {
+    deps.parts.disk.stop();
+    await deps.app.close();
+    await standby.database.close();
+  };
   try {
     await prepareService(deps);
     await standby.prepare().catch(() => undefined);
   } catch (error) {
-    deps.parts.disk.stop();
-    await deps.app.close();
-    await standby.database.close();
+    await discard();
     throw error;
   }
   return {
+    discard,
     async takeOver(listenFd, connectionsCame) {
       const lock = await lockDataFolder(config.dataDir);
       try {

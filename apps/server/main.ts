@@ -22,9 +22,11 @@ const COMPOSED_MS_MAX = 5_000;
 export async function serve(argv: readonly string[], builtInAgent?: BuiltInAgent): Promise<number> {
   process.umask(0o077); // what the data folder holds is for its owner only, also when it is copied
   if (argv.includes('--supervised')) return supervise(argv.filter((word) => word !== '--supervised'));
-  return argv.includes('--below-supervisor') && process.connected
-    ? serveSupervised(argv, builtInAgent)
-    : serveAlone(argv, builtInAgent);
+  if (!argv.includes('--below-supervisor')) return serveAlone(argv, builtInAgent);
+  if (process.connected) return serveSupervised(argv, builtInAgent);
+  // It was killed while this was loaded: whoever starts the service again wants the folder and the address.
+  process.stderr.write('millwright: the supervisor has ended before the service began: ended\n');
+  return 0;
 }
 
 /** Holds the socket and runs the service below. */
@@ -52,7 +54,10 @@ async function serveSupervised(argv: readonly string[], builtInAgent: BuiltInAge
   try {
     for (;;) {
       const word = await Promise.race([supervision.next(), stop.then(() => 'end' as const)]);
-      if (word === 'end') return 0;
+      if (word === 'end') {
+        await standby?.discard();
+        return 0;
+      }
       if (word === 'rehearse') {
         const lines = await rehearsed(builtInAgent);
         // What fails here fails again, and is said, when the service begins.
