@@ -77,6 +77,8 @@ export interface Service extends Pick<
   start(): Promise<void>;
   /** Stops taking work, ends what is under way in order, closes the database. */
   stop(): Promise<void>;
+  /** Resolves when a newer version has taken away what this one uses, while this process slept: it has to end. */
+  readonly leftBehind: Promise<Error>;
   /** The same for another version that takes over the socket: connections are taken until everything else has ended. */
   stepAside(): Promise<SteppedAside>;
   /** Takes over a connection of a process that has stepped aside. */
@@ -134,7 +136,9 @@ export async function createService(config: Config, options: ServiceOptions = {}
 /** A service beside the one that works on the data folder. */
 export interface StandbyService {
   /** Is the one from now on: the other one has left the folder. Throws what `createService` throws. */
-  takeOver(listenFd: number | undefined): Promise<Service>;
+  takeOver(listenFd: number | undefined, connectionsCame?: () => Promise<void>): Promise<Service>;
+  /** Ends what was put together: nobody wants it. */
+  discard(): Promise<void>;
 }
 
 /**
@@ -146,17 +150,21 @@ export async function createStandby(config: Config, options: ServiceOptions): Pr
   const given = { ...(await givenOf(config, { ...options, othersAnswer: true })), keys: readKeys(config) };
   const standby = await openStandby(databaseOptions(given));
   const { service, deps, verifyKeys } = await composeService(given, standby.database, undefined);
+  const discard = async (): Promise<void> => {
+    deps.parts.disk.stop();
+    await deps.app.close();
+    await standby.database.close();
+  };
   try {
     await prepareService(deps);
     await standby.prepare().catch(() => undefined);
   } catch (error) {
-    deps.parts.disk.stop();
-    await deps.app.close();
-    await standby.database.close();
+    await discard();
     throw error;
   }
   return {
-    async takeOver(listenFd) {
+    discard,
+    async takeOver(listenFd, connectionsCame) {
       const lock = await lockDataFolder(config.dataDir);
       try {
         await standby.takeOver();
@@ -165,7 +173,7 @@ export async function createStandby(config: Config, options: ServiceOptions): Pr
         lock.release();
         throw error;
       }
-      Object.assign(deps, { lock, listenFd } satisfies Partial<LifecycleDeps>);
+      Object.assign(deps, { lock, listenFd, connectionsCame } satisfies Partial<LifecycleDeps>);
       return service;
     },
   };
@@ -216,6 +224,7 @@ async function composeService(given: Given, opened: Database, lock: DataFolderLo
       app,
       start: () => startService(deps),
       stop: () => stopService(deps),
+      leftBehind: parts.heartbeat.leftBehind,
       stepAside: () => stepAside(deps),
       adopt: (connection) => connections.adopt(connection),
     };

@@ -23,6 +23,7 @@ import { Installation } from './keys/installation.ts';
 import { Log } from './process/log.ts';
 import { Sweeper } from './retention/sweeper.ts';
 import { EventStreams } from './runs/event-streams.ts';
+import { QueueCounts } from './runs/run-admission.ts';
 import { Scheduler } from './schedules/schedules.service.ts';
 import { SecretService } from './secrets/secrets.service.ts';
 import { IdempotencyStore } from './store/access/idempotency.ts';
@@ -67,6 +68,7 @@ export class ServiceComponents {
     readonly metricsListener: MetricsListener,
     readonly eventLoopDelay: EventLoopDelay,
     readonly traces: Traces,
+    readonly waitingRuns: QueueCounts,
     /** The loops of this process, or the door to those of others. */
     readonly loops: SyncLoops,
     @Optional() readonly assignments?: FactoryAssignments,
@@ -90,6 +92,8 @@ export interface LifecycleDeps {
   lock: DataFolderLock | undefined;
   /** The socket to listen on, where another process has opened it. */
   listenFd?: number;
+  /** Resolves when the connections of the process of before have come, as far as they are waited for. */
+  connectionsCame?: () => Promise<void>;
 }
 
 type Step = (deps: LifecycleDeps) => unknown;
@@ -108,18 +112,23 @@ const PREPARE: readonly Step[] = [
   ({ app }) => app.init(),
   ({ app }) => app.getHttpAdapter().getInstance().ready(),
   ({ parts }) => parts.serving?.refresh(),
-  ({ parts }) => parts.serving && readAhead(parts.deliveries, parts.serving),
+  ({ parts }) => parts.serving && readAhead(parts, parts.serving),
 ];
 
-/** One after the other. What can fail comes before it listens. */
+/**
+ * One after the other. What nearly always fails if anything does comes before it listens; what takes longer the more
+ * there is, behind that: at a handover everybody waits for it.
+ */
 const START: readonly Step[] = [
   ({ parts }) => parts.disk.start(),
-  ({ parts }) => releaseAll(parts),
+  ({ parts }) => isAlone(parts) && Promise.all([parts.answers.releaseAll(), parts.replicas.forgetAll()]),
   ({ parts }) => parts.serving?.refresh(),
   ({ parts }) => parts.serving && parts.deliveries.start(),
   ({ parts }) => parts.heartbeat.start(),
-  ({ parts }) => parts.engine?.recover(),
+  // Others answer meanwhile; and a count that cannot be taken now is taken by the first delivery.
+  ({ parts }) => !isAlone(parts) && parts.serving && parts.waitingRuns.prepare().catch(() => undefined),
   ({ parts }) => parts.metricsListener.start(),
+  ({ connectionsCame }) => connectionsCame?.(),
   ({ parts: { config }, app, listenFd }) =>
     // A host that is no name: of the passed socket it says nothing.
     app.listen({
@@ -128,6 +137,9 @@ const START: readonly Step[] = [
     }),
   ({ parts: { config }, app }) => announce(config, app),
   ({ parts, listenFd }) => listenFd !== undefined && answerFirst(parts.loops),
+  ({ parts }) => isAlone(parts) && parts.factories.releaseAll(),
+  // It looks at every workspace that is there.
+  ({ parts }) => parts.engine?.recover(),
   ({ parts }) => parts.eventLoopDelay.start(),
   ({ parts }) => parts.assignments?.start(),
   ({ parts }) => parts.relay?.start(),
@@ -235,10 +247,11 @@ async function answerFirst(loops: SyncLoops): Promise<void> {
 }
 
 /** What cannot be read ahead is read when it is asked for. */
-async function readAhead(deliveries: DeliveryStore, serving: Serving): Promise<void> {
+async function readAhead({ deliveries, waitingRuns }: ServiceComponents, serving: Serving): Promise<void> {
   await deliveries
     .prepare()
     .then((webhookUids) => serving.prepare(webhookUids))
+    .then(() => waitingRuns.prepare())
     .catch(() => undefined);
 }
 
@@ -250,7 +263,6 @@ function announce({ dataDir, host, roles, tls }: Config, app: NestFastifyApplica
 }
 
 /** With a database of its own nobody else can hold a factory, an idempotency key or a place among the replicas. */
-async function releaseAll({ config, factories, answers, replicas }: ServiceComponents): Promise<void> {
-  if (config.databaseUrl === undefined)
-    await Promise.all([factories.releaseAll(), answers.releaseAll(), replicas.forgetAll()]);
+function isAlone({ config }: ServiceComponents): boolean {
+  return config.databaseUrl === undefined;
 }

@@ -22,9 +22,11 @@ const COMPOSED_MS_MAX = 5_000;
 export async function serve(argv: readonly string[], builtInAgent?: BuiltInAgent): Promise<number> {
   process.umask(0o077); // what the data folder holds is for its owner only, also when it is copied
   if (argv.includes('--supervised')) return supervise(argv.filter((word) => word !== '--supervised'));
-  return argv.includes('--below-supervisor') && process.connected
-    ? serveSupervised(argv, builtInAgent)
-    : serveAlone(argv, builtInAgent);
+  if (!argv.includes('--below-supervisor')) return serveAlone(argv, builtInAgent);
+  if (process.connected) return serveSupervised(argv, builtInAgent);
+  // It was killed while this was loaded: whoever starts the service again wants the folder and the address.
+  process.stderr.write('millwright: the supervisor has ended before the service began: ended\n');
+  return 0;
 }
 
 /** Holds the socket and runs the service below. */
@@ -48,11 +50,14 @@ async function serveSupervised(argv: readonly string[], builtInAgent: BuiltInAge
   const supervision = new SupervisorLink();
   const stop = asked();
   let standby: StandbyService | undefined;
-  supervision.tell({ millwright: 'loaded' });
+  supervision.tell({ millwright: 'loaded', holdsConnections: true });
   try {
     for (;;) {
       const word = await Promise.race([supervision.next(), stop.then(() => 'end' as const)]);
-      if (word === 'end') return 0;
+      if (word === 'end') {
+        await standby?.discard();
+        return 0;
+      }
       if (word === 'rehearse') {
         const lines = await rehearsed(builtInAgent);
         // What fails here fails again, and is said, when the service begins.
@@ -63,23 +68,33 @@ async function serveSupervised(argv: readonly string[], builtInAgent: BuiltInAge
       const lines: string[] = [];
       const { listenFd } = supervision;
       const listening = (service: Service): void => {
-        supervision.adopt = (connection) => service.adopt(connection);
+        supervision.takeConnections((connection) => service.adopt(connection));
         supervision.tell({ millwright: 'serving' });
       };
-      const io = { ...startIo(builtInAgent), stderr: remembering(lines), listenFd, standby, listening };
+      const connectionsCame = (): Promise<void> => supervision.connectionsCame();
+      const io = {
+        ...startIo(builtInAgent),
+        stderr: remembering(lines),
+        listenFd,
+        standby,
+        listening,
+        connectionsCame,
+      };
       standby = undefined; // once: what comes back begins anew
       const service = await start(argv, io);
       if (typeof service === 'number') {
         supervision.tell({ millwright: 'failed', lines });
         return service;
       }
-      const next = await Promise.race([supervision.next(), stop.then(() => 'end' as const)]);
+      const next = await Promise.race([supervision.next(), stop.then(() => 'end' as const), service.leftBehind]);
       void asked().then(() => service.engine?.hurry());
+      if (next instanceof Error) return await endBehind(service, next);
       if (next !== 'aside') {
         await service.stop();
         return 0;
       }
       const { pausedMs, pass } = await service.stepAside();
+      supervision.holdConnections();
       supervision.tell({ millwright: 'aside', pausedMs });
       await pass((connection) => supervision.pass(connection));
       supervision.tell({ millwright: 'passed' });
@@ -127,11 +142,21 @@ async function serveAlone(argv: readonly string[], builtInAgent: BuiltInAgent | 
   const tooLate = stop.then(() => sleep(COMPOSED_MS_MAX, undefined, { ref: false }));
   const service = await Promise.race([starting, tooLate.then(() => (isComposed ? starting : endNow()))]);
   if (typeof service === 'number') return service;
-  await stop;
+  const behind = await Promise.race([stop, service.leftBehind]);
+  if (behind !== undefined) return endBehind(service, behind);
   // whoever asks twice does not want to wait; a third time ends the process as it stands
   void asked().then(() => service.engine?.hurry());
   await service.stop();
   return 0;
+}
+
+/** A newer version has taken away what this one uses: nothing is waited for, others go on with its runs. */
+async function endBehind(service: Service, error: Error): Promise<number> {
+  const { lines, code } = explainFailure(error);
+  for (const line of lines) process.stderr.write(`millwright: ${line}\n`);
+  service.engine?.hurry();
+  await service.stop();
+  return code;
 }
 
 /** Nothing works yet: what is left half done is what a kill would leave, and the next start does it again. */

@@ -24,6 +24,8 @@ export interface StartIo extends BannerIo {
   listenFd?: number;
   /** What was put together ahead; it takes over. */
   standby?: StandbyService;
+  /** Waited for before it listens: connections of the process of before. */
+  connectionsCame?(): Promise<void>;
   /** Told when connections are taken. */
   listening?(service: Service): void;
   /** Told when the service is put together, before it does anything: from now on it has to be stopped in order. */
@@ -38,7 +40,7 @@ const FIRST_PASS_MS = 30_000;
 export async function start(argv: readonly string[], io: StartIo): Promise<Service | number> {
   try {
     const { wanted, config, options } = readOrders(argv, io);
-    const service = await (io.standby?.takeOver(io.listenFd) ?? createService(config, options));
+    const service = await (io.standby?.takeOver(io.listenFd, io.connectionsCame) ?? createService(config, options));
     io.composed?.();
     service.app.getHttpServer().once('listening', () => io.listening?.(service));
     try {

@@ -1,13 +1,27 @@
 /**
  * A disk that fills up, for real: deliveries are told to come again before anything breaks, nothing that was
- * acknowledged is lost, and room that is made is enough to go on. contract §5.8 (503).
+ * acknowledged is lost, and room that is made is enough to go on. A backup leaves deliveries their reserve. contract
+ * §1.5, §5.8 (503).
  */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { makeBackup } from '../../apps/server/backup/backup.ts';
+import { readConfig } from '../../apps/server/config/config.ts';
+import { sqliteBytes } from '../../apps/server/store/backup/sqlite-backup.ts';
 import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
 import { exchange, type RawAnswer } from '../support/network/raw-http.ts';
 import { bootService, type TestService } from '../support/services/service.ts';
@@ -171,4 +185,69 @@ where(`a disk of ${DISK_MIB} MiB${where === describe ? '' : ' (SKIPPED: this use
     await becomes202(service, accepted);
     expect(await logged(service)).toEqual(names(accepted + 1));
   });
+
+  const BACKUP = 'one.millwright';
+
+  const backUp = (service: TestService, reserveMib: number): Promise<unknown> =>
+    makeBackup({
+      config: readConfig({
+        MILLWRIGHT_DATA_DIR: service.dataDir,
+        MILLWRIGHT_DISK_RESERVE_MB: String(reserveMib),
+      }),
+      to: { file: join(disk, BACKUP) },
+      encryption: undefined,
+      withKeys: true,
+      nowMs: 0,
+    });
+
+  /** What a backup has left outside of the data folder. */
+  const ofBackups = (): string[] => readdirSync(disk).filter((name) => /backup|millwright$/.test(name));
+
+  it('is left its reserve by a backup, too: one that does not fit is refused before it begins', async () => {
+    const service = await boot(8);
+    for (let n = 0; n < 10; n += 1) expect((await send(service, n)).status).toBe(202);
+    const spareBytes = freeBytes() - 8 * MIB - sqliteBytes(service.dataDir);
+    writeFileSync(join(disk, 'more'), Buffer.alloc(spareBytes));
+    await expect(backUp(service, 8)).rejects.toThrow(
+      /no space left for a backup in .* reserve of deliveries among them .* name a FILE on another disk$/,
+    );
+    expect(ofBackups()).toEqual([]);
+    expect((await send(service, 10)).status).toBe(202);
+    rmSync(join(disk, 'more'));
+    rmSync(join(disk, 'ballast'));
+    await backUp(service, 8);
+    expect(ofBackups()).toEqual([BACKUP]);
+  });
+
+  it('that fills while a backup is made keeps nothing of it, and takes deliveries when there is room', async () => {
+    const service = await boot(0);
+    for (let n = 0; n < 10; n += 1) expect((await send(service, n)).status).toBe(202);
+    const filling = setInterval(() => {
+      if (ofBackups().length > 0) fillUp(join(disk, 'more'));
+    }, 1);
+    try {
+      await expect(backUp(service, 0)).rejects.toThrow(/: there is no space left$/);
+    } finally {
+      clearInterval(filling);
+    }
+    expect(readdirSync(disk)).toContain('more');
+    expect(ofBackups()).toEqual([]);
+    rmSync(join(disk, 'more'));
+    await becomes202(service, 10);
+    expect(await logged(service)).toEqual(names(11));
+    await backUp(service, 0);
+    expect(ofBackups()).toEqual([BACKUP]);
+  });
 });
+
+/** Writes to a file until the disk has no page left. */
+function fillUp(path: string): void {
+  const file = openSync(path, 'a');
+  try {
+    for (;;) writeSync(file, Buffer.alloc(4_096));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  } finally {
+    closeSync(file);
+  }
+}

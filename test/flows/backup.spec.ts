@@ -290,6 +290,29 @@ describe('a restore is refused, and leaves its place empty', () => {
     await rm(file);
   });
 
+  it('of half an encrypted one', async () => {
+    const identity = await generateX25519Identity();
+    const file = join(box, 'half-identity');
+    await writeFile(file, identity, { mode: 0o600 });
+    const { out } = await call(backup, ['-', '--recipient', await identityToRecipient(identity)], mill.dataDir);
+    for (const share of [0.5, 0.999])
+      expect(await refusal(out.subarray(0, Math.floor(out.length * share)), '--identity', file)).toContain(
+        'the backup is damaged, or only the beginning of one',
+      );
+    await rm(file);
+  });
+
+  it('of one of another passphrase', async () => {
+    const file = join(box, 'a-passphrase');
+    await writeFile(file, `${PASSPHRASE}\n`, { mode: 0o600 });
+    const { out } = await call(backup, ['-', '--passphrase-file', file], mill.dataDir);
+    await writeFile(file, 'another passphrase than that\n');
+    const refused = await refusal(out, '--passphrase-file', file);
+    expect(refused).toContain('was not encrypted for this key');
+    expect(refused).not.toContain('another passphrase');
+    await rm(file);
+  });
+
   it('over a database or another key, and while a service runs there', async () => {
     const file = join(box, 'whole.millwright');
     expect((await call(restore, [file], mill.dataDir)).err).toContain('is used by another millwright process');

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { Agent, request } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
+import { REPLICA_LIVE_MS } from '../../apps/server/store/database/replicas.ts';
 import { freshDatabase, postgresServer } from '../support/databases/postgres.ts';
 import type { FactoryFolder } from '../support/factories/factory-folder.ts';
 import { nextVersion, type NextVersion } from '../support/processes/next-version.ts';
@@ -207,6 +208,25 @@ suite(`replicas on PostgreSQL${server.ok ? '' : ` (SKIPPED: ${server.reason})`}`
     await expect(start()).rejects.toThrow(/holds migration NextVersion1700000000099, which this version does not know/);
     expect((await fetch(`${next.url}/readyz`)).status).toBe(200);
   }, 120_000);
+
+  it('that sleep while a version takes away what they use accept nothing when they wake, and end', async () => {
+    const sleeper = await start();
+    sleeper.signal('SIGSTOP');
+    await new Promise((resolve) => setTimeout(resolve, REPLICA_LIVE_MS + 1_000));
+    const next = await start(taking.root);
+    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+    const send = (to: ServiceProcess): Promise<number> =>
+      fetch(`${to.url}/webhooks/w/${uids[0] ?? ''}`, { method: 'POST', headers, body: '{}' }).then(
+        ({ status }) => status,
+      );
+    const waiting = send(sleeper); // in the kernel, for a process that does nothing
+    sleeper.signal('SIGCONT');
+    expect(await waiting).toBe(503);
+    expect(await sleeper.ended).toBe(64);
+    expect(sleeper.errors()).toMatch(/holds migration NextVersion1700000000099, which this version does not know/);
+    expect(await send(next)).toBe(202);
+    expect(await one<object>('SELECT count(*)::int AS stored FROM delivery')).toEqual({ stored: 1 });
+  }, 300_000);
 
   it('serve while a migration waits for a table that somebody reads for long', async () => {
     const balancer = new Balancer();

@@ -2,7 +2,7 @@
  * One machine, SQLite: another version takes over the listening socket under load, or fails to and the one of before
  * comes back. contract §1.8 (Upgrades).
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -126,11 +126,18 @@ class Load {
   }
 }
 
-async function upgradeTo(root: string): Promise<{ code: number; out: string; err: string }> {
+/** `onStep`: called when it says that something of it is done. */
+async function upgradeTo(
+  root: string,
+  { onStep }: { onStep?: () => void } = {},
+): Promise<{ code: number; out: string; err: string }> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   let [out, err] = ['', ''];
   stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
-  stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+  stderr.on('data', (chunk: Buffer) => {
+    err += chunk.toString();
+    onStep?.();
+  });
   const environment = { PATH: process.env['PATH'], MILLWRIGHT_DATA_DIR: join(box, 'data') };
   const argv = ['--program', join(root, PROGRAM), '--format', 'json'];
   const code = await upgrade(argv, { stdin: Readable.from([]), stdout, stderr, cwd: root, environment });
@@ -156,6 +163,16 @@ function children(pid: number): number[] {
     .split(' ')
     .filter((text) => text !== '')
     .map(Number);
+}
+
+/** Whether any thread of a process is there, other than as what its parent has not asked for. */
+function isRunning(pid: number): boolean {
+  try {
+    const isOver = readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
+    return !isOver || readdirSync(`/proc/${pid}/task`).length > 1;
+  } catch {
+    return false;
+  }
 }
 
 interface Stored {
@@ -267,17 +284,49 @@ describe('an upgrade under load', () => {
     expect(stored().all).toBe(stored().ids);
   }, 120_000);
 
-  it('stands a clock that jumps while the one steps aside', async () => {
-    const load = new Load();
-    const upgrading = upgradeTo(ROOT);
-    await seconds(1);
-    writeFileSync(clock, String(3_600_000));
-    expect(await upgrading).toMatchObject({ code: 0 });
-    await seconds(1);
-    await load.stop();
-    expect(load.bad).toEqual([]);
-    expect(stored()).toEqual({ all: load.sent, ids: load.sent });
-  }, 120_000);
+  it.each<[where: string, byMs: number]>([
+    ['forward', 3_600_000],
+    ['back', -3_600_000],
+  ])(
+    'stands a clock that jumps %s by an hour between the two versions',
+    async (_where, byMs) => {
+      const load = new Load();
+      const done = await upgradeTo(ROOT, { onStep: () => writeFileSync(clock, String(byMs)) });
+      expect(done).toMatchObject({ code: 0 });
+      await seconds(1);
+      await load.stop();
+      expect(load.bad).toEqual([]);
+      expect(stored()).toEqual({ all: load.sent, ids: load.sent });
+    },
+    120_000,
+  );
+
+  it.each<[when: string, until: string | undefined]>([
+    ['while the new version is being loaded', undefined],
+    ['when the new version is loaded', 'the new version is loaded'],
+    ['when the old version has stepped aside', 'the old version has stepped aside'],
+  ])(
+    'whose supervisor is killed %s leaves no process behind, and all that was answered',
+    async (_when, until) => {
+      const load = new Load();
+      const began = asked({ until: until ?? 'never' });
+      const both = await eventually('both versions', async () => {
+        const running = children(mill.pid);
+        return running.length === 2 ? running : undefined;
+      });
+      if (until !== undefined) await began;
+      mill.signal('SIGKILL');
+      await mill.ended;
+      await load.stop();
+      await eventually('both versions have ended', async () => both.every((pid) => !isRunning(pid)) || undefined);
+      mill = await startServiceProcess(join(box, 'data'), { MILLWRIGHT_RUN_CONCURRENCY: '0' }, PROGRAM);
+      expect(load.bad.filter((what) => !/ECONN|socket/.test(what))).toEqual([]);
+      const { all, ids } = stored();
+      expect([all, ids >= load.sent - load.bad.length]).toEqual([ids, true]);
+      expect((await mill.ask('GET', '/agent/runs?limit=1')).status).toBe(200);
+    },
+    240_000,
+  );
 });
 
 describe('the socket of the supervisor', () => {

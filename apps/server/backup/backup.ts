@@ -3,7 +3,7 @@
  * which goes on. contract §1.5.
  */
 import { existsSync } from 'node:fs';
-import { chmod, mkdtemp, open, rename, rm } from 'node:fs/promises';
+import { chmod, link, mkdtemp, open, rename, rm, stat, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -16,7 +16,7 @@ import { BackupError, toBackupError } from '../store/backup/backup-errors.ts';
 import { encrypt, type EncryptionKey } from './encryption.ts';
 import { keyFilesOf, keyFilesToArchive, verifyKeyFiles, type InstallationKeyFile } from './installation-keys.ts';
 import { dumpPostgres, postgresKeyProofs } from '../store/backup/postgres-backup.ts';
-import { copySqlite, describeSqlite, keyProofsOf } from '../store/backup/sqlite-backup.ts';
+import { copySqlite, describeSqlite, keyProofsOf, sqliteBytes } from '../store/backup/sqlite-backup.ts';
 
 export interface BackupOptions {
   config: Config;
@@ -31,6 +31,7 @@ export interface BackupOptions {
 export async function makeBackup({ config, to, encryption, withKeys, nowMs }: BackupOptions): Promise<BackupManifest> {
   if ('file' in to && existsSync(to.file)) throw new BackupError(`${to.file} is there already; nothing is overwritten`);
   const nearby = 'file' in to ? dirname(to.file) : existsSync(config.dataDir) ? config.dataDir : tmpdir();
+  await refuseWithoutRoom(config, nearby, 'file' in to);
   const folder = await workingFolder(nearby);
   try {
     const { facts, files } = await collect(config, folder, withKeys);
@@ -51,6 +52,28 @@ export async function makeBackup({ config, to, encryption, withKeys, nowMs }: Ba
     await rm(folder, { recursive: true, force: true });
   }
 }
+
+/**
+ * A copy of the database lies on the disk until the archive is made, and the archive beside it where that is a file:
+ * known before, so that a service whose disk it is goes on with its reserve. What a dump takes nobody knows before.
+ * Throws BackupError.
+ */
+async function refuseWithoutRoom(config: Config, nearby: string, withArchive: boolean): Promise<void> {
+  const { dataDir, databaseUrl, diskReserveBytes } = config;
+  if (databaseUrl !== undefined || ![dataDir, nearby].every(existsSync)) return;
+  const copyBytes = sqliteBytes(dataDir);
+  const [{ bavail, bsize }, { dev }, data] = [await statfs(nearby), await stat(nearby), await stat(dataDir)];
+  const isShared = dev === data.dev;
+  const neededBytes = copyBytes * (withArchive ? 2 : 1) + (isShared ? diskReserveBytes : 0);
+  if (bavail * bsize >= neededBytes) return;
+  throw new BackupError(
+    `there is no space left for a backup in ${nearby}: it takes ${megabytes(neededBytes)} MB for a while` +
+      (isShared ? ', the reserve of deliveries among them (MILLWRIGHT_DISK_RESERVE_MB)' : '') +
+      '; name a FILE on another disk',
+  );
+}
+
+const megabytes = (bytes: number): string => Math.ceil(bytes / 1_048_576).toLocaleString('en-US');
 
 /** A private folder for what is not yet part of the archive, where the archive goes: there has to be room anyway. */
 export async function workingFolder(nearby: string): Promise<string> {
@@ -96,6 +119,16 @@ async function writeWhole(to: string, folder: string, write: (file: Writable) =>
   const partial = join(folder, basename(to));
   const file = await open(partial, 'wx', 0o600);
   await write(file.createWriteStream({ flush: true }));
-  if (existsSync(to)) throw new BackupError(`${to} is there by now; nothing is overwritten`);
-  await rename(partial, to);
+  await giveName(partial, to);
+}
+
+/** A link overwrites nothing, whoever makes a file of that name meanwhile; some disks have none. */
+async function giveName(partial: string, to: string): Promise<void> {
+  try {
+    await link(partial, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST' || existsSync(to))
+      throw new BackupError(`${to} is there by now; nothing is overwritten`, { cause: error });
+    await rename(partial, to);
+  }
 }

@@ -16,6 +16,7 @@ import { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import type { ResendRequest } from '../store/deliveries/delivery-entries.ts';
 import { encodePayload } from '../store/deliveries/delivery-entries.ts';
 import type { DeliveryOutcome, PendingDelivery, StartDecision } from '../store/deliveries/pending-deliveries.ts';
+import { Heartbeat } from '../webhooks/heartbeat.ts';
 import { Serving, type ServedWebhook } from '../webhooks/serving-state.ts';
 import { WideDecisions } from './wide-decisions.ts';
 
@@ -79,6 +80,7 @@ export class DeliveryAcceptor {
     private readonly ids: IdSource,
     private readonly wide: WideDecisions,
     private readonly log: SampledLog,
+    private readonly heartbeat: Heartbeat,
   ) {}
 
   /**
@@ -200,7 +202,7 @@ export class DeliveryAcceptor {
   ): Promise<AcceptedOutcome> {
     const { webhook, receivedAtMs, clientAddress, sizeBytes, sizeExact } = incoming;
     const { uid: factoryUid, version: servingVersion, revision } = webhook.factory;
-    const committed = this.deliveries.acceptOnce({
+    const delivery: PendingDelivery = {
       entryId,
       webhookUid: webhook.uid,
       factoryUid,
@@ -212,7 +214,12 @@ export class DeliveryAcceptor {
       revision,
       deliveryId,
       verdict,
-    });
+    };
+    const { deliveries, heartbeat } = this;
+    // Who slept may find that a newer version has changed what this one writes.
+    const committed = heartbeat.isHeardOf
+      ? deliveries.acceptOnce(delivery)
+      : heartbeat.renew().then(() => deliveries.acceptOnce(delivery));
     return committed.then((outcome) => {
       this.publish(webhook, outcome, starts);
       const traceId = this.tracing?.traceOf(entryId);

@@ -8,6 +8,7 @@ import { digestSecret } from '#authentication';
 import { MATCH_EVERYTHING } from '#filters';
 import type { RawBody } from '../http/raw-bodies.ts';
 import type { DeliveryOutcome, PendingDelivery } from '../store/deliveries/pending-deliveries.ts';
+import type { Heartbeat } from '../webhooks/heartbeat.ts';
 import type { ServedWebhook, Serving } from '../webhooks/serving-state.ts';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import type { RunAgents } from '../execution/preparation/run-agents.ts';
@@ -65,6 +66,7 @@ interface World {
   full: boolean;
   /** Definitions that have another version by the time they are looked up. */
   moved: boolean;
+  heartbeat: Pick<Heartbeat, 'isHeardOf' | 'renew'>;
   /** Called when the database is asked. */
   whenAsked?: () => void;
 }
@@ -90,6 +92,7 @@ function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
     diskLow: false,
     full: false,
     moved: false,
+    heartbeat: { isHeardOf: true, renew: async () => undefined },
     ...more,
   };
   const refresh = async (): Promise<void> => {
@@ -126,6 +129,7 @@ function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
     { newId },
     new WideDecisions(clock, { warn: () => undefined } as unknown as Log, new Metrics()),
     { info: () => undefined } as unknown as SampledLog,
+    it.heartbeat as Heartbeat,
   );
   const receiver = new DeliveryReceiver(
     serving as unknown as Serving,
@@ -340,6 +344,17 @@ describe('faults', () => {
     const reply = await receiver.receive(request());
     expect(reply).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
     expect([it.reported.length, it.woken]).toEqual([reported, 0]);
+  });
+
+  it('a process that slept is heard of again before it accepts, and accepts nothing where it cannot be', async () => {
+    const heartbeat = { isHeardOf: false, renew: () => Promise.resolve() };
+    const awake = world({ heartbeat });
+    expect(await awake.receiver.receive(request())).toMatchObject({ status: 202 });
+    const behind = world({
+      heartbeat: { ...heartbeat, renew: () => Promise.reject(new StoreError('unavailable', 'LEFT_BEHIND')) },
+    });
+    expect(await behind.receiver.receive(request())).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
+    expect([awake.it.arrivals.length, behind.it.arrivals.length, behind.it.reported]).toEqual([1, 0, []]);
   });
 
   it.each<{ why: string; more: Partial<World>; body?: string }>([

@@ -1,6 +1,6 @@
 /** Figures of one process: counted, measured and read where they are asked for; a number of series that is bounded. */
 import { HotHistogram } from './hot-histogram.ts';
-import { METRICS, seriesMaxOf } from './metric-table.ts';
+import { knownCombinations, METRICS, seriesMaxOf, type MetricName } from './metric-table.ts';
 import { Metrics, type MetricsFormat } from './metrics.ts';
 
 const linesOf = async (metrics: Metrics, name: string, format: MetricsFormat = 'text'): Promise<string[]> =>
@@ -22,6 +22,12 @@ describe('the table of metrics', () => {
   });
 });
 
+/** Metrics with labels, of which every value is known. */
+const rowsOfSets = (): [MetricName, { type: string }][] =>
+  (Object.entries(METRICS) as [MetricName, (typeof METRICS)[MetricName]][]).filter(
+    ([, row]) => Object.keys(row.labels).length > 0 && knownCombinations(row).length > 0,
+  );
+
 describe('metrics', () => {
   it('count by their labels, from 0 where all labels are known', async () => {
     const metrics = new Metrics();
@@ -36,6 +42,24 @@ describe('metrics', () => {
       'millwright_deliveries_total{outcome="stale"} 0',
       'millwright_deliveries_total{outcome="gone"} 5',
     ]);
+  });
+
+  it('have a series of its own for each value that is known, when all of them happen', async () => {
+    const metrics = new Metrics();
+    const ofSets = rowsOfSets();
+    expect(ofSets.length).toBeGreaterThan(10);
+    for (const [name, { type }] of ofSets)
+      for (const labels of knownCombinations(METRICS[name]))
+        if (type === 'histogram') metrics.observe(name, 1, labels);
+        else if (type === 'counter') metrics.count(name, labels);
+        else metrics.set(name, 1, labels);
+    metrics.read('millwright_runs', () =>
+      knownCombinations(METRICS.millwright_runs).map((labels) => ({ labels, value: 1 })),
+    );
+    const text = await metrics.text();
+    expect(text.split('\n').filter((line) => line.includes('="other"'))).toEqual([]);
+    expect(text).toContain('millwright_runs{state="BLOCKED"} 1\n');
+    expect(text).toContain('millwright_database_transaction_duration_seconds_count{kind="long_read"} 1\n');
   });
 
   it('measure seconds in buckets', async () => {

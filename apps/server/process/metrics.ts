@@ -167,10 +167,11 @@ function boundedBy(seen: Set<string>, name: MetricName, labels: MetricLabels): M
   return labels;
 }
 
-/** Beside those of `other`. */
+/** Beside those of `other`, which there are none of where all values are known. */
 function combinationsMaxOf(name: MetricName): number {
-  const { buckets: _buckets, ...row } = METRICS[name];
-  return Math.max(1, seriesMaxOf({ ...row, type: 'gauge' }) - 1);
+  const row: MetricRow = METRICS[name];
+  const known = knownCombinations(row).length;
+  return known > 0 ? known : seriesMaxOf({ ...row, type: 'gauge' }) - 1;
 }
 
 function readFigure(name: MetricName, readings: Readings): Figure {

@@ -28,6 +28,32 @@ describe('waiting runs', () => {
     expect(state.asked).toBe(2);
   });
 
+  it('that were counted ahead are waited for by nobody but whose queue was full, and counted again soon', async () => {
+    const { runs, state } = waitingRuns(10, [{ a: 3, b: 10 }, { b: 9 }, { a: 10 }]);
+    await runs.prepare();
+    state.nowMs = 60_000; // taken over
+    expect([runs.isFull('a'), state.asked]).toEqual([false, 1]);
+    state.nowMs += 999;
+    expect([runs.isFull('a'), state.asked]).toEqual([false, 1]);
+    expect(await runs.isFull('b')).toBe(false); // emptied meanwhile, by whoever was there before
+    expect(state.asked).toBe(2);
+    state.nowMs += 2_000;
+    expect(runs.isFull('a')).toBe(false);
+    await new Promise(setImmediate);
+    expect([runs.isFull('a'), state.asked]).toEqual([true, 3]);
+  });
+
+  it('that were counted ahead are counted a second after the first question', async () => {
+    const { runs, state } = waitingRuns(10, [{}, { a: 10 }]);
+    await runs.prepare();
+    state.nowMs = 60_000;
+    expect(runs.isFull('a')).toBe(false);
+    state.nowMs += 1_000;
+    expect(runs.isFull('a')).toBe(false);
+    await new Promise(setImmediate);
+    expect([runs.isFull('a'), state.asked]).toEqual([true, 2]);
+  });
+
   it('who has room by the count before waits for no new one, whose fault is nobody’s', async () => {
     const counts: ((found: Map<string, number> | undefined) => void)[] = [];
     let nowMs = 0;

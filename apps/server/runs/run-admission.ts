@@ -11,6 +11,8 @@ import { DiskWatch } from '../process/disk-watch.ts';
 const COUNTED_FOR_MS = 2_000;
 /** Counting a long queue takes long: it is done at most for this share of the time. */
 const COUNTING_SHARE = 0.02;
+/** What was counted ahead is good enough for so long from the first question on. */
+const AHEAD_MS = 1_000;
 
 export class QueueCounts {
   /** Undefined before the first count. */
@@ -21,6 +23,8 @@ export class QueueCounts {
   private doubtful: ReadonlyMap<string, number> = new Map();
   private counting: Promise<void> | undefined;
   private countAgainAtMs = Number.NEGATIVE_INFINITY;
+  /** The counts are from before this process could add anything, and others may have; until it counts itself. */
+  private isAhead = false;
   private readonly max: number;
   private readonly count: () => Promise<Map<string, number>>;
   private readonly monotonicMs: () => number;
@@ -36,7 +40,10 @@ export class QueueCounts {
    * before: only where there is none yet, or to find a full one empty.
    */
   isFull(factoryUid: string): boolean | Promise<boolean> {
-    const isDue = this.monotonicMs() >= this.countAgainAtMs;
+    const nowMs = this.monotonicMs();
+    if (this.isAhead) this.countAgainAtMs = Math.min(this.countAgainAtMs, nowMs + AHEAD_MS);
+    // A queue that was full may have been emptied long since.
+    const isDue = nowMs >= this.countAgainAtMs || (this.isAhead && this.wasFull(factoryUid));
     if (!isDue) return this.isDoubtful(factoryUid) ? this.countedAgain(factoryUid) : this.wasFull(factoryUid);
     const counting = this.refresh();
     if (this.counts === undefined || this.wasFull(factoryUid))
@@ -62,6 +69,12 @@ export class QueueCounts {
     return (this.counts?.get(factoryUid) ?? 0) >= this.max;
   }
 
+  /** Counts beside another process that takes deliveries, so that the first ones here wait for nothing. */
+  async prepare(): Promise<void> {
+    await this.refresh();
+    [this.isAhead, this.countAgainAtMs] = [true, Number.POSITIVE_INFINITY];
+  }
+
   added(factoryUid: string, runs: number): void {
     if (this.counts !== undefined) add(this.counts, factoryUid, runs);
     add(this.addedMeanwhile, factoryUid, runs);
@@ -77,6 +90,7 @@ export class QueueCounts {
     const startedAtMs = this.monotonicMs();
     this.countAgainAtMs = startedAtMs + COUNTED_FOR_MS; // others that ask meanwhile use the old counts
     this.addedMeanwhile = new Map();
+    this.isAhead = false;
     const counts = await this.count();
     this.doubtful = this.addedMeanwhile;
     this.addedMeanwhile = new Map();

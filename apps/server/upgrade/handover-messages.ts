@@ -9,15 +9,22 @@ export interface ConnectionMessage {
   isTrusted: boolean;
 }
 
-/** To the service: rehearse; begin; step aside and keep everything for coming back; come back; end. */
-export type ToService = { millwright: 'rehearse' | 'begin' | 'aside' | 'resume' | 'end' } | ConnectionMessage;
+/**
+ * To the service: rehearse; begin; step aside and keep everything for coming back; come back; end. `all-passed`: no
+ * more connections come before it serves.
+ */
+export type ToService =
+  | { millwright: 'rehearse' | 'aside' | 'resume' | 'end' | 'all-passed' }
+  | { millwright: 'begin'; isPassingFirst?: boolean }
+  | ConnectionMessage;
 
 /**
- * From the service: its program is loaded; it has rehearsed; it serves; nothing of it is open any more but connections,
- * which follow; they have all been passed; it could not begin.
+ * From the service: its program is loaded, and holds connections that come before it serves; it has rehearsed; it
+ * serves; nothing of it is open any more but connections, which follow; they have all been passed; it could not begin.
  */
 export type FromService =
-  | { millwright: 'loaded' | 'rehearsed' | 'serving' | 'passed' }
+  | { millwright: 'rehearsed' | 'serving' | 'passed' }
+  | { millwright: 'loaded'; holdsConnections?: boolean }
   | { millwright: 'aside'; pausedMs: number }
   | { millwright: 'failed'; lines: readonly string[] }
   | ConnectionMessage;

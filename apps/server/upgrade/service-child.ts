@@ -23,6 +23,8 @@ export class ServiceChild {
   pausedMs = 0;
   /** Called with each of its connections that another process is to go on with. */
   onConnection: (connection: PassedConnection) => void = ({ handle }) => handle.close();
+  /** Whether it can have connections before it serves. */
+  holdsConnections = false;
   private readonly child: ChildProcess;
   private readonly socket: SocketHandle;
   private readonly heard: ServiceEvent[] = [];
@@ -60,16 +62,24 @@ export class ServiceChild {
 
   tell(word: Exclude<ToService['millwright'], 'connection'>): void {
     if (!this.child.connected) return;
+    const message: ToService = word === 'begin' ? { millwright: word, isPassingFirst: true } : { millwright: word };
     // A copy for each time that it listens: it closes the one that it had when it steps aside.
     const socket = word === 'begin' || word === 'resume' ? this.socket : undefined;
-    this.child.send({ millwright: word } satisfies ToService, socket, () => undefined);
+    this.child.send(message, socket, () => undefined);
   }
 
   /** Gives it a connection of another process; it is open here no more. */
-  give({ handle, isTrusted }: PassedConnection): void {
-    if (!this.child.connected) return void handle.close();
+  give(connection: PassedConnection): void {
+    void this.lend(connection).then(() => connection.handle.close());
+  }
+
+  /** The same, and it stays open here. Resolves when it has been sent, or nobody is there. */
+  lend({ handle, isTrusted }: PassedConnection): Promise<void> {
     const message: ToService = { millwright: 'connection', isTrusted };
-    this.child.send(message, handle, {}, () => handle.close());
+    return new Promise((resolve) => {
+      if (this.child.connected) this.child.send(message, handle, {}, () => resolve());
+      else resolve();
+    });
   }
 
   signal(name: NodeJS.Signals): void {
@@ -83,6 +93,7 @@ export class ServiceChild {
     }
     if (message.millwright === 'failed') this.lines = message.lines;
     if (message.millwright === 'aside') this.pausedMs = message.pausedMs;
+    if (message.millwright === 'loaded') this.holdsConnections = message.holdsConnections === true;
     this.hear(message.millwright);
   }
 

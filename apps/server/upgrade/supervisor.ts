@@ -100,21 +100,26 @@ export class Supervisor {
   }
 
   private async replace(old: ServiceChild, next: ServiceChild, tell: (step: string) => void): Promise<UpgradeResult> {
-    const waiting: PassedConnection[] = [];
-    old.onConnection = (connection) => void waiting.push(connection);
+    const waiting: WaitingConnection[] = [];
+    // Each takes a turn of both processes: of the next one while it has nothing else to do.
+    old.onConnection = (connection) =>
+      void waiting.push({ connection, lent: next.holdsConnections ? next.lend(connection) : undefined });
     old.tell('aside');
     const isAside = (await old.next(ASIDE_MS_MAX)) === 'aside';
     const since = performance.now() - old.pausedMs;
     if (!isAside) old.signal('SIGKILL'); // one that hangs is as gone as one that has ended
     tell('the old version has stepped aside');
     next.tell('begin');
+    const passed = allPassed(old).then(() => next.holdsConnections && next.tell('all-passed'));
     const event = await next.next(BEGIN_MS_MAX);
     const pausedMs = Math.round(performance.now() - since);
     if (event === 'serving') {
       this.adopt(next);
-      for (const connection of waiting) next.give(connection);
+      for (const { connection, lent } of waiting)
+        if (lent === undefined) next.give(connection);
+        else void lent.then(() => connection.handle.close());
       old.onConnection = (connection) => next.give(connection);
-      await allPassed(old);
+      await passed;
       old.tell('end');
       if (this.isAsked) next.signal('SIGTERM');
       await endedSoon(old);
@@ -123,18 +128,18 @@ export class Supervisor {
     next.signal('SIGKILL');
     await next.ended;
     const lines = linesOf(next, event === 'late' ? 'the new version did not serve in time' : 'the new version ended');
+    await passed;
     return { ...(await this.comeBack(old, isAside, waiting)), lines, pausedMs: Math.round(performance.now() - since) };
   }
 
   private async comeBack(
     old: ServiceChild,
     isAside: boolean,
-    waiting: readonly PassedConnection[],
+    waiting: readonly WaitingConnection[],
   ): Promise<Pick<UpgradeResult, 'done'>> {
-    await allPassed(old);
     if (isAside) old.tell('resume');
     if (isAside && (await old.next(BEGIN_MS_MAX)) === 'serving') {
-      for (const connection of waiting) old.give(connection);
+      for (const { connection } of waiting) old.give(connection);
       if (this.isAsked) old.signal('SIGTERM');
       return { done: 'rolled-back' };
     }
@@ -142,6 +147,12 @@ export class Supervisor {
     old.signal('SIGKILL');
     return { done: 'lost' };
   }
+}
+
+/** A connection of the process of before, open here until somebody serves. `lent`: sent to the next one already. */
+interface WaitingConnection {
+  connection: PassedConnection;
+  lent: Promise<void> | undefined;
 }
 
 /** What keeps a process that has passed everything is nothing that anybody waits for. */

@@ -8,6 +8,9 @@ import { Heartbeat } from './heartbeat.ts';
 import type { Serving } from './serving-state.ts';
 
 let nowMs: number;
+/** The wall clock, which goes on while a machine sleeps. */
+let clockMs: number;
+let newerMigration: string | undefined;
 let said: (number | 'retired' | 'left')[];
 let faults: unknown[];
 let isAway: boolean;
@@ -30,6 +33,7 @@ function load(version: number): void {
 
 beforeEach(async () => {
   [nowMs, said, faults, isAway, committed, held] = [0, [], [], false, 7, Promise.resolve()];
+  [clockMs, newerMigration] = [1_000_000, undefined];
   [serving.loadedVersion, serving.whenLoaded] = [7, undefined];
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'performance'] });
   const replicas = {
@@ -37,7 +41,9 @@ beforeEach(async () => {
     async beat(_me: Process, version: number) {
       await held;
       if (isAway) throw new Error('away');
+      if (newerMigration !== undefined) return newerMigration;
       said.push(version);
+      return undefined;
     },
     retire: async () => void said.push('retired'),
     leave: async () => void said.push('left'),
@@ -47,6 +53,7 @@ beforeEach(async () => {
     serving: serving as unknown as Serving,
     me: { owner: 'one', version: '1', roles: ['ingress'], host: 'here' },
     monotonicMs: () => nowMs,
+    nowMs: () => clockMs,
     report: (fault) => void faults.push(fault),
   });
   await heartbeat.start();
@@ -59,6 +66,7 @@ afterEach(async () => {
 
 async function pass(ms: number): Promise<void> {
   nowMs += ms;
+  clockMs += ms;
   await jest.advanceTimersByTimeAsync(ms);
 }
 
@@ -85,6 +93,25 @@ describe('a heartbeat', () => {
     committed = 9;
     await pass(2_000);
     expect(said).toEqual([7, 8, 9]);
+  });
+
+  it.each<[what: string, sleep: () => void]>([
+    ['a process stands still', () => ([nowMs, clockMs] = [nowMs + 15_000, clockMs + 15_000])],
+    ['a machine sleeps, and with it its monotonic clock', () => (clockMs += 15_000)],
+  ])('is not heard of any more where %s, until it has said so', async (_what, sleep) => {
+    expect(heartbeat.isHeardOf).toBe(true);
+    sleep();
+    expect(heartbeat.isHeardOf).toBe(false);
+    await Promise.all([heartbeat.renew(), heartbeat.renew()]);
+    expect([heartbeat.isHeardOf, said]).toEqual([true, [7, 7]]);
+  });
+
+  it('of a process that slept while a newer version took away what it uses is none: it has to end', async () => {
+    newerMigration = 'Next1700000000099';
+    nowMs += 60_000;
+    await expect(heartbeat.renew()).rejects.toMatchObject({ kind: 'unavailable' });
+    expect((await heartbeat.leftBehind).message).toContain('Next1700000000099, which this version does not know');
+    expect([heartbeat.isHeardOf, said]).toEqual([false, [7]]);
   });
 
   it('outlives a database that is away', async () => {

@@ -1,8 +1,10 @@
 /**
- * What a process says of itself to the others: that it lives, and which serving version it has loaded. contract §9,
- * §11.1 (wait).
+ * What a process says of itself to the others: that it lives, and which serving version it has loaded. contract §1.8,
+ * §9, §11.1 (wait).
  */
-import type { Process, ReplicaStore } from '../store/database/replicas.ts';
+import { SchemaTooNewError } from '../store/database/migrations.ts';
+import { REPLICA_LIVE_MS, type Process, type ReplicaStore } from '../store/database/replicas.ts';
+import { StoreError } from '../store/database/store-errors.ts';
 import type { Serving } from './serving-state.ts';
 
 /** Milliseconds between two polls of what serves, should no notice arrive. */
@@ -20,6 +22,8 @@ export interface HeartbeatDeps {
   /** Absent where nothing is judged by it. */
   serving?: Serving;
   monotonicMs(): number;
+  /** The monotonic clock stands still while a whole machine sleeps. */
+  nowMs(): number;
   report(fault: unknown): void;
   /** Milliseconds between two polls of what serves; POLL_MS unless said. */
   pollMs?: number;
@@ -34,17 +38,43 @@ export class Heartbeat {
   private waiting: Promise<void> | undefined;
   private lastSentVersion: number | undefined;
   private lastSentAtMs = 0;
+  private lastSentClockMs = 0;
+  private renewing: Promise<void> | undefined;
+  private endBehind: (error: SchemaTooNewError) => void = () => undefined;
+  /**
+   * Resolves when a newer version has taken away what this one uses, which happens to who was not heard of for long:
+   * it can only end.
+   */
+  readonly leftBehind = new Promise<SchemaTooNewError>((resolve) => (this.endBehind = resolve));
 
   constructor(parts: HeartbeatDeps) {
     this.deps = parts;
     this.me = parts.me;
   }
 
-  /** Says that this process is there from now on. Throws VersionMismatchError. */
+  /** Whether the others had no reason yet to count this process as gone, and to take away what it uses. */
+  get isHeardOf(): boolean {
+    if (this.timers.length === 0) return true; // it says nothing yet, or nothing more
+    const { monotonicMs, nowMs } = this.deps;
+    const silentMs = Math.max(monotonicMs() - this.lastSentAtMs, nowMs() - this.lastSentClockMs);
+    return silentMs < REPLICA_LIVE_MS;
+  }
+
+  /** Is heard of again, before anything is written. Throws StoreError where that cannot be. */
+  renew(): Promise<void> {
+    this.renewing ??= this.writing
+      .then(async () => {
+        if (!(await this.beat())) throw new StoreError('unavailable', 'LEFT_BEHIND');
+      })
+      .finally(() => (this.renewing = undefined));
+    return this.renewing;
+  }
+
+  /** Says that this process is there from now on. Throws VersionMismatchError and SchemaTooNewError. */
   async start(): Promise<void> {
     const { replicas, serving, pollMs = POLL_MS } = this.deps;
     await replicas.join(this.me);
-    await this.beat();
+    if (!(await this.beat())) throw await this.leftBehind;
     if (serving !== undefined) serving.whenLoaded = () => void this.sendIfDue();
     this.timers = [
       setInterval(() => void this.poll(), pollMs),
@@ -86,11 +116,16 @@ export class Heartbeat {
     return this.waiting;
   }
 
-  private async beat(): Promise<void> {
+  /** Whether it could be said; not where this program cannot use the database any more. Throws StoreError. */
+  private async beat(): Promise<boolean> {
     const version = this.loaded();
-    const { replicas, masterKeys } = this.deps;
-    await replicas.beat({ ...this.me, masterKeys: masterKeys?.() ?? this.me.masterKeys }, version);
-    [this.lastSentVersion, this.lastSentAtMs] = [version, this.deps.monotonicMs()];
+    const { replicas, masterKeys, monotonicMs, nowMs } = this.deps;
+    const [sentAtMs, sentClockMs] = [monotonicMs(), nowMs()];
+    const me = { ...this.me, masterKeys: masterKeys?.() ?? this.me.masterKeys };
+    const migration = await replicas.beat(me, version);
+    if (migration !== undefined) this.endBehind(new SchemaTooNewError(migration));
+    else [this.lastSentVersion, this.lastSentAtMs, this.lastSentClockMs] = [version, sentAtMs, sentClockMs];
+    return migration === undefined;
   }
 
   private loaded(): number {

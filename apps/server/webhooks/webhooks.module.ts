@@ -41,6 +41,7 @@ import { WebhookService } from './webhooks.service.ts';
           masterKeys: () => vault.lookAgain(),
           serving,
           monotonicMs: () => clock.monotonicMs(),
+          nowMs: () => clock.nowMs(),
           pollMs: servingMs,
           report: (fault) => log.fault('heartbeat write failed', fault),
         }),

@@ -106,7 +106,7 @@ export class IdempotencyStore {
 
   /** Ends every lease: for a process that knows that no other one works on this database. */
   async releaseAll(): Promise<void> {
-    await this.database.run(() => change('UPDATE idempotency SET lease_until = 0 WHERE status IS NULL'));
+    await this.database.run(() => change('UPDATE idempotency SET lease_until = 0 WHERE status IS NULL'), 'lazily');
   }
 
   /** Forgets what is older than a day, at most some hundred rows; answers how many. */

@@ -1,6 +1,6 @@
 /** A copy of a live SQLite database as of one moment, and digests of its rows. */
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import type { TableDigest } from '#management';
 import { sqliteFileOf } from '../sqlite-file.ts';
@@ -29,6 +29,12 @@ export async function copySqlite(dataDir: string, to: string): Promise<void> {
   } finally {
     live?.close();
   }
+}
+
+/** What a copy takes at most: the file, and what its write-ahead log holds. */
+export function sqliteBytes(dataDir: string): number {
+  const file = sqliteFileOf(dataDir);
+  return [file, `${file}-wal`].reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
 }
 
 /** What a database file says of itself. Throws BackupError for one that is damaged. */

@@ -11,19 +11,12 @@ import { toStoreError } from './store-errors.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { DeferredIndex, type DeferredTable } from './deferred-index.ts';
 import { longReads } from './long-reads.ts';
-import {
-  migratePostgres,
-  MIGRATIONS,
-  OLDEST_READER_QUERY,
-  OLDEST_READER_UPDATE,
-  refuseUnknown,
-  SchemaTooNewError,
-} from './migrations.ts';
+import { migratePostgres, MIGRATIONS, OLDEST_READER_UPDATE, refuseUnknown, SchemaTooNewError } from './migrations.ts';
 import { BoundedClient, CONNECT_MS_MAX, refuseReadOnly } from './postgres/postgres-connections.ts';
 import { type PostgresUrls, probePostgres } from './postgres/postgres-probe.ts';
 import { PostgresUnusableError, toConnectionError } from './postgres/postgres-refusals.ts';
 import { postgresLongReads, postgresRunner } from './postgres/postgres.ts';
-import { VersionMismatchError } from './replicas.ts';
+import { OLDEST_READER_QUERY, VersionMismatchError } from './replicas.ts';
 import { sqliteFileOf } from '../sqlite-file.ts';
 import { sqliteRunner } from './sqlite.ts';
 import { entitiesFor } from './table.ts';

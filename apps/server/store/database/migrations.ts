@@ -29,7 +29,7 @@ import { AcceptanceCalls1700000000019 } from '../migrations/0019-acceptance-call
 import { ShortDecisions1700000000020 } from '../migrations/0020-short-decisions.ts';
 import { ScheduleIdentities1700000000021 } from '../migrations/0021-schedule-identities.ts';
 import { CONNECT_MS_MAX } from './postgres/postgres-connections.ts';
-import { refuseOtherVersions } from './replicas.ts';
+import { OLDEST_READER_QUERY, refuseOtherVersions } from './replicas.ts';
 
 export const MIGRATIONS = [
   FirstSchema1700000000001,
@@ -83,9 +83,6 @@ export function refuseUnknown(applied: readonly { name: string }[], oldestReader
   const obstacle = obstacleMigration(MIGRATION_NAMES, names, oldestReader);
   if (obstacle !== undefined) throw new SchemaTooNewError(obstacle);
 }
-
-/** Where a table may not be there yet: what programs have to know to use the database. */
-export const OLDEST_READER_QUERY = 'SELECT oldest FROM schema_reader WHERE id = 1';
 
 /** What is asked for grows and never shrinks: the strictest program that has migrated decides. */
 const NEWEST = String(OLDEST_READER);

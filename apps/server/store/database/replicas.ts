@@ -22,6 +22,9 @@ export const REPLICA = defineTable('replica', {
 /** One row: the number of the migration that a program has to know to use this database. */
 export const SCHEMA_READER = defineTable('schema_reader', { id: 'int key', oldest: 'int' });
 
+/** Where a table may not be there yet: what programs have to know to use the database. */
+export const OLDEST_READER_QUERY = 'SELECT oldest FROM schema_reader WHERE id = 1';
+
 /** Who was not heard of for this long does nothing any more. */
 export const REPLICA_LIVE_MS = 15_000;
 
@@ -112,7 +115,7 @@ export class ReplicaStore {
         nowMs - REPLICA_LIVE_MS,
         me.version,
       );
-      const { oldest = 0 } = (yield* row<{ oldest: number }>('SELECT oldest FROM schema_reader WHERE id = 1')) ?? {};
+      const { oldest = 0 } = (yield* row<{ oldest: number }>(OLDEST_READER_QUERY)) ?? {};
       const isLeftBehind = knownToProgram(me.version) < oldest;
       const other = others.find(({ version }) => isLeftBehind || knownToProgram(version) < oldest);
       if (other !== undefined)
@@ -121,9 +124,14 @@ export class ReplicaStore {
     });
   }
 
-  /** Notes that a process lives and what it has loaded; forgets those that were not heard of for long. */
-  async beat(me: Process, servingVersion: number): Promise<void> {
-    await this.database.run(function* () {
+  /**
+   * Notes that a process lives and what it has loaded; forgets those that were not heard of for long. Answers the
+   * migration of a newer program beside which this one cannot work, and notes nothing then; undefined: there is none.
+   */
+  async beat(me: Process, servingVersion: number): Promise<string | undefined> {
+    return this.database.run(function* () {
+      const obstacle = yield* migrationBeyond(me);
+      if (obstacle !== undefined) return obstacle;
       const nowMs = yield* databaseNow();
       const known = yield* change(
         'UPDATE replica SET seen_at = ?, serving_version = ?, master_keys = ? WHERE owner = ?',
@@ -132,10 +140,11 @@ export class ReplicaStore {
         (me.masterKeys ?? []).join(','),
         me.owner,
       );
-      if (known === 1) return;
+      if (known === 1) return undefined;
       yield* insertReplica(me, servingVersion, nowMs);
       yield* change('DELETE FROM replica WHERE seen_at < ?', nowMs - REPLICA_FORGOTTEN_MS);
-    });
+      return undefined;
+    }, 'lazily'); // who forgets it in a power cut was in it
   }
 
   /** For a process that takes nothing more and still lives. */
@@ -145,12 +154,12 @@ export class ReplicaStore {
 
   /** For a process that ends, and says so. */
   async leave(owner: string): Promise<void> {
-    await this.database.run(() => change('DELETE FROM replica WHERE owner = ?', owner));
+    await this.database.run(() => change('DELETE FROM replica WHERE owner = ?', owner), 'lazily');
   }
 
   /** For a process that knows that it is the only one, after one that ended without saying so. */
   async forgetAll(): Promise<void> {
-    await this.database.run(() => change('DELETE FROM replica'));
+    await this.database.run(() => change('DELETE FROM replica'), 'lazily');
   }
 
   /**
@@ -193,6 +202,15 @@ export class ReplicaStore {
       }));
     });
   }
+}
+
+/** Of a process that slept while others migrated; one that does not say what it knows is of a test. */
+function* migrationBeyond({ version }: Process): Transaction<string | undefined> {
+  const known = knownToProgram(version);
+  const { oldest = 0 } = (yield* row<{ oldest: number | string }>(OLDEST_READER_QUERY)) ?? {};
+  if (known === 0 || known >= Number(oldest)) return undefined;
+  const newest = yield* row<{ name: string }>('SELECT name FROM migrations ORDER BY timestamp DESC LIMIT 1');
+  return newest?.name;
 }
 
 function* insertReplica(

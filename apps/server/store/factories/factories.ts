@@ -168,7 +168,7 @@ export class FactoryStore {
 
   /** Frees every factory: for a process that knows that it is the only one, after one that ended without releasing. */
   async releaseAll(): Promise<void> {
-    await this.database.run(() => change('UPDATE factory SET lease_until = 0'));
+    await this.database.run(() => change('UPDATE factory SET lease_until = 0 WHERE lease_until > 0'), 'lazily');
   }
 
   async releaseLease(uid: string, fence: number): Promise<void> {
