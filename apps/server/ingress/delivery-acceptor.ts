@@ -47,7 +47,8 @@ export interface IncomingBody {
 /** How a sender's delivery is known. */
 export interface NamedDelivery {
   deliveryId: string;
-  identities: readonly Uint8Array[];
+  /** Their hashes. */
+  identities: readonly string[];
 }
 
 /** Authenticated, and refused because of its body. */

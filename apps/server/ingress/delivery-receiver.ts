@@ -429,7 +429,7 @@ export class DeliveryReceiver {
 }
 
 /** What else is known of a delivery for ever, beside what it is called: what its sender has signed. contract §5.7. */
-function furtherIdentities({ webhook, verdict }: DeliveryContext, bytes: Buffer): Uint8Array[] {
+function furtherIdentities({ webhook, verdict }: DeliveryContext, bytes: Buffer): string[] {
   const message = verdict?.signedMessageDigest;
   return [
     ...(message === undefined ? [] : [signedMessageIdentity(message)]),
