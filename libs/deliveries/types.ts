@@ -15,13 +15,13 @@ export type OutcomeLabel = (typeof OUTCOMES)[OutcomeKind];
 export type IdentityKind = 'configured_header' | 'scheme_header' | 'service_header' | 'body_hash' | 'resend';
 
 /**
- * What makes two deliveries of one webhook the same. `value` is shown as `delivery_id`; `hash` (32 bytes) is stored and
- * unique per webhook.
+ * What makes two deliveries of one webhook the same. `value` is shown as `delivery_id`; `hash` (32 bytes, a character
+ * each) is what is known of it for ever, and unique per webhook.
  */
 export interface Identity {
   kind: IdentityKind;
   value: string;
-  hash: Uint8Array;
+  hash: string;
 }
 
 /** Every answer the ingress can give. */

@@ -116,7 +116,7 @@ await onPostgres('at once', (world) => {
     const one = await arrivalAt(world.stores, served, { identity });
     await rival.query('BEGIN');
     await rival.query('INSERT INTO identity (key, accepted_at) VALUES ($1, 0)', [
-      Buffer.from(identityKey(served.webhookUid, Buffer.from(identity)), 'latin1'),
+      Buffer.from(identityKey(served.webhookUid, identity), 'latin1'),
     ]);
     const answer = world.stores.deliveries.acceptOnce(one);
     await waiting(1);
@@ -129,7 +129,7 @@ await onPostgres('at once', (world) => {
     const one = await arrivalAt(world.stores, served, { identity });
     await rival.query('BEGIN');
     await rival.query('INSERT INTO identity (key, accepted_at) VALUES ($1, 0)', [
-      Buffer.from(identityKey(served.webhookUid, Buffer.from(identity)), 'latin1'),
+      Buffer.from(identityKey(served.webhookUid, identity), 'latin1'),
     ]);
     const answer = world.stores.deliveries.acceptOnce(one);
     await waiting(1);

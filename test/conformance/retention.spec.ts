@@ -31,8 +31,7 @@ await onEachBackend('retention', (world) => {
 
   const pruneAll = (): Promise<void> => sweepAll(stores, deliverySweep());
 
-  const keyOf = (identity: string): Buffer =>
-    Buffer.from(identityKey(served.webhookUid, Buffer.from(identity)), 'latin1');
+  const keyOf = (identity: string): Buffer => Buffer.from(identityKey(served.webhookUid, identity), 'latin1');
 
   const left = async (): Promise<string[]> =>
     (

@@ -172,7 +172,7 @@ export function arrival(served: Served, wish: DeliveryOptions & { version: numbe
       wish.refuse === undefined
         ? {
             kind: 'deliver',
-            identities: identities.map((text) => Buffer.from(text)),
+            identities,
             ...encodePayload(body),
             runs: runsFor(served, entryId, wish.runs ?? 1),
             decision: '{"started":[]}',

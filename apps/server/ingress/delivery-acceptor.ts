@@ -12,6 +12,7 @@ import type { LogMembers } from '../process/log.ts';
 import { SampledLog } from '../process/sampled-log.ts';
 import { QueueCounts } from '../runs/run-admission.ts';
 import { RunNotifier } from '../runs/run-notifier.ts';
+import type { CommitWaiter } from '../store/database/group-commit.ts';
 import { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import type { ResendRequest } from '../store/deliveries/delivery-entries.ts';
 import { encodePayload } from '../store/deliveries/delivery-entries.ts';
@@ -48,7 +49,8 @@ export interface IncomingBody {
 /** How a sender's delivery is known. */
 export interface NamedDelivery {
   deliveryId: string;
-  identities: readonly Uint8Array[];
+  /** Their hashes. */
+  identities: readonly string[];
 }
 
 /** Authenticated, and refused because of its body. */
@@ -60,8 +62,17 @@ export interface RefusedBody {
   details: RefusalDetails;
 }
 
+/** Stored bytes that are delivered again. */
+export type ResentDelivery = Omit<ResendRequest, 'as'>;
+
 /** `full`: too many runs, or deliveries, of its factory wait already; nothing was stored. */
 export type AcceptResult = (DeliveryOutcome | { kind: 'full' }) & { traceId?: string };
+
+/** Who brought a delivery, and is told once what became of it. Throws nothing. */
+export interface DeliveryWaiter {
+  decided(result: AcceptResult): void;
+  failed(error: unknown): void;
+}
 
 @Injectable()
 export class DeliveryAcceptor {
@@ -69,6 +80,7 @@ export class DeliveryAcceptor {
   private readonly throttledUntilMs = new Map<string, number>();
   /** Undefined: nothing is traced. */
   tracing: DeliveryTracing | undefined;
+  private readonly newId = (): string => this.ids.newId();
 
   constructor(
     private readonly deliveries: DeliveryStore,
@@ -101,108 +113,100 @@ export class DeliveryAcceptor {
     return this.wide.isSpent(webhook, bodyBytes);
   }
 
-  /** What a sender has delivered. */
-  deliver(incoming: Incoming, body: IncomingBody, { deliveryId, identities }: NamedDelivery): Promise<AcceptResult> {
-    return this.start(incoming, body, (stored, startingAs) => ({
-      deliveryId,
-      verdict: { kind: 'deliver', identities, ...stored, ...startingAs(deliveryId) },
-    }));
+  /** What a sender has delivered. Where this throws, nobody is told. */
+  deliver(incoming: Incoming, body: IncomingBody, named: NamedDelivery, waiter: DeliveryWaiter): void {
+    this.start({ incoming, body, named, waiter });
   }
 
   /** Stored bytes once more, as a delivery of its own. */
-  deliverAgain(
-    incoming: Incoming,
-    body: IncomingBody,
-    { of, by, also }: Omit<ResendRequest, 'as'>,
-  ): Promise<AcceptResult> {
-    return this.start(incoming, body, (stored, startingAs) => {
-      const as: ResendRequest['as'] = (n) => {
-        const { value: deliveryId, hash: identity } = resendIdentity(of, n);
-        return { deliveryId, identity, ...startingAs(deliveryId) };
-      };
-      return { deliveryId: '', verdict: { kind: 'resend', of, as, by, also, ...stored } };
-    });
+  deliverAgain(incoming: Incoming, body: IncomingBody, resent: ResentDelivery): Promise<AcceptResult> {
+    return promiseOf((waiter) => this.start({ incoming, body, resent, waiter }));
   }
 
   /** Takes its slot and is logged. */
-  refuseDelivery(incoming: Incoming, { deliveryId, outcome, reason, details }: RefusedBody): Promise<AcceptedOutcome> {
+  refuseDelivery(incoming: Incoming, { deliveryId, outcome, reason, details }: RefusedBody): Promise<AcceptResult> {
     const entryId = this.ids.newId();
-    return this.accept(
-      incoming,
-      {
-        entryId,
-        deliveryId: deliveryId ?? entryId,
-        verdict: { kind: 'refuse', outcome, reason, refusal: JSON.stringify(details) },
-      },
-      0,
+    const verdict = { kind: 'refuse', outcome, reason, refusal: JSON.stringify(details) } as const;
+    return promiseOf((waiter) =>
+      this.accept({ incoming, waiter }, { entryId, deliveryId: deliveryId ?? entryId, verdict }, 0),
     );
   }
 
   /** What the filters cost is known beforehand: nearly always so little that they are asked at once. */
-  private start(incoming: Incoming, body: IncomingBody, arrive: Arrive): Promise<AcceptResult> {
+  private start(starting: Starting): void {
+    const { incoming, body } = starting;
     const { webhook } = incoming;
-    if (this.wide.isWide(webhook, body.bytes.length)) return this.startWide(incoming, body, arrive);
-    return this.startDecided({
-      incoming,
-      body,
-      arrive,
-      starts: decideRuns(webhook.automations, webhook.uid, body.value),
-    });
+    if (this.wide.isWide(webhook, body.bytes.length)) void this.startWide(starting).catch(failing(starting));
+    else this.startDecided(starting, decideRuns(webhook.automations, webhook.uid, body.value));
   }
 
-  private async startWide(incoming: Incoming, body: IncomingBody, arrive: Arrive): Promise<AcceptResult> {
-    const starts = await this.wide.decide(incoming.webhook, body.value);
-    return starts === undefined ? FULL : this.startDecided({ incoming, body, arrive, starts });
+  private async startWide(starting: Starting): Promise<void> {
+    const starts = await this.wide.decide(starting.incoming.webhook, starting.body.value);
+    if (starts === undefined) starting.waiter.decided(FULL);
+    else this.startDecided(starting, starts);
   }
 
   /** Nothing is waited for where the queue was counted and the definitions are in memory. */
-  private startDecided(starting: Starting): Promise<AcceptResult> {
-    const { starts } = starting;
+  private startDecided(starting: Starting, starts: Starts): void {
     const { webhook } = starting.incoming;
     const isFull = starts.starts.length > 0 && this.waitingRuns.isFull(webhook.factory.uid);
-    if (isFull === true) return FULL;
+    if (isFull === true) return starting.waiter.decided(FULL);
     const definitions = this.serving.definitionsOf(webhook, starts.starts);
     if (isFull instanceof Promise || definitions instanceof Promise)
-      return this.startWhenKnown(starting, isFull, definitions);
-    return this.commit(starting, definitions);
+      void this.startWhenKnown(starting, starts, { isFull, definitions }).catch(failing(starting));
+    else this.commit(starting, starts, definitions);
   }
 
   private async startWhenKnown(
     starting: Starting,
-    isFull: boolean | Promise<boolean>,
-    definitions: Definitions | Promise<Definitions>,
-  ): Promise<AcceptResult> {
-    const [full, known] = await Promise.all([isFull, definitions]);
-    return full ? FULL : this.commit(starting, known);
+    starts: Starts,
+    asked: { isFull: boolean | Promise<boolean>; definitions: Definitions | Promise<Definitions> },
+  ): Promise<void> {
+    const [full, known] = await Promise.all([asked.isFull, asked.definitions]);
+    if (full) starting.waiter.decided(FULL);
+    else this.commit(starting, starts, known);
   }
 
-  private commit({ incoming, body, arrive, starts }: Starting, definitions: Definitions): Promise<AcceptResult> {
-    if (definitions === undefined) return STALE;
-    const { webhook, receivedAtMs } = incoming;
+  private commit(starting: Starting, starts: Starts, definitions: Definitions): void {
+    if (definitions === undefined) return starting.waiter.decided(STALE);
     const entryId = this.ids.newId();
-    const startingAs = (deliveryId: string): StartDecision => {
-      const runs = toNewRuns(
-        definitions,
-        webhook,
-        { entryId, deliveryId, receivedAtMs, payload: body.value },
-        { serverAgent: this.agents.server, newId: () => this.ids.newId() },
-      );
-      const started = runs.map(({ automationUid, runId }) => ({ automation_id: automationUid, run_id: runId }));
-      return { runs, decision: this.deliveries.decisionText({ started, skipped: starts.skipped.map(toSkipped) }) };
-    };
-    const { deliveryId, verdict } = arrive(encodePayload(body.bytes), startingAs);
-    return this.accept(incoming, { entryId, deliveryId, verdict }, starts.starts.length);
+    const payload = encodePayload(starting.body.bytes);
+    const startingAs = (deliveryId: string): StartDecision =>
+      this.startDecision(starting, starts, definitions, { entryId, deliveryId });
+    const started = starts.starts.length;
+    if (starting.resent !== undefined)
+      return this.accept(starting, { entryId, ...toResent(starting.resent, payload, startingAs) }, started);
+    const { deliveryId, identities } = starting.named;
+    const { runs, decision } = startingAs(deliveryId);
+    const verdict = { kind: 'deliver', identities, ...payload, runs, decision } as const;
+    this.accept(starting, { entryId, deliveryId, verdict }, started);
   }
 
-  /** Hands the delivery to its transaction, and says to everybody whom it concerns what was stored. */
+  private startDecision(
+    { incoming, body }: Starting,
+    starts: Starts,
+    definitions: NonNullable<Definitions>,
+    { entryId, deliveryId }: { entryId: string; deliveryId: string },
+  ): StartDecision {
+    const runs = toNewRuns(
+      definitions,
+      incoming.webhook,
+      { entryId, deliveryId, receivedAtMs: incoming.receivedAtMs, payload: body.value },
+      { serverAgent: this.agents.server, newId: this.newId },
+    );
+    const started = runs.map(({ automationUid, runId }) => ({ automation_id: automationUid, run_id: runId }));
+    return { runs, decision: this.deliveries.decisionText({ started, skipped: starts.skipped.map(toSkipped) }) };
+  }
+
+  /** Hands the delivery to its transaction. */
   private accept(
-    incoming: Incoming,
+    { incoming, waiter }: Pick<Starting, 'incoming' | 'waiter'>,
     { entryId, deliveryId, verdict }: Pick<PendingDelivery, 'entryId' | 'deliveryId' | 'verdict'>,
     starts: number,
-  ): Promise<AcceptedOutcome> {
+  ): void {
     const { webhook, receivedAtMs, clientAddress, sizeBytes, sizeExact } = incoming;
     const { uid: factoryUid, version: servingVersion, revision } = webhook.factory;
-    const delivery: PendingDelivery = {
+    const arrival: PendingDelivery = {
       entryId,
       webhookUid: webhook.uid,
       factoryUid,
@@ -215,19 +219,24 @@ export class DeliveryAcceptor {
       deliveryId,
       verdict,
     };
+    const committing = new Committing(this, { incoming, waiter, entryId, starts });
     const { deliveries, heartbeat } = this;
+    if (heartbeat.isHeardOf) return deliveries.accept(arrival, committing);
     // Who slept may find that a newer version has changed what this one writes.
-    const committed = heartbeat.isHeardOf
-      ? deliveries.acceptOnce(delivery)
-      : heartbeat.renew().then(() => deliveries.acceptOnce(delivery));
-    return committed.then((outcome) => {
-      this.publish(webhook, outcome, starts);
-      const traceId = this.tracing?.traceOf(entryId);
-      this.log.info('delivery', () => ({ ...toLogMembers(webhook, entryId, outcome, starts), trace_id: traceId }));
-      if (traceId === undefined) return outcome;
-      this.tracing?.record(incoming, entryId, outcome);
-      return { ...outcome, traceId };
-    });
+    heartbeat
+      .renew()
+      .then(() => deliveries.accept(arrival, committing))
+      .catch((error: unknown) => committing.failed(error));
+  }
+
+  /** Says to everybody whom it concerns what was stored. */
+  conclude({ incoming, waiter, entryId, starts }: CommittingDelivery, outcome: DeliveryOutcome): void {
+    const { webhook } = incoming;
+    this.publish(webhook, outcome, starts);
+    const traceId = this.tracing?.traceOf(entryId);
+    this.log.info('delivery', () => ({ ...toLogMembers(webhook, entryId, outcome, starts), trace_id: traceId }));
+    if (traceId !== undefined) this.tracing?.record(incoming, entryId, outcome);
+    waiter.decided(traceId === undefined ? outcome : { ...outcome, traceId });
   }
 
   private publish(webhook: ServedWebhook, outcome: DeliveryOutcome, starts: number): void {
@@ -252,24 +261,65 @@ function toLogMembers(webhook: ServedWebhook, entryId: string, outcome: Delivery
   };
 }
 
-/** What a transaction decided, and its trace. */
-type AcceptedOutcome = DeliveryOutcome & { traceId?: string };
-
-const FULL: Promise<AcceptResult> = Promise.resolve({ kind: 'full' });
-const STALE: Promise<AcceptResult> = Promise.resolve({ kind: 'stale' });
-
-/** How a delivery is named and stored, once it is known what it starts. */
-type Arrive = (
-  stored: ReturnType<typeof encodePayload>,
-  startingAs: (deliveryId: string) => StartDecision,
-) => Pick<PendingDelivery, 'deliveryId' | 'verdict'>;
-
-/** A delivery of which it is decided what it starts. */
-interface Starting {
+/** A delivery that its transaction decides. */
+interface CommittingDelivery {
   incoming: Incoming;
-  body: IncomingBody;
-  arrive: Arrive;
-  starts: Starts;
+  waiter: DeliveryWaiter;
+  entryId: string;
+  /** Runs that it starts. */
+  starts: number;
+}
+
+class Committing implements CommitWaiter<DeliveryOutcome> {
+  private readonly acceptor: DeliveryAcceptor;
+  private readonly delivery: CommittingDelivery;
+
+  constructor(acceptor: DeliveryAcceptor, delivery: CommittingDelivery) {
+    this.acceptor = acceptor;
+    this.delivery = delivery;
+  }
+
+  committed(outcome: DeliveryOutcome): void {
+    try {
+      this.acceptor.conclude(this.delivery, outcome);
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  failed(error: unknown): void {
+    this.delivery.waiter.failed(error);
+  }
+}
+
+function promiseOf(begin: (waiter: DeliveryWaiter) => void): Promise<AcceptResult> {
+  return new Promise((resolve, reject) => begin({ decided: resolve, failed: reject }));
+}
+
+function failing({ waiter }: Starting): (error: unknown) => void {
+  return (error) => waiter.failed(error);
+}
+
+const FULL: AcceptResult = { kind: 'full' };
+const STALE: AcceptResult = { kind: 'stale' };
+
+/** A delivery on its way into its transaction: named by its sender, or stored bytes that are delivered again. */
+type Starting = { incoming: Incoming; body: IncomingBody; waiter: DeliveryWaiter } & (
+  | { named: NamedDelivery; resent?: undefined }
+  | { resent: ResentDelivery }
+);
+
+/** Stored bytes as they are accepted: which time it is, only their transaction knows. */
+function toResent(
+  { of, by, also }: ResentDelivery,
+  payload: ReturnType<typeof encodePayload>,
+  startingAs: (deliveryId: string) => StartDecision,
+): Pick<PendingDelivery, 'deliveryId' | 'verdict'> {
+  const as: ResendRequest['as'] = (n) => {
+    const { value: deliveryId, hash: identity } = resendIdentity(of, n);
+    return { deliveryId, identity, ...startingAs(deliveryId) };
+  };
+  return { deliveryId: '', verdict: { kind: 'resend', of, as, by, also, ...payload } };
 }
 
 /** Undefined: the factory has moved on. */

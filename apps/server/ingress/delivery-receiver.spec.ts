@@ -7,6 +7,7 @@ import { describe, expect, it } from '@jest/globals';
 import { digestSecret } from '#authentication';
 import { MATCH_EVERYTHING } from '#filters';
 import type { RawBody } from '../http/raw-bodies.ts';
+import type { CommitWaiter } from '../store/database/group-commit.ts';
 import type { DeliveryOutcome, PendingDelivery } from '../store/deliveries/pending-deliveries.ts';
 import type { Heartbeat } from '../webhooks/heartbeat.ts';
 import type { ServedWebhook, Serving } from '../webhooks/serving-state.ts';
@@ -113,9 +114,14 @@ function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
   };
   const deliveries = {
     decisionText: (decision: object) => JSON.stringify(decision),
-    acceptOnce: async (arrival: PendingDelivery) => {
+    accept: (arrival: PendingDelivery, waiter: CommitWaiter<DeliveryOutcome>) => {
       it.arrivals.push(arrival);
-      return it.accept(arrival);
+      void Promise.resolve(arrival)
+        .then(it.accept)
+        .then(
+          (outcome) => waiter.committed(outcome),
+          (error: unknown) => waiter.failed(error),
+        );
     },
   };
   const clock = { nowMs: () => it.nowMs, monotonicMs: () => it.nowMs };

@@ -47,7 +47,7 @@ import { BODY_RETRY_AFTER_SECONDS } from '../http/unfinished-bodies.ts';
 import { DiskWatch } from '../process/disk-watch.ts';
 import { Clock, IdSource } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
-import { type Incoming, DeliveryAcceptor, type AcceptResult } from './delivery-acceptor.ts';
+import { type Incoming, DeliveryAcceptor, type AcceptResult, type DeliveryWaiter } from './delivery-acceptor.ts';
 import { RefusedLog } from './refused-delivery-log.ts';
 import type { RefusedEntry } from '../store/deliveries/deliveries.ts';
 
@@ -75,12 +75,12 @@ const RETRY_AFTER_SECONDS = 5;
 
 /** Decided on a state that has moved: to be decided again. */
 const STALE = Symbol('stale');
-/** Nothing is decided yet: the checks go on where they are when the body is there. */
-const READING = Symbol('reading');
+/** Nothing is decided yet: the body, or a transaction, is waited for, and goes on where the checks are. */
+const PENDING = Symbol('pending');
 
 type ReceiveResult = IngressReply | typeof STALE;
 /** Undefined: passed. A promise: of what has to be waited for. */
-type CheckResult = ReceiveResult | Promise<ReceiveResult> | typeof READING | undefined;
+type CheckResult = ReceiveResult | Promise<ReceiveResult> | typeof PENDING | undefined;
 
 /** What is known of one request while its checks are made. */
 class DeliveryContext {
@@ -177,7 +177,7 @@ export class DeliveryReceiver {
       const checks = CHECKS[context.webhook.authMode];
       for (; context.passed < checks.length; context.passed += 1) {
         const result = this.check(checks[context.passed] as CheckName, context);
-        if (result === READING) return;
+        if (result === PENDING) return;
         if (result instanceof Promise) return this.concludeLater(context, result);
         if (result !== undefined) return this.conclude(context, result);
       }
@@ -218,7 +218,8 @@ export class DeliveryReceiver {
       .catch((error: unknown) => this.fail(context, error));
   }
 
-  private fail({ request }: DeliveryContext, error: unknown): void {
+  /** Nothing was stored, or nobody knows. */
+  fail({ request }: DeliveryContext, error: unknown): void {
     if (!(error instanceof StoreError)) this.log.fault('delivery failed', error);
     request.answer(refuse('unavailable', RETRY_AFTER_SECONDS));
   }
@@ -282,7 +283,7 @@ export class DeliveryReceiver {
           context.body = body;
           this.proceed(context);
         });
-        return READING;
+        return PENDING;
       case 'whole':
         return undefined;
       case 'too-large':
@@ -379,7 +380,7 @@ export class DeliveryReceiver {
   }
 
   /** Parses the JSON and names the delivery, then takes slot, identity and runs in one transaction (steps 4 to 6). */
-  private accept(context: DeliveryContext): IngressReply | Promise<ReceiveResult> {
+  private accept(context: DeliveryContext): CheckResult {
     const { headers, webhook, verdict } = context;
     const bytes = context.bytes as Buffer;
     // also before a 400, which would be stored
@@ -388,16 +389,21 @@ export class DeliveryReceiver {
     const parsed = parseJsonBody(bytes);
     if (!parsed.ok) return this.commitInvalidJson(context);
     const identity = identify({ headers, body: bytes }, webhook, verdict?.deliveryHeader);
-    return this.acceptor
-      .deliver(
-        toIncoming(context),
-        { bytes, value: parsed.value },
-        {
-          deliveryId: identity.value,
-          identities: [identity.hash, ...furtherIdentities(context, bytes)],
-        },
-      )
-      .then((outcome) => this.replyOf(context, outcome) ?? acceptedAnswer(identity.value, outcome.traceId));
+    const named = { deliveryId: identity.value, identities: [identity.hash, ...furtherIdentities(context, bytes)] };
+    const body = { bytes, value: parsed.value };
+    this.acceptor.deliver(toIncoming(context), body, named, new AcceptedDelivery(this, context, identity.value));
+    return PENDING;
+  }
+
+  /** Answers a delivery whose transaction is over. */
+  concludeAccepted(context: DeliveryContext, deliveryId: string, result: AcceptResult): void {
+    try {
+      const reply = this.replyOf(context, result) ?? acceptedAnswer(deliveryId, result.traceId);
+      if (reply instanceof Promise) this.concludeLater(context, reply);
+      else this.conclude(context, reply);
+    } catch (error) {
+      this.fail(context, error);
+    }
   }
 
   private async commitInvalidJson(context: DeliveryContext): Promise<ReceiveResult> {
@@ -428,8 +434,29 @@ export class DeliveryReceiver {
   }
 }
 
+/** Answers a delivery when it is known what became of it. */
+class AcceptedDelivery implements DeliveryWaiter {
+  private readonly receiver: DeliveryReceiver;
+  private readonly context: DeliveryContext;
+  private readonly deliveryId: string;
+
+  constructor(receiver: DeliveryReceiver, context: DeliveryContext, deliveryId: string) {
+    this.receiver = receiver;
+    this.context = context;
+    this.deliveryId = deliveryId;
+  }
+
+  decided(result: AcceptResult): void {
+    this.receiver.concludeAccepted(this.context, this.deliveryId, result);
+  }
+
+  failed(error: unknown): void {
+    this.receiver.fail(this.context, error);
+  }
+}
+
 /** What else is known of a delivery for ever, beside what it is called: what its sender has signed. contract §5.7. */
-function furtherIdentities({ webhook, verdict }: DeliveryContext, bytes: Buffer): Uint8Array[] {
+function furtherIdentities({ webhook, verdict }: DeliveryContext, bytes: Buffer): string[] {
   const message = verdict?.signedMessageDigest;
   return [
     ...(message === undefined ? [] : [signedMessageIdentity(message)]),

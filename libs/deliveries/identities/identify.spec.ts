@@ -8,6 +8,7 @@ fc.configureGlobal({ seed: PROPERTY_SEED });
 
 const BODY = Buffer.from('{"a":1}');
 const BODY_HASH = `sha256:${createHash('sha256').update(BODY).digest('hex')}`;
+const hexOf = (hash: string): string => Buffer.from(hash, 'latin1').toString('hex');
 const webhook = { deliveryIdHeader: 'x-order-id' };
 const toHeaders = (record: Record<string, string[]>): Map<string, string[]> => new Map(Object.entries(record));
 
@@ -73,7 +74,7 @@ describe('identify', () => {
 
   it('has one hash for each kind and value', () => {
     const hashOf = (headers: Record<string, string[]>, body = BODY): string =>
-      Buffer.from(identify({ headers: toHeaders(headers), body }, webhook, 'x-github-delivery').hash).toString('hex');
+      hexOf(identify({ headers: toHeaders(headers), body }, webhook, 'x-github-delivery').hash);
     const bodyDigest = createHash('sha256').update(BODY).digest();
     const hashes = [
       hashOf({}),
@@ -83,9 +84,9 @@ describe('identify', () => {
       hashOf({ 'x-github-delivery': [BODY_HASH] }),
       hashOf({ 'x-order-id': ['1'] }),
       hashOf({ 'x-github-delivery': ['1'] }),
-      Buffer.from(signedMessageIdentity(bodyDigest)).toString('hex'),
-      Buffer.from(signedBodyIdentity(BODY)).toString('hex'),
-      Buffer.from(signedBodyIdentity(Buffer.from('{"a":2}'))).toString('hex'),
+      hexOf(signedMessageIdentity(bodyDigest)),
+      hexOf(signedBodyIdentity(BODY)),
+      hexOf(signedBodyIdentity(Buffer.from('{"a":2}'))),
       bodyDigest.toString('hex'),
     ];
     expect(new Set(hashes).size).toBe(hashes.length);
@@ -95,8 +96,8 @@ describe('identify', () => {
   it('keeps different bodies and different values apart', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 8 }), fc.uint8Array({ maxLength: 8 }), (a, b) => {
-        const hash = (body: Uint8Array): Buffer => Buffer.from(identify({ headers: new Map(), body }, {}).hash);
-        expect(hash(a).equals(hash(b))).toBe(Buffer.from(a).equals(b));
+        const hash = (body: Uint8Array): string => identify({ headers: new Map(), body }, {}).hash;
+        expect(hash(a) === hash(b)).toBe(Buffer.from(a).equals(b));
       }),
     );
   });

@@ -42,7 +42,7 @@ export function resendIdentity(entryId: string, n: number): Identity {
  * captured request replayed under another unsigned id is the same delivery. 32 bytes, never equal to a hash of another
  * kind.
  */
-export function signedMessageIdentity(digest: Uint8Array): Uint8Array {
+export function signedMessageIdentity(digest: Uint8Array): string {
   return hashOf('signed_message', digest);
 }
 
@@ -50,7 +50,7 @@ export function signedMessageIdentity(digest: Uint8Array): Uint8Array {
  * The second identity of a delivery whose webhook protects against replays by its body: the bytes that the scheme has
  * signed, whatever the request calls itself. 32 bytes, never equal to a hash of another kind.
  */
-export function signedBodyIdentity(body: Uint8Array): Uint8Array {
+export function signedBodyIdentity(body: Uint8Array): string {
   return hashOf('signed_body', hash('sha256', body, 'buffer'));
 }
 
@@ -92,15 +92,15 @@ function countedValue(headers: Headers, name: string): string | undefined {
 
 function identity(kind: IdentityKind, value: string): Identity {
   // Visible ASCII: one byte for each character, so that no bytes have to be put together first.
-  return { kind, value, hash: hash('sha256', `${kind}\0${value}`, 'buffer') };
+  return { kind, value, hash: hash('sha256', `${kind}\0${value}`, 'binary') };
 }
 
 /**
  * Kinds are separate namespaces: a header value that looks like another delivery's body hash does not take its place.
  * The kind is terminated, so that no kind and value read as another kind and value.
  */
-function hashOf(kind: HashedKind, value: Uint8Array): Uint8Array {
-  return hash('sha256', Buffer.concat([PREFIXES[kind], value]), 'buffer');
+function hashOf(kind: HashedKind, value: Uint8Array): string {
+  return hash('sha256', Buffer.concat([PREFIXES[kind], value]), 'binary');
 }
 
 /** Those that name a delivery, and those that are only known of it. */

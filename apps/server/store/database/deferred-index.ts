@@ -2,16 +2,17 @@
  * Tables of a SQLite file that are filled later: what an index with random keys would cost every insert is paid once
  * for many rows, sorted, so that neighbours share pages.
  *
- * Why nothing is ever missing: a row enters such a table only as a copy of its source row, made in the transaction
- * that writes it, and triggers change and delete copies with what they were copied from: what is there is right, and
- * copying it again does nothing. What is not there yet is in memory, or ordered at or behind the stored marker: the
+ * Why nothing is ever missing: a row enters such a table only as a copy of its source row as it is in that transaction,
+ * and triggers change and delete copies with what they were copied from: what is there is right, and copying it again
+ * does nothing. A row that memory still has as it was inserted is not read again for that; memory hears of every change
+ * and deletion in the source within the statement that makes it, and reads what they concern. What is not there yet is in memory, or ordered at or behind the stored marker: the
  * marker moves with the last slice of a pass, up to the first row that is still to be copied and no further, and a row
  * that comes with an order before it (clocks step, requests overtake each other) is copied by its own transaction.
  * Memory changes when the transaction has committed and not before, and after a crash it is read again from behind the
  * marker. Who reads such a table asks for it by `catchUp` first.
  */
 import { StoreError } from './store-errors.ts';
-import { change, inSlices, placeholders, row, rows, type SqlValue, type Transaction } from './transactions.ts';
+import { change, insert, inSlices, placeholders, row, rows, type SqlValue, type Transaction } from './transactions.ts';
 
 /** A table that is filled later, from another one. On PostgreSQL a view of it. */
 export interface DeferredTable {
@@ -46,11 +47,16 @@ const SLICE_ROWS = 500;
 
 type Order = string | number;
 
+/** Changed rows of the source that are remembered, before all that waits is looked through for them. */
+const CHANGED_MAX = 1_000;
+
 /** A row of the source that may not be copied yet. */
 interface Uncopied {
   readonly leading: SqlValue;
   readonly order: Order;
   isCopied: boolean;
+  /** What is to be copied, where that is known and has not changed. */
+  values: readonly SqlValue[] | undefined;
 }
 
 interface SourceRow {
@@ -68,6 +74,7 @@ interface PreparedRows {
 export interface DeferredOptions {
   passRows?: number;
   sliceRows?: number;
+  changedMax?: number;
 }
 
 /** What is still to be copied into one table. All of its transactions go through one connection. */
@@ -75,6 +82,7 @@ export class DeferredIndex {
   readonly table: DeferredTable;
   private readonly passRows: number;
   private readonly sliceRows: number;
+  private readonly changedMax: number;
   /** As stored: what is ordered before it is copied. */
   private marker: Order = '';
   private highest: Order = '';
@@ -86,11 +94,16 @@ export class DeferredIndex {
   /** Of the open transaction: rows that it inserted into the source, rows that it copied, the marker it stored. */
   private inserted: Uncopied[] = [];
   private copied: Uncopied[] = [];
+  /** Rows of the source that were changed or deleted, and may wait with what they had before. */
+  private readonly changedRows = new Set<Order>();
   private nextMarker: Order | undefined;
   private prepared: PreparedRows | undefined;
 
-  constructor(table: DeferredTable, { passRows = PASS_ROWS, sliceRows = SLICE_ROWS }: DeferredOptions = {}) {
-    [this.table, this.passRows, this.sliceRows] = [table, passRows, sliceRows];
+  constructor(
+    table: DeferredTable,
+    { passRows = PASS_ROWS, sliceRows = SLICE_ROWS, changedMax = CHANGED_MAX }: DeferredOptions = {},
+  ) {
+    [this.table, this.passRows, this.sliceRows, this.changedMax] = [table, passRows, sliceRows, changedMax];
   }
 
   /** Reads ahead, beside the process that writes, most of what `recover` reads. */
@@ -112,7 +125,7 @@ export class DeferredIndex {
     this.marker = this.highest = yield* this.storedMarker();
     const known = prepared === undefined ? undefined : yield* this.goneOnFrom(prepared);
     const found = known ?? (yield* this.behind(this.marker));
-    this.waiting = found.map(({ leading: of, position }) => ({ leading: of, order: position, isCopied: false }));
+    this.waiting = found.map(({ leading: of, position }) => newUncopied(of, position));
     for (const { order: at } of this.waiting) if (at > this.highest) this.highest = at;
   }
 
@@ -141,11 +154,29 @@ export class DeferredIndex {
     return [...known.filter(({ position }) => position >= this.marker), ...later];
   }
 
-  /** The open transaction has inserted these rows into the source. */
-  note(columns: readonly string[], values: readonly (readonly SqlValue[])[]): void {
+  /** The open transaction has inserted these rows into the source; `isSure`: as they are, and not others before them. */
+  note(columns: readonly string[], rowsOfValues: readonly (readonly SqlValue[])[], isSure: boolean): void {
     const [leading, order] = [columns.indexOf(this.table.leading), columns.indexOf(this.table.order)];
-    for (const value of values)
-      this.inserted.push({ leading: value[leading] ?? null, order: value[order] as Order, isCopied: false });
+    const copied = this.table.columns.map((column) => columns.indexOf(column));
+    const isWhole = isSure && !copied.includes(-1);
+    for (const values of rowsOfValues) {
+      const kept = isWhole ? copied.map((at) => values[at] ?? null) : undefined;
+      this.inserted.push(newUncopied(values[leading] ?? null, values[order] as Order, kept));
+    }
+  }
+
+  /** The open transaction has changed or deleted a row of the source: what memory has of it is not true any more. */
+  changed(order: Order): void {
+    // What is ordered before the marker is copied, but for what is inserted just now.
+    if (order < this.marker && this.inserted.length === 0) return;
+    this.changedRows.add(order);
+    if (this.changedRows.size >= this.changedMax) this.dropChanged();
+  }
+
+  private dropChanged(): void {
+    for (const some of [this.pass, this.waiting, this.inserted])
+      for (const one of some) if (this.changedRows.has(one.order)) one.values = undefined;
+    this.changedRows.clear();
   }
 
   /** The last statements of a transaction: what comes too late for the marker, and a slice of what waits. */
@@ -208,7 +239,14 @@ export class DeferredIndex {
   private *copy(some: readonly Uncopied[]): Transaction<void> {
     const { name, source, columns, order } = this.table;
     const list = columns.join(', ');
-    for (const slice of inSlices(some))
+    const known: (readonly SqlValue[])[] = [];
+    const unknown: Uncopied[] = [];
+    for (const one of some) {
+      if (one.values === undefined || this.changedRows.has(one.order)) unknown.push(one);
+      else known.push(one.values);
+    }
+    yield* insert(name, columns, known, { ignoreConflicts: true });
+    for (const slice of inSlices(unknown))
       yield* change(
         `INSERT OR IGNORE INTO ${name} (${list}) SELECT ${list} FROM ${source} ` +
           `WHERE ${order} IN (${placeholders(slice.length)})`,
@@ -225,6 +263,11 @@ export class DeferredIndex {
     this.nextMarker = next;
     yield* change('UPDATE deferred SET marker = ? WHERE name = ?', next, this.table.name);
   }
+}
+
+/** Always of the same members: they are made and dropped by the ten thousand. */
+function newUncopied(leading: SqlValue, order: Order, values?: readonly SqlValue[]): Uncopied {
+  return { leading, order, isCopied: false, values };
 }
 
 /** Of these rows the first that are still to be copied: a long backlog is not looked through for a slice of it. */

@@ -36,6 +36,19 @@ describe('a group commit', () => {
     expect(batches).toEqual([[3, 1, 2]]);
   });
 
+  it('tells who needs no promise in the round of the commit, each once', async () => {
+    const told: string[] = [];
+    const { group, batches } = recorded();
+    for (const item of [3, 901, 2])
+      group.enqueue(item, {
+        committed: (result) => void told.push(result),
+        failed: (error) => void told.push(`${item}: ${(error as Error).message}`),
+      });
+    await group.add(1);
+    expect(told).toEqual(['done 3', '901: bad item', 'done 2']);
+    expect(batches).toEqual([[3, 901, 2, 1], [3], [901], [2], [1]]);
+  });
+
   it('commits items of one kind together, and lets none of a key overtake another', async () => {
     const batches: string[][] = [];
     const group = new GroupCommit<string, string>(

@@ -7,10 +7,18 @@
 const ITEMS_MAX = 256;
 const BYTES_MAX = 8 * 1_048_576;
 
+/**
+ * Who waits for what becomes of an item, and is told once, in the round of the event loop in which it was committed:
+ * tens of thousands of items a second need no promise each. Throws nothing.
+ */
+export interface CommitWaiter<Out> {
+  committed(result: Out): void;
+  failed(error: unknown): void;
+}
+
 interface Waiting<In, Out> {
   item: In;
-  resolve(result: Out): void;
-  reject(error: unknown): void;
+  waiter: CommitWaiter<Out>;
 }
 
 /** Items that are not committed together: of those of one key an earlier one goes first nevertheless. */
@@ -48,10 +56,13 @@ export class GroupCommit<In, Out> {
   }
 
   add(item: In): Promise<Out> {
-    return new Promise((resolve, reject) => {
-      this.waiting.push({ item, resolve, reject });
-      this.schedule();
-    });
+    return new Promise((resolve, reject) => this.enqueue(item, { committed: resolve, failed: reject }));
+  }
+
+  /** The same for who needs no promise. */
+  enqueue(item: In, waiter: CommitWaiter<Out>): void {
+    this.waiting.push({ item, waiter });
+    this.schedule();
   }
 
   private schedule(): void {
@@ -71,13 +82,15 @@ export class GroupCommit<In, Out> {
   }
 
   private async commitOrSplit(batch: Waiting<In, Out>[]): Promise<void> {
+    let results: Out[];
     try {
-      const results = await this.commit(batch.map(({ item }) => item));
-      batch.forEach(({ resolve }, position) => resolve(results[position] as Out));
+      results = await this.commit(batch.map(({ item }) => item));
     } catch (error) {
-      if (batch.length === 1 || this.concernsAll(error)) return batch.forEach(({ reject }) => reject(error));
+      if (batch.length === 1 || this.concernsAll(error)) return batch.forEach(({ waiter }) => waiter.failed(error));
       for (const one of batch) await this.commitOrSplit([one]);
+      return;
     }
+    batch.forEach(({ waiter }, position) => waiter.committed(results[position] as Out));
   }
 
   private take(): Waiting<In, Out>[] {
@@ -120,7 +133,16 @@ export class ShardedGroupCommit<In, Out> {
   }
 
   add(item: In): Promise<Out> {
-    return (this.shards[shardOf(this.keyOf(item), this.shards.length)] as GroupCommit<In, Out>).add(item);
+    return this.shardOf(item).add(item);
+  }
+
+  /** The same for who needs no promise. */
+  enqueue(item: In, waiter: CommitWaiter<Out>): void {
+    this.shardOf(item).enqueue(item, waiter);
+  }
+
+  private shardOf(item: In): GroupCommit<In, Out> {
+    return this.shards[shardOf(this.keyOf(item), this.shards.length)] as GroupCommit<In, Out>;
   }
 }
 

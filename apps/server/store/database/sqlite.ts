@@ -38,7 +38,10 @@ export function sqliteRunner(
   deferred: readonly DeferredIndex[] = [],
 ): SqliteRunner {
   const prepared = new Map<string, Database.Statement>();
-  for (const index of deferred) runGenerator(index.recover());
+  for (const index of deferred) {
+    hearOfChanges(connection, index);
+    runGenerator(index.recover());
+  }
 
   function prepare(text: string): Database.Statement {
     let statement = prepared.get(text);
@@ -84,7 +87,7 @@ export function sqliteRunner(
     );
     let inserted = 0;
     for (const row of rows) inserted += compiled.run(...(row as SqlValue[])).changes;
-    for (const index of deferred) if (index.table.source === table) index.note(columns, rows);
+    for (const index of deferred) if (index.table.source === table) index.note(columns, rows, !ignoreConflicts);
     return inserted;
   }
 
@@ -210,6 +213,18 @@ export function sqliteRunner(
     },
     catchUp,
   };
+}
+
+/** Triggers of this connection alone, which writes all there is: other programs open the file as before. */
+function hearOfChanges(connection: Database.Database, index: DeferredIndex): void {
+  const { name, source, columns, order } = index.table;
+  const hear = `${name}_source_changed`;
+  connection.function(hear, (changed: string | number) => index.changed(changed));
+  for (const act of [`UPDATE OF ${columns.join(', ')}`, 'DELETE'])
+    connection.exec(
+      `CREATE TEMP TRIGGER IF NOT EXISTS ${hear}_by_${act.slice(0, 6).toLowerCase()} AFTER ${act} ON main.${source} ` +
+        `BEGIN SELECT ${hear}(old.${order}); END`,
+    );
 }
 
 function leadingOf({ leading }: CatchUp): ReadonlySet<SqlValue> | undefined {

@@ -9,20 +9,12 @@ import { RateWindows } from './rate-windows.ts';
 import type { Database } from '../database/database.ts';
 import { databaseNow, matching, row, type Transaction } from '../database/transactions.ts';
 
-/** One identity of a delivery. `key`: of webhook and hash, as text that others compare. */
-export interface DeliveryIdentity {
-  key: string;
-  webhookUid: string;
-  hash: Uint8Array;
-}
-
-/** What was accepted once is never accepted again. */
+/** What was accepted once is never accepted again. Identities by their keys (`identityKey`). */
 export interface AcceptedIdentities {
-  keyOf(webhookUid: string, hash: Uint8Array): string;
-  /** Keys of those that were accepted. */
-  known(identities: readonly DeliveryIdentity[]): Transaction<Set<string>>;
+  /** Those that were accepted. */
+  known(keys: readonly string[]): Transaction<Set<string>>;
   /** Writes down new ones. */
-  store(identities: readonly DeliveryIdentity[], nowMs: number): Transaction<void>;
+  store(keys: readonly string[], nowMs: number): Transaction<void>;
 }
 
 /** The state that one attempt at a batch is decided against. */

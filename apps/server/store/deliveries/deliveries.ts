@@ -11,7 +11,7 @@ import { encodingOf, formatDecision, type LoggedDecision } from './delivery-entr
 import { DELIVERY, type DeliveryRow, ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
 import { catchUp } from '../database/deferred-index.ts';
 import { isCallable, SharedAcceptance } from './shared-acceptance.ts';
-import { GroupCommit, type Grouping, ShardedGroupCommit } from '../database/group-commit.ts';
+import { type CommitWaiter, GroupCommit, type Grouping, ShardedGroupCommit } from '../database/group-commit.ts';
 import { insertInto } from '../database/table.ts';
 import { change, placeholders, row, rows, type SqlValue } from '../database/transactions.ts';
 
@@ -130,6 +130,11 @@ export class DeliveryStore {
    */
   acceptOnce(arrival: PendingDelivery): Promise<DeliveryOutcome> {
     return this.arrivals.add(arrival);
+  }
+
+  /** The same for who needs no promise. */
+  accept(arrival: PendingDelivery, waiter: CommitWaiter<DeliveryOutcome>): void {
+    this.arrivals.enqueue(arrival, waiter);
   }
 
   /** Logs a delivery that failed authentication or was too large to be read; takes no slot. */

@@ -18,7 +18,7 @@ export interface ResendRequest extends TransactionHook<DeliveryRow> {
    * The delivery as it is the `n`-th time, from 1: only its transaction knows which time it is. Asked once more where
    * that starts over.
    */
-  as(n: number): StartDecision & { deliveryId: string; identity: Uint8Array };
+  as(n: number): StartDecision & { deliveryId: string; identity: string };
 }
 
 /** One that was accepted. */

@@ -3,14 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import type { MergePolicy } from '#deliveries';
+import { identityKey, type MergePolicy } from '#deliveries';
 import { seededRandom } from '../../../../test/support/seeded-random.ts';
 import { examples } from '../../../../test/support/tier.ts';
 import type { Database } from '../database/database.ts';
 import { change, row, type Transaction } from '../database/transactions.ts';
 import { openDatabase } from '../open-database.ts';
 import { identitySweep } from '../retention/delivery-sweeps.ts';
-import type { DeliveryIdentity } from './acceptance.ts';
 import { IdentityRuns } from './identity-runs.ts';
 
 /** So small that a history of a few hundred keys has runs of every level. */
@@ -77,7 +76,7 @@ describe('IdentityRuns', () => {
 class History {
   nowMs = 1_700_000_000_000;
   readonly levels = new Set<number>();
-  private readonly accepted = new Map<string, { identity: DeliveryIdentity; atMs: number }>();
+  private readonly accepted = new Map<string, number>();
   private readonly forgotten: string[] = [];
   private readonly random: () => number;
   /** How many statements of the next transaction run before it fails; undefined: it does not. */
@@ -119,7 +118,7 @@ class History {
       const fresh = await this.database.run(() => this.decide(batch));
       this.runs.commit();
       this.isTrue = true;
-      for (const identity of fresh) this.accepted.set(identity.key, { identity, atMs: this.nowMs });
+      for (const key of fresh) this.accepted.set(key, this.nowMs);
     } catch (error) {
       if (!(error instanceof Crash)) throw error;
       this.isTrue = false;
@@ -153,17 +152,16 @@ class History {
         this.nowMs,
       ),
     );
-    for (const [key, { atMs }] of this.accepted)
-      if (atMs < this.nowMs - RETENTION_DAYS * DAY_MS) this.accepted.delete(key);
+    for (const [key, atMs] of this.accepted) if (atMs < this.nowMs - RETENTION_DAYS * DAY_MS) this.accepted.delete(key);
   }
 
   /** Keys that were accepted and are young enough, but not known; and those that are known, but never were. */
   async faults(): Promise<{ forgotten: string[]; invented: string[] }> {
     const strangers = Array.from({ length: 50 }, (_, n) => this.named(`stranger-${n}`));
-    const known = await this.database.run(() => this.knownOf([...this.identities(), ...strangers]));
+    const known = await this.database.run(() => this.knownOf([...this.accepted.keys(), ...strangers]));
     return {
       forgotten: [...this.forgotten, ...[...this.accepted.keys()].filter((key) => !known.has(key))],
-      invented: strangers.filter(({ key }) => known.has(key)).map(({ key }) => key),
+      invented: strangers.filter((key) => known.has(key)),
     };
   }
 
@@ -178,17 +176,17 @@ class History {
     return Number(found?.bytes) / 16;
   }
 
-  private *decide(batch: readonly DeliveryIdentity[]): Transaction<DeliveryIdentity[]> {
+  private *decide(batch: readonly string[]): Transaction<string[]> {
     const known = yield* this.knownOf(batch);
-    for (const { key } of batch) if (this.accepted.has(key) && !known.has(key)) this.forgotten.push(key);
-    const fresh = new Map(batch.filter(({ key }) => !known.has(key)).map((identity) => [identity.key, identity]));
-    yield* this.runs.store([...fresh.values()], this.nowMs);
-    return [...fresh.values()];
+    for (const key of batch) if (this.accepted.has(key) && !known.has(key)) this.forgotten.push(key);
+    const fresh = [...new Set(batch.filter((key) => !known.has(key)))];
+    yield* this.runs.store(fresh, this.nowMs);
+    return fresh;
   }
 
-  private *knownOf(identities: readonly DeliveryIdentity[]): Transaction<Set<string>> {
+  private *knownOf(keys: readonly string[]): Transaction<Set<string>> {
     if (!this.isTrue) yield* this.runs.recover();
-    return yield* this.runs.known(identities);
+    return yield* this.runs.known(keys);
   }
 
   private *fused<T>(body: Transaction<T>): Transaction<T> {
@@ -205,19 +203,13 @@ class History {
     }
   }
 
-  private identities(): DeliveryIdentity[] {
-    return [...this.accepted.values()].map(({ identity }) => identity);
-  }
-
-  private identity(): DeliveryIdentity {
-    const old = [...this.accepted.values()];
-    if (old.length > 0 && this.random() < 0.3)
-      return (old[Math.floor(this.random() * old.length)] as { identity: DeliveryIdentity }).identity;
+  private identity(): string {
+    const old = [...this.accepted.keys()];
+    if (old.length > 0 && this.random() < 0.3) return old[Math.floor(this.random() * old.length)] as string;
     return this.named(`id-${this.seed}-${(this.made += 1)}`);
   }
 
-  private named(name: string): DeliveryIdentity {
-    const hash = Buffer.from(name);
-    return { key: this.runs.keyOf('wh', hash), webhookUid: 'wh', hash };
+  private named(name: string): string {
+    return identityKey('wh', name);
   }
 }

@@ -5,7 +5,6 @@
 import {
   CHUNKS_PER_RUN,
   hasKey,
-  identityKey,
   IdentityIndex,
   keyAt,
   keyCount,
@@ -16,7 +15,7 @@ import {
   packKeys,
   runsToMerge,
 } from '#deliveries';
-import type { AcceptedIdentities, DeliveryIdentity } from './acceptance.ts';
+import type { AcceptedIdentities } from './acceptance.ts';
 import { IDENTITY_BATCH } from './delivery.entities.ts';
 import { beginMerge, type Merge, mergeStep, readChunk, removalStep, storeRun, toBuffer } from './identity-merges.ts';
 import type { Database } from '../database/database.ts';
@@ -42,7 +41,7 @@ export class IdentityRuns implements AcceptedIdentities {
   private hasMerged = false;
   private nextBatch = 1;
   /** Keys that the transaction under way has written. */
-  private uncommitted: string[] = [];
+  private uncommitted: readonly string[] = [];
   private isScheduled = false;
 
   constructor(database: Database, policy: MergePolicy = MERGE_POLICY) {
@@ -58,21 +57,17 @@ export class IdentityRuns implements AcceptedIdentities {
     };
   }
 
-  keyOf(webhookUid: string, hash: Uint8Array): string {
-    return identityKey(webhookUid, hash);
-  }
-
-  *known(identities: readonly DeliveryIdentity[]): Transaction<Set<string>> {
+  *known(keys: readonly string[]): Transaction<Set<string>> {
     const known = new Set<string>();
-    for (const { key } of identities)
+    for (const key of keys)
       if (this.index.isRecent(key) || (yield* isInChunk(this.index.chunksFor(key), key))) known.add(key);
     return known;
   }
 
-  *store(identities: readonly DeliveryIdentity[], nowMs: number): Transaction<void> {
-    if (identities.length === 0) return;
-    this.uncommitted = identities.map(({ key }) => key);
-    const batch = { no: this.nextBatch, keys: packKeys(this.uncommitted), accepted_at: nowMs };
+  *store(keys: readonly string[], nowMs: number): Transaction<void> {
+    if (keys.length === 0) return;
+    this.uncommitted = keys;
+    const batch = { no: this.nextBatch, keys: packKeys(keys), accepted_at: nowMs };
     // Its number is the fence: whoever wrote meanwhile has taken it, and what is remembered here is not true.
     if ((yield* insertInto(IDENTITY_BATCH, [batch], { ignoreConflicts: true })) === 0)
       throw new LostRaceError('a batch was accepted elsewhere');

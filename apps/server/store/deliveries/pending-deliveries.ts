@@ -2,9 +2,9 @@
  * The one transaction behind a 202: slot, identity, log entry and runs commit together, many deliveries to a commit.
  * spec: Delivery identity; contract §5.
  */
-import type { SkippedAutomation } from '#deliveries';
+import { identityKey, type SkippedAutomation } from '#deliveries';
 import { type Admission, contestedGroups, type NewWebhookRun, type WebhookRunSnapshot } from '#runs';
-import type { Acceptance, DeliveryIdentity } from './acceptance.ts';
+import type { Acceptance } from './acceptance.ts';
 import { DELIVERY, type DeliveryRow } from './delivery.entities.ts';
 import { insertInto } from '../database/table.ts';
 import {
@@ -39,7 +39,8 @@ export interface PendingDelivery {
   /** Its name in the log; stored bytes that are delivered again are named when they are accepted. */
   deliveryId: string;
   verdict:
-    | ({ kind: 'deliver'; identities: readonly Uint8Array[] } & StoredPayload & StartDecision)
+    /** `identities`: their hashes. */
+    | ({ kind: 'deliver'; identities: readonly string[] } & StoredPayload & StartDecision)
     | ({ kind: 'resend' } & StoredPayload & ResendRequest)
     /** `refusal`: JSON of RefusalDetails. */
     | { kind: 'refuse'; outcome: 'rejectedInvalidJson' | 'rejectedTooLarge'; reason: string; refusal?: string };
@@ -91,7 +92,7 @@ export function* commitDeliveries(
   stored?: StoredSnapshots,
 ): Transaction<CommitResult> {
   const { identities, nowMs, windows } = acceptance;
-  const named = arrivals.map((arrival) => identitiesOf(arrival, acceptance));
+  const named = arrivals.map(identityKeysOf);
   const [, known, resends] = yield* together(
     windows.load(
       arrivals.map(({ webhookUid }) => webhookUid),
@@ -111,10 +112,10 @@ export interface BatchKnowledge {
   resends: Map<string, number>;
 }
 
-/** The decision about a batch, and what is to be written. `named`: identities of each delivery. */
+/** The decision about a batch, and what is to be written. `named`: keys of the identities of each delivery. */
 export function decideDeliveries(
   arrivals: readonly PendingDelivery[],
-  named: readonly (readonly DeliveryIdentity[])[],
+  named: readonly (readonly string[])[],
   acceptance: Acceptance,
   { known, resends }: BatchKnowledge,
 ): { outcomes: DeliveryOutcome[]; batch: Batch } {
@@ -138,12 +139,9 @@ export function decideDeliveries(
   return { outcomes, batch };
 }
 
-export function identitiesOf(
-  { webhookUid, verdict }: PendingDelivery,
-  { identities }: Pick<Acceptance, 'identities'>,
-): readonly DeliveryIdentity[] {
-  if (verdict.kind !== 'deliver') return [];
-  return verdict.identities.map((hash) => ({ key: identities.keyOf(webhookUid, hash), webhookUid, hash }));
+/** Keys of the identities by which a delivery is known. */
+export function identityKeysOf({ webhookUid, verdict }: PendingDelivery): readonly string[] {
+  return verdict.kind === 'deliver' ? verdict.identities.map((hash) => identityKey(webhookUid, hash)) : [];
 }
 
 const STALE: DeliveryOutcome = { kind: 'stale' };
@@ -155,7 +153,8 @@ export interface Batch {
   /** Keys of the identities of this batch that are accepted, by itself too. */
   known: Set<string>;
   resends: Map<string, number>;
-  identities: DeliveryIdentity[];
+  /** Those that it accepts. */
+  identities: string[];
   deliveries: EntryRow[];
   /** Entries whose runs may find their group busy, and what is answered for them: written when that is known. */
   contested: Contested[];
@@ -169,11 +168,7 @@ interface Contested extends StartDecision {
 }
 
 /** Steps 4 to 6 of the ingress for one delivery: slot, refusal of the body, identity. */
-function commitDelivery(
-  arrival: PendingDelivery,
-  identities: readonly DeliveryIdentity[],
-  batch: Batch,
-): DeliveryOutcome {
+function commitDelivery(arrival: PendingDelivery, identities: readonly string[], batch: Batch): DeliveryOutcome {
   const { verdict } = arrival;
   if (verdict.kind === 'resend' && !batch.resends.has(verdict.of)) return GONE;
   const slot = batch.acceptance.windows.take(arrival.webhookUid, batch.nowMs);
@@ -190,12 +185,12 @@ function commitDelivery(
 }
 
 function commitIdentified(
-  identities: readonly DeliveryIdentity[],
+  identities: readonly string[],
   verdict: Extract<PendingDelivery['verdict'], { kind: 'deliver' }>,
   batch: Batch,
   log: EntryWriter,
 ): DeliveryOutcome {
-  if (identities.some(({ key }) => batch.known.has(key))) {
+  if (identities.some((key) => batch.known.has(key))) {
     batch.deliveries.push(log('duplicate', {}));
     return { kind: 'duplicate' };
   }
@@ -214,8 +209,7 @@ function commitResent(
   batch.resends.set(of, n + 1);
   const { deliveryId, identity, ...starting } = verdict.as(n);
   const { webhookUid } = arrival;
-  const key = batch.acceptance.identities.keyOf(webhookUid, identity);
-  addIdentities([{ key, webhookUid, hash: identity }], batch);
+  addIdentities([identityKey(webhookUid, identity)], batch);
   const log = entryOf({ ...arrival, deliveryId }, batch.nowMs);
   let written: EntryRow | undefined;
   const acceptance = startAll(
@@ -232,10 +226,10 @@ function commitResent(
   return acceptance;
 }
 
-function addIdentities(identities: readonly DeliveryIdentity[], batch: Batch): void {
-  for (const identity of identities) {
-    batch.known.add(identity.key);
-    batch.identities.push(identity);
+function addIdentities(keys: readonly string[], batch: Batch): void {
+  for (const key of keys) {
+    batch.known.add(key);
+    batch.identities.push(key);
   }
 }
 

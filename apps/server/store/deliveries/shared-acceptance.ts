@@ -3,7 +3,6 @@
  * was decided on under locks; and a transaction of several statements where something has to be read between, or
  * another process accepts too. contract §5.8 (Transaction).
  */
-import { identityKey } from '#deliveries';
 import { firstUuidv7 } from '#runs';
 import { randomUUID } from 'node:crypto';
 import { type Acceptance, type AcceptedIdentities, ServingVersions } from './acceptance.ts';
@@ -14,7 +13,7 @@ import {
   type CommitResult,
   decideDeliveries,
   type DeliveryOutcome,
-  identitiesOf,
+  identityKeysOf,
   type PendingDelivery,
 } from './pending-deliveries.ts';
 import { type CallAnswer, type Named, WrittenBatch } from './written-batch.ts';
@@ -51,7 +50,7 @@ export class SharedAcceptance {
 
   /** Settles a batch; of one webhook there is no other meanwhile. */
   async run(arrivals: readonly PendingDelivery[], stored: StoredSnapshots): Promise<CommitResult> {
-    const named = arrivals.map((arrival) => identitiesOf(arrival, { identities: ACCEPTED }));
+    const named = arrivals.map(identityKeysOf);
     let calls = arrivals.every((one) => isCallable(one, stored)) && !isEntangled(named) ? CALLS_MAX : 0;
     for (let attempt = 1; ; attempt += 1) {
       const ownership = await this.owner.current();
@@ -147,7 +146,7 @@ export class SharedAcceptance {
  */
 function isEntangled(named: Named): boolean {
   if (!named.some(({ length }) => length > 1)) return false;
-  const keys = named.flatMap((identities) => [...new Set(identities.map(({ key }) => key))]);
+  const keys = named.flatMap((identities) => [...new Set(identities)]);
   return new Set(keys).size < keys.length;
 }
 
@@ -187,20 +186,18 @@ function* lockWebhooks(arrivals: readonly PendingDelivery[]): Transaction<void> 
 
 /** A table whose primary key arbitrates between processes. */
 const ACCEPTED: AcceptedIdentities = {
-  keyOf: identityKey,
-
-  *known(identities) {
+  *known(keys) {
     const found = yield* matching<{ key: Buffer }>(
       { columns: 'key', table: 'identity', keys: ['key'] },
-      identities.map(({ key }) => [Buffer.from(key, 'latin1')]),
+      keys.map((key) => [Buffer.from(key, 'latin1')]),
     );
     return new Set(found.map(({ key }) => key.toString('latin1')));
   },
 
-  *store(identities, nowMs) {
+  *store(keys, nowMs) {
     // Sorted, so that two replicas lock in the same order.
-    const keys = [...new Set(identities.map(({ key }) => key))].sort();
-    const rows = keys.map((key) => ({ key: Buffer.from(key, 'latin1'), accepted_at: nowMs }));
+    const sorted = [...new Set(keys)].sort();
+    const rows = sorted.map((key) => ({ key: Buffer.from(key, 'latin1'), accepted_at: nowMs }));
     const won = yield* insertInto(IDENTITY, rows, { ignoreConflicts: true });
     // Another replica committed one of them since we looked: look again.
     if (won !== rows.length) throw new LostRaceError('an identity was accepted elsewhere');

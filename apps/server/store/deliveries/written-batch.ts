@@ -2,13 +2,12 @@
  * A batch as the function of the database takes it that stores it: arrays of identities, log entries and runs. contract
  * §5.8 (Transaction).
  */
-import type { DeliveryIdentity } from './acceptance.ts';
 import type { Batch, DeliveryOutcome, PendingDelivery } from './pending-deliveries.ts';
 import { type ArrayType, call, type SqlValue, type Transaction } from '../database/transactions.ts';
 import { isDeferred, toWaitingRow } from '../runs/waiting-runs.ts';
 
-/** The identities of each delivery of a batch. */
-export type Named = readonly (readonly DeliveryIdentity[])[];
+/** Keys of the identities of each delivery of a batch. */
+export type Named = readonly (readonly string[])[];
 
 /** What the function says. */
 export interface CallAnswer {
@@ -61,7 +60,7 @@ export class WrittenBatch {
   private keys(): SqlValue[][] {
     const numbers = new Map<string, number>();
     this.decided.outcomes.forEach(({ kind }, at) => {
-      if (kind === 'accepted') for (const { key } of this.named[at] ?? []) numbers.set(key, this.numberAt(at));
+      if (kind === 'accepted') for (const key of this.named[at] ?? []) numbers.set(key, this.numberAt(at));
     });
     return [...numbers.keys()].sort().map((key) => [Buffer.from(key, 'latin1'), numbers.get(key) as number]);
   }

@@ -73,7 +73,7 @@ class RunOfRows {
 
   /** Answers whether it is full. */
   add({ webhook_uid: uid, hash, accepted_at: acceptedAt }: IdentityRow): boolean {
-    this.keys.write(identityKey(uid, hash), this.size * IDENTITY_KEY_BYTES, 'latin1');
+    this.keys.write(identityKey(uid, Buffer.from(hash).toString('latin1')), this.size * IDENTITY_KEY_BYTES, 'latin1');
     this.size += 1;
     this.newestAt = Math.max(this.newestAt, acceptedAt);
     return this.size === RUN_KEYS;
