@@ -142,17 +142,18 @@ export function group(
 ): VerbGroup {
   const all = new Set([...(byDefault === undefined ? [] : [byDefault]), ...Object.values(members)]);
   const help = [...all].map(({ synopsis, summary }) => `  ${synopsis}\n      ${summary}\n`).join('');
-  const run: Verb = (argv, io) => {
+  const run: Verb = async (argv, io) => {
     const [word = '', ...rest] = argv;
     const member = Object.hasOwn(members, word) ? members[word] : undefined;
     if (member !== undefined) return member(rest, io);
     if (word === '--help' || word === '-h') {
       io.stdout.write(`usage:\n${help}\nRun any of them with --help for its options.\n`);
-      return Promise.resolve(EXIT.ok);
+      return EXIT.ok;
     }
     if (byDefault !== undefined && (isOpen || word === '' || word.startsWith('-'))) return byDefault(argv, io);
-    const message = `say one of ${Object.keys(members).join(', ')}`;
-    return Promise.resolve(printFailure(name, { message, exit: EXIT.usage, usage: `\n${help.trimEnd()}` }, argv, io));
+    const { didYouMean } = await import('#definitions');
+    const message = `say one of ${Object.keys(members).join(', ')}${didYouMean(word, Object.keys(members))}`;
+    return printFailure(name, { message, exit: EXIT.usage, usage: `\n${help.trimEnd()}` }, argv, io);
   };
   return Object.assign(run, { members, byDefault });
 }
@@ -195,7 +196,7 @@ function parse(options: OptionSpecs, argv: string[]): { values: Record<string, u
 }
 
 /** node's message names the option and never its value; an option that looks like no option is not repeated either. */
-function parseProblem(cause: unknown): UsageError {
+export function parseProblem(cause: unknown): UsageError {
   const { code, message } = cause as { code?: string; message?: string };
   const option = /^(?:Unknown option|Option) '(?:-\w, )?(-{1,2}[a-z][a-z-]{0,20})(?: <value>)?'/.exec(
     message ?? '',

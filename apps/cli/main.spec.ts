@@ -109,6 +109,12 @@ describe('a wrong call', () => {
     [['hunter2 is my password'], 'there is no such verb'],
     [['help', 'statsu'], 'there is no verb statsu'],
     [['status', '--fromat', 'json'], 'there is no option --fromat; did you mean "--format"?\nusage: millwright status'],
+    [
+      ['validate', '--fromat', 'json'],
+      'there is no option --fromat; did you mean "--format"?\nusage: millwright validate',
+    ],
+    [['validate', '-', '--stdin-path'], '--stdin-path needs a value'],
+    [['factories', 'creat'], 'say one of list, create, update, delete; did you mean "create"?'],
     [['status', '--colour'], 'there is no option --colour\nusage: millwright status [FACTORY]'],
     [['status', '--format'], '--format needs a value'],
     [['sync', '--no-wait=yes'], '--no-wait takes no value'],

@@ -37,7 +37,8 @@ export function runSecretProblems(
     const at = (key: string): Range => positions.value(`${pointer}/${index}/${key}`);
     if (isReservedVariable(name)) {
       const users = 'shells, loaders, git or the service itself';
-      const message = `${name} cannot be the name of a run's secret: ${users} use this variable`;
+      const wayOut = 'name the secret otherwise';
+      const message = `"${name}" cannot be the name of a run's secret: ${users} use this variable; ${wayOut}`;
       return [problemAt(path, at('name'), 'run-secret-name', message)];
     }
     const fault = runSecretFault(secret);

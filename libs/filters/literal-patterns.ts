@@ -12,7 +12,7 @@ const SIGNS: readonly (readonly [pattern: RegExp, name: string])[] = [
     'a regular expression',
   ],
   [/^(?:[<>]=?\s*-?\d|(?:[!=]=|=~|!~)\s*\S)|^![A-Za-z]/, 'a comparison'],
-  [/^[\w.-]+(?:\|[\w.-]+)+$/, 'a choice of several values'],
+  [/^[\w.-]+(?:\|[\w.-]+)+$|^[a-z][a-z0-9_-]*(?:, ?[a-z][a-z0-9_-]*)+$/, 'a choice of several values'],
   [/\*/, 'a glob'],
 ];
 

@@ -5,7 +5,8 @@
 import type { Failure, Field, FieldTest, NestedTest } from './evaluate.ts';
 import { isObject, isScalar, kindOf, pointerTo, type RawObject } from './json.ts';
 import { lookAlikeWords } from './look-alikes.ts';
-import { operatorMeantBy } from './near-operators.ts';
+import { pathMeantBy } from './literal-paths.ts';
+import { insteadOfForeign, operatorMeantBy } from './near-operators.ts';
 import { isExactNumber, readSet } from './sets.ts';
 import type { FilterOperator, FilterProblem, FilterRuleId } from './types.ts';
 
@@ -40,6 +41,7 @@ function readFields(fields: RawObject, pointer: string, depth: number, findings:
   for (const name of Object.keys(fields)) {
     if (findings.leafCount > LEAVES_MAX) break; // reported already; what follows has no bound
     warnOfNearOperator(name, fields[name], pointerTo(pointer, name), { isAtRoot: depth === 1, findings });
+    warnOfLiteralName(name, fields[name], pointerTo(pointer, name), findings);
     read.push({ name, tests: readField(name, fields[name], pointerTo(pointer, name), depth, findings) });
   }
   return read;
@@ -66,6 +68,23 @@ function warnOfNearOperator(
   const problem: FilterProblem = { pointer, rule: 'filter-near-operator', message, isOfKey: true };
   findings.warnings.push(isSure && meant !== undefined ? { ...problem, meant } : problem);
 }
+
+/** A field that is called like an operator of another language, or by a path, is none in most payloads either. */
+function warnOfLiteralName(name: string, value: unknown, pointer: string, findings: Findings): void {
+  const instead = isScalar(value) ? undefined : insteadOfForeign(name, value);
+  const explicit = `for a field of that name write {${shown(name)}: {"in": […]}}`;
+  if (instead !== undefined) {
+    const message = `${shown(name)} ${NO_OPERATOR}, so it is read as a field of the payload; ${instead}; ${explicit}`;
+    findings.warnings.push({ pointer, rule: 'filter-near-operator', message, isOfKey: true });
+  }
+  const path = pathMeantBy(name, value);
+  if (path === undefined) return;
+  const nested = path.reduceRight((inner, part) => `{${shown(part)}: ${inner}}`, '…');
+  const message = `${shown(name)} is read as the name of one field, not as a path; write ${nested}; else, ${explicit}`;
+  findings.warnings.push({ pointer, rule: 'filter-literal-path', message, isOfKey: true });
+}
+
+const NO_OPERATOR = 'is no operator (in, not_in and exists are)';
 
 function readField(name: string, value: unknown, pointer: string, depth: number, findings: Findings): FieldTest[] {
   if (isObject(value)) return readObject(value, pointer, depth, findings);
@@ -209,6 +228,8 @@ function bareScalarMessage(name: string, value: unknown, depth: number): string 
   const meant = depth > 1 ? (operatorMeantBy(name, value) ?? operatorMeantBy(name, [value])) : undefined;
   if (meant !== undefined)
     return `${found} below ${shown(name)}, which is no operator; did you mean ${meant}? It takes ${operandOf(meant)}`;
+  const instead = insteadOfForeign(name, value);
+  if (instead !== undefined) return `${found} below ${shown(name)}, which ${NO_OPERATOR}; ${instead}`;
   if (!OPERATORS.has(name)) return `${found}, expected an array of allowed values; wrap it in [ ]`;
   if (depth === 1)
     return (

@@ -14,6 +14,7 @@ export type FilterRuleId =
   | 'filter-exists-false-with-in'
   | 'filter-in-and-not-in'
   | 'filter-item-not-scalar'
+  | 'filter-literal-path'
   | 'filter-literal-pattern'
   | 'filter-near-operator'
   | 'filter-never'

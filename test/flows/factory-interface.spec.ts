@@ -441,8 +441,10 @@ describe('the status', () => {
     put(folder, 'factory.yaml', 'description: empty\n');
     const { last_sync: held } = await syncedStatus(uid);
     renameSync(folder.path, `${folder.path}-away`);
-    expect(conditions(await syncedStatus(uid))).toMatchObject({ FetchFailed: 'True path-missing' });
-    const approval = await service.api('POST', `/factory/${uid}/approve`, { plan: held?.plan });
+    const away = await syncedStatus(uid);
+    expect(conditions(away)).toMatchObject({ FetchFailed: 'True path-missing' });
+    expect(away).toMatchObject({ last_sync: { ending: 'failed', plan: null }, held_sync: held });
+    const approval = await service.api('POST', `/factory/${uid}/approve`, { plan: away.held_sync?.plan });
     expect(approval).toMatchObject({ status: 200, body: { approved: true } });
     renameSync(`${folder.path}-away`, folder.path);
     expect((await syncedStatus(uid)).inventory).toEqual([]);

@@ -53,7 +53,7 @@ const WAY_OUT = new RegExp(
     String.raw`\bmust (?:be|have) (?:[\w]+ or (?:more|less)|received|at least|--- alone|the name of a header, such as)`,
     String.raw`\bexpected --- on the first line: `,
     String.raw`\bis none of @|\bof \d+-\d+$|\(minute hour day-of-month month day-of-week\)$|\bnames are 1 to 63 of`,
-    String.raw`\bonly strings, numbers|, such as \{|: move it to`,
+    String.raw`\bonly strings, numbers|, such as (?:\{|\d)|: move it to`,
   ].join('|'),
 );
 

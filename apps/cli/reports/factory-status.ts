@@ -86,6 +86,12 @@ export function printStatus(output: Output, factory: Factory, status: FactorySta
     output.line('');
     printFindings(output, factory, sync);
   }
+  const held = heldBefore(status, sync);
+  if (held !== undefined) {
+    output.line('');
+    if (held.reason === GROWTH_HELD) output.line(`held: ${held.message ?? held.reason}`, 'yellow');
+    printHeld(output, factory, held);
+  }
   printInventory(output, inventory);
   printEvents(output, status);
 }
@@ -141,16 +147,33 @@ function printEvents(output: Output, { events }: FactoryStatus): void {
 }
 
 /** Problems in the form of `validate`, then what waits for an approval and how to give it. */
-function printFindings(
+function printFindings(output: Output, factory: Factory, sync: Sync): void {
+  const { problems } = sync;
+  if (problems.length > 0) output.text(FORMATS.text({ problems: problems.map(toProblem), notRun: [], fileCount: 0 }));
+  printHeld(output, factory, sync);
+}
+
+/** What waits for an approval, and how to give it. */
+function printHeld(
   output: Output,
   factory: Factory,
-  { problems, held, plan, revision, rewritten_from: rewrittenFrom }: Sync,
+  { held, plan, revision, rewritten_from: rewrittenFrom }: Sync,
 ): void {
-  if (problems.length > 0) output.text(FORMATS.text({ problems: problems.map(toProblem), notRun: [], fileCount: 0 }));
   if (plan !== null && rewrittenFrom !== null)
     output.line(`held: history rewritten from ${rewrittenFrom} to ${revision ?? 'another tip'}`, 'yellow');
   for (const { kind, slug, path } of held) output.line(`held: deletion of ${kind} ${slug} (${path})`, 'yellow');
   if (plan !== null) output.note(`to let them go: millwright approve ${factory.slug} ${plan}`);
+}
+
+/**
+ * The earlier pass whose findings wait for an approval although the last one could not read the files. A server of
+ * before tells of none.
+ */
+function heldBefore(
+  { held_sync: held }: Partial<Pick<FactoryStatus, 'held_sync'>>,
+  current: Sync | undefined,
+): Sync | undefined {
+  return held?.id === current?.id ? undefined : (held ?? undefined);
 }
 
 /** The recorded pass that the condition speaks of; a pass that changed nothing is not recorded. */

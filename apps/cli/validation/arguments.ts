@@ -1,5 +1,7 @@
 /** What `millwright validate` is asked: a folder, files, or a text on stdin. contract §11.3. */
 import { parseArgs } from 'node:util';
+import { didYouMean } from '#definitions';
+import { parseProblem } from '../command.ts';
 import { FORMATS, isFormatName, type FormatName } from '../reports/formats.ts';
 
 const FORMAT_NAMES = Object.keys(FORMATS).join('|');
@@ -68,7 +70,9 @@ export function readValidateArguments(argv: string[]): ValidateArguments | strin
       server: server === undefined ? undefined : { server, factory, keyFile },
     };
   } catch (cause) {
-    return cause instanceof Error ? cause.message : 'unknown failure';
+    const { message, unknownOption } = parseProblem(cause);
+    const names = Object.keys(OPTIONS).map((name) => `--${name}`);
+    return unknownOption === undefined ? message : message + didYouMean(unknownOption, names);
   }
 }
 

@@ -208,6 +208,27 @@ describe('deletions that the guard holds', () => {
     expect(JSON.parse((await millwright('status', '--format', 'json')).out)).toMatchObject({ inventory: [] });
   });
 
+  it('are shown by status, and approved, while the repository is away', async () => {
+    const held = await millwright('sync');
+    const wayOut = /to let them go: millwright approve shop (sha256:[0-9a-f]{64})\n/;
+    const [, digest = ''] = wayOut.exec(held.err) ?? [];
+    renameSync(repository, `${repository}.away`);
+    expect(await millwright('sync')).toMatchObject({ code: 3 });
+    const status = await millwright('status');
+    expect(status.code).toBe(3);
+    expect(status.out).toMatch(/\n\nheld: deletion of webhook one \(webhooks\/one\.yaml\)\n(held: .*\n){2}\nKIND /);
+    expect(wayOut.exec(status.err)?.[1]).toBe(digest);
+    expect(JSON.parse((await millwright('status', '-o', 'json')).out)).toMatchObject({
+      last_sync: { ending: 'failed', plan: null },
+      held_sync: { ending: 'blocked', reason: 'prune-held', plan: digest },
+    });
+    expect(await millwright('approve', digest)).toMatchObject({ code: 0 });
+    renameSync(`${repository}.away`, repository);
+    expect(await millwright('sync')).toMatchObject({ code: 0 });
+    const after = await millwright('status', '-o', 'json');
+    expect(JSON.parse(after.out)).toMatchObject({ held_sync: null, inventory: [] });
+  });
+
   it('are not approved by another digest', async () => {
     await millwright('sync');
     const other = `sha256:${'0'.repeat(64)}`;

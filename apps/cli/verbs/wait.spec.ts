@@ -79,6 +79,7 @@ const STATUS: FactoryStatus = {
   revision_attempted: null,
   revision_applied: null,
   last_sync: null,
+  held_sync: null,
   recent_syncs: [],
   events: [],
   inventory: [],

@@ -89,6 +89,8 @@ export interface StatusFacts {
   inventory: readonly InventoryEntry[];
   /** The newest passes that were recorded, newest first. */
   recent: readonly PassRecord[];
+  /** The pass whose findings wait for an approval. */
+  held: PassRecord | undefined;
   /** The newest events, newest first. */
   events: readonly StoredFactoryEvent[];
   /** Whether any process reconciles. */
@@ -96,10 +98,13 @@ export interface StatusFacts {
 }
 
 /** A factory's status as the API shows it. */
-export function toStatusItem(factory: Factory, { inventory, recent, events, isAttended }: StatusFacts): FactoryStatus {
+export function toStatusItem(
+  factory: Factory,
+  { inventory, recent, held, events, isAttended }: StatusFacts,
+): FactoryStatus {
   const [last] = recent;
   const { ending, reason, message, sinceMs, checkedMs } = factory.condition;
-  const held = heldBy(factory, last);
+  const isHeld = heldBy(factory, last);
   const webhooksWithoutSecret = inventory
     .filter(({ enabled, hasSecret }) => enabled && !hasSecret)
     .map(({ slug }) => slug);
@@ -123,9 +128,10 @@ export function toStatusItem(factory: Factory, { inventory, recent, events, isAt
     revision_attempted: factory.revisionAttempted ?? null,
     revision_applied: factory.revisionApplied ?? null,
     last_sync: last === undefined ? null : toSyncItem(last),
+    held_sync: held === undefined ? null : toSyncItem(held),
     recent_syncs: recent.map(toSyncSummary),
     events: events.map(toFactoryEventItem),
-    inventory: inventory.map((entry) => toInventoryItem(entry, isManaged(factory), held)),
+    inventory: inventory.map((entry) => toInventoryItem(entry, isManaged(factory), isHeld)),
   };
 }
 

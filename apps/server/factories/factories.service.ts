@@ -12,7 +12,7 @@ import type {
   SyncList,
   FactorySource as WantedSource,
 } from '#contracts';
-import { deriveUid, policyProblem, type SourceSettings } from '#reconcile';
+import { deriveUid, policyProblem, type PassRecord, type SourceSettings } from '#reconcile';
 import { queryDigest } from '#runs';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { Config } from '../config/config.ts';
@@ -149,7 +149,17 @@ export class FactoryService {
       this.events.list(uid, RECENT_EVENTS),
       this.isAttended(),
     ]);
-    return toStatusItem(factory, { inventory, recent, events, isAttended });
+    const held = await this.heldPass(factory, recent);
+    return toStatusItem(factory, { inventory, recent, held, events, isAttended });
+  }
+
+  /** The pass whose findings wait for an approval: mostly the last one. */
+  private async heldPass(
+    { uid, condition: { heldDigest } }: Factory,
+    recent: readonly PassRecord[],
+  ): Promise<PassRecord | undefined> {
+    if (heldDigest === undefined) return undefined;
+    return recent.find(({ digest }) => digest === heldDigest) ?? this.factories.heldPass(uid, heldDigest);
   }
 
   /** Asks for a pass; with `wait`, answers when it is over. */

@@ -3958,6 +3958,8 @@ export interface components {
             revision_applied: string | null;
             /** @description The last pass that brought something new; null before there was one. */
             last_sync: components["schemas"]["Sync"] | null;
+            /** @description The pass that found what waits for an approval now; its `plan` is what `approve` takes. It stays while the files cannot be read. Null when nothing waits. */
+            held_sync: components["schemas"]["Sync"] | null;
             /** @description The newest passes that brought something new, newest first; at most 5. */
             recent_syncs: {
                 /**

@@ -113,6 +113,10 @@ export const RULES = {
     'FF_FILTER_NEAR_OPERATOR',
     'A field of a filter is not called nearly like an operator, unless the payload has such a field.',
   ),
+  'filter-literal-path': warning(
+    'FF_FILTER_LITERAL_PATH',
+    'Names of fields are literal: what is inside of a field is nested, and no path.',
+  ),
   'filter-literal-pattern': warning(
     'FF_FILTER_LITERAL_PATTERN',
     'Listed values are compared letter by letter: neither patterns nor expressions stand there.',

@@ -93,7 +93,10 @@ export function readSchedule(expression: string): ScheduleReading {
   const everyMs = parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNIT_MS[unit] ?? 0), 0);
   const minutes = everyMs / MINUTE_MS;
   if (!Number.isInteger(minutes) || minutes < 1 || minutes > EVERY_MINUTES_MAX)
-    return refused('is no whole number of minutes, from one minute to a year: schedules fire at full minutes');
+    return refused(
+      'is no whole number of minutes, from one minute to a year: schedules fire at full minutes; ' +
+        'write @every 1m or more',
+    );
   return { ok: true, fields: { everyMs } };
 }
 

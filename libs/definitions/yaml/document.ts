@@ -18,6 +18,7 @@ import { UNSHIPPED_SCHEMES } from '#authentication/schemes';
 import { didYouMean, nearest } from '../suggest.ts';
 import type { FilePositions, Problem, Range } from '../types.ts';
 import type { Slice } from './yaml-composer.ts';
+import { parentMeantBy, placeHint, valueHint } from './value-hints.ts';
 import { readYaml, type YamlReading } from './yaml-document.ts';
 import type { RuleId } from '../rules/rules.ts';
 
@@ -29,6 +30,12 @@ export interface DocumentReading<Name extends DefinitionSchemaName> {
 }
 
 type Mapping = { [key: string]: JsonValue };
+
+/** A document in our words, and where each part of it stands. */
+interface CheckedText {
+  positions: FilePositions;
+  written: Mapping;
+}
 
 /** Reads and checks one document; all of its problems at once. */
 export function readDocument<Name extends DefinitionSchemaName>(
@@ -59,7 +66,10 @@ export function checkDocument<Name extends DefinitionSchemaName>(
     (error) =>
       valueProblem(error, path, { positions, written: served }) ??
       withFix(
-        shapeProblem(name, error, path, { ...positions, value: (at) => placeOf(at, causes, positions) }),
+        shapeProblem(name, error, path, {
+          positions: { ...positions, value: (at) => placeOf(at, causes, positions) },
+          written: served,
+        }),
         keyMeantBy(error, served),
       ),
   );
@@ -78,13 +88,14 @@ function keyMeantBy({ kind, pointer, found = '', candidates = [] }: SchemaError,
   return isOnly && memberAt(written, sibling) === undefined ? meant : undefined;
 }
 
-/** Pointer of a key that is missing → the key beside it that was meant to be it. */
+/** Pointer of a key that is missing → the key beside it that was meant to be it, or to stand inside of it. */
 function misspeltKeys(errors: readonly SchemaError[]): ReadonlyMap<string, string> {
   return new Map(
-    errors.flatMap(({ kind, pointer, found = '', candidates = [] }) => {
+    errors.flatMap((error) => {
+      const { kind, pointer, found = '', candidates = [] } = error;
       const isSecretName = candidates.includes('secretName') && isSecretValueKey(found);
       const near = kind === 'unknown-key' ? nearest(found, candidates) : undefined;
-      const meant = near ?? (isSecretName ? 'secretName' : undefined);
+      const meant = near ?? (isSecretName ? 'secretName' : parentMeantBy(error));
       const parent = pointer.slice(0, pointer.lastIndexOf('/'));
       return meant === undefined ? [] : [[`${parent}/${escapeSegment(meant)}`, pointer] as const];
     }),
@@ -141,7 +152,7 @@ function placeIn({ line, column }: Problem): string {
 function valueProblem(
   { kind, pointer, found = '', candidates = [] }: SchemaError,
   path: string,
-  { positions, written }: { positions: FilePositions; written: Mapping },
+  { positions, written }: CheckedText,
 ): Problem | undefined {
   const value = memberAt(written, pointer);
   if (kind === 'unknown-key' && typeof value !== 'object' && isSecretValueKey(found)) {
@@ -165,7 +176,12 @@ function memberAt(root: Mapping, pointer: string): JsonValue | undefined {
   return member;
 }
 
-function shapeProblem(name: DefinitionSchemaName, error: SchemaError, path: string, positions: FilePositions): Problem {
+function shapeProblem(
+  name: DefinitionSchemaName,
+  error: SchemaError,
+  path: string,
+  { positions, written }: CheckedText,
+): Problem {
   const { rule, message } = name === 'webhook' ? webhookWords(error) : { rule: error.kind, message: error.message };
   const unshipped =
     error.pointer === '/signatureScheme' && error.found !== undefined ? UNSHIPPED_SCHEMES.get(error.found) : undefined;
@@ -178,7 +194,8 @@ function shapeProblem(name: DefinitionSchemaName, error: SchemaError, path: stri
     );
   const hint = error.found === undefined ? '' : didYouMean(error.found, error.candidates ?? []);
   const range = error.kind === 'unknown-key' ? positions.key(error.pointer) : positions.value(error.pointer);
-  return problemAt(path, range, rule, message + (hint || knownKeys(error)));
+  const wayOut = hint || knownKeys(error) + placeHint(error) || valueHint(error, memberAt(written, error.pointer));
+  return problemAt(path, range, rule, message + wayOut);
 }
 
 /** Lists the known keys when none of them is near; nothing for other errors. */

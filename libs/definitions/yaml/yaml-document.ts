@@ -15,7 +15,7 @@ import {
   type YamlDocument,
 } from './yaml-composer.ts';
 import { yamlPositionsOf, yamlRangeOf } from './yaml-positions.ts';
-import { CONFLICT_WORDS, isConflictLine, syntaxWords } from './syntax-words.ts';
+import { CONFLICT_WORDS, deceptiveCharacter, isConflictLine, syntaxWords } from './syntax-words.ts';
 import type { FilePositions, Problem } from '../types.ts';
 import type { RuleId } from '../rules/rules.ts';
 
@@ -57,18 +57,29 @@ export function readYaml(source: SourceText, slice: Slice): YamlReading {
       problemAt(source.path, FILE_START, 'yaml-nesting', `values are nested more than ${NESTING_MAX} deep`),
     );
   const reader = { source, offset: slice.start, problems: syntaxProblems(source, slice, document) };
-  if (document.errors.length > 0) return unreadable(...(conflictOf(source, slice) ?? reader.problems));
+  const isRoot = document.errors.length === 0 && isMap(document.contents);
+  const cause = isRoot ? undefined : (conflictOf(source, slice) ?? lookAlikeOf(source, slice));
+  if (cause !== undefined) return unreadable(cause);
+  if (document.errors.length > 0) return unreadable(...reader.problems);
   const value = readRoot(document.contents, reader);
   return { value, problems: reader.problems, positions: yamlPositionsOf(source, slice, document) };
 }
 
 /** Of a file in which a merge has left marks, these are all that is worth saying. */
-function conflictOf(source: SourceText, slice: Slice): Problem[] | undefined {
+function conflictOf(source: SourceText, slice: Slice): Problem | undefined {
   const lines = source.text.slice(slice.start, slice.end).split('\n');
   const at = lines.findIndex(isConflictLine);
   if (at < 0) return undefined;
   const start = slice.start + lines.slice(0, at).join('\n').length + (at === 0 ? 0 : 1);
-  return [problemAt(source.path, source.range(start, start + 7), 'yaml-syntax', CONFLICT_WORDS)];
+  return problemAt(source.path, source.range(start, start + 7), 'yaml-syntax', CONFLICT_WORDS);
+}
+
+/** Of a text that is no mapping because of a character that nobody can tell from the right one. */
+function lookAlikeOf(source: SourceText, slice: Slice): Problem | undefined {
+  const found = deceptiveCharacter(source.text.slice(slice.start, slice.end));
+  if (found === undefined) return undefined;
+  const start = slice.start + found.at;
+  return problemAt(source.path, source.range(start, start + 1), 'yaml-syntax', `not well-formed YAML: ${found.words}`);
 }
 
 interface Reader {
@@ -78,8 +89,9 @@ interface Reader {
 }
 
 function syntaxProblems(source: SourceText, slice: Slice, document: YamlDocument): Problem[] {
-  const found = document.errors.slice(0, FILE_PROBLEMS_MAX).map((error) => problemOf(source, slice, error));
-  const more = document.errors[FILE_PROBLEMS_MAX];
+  const errors = causesOf(source, slice, document.errors);
+  const found = errors.slice(0, FILE_PROBLEMS_MAX).map((error) => problemOf(source, slice, error));
+  const more = errors[FILE_PROBLEMS_MAX];
   if (more !== undefined) found.push(furtherProblems(problemOf(source, slice, more)));
   const { yaml, tags } = document.directives;
   const hasDirective =
@@ -98,6 +110,16 @@ function syntaxProblems(source: SourceText, slice: Slice, document: YamlDocument
   return found;
 }
 
+/** Errors without those that follow, in the same line, from a value or a line below that cannot be read. */
+function causesOf({ text }: SourceText, { start }: Slice, errors: readonly YAMLError[]): readonly YAMLError[] {
+  const lineOf = ({ pos: [at] }: YAMLError): number => text.lastIndexOf('\n', start + at - 1);
+  const caused = new Set(errors.filter(({ code }) => CAUSES.has(code)).map(lineOf));
+  return caused.size === 0 ? errors : errors.filter((error) => !EFFECTS.has(error.code) || !caused.has(lineOf(error)));
+}
+
+const CAUSES: ReadonlySet<string> = new Set(['BAD_ALIAS', 'MULTILINE_IMPLICIT_KEY']);
+const EFFECTS: ReadonlySet<string> = new Set(['UNEXPECTED_TOKEN', 'BLOCK_AS_IMPLICIT_KEY']);
+
 function problemOf(source: SourceText, slice: Slice, error: YAMLError): Problem {
   const [start, end] = error.pos;
   const range = source.range(slice.start + start, Math.min(slice.start + end, slice.end));
@@ -108,7 +130,7 @@ function problemOf(source: SourceText, slice: Slice, error: YAMLError): Problem 
       'yaml-documents',
       'a second YAML document starts here; a definition file holds one: move it to a file of its own',
     );
-  return problemAt(source.path, range, 'yaml-syntax', syntaxWords(error));
+  return problemAt(source.path, range, 'yaml-syntax', syntaxWords(error, source.text, slice.start + start));
 }
 
 function unreadable(...problems: Problem[]): YamlReading {

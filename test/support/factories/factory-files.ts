@@ -56,6 +56,7 @@ export interface FactoryStatus {
   generation_requested: number;
   generation_handled: number;
   last_sync: SyncItem | null;
+  held_sync: SyncItem | null;
   conditions: {
     type: string;
     status: string;

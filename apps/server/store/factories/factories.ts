@@ -19,7 +19,7 @@ import {
   type HasCommits,
 } from './factory-rows.ts';
 import type { PassOutcome, PassRecord } from '#reconcile';
-import { isNews, readPass, readPasses, readPassPage, recordPass, type PassPage } from './passes.ts';
+import { isNews, readHeldPass, readPass, readPasses, readPassPage, recordPass, type PassPage } from './passes.ts';
 
 /** The right to reconcile one factory until `untilMs` (database time); a higher fence takes it away. */
 export interface FactoryLease {
@@ -181,6 +181,11 @@ export class FactoryStore {
   /** The one place where the end of a pass is written, whatever path it took. Throws FenceLostError. */
   recordPass(uid: string, fence: number, outcome: PassOutcome): Promise<void> {
     return this.database.run(() => recordPass(uid, fence, outcome), isNews(outcome) ? undefined : 'lazily');
+  }
+
+  /** The newest pass that held something under this digest. */
+  heldPass(factoryUid: string, digest: string): Promise<PassRecord | undefined> {
+    return readHeldPass(this.database, factoryUid, digest);
   }
 
   /** Recorded passes, newest first, from before `before`. */

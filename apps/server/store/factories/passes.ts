@@ -109,6 +109,17 @@ export async function readPass({ source }: Database, factoryUid: string, id: str
   return found === null ? undefined : toPassRecord(found);
 }
 
+/** The newest recorded pass that held something under this digest. */
+export async function readHeldPass(
+  { source }: Database,
+  factoryUid: string,
+  digest: string,
+): Promise<PassRecord | undefined> {
+  const where = { factory_uid: factoryUid, digest };
+  const [found] = await withStoreErrors(source.getRepository(PASS).find({ where, order: { id: 'DESC' }, take: 1 }));
+  return found === undefined ? undefined : toPassRecord(found);
+}
+
 export function toPassRow(uid: string, record: PassRecord): PassRow {
   return {
     id: record.id,

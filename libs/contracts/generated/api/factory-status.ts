@@ -71,6 +71,10 @@ export interface FactoryStatus {
    */
   last_sync: Sync | null;
   /**
+   * The pass that found what waits for an approval now; its `plan` is what `approve` takes. It stays while the files cannot be read. Null when nothing waits.
+   */
+  held_sync: Sync | null;
+  /**
    * The newest passes that brought something new, newest first; at most 5.
    */
   recent_syncs: {

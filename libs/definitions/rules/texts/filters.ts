@@ -62,9 +62,18 @@ export const FILTER_RULE_TEXTS = {
     why:
       'Names of fields are literal: {notIn: […]} asks for a field "notIn" of the payload. Where there is ' +
       'none, the automation never fires. Where there is one, write {"notIn": {"in": […]}}; that is not ' +
-      'warned of. "millwright validate --fix" mends it.',
+      'warned of. "millwright validate --fix" mends it. Operators of other filter languages (contains, regex, ' +
+      'gt, or) are told of too: nothing here does what they do.',
     wrong: 'sender: {login: {notIn: [dependabot]}}',
     right: 'sender: {login: {not_in: [dependabot]}}',
+  },
+  'filter-literal-path': {
+    why:
+      'A dot, a slash or a bracket has no meaning in a name: {"pull_request.draft": […]} asks for one field of that ' +
+      'name, which hardly any payload has, so that the automation never fires, and with not_in always. Where there ' +
+      'is one, write {"a.b": {"in": […]}}, or two operators; that is not warned of.',
+    wrong: 'pull_request.draft: [false]',
+    right: 'pull_request: {draft: [false]}',
   },
   'filter-literal-pattern': {
     why:

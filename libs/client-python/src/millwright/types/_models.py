@@ -3975,6 +3975,9 @@ class FactoryStatus(ModelBase):
     last_sync: Optional[Sync]
     """The last pass that brought something new; null before there was one."""
 
+    held_sync: Optional[Sync]
+    """The pass that found what waits for an approval now; its `plan` is what `approve` takes. It stays while the files cannot be read. Null when nothing waits."""
+
     recent_syncs: list[FactoryStatusRecentSyncsItem]
     """The newest passes that brought something new, newest first; at most 5."""
 

@@ -10,7 +10,7 @@ import { UntrustedText } from '../../../components/text/untrusted-text.tsx';
 import { ProblemAlert } from '../../../components/feedback/problem-alert.tsx';
 import { announce } from '../../../components/feedback/announcements.ts';
 import { factoryChanged } from '../../factories/queries.ts';
-import { conditionOf, type Status } from '../../factories/state.tsx';
+import type { Status } from '../../factories/state.tsx';
 import { useChange } from '../../../components/forms/use-change.ts';
 import { ChangeList } from '../plan/changes.tsx';
 import type { Sync } from '../queries.ts';
@@ -26,16 +26,14 @@ interface Waiting {
   sync: Sync;
 }
 
-/** What the last pass left to people; undefined when nothing waits. */
-function waitingOf(status: Status): Waiting | undefined {
-  const sync = status.last_sync;
+/** What a pass left to people, also where the files could not be read since; undefined when nothing waits. */
+function waitingOf({ held_sync: sync }: Status): Waiting | undefined {
   if (sync === null || sync.plan === null) return undefined;
-  if (status.condition.reason === 'history-rewritten') return { kind: 'rewrite', digest: sync.plan, sync };
-  if (status.condition.reason === 'growth-held') return { kind: 'growth', digest: sync.plan, sync };
-  return conditionOf(status, 'PruneHeld')?.status === 'True'
-    ? { kind: 'deletions', digest: sync.plan, sync }
-    : undefined;
+  return { kind: KINDS[sync.reason ?? ''] ?? 'deletions', digest: sync.plan, sync };
 }
+
+/** What waits, by the reason of its pass; deletions wait also where the rest was applied. */
+const KINDS: Readonly<Record<string, Waiting['kind']>> = { 'history-rewritten': 'rewrite', 'growth-held': 'growth' };
 
 export function PendingApprovals({
   factoryUid,
