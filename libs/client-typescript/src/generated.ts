@@ -6179,7 +6179,7 @@ export interface operations {
                 sort_order?: "asc" | "desc";
                 /** @description Runs in one of these states. */
                 state?: components["schemas"]["RunState"][];
-                /** @description Runs with one of these statuses, narrowed by `state` where both are given. running: QUEUED, CLAIMED, PENDING or INPROGRESS. failed: FAILED or ERROR. blocked: BLOCKED. cancelled: CANCELLED. complete: SUCCEEDED. */
+                /** @description Runs with one of these statuses, narrowed by `state` where both are given. running: QUEUED, CLAIMED, PENDING or INPROGRESS, the run itself or one below it. failed: FAILED or ERROR. blocked: BLOCKED. cancelled: CANCELLED. complete: SUCCEEDED. */
                 task_status?: ("running" | "failed" | "blocked" | "cancelled" | "complete")[];
                 /** @description Runs of one of these sources. Every published name is known; those of integrations that this service does not have match nothing. */
                 source?: components["schemas"]["RunSourceType"][];
@@ -6308,7 +6308,7 @@ export interface operations {
                 sort_order?: "asc" | "desc";
                 /** @description Runs in one of these states. */
                 state?: components["schemas"]["RunState"][];
-                /** @description Runs with one of these statuses, narrowed by `state` where both are given. running: QUEUED, CLAIMED, PENDING or INPROGRESS. failed: FAILED or ERROR. blocked: BLOCKED. cancelled: CANCELLED. complete: SUCCEEDED. */
+                /** @description Runs with one of these statuses, narrowed by `state` where both are given. running: QUEUED, CLAIMED, PENDING or INPROGRESS, the run itself or one below it. failed: FAILED or ERROR. blocked: BLOCKED. cancelled: CANCELLED. complete: SUCCEEDED. */
                 task_status?: ("running" | "failed" | "blocked" | "cancelled" | "complete")[];
                 /** @description Runs of one of these sources. Every published name is known; those of integrations that this service does not have match nothing. */
                 source?: components["schemas"]["RunSourceType"][];
