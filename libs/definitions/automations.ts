@@ -25,7 +25,12 @@ import type {
 } from './types.ts';
 import type { RuleId } from './rules/rules.ts';
 
-const NO_POSITIONS: FilePositions = { value: () => FILE_START, key: () => FILE_START, plainText: () => undefined };
+const NO_POSITIONS: FilePositions = {
+  value: () => FILE_START,
+  key: () => FILE_START,
+  plainText: () => undefined,
+  written: (pointer) => pointer,
+};
 /** UIDs of webhooks: 130 bits in lower-case Crockford base32. contract §1.3 (Identifiers). */
 const WEBHOOK_UID = /^wh_[0-9a-hjkmnp-tv-z]{26}$/;
 

@@ -192,7 +192,7 @@ class Pointers {
     // stands.
     const plainText = (pointer: string): string | undefined =>
       pointer === '/enabled' && value['enabled'] !== undefined ? 'given' : undefined;
-    return { value: at, key: at, plainText };
+    return { value: at, key: at, plainText, written: (pointer) => pointer };
   }
 
   problemsOf(path: string, { problems }: CheckedDefinitions): ValueProblem[] {

@@ -217,15 +217,14 @@ export interface ReadFile {
 /** Where the values of each file stand, by path. Looked up on demand: most are never asked for. */
 export type PositionIndex = ReadonlyMap<string, FilePositions>;
 
-/**
- * Positions inside one file, by JSON pointer into its YAML. Total: what is not there stands where its parent's key
- * does.
- */
+/** Positions inside one file, by JSON pointer. Total: what is not there stands where its parent's key does. */
 export interface FilePositions {
   value(pointer: string): Range;
   key(pointer: string): Range;
   /** Source text of an unquoted scalar; undefined for anything else. */
   plainText(pointer: string): string | undefined;
+  /** Pointer to the same value in the file as it is written, which may have it elsewhere. */
+  written(pointer: string): string;
 }
 
 export interface Range {

@@ -5,6 +5,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { HOSTED_METHODS, type HostedMethod } from '#contracts';
+import { deliver } from '../support/factories/factory-files.ts';
 import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
 import { ENDED, startedRun } from '../support/runs/runs.ts';
 import { bootService, eventually, type TestService } from '../support/services/service.ts';
@@ -14,6 +15,18 @@ const CALLS = fileURLToPath(new URL('hosted_methods.py', import.meta.url));
 const DOCUMENT = fileURLToPath(new URL('../../schemas/generated/openapi.json', import.meta.url));
 const ENDS_WITHIN_MS = 120_000;
 const TICKET = 'https://tracker.example/birds/7';
+const SENDER_TOKEN = 'a-token-of-sixteen-or-more';
+/** What a strict client makes of the runs that webhooks started: their sources, or that it refuses them. */
+const DELIVERED_RUNS = `
+import importlib, json, sys
+module, facts = importlib.import_module(sys.argv[1]), json.loads(sys.argv[2])
+client = module.Client(base_url=facts["url"] + "/api/v1", api_key=facts["key"], max_retries=0,
+                       _strict_response_validation=True)
+try:
+    print(json.dumps(sorted({run.source for run in client.agent.runs.list(source="CUSTOM_WEBHOOK").runs})))
+except module.APIResponseValidationError as error:
+    print(json.dumps("source" if "source" in str(error.__cause__) else str(error.__cause__)))
+`;
 
 const python = preparedHostedClients();
 
@@ -72,7 +85,11 @@ async function agentIdentity(factoryUid: string): Promise<string> {
 
 /** Every kind of thing that a method can ask for; all of it made by the agent that comes with the service. */
 async function world(): Promise<Record<string, string>> {
-  folder = await factoryFolder({});
+  await service.secret('sender-token', SENDER_TOKEN);
+  folder = await factoryFolder({
+    webhooks: { events: { secretName: 'sender-token' } },
+    automations: { seen: { webhooks: ['events'] } },
+  });
   await folder.writeFile('skills/count/SKILL.md', '---\nname: count\ndescription: Counts.\n---\nCount.\n');
   await folder.writeFile('environments/lake.yaml', 'description: Wet.\n');
   await folder.writeFile(
@@ -130,14 +147,17 @@ async function verdicts(client: HostedMethod['clients'][number]): Promise<Record
     doomed_schedule_id: await scheduled(String(facts['factory_uid'])),
     doomed_agent_uid: await agentIdentity(String(facts['factory_uid'])),
   };
-  const child = spawn(String(python), [CALLS, client, JSON.stringify(given)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  return (await written([CALLS, client, JSON.stringify(given)])) as Record<string, string>;
+}
+
+/** The JSON that a program of these clients writes. */
+function written(args: readonly string[]): Promise<unknown> {
+  const child = spawn(String(python), args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('close', (code) =>
-      code === 0 ? resolve(JSON.parse(output) as Record<string, string>) : reject(new Error(`exit code ${code}`)),
-    );
+    child.once('close', (code) => (code === 0 ? resolve(JSON.parse(output)) : reject(new Error(`exit code ${code}`))));
   });
 }
 
@@ -167,6 +187,17 @@ const expectedOf = ({ served }: HostedMethod): string => (served === 'strictly' 
         (method) => [method.name, method.served === 'not' ? 'refused 501' : expectedOf(method)] as const,
       );
       expect(await verdicts(client)).toEqual(Object.fromEntries(expected));
+    },
+    ENDS_WITHIN_MS,
+  );
+
+  it(
+    'lists runs that a webhook started strictly at its newest, which alone knows their source',
+    async () => {
+      expect(await deliver(service.ingressUrl('birds', 'events'), SENDER_TOKEN)).toMatchObject({ status: 202 });
+      const asked = (client: string): Promise<unknown> =>
+        written(['-c', DELIVERED_RUNS, client, JSON.stringify(facts)]);
+      expect([await asked('warp_platform_sdk'), await asked('oz_agent_sdk')]).toEqual([['CUSTOM_WEBHOOK'], 'source']);
     },
     ENDS_WITHIN_MS,
   );

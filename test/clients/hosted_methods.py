@@ -130,7 +130,7 @@ def calls_of(facts):
         "agent.tasks.list": {"config_name": "birds", "limit": 10, "state": ["SUCCEEDED", "QUEUED"], "source": "API"},
         "agent.tasks.retrieve": {"task_id": facts["run_id"]},
         "agent.sessions.check_redirect": {"session_uuid": facts["session_id"]},
-        "factories.files.schemas.get_document": {"schema_version": "v1alpha1", "document": "automation"},
+        "factories.files.schemas.get_document": {"schema_version": "v1alpha1", "document": "automation.schema.json"},
         "factories.files.schemas.list": {},
         "factories.files.schemas.retrieve": {"schema_version": "v1alpha1"},
         "factories.files.validate": {"files": files},

@@ -3,16 +3,15 @@
  * planners make of them. contract §3.7 (List).
  */
 import * as fc from 'fast-check';
-import { isEnded, RUN_STATES, type RunState } from '#runs';
+import { isEnded, RUN_STATES, TASK_STATUSES, type RunState } from '#runs';
+import { branchesOf, type ListBounds, type Narrow, type RunOrder } from '../../apps/server/store/runs/run-branches.ts';
 import {
-  branchesOf,
-  narrowsOf,
-  type ListBounds,
-  type Narrow,
-  type RunOrder,
-} from '../../apps/server/store/runs/run-branches.ts';
-import type { ExactColumn, RunFilter } from '../../apps/server/store/runs/run-filters.ts';
-import { listStatement, RunLists, type RunListKey } from '../../apps/server/store/runs/run-lists.ts';
+  aboveActive,
+  type ActiveBelow,
+  type ExactColumn,
+  type RunFilter,
+} from '../../apps/server/store/runs/run-filters.ts';
+import { listStatement, narrowsOf, RunLists, type RunListKey } from '../../apps/server/store/runs/run-lists.ts';
 import type { Sql } from '../../apps/server/store/database/sql.ts';
 import { change, insert, rows, type SqlValue } from '../../apps/server/store/database/transactions.ts';
 import { RUN, type RunRow } from '../../apps/server/store/runs/run.entities.ts';
@@ -166,7 +165,15 @@ await onEachBackend('lists of runs', (world) => {
       )
       .map((all) => Object.fromEntries(Object.entries(all).slice(0, 2)));
     const filters: fc.Arbitrary<RunFilter> = fc.record({
-      states: rarely(some(RUN_STATES)),
+      states: fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 2, arbitrary: some(RUN_STATES) }),
+      activeBelow: fc.option(
+        fc.record({
+          active: fc.constant(TASK_STATUSES.running),
+          own: rarely(some(RUN_STATES)),
+          factoryUids: rarely(some(['m-f1', 'm-f2', 'm-f3'])),
+        }),
+        { nil: undefined },
+      ),
       sources: rarely(some([...pool.source, 'LINEAR'])),
       factoryUids: rarely(some(['m-f1', 'm-f2', 'm-f3', 'm-f4', 'nothing'])),
       exact: rarely(exact),
@@ -196,7 +203,7 @@ await onEachBackend('lists of runs', (world) => {
 
     function matches(filter: RunFilter, run: Model): boolean {
       const wanted: [unknown, () => boolean][] = [
-        [filter.states, () => filter.states!.includes(run.state as RunState)],
+        [filter.states, () => filter.states!.includes(run.state as RunState) || isAbove(run, filter.activeBelow)],
         [filter.sources, () => filter.sources!.includes(run.source)],
         [filter.factoryUids, () => filter.factoryUids!.includes(run.factory_uid ?? '')],
         [
@@ -220,6 +227,12 @@ await onEachBackend('lists of runs', (world) => {
         [filter.ancestorRunId, () => isBelow(run, filter.ancestorRunId!, filter.factoryUids)],
       ];
       return wanted.every(([asked, holds]) => asked === undefined || holds());
+    }
+
+    function isAbove(run: Model, below: ActiveBelow | undefined): boolean {
+      if (below === undefined || below.own?.includes(run.state as RunState) === false) return false;
+      const isActive = ({ state }: Model): boolean => below.active.includes(state as RunState);
+      return models.some((other) => isActive(other) && isBelow(other, run.run_id, below.factoryUids));
     }
 
     function isBelow(run: Model, ancestorId: string, factoryUids: readonly string[] | undefined): boolean {
@@ -496,6 +509,18 @@ await onEachBackend('lists of runs', (world) => {
       const { indexes, scans } = await plan(narrow?.ids.text ?? '', narrow?.ids.params ?? []);
       expect({ indexes: indexes.join(', '), scans }).toEqual({ indexes: index, scans: [] });
       const { text, params } = statementOf(filter, order, narrow);
+      expect((await plan(text, params)).scans).toEqual([]);
+    });
+
+    it('to find who has something running below, without reading the runs that have ended', async () => {
+      const below: ActiveBelow = { active: TASK_STATUSES.running };
+      const { indexes, scans } = await plan(aboveActive(below).text, aboveActive(below).params);
+      expect({ isByOpen: indexes.some((name) => /^run_(?:open|parent)$/.test(name)), scans }).toEqual({
+        isByOpen: true,
+        scans: [],
+      });
+      const filter = { states: below.active, activeBelow: below };
+      const { text, params } = statementOf(filter, NEWEST);
       expect((await plan(text, params)).scans).toEqual([]);
     });
 

@@ -34,10 +34,9 @@ describe('POST /factory-files/validate', () => {
     const answer = await validate(paths.map((path) => ({ path, content: readFileSync(join(EXAMPLE, path), 'utf8') })));
     expect(answer.status).toBe(200);
     const said = JSON.parse((await call(['validate', EXAMPLE, '--format', 'json'])).out) as Record<string, unknown>;
-    expect(answer.body).toMatchObject(said);
+    expect(answer.body).toMatchObject({ ...said, schema_version: 'v1alpha1' });
     expect(answer.body).toMatchObject({
       valid: true,
-      schema_version: 'v1',
       diagnostics: [],
       warnings: [],
       validation_scope: { parser: 'checked', state_independent: 'checked', state_dependent: 'not_checked' },
@@ -243,15 +242,20 @@ describe('GET /factory-files/schemas', () => {
     const { body } = await service.api('GET', '/factory-files/schemas');
     expect(body).toMatchObject({
       current_version: 'v1alpha1',
-      versions: [{ schema_version: 'v1alpha1', schema_url: `${service.url}/api/v1/factory-files/schemas/v1alpha1` }],
+      versions: [{ schema_version: 'v1alpha1', schema_url: '/api/v1/factory-files/schemas/v1alpha1' }],
     });
     const version = (await (await fetched('/v1alpha1')).json()) as { documents: Record<string, unknown> };
     expect(version).toMatchObject({ schema_version: 'v1alpha1' });
-    for (const [name, schema] of Object.entries(version.documents)) {
-      expect(await (await fetched(`/v1alpha1/${name}`)).json()).toEqual(schema);
-      expect(await (await fetched(`/${name}`)).json()).toEqual(schema);
+    const files = ['factory', 'webhook', 'automation', 'environment', 'agent'].map((name) => `${name}.schema.json`);
+    expect(Object.keys(version.documents)).toEqual(files);
+    for (const [file, schema] of Object.entries(version.documents)) {
+      const name = file.replace('.schema.json', '');
+      expect(schema).toMatchObject({ $id: file });
+      for (const path of [`/v1alpha1/${file}`, `/v1alpha1/${name}`, `/${name}`])
+        expect(await (await fetched(path)).json()).toEqual(schema);
     }
-    expect((await fetched('/v1alpha1/nothing')).status).toBe(404);
+    for (const path of ['nothing', 'nothing.schema.json', '.schema.json', 'factory.schema.json.schema.json'])
+      expect([path, (await fetched(`/v1alpha1/${path}`)).status]).toEqual([path, 404]);
     expect((await fetched('/v2/webhook')).status).toBe(404);
   });
 });
@@ -271,6 +275,33 @@ describe('without a key', () => {
     expect([answer.status, await answer.json()]).toMatchObject([200, { valid: true, diagnostics: [] }]);
     const wrong = await asked(`${BASE}/validate`, { files: [file('factory.yaml', 'nonsense: 1\n')] });
     expect([wrong.status, await wrong.json()]).toMatchObject([200, { valid: false, diagnostics: [{ line: 1 }] }]);
+  });
+
+  it('what is deferred is named as the file has it', async () => {
+    const root = [
+      'secrets: [DEPLOY_TOKEN]',
+      'agentDefaults:',
+      '  model: auto',
+      '  secrets: [{name: NPM_TOKEN}]',
+      '',
+    ].join('\n');
+    const uid = 'wh_00000000000000000000000001';
+    const automation =
+      '---\nharness: {type: claude, model: opus}\ntriggers:\n' +
+      '  - {provider: schedule, event: cron_fired, schedule: {cron: "@daily"}}\n' +
+      `  - {provider: webhook, event: received, filter: {webhook_ids: {in: [${uid}]}}}\n---\nx\n`;
+    const files = [file('factory.yaml', root), file('automations/nightly.md', automation)];
+    const { deferred_resolutions: deferred } = (await (await asked(`${BASE}/validate`, { files })).json()) as {
+      deferred_resolutions: { path: string; field: string; kind: string }[];
+    };
+    expect(deferred.map(({ path, field, kind }) => `${path} ${field} ${kind}`)).toEqual([
+      'factory.yaml agentDefaults.model model',
+      'factory.yaml agentDefaults.secrets[0].name secret',
+      'factory.yaml secrets[0] secret',
+      'automations/nightly.md harness.type harness',
+      'automations/nightly.md harness.model model',
+      'automations/nightly.md triggers[1].filter.webhook_ids.in webhook',
+    ]);
   });
 
   it('what published scripts do not send is deferred, as long as nothing came of its folder', async () => {

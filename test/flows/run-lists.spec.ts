@@ -222,6 +222,38 @@ describe('a list of runs', () => {
     expect(named(await list(`ancestor_run_id=${randomUUID()}`))).toEqual([]);
   });
 
+  it('of running tasks holds who has something running below, as far as the key sees it', async () => {
+    await make('parent', { prompt: 'Ask for help.' }, { factory_uid: FACTORIES[1], state: 'SUCCEEDED' }, -3);
+    await make(
+      'helper',
+      { prompt: 'Hand it on.' },
+      { parent_run_id: 'parent', factory_uid: FACTORIES[1], state: 'FAILED' },
+      -2,
+    );
+    await make('worker', { prompt: 'Work.' }, { parent_run_id: 'helper', factory_uid: FACTORIES[1] }, -1);
+    const limited = await makeKey(service, 'viewer', { factories: [FACTORIES[1]] });
+    for (const key of [undefined, limited]) {
+      const running = named(await list('task_status=running', key));
+      expect(running.filter((name) => name in { parent: 1, helper: 1, worker: 1, grandchild: 1 })).toEqual([
+        'worker',
+        'helper',
+        'parent',
+      ]);
+    }
+    expect(named(await list('task_status=running&state=FAILED&state=SUCCEEDED'))).toEqual(['helper', 'parent']);
+    expect(named(await list('task_status=failed&task_status=running&state=FAILED'))).toEqual(['delivered', 'helper']);
+    expect(named(await list('task_status=complete'))).toEqual(['grandchild', 'parent']);
+    await service.service.database.run(() =>
+      change('UPDATE run SET factory_uid = ? WHERE run_id = ?', FACTORIES[0], runs['worker'] as string),
+    );
+    expect(named(await list('task_status=running', limited))).toEqual([]);
+    expect(named(await list(`task_status=running&factory_uid=${FACTORIES[1]}`))).toEqual(['helper', 'parent']);
+    await service.service.database.run(function* () {
+      for (const name of ['worker', 'helper', 'parent'])
+        yield* change('DELETE FROM run WHERE run_id = ?', runs[name] as string);
+    });
+  });
+
   it('is the same run by run, whatever it is sorted by', async () => {
     for (const order of [
       '',

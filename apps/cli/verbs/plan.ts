@@ -178,7 +178,7 @@ function printingOf({ format, folder }: Asked, files: readonly TreeFile[], io: C
   };
 }
 
-/** Files as the API takes them; undefined when one is no text that could be sent: a link, not UTF-8, over the limit. */
+/** Files as the API takes them; undefined when one could not be sent: a link, not UTF-8, over the limit. */
 function toPosted(files: readonly TreeFile[]): { path: string; content: string }[] | undefined {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   try {
@@ -196,7 +196,7 @@ function refuseUnsendable({ format, output, files, folder, cwd }: PlanPrinting):
   const { problems, notRun } = checkReferences(readDefinitions(files), {});
   const report = { problems, notRun, fileCount: files.filter(({ path }) => isDefinitionPath(path)).length };
   output.raw(FORMATS[format](format === 'text' || format === 'json' ? report : fromWorkingFolder(report, folder, cwd)));
-  output.note('some files are no text that could be sent, so the server was not asked');
+  output.note('the server was not asked: some files cannot be sent, as the lines above say');
   return EXIT.problems;
 }
 

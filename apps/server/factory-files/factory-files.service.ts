@@ -31,6 +31,9 @@ import type { Config } from '../config/config.ts';
 /** Checks of files without a key at once: they take turns with everything else, and strangers have few. */
 const OPEN_CHECKS_MAX = 4;
 
+/** What the hosted service calls a document by: the name of a file. */
+const DOCUMENT_FILE_ENDING = '.schema.json';
+
 /** One schema, ready to be sent. */
 export interface SchemaDocument {
   text: string;
@@ -40,7 +43,12 @@ export interface SchemaDocument {
 @Injectable()
 export class FactoryFileService {
   private readonly documents = new Map<SchemaDocumentName, SchemaDocument>();
-  private readonly version = toDocument({ schema_version: HOSTED_SCHEMA_VERSION, documents: EDITOR_DOCUMENTS });
+  private readonly version = toDocument({
+    schema_version: HOSTED_SCHEMA_VERSION,
+    documents: Object.fromEntries(
+      Object.entries(EDITOR_DOCUMENTS).map(([name, schema]) => [name + DOCUMENT_FILE_ENDING, schema]),
+    ),
+  });
   /** Checks for who has no key that are under way. */
   private open = 0;
 
@@ -73,7 +81,7 @@ export class FactoryFileService {
       : { problems: found, deferred: [] };
     return {
       valid: !hasErrors(problems),
-      schema_version: SCHEMA_VERSION,
+      schema_version: HOSTED_SCHEMA_VERSION,
       ...divided(withExcerpts(problems, reading).map(toDiagnostic)),
       deferred_resolutions: [...deferredResolutions(reading, secrets !== undefined), ...deferred],
       state_dependent_checks_not_run: notRun,
@@ -96,6 +104,7 @@ export class FactoryFileService {
   }
 
   list(): SchemaDocumentList {
+    const version = `${this.config.publicUrl}/api/v1/factory-files/schemas/${HOSTED_SCHEMA_VERSION}`;
     const schemas = [...this.documents].map(([name, { etag }]) => ({
       name,
       etag,
@@ -106,12 +115,7 @@ export class FactoryFileService {
       schema_version: SCHEMA_VERSION,
       schemas,
       current_version: HOSTED_SCHEMA_VERSION,
-      versions: [
-        {
-          schema_version: HOSTED_SCHEMA_VERSION,
-          schema_url: `${this.config.publicUrl}/api/v1/factory-files/schemas/${HOSTED_SCHEMA_VERSION}`,
-        },
-      ],
+      versions: [{ schema_version: HOSTED_SCHEMA_VERSION, schema_url: new URL(version).pathname }],
     };
   }
 
@@ -120,10 +124,10 @@ export class FactoryFileService {
     return name === HOSTED_SCHEMA_VERSION ? this.version : this.document(name);
   }
 
-  /** Throws 404 for another version, and for a name that is none. */
+  /** By its name or its file's, which is what its `$id` says. Throws 404 for another version and for any other name. */
   versionedDocument(version: string, name: string): SchemaDocument {
     if (version !== HOSTED_SCHEMA_VERSION) throw notFound('the version of the schemas');
-    return this.document(name);
+    return this.document(name.endsWith(DOCUMENT_FILE_ENDING) ? name.slice(0, -DOCUMENT_FILE_ENDING.length) : name);
   }
 
   /** Throws 404 for a name that is none. */

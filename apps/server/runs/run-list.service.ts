@@ -4,7 +4,7 @@
  */
 import { Injectable } from '@nestjs/common';
 import type { ListRunsResponse, RawQuery } from '#contracts';
-import { encodeCursor, queryDigest, statesOfTasks, type RunState, type TaskStatus } from '#runs';
+import { encodeCursor, queryDigest, statesOfTasks, TASK_STATUSES, type RunState, type TaskStatus } from '#runs';
 import { maySee } from '../http/access-guard.ts';
 import { pageKeyOf, queryOf, fromTime } from '../http/queries.ts';
 import type { Access } from '../store/access/access.ts';
@@ -164,8 +164,12 @@ function toFilter(query: ListRunsQuery, access: Access): RunFilter | undefined {
       : unique(query.factory_uid).filter((uid) => maySee(access, uid));
   // Every run is executed by this service, away from who asked for it.
   const runId = RUN_ID.exec(query.q?.trim() ?? '')?.[1]?.toLowerCase();
-  const states = statesOfTasks(query.task_status, query.state && unique(query.state));
-  if (states?.length === 0) return undefined;
+  const wanted = query.state && unique(query.state);
+  const states = statesOfTasks(query.task_status, wanted);
+  const activeBelow = query.task_status?.includes('running')
+    ? { active: TASK_STATUSES.running, own: wanted, factoryUids: access.factories && unique(access.factories) }
+    : undefined;
+  if (states?.length === 0 && activeBelow === undefined) return undefined;
   if (exact === undefined || factoryUids?.length === 0 || query.execution_location === 'LOCAL') return undefined;
   return {
     exact,
@@ -174,6 +178,7 @@ function toFilter(query: ListRunsQuery, access: Access): RunFilter | undefined {
     ofAnyFactory: query.factory_only === true,
     runId,
     states,
+    activeBelow,
     sources: query.source && unique(query.source),
     executorUid: query.executor,
     createdAfterMs: toMs(query.created_after),

@@ -3812,7 +3812,7 @@ export interface components {
         FactoryFilesValidateResult: {
             /** @description Whether no diagnostic is an error. */
             valid: boolean;
-            /** @description Version of the definition files' format. */
+            /** @description Version of the hosted format that the files were read by, whatever they declare. */
             schema_version: string;
             /** @description Errors in reading order: empty where it is valid. With the warnings at most 1,000 and one that says that there are more. */
             diagnostics: components["schemas"]["Diagnostic"][];
@@ -3824,7 +3824,7 @@ export interface components {
             deferred_resolutions: {
                 /** @description File, relative to the factory's root. */
                 path: string;
-                /** @description Key that holds the name, dotted from the root of the file. */
+                /** @description Key that holds the name, dotted from the root of the file, as the file has it. */
                 field: string;
                 /**
                  * @description What it names.
@@ -5540,7 +5540,7 @@ export interface components {
             versions: {
                 /** @description The version. */
                 schema_version: string;
-                /** @description Where all of its documents are. */
+                /** @description Where all of its documents are: a path from the root of this server. */
                 schema_url: string;
             }[];
         };
@@ -6181,7 +6181,7 @@ export interface operations {
                 sort_order?: "asc" | "desc";
                 /** @description Runs in one of these states. */
                 state?: components["schemas"]["RunState"][];
-                /** @description Runs with one of these statuses, narrowed by `state` where both are given. running: QUEUED, CLAIMED, PENDING or INPROGRESS. failed: FAILED or ERROR. blocked: BLOCKED. cancelled: CANCELLED. complete: SUCCEEDED. */
+                /** @description Runs with one of these statuses, narrowed by `state` where both are given. running: QUEUED, CLAIMED, PENDING or INPROGRESS, the run itself or one below it. failed: FAILED or ERROR. blocked: BLOCKED. cancelled: CANCELLED. complete: SUCCEEDED. */
                 task_status?: ("running" | "failed" | "blocked" | "cancelled" | "complete")[];
                 /** @description Runs of one of these sources. Every published name is known; those of integrations that this service does not have match nothing. */
                 source?: components["schemas"]["RunSourceType"][];
@@ -6310,7 +6310,7 @@ export interface operations {
                 sort_order?: "asc" | "desc";
                 /** @description Runs in one of these states. */
                 state?: components["schemas"]["RunState"][];
-                /** @description Runs with one of these statuses, narrowed by `state` where both are given. running: QUEUED, CLAIMED, PENDING or INPROGRESS. failed: FAILED or ERROR. blocked: BLOCKED. cancelled: CANCELLED. complete: SUCCEEDED. */
+                /** @description Runs with one of these statuses, narrowed by `state` where both are given. running: QUEUED, CLAIMED, PENDING or INPROGRESS, the run itself or one below it. failed: FAILED or ERROR. blocked: BLOCKED. cancelled: CANCELLED. complete: SUCCEEDED. */
                 task_status?: ("running" | "failed" | "blocked" | "cancelled" | "complete")[];
                 /** @description Runs of one of these sources. Every published name is known; those of integrations that this service does not have match nothing. */
                 source?: components["schemas"]["RunSourceType"][];
@@ -9550,7 +9550,7 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description factory, webhook, automation, environment or agent; or `v1alpha1`: an object of `schema_version` and `documents`, all of them by their names. */
+                /** @description factory, webhook, automation, environment or agent; or `v1alpha1`: an object of `schema_version` and `documents`, all of them by their files' names (`factory.schema.json`), which their `$id` say. */
                 document: string;
             };
             cookie?: never;
@@ -9602,7 +9602,7 @@ export interface operations {
             path: {
                 /** @description The version: v1alpha1. */
                 document: string;
-                /** @description factory, webhook, automation, environment or agent. */
+                /** @description factory, webhook, automation, environment or agent, or the name of its file: `factory.schema.json`. */
                 member: string;
             };
             cookie?: never;

@@ -68,6 +68,7 @@ function positionsOf(positions: FilePositions, moved: ReadonlyMap<string, string
     value: (pointer) => positions.value(at(pointer)),
     key: (pointer) => positions.key(at(pointer)),
     plainText: (pointer) => positions.plainText(at(pointer)),
+    written: (pointer) => positions.written(at(pointer)),
   };
 }
 

@@ -1,31 +1,53 @@
 /** What a tree names that only a server can resolve, as the hosted service lists it. contract §3.12 (deferred). */
+import { unescapeSegment } from '#contracts';
 import type { RunSecret } from '../run-secrets.ts';
 import type { AgentDefaults, Problem, Reading, WrittenDefinitions } from '../types.ts';
 
 /** A name that nobody has looked up. */
 export type DeferredResolution = {
   path: string;
-  /** The key that holds it, dotted from the file's root. */
+  /** The key that holds it, dotted from the file's root, as the file has it. */
   field: string;
   kind: 'secret' | 'environment' | 'model' | 'harness' | 'webhook' | 'skill';
 };
 
+/** The same, by a pointer into the document in our words. */
+type DeferredName = Omit<DeferredResolution, 'field'> & { pointer: string };
+
 /** Every such name of a tree's definitions, kind by kind. `areSecretsKnown`: names of secrets were checked. */
-export function deferredResolutions({ definitions }: Reading, areSecretsKnown: boolean): DeferredResolution[] {
-  const found = [
+export function deferredResolutions(
+  { definitions, positions }: Reading,
+  areSecretsKnown: boolean,
+): DeferredResolution[] {
+  const found: DeferredName[] = [
     ...ofFactory(definitions),
     ...definitions.automations.flatMap(({ path, agent, triggers }) => [
       ...ofAgent(path, '', agent, definitions),
       ...triggers.flatMap((trigger, index) =>
         trigger.provider === 'webhook' && trigger.webhookIds.length > 0
-          ? [{ path, field: `triggers[${index}].filter.webhook_ids`, kind: 'webhook' } as const]
+          ? [{ path, pointer: `/triggers/${index}/filter/webhook_ids`, kind: 'webhook' } as const]
           : [],
       ),
     ]),
     ...definitions.environments.flatMap(({ path, secrets }) => ofSecrets(path, '', secrets)),
-    ...definitions.webhooks.map(({ path }) => ({ path, field: 'secretName', kind: 'secret' }) as const),
+    ...definitions.webhooks.map(({ path }) => ({ path, pointer: '/secretName', kind: 'secret' }) as const),
   ];
-  return found.filter(({ kind }) => !areSecretsKnown || kind !== 'secret');
+  return found
+    .filter(({ kind }) => !areSecretsKnown || kind !== 'secret')
+    .map(({ path, pointer, kind }) => ({
+      path,
+      field: dotted(positions.get(path)?.written(pointer) ?? pointer),
+      kind,
+    }));
+}
+
+/** `/triggers/0/filter` as people write it: `triggers[0].filter`. */
+function dotted(pointer: string): string {
+  return pointer
+    .slice(1)
+    .split('/')
+    .map(unescapeSegment)
+    .reduce((before, key) => (/^\d+$/.test(key) ? `${before}[${key}]` : `${before}.${key}`));
 }
 
 /** What the hosted service's script does not send: the rule that misses it, its folder, the key that names it. */
@@ -53,8 +75,8 @@ export function withoutUnsent(
   };
 }
 
-function ofFactory({ factory, ...definitions }: WrittenDefinitions): DeferredResolution[] {
-  return ofAgent('factory.yaml', 'agentDefaults.', factory.agentDefaults, { factory, ...definitions });
+function ofFactory({ factory, ...definitions }: WrittenDefinitions): DeferredName[] {
+  return ofAgent('factory.yaml', '/agentDefaults', factory.agentDefaults, { factory, ...definitions });
 }
 
 function ofAgent(
@@ -62,21 +84,21 @@ function ofAgent(
   prefix: string,
   agent: AgentDefaults | undefined,
   { environments }: WrittenDefinitions,
-): DeferredResolution[] {
+): DeferredName[] {
   const { model, harness, environmentId, secrets } = agent ?? {};
   const isDeclared = environments.some(({ name }) => name === environmentId);
   const named = [
-    ['model', 'model', model],
-    ['harness.type', 'harness', harness?.type],
-    ['harness.modelId', 'model', harness?.modelId],
-    ['environmentId', 'environment', isDeclared ? undefined : environmentId],
+    ['/model', 'model', model],
+    ['/harness/type', 'harness', harness?.type],
+    ['/harness/modelId', 'model', harness?.modelId],
+    ['/environmentId', 'environment', isDeclared ? undefined : environmentId],
   ] as const;
   return [
-    ...named.flatMap(([field, kind, value]) => (value === undefined ? [] : [{ path, field: prefix + field, kind }])),
+    ...named.flatMap(([key, kind, value]) => (value === undefined ? [] : [{ path, pointer: prefix + key, kind }])),
     ...ofSecrets(path, prefix, secrets),
   ];
 }
 
-function ofSecrets(path: string, prefix: string, secrets: readonly RunSecret[] = []): DeferredResolution[] {
-  return secrets.map((_secret, index) => ({ path, field: `${prefix}secrets[${index}].name`, kind: 'secret' }));
+function ofSecrets(path: string, prefix: string, secrets: readonly RunSecret[] = []): DeferredName[] {
+  return secrets.map((_secret, index) => ({ path, pointer: `${prefix}/secrets/${index}/name`, kind: 'secret' }));
 }

@@ -137,7 +137,12 @@ function unreadable(...problems: Problem[]): YamlReading {
   return {
     value: undefined,
     problems,
-    positions: { value: () => FILE_START, key: () => FILE_START, plainText: () => undefined },
+    positions: {
+      value: () => FILE_START,
+      key: () => FILE_START,
+      plainText: () => undefined,
+      written: (pointer) => pointer,
+    },
   };
 }
 

@@ -45,7 +45,12 @@ export function yamlPositionsOf(source: SourceText, slice: Slice, document: Yaml
     const member = memberAt(pointer);
     return member?.key === undefined || member.key === null ? nearestAt(pointer) : range(member.key);
   };
-  return { value: nearestAt, key: keyAt, plainText: (pointer) => plainTextOf(memberAt(pointer)?.node) };
+  return {
+    value: nearestAt,
+    key: keyAt,
+    plainText: (pointer) => plainTextOf(memberAt(pointer)?.node),
+    written: (pointer) => pointer,
+  };
 }
 
 function contentsOf(source: SourceText, slice: Slice): AnyNode {

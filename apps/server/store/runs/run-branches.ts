@@ -3,17 +3,17 @@
  * in one for each filter that matters. A list is what several branches find, merged: each goes through an index in the
  * order of the list, or through few runs. contract §3.7 (page 50,000 costs what page 1 costs).
  */
+import { isEnded } from '#runs';
 import {
+  aboveActive,
   filterConditions,
-  descendantsOf,
-  EXACT_COLUMNS,
   statesOf,
+  type ActiveBelow,
   type FilterCondition,
   type ExactColumn,
   type RunFilter,
 } from './run-filters.ts';
-import { joinSql, oneOf, phrase, sql, type Sql } from '../database/sql.ts';
-import type { SqlValue } from '../database/transactions.ts';
+import { oneOf, phrase, sql, type Sql } from '../database/sql.ts';
 
 export interface RunOrder {
   by: 'updated_at' | 'created_at' | 'title';
@@ -62,7 +62,7 @@ export interface ListBounds {
 /** Two clocks of an installation differ by this much at most: a run may seem to have changed before it was created. */
 const CLOCK_SKEW_MS = 300_000;
 
-type Indexed = ExactColumn | 'factory_uid' | 'state' | 'source' | 'executor';
+export type Indexed = ExactColumn | 'factory_uid' | 'state' | 'source' | 'executor';
 
 /** An index of ended runs, and what it is asked for before it is in the order of the list. */
 interface EndedIndex {
@@ -74,7 +74,7 @@ const byChange = (column: Indexed): EndedIndex => ({ name: `run_settled_${column
 const byCreation = (column: Indexed): EndedIndex => ({ name: `run_settled_${column}_created`, columns: [column] });
 
 /** Every index of ended runs by the order of its rows: what fewest runs share comes first, what all share last. */
-const INDEXES: Readonly<Record<RunOrder['by'], readonly EndedIndex[]>> = {
+export const INDEXES: Readonly<Record<RunOrder['by'], readonly EndedIndex[]>> = {
   updated_at: [
     ...(['delivery_id', 'automation_uid', 'schedule_id', 'webhook_uid', 'creator_uid', 'executor'] as const).map(
       byChange,
@@ -115,19 +115,32 @@ export function branchesOf(
   narrow?: Narrow,
 ): Branch[] {
   const conditions = filterConditions(filter, dialect);
+  // Ended runs that count for what is below them stand in a branch of their own, and in no other.
+  const plain = filterConditions({ ...filter, activeBelow: undefined }, dialect);
   const limits = limitsOf(filter, order);
-  const branch = (place: Place, { index, where, covers, adds = [] }: Entry): Branch => ({
+  const branchFor = (asked: readonly FilterCondition[], place: Place, entry: Entry): Branch => ({
     ...place,
-    index,
-    where: [...where, ...limits.tests.map((test) => sql`${phrase(place.key)} ${test}`)],
-    rest: [...conditions.filter(({ name }) => !covers.includes(name) && name !== limits.covers), ...adds],
+    index: entry.index,
+    where: [...entry.where, ...limits.tests.map((test) => sql`${phrase(place.key)} ${test}`)],
+    rest: [
+      ...asked.filter(({ name }) => !entry.covers.includes(name) && name !== limits.covers),
+      ...(entry.adds ?? []),
+    ],
   });
+  const branch = (place: Place, entry: Entry): Branch => branchFor(plain, place, entry);
   const run: Place = { table: 'run', key: `run.${order.by}`, id: 'run.run_id' };
-  const open = branch(run, { index: 'run_open', where: [phrase('run.settled_at IS NULL')], covers: [] });
+  const open = branchFor(conditions, run, {
+    index: 'run_open',
+    where: [phrase('run.settled_at IS NULL')],
+    covers: [],
+  });
   // They may have become more since they were counted.
   const few =
     narrow &&
-    branch(run, { where: [sql`run.run_id IN (${narrow.ids} LIMIT ${2 * bounds.few})`], covers: narrow.covers });
+    branchFor(narrow.hasOpen ? conditions : plain, run, {
+      where: [sql`run.run_id IN (${narrow.ids} LIMIT ${2 * bounds.few})`],
+      covers: narrow.covers,
+    });
   const ended =
     few === undefined
       ? endedEntries(filter, order, bounds).map((entry) => branch(placeOf(entry, run, order), entry))
@@ -136,14 +149,31 @@ export function branchesOf(
     { table: 'waiting_run_row', key: `run.${order.by}`, id: 'run.run_id' },
     { where: [], covers: [] },
   );
-  const hasOpen = statesOf(filter, 'open')?.length !== 0 && narrow?.hasOpen !== true;
+  const isWhole = narrow?.hasOpen === true;
+  const above = filter.states === undefined || isWhole ? undefined : filter.activeBelow;
+  const hasOpen = (statesOf(filter, 'open')?.length !== 0 || above !== undefined) && !isWhole;
   const hasWaiting =
     (filter.states?.includes('QUEUED') ?? true) &&
     (filter.sources?.includes('CUSTOM_WEBHOOK') ?? true) &&
     filter.ancestorRunId === undefined &&
     filter.artifactType === undefined;
-  const hasEnded = statesOf(filter, 'ended')?.length !== 0 || narrow?.hasOpen === true;
-  return [...(hasOpen ? [open] : []), ...(hasWaiting ? [waiting] : []), ...(hasEnded ? ended : [])];
+  const hasEnded = statesOf(filter, 'ended')?.length !== 0 || isWhole;
+  return [
+    ...(hasOpen ? [open] : []),
+    ...(hasWaiting ? [waiting] : []),
+    ...(hasEnded ? ended : []),
+    ...(above === undefined ? [] : [branch(run, endedAbove(above, filter))]),
+  ];
+}
+
+/** Ended runs with an active one below, which no other branch shows: those are few, as open runs are. */
+function endedAbove(below: ActiveBelow, { states = [] }: RunFilter): Entry {
+  const elsewhere = oneOf('run.state', states.filter(isEnded));
+  const own = below.own === undefined ? [] : [oneOf('run.state', below.own)];
+  return {
+    where: [sql`run.run_id IN (${aboveActive(below)})`, ENDED, sql`NOT (${elsewhere})`, ...own],
+    covers: ['state'],
+  };
 }
 
 /** Ended runs are sorted by the copy of their time that their index has. */
@@ -180,7 +210,7 @@ function entriesOf(filter: RunFilter, { name, columns }: EndedIndex): Entry[] {
   const all = columns.reduce(
     (before, column) =>
       before.flatMap((where) =>
-        valuesOf(filter, column).map((value) => [...where, sql`${phrase(`run.${column}`)} = ${value}`]),
+        askedOf(filter, column).map((value) => [...where, sql`${phrase(`run.${column}`)} = ${value}`]),
       ),
     start,
   );
@@ -201,7 +231,8 @@ function executorEntries(uid: string): Entry[] {
   ];
 }
 
-function valuesOf(filter: RunFilter, column: Indexed): readonly string[] {
+/** What a filter asks of a column that indexes have. */
+export function askedOf(filter: RunFilter, column: Indexed): readonly string[] {
   switch (column) {
     case 'state':
       return statesOf(filter, 'ended') ?? [];
@@ -231,67 +262,4 @@ function limitsOf(
       covers: 'updated',
     };
   return { tests: [] };
-}
-
-/** Every narrow of a filter in an order, the likeliest to leave few runs first. */
-export function narrowsOf(filter: RunFilter, { by }: RunOrder): Narrow[] {
-  const { ancestorRunId, artifactType, createdAfterMs, createdBeforeMs, updatedAfterMs } = filter;
-  const served: readonly Indexed[] = INDEXES[by].flatMap(({ columns }) => (columns.length === 1 ? columns : []));
-  const columns = ([...EXACT_COLUMNS, 'state', 'source'] as const).filter(
-    (column) => column !== 'definition_revision' && !served.includes(column) && valuesOf(filter, column).length > 0,
-  );
-  const isWindow =
-    by === 'title'
-      ? createdAfterMs !== undefined || createdBeforeMs !== undefined
-      : by === 'updated_at' && createdBeforeMs !== undefined;
-  return [
-    ...(filter.runId === undefined ? [] : [endedRuns(['run'], sql`r.run_id = ${filter.runId}`)]),
-    ...(ancestorRunId === undefined
-      ? []
-      : [{ ids: descendantsOf(ancestorRunId, filter.factoryUids), covers: ['ancestor'], hasOpen: true }]),
-    ...columns.map((column) => endedRuns([column], oneOf(`r.${column}`, valuesOf(filter, column)))),
-    ...(by === 'updated_at'
-      ? []
-      : Object.entries(filter.metadata ?? {}).map(([key, value]) => withMetadata(key, value))),
-    ...(by === 'updated_at' || filter.executorUid === undefined ? [] : [executedBy(filter.executorUid)]),
-    ...(artifactType === undefined
-      ? []
-      : [
-          {
-            ids: sql`SELECT a.run_id FROM artifact a WHERE a.artifact_type = ${artifactType}`,
-            covers: ['artifact'],
-            hasOpen: true,
-          },
-        ]),
-    ...(by === 'updated_at' || updatedAfterMs === undefined
-      ? []
-      : [endedRuns(['updated'], sql`r.settled_at > ${updatedAfterMs}`)]),
-    ...(isWindow ? [endedRuns(['created'], sql`${within('r.created_at', createdAfterMs, createdBeforeMs)}`)] : []),
-  ];
-}
-
-function endedRuns(covers: readonly string[], where: Sql): Narrow {
-  return { ids: sql`SELECT r.run_id FROM run r WHERE ${where} AND r.settled_at IS NOT NULL`, covers, hasOpen: false };
-}
-
-/** Also what somebody else executes for them: that is looked at in each run. */
-function executedBy(uid: string): Narrow {
-  const [own, others] = ['creator_uid', 'executor_uid'].map(
-    (column) => endedRuns([], sql`${phrase(`r.${column}`)} = ${uid}`).ids,
-  ) as [Sql, Sql];
-  return { ids: sql`${own} UNION ALL ${others}`, covers: [], hasOpen: false };
-}
-
-function withMetadata(key: string, value: string): Narrow {
-  return {
-    ids: sql`SELECT m.run_id FROM run_metadata m WHERE m.key = ${key} AND m.value = ${value}
-      AND m.settled_at IS NOT NULL`,
-    covers: [`metadata.${key}`],
-    hasOpen: false,
-  };
-}
-
-function within(column: string, after: SqlValue | undefined, before: SqlValue | undefined): Sql {
-  const above = after === undefined ? [] : [sql`${phrase(column)} > ${after}`];
-  return joinSql([...above, ...(before === undefined ? [] : [sql`${phrase(column)} < ${before}`])], ' AND ');
 }

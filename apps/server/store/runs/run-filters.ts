@@ -20,9 +20,21 @@ export const EXACT_COLUMNS = [
 ] as const;
 export type ExactColumn = (typeof EXACT_COLUMNS)[number];
 
+/** Runs that count for what goes on below them, whatever became of themselves. */
+export interface ActiveBelow {
+  /** States of which some run below is in one. */
+  active: readonly RunState[];
+  /** States that such a run itself may be in; any, if not said. */
+  own?: readonly RunState[];
+  /** Runs below are found through runs of these factories only, where some are named. */
+  factoryUids?: readonly string[];
+}
+
 /** Members narrow a list together; absent ones do not. */
 export interface RunFilter {
   states?: readonly RunState[];
+  /** Runs that are shown beside those of `states`; without these it says nothing. */
+  activeBelow?: ActiveBelow;
   sources?: readonly string[];
   /** Also what a limited key may see: no member leads to a run of another factory, or of none. */
   factoryUids?: readonly string[];
@@ -69,7 +81,7 @@ export function filterConditions(filter: RunFilter, dialect: 'sqlite' | 'postgre
     ancestorRunId,
   } = filter;
   const conditions: (FilterCondition | undefined)[] = [
-    states && among('state', states),
+    states && inStates(states, filter.activeBelow),
     sources && among('source', sources),
     factoryUids && among('factory_uid', factoryUids),
     ...EXACT_COLUMNS.map((column) =>
@@ -136,6 +148,22 @@ export function descendantsOf(runId: string, factoryUids: readonly string[] | un
     FROM below`;
 }
 
+/** IDs of all runs that have an active one below them. */
+export function aboveActive({ active, factoryUids }: ActiveBelow): Sql {
+  const visible = factoryUids === undefined ? phrase('') : sql` AND ${oneOf('r.factory_uid', factoryUids)}`;
+  return sql`WITH RECURSIVE above (run_id) AS (
+    SELECT r.parent_run_id FROM run r WHERE r.parent_run_id IS NOT NULL AND r.settled_at IS NULL
+      AND ${oneOf('r.state', active)}${visible}
+    UNION SELECT r.parent_run_id FROM above JOIN run r ON r.run_id = above.run_id
+      WHERE r.parent_run_id IS NOT NULL${visible}) SELECT above.run_id FROM above`;
+}
+
+/** A run that counts for what is below it, by its own state. */
+function isAboveActive(below: ActiveBelow): Sql {
+  const own = below.own === undefined ? phrase('') : sql`${oneOf('c.state', below.own)} AND `;
+  return sql`${own}c.run_id IN (${aboveActive(below)})`;
+}
+
 /**
  * Each of these runs with the one at the top of those that it was started by; found through runs of these factories
  * only, where some are named.
@@ -148,6 +176,11 @@ export function rootsOf(runIds: readonly string[], factoryUids: readonly string[
     JOIN run p ON p.run_id = c.parent_run_id${visible} WHERE above.height < ${ANCESTORS_MAX})
     SELECT a.run_id, a.root_run_id FROM above a
     WHERE a.height = (SELECT max(b.height) FROM above b WHERE b.run_id = a.run_id)`;
+}
+
+function inStates(states: readonly RunState[], below: ActiveBelow | undefined): FilterCondition {
+  const own = among('state', states);
+  return below === undefined ? own : { ...own, test: sql`(${own.test} OR (${isAboveActive(below)}))` };
 }
 
 function among(column: string, values: readonly string[]): FilterCondition {

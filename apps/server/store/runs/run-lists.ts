@@ -4,10 +4,19 @@
  */
 import { runsOnPage } from '#runs';
 import type { Database } from '../database/database.ts';
-import { branchesOf, narrowsOf, type Branch, type ListBounds, type Narrow, type RunOrder } from './run-branches.ts';
-import { filterConditions, type RunFilter } from './run-filters.ts';
+import {
+  askedOf,
+  branchesOf,
+  INDEXES,
+  type Branch,
+  type Indexed,
+  type ListBounds,
+  type Narrow,
+  type RunOrder,
+} from './run-branches.ts';
+import { descendantsOf, EXACT_COLUMNS, filterConditions, type RunFilter } from './run-filters.ts';
 import { allOf, joinSql, oneOf, phrase, sql, type Sql } from '../database/sql.ts';
-import { row, rows, type Transaction } from '../database/transactions.ts';
+import { row, rows, type SqlValue, type Transaction } from '../database/transactions.ts';
 import { RUN, type RunRow } from './run.entities.ts';
 import { waitingBehind } from './waiting-runs.ts';
 
@@ -96,7 +105,7 @@ export interface ListRequest {
   after?: RunListKey;
 }
 
-/** The statement of one page: what the branches find, merged, as `Found`. */
+/** The statement of one page: what the branches find, merged, as `Found`. Where one stops, another may have a hit. */
 export function listStatement(request: ListRequest): Sql {
   const { branches, order, limit } = request;
   const direction = phrase(order.direction);
@@ -106,11 +115,11 @@ export function listStatement(request: ListRequest): Sql {
   return sql`SELECT found.run_id, found.sort_key, found.hit, found.stop,
     COALESCE(${ROW_BYTES}, ${WAITING_BYTES}) AS bytes
     FROM (
-      SELECT * FROM (${joinSql(parts, ' UNION ALL ')}) AS merged ORDER BY sort_key ${direction}, run_id ${direction}
-      LIMIT ${limit}
+      SELECT * FROM (${joinSql(parts, ' UNION ALL ')}) AS merged
+      ORDER BY sort_key ${direction}, run_id ${direction}, hit DESC LIMIT ${limit}
     ) AS found LEFT JOIN run ON run.run_id = found.run_id LEFT JOIN waiting_run w ON w.run_id = found.run_id
     LEFT JOIN run_snapshot s ON s.digest = w.snapshot
-    ORDER BY found.sort_key ${direction}, found.run_id ${direction}`;
+    ORDER BY found.sort_key ${direction}, found.run_id ${direction}, found.hit DESC`;
 }
 
 /** What a row takes in memory, as far as people decide it; both databases know it without reading the text. */
@@ -209,6 +218,69 @@ function* readRows(shown: readonly Found[], matches: Sql): Transaction<RunRow[]>
 }
 
 const ROW_COLUMNS = phrase(RUN.columns.map((column) => `c.${column}`).join(', '));
+
+/** Every narrow of a filter in an order, the likeliest to leave few runs first. */
+export function narrowsOf(filter: RunFilter, { by }: RunOrder): Narrow[] {
+  const { ancestorRunId, artifactType, createdAfterMs, createdBeforeMs, updatedAfterMs } = filter;
+  const served: readonly Indexed[] = INDEXES[by].flatMap(({ columns }) => (columns.length === 1 ? columns : []));
+  const columns = ([...EXACT_COLUMNS, 'state', 'source'] as const).filter(
+    (column) => column !== 'definition_revision' && !served.includes(column) && askedOf(filter, column).length > 0,
+  );
+  const isWindow =
+    by === 'title'
+      ? createdAfterMs !== undefined || createdBeforeMs !== undefined
+      : by === 'updated_at' && createdBeforeMs !== undefined;
+  return [
+    ...(filter.runId === undefined ? [] : [endedRuns(['run'], sql`r.run_id = ${filter.runId}`)]),
+    ...(ancestorRunId === undefined
+      ? []
+      : [{ ids: descendantsOf(ancestorRunId, filter.factoryUids), covers: ['ancestor'], hasOpen: true }]),
+    ...columns.map((column) => endedRuns([column], oneOf(`r.${column}`, askedOf(filter, column)))),
+    ...(by === 'updated_at'
+      ? []
+      : Object.entries(filter.metadata ?? {}).map(([key, value]) => withMetadata(key, value))),
+    ...(by === 'updated_at' || filter.executorUid === undefined ? [] : [executedBy(filter.executorUid)]),
+    ...(artifactType === undefined
+      ? []
+      : [
+          {
+            ids: sql`SELECT a.run_id FROM artifact a WHERE a.artifact_type = ${artifactType}`,
+            covers: ['artifact'],
+            hasOpen: true,
+          },
+        ]),
+    ...(by === 'updated_at' || updatedAfterMs === undefined
+      ? []
+      : [endedRuns(['updated'], sql`r.settled_at > ${updatedAfterMs}`)]),
+    ...(isWindow ? [endedRuns(['created'], sql`${within('r.created_at', createdAfterMs, createdBeforeMs)}`)] : []),
+  ];
+}
+
+function endedRuns(covers: readonly string[], where: Sql): Narrow {
+  return { ids: sql`SELECT r.run_id FROM run r WHERE ${where} AND r.settled_at IS NOT NULL`, covers, hasOpen: false };
+}
+
+/** Also what somebody else executes for them: that is looked at in each run. */
+function executedBy(uid: string): Narrow {
+  const [own, others] = ['creator_uid', 'executor_uid'].map(
+    (column) => endedRuns([], sql`${phrase(`r.${column}`)} = ${uid}`).ids,
+  ) as [Sql, Sql];
+  return { ids: sql`${own} UNION ALL ${others}`, covers: [], hasOpen: false };
+}
+
+function withMetadata(key: string, value: string): Narrow {
+  return {
+    ids: sql`SELECT m.run_id FROM run_metadata m WHERE m.key = ${key} AND m.value = ${value}
+      AND m.settled_at IS NOT NULL`,
+    covers: [`metadata.${key}`],
+    hasOpen: false,
+  };
+}
+
+function within(column: string, after: SqlValue | undefined, before: SqlValue | undefined): Sql {
+  const above = after === undefined ? [] : [sql`${phrase(column)} > ${after}`];
+  return joinSql([...above, ...(before === undefined ? [] : [sql`${phrase(column)} < ${before}`])], ' AND ');
+}
 
 /** The first of these filters that leaves few runs. */
 function* fewest(narrows: readonly Narrow[], few: number): Transaction<Narrow | undefined> {

@@ -9,7 +9,7 @@ export interface FactoryFilesValidateResult {
    */
   valid: boolean;
   /**
-   * Version of the definition files' format.
+   * Version of the hosted format that the files were read by, whatever they declare.
    */
   schema_version: string;
   /**
@@ -33,7 +33,7 @@ export interface FactoryFilesValidateResult {
      */
     path: string;
     /**
-     * Key that holds the name, dotted from the root of the file.
+     * Key that holds the name, dotted from the root of the file, as the file has it.
      */
     field: string;
     /**

@@ -43,7 +43,7 @@ export interface SchemaDocumentList {
      */
     schema_version: string;
     /**
-     * Where all of its documents are.
+     * Where all of its documents are: a path from the root of this server.
      */
     schema_url: string;
     [k: string]: unknown;

@@ -1685,7 +1685,7 @@ class FactoryFilesValidateResultDeferredResolutionsItem(ModelBase):
     """File, relative to the factory's root."""
 
     field: str
-    """Key that holds the name, dotted from the root of the file."""
+    """Key that holds the name, dotted from the root of the file, as the file has it."""
 
     kind: Union[Literal["secret", "environment", "model", "harness", "webhook", "skill"], str]
     """What it names."""
@@ -2079,7 +2079,7 @@ class SchemaDocumentListVersionsItem(ModelBase):
     """The version."""
 
     schema_url: str
-    """Where all of its documents are."""
+    """Where all of its documents are: a path from the root of this server."""
 
 
 class SecretPutGrants(ModelBase):
@@ -3136,7 +3136,7 @@ class FactoryFilesValidateResult(ModelBase):
     """Whether no diagnostic is an error."""
 
     schema_version: str
-    """Version of the definition files' format."""
+    """Version of the hosted format that the files were read by, whatever they declare."""
 
     diagnostics: list[Diagnostic]
     """Errors in reading order: empty where it is valid. With the warnings at most 1,000 and one that says that there are more."""

@@ -371,7 +371,7 @@ class ListRunsParams(TypedDict):
     """Runs in one of these states."""
 
     task_status: NotRequired[Sequence[Literal["running", "failed", "blocked", "cancelled", "complete"]]]
-    """Runs with one of these statuses, narrowed by `state` where both are given. running: QUEUED, CLAIMED, PENDING or INPROGRESS. failed: FAILED or ERROR. blocked: BLOCKED. cancelled: CANCELLED. complete: SUCCEEDED."""
+    """Runs with one of these statuses, narrowed by `state` where both are given. running: QUEUED, CLAIMED, PENDING or INPROGRESS, the run itself or one below it. failed: FAILED or ERROR. blocked: BLOCKED. cancelled: CANCELLED. complete: SUCCEEDED."""
 
     source: NotRequired[Sequence[RunSourceTypeParam]]
     """Runs of one of these sources. Every published name is known; those of integrations that this service does not have match nothing."""

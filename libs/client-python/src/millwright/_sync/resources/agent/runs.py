@@ -111,8 +111,8 @@ class Runs(Resource):
             sort_order: Direction of the order.
             state: Runs in one of these states.
             task_status: Runs with one of these statuses, narrowed by `state` where both are given. running: QUEUED,
-                CLAIMED, PENDING or INPROGRESS. failed: FAILED or ERROR. blocked: BLOCKED. cancelled: CANCELLED.
-                complete: SUCCEEDED.
+                CLAIMED, PENDING or INPROGRESS, the run itself or one below it. failed: FAILED or ERROR. blocked:
+                BLOCKED. cancelled: CANCELLED. complete: SUCCEEDED.
             source: Runs of one of these sources. Every published name is known; those of integrations that this
                 service does not have match nothing.
             factory_uid: Runs of one of these factories. One that the key may not see has none.
