@@ -2,7 +2,7 @@
  * What becomes of every delivery that is allowed to come in, whoever brings it: one transaction with what it starts.
  * spec: Webhook ingress; contract §5.2 (steps 4 to 6).
  */
-import { decideRuns, resendIdentity, type RefusalDetails, type SkippedAutomation, type Starts } from '#deliveries';
+import { decideRuns, type RefusalDetails, type Starts } from '#deliveries';
 import type { JsonValue } from '#filters';
 import { toNewRuns } from '#runs';
 import { Injectable } from '@nestjs/common';
@@ -14,8 +14,12 @@ import { QueueCounts } from '../runs/run-admission.ts';
 import { RunNotifier } from '../runs/run-notifier.ts';
 import type { CommitWaiter } from '../store/database/group-commit.ts';
 import { DeliveryStore } from '../store/deliveries/deliveries.ts';
-import type { ResendRequest } from '../store/deliveries/delivery-entries.ts';
-import { encodePayload } from '../store/deliveries/delivery-entries.ts';
+import {
+  encodePayload,
+  type ResentDelivery,
+  toLoggedDecision,
+  toResentEntry,
+} from '../store/deliveries/delivery-entries.ts';
 import type { DeliveryOutcome, PendingDelivery, StartDecision } from '../store/deliveries/pending-deliveries.ts';
 import { Heartbeat } from '../webhooks/heartbeat.ts';
 import { Serving, type ServedWebhook } from '../webhooks/serving-state.ts';
@@ -61,9 +65,6 @@ export interface RefusedBody {
   reason: string;
   details: RefusalDetails;
 }
-
-/** Stored bytes that are delivered again. */
-export type ResentDelivery = Omit<ResendRequest, 'as'>;
 
 /** `full`: too many runs, or deliveries, of its factory wait already; nothing was stored. */
 export type AcceptResult = (DeliveryOutcome | { kind: 'full' }) & { traceId?: string };
@@ -134,9 +135,9 @@ export class DeliveryAcceptor {
 
   /** What the filters cost is known beforehand: nearly always so little that they are asked at once. */
   private start(starting: Starting): void {
-    const { incoming, body } = starting;
-    const { webhook } = incoming;
-    if (this.wide.isWide(webhook, body.bytes.length)) void this.startWide(starting).catch(failing(starting));
+    const { body, waiter } = starting;
+    const { webhook } = starting.incoming;
+    if (this.wide.isWide(webhook, body.bytes.length)) this.startWide(starting).catch((fault) => waiter.failed(fault));
     else this.startDecided(starting, decideRuns(webhook.automations, webhook.uid, body.value));
   }
 
@@ -153,7 +154,7 @@ export class DeliveryAcceptor {
     if (isFull === true) return starting.waiter.decided(FULL);
     const definitions = this.serving.definitionsOf(webhook, starts.starts);
     if (isFull instanceof Promise || definitions instanceof Promise)
-      void this.startWhenKnown(starting, starts, { isFull, definitions }).catch(failing(starting));
+      this.startWhenKnown(starting, starts, { isFull, definitions }).catch((fault) => starting.waiter.failed(fault));
     else this.commit(starting, starts, definitions);
   }
 
@@ -175,7 +176,7 @@ export class DeliveryAcceptor {
       this.startDecision(starting, starts, definitions, { entryId, deliveryId });
     const started = starts.starts.length;
     if (starting.resent !== undefined)
-      return this.accept(starting, { entryId, ...toResent(starting.resent, payload, startingAs) }, started);
+      return this.accept(starting, { entryId, ...toResentEntry(starting.resent, payload, startingAs) }, started);
     const { deliveryId, identities } = starting.named;
     const { runs, decision } = startingAs(deliveryId);
     const verdict = { kind: 'deliver', identities, ...payload, runs, decision } as const;
@@ -194,8 +195,7 @@ export class DeliveryAcceptor {
       { entryId, deliveryId, receivedAtMs: incoming.receivedAtMs, payload: body.value },
       { serverAgent: this.agents.server, newId: this.newId },
     );
-    const started = runs.map(({ automationUid, runId }) => ({ automation_id: automationUid, run_id: runId }));
-    return { runs, decision: this.deliveries.decisionText({ started, skipped: starts.skipped.map(toSkipped) }) };
+    return { runs, decision: this.deliveries.decisionText(toLoggedDecision(runs, starts.skipped)) };
   }
 
   /** Hands the delivery to its transaction. */
@@ -219,7 +219,7 @@ export class DeliveryAcceptor {
       deliveryId,
       verdict,
     };
-    const committing = new Committing(this, { incoming, waiter, entryId, starts });
+    const committing = new Committing(this, { incoming, waiter }, entryId, starts);
     const { deliveries, heartbeat } = this;
     if (heartbeat.isHeardOf) return deliveries.accept(arrival, committing);
     // Who slept may find that a newer version has changed what this one writes.
@@ -230,7 +230,7 @@ export class DeliveryAcceptor {
   }
 
   /** Says to everybody whom it concerns what was stored. */
-  conclude({ incoming, waiter, entryId, starts }: CommittingDelivery, outcome: DeliveryOutcome): void {
+  conclude({ from: { incoming, waiter }, entryId, starts }: Committing, outcome: DeliveryOutcome): void {
     const { webhook } = incoming;
     this.publish(webhook, outcome, starts);
     const traceId = this.tracing?.traceOf(entryId);
@@ -261,43 +261,30 @@ function toLogMembers(webhook: ServedWebhook, entryId: string, outcome: Delivery
   };
 }
 
-/** A delivery that its transaction decides. */
-interface CommittingDelivery {
-  incoming: Incoming;
-  waiter: DeliveryWaiter;
-  entryId: string;
-  /** Runs that it starts. */
-  starts: number;
-}
-
+/** A delivery that its transaction decides. `starts`: how many runs. */
 class Committing implements CommitWaiter<DeliveryOutcome> {
-  private readonly acceptor: DeliveryAcceptor;
-  private readonly delivery: CommittingDelivery;
-
-  constructor(acceptor: DeliveryAcceptor, delivery: CommittingDelivery) {
-    this.acceptor = acceptor;
-    this.delivery = delivery;
-  }
+  constructor(
+    private readonly acceptor: DeliveryAcceptor,
+    readonly from: Pick<Starting, 'incoming' | 'waiter'>,
+    readonly entryId: string,
+    readonly starts: number,
+  ) {}
 
   committed(outcome: DeliveryOutcome): void {
     try {
-      this.acceptor.conclude(this.delivery, outcome);
+      this.acceptor.conclude(this, outcome);
     } catch (error) {
       this.failed(error);
     }
   }
 
   failed(error: unknown): void {
-    this.delivery.waiter.failed(error);
+    this.from.waiter.failed(error);
   }
 }
 
 function promiseOf(begin: (waiter: DeliveryWaiter) => void): Promise<AcceptResult> {
   return new Promise((resolve, reject) => begin({ decided: resolve, failed: reject }));
-}
-
-function failing({ waiter }: Starting): (error: unknown) => void {
-  return (error) => waiter.failed(error);
 }
 
 const FULL: AcceptResult = { kind: 'full' };
@@ -309,25 +296,5 @@ type Starting = { incoming: Incoming; body: IncomingBody; waiter: DeliveryWaiter
   | { resent: ResentDelivery }
 );
 
-/** Stored bytes as they are accepted: which time it is, only their transaction knows. */
-function toResent(
-  { of, by, also }: ResentDelivery,
-  payload: ReturnType<typeof encodePayload>,
-  startingAs: (deliveryId: string) => StartDecision,
-): Pick<PendingDelivery, 'deliveryId' | 'verdict'> {
-  const as: ResendRequest['as'] = (n) => {
-    const { value: deliveryId, hash: identity } = resendIdentity(of, n);
-    return { deliveryId, identity, ...startingAs(deliveryId) };
-  };
-  return { deliveryId: '', verdict: { kind: 'resend', of, as, by, also, ...payload } };
-}
-
 /** Undefined: the factory has moved on. */
 type Definitions = Awaited<ReturnType<Serving['definitionsOf']>>;
-
-/** A skipped automation as the log shows it: never a value of the payload. */
-function toSkipped(skipped: SkippedAutomation): Record<string, string> {
-  const { id, reason } = skipped;
-  if (skipped.reason !== 'filter') return { automation_id: id, reason };
-  return { automation_id: id, reason, failed_pointer: skipped.failedPointer, operator: skipped.operator };
-}

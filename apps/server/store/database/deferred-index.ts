@@ -5,11 +5,12 @@
  * Why nothing is ever missing: a row enters such a table only as a copy of its source row as it is in that transaction,
  * and triggers change and delete copies with what they were copied from: what is there is right, and copying it again
  * does nothing. A row that memory still has as it was inserted is not read again for that; memory hears of every change
- * and deletion in the source within the statement that makes it, and reads what they concern. What is not there yet is in memory, or ordered at or behind the stored marker: the
- * marker moves with the last slice of a pass, up to the first row that is still to be copied and no further, and a row
- * that comes with an order before it (clocks step, requests overtake each other) is copied by its own transaction.
- * Memory changes when the transaction has committed and not before, and after a crash it is read again from behind the
- * marker. Who reads such a table asks for it by `catchUp` first.
+ * and deletion in the source within the statement that makes it, and reads what they concern. What is not there yet is
+ * in memory, or ordered at or behind the stored marker: the marker moves with the last slice of a pass, up to the first
+ * row that is still to be copied and no further, and a row that comes with an order before it (clocks step, requests
+ * overtake each other) is copied by its own transaction. Memory changes when the transaction has committed and not
+ * before, and after a crash it is read again from behind the marker. Who reads such a table asks for it by `catchUp`
+ * first.
  */
 import { StoreError } from './store-errors.ts';
 import { change, insert, inSlices, placeholders, row, rows, type SqlValue, type Transaction } from './transactions.ts';
@@ -154,7 +155,7 @@ export class DeferredIndex {
     return [...known.filter(({ position }) => position >= this.marker), ...later];
   }
 
-  /** The open transaction has inserted these rows into the source; `isSure`: as they are, and not others before them. */
+  /** The open transaction has inserted these rows into the source; `isSure`: these, and not others before them. */
   note(columns: readonly string[], rowsOfValues: readonly (readonly SqlValue[])[], isSure: boolean): void {
     const [leading, order] = [columns.indexOf(this.table.leading), columns.indexOf(this.table.order)];
     const copied = this.table.columns.map((column) => columns.indexOf(column));

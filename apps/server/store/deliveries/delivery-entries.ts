@@ -2,7 +2,7 @@
  * Entries of the delivery log as they are written, their payloads compressed where that is worth its time; and stored
  * bytes that are delivered again. contract §5.9 (Log).
  */
-import type { OutcomeKind } from '#deliveries';
+import { resendIdentity, type OutcomeKind, type SkippedAutomation } from '#deliveries';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { audit } from '../access/audit.ts';
 import { change, placeholders, rows, type Transaction } from '../database/transactions.ts';
@@ -19,6 +19,22 @@ export interface ResendRequest extends TransactionHook<DeliveryRow> {
    * that starts over.
    */
   as(n: number): StartDecision & { deliveryId: string; identity: string };
+}
+
+/** The same, before it is known how it is named. */
+export type ResentDelivery = Omit<ResendRequest, 'as'>;
+
+/** Stored bytes as they are accepted once more: which time it is, only their transaction knows. */
+export function toResentEntry(
+  { of, by, also }: ResentDelivery,
+  payload: ReturnType<typeof encodePayload>,
+  startingAs: (deliveryId: string) => StartDecision,
+): Pick<PendingDelivery, 'deliveryId' | 'verdict'> {
+  const as: ResendRequest['as'] = (n) => {
+    const { value: deliveryId, hash: identity } = resendIdentity(of, n);
+    return { deliveryId, identity, ...startingAs(deliveryId) };
+  };
+  return { deliveryId: '', verdict: { kind: 'resend', of, as, by, also, ...payload } };
 }
 
 /** One that was accepted. */
@@ -61,6 +77,23 @@ export function* noteResend({ verdict: { of, by, also }, n, factoryUid, entry }:
 export interface LoggedDecision {
   started: readonly { automation_id: string; run_id: string }[];
   skipped: readonly Readonly<Record<string, string>>[];
+}
+
+/** A decision as the log shows it: never a value of the payload. */
+export function toLoggedDecision(
+  runs: readonly { automationUid: string; runId: string }[],
+  skipped: readonly SkippedAutomation[],
+): LoggedDecision {
+  return {
+    started: runs.map(({ automationUid, runId }) => ({ automation_id: automationUid, run_id: runId })),
+    skipped: skipped.map(toLoggedSkip),
+  };
+}
+
+function toLoggedSkip(skipped: SkippedAutomation): Record<string, string> {
+  const { id, reason } = skipped;
+  if (skipped.reason !== 'filter') return { automation_id: id, reason };
+  return { automation_id: id, reason, failed_pointer: skipped.failedPointer, operator: skipped.operator };
 }
 
 /**
