@@ -130,23 +130,29 @@ await onEachBackend('the cost of accepting', (world) => {
     });
 });
 
-/** How often the driver is asked to execute something meanwhile, whoever asks it. */
+/**
+ * How often the driver is asked to execute something meanwhile; on SQLite from BEGIN to COMMIT: between transactions a
+ * timer looks at the write-ahead log.
+ */
 async function statementsOf(dialect: World['dialect'], work: () => Promise<void>): Promise<number> {
   const memory = new SQLite(':memory:');
   const compiled = Object.getPrototypeOf(memory.prepare('SELECT 1')) as SQLite.Statement;
   memory.close();
+  const exec = jest.spyOn(SQLite.prototype, 'exec');
   const spies =
     dialect === 'postgres'
       ? [jest.spyOn(Client.prototype, 'query')]
-      : [
-          ...(['run', 'get', 'all', 'iterate'] as const).map((name) => jest.spyOn(compiled, name)),
-          jest.spyOn(SQLite.prototype, 'exec'),
-        ];
+      : [exec, ...(['run', 'get', 'all', 'iterate'] as const).map((name) => jest.spyOn(compiled, name))];
   try {
     await work();
-    return spies.reduce((sum, spy) => sum + spy.mock.calls.length, 0);
+    const orders = spies.flatMap((spy) => spy.mock.invocationCallOrder);
+    if (dialect === 'postgres') return orders.length;
+    const [begins, ends] = ['BEGIN IMMEDIATE', 'COMMIT'].map((text) =>
+      exec.mock.calls.flatMap(([given], at) => (given === text ? [exec.mock.invocationCallOrder[at] as number] : [])),
+    ) as [number[], number[]];
+    return orders.filter((order) => begins.some((begin, at) => begin <= order && order <= (ends[at] as number))).length;
   } finally {
-    for (const spy of spies) spy.mockRestore();
+    for (const spy of [exec, ...spies]) spy.mockRestore();
   }
 }
 
