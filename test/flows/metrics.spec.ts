@@ -97,6 +97,8 @@ describe('the listener of the figures', () => {
     expect((await fetch(`${listener}/metrics`, { method: 'POST', body: 'x' })).status).toBe(405);
     const head = await fetch(`${listener}/metrics`, { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([200, '']);
+    // A connection outlasts the time between two scrapes.
+    expect((await fetch(`${listener}/metrics`)).headers.get('keep-alive')).toBe('timeout=65');
   });
 
   it('says what cannot be listened on by the name of its variable', async () => {

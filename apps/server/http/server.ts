@@ -35,7 +35,8 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Open sockets of one process: more wait in the kernel's queue. */
 const CONNECTIONS_MAX = 20_000;
-const KEEP_ALIVE_MS = 65_000;
+/** Longer than clients and proxies keep a connection as a rule: it is theirs to close, and no request meets its end. */
+export const KEEP_ALIVE_MS = 65_000;
 
 /** Longer than any request's head: what a router would refuse for its length is looked up and not found. */
 const PARAMETER_CHARACTERS_MAX = 65_536;

@@ -9,6 +9,7 @@ import { ConfigError, type Config } from '../config/config.ts';
 import { accessOf, Allow } from '../http/access-guard.ts';
 import { RefusalError } from '../http/error-codes.ts';
 import { answerInTurn } from '../http/pipelining.ts';
+import { KEEP_ALIVE_MS } from '../http/server.ts';
 import { CONFIG } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
 import { MetricsText } from './metrics-text.ts';
@@ -50,7 +51,11 @@ export class MetricsListener {
   async start(): Promise<void> {
     const { metricsListen } = this.config;
     if (metricsListen === undefined) return;
-    const limits = { headersTimeout: REQUEST_MS_MAX, requestTimeout: REQUEST_MS_MAX };
+    const limits = {
+      headersTimeout: REQUEST_MS_MAX,
+      requestTimeout: REQUEST_MS_MAX,
+      keepAliveTimeout: KEEP_ALIVE_MS, // a scraper comes every few seconds
+    };
     const server = createServer(
       limits,
       answerInTurn((request, response) => void this.answer(request, response)),

@@ -154,7 +154,8 @@ export async function bootService(options: BootOptions = {}): Promise<TestServic
     },
     async stop({ keepData = false } = {}) {
       await service.stop();
-      if (!keepData) await rm(dataDir, { recursive: true, force: true });
+      // A sandbox that is tried at the start may still be there.
+      if (!keepData) await rm(dataDir, { recursive: true, force: true, maxRetries: 20 });
     },
   };
 }
