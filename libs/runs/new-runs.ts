@@ -106,7 +106,7 @@ export interface NewRunOptions {
 
 /** One run for each automation that fires, which are those whose definitions these are, by UID. */
 export function toNewRuns(
-  definitions: ReadonlyMap<string, AutomationDefinition>,
+  definitions: Iterable<readonly [string, AutomationDefinition]>,
   webhook: StartingWebhook,
   { entryId, deliveryId, receivedAtMs, payload }: StartingDelivery,
   { serverAgent, newId }: NewRunOptions,

@@ -10,7 +10,8 @@ import type { ServingStore } from '../store/serving/serving.ts';
 /** Characters of definitions kept: a few thousand automations with a page of prompt each. */
 const CHARACTERS_MAX = 16_777_216;
 
-type Definitions = ReadonlyMap<string, AutomationDefinition>;
+/** By UID, in the order in which they were asked for. */
+type Definitions = readonly (readonly [string, AutomationDefinition])[];
 
 /** A factory as it is served. */
 interface Served {
@@ -33,12 +34,12 @@ export class DefinitionCache {
    * version. To be waited for only where one is not in memory. Throws StoreError.
    */
   of(factory: Served, uids: readonly string[]): Definitions | undefined | Promise<Definitions | undefined> {
-    const cached = new Map<string, AutomationDefinition>();
+    const cached: [string, AutomationDefinition][] = [];
     for (const uid of uids) {
       const definition = this.cachedOf(uid, factory.version);
-      if (definition !== undefined) cached.set(uid, definition);
+      if (definition !== undefined) cached.push([uid, definition]);
     }
-    return cached.size === uids.length ? cached : this.read(factory, uids, cached);
+    return cached.length === uids.length ? cached : this.read(factory, uids, new Map(cached));
   }
 
   private async read(
@@ -51,11 +52,11 @@ export class DefinitionCache {
       version,
       uids.filter((uid) => !cached.has(uid)),
     );
-    const found = new Map<string, AutomationDefinition>();
+    const found: [string, AutomationDefinition][] = [];
     for (const uid of uids) {
       const definition = cached.get(uid) ?? this.parse(uid, version, texts.get(uid));
       if (definition === undefined) return undefined;
-      found.set(uid, definition);
+      found.push([uid, definition]);
     }
     return found;
   }

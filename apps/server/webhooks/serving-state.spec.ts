@@ -251,7 +251,12 @@ describe('a served webhook', () => {
     await memory.refresh();
     const found = memory.webhook('w') as ServedWebhook;
     for (let n = 0; n < 3; n += 1)
-      expect((await memory.definitionsOf(found, ['auto_1', 'auto_2']))?.get('auto_2')?.prompt).toBe('x');
+      expect(
+        (await memory.definitionsOf(found, ['auto_1', 'auto_2']))?.map(([uid, { prompt }]) => [uid, prompt]),
+      ).toEqual([
+        ['auto_1', 'x'],
+        ['auto_2', 'x'],
+      ]);
     expect(store.lookedUp).toEqual(['auto_1', 'auto_2']);
     store.factories = [
       factory('f1', 2, [webhook('w')], {
@@ -260,7 +265,7 @@ describe('a served webhook', () => {
     ];
     await memory.refresh();
     const after = memory.webhook('w') as ServedWebhook;
-    expect((await memory.definitionsOf(after, ['auto_1']))?.get('auto_1')?.prompt).toBe('x');
+    expect((await memory.definitionsOf(after, ['auto_1']))?.[0]?.[1].prompt).toBe('x');
     expect(store.lookedUp).toEqual(['auto_1', 'auto_2', 'auto_1']);
     // Decided on a version that is over: it is decided again.
     expect(await memory.definitionsOf(found, ['auto_1'])).toBeUndefined();

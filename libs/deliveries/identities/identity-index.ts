@@ -3,6 +3,8 @@ import { KeyRun } from './key-run.ts';
 import { wordsOfKey } from './key-filter.ts';
 import { packKeys, sortKeys } from './keys.ts';
 
+const NONE: readonly number[] = [];
+
 /**
  * Accepted keys: the recent ones themselves, and of all older ones the runs that store them.
  *
@@ -33,14 +35,15 @@ export class IdentityIndex {
   }
 
   /** Chunks of which one holds the key, if it is older than the recent ones and was accepted. */
-  chunksFor(key: string): number[] {
+  chunksFor(key: string): readonly number[] {
+    if (this.liveRuns.length === 0) return NONE;
     const words = wordsOfKey(key);
-    const found: number[] = [];
+    let found: number[] | undefined;
     for (const run of this.liveRuns) {
       const chunk = run.chunkFor(key, words);
-      if (chunk !== undefined) found.push(chunk);
+      if (chunk !== undefined) (found ??= []).push(chunk);
     }
-    return found;
+    return found ?? NONE;
   }
 
   /** Keys that were committed. */

@@ -59,8 +59,14 @@ export class IdentityRuns implements AcceptedIdentities {
 
   *known(keys: readonly string[]): Transaction<Set<string>> {
     const known = new Set<string>();
-    for (const key of keys)
-      if (this.index.isRecent(key) || (yield* isInChunk(this.index.chunksFor(key), key))) known.add(key);
+    for (const key of keys) {
+      if (this.index.isRecent(key)) {
+        known.add(key);
+        continue;
+      }
+      const chunks = this.index.chunksFor(key);
+      if (chunks.length > 0 && (yield* isInChunk(chunks, key))) known.add(key); // nearly always there are none
+    }
     return known;
   }
 
