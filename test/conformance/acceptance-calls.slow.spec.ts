@@ -168,21 +168,25 @@ await onPostgres('a batch as one call', (world) => {
   });
 
   it('keeps a change of what is served waiting for a batch that is under way', async () => {
-    const rival = new Client(world.url);
-    await rival.connect();
-    await rival.query('BEGIN');
-    // What the call waits for behind its locks.
-    await rival.query('LOCK TABLE waiting_run IN EXCLUSIVE MODE');
-    const answer = accept(delivery(source));
+    // Within a transaction what others do is seen as it was at the first look.
+    const [rival, watcher] = [new Client(world.url), new Client(world.url)];
+    await Promise.all([rival.connect(), watcher.connect()]);
     const isTrue = async (condition: string): Promise<true | undefined> =>
-      (await rival.query<{ found: boolean }>(`SELECT EXISTS (${condition}) AS found`)).rows[0]?.found || undefined;
-    await eventually('the batch waits', () => isTrue(BATCH_WAITS));
-    const edit = stores.database.run(() => bumpServing(source.served.factoryUid));
-    await eventually('the change waits for the batch', () => isTrue(WAITS_FOR_BATCH));
-    await rival.query('COMMIT');
-    expect(await answer).toEqual({ kind: 'accepted' });
-    await edit;
-    await rival.end();
+      (await watcher.query<{ found: boolean }>(`SELECT EXISTS (${condition}) AS found`)).rows[0]?.found || undefined;
+    try {
+      await rival.query('BEGIN');
+      // What the call waits for behind its locks.
+      await rival.query('LOCK TABLE waiting_run IN EXCLUSIVE MODE');
+      const answer = accept(delivery(source));
+      await eventually('the batch waits', () => isTrue(BATCH_WAITS));
+      const edit = stores.database.run(() => bumpServing(source.served.factoryUid));
+      await eventually('the change waits for the batch', () => isTrue(WAITS_FOR_BATCH));
+      await rival.query('COMMIT');
+      expect(await answer).toEqual({ kind: 'accepted' });
+      await edit;
+    } finally {
+      await Promise.all([rival.end(), watcher.end()]);
+    }
   });
 
   it('is decided by what it has waited for, whatever isolation transactions of the server begin with', async () => {
