@@ -75,7 +75,8 @@ it('the transcript of a killed execution is redacted at the next start', async (
 
   // With the network of the machine a secret cannot be outside: the run never begins again.
   const second = await begun({ MILLWRIGHT_RUN_NETWORK: 'host' });
-  expect(transcripts(String(runId))).not.toContain(SECRET);
+  // Behind listening, and before any agent begins.
+  await eventually('it is redacted', async () => !transcripts(String(runId)).includes(SECRET), 60_000);
   expect(transcripts(String(runId))).toContain('it is [redacted]');
   const run = await eventually('it fails', async () => {
     const item = await second.api('GET', `/agent/runs/${String(runId)}`);
