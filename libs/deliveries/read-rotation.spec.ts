@@ -98,27 +98,6 @@ describe('while rounds are short', () => {
     expect(rotation.waitingCount).toBe(7);
   });
 
-  it('where one read takes the round, the newest has one, and who waited longest the next', () => {
-    const order: number[] = [];
-    const rotation = new ReadRotation<number>({ pause: () => undefined, resume: (item) => order.push(item) });
-    for (let item = 0; item < 40; item += 1) rotation.add(item);
-    for (let count = 0; !rotation.paced; count += 1) rotation.noteRead(count, count);
-    rotation.endRound();
-    const firsts: (number | undefined)[] = [];
-    for (let [round, nowMs] = [0, 1_000]; round < 6; [round, nowMs] = [round + 1, nowMs + 100]) {
-      rotation.noteRead(firsts.at(-1) ?? 0, nowMs);
-      rotation.spend(nowMs + 20);
-      rotation.add(100 + round);
-      order.length = 0;
-      rotation.endRound();
-      firsts.push(order[0]);
-    }
-    expect(firsts.filter((item) => (item ?? 0) >= 100)).toHaveLength(3);
-    const waited = firsts.filter((item) => (item ?? 0) < 100);
-    expect(waited).toEqual([...new Set(waited)]);
-    expect(waited).toHaveLength(3);
-  });
-
   it.each([
     { item: 3, was: 'read', paused: false },
     { item: 7, was: 'waiting', paused: true },

@@ -38,8 +38,6 @@ export class ReadRotation<Item> {
   private isPaced = false;
   /** This round has taken what it may. */
   private isSpent = false;
-  /** Who of the next round is read first: those that have waited, or the newest. It alternates. */
-  private isTurnOfWaiting = false;
   private roundBeganMs: number | undefined;
   private reads = 0;
 
@@ -86,10 +84,7 @@ export class ReadRotation<Item> {
     return isFirst;
   }
 
-  /**
-   * The round is over: the newest of those that it held are read again, and as many of those that wait. Where a single
-   * read takes the whole round, the first one of these is the only one.
-   */
+  /** The round is over: the newest of those that it held are read again, and as many of those that wait. */
   endRound(): void {
     this.roundBeganMs = undefined;
     this.reads = 0;
@@ -98,47 +93,35 @@ export class ReadRotation<Item> {
     const held = [...this.held];
     this.held.clear();
     const half = this.options.stepMax / 2;
-    const newest = held.splice(-half);
-    const older = this.isPaced && wasSpent ? this.takeWaiting(half) : [];
+    for (const item of held.splice(-half)) this.resume(item);
+    if (this.isPaced && wasSpent) this.resumeWaiting(half);
     for (const item of held) this.waiting.add(item);
-    for (const item of [...older, ...newest]) this.reading.add(item);
-    newest.reverse();
-    this.isTurnOfWaiting = !this.isTurnOfWaiting;
-    for (const item of this.isTurnOfWaiting ? [...older, ...newest] : [...newest, ...older]) this.options.resume(item);
-  }
-
-  /** Nobody is read any more in this round, whoever has not been. */
-  spend(nowMs: number): void {
-    this.isSpent = true;
-    this.pacedUntilMs = nowMs + this.options.calmMs;
-    for (const one of this.reading) this.hold(one);
-    this.reading.clear();
   }
 
   /** Some more are read, those that have waited for longest; all of them when there was calm. */
   advance(nowMs: number): void {
     if (this.isSpent) return;
     if (nowMs >= this.pacedUntilMs) this.isPaced = false;
-    for (const item of this.takeWaiting(this.isPaced ? this.options.stepMax : this.waiting.size)) {
-      this.reading.add(item);
-      this.options.resume(item);
-    }
+    this.resumeWaiting(this.isPaced ? this.options.stepMax : this.waiting.size);
   }
 
-  private takeWaiting(count: number): Item[] {
-    const taken: Item[] = [];
+  private resumeWaiting(count: number): void {
+    let left = count;
     for (const item of this.waiting) {
-      if (taken.length >= count) break;
+      if (left-- <= 0) return;
       this.waiting.delete(item);
-      taken.push(item);
+      this.resume(item);
     }
-    return taken;
   }
 
   private noteReadPaced(item: Item, nowMs: number, tookMs: number): void {
     // Now it is the newest: a body that goes on to come is read on, and not silent because of us.
     if (this.reading.delete(item)) this.reading.add(item);
-    if (tookMs >= this.options.pacedMsMax && !this.isSpent) this.spend(nowMs);
+    if (tookMs < this.options.pacedMsMax || this.isSpent) return;
+    this.isSpent = true;
+    this.pacedUntilMs = nowMs + this.options.calmMs;
+    for (const one of this.reading) this.hold(one);
+    this.reading.clear();
   }
 
   private beginPace(nowMs: number): void {
@@ -156,5 +139,10 @@ export class ReadRotation<Item> {
   private pause(item: Item): void {
     this.waiting.add(item);
     this.options.pause(item);
+  }
+
+  private resume(item: Item): void {
+    this.reading.add(item);
+    this.options.resume(item);
   }
 }

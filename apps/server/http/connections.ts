@@ -5,7 +5,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { BODY_MS_MAX, DRAIN_BYTES_MAX, DRAIN_MS_MAX } from '#deliveries';
-import { noteRead } from './sockets/anonymous-connections.ts';
 import { declaredLength, skipRest, waitsForContinue } from './raw-bodies.ts';
 
 export interface ClosingAnswer {
@@ -138,7 +137,6 @@ export function drained(request: IncomingMessage): Promise<void> {
       resolve();
     };
     const count = (chunk: Buffer): void => {
-      noteRead(request.socket);
       left -= chunk.length;
       if (left < 0) settle();
     };

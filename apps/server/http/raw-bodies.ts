@@ -241,10 +241,7 @@ export function skipRest(request: IncomingMessage, timeoutMs: number): void {
     giveUp: () => request.socket.destroy(),
   };
   waitFor(skipping);
-  request
-    .once('close', () => waitNoMore(skipping))
-    .on('data', () => noteRead(request.socket))
-    .resume();
+  request.once('close', () => waitNoMore(skipping)).resume();
 }
 
 /** Content-Length as a number; node has refused malformed and repeated ones before. */

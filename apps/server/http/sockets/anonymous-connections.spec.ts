@@ -4,9 +4,7 @@
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { createServer as createHttpServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
 import {
   AnonymousConnections,
   type AnonymousConnectionsOptions,
@@ -17,23 +15,6 @@ import {
 const CONNECTIONS = 100;
 /** What a read costs here. */
 const READ_MS = 1;
-
-/** Many connections that ask, and then one more. In a thread of its own: all are there before the first is taken. */
-const ASKS = `
-const { connect } = require('node:net');
-const { workerData: { port, count, areThere } } = require('node:worker_threads');
-let connected = 0;
-const ask = (path, then) => {
-  const socket = connect(port, '127.0.0.1').on('error', () => undefined);
-  socket.write('GET ' + path + ' HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n', then);
-};
-const tell = () => {
-  Atomics.store(areThere, 0, 1);
-  Atomics.notify(areThere, 0);
-};
-for (let index = 0; index < count; index += 1)
-  ask('/' + index, () => (connected += 1) === count && ask('/last', tell));
-`;
 
 interface World {
   server: Server;
@@ -107,34 +88,6 @@ it('few of many that send at once are read in one round, and all of them in the 
     expect(world.rounds.slice(1).every((reads) => reads <= 16)).toBe(true);
   } finally {
     close(world);
-  }
-});
-
-it('behind many whose requests take long to read, a newcomer does not wait for all of them', async () => {
-  const connections = new AnonymousConnections();
-  const begun: string[] = [];
-  const server = createHttpServer((request, response) => {
-    noteRead(request.socket);
-    begun.push(request.url ?? '');
-    work(10);
-    for (let piece = 0; piece < 20; piece += 1) noteRead(request.socket); // as of a body in small pieces
-    response.end();
-  }).listen(0, '127.0.0.1');
-  server.on('connection', (socket: Socket) => connections.add(socket));
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const areThere = new Int32Array(new SharedArrayBuffer(4));
-  const asking = new Worker(ASKS, { eval: true, workerData: { port, count: CONNECTIONS, areThere } });
-  Atomics.wait(areThere, 0, 0); // nothing is taken before
-  try {
-    await until(() => begun.includes('/last'));
-    expect(begun.indexOf('/last')).toBeLessThan(CONNECTIONS * 0.8);
-    await until(() => begun.length === CONNECTIONS + 1);
-    expect(begun).toHaveLength(CONNECTIONS + 1);
-  } finally {
-    await asking.terminate();
-    server.closeAllConnections();
-    server.close();
   }
 });
 

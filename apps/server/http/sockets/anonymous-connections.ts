@@ -11,12 +11,6 @@ const ADVANCE_MS = 2;
 /** Milliseconds between two rounds of theirs, while few are read at once: the rest of the time is everybody else's. */
 const REST_MS = 3;
 
-/**
- * Milliseconds that the rest behind one long read takes at most: 64 KiB in chunks of one byte, or of the shortest
- * requests, are some 20 ms of parsing that nobody can interrupt.
- */
-const LONG_REST_MS_MAX = 100;
-
 /** Connections: beyond it the one that came first is cut off. What each may hold in the kernel is bounded by it too. */
 const ANONYMOUS_MAX = 4_096;
 /** How often it is looked who takes nothing of an answer: after two such looks it is cut off. */
@@ -79,19 +73,9 @@ export class AnonymousConnections {
   }
 
   noteRead(socket: Socket): void {
-    const nowMs = performance.now();
-    if (!this.rotation.noteRead(socket, nowMs)) return;
-    if (this.rotation.paced) setTimeout(() => this.rest(nowMs), REST_MS);
+    if (!this.rotation.noteRead(socket, performance.now())) return;
+    if (this.rotation.paced) setTimeout(this.endRound, REST_MS);
     else setImmediate(this.endRound);
-  }
-
-  /** A round that took longer than its rest is followed by one as long: half of the time stays everybody's. */
-  private rest(beganMs: number): void {
-    const nowMs = performance.now();
-    const tookMs = nowMs - beganMs;
-    if (tookMs < 2 * REST_MS) return this.endRound();
-    this.rotation.spend(nowMs);
-    setTimeout(this.endRound, Math.min(tookMs, LONG_REST_MS_MAX));
   }
 
   private readonly endRound = (): void => {
@@ -150,11 +134,7 @@ function resumeReading(socket: Socket): void {
   if (!socket.destroyed) socket.resume();
 }
 
-/**
- * The parser asks for more on its own. And whoever is paused as it comes begins to be read all the same, a moment
- * later, and says nothing when it is paused once more: the parser stops where it is told so.
- */
+/** The parser asks for more on its own. */
 function pauseAgain(this: Socket): void {
-  if (this.isPaused()) this.emit('pause');
-  else this.pause();
+  this.pause();
 }

@@ -244,11 +244,7 @@ export class Connections {
   }
 }
 
-/**
- * The parser asks for more on its own, also of whoever was paused before it began. A function of its own: reading in
- * turns takes only its own one off again.
- */
+/** The parser asks for more on its own. A function of its own: reading in turns takes only its own one off again. */
 function pauseAgain(this: Socket): void {
-  if (this.isPaused()) this.emit('pause');
-  else this.pause();
+  this.pause();
 }
