@@ -101,6 +101,24 @@ describe('waiting runs', () => {
     expect(await runs.isFull('new')).toBe(true);
   });
 
+  it('nobody is taken for having room before there was a count, whatever became of the first one', async () => {
+    let asked = 0;
+    const count = async (): Promise<Map<string, number>> => {
+      if ((asked += 1) === 1) throw new Error('no database');
+      return new Map([['a', 10]]);
+    };
+    const runs = new QueueCounts(10, count, () => 0);
+    await expect(runs.prepare()).rejects.toThrow('no database');
+    expect([await runs.isFull('a'), asked]).toEqual([true, 2]);
+    const begun = new QueueCounts(
+      10,
+      async () => new Map([['a', 10]]),
+      () => 0,
+    );
+    void begun.prepare();
+    expect(await begun.isFull('a')).toBe(true);
+  });
+
   it('a count that takes long is taken seldom', async () => {
     const { runs, state } = waitingRuns(10, [{}, {}], 1_000);
     await runs.isFull('a');

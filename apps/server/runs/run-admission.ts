@@ -43,7 +43,8 @@ export class QueueCounts {
     const nowMs = this.monotonicMs();
     if (this.isAhead) this.countAgainAtMs = Math.min(this.countAgainAtMs, nowMs + AHEAD_MS);
     // A queue that was full may have been emptied long since.
-    const isDue = nowMs >= this.countAgainAtMs || (this.isAhead && this.wasFull(factoryUid));
+    const isDue =
+      this.counts === undefined || nowMs >= this.countAgainAtMs || (this.isAhead && this.wasFull(factoryUid));
     if (!isDue) return this.isDoubtful(factoryUid) ? this.countedAgain(factoryUid) : this.wasFull(factoryUid);
     const counting = this.refresh();
     if (this.counts === undefined || this.wasFull(factoryUid))
