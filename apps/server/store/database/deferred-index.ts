@@ -11,6 +11,9 @@
  * overtake each other) is copied by its own transaction. Memory changes when the transaction has committed and not
  * before, and after a crash it is read again from behind the marker. Who reads such a table asks for it by `catchUp`
  * first.
+ *
+ * A source is filled by `insert` statements alone, never by REPLACE, whose deletions no trigger hears, and no savepoint
+ * is rolled back behind one.
  */
 import { StoreError } from './store-errors.ts';
 import { change, insert, inSlices, placeholders, row, rows, type SqlValue, type Transaction } from './transactions.ts';
