@@ -16,7 +16,8 @@ const QUIET_SHARE = 0.1;
 const QUIET_MS_MAX = { begun: 60_000, deferred: 1_000 };
 /** Deliveries whose calls are traced: one after the other, and all connections at once. */
 const TRACED = { alone: 100, together: 500 };
-const WARM_UP_SECONDS = { whole: 2, quick: 0.7 };
+const WARM_UP_SECONDS = { whole: 2, quick: 0.4 };
+const LOAD_SECONDS = { whole: 2, quick: 0.6 };
 /** Of a trial. */
 const FEW_SECONDS_MAX = 10;
 
@@ -38,18 +39,19 @@ export class ReceiverDriver {
     this.generator = bench.generator();
   }
 
+  private get extent(): 'whole' | 'quick' {
+    return this.bench.quick ? 'quick' : 'whole';
+  }
+
   async warmUp(receiver: Receiver, proof: Proof): Promise<void> {
-    await this.generator.drive(
-      { ...orderOf(receiver, proof), secondsMax: WARM_UP_SECONDS[this.bench.quick ? 'quick' : 'whole'] },
-      [],
-    );
+    await this.generator.drive({ ...orderOf(receiver, proof), secondsMax: WARM_UP_SECONDS[this.extent] }, []);
     if (receiver.goesOn) await secondsUntilQuiet(receiver);
   }
 
   /** As fast as it goes, or at a pace. "/s" counts until everything that the answers began has ended. */
   async drive(receiver: Receiver, proof: Proof, perSecond?: number): Promise<Measured> {
     const { server, requestsMax, goesOn } = receiver;
-    const secondsMax = this.bench.quick ? 1 : 2;
+    const secondsMax = LOAD_SECONDS[this.extent];
     const count = perSecond === undefined ? requestsMax : Math.ceil(perSecond * secondsMax);
     const secondsBefore = secondsOf(familiesOf(receiver));
     const load = await this.generator.drive({ ...orderOf(receiver, proof), secondsMax, perSecond, count }, [
