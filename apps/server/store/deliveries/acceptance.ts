@@ -70,15 +70,23 @@ export class AcceptanceMemory {
 
   /** Runs a transaction that decides these deliveries; its body may be run again. */
   async run<T>(arrivals: readonly PendingDelivery[], body: (acceptance: Acceptance) => Transaction<T>): Promise<T> {
-    const begin = (): Transaction<Acceptance> => this.begin(arrivals);
-    const [result, nowMs] = await this.database.run(function* (): Transaction<[T, number]> {
-      const acceptance = yield* begin();
-      return [yield* body(acceptance), acceptance.nowMs];
-    });
+    const [result, nowMs] = await this.database.run(() => this.decided(arrivals, body));
     this.windows.commit(nowMs);
     this.identities.commit();
     this.isInSync = true;
     return result;
+  }
+
+  /**
+   * A generator of the class and none of each call: what makes one of a closure is a map (V8's hidden class) that lives
+   * until all memory is looked through, and with it everything that the closure sees, here all deliveries.
+   */
+  private *decided<T>(
+    arrivals: readonly PendingDelivery[],
+    body: (acceptance: Acceptance) => Transaction<T>,
+  ): Transaction<[T, number]> {
+    const acceptance = yield* this.begin(arrivals);
+    return [yield* body(acceptance), acceptance.nowMs];
   }
 
   private *begin(arrivals: readonly PendingDelivery[]): Transaction<Acceptance> {

@@ -116,27 +116,31 @@ export class SharedAcceptance {
     stored: StoredSnapshots,
     ownership: Ownership,
   ): Promise<CommitResult> {
-    const { owner } = this;
-    const webhookUids = arrivals.map(({ webhookUid }) => webhookUid);
+    return this.database.run(() => this.transaction(arrivals, stored, ownership));
+  }
+
+  private *transaction(
+    arrivals: readonly PendingDelivery[],
+    stored: StoredSnapshots,
+    ownership: Ownership,
+  ): Transaction<CommitResult> {
     const windows = ownership.isSole ? this.windows : undefined;
-    return this.database.run(function* () {
-      const [, versions, , nowMs] = yield* together(
-        owner.share(ownership),
-        lockVersions(arrivals),
-        lockWebhooks(arrivals),
-        databaseNow(),
-      );
-      windows?.forget(webhookUids); // an attempt before this one may have taken slots
-      const acceptance: Acceptance = {
-        nowMs,
-        versions,
-        windows: windows ?? new RateWindows(LOG_OF_WEBHOOKS),
-        identities: ACCEPTED,
-        // A process may have stood still for minutes.
-        oldestEntryId: firstUuidv7(nowMs - ENTRY_TIME_SLACK_MS),
-      };
-      return yield* commitDeliveries(arrivals, acceptance, stored);
-    });
+    const [, versions, , nowMs] = yield* together(
+      this.owner.share(ownership),
+      lockVersions(arrivals),
+      lockWebhooks(arrivals),
+      databaseNow(),
+    );
+    windows?.forget(arrivals.map(({ webhookUid }) => webhookUid)); // an attempt before this one may have taken slots
+    const acceptance: Acceptance = {
+      nowMs,
+      versions,
+      windows: windows ?? new RateWindows(LOG_OF_WEBHOOKS),
+      identities: ACCEPTED,
+      // A process may have stood still for minutes.
+      oldestEntryId: firstUuidv7(nowMs - ENTRY_TIME_SLACK_MS),
+    };
+    return yield* commitDeliveries(arrivals, acceptance, stored);
   }
 }
 
