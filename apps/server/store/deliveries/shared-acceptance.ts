@@ -116,10 +116,10 @@ export class SharedAcceptance {
     stored: StoredSnapshots,
     ownership: Ownership,
   ): Promise<CommitResult> {
-    return this.database.run(() => this.transaction(arrivals, stored, ownership));
+    return this.database.run(() => this.attempt(arrivals, stored, ownership));
   }
 
-  private *transaction(
+  private *attempt(
     arrivals: readonly PendingDelivery[],
     stored: StoredSnapshots,
     ownership: Ownership,
