@@ -134,7 +134,11 @@ function resumeReading(socket: Socket): void {
   if (!socket.destroyed) socket.resume();
 }
 
-/** The parser asks for more on its own. */
+/**
+ * The parser asks for more on its own. Whoever is paused before it has begun to read, or while it asks, is paused then
+ * already and would not say so again: the parser stops where it is told.
+ */
 function pauseAgain(this: Socket): void {
-  this.pause();
+  if (this.isPaused()) this.emit('pause');
+  else this.pause();
 }
