@@ -224,6 +224,14 @@ describe('by what the last read took', () => {
     expect(Math.min(...reads.slice(20))).toBeGreaterThan(100);
   });
 
+  it('costly ones have more than half of the time where nobody else waits', () => {
+    const world = paced(many(8, { reads: ALWAYS, ...COSTLY }));
+    world.until(() => world.rounds >= 200);
+    const [from, fromMs] = [world.log.length, world.nowMs];
+    world.until(() => world.rounds >= 400);
+    expect((world.log.length - from) * COSTLY.readMs).toBeGreaterThan((world.nowMs - fromMs) / 2);
+  });
+
   it('short costly reads leave three of four rounds to the others', () => {
     const world = paced([...many(5, { reads: ALWAYS, readMs: 1, notes: 50 }), { reads: ALWAYS, ...FULL }]);
     world.until(() => world.rounds >= 200);

@@ -250,7 +250,9 @@ export class ReadRotation<Item> {
 
   /** Whether there was one. */
   private callCostly(nowMs: number): boolean {
-    const [item] = nowMs < this.costlyFromMs ? [] : this.costly.take(1);
+    // Where nobody else waits, the time is theirs.
+    const isDue = nowMs >= this.costlyFromMs || this.waitingCount === this.costly.size;
+    const [item] = isDue ? this.costly.take(1) : [];
     if (item === undefined) return false;
     this.call(item, this.costly);
     return true;
