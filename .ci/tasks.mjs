@@ -67,6 +67,7 @@ const tasks = {
   'test:workflows': (args) =>
     packageCommand() || run(process.execPath, [join(root, 'test/workflows/run.mjs'), ...args]),
   'test:deploy': (args) => run(process.execPath, [join(root, 'test/deploy/run.mjs'), ...args]),
+  'test:newest-postgres': () => run(process.execPath, [join(root, 'test/flows/newest-postgres.mjs')]),
   'test:slow': (args) => slowTier(args),
   'test:long': (args) => slowTier(args, { tier: 'long' }),
   'test:faults': (args) => slowTier(args, { folder: 'test/faults/', tier: 'slow|long' }),

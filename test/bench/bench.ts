@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, closeSync, fdatasyncSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { mkdtemp, rm, statfs } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -42,6 +43,12 @@ const POSTGRES_SETTINGS = [
 ];
 /** Writes that a disk is tried with. */
 const SYNCED_WRITES = 100;
+
+/** How a program is started where it is not as usual. */
+export interface ProgramOptions {
+  cwd?: string;
+  environment?(port: number): Readonly<Record<string, string>>;
+}
 
 /** How much is measured; see the members of Bench. */
 type Extent = Pick<Bench, 'quick' | 'soakMinutes' | 'soakRate'>;
@@ -102,12 +109,12 @@ export class Bench {
     command: string,
     args: (port: number) => readonly string[],
     isReady: (port: number) => Promise<boolean>,
-    cwd?: string,
+    { cwd, environment }: ProgramOptions = {},
   ): Promise<Server> {
     const port = await freePort();
     const child = spawn(command, args(port), {
       cwd,
-      env: { PATH: process.env['PATH'], HOME: this.box },
+      env: { PATH: process.env['PATH'], HOME: this.box, ...environment?.(port) },
       stdio: 'ignore',
     });
     const gone = once(child, 'close');
@@ -178,6 +185,16 @@ const FILE_SYSTEMS: Readonly<Record<number, string>> = {
   0x58465342: 'xfs',
   0x9123683e: 'btrfs',
 };
+
+/** Whether anything takes connections there. */
+export function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    socket.once('connect', () => resolve(true));
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}
 
 /** Whether anything answers HTTP there. */
 export async function answers(port: number): Promise<boolean> {

@@ -50,7 +50,7 @@ export const INGRESS_OUTCOMES = [
 ] as const;
 
 /** What became of a delivery that passed authentication. */
-const DELIVERY_OUTCOMES = ['accepted', 'duplicate', 'refused', 'throttled', 'stale', 'gone'] as const;
+export const DELIVERY_OUTCOMES = ['accepted', 'duplicate', 'refused', 'throttled', 'stale', 'gone'] as const;
 /** How a pass ended. */
 const PASS_ENDINGS = ['applied', 'blocked', 'failed'] as const;
 const RUN_END_STATES = ['SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED'] as const;
@@ -67,7 +67,7 @@ const CONDITIONS: readonly ConditionType[] = [
   'HistoryRewritten',
 ];
 const STATUSES = ['True', 'False', 'Unknown'] as const;
-const TRANSACTIONS = ['write', 'read', 'long_read'] as const;
+export const TRANSACTIONS = ['write', 'read', 'long_read'] as const;
 
 /** Factories whose conditions are shown one by one; those beyond are counted together. */
 export const CONDITION_SERIES_MAX = 1_000;

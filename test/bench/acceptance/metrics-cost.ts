@@ -1,107 +1,160 @@
 /**
- * What the metrics cost the ingress: processor time of a delivery with and without them, of two services that are
- * driven in turn, so that whatever else the machine does falls on both alike. contract §1.7.
+ * What the metrics cost the ingress: processor time of a delivery with and without them, in turn within one service.
+ * Two services differ by more than that: each compiles and lays out its memory in its own way. And the time within
+ * them, which a busy machine blurs less: what they cost but for the garbage that they leave. contract §1.7.
  */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Bench, Stage } from '../bench.ts';
 import { quantile } from '../figures/figures.ts';
 import type { Report } from '../figures/report.ts';
-import type { LoadOrder, Measured } from '../loads/loads.ts';
+import { unwanted, type LoadOrder, type Measured } from '../loads/loads.ts';
 import { seededService, type SeededService } from '../seeds/seeded-service.ts';
+import { MinuteRates } from './acceptance-rounds.ts';
 
-const FACTORIES = 20;
+const FACTORIES = 200;
 const WEBHOOKS = 20;
-const CONNECTIONS = 32;
-/** Deliveries of a round, below what the webhooks take together in a minute of all rounds. */
-const COUNT = 1_500;
-const ROUNDS = { whole: 24, quick: 8 };
+const CONNECTIONS = 64;
+/** Deliveries of a half of a pair: short, so that what else the machine does falls on both alike. */
+const COUNT = 1_000;
+const PAIRS = { whole: 300, quick: 20 };
 /** Of each, before it is measured: until then much of it is interpreted. */
-const WARM_ROUNDS = 3;
+const WARM_PAIRS = { whole: 30, quick: 6 };
 /** Processor time of a delivery, of what it is without metrics. */
 const COST_AIM = 1.02;
-const MINUTE_MS = 60_000;
-const EACH_A_MINUTE_MAX = 55;
+/** A signal is heard by then. */
+const SWITCH_MS = 10;
 
 export const metricsCost: Stage = {
   name: 'metrics',
   run: async (bench) => [await report(bench)],
 };
 
-interface Measurable {
-  drive(): Promise<Measured>;
+/** The same load with and without metrics. */
+interface Pair {
+  on: Measured;
+  off: Measured;
+  /** Microseconds of a delivery. */
+  within: number;
 }
 
 async function report(bench: Bench): Promise<Report> {
   const title = 'Processor time of a delivery with and without metrics, SQLite';
-  const preload = new URL('./without-metrics.js', import.meta.url).href;
-  const [seeded, bare] = [await seededOn(bench), await seededOn(bench)];
-  if (seeded === undefined || bare === undefined)
-    return { name: 'metrics', title, columns: [], rows: [], aims: [], remarks: ['SKIPPED: no database'] };
-  const measured = await measurable(bench, seeded, {});
-  const without = await measurable(bench, bare, { NODE_OPTIONS: `--import=${preload}` });
-  const pairs: [number, number][] = [];
-  const rounds = bench.quick ? ROUNDS.quick : ROUNDS.whole;
-  for (let round = -WARM_ROUNDS; round < rounds; round += 1) {
-    // Whoever comes first is another one each time.
-    const first = await (round % 2 === 0 ? measured : without).drive();
-    const second = await (round % 2 === 0 ? without : measured).drive();
-    const pair = round % 2 === 0 ? [first, second] : [second, first];
-    if (round >= 0) pairs.push([pair[0]?.cpuMicros ?? 0, pair[1]?.cpuMicros ?? 0]);
-  }
-  const median = (of: (pair: [number, number]) => number): number => quantile(pairs.map(of), 0.5);
+  const seeded = await seededService(bench, {
+    backend: 'SQLite',
+    senders: ['token'],
+    factories: FACTORIES,
+    webhooks: WEBHOOKS,
+  });
+  if ('reason' in seeded)
+    return { name: 'metrics', title, columns: [], rows: [], aims: [], remarks: [`SKIPPED: ${seeded.reason}`] };
+  const extent = bench.quick ? 'quick' : 'whole';
+  const pairs = await measure(bench, seeded, { warm: WARM_PAIRS[extent], count: PAIRS[extent] });
+  const ratios = pairs.map(({ on, off }) => on.cpuMicros / off.cpuMicros);
+  const of = (half: 'on' | 'off', share: number): number =>
+    quantile(
+      pairs.map((pair) => pair[half].cpuMicros),
+      share,
+    );
+  const within = pairs.map((pair) => pair.within);
+  const others = unwanted(
+    pairs.flatMap(({ on, off }) => [on, off]),
+    '202',
+  );
   return {
     name: 'metrics',
     title,
-    columns: ['metrics', 'µs/delivery (median)'],
+    columns: ['metrics', 'µs/delivery (lower quartile)', '(median)'],
     rows: [
-      ['with', median(([on]) => on)],
-      ['without', median(([, off]) => off)],
+      ['with', of('on', 0.25), of('on', 0.5)],
+      ['without', of('off', 0.25), of('off', 0.5)],
+      ['time within them', quantile(within, 0.25), quantile(within, 0.5)],
     ],
     aims: [
       {
-        what: 'processor time of a delivery, of that without metrics',
+        what: 'processor time of a delivery, of that without metrics (median of pairs)',
         wanted: { atMost: COST_AIM },
-        value: median(([on, off]) => on / off),
+        value: quantile(ratios, 0.5),
+      },
+      {
+        what: 'the same with the time within them alone (median of pairs)',
+        wanted: { atMost: COST_AIM },
+        value: quantile(
+          pairs.map((pair) => 1 + pair.within / pair.off.cpuMicros),
+          0.5,
+        ),
       },
     ],
-    remarks: [`the median of ${rounds} pairs of ${COUNT} deliveries each; one after the other, each first in turn`],
+    remarks: [
+      `${pairs.length} pairs of ${COUNT} deliveries each, each half first in turn, in one process; the median's ` +
+        `standard error is about ${(100 * standardErrorOfMedian(ratios)).toFixed(1)} %`,
+      ...(others === undefined ? [] : [`other answers: ${others}`]),
+    ],
   };
 }
 
-async function seededOn(bench: Bench): Promise<SeededService | undefined> {
-  const wanted = { backend: 'SQLite', senders: ['token'], factories: FACTORIES, webhooks: WEBHOOKS } as const;
-  const seeded = await seededService(bench, wanted);
-  return 'reason' in seeded ? undefined : seeded;
-}
-
-async function measurable(
+async function measure(
   bench: Bench,
   seeded: SeededService,
-  environment: Readonly<Record<string, string>>,
-): Promise<Measurable> {
+  { warm, count }: { warm: number; count: number },
+): Promise<Pair[]> {
+  const preload = new URL('./switchable-metrics.js', import.meta.url).href;
+  const file = join(seeded.folder, 'within');
+  const environment = { NODE_OPTIONS: `--import=${preload}`, BENCH_METRICS_WITHIN_FILE: file };
   const [service, generator] = [await seeded.start(environment), bench.generator()];
-  const targets = seeded.targets.token;
-  let [from, sentInMinute, minuteBeganAtMs] = [0, 0, performance.now()];
-  return {
-    async drive() {
-      if (sentInMinute + COUNT > targets.length * EACH_A_MINUTE_MAX) {
-        const rest = minuteBeganAtMs + MINUTE_MS - performance.now();
-        await new Promise((resolve) => setTimeout(resolve, Math.max(0, rest)));
-        [sentInMinute, minuteBeganAtMs] = [0, performance.now()];
-      }
-      sentInMinute += COUNT;
-      from += COUNT;
-      const order: LoadOrder = {
-        port: service.port,
-        sender: 'token',
-        targets,
-        from,
-        connections: CONNECTIONS,
-        count: COUNT,
-        distinct: COUNT,
-        secondsMax: 60,
-        addresses: 1,
-      };
-      return generator.drive(order, [service.pid]);
-    },
+  const [targets, rates] = [seeded.targets.token, new MinuteRates()];
+  let from = 0;
+  /** Milliseconds within them so far. */
+  const switchOver = async (): Promise<number> => {
+    process.kill(service.pid, 'SIGUSR2');
+    await new Promise((resolve) => setTimeout(resolve, SWITCH_MS));
+    return Number(readFileSync(file, 'utf8'));
   };
+  const drive = async (): Promise<Measured> => {
+    from += COUNT;
+    const order: LoadOrder = {
+      port: service.port,
+      sender: 'token',
+      targets,
+      from,
+      connections: CONNECTIONS,
+      count: COUNT,
+      distinct: COUNT,
+      secondsMax: 60,
+      addresses: 1,
+    };
+    return generator.drive(order, [service.pid]);
+  };
+  const measureOff = async (): Promise<Measured> => {
+    await switchOver();
+    const off = await drive();
+    await switchOver();
+    return off;
+  };
+  /** With what they took. */
+  const measureOn = async (): Promise<Pick<Pair, 'on' | 'within'>> => {
+    const beforeMs = await twice(switchOver);
+    const on = await drive();
+    return { on, within: (1_000 * ((await twice(switchOver)) - beforeMs)) / COUNT };
+  };
+  const pairs: Pair[] = [];
+  for (let at = -warm; at < count; at += 1) {
+    await rates.wait(targets, 2 * COUNT);
+    let off = at % 2 === 0 ? await measureOff() : undefined;
+    const on = await measureOn();
+    off ??= await measureOff();
+    if (at >= 0) pairs.push({ ...on, off });
+  }
+  return pairs;
+}
+
+async function twice<T>(act: () => Promise<T>): Promise<T> {
+  await act();
+  return act();
+}
+
+/** Of values that are spread about normally: 1.25 times that of the mean, by the quartiles, which outliers leave alone. */
+function standardErrorOfMedian(values: readonly number[]): number {
+  const deviation = (quantile(values, 0.75) - quantile(values, 0.25)) / 1.349;
+  return (1.25 * deviation) / Math.sqrt(values.length);
 }

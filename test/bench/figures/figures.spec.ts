@@ -1,6 +1,6 @@
 /** The arithmetic behind the benchmark's figures. */
 import { describe, expect, it } from '@jest/globals';
-import { quantile, slopeAnHour } from './figures.ts';
+import { quantile, slopeAnHour, thirdsOf } from './figures.ts';
 
 describe('a quantile', () => {
   it.each([
@@ -47,5 +47,18 @@ describe('a slope an hour', () => {
         { atSeconds: 5, value: 9 },
       ]),
     ]).toEqual([0, 0, 0]);
+  });
+});
+
+describe('the first and the last third', () => {
+  const samplesOf = (...values: number[]) => values.map((value, at) => ({ atSeconds: at * 10, value }));
+
+  it.each([
+    { values: [1, 2, 9, 50, 60, 70, 4, 5, 6], first: 2, last: 5, why: 'are medians, whatever lies between' },
+    { values: [7, 8], first: 7, last: 8, why: 'are single samples of two' },
+    { values: [3], first: 3, last: 3, why: 'are the same sample of one' },
+    { values: [], first: Number.NaN, last: Number.NaN, why: 'are not there of nothing' },
+  ])('$why', ({ values, first, last }) => {
+    expect(thirdsOf(samplesOf(...values))).toEqual({ first, last });
   });
 });

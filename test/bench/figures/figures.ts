@@ -55,6 +55,17 @@ export function slopeAnHour(samples: readonly Sample[]): number {
   return samples.length < 2 || spread === 0 ? 0 : (together / spread) * 3_600;
 }
 
+/** Medians of the first and the last third of the time. NaN of none. */
+export function thirdsOf(samples: readonly Sample[]): { first: number; last: number } {
+  const count = Math.ceil(samples.length / 3);
+  const median = (of: readonly Sample[]): number =>
+    quantile(
+      of.map(({ value }) => value),
+      0.5,
+    );
+  return { first: median(samples.slice(0, count)), last: median(samples.slice(samples.length - count)) };
+}
+
 /** One line of the table. */
 export function lineOf({ what, unit, median, p99, count, beside, ratio, aim, p99Max }: Figure): string {
   const bound = p99Max === undefined ? '' : ` (p99 at most ${p99Max}: ${p99 <= p99Max ? 'met' : 'MISSED'})`;
