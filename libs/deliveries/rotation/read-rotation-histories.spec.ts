@@ -74,18 +74,28 @@ class History {
     this.rotation.endRead();
   }
 
+  /** Something that was read before comes to light, of somebody who may be paused by now. */
+  noteLate(): void {
+    const item = 1 + this.below(this.came);
+    if (!this.senders.has(item)) return;
+    if (this.rotation.noteRead(item, this.nowMs)) this.isUnderWay = true;
+    this.rotation.noteReadEnd(this.nowMs);
+    this.rotation.endRead();
+  }
+
   endRound(): void {
     if (this.isUnderWay) this.rotation.endRound((this.nowMs = Math.max(this.nowMs + 3, this.rotation.restUntilMs)));
     this.isUnderWay = false;
   }
 
   step(): void {
-    const kind = this.below(10);
+    const kind = this.below(11);
     if (kind < 3) this.come();
     else if (kind === 3) this.leave();
     else if (kind < 6) this.poll();
     else if (kind < 8) this.endRound();
     else if (kind === 8) this.rotation.advance(this.nowMs);
+    else if (kind === 9) this.noteLate();
     else for (const sender of this.senders.values()) sender.reads += this.below(2);
     if (this.rotation.waitingCount !== this.paused.size) throw new Error('not as many wait as are paused');
   }

@@ -122,6 +122,13 @@ describe('a round that takes too long', () => {
     world.rotation.endRound(world.nowMs);
     expect([world.rotation.paced, world.watched.size]).toEqual([false, 10 + waiting]);
   });
+
+  it('is forgotten before the first read that comes after half a minute without any, however long that takes', () => {
+    const world = paced(many(10, { reads: 0, ...CHEAP }));
+    world.nowMs += 30_000;
+    world.read(0, 5);
+    expect([world.rotation.paced, world.watched.size]).toEqual([false, 10]);
+  });
 });
 
 describe('a round, while they are paced', () => {
@@ -264,6 +271,14 @@ describe('one that leaves', () => {
     const { rotation } = paced(many(70, { reads: 0, ...CHEAP }));
     expect(rotation.remove(item)).toBe(paused);
     expect([rotation.remove(item), rotation.waitingCount]).toEqual([false, paused ? 5 : 6]);
+  });
+
+  it('is known although something came of it while it was paused', () => {
+    const world = paced(many(5, { reads: 0, ...CHEAP }));
+    world.read(0, 1);
+    world.add(5, { reads: 0, ...CHEAP });
+    world.rotation.noteRead(5, world.nowMs);
+    expect([world.rotation.waitingCount, world.rotation.remove(5), world.rotation.waitingCount]).toEqual([6, true, 5]);
   });
 
   it('while the round is spent is not called any more', () => {

@@ -134,6 +134,7 @@ export class ReadRotation<Item> {
   /** A request or a piece of one was read. Answers whether it began a round, whose end is to be told. */
   noteRead(item: Item, nowMs: number): boolean {
     const isFirst = this.roundBeganMs === undefined;
+    if (isFirst && this.isPaced && nowMs >= this.pacedUntilMs) this.endPace();
     this.roundBeganMs ??= nowMs;
     this.reads += 1;
     if (this.isPaced) this.noteReadPaced(item, nowMs);
@@ -196,10 +197,13 @@ export class ReadRotation<Item> {
 
   private beginRead(item: Item, nowMs: number): void {
     this.meter.begin(item, nowMs);
-    this.newcomers.delete(item);
+    const wasNew = this.newcomers.delete(item);
     const reading = this.reading.get(item);
     this.wasCostly = reading?.line === this.costly;
-    if (reading === undefined) return;
+    if (reading === undefined) {
+      if (wasNew) this.goingOn.addLast(item); // it had been read before it was paused
+      return;
+    }
     this.callReached = Math.max(this.callReached, reading.call);
     reading.line = this.goingOn;
     reading.round = this.round;
