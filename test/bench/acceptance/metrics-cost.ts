@@ -153,7 +153,7 @@ async function twice<T>(act: () => Promise<T>): Promise<T> {
   return act();
 }
 
-/** Of values that are spread about normally: 1.25 times that of the mean, by the quartiles, which outliers leave alone. */
+/** Of values spread about normally: 1.25 times that of the mean, by the quartiles, which outliers leave alone. */
 function standardErrorOfMedian(values: readonly number[]): number {
   const deviation = (quantile(values, 0.75) - quantile(values, 0.25)) / 1.349;
   return (1.25 * deviation) / Math.sqrt(values.length);
