@@ -112,6 +112,7 @@ export class Pipelining {
       },
     };
     this.queues.set(socket, queue);
+    socket.prependListener('close', omitTraces).on('close', addTraces);
     socket.on('resume', pauseAgain).once('close', queue.forget).pause();
     return queue;
   }
@@ -140,6 +141,7 @@ export class Pipelining {
   /** The last one that waited has its turn: the connection is read again. */
   private release({ socket, endLate, forget }: Queue): void {
     this.queues.delete(socket);
+    socket.off('close', omitTraces).off('close', addTraces);
     socket.off('resume', pauseAgain).off('close', forget).resume();
     if (endLate === undefined) return;
     const timer = setTimeout(() => {
@@ -168,6 +170,21 @@ export class Pipelining {
 
 function pauseAgain(this: Socket): void {
   this.pause();
+}
+
+let traceLimit = Error.stackTraceLimit;
+
+/**
+ * Where a connection closes, node makes an error of each request that is not answered: with their traces the thousands
+ * that one read brings take tens of milliseconds.
+ */
+function omitTraces(): void {
+  traceLimit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+}
+
+function addTraces(): void {
+  Error.stackTraceLimit = traceLimit;
 }
 
 /** What a server of its own does with requests: of each connection one at a time, the others wait as they do here. */
