@@ -15,6 +15,9 @@ export const PIPELINED_REQUESTS_MAX = 8_192;
 /** The same of a server that a run or a collector has: what one read brings, and some. 8 MiB. */
 const SMALL_SERVER_REQUESTS_MAX = 4_096;
 
+/** Requests whose turn comes in one round of the event loop: new connections are taken one in each round. */
+const TURNS_MAX = 16;
+
 /** One request, what answers it, and who does. */
 interface Turn {
   request: IncomingMessage;
@@ -48,6 +51,8 @@ export class Pipelining {
   private waiting = 0;
   /** Of connections that are read again: until when the head that was begun has to be whole. */
   private readonly lateHeads = new Map<Socket, NodeJS.Timeout>();
+  /** Whose turn has come, in order. */
+  private readonly due: Turn[] = [];
   /** Requests that have begun to wait in this round of the event loop. */
   private waitingSinceRound = 0;
   private readonly options: Required<PipeliningOptions>;
@@ -76,7 +81,7 @@ export class Pipelining {
     before.once('close', () => {
       if (!before.shouldKeepAlive || socket.destroyed) return; // what waits ends with its connection
       // Not in this round of the event loop: however many wait here, all other connections come in between.
-      setImmediate(() => this.take(socket, turn));
+      if (this.due.push(turn) === 1) setImmediate(this.takeSome);
     });
   }
 
@@ -129,7 +134,14 @@ export class Pipelining {
     });
   }
 
-  private take(socket: Socket, { request, response, handle }: Turn): void {
+  private readonly takeSome = (): void => {
+    const due = this.due.splice(0, TURNS_MAX);
+    if (this.due.length > 0) setImmediate(this.takeSome);
+    for (const turn of due) this.take(turn);
+  };
+
+  private take({ request, response, handle }: Turn): void {
+    const { socket } = request;
     const queue = this.queues.get(socket);
     if (queue === undefined || socket.destroyed) return;
     queue.waiting -= 1;
