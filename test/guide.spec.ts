@@ -56,7 +56,9 @@ describe('pages of the guide', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>;
     };
-    const named = PAGES.flatMap(({ text }) => [...text.matchAll(/\bnpm run ([\w:]+)/g)].map((match) => match[1] ?? ''));
+    const named = PAGES.flatMap(({ text }) =>
+      [...text.matchAll(/\bnpm run ([\w:-]+)/g)].map((match) => match[1] ?? ''),
+    );
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
   });
 });

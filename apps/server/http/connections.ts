@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { BODY_MS_MAX, DRAIN_BYTES_MAX, DRAIN_MS_MAX } from '#deliveries';
 import { declaredLength, skipRest, waitsForContinue } from './raw-bodies.ts';
+import { noteRead } from './sockets/anonymous-connections.ts';
 
 export interface ClosingAnswer {
   status: number;
@@ -137,6 +138,7 @@ export function drained(request: IncomingMessage): Promise<void> {
       resolve();
     };
     const count = (chunk: Buffer): void => {
+      noteRead(request.socket);
       left -= chunk.length;
       if (left < 0) settle();
     };

@@ -102,6 +102,20 @@ it('takes in what one read brings of a flood behind a request that is not answer
   expect(client.bytesWritten - client.writableLength).toBeLessThan(FLOOD_BYTES);
 });
 
+it('begins a few of the requests whose turn has come in each round of the event loop, and all in the end', async () => {
+  await listen();
+  for (let client = 0; client < 40; client += 1) opened().write('GET / HTTP/1.1\r\n\r\n'.repeat(2));
+  await until(() => parked.length === 40 && pipelining.size === 40);
+  for (const answer of parked) answer.end();
+  const inRound: number[] = [];
+  while (begun.length < 80) {
+    const before = begun.length;
+    await new Promise((resolve) => void setImmediate(resolve));
+    inRound.push(begun.length - before);
+  }
+  expect(Math.max(...inRound)).toBeLessThanOrEqual(16);
+});
+
 it('takes in no more of a flood behind an answer that goes on, however much of it is taken', async () => {
   await listen();
   isParking = ({ url }) => url === '/stream';

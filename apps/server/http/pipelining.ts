@@ -15,6 +15,9 @@ export const PIPELINED_REQUESTS_MAX = 8_192;
 /** The same of a server that a run or a collector has: what one read brings, and some. 8 MiB. */
 const SMALL_SERVER_REQUESTS_MAX = 4_096;
 
+/** Requests whose turn comes in one round of the event loop: new connections are taken one in each round. */
+const TURNS_MAX = 16;
+
 /** One request, what answers it, and who does. */
 interface Turn {
   request: IncomingMessage;
@@ -48,6 +51,8 @@ export class Pipelining {
   private waiting = 0;
   /** Of connections that are read again: until when the head that was begun has to be whole. */
   private readonly lateHeads = new Map<Socket, NodeJS.Timeout>();
+  /** Whose turn has come, in order. */
+  private readonly due: Turn[] = [];
   /** Requests that have begun to wait in this round of the event loop. */
   private waitingSinceRound = 0;
   private readonly options: Required<PipeliningOptions>;
@@ -76,7 +81,7 @@ export class Pipelining {
     before.once('close', () => {
       if (!before.shouldKeepAlive || socket.destroyed) return; // what waits ends with its connection
       // Not in this round of the event loop: however many wait here, all other connections come in between.
-      setImmediate(() => this.take(socket, turn));
+      if (this.due.push(turn) === 1) setImmediate(this.takeSome);
     });
   }
 
@@ -112,6 +117,7 @@ export class Pipelining {
       },
     };
     this.queues.set(socket, queue);
+    socket.prependListener('close', omitTraces).on('close', addTraces);
     socket.on('resume', pauseAgain).once('close', queue.forget).pause();
     return queue;
   }
@@ -128,7 +134,14 @@ export class Pipelining {
     });
   }
 
-  private take(socket: Socket, { request, response, handle }: Turn): void {
+  private readonly takeSome = (): void => {
+    const due = this.due.splice(0, TURNS_MAX);
+    if (this.due.length > 0) setImmediate(this.takeSome);
+    for (const turn of due) this.take(turn);
+  };
+
+  private take({ request, response, handle }: Turn): void {
+    const { socket } = request;
     const queue = this.queues.get(socket);
     if (queue === undefined || socket.destroyed) return;
     queue.waiting -= 1;
@@ -140,6 +153,7 @@ export class Pipelining {
   /** The last one that waited has its turn: the connection is read again. */
   private release({ socket, endLate, forget }: Queue): void {
     this.queues.delete(socket);
+    socket.off('close', omitTraces).off('close', addTraces);
     socket.off('resume', pauseAgain).off('close', forget).resume();
     if (endLate === undefined) return;
     const timer = setTimeout(() => {
@@ -168,6 +182,21 @@ export class Pipelining {
 
 function pauseAgain(this: Socket): void {
   this.pause();
+}
+
+let traceLimit = Error.stackTraceLimit;
+
+/**
+ * Where a connection closes, node makes an error of each request that is not answered: with their traces the thousands
+ * that one read brings take tens of milliseconds.
+ */
+function omitTraces(): void {
+  traceLimit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+}
+
+function addTraces(): void {
+  Error.stackTraceLimit = traceLimit;
 }
 
 /** What a server of its own does with requests: of each connection one at a time, the others wait as they do here. */

@@ -8,8 +8,8 @@ import { ReadRotation } from '#deliveries';
 /** Milliseconds until some more are read again: all of them within half a second. */
 const ADVANCE_MS = 2;
 
-/** Milliseconds between two rounds of theirs, while few are read at once: the rest of the time is everybody else's. */
-const REST_MS = 3;
+/** Milliseconds that a round of theirs takes at least, while few are read at once: most of it is everybody else's. */
+const ROUND_MS = 3;
 
 /** Connections: beyond it the one that came first is cut off. What each may hold in the kernel is bounded by it too. */
 const ANONYMOUS_MAX = 4_096;
@@ -48,6 +48,8 @@ export class AnonymousConnections {
   private looking: NodeJS.Timeout | undefined;
   private readonly rotation = new ReadRotation<Socket>({ pause: pauseReading, resume: resumeReading });
   private advancing: NodeJS.Timeout | undefined;
+  /** Of whom something was read last in this round of the event loop, while few are read at once. */
+  private noted: Socket | undefined;
 
   constructor(options: AnonymousConnectionsOptions = {}) {
     this.options = { connectionsMax: ANONYMOUS_MAX, unreadMs: UNREAD_MS, onCut: () => undefined, ...options };
@@ -73,13 +75,34 @@ export class AnonymousConnections {
   }
 
   noteRead(socket: Socket): void {
-    if (!this.rotation.noteRead(socket, performance.now())) return;
-    if (this.rotation.paced) setTimeout(this.endRound, REST_MS);
-    else setImmediate(this.endRound);
+    const beginsRound = this.rotation.noteRead(socket, performance.now());
+    if (!this.rotation.paced) {
+      if (beginsRound) setImmediate(this.endRound);
+      return;
+    }
+    if (beginsRound) setTimeout(this.endPacedRound, ROUND_MS);
+    if (this.noted === socket) return;
+    if (this.noted === undefined) setImmediate(this.endRead);
+    this.noted = socket;
+    process.nextTick(this.noteReadEnd);
   }
 
-  private readonly endRound = (): void => {
-    this.rotation.endRound();
+  private readonly noteReadEnd = (): void => this.rotation.noteReadEnd(performance.now());
+
+  private readonly endRead = (): void => {
+    this.noted = undefined;
+    this.rotation.endRead();
+  };
+
+  private readonly endPacedRound = (): void => {
+    const nowMs = performance.now();
+    const restMs = this.rotation.restUntilMs - nowMs;
+    if (restMs > 0) setTimeout(this.endPacedRound, restMs);
+    else this.endRound(nowMs);
+  };
+
+  private readonly endRound = (nowMs = 0): void => {
+    this.rotation.endRound(nowMs);
     this.advanceWhileWaiting();
   };
 
@@ -134,7 +157,11 @@ function resumeReading(socket: Socket): void {
   if (!socket.destroyed) socket.resume();
 }
 
-/** The parser asks for more on its own. */
+/**
+ * The parser asks for more on its own. Whoever is paused before it has begun to read, or while it asks, is paused then
+ * already and would not say so again: the parser stops where it is told.
+ */
 function pauseAgain(this: Socket): void {
-  this.pause();
+  if (this.isPaused()) this.emit('pause');
+  else this.pause();
 }

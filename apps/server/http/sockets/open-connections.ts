@@ -244,7 +244,11 @@ export class Connections {
   }
 }
 
-/** The parser asks for more on its own. A function of its own: reading in turns takes only its own one off again. */
+/**
+ * The parser asks for more on its own, also of whoever was paused before that and would not say so again. A function of
+ * its own: reading in turns takes only its own one off again.
+ */
 function pauseAgain(this: Socket): void {
-  this.pause();
+  if (this.isPaused()) this.emit('pause');
+  else this.pause();
 }

@@ -1,0 +1,292 @@
+/**
+ * All are read until they take too long at once; then a few in each round, by what their last read took. contract §5.11
+ * (Connections without a key).
+ */
+import { ReadRotation } from './read-rotation.ts';
+
+/** What a sender has for its reads, each of so many milliseconds and so many requests or pieces. */
+interface Sender {
+  reads: number;
+  readMs: number;
+  notes: number;
+}
+
+const CHEAP = { readMs: 0.1, notes: 1 };
+/** 64 KiB in chunks of one byte. */
+const COSTLY = { readMs: 20, notes: 200 };
+/** The whole of a round. */
+const FULL = { readMs: 1, notes: 1 };
+
+/** An event loop: what the kernel has of those that are not paused is read in the order in which they were called. */
+class World {
+  nowMs = 0;
+  /** Whom each read was of, and when it ended. */
+  readonly log: { item: number; tookMs: number; round: number }[] = [];
+  rounds = 0;
+  readonly watched = new Set<number>();
+  private readonly senders = new Map<number, Sender>();
+  readonly rotation = new ReadRotation<number>({
+    pause: (item) => void this.watched.delete(item),
+    resume: (item) => void this.watched.add(item),
+  });
+
+  add(item: number, sender: Sender): void {
+    this.senders.set(item, { ...sender });
+    this.watched.add(item);
+    this.rotation.add(item);
+  }
+
+  read(item: number, readMs: number, notes = 1): void {
+    for (let note = 0; note < notes; note += 1)
+      this.rotation.noteRead(item, this.nowMs + (note * readMs) / Math.max(1, notes - 1));
+    this.nowMs += readMs;
+    this.rotation.noteReadEnd(this.nowMs);
+    this.log.push({ item, tookMs: readMs, round: this.rounds });
+  }
+
+  /** One round, as long as it takes. */
+  round(): void {
+    const beganMs = this.nowMs;
+    for (const item of this.watched) {
+      const sender = this.senders.get(item);
+      if (!this.watched.has(item) || sender === undefined || sender.reads <= 0) continue;
+      sender.reads -= 1;
+      this.read(item, sender.readMs, sender.notes);
+    }
+    this.rotation.endRead();
+    this.nowMs = Math.max(beganMs + 3, this.rotation.restUntilMs);
+    this.rotation.endRound(this.nowMs);
+    this.rounds += 1;
+    this.rotation.advance(this.nowMs);
+  }
+
+  until(isDone: () => boolean, roundsMax = 10_000): number {
+    const before = this.rounds;
+    while (!isDone() && this.rounds - before < roundsMax) this.round();
+    return this.rounds - before;
+  }
+
+  readsOf(item: number): number {
+    return this.log.filter((read) => read.item === item).length;
+  }
+}
+
+/** One that is paced, with these senders, who wait in this order. */
+function paced(senders: Sender[]): World {
+  const world = new World();
+  world.add(-1, { reads: 0, ...CHEAP });
+  for (const [item, sender] of senders.entries()) world.add(item, sender);
+  for (let count = 0; count < 20; count += 1) world.rotation.noteRead(-1, count);
+  world.rotation.remove(-1);
+  world.rotation.endRound(20);
+  world.nowMs = 20;
+  return world;
+}
+
+const many = (count: number, sender: Sender): Sender[] => Array.from({ length: count }, () => sender);
+const ALWAYS = 1_000_000;
+
+describe('before there is too much', () => {
+  it.each([
+    { reads: 15, eachMs: 10, why: 'few reads that took long: something else did' },
+    { reads: 300, eachMs: 0.02, why: 'many reads that took no time' },
+  ])('all are read: $reads reads of $eachMs ms: $why', ({ reads, eachMs }) => {
+    const world = new World();
+    for (let item = 0; item < 10; item += 1) world.add(item, { reads: 0, ...CHEAP });
+    for (let index = 0; index < reads; index += 1)
+      expect(world.rotation.noteRead(index % 10, index * eachMs)).toBe(index === 0);
+    world.rotation.endRound(reads * eachMs);
+    expect([world.watched.size, world.rotation.paced, world.rotation.waitingCount]).toEqual([10, false, 0]);
+  });
+});
+
+describe('a round that takes too long', () => {
+  it('ends the reading of all, who are called a few at a time, whoever waited longest first', () => {
+    const world = paced(many(100, { reads: 0, ...CHEAP }));
+    expect([...world.watched]).toEqual(Array.from({ length: 64 }, (_, item) => item));
+    expect(world.rotation.waitingCount).toBe(36);
+    world.until(() => world.rotation.waitingCount === 0);
+    expect([world.watched.size, world.rotation.paced]).toEqual([100, true]);
+  });
+
+  it.each([0, 30])('is forgotten after half a minute of calm, with %i that wait', (waiting) => {
+    const world = paced(many(10, { reads: 0, ...CHEAP }));
+    for (let item = 10; item < 10 + waiting; item += 1) world.add(item, { reads: 0, ...CHEAP });
+    world.read(0, 1);
+    world.nowMs += 29_000;
+    world.round();
+    expect(world.rotation.paced).toBe(true);
+    world.until(() => world.rotation.waitingCount === 0);
+    world.nowMs += 1_100;
+    world.rotation.noteRead(0, world.nowMs);
+    world.rotation.endRound(world.nowMs);
+    expect([world.rotation.paced, world.watched.size]).toEqual([false, 10 + waiting]);
+  });
+
+  it('is forgotten before the first read that comes after half a minute without any, however long that takes', () => {
+    const world = paced(many(10, { reads: 0, ...CHEAP }));
+    world.nowMs += 30_000;
+    world.read(0, 5);
+    expect([world.rotation.paced, world.watched.size]).toEqual([false, 10]);
+  });
+});
+
+describe('a round, while they are paced', () => {
+  it('is spent by a millisecond of reads, and all are paused until it is over, newcomers too', () => {
+    const world = paced(many(20, { reads: 0, ...CHEAP }));
+    world.read(0, 0.5);
+    expect(world.watched.size).toBe(20);
+    world.read(1, 0.5);
+    world.add(20, { reads: 1, ...CHEAP });
+    world.rotation.advance(world.nowMs);
+    expect([world.watched.size, world.rotation.waitingCount]).toEqual([0, 21]);
+    world.round();
+    expect(world.watched.has(20)).toBe(true);
+  });
+
+  it('is not spent by what else the event loop does', () => {
+    const world = paced(many(20, { reads: 0, ...CHEAP }));
+    for (let count = 0; count < 10; count += 1) {
+      world.read(count, 0.05);
+      world.rotation.endRead();
+      world.nowMs += 5;
+    }
+    expect(world.watched.size).toBe(20);
+  });
+
+  it('ends 2 ms behind what took long, and behind a costly read half of what that took', () => {
+    const world = paced(many(20, { reads: 0, ...CHEAP }));
+    world.read(0, 1);
+    expect(world.rotation.restUntilMs).toBe(world.nowMs + 2);
+    world.round();
+    world.read(1, 20, 200);
+    world.rotation.endRead();
+    expect(world.rotation.restUntilMs).toBe(world.nowMs + 10);
+  });
+
+  it('those that it missed stand first again: where a read takes the round, they are read as they waited', () => {
+    const world = paced(many(60, { reads: 1, ...FULL }));
+    world.until(() => world.log.length === 60);
+    expect(world.log.map(({ item }) => item)).toEqual(Array.from({ length: 60 }, (_, item) => item));
+  });
+
+  it('those that had nothing to say wait last', () => {
+    const senders = many(60, { reads: 1, ...FULL });
+    const world = paced([...many(3, { reads: 0, ...FULL }), ...senders]);
+    world.round();
+    for (let item = 0; item < 3; item += 1) world.add(item, { reads: 0, ...FULL });
+    world.until(() => world.log.length === 60);
+    expect(world.log.map(({ item }) => item)).toEqual(Array.from({ length: 60 }, (_, item) => item + 3));
+  });
+
+  it('the newest of those that have just come is read first, and the one that came first in the end', () => {
+    const world = paced(many(1, { reads: 1, ...FULL }));
+    world.rotation.noteRead(0, world.nowMs);
+    world.rotation.noteReadEnd(world.nowMs + 1);
+    for (let item = 1; item <= 200; item += 1) world.add(item, { reads: 1, ...FULL });
+    world.until(() => world.readsOf(200) > 0, 4);
+    expect(world.readsOf(200)).toBe(1);
+    for (let item = 201; world.readsOf(1) === 0 && world.rounds < 100; item += 1) {
+      world.round();
+      world.add(item, { reads: 1, ...FULL }); // more and more come
+    }
+    expect(world.readsOf(1)).toBe(1);
+  });
+});
+
+describe('by what the last read took', () => {
+  it('a body that goes on to come is read in every other round, beside a thousand that wait and come', () => {
+    const world = paced([...many(1_000, { reads: 2, ...CHEAP })]);
+    world.add(2_000, { reads: 100, ...CHEAP });
+    const rounds = world.until(() => {
+      world.add(3_000 + world.rounds, { reads: 2, ...CHEAP });
+      return world.readsOf(2_000) === 40;
+    });
+    expect(rounds).toBeLessThanOrEqual(80);
+  });
+
+  it.each([1, 30, 1_000])('a new sender is read within 4 rounds, beside %i that are costly', (count) => {
+    const world = paced(many(count, { reads: ALWAYS, ...COSTLY }));
+    world.until(() => world.log.length >= count);
+    for (let item = count; item < count + 50; item += 1) {
+      world.add(item, { reads: 1, ...CHEAP });
+      expect(world.until(() => world.readsOf(item) > 0)).toBeLessThanOrEqual(4);
+    }
+  });
+
+  it('the costly ones get a fourth of the time at most, and each the same, beside others that always send', () => {
+    const world = paced([...many(20, { reads: ALWAYS, ...COSTLY }), ...many(40, { reads: ALWAYS, ...CHEAP })]);
+    world.until(() => Math.min(...world.log.slice(-100).map(({ item }) => item)) >= 0 && world.nowMs > 2_000);
+    const [from, fromMs] = [world.log.length, world.nowMs];
+    world.until(() => world.nowMs > fromMs + 20_000);
+    const costly = world.log.slice(from).filter(({ item }) => item < 20);
+    const share = costly.reduce((sum, { tookMs }) => sum + tookMs, 0) / (world.nowMs - fromMs);
+    expect(share).toBeGreaterThan(0.15);
+    expect(share).toBeLessThanOrEqual(0.26);
+    const reads = Array.from(
+      { length: 60 },
+      (_, item) => world.log.slice(from).filter((read) => read.item === item).length,
+    );
+    expect(Math.max(...reads.slice(0, 20)) - Math.min(...reads.slice(0, 20))).toBeLessThanOrEqual(1);
+    expect(Math.min(...reads.slice(20))).toBeGreaterThan(100);
+  });
+
+  it('costly ones have more than half of the time where nobody else waits', () => {
+    const world = paced(many(8, { reads: ALWAYS, ...COSTLY }));
+    world.until(() => world.rounds >= 200);
+    const [from, fromMs] = [world.log.length, world.nowMs];
+    world.until(() => world.rounds >= 400);
+    expect((world.log.length - from) * COSTLY.readMs).toBeGreaterThan((world.nowMs - fromMs) / 2);
+  });
+
+  it('short costly reads leave three of four rounds to the others', () => {
+    const world = paced([...many(5, { reads: ALWAYS, readMs: 1, notes: 50 }), { reads: ALWAYS, ...FULL }]);
+    world.until(() => world.rounds >= 200);
+    const costly = world.log.slice(-100).filter(({ item }) => item < 5).length;
+    expect(costly).toBeGreaterThan(10);
+    expect(costly).toBeLessThanOrEqual(26);
+  });
+
+  it('one whose read is short again goes on with the others', () => {
+    const world = paced([{ reads: 2, ...COSTLY }]);
+    world.until(() => world.readsOf(0) === 2);
+    world.add(1, { reads: ALWAYS, ...FULL });
+    world.rotation.remove(0);
+    world.watched.delete(0);
+    world.add(0, { reads: 0, ...CHEAP });
+    expect(world.until(() => world.watched.has(0))).toBeLessThan(10);
+  });
+
+  it('a read that took long with few pieces is not costly: something else took the time', () => {
+    const world = paced(many(2, { reads: 10, readMs: 30, notes: 10 }));
+    expect(world.until(() => world.log.length === 20)).toBeLessThanOrEqual(21);
+  });
+});
+
+describe('one that leaves', () => {
+  it.each([
+    { item: 3, was: 'read', paused: false },
+    { item: 67, was: 'waiting', paused: true },
+  ])('says whether it was paused: $was', ({ item, paused }) => {
+    const { rotation } = paced(many(70, { reads: 0, ...CHEAP }));
+    expect(rotation.remove(item)).toBe(paused);
+    expect([rotation.remove(item), rotation.waitingCount]).toEqual([false, paused ? 5 : 6]);
+  });
+
+  it('is known although something came of it while it was paused', () => {
+    const world = paced(many(5, { reads: 0, ...CHEAP }));
+    world.read(0, 1);
+    world.add(5, { reads: 0, ...CHEAP });
+    world.rotation.noteRead(5, world.nowMs);
+    expect([world.rotation.waitingCount, world.rotation.remove(5), world.rotation.waitingCount]).toEqual([6, true, 5]);
+  });
+
+  it('while the round is spent is not called any more', () => {
+    const world = paced(many(5, { reads: 0, ...CHEAP }));
+    world.read(0, 1);
+    world.add(5, { reads: 0, ...CHEAP });
+    for (const item of [0, 2, 5]) expect(world.rotation.remove(item)).toBe(true);
+    world.round();
+    expect([...world.watched].sort()).toEqual([1, 3, 4]); // it is for whoever removed it to resume it
+  });
+});

@@ -1,0 +1,293 @@
+/**
+ * Whose bytes are read of many senders that nobody knows yet. All are, until they take too long in one round of the
+ * event loop: then all are paused, and called a few at a time. contract §5.11 (Connections without a key).
+ *
+ * A round, while they are paced. Some of three lines are called, and whoever was called is read when something of it
+ * comes: those that were read lately, so that a body that goes on to come is not silent because of us; those that have
+ * just come, the newest first; those that wait, each in its turn, which newcomers join after a while.
+ * Which line is called first changes from round to round. When the reads of the round have taken what they may, all are
+ * paused until the next one: whoever was read goes on; who was called behind the last that was read was missed, and
+ * stands where it stood; who was called before, and had nothing to say, waits last. Whose last read was costly stands
+ * in a line of its own, of which one is called before all others in each fourth round, for a fourth of the time.
+ */
+import { ReadMeter } from './read-meter.ts';
+import { WaitingLine } from './waiting-line.ts';
+
+export interface ReadRotationOptions<Item> {
+  pause(item: Item): void;
+  resume(item: Item): void;
+  /** What one round may take until they are paced, milliseconds. */
+  roundMsMax?: number;
+  /** What the reads of a round may take then, and one read that is not costly, milliseconds. */
+  pacedMsMax?: number;
+  /** Milliseconds without a round that took too long, after which they are paced no more. */
+  calmMs?: number;
+}
+
+/** Some 300 refused requests, or 30 pieces of bodies. */
+const ROUND_MS_MAX = 8;
+/** A round that was long with fewer reads was so for another reason. */
+const ROUND_READS_MIN = 16;
+const PACED_MS_MAX = 1;
+/** New connections are taken meanwhile, one in each round of the event loop; whoever has shown a key is answered. */
+const REST_MS = 2;
+/** Behind a costly read it is half of what that took, and not more than this. */
+const REST_MS_MAX = 50;
+/** Newcomers that are called in a round. */
+const NEWEST_MAX = 16;
+/** Of those that go on: twice what one round reads, for half of them have said all that they had to. */
+const GOING_ON_MAX = 48;
+const CALM_MS = 30_000;
+/** Of those that wait: most of them have nothing to say, and are soon found out. */
+const WAITING_MAX = 64;
+/** Newcomers that begin to wait in a round, where more come than are called: nobody is the newest for ever. */
+const OLDEST_MAX = 2;
+/** Of so many rounds one begins with one whose last read was costly, and of as much time so much is theirs. */
+const COSTLY_EVERY = 4;
+
+/** An item that is not paused. */
+interface Reading<Item> {
+  /** When it came or was called, in the order of all that were. */
+  call: number;
+  /** Where it stands again when it was missed; undefined: among the newcomers, as before. */
+  line: WaitingLine<Item> | undefined;
+  /** The round in which something of it was read last. */
+  round: number;
+}
+
+/** The items of one process. */
+export class ReadRotation<Item> {
+  private readonly reading = new Map<Item, Reading<Item>>();
+  /** Paused: read lately, and not for long. */
+  private readonly goingOn = new WaitingLine<Item>();
+  private readonly waiting = new WaitingLine<Item>();
+  /** Paused: their last read was costly. */
+  private readonly costly = new WaitingLine<Item>();
+  private readonly lines = [this.goingOn, this.waiting, this.costly];
+  /** Paused or not: those of whom nobody knows yet whether they have something to say, as they came. */
+  private readonly newcomers = new Set<Item>();
+  private count = 0;
+  private readonly meter: ReadMeter<Item>;
+  private readonly options: Required<ReadRotationOptions<Item>>;
+  private isPaced = false;
+  private pacedUntilMs = 0;
+  private round = 0;
+  private roundBeganMs: number | undefined;
+  private reads = 0;
+  /** This round has taken what it may. */
+  private isSpent = false;
+  private restMs = REST_MS;
+  private calls = 0;
+  /** The last call that was followed by a read: who was called before it, and is not read, has nothing to say. */
+  private callReached = 0;
+  /** Which line is called first. */
+  private turn = 0;
+  /** Whether the one that is being read was costly before. */
+  private wasCostly = false;
+  /** No costly one is called before, and in so many rounds more. */
+  private costlyFromMs = 0;
+  private roundsUntilCostly = 0;
+
+  constructor(options: ReadRotationOptions<Item>) {
+    this.options = {
+      roundMsMax: ROUND_MS_MAX,
+      pacedMsMax: PACED_MS_MAX,
+      calmMs: CALM_MS,
+      ...options,
+    };
+    this.meter = new ReadMeter(this.options.pacedMsMax);
+  }
+
+  /** Whether rounds are short. */
+  get paced(): boolean {
+    return this.isPaced;
+  }
+
+  /** How many are paused. */
+  get waitingCount(): number {
+    return this.count - this.reading.size;
+  }
+
+  /** Until when the end of the round is to be put off: nobody is read for a while behind what took long. */
+  get restUntilMs(): number {
+    return this.isSpent ? this.meter.endedAtMs + this.restMs : 0;
+  }
+
+  /** A new item, which is being read: what has just come mostly has something to say at once. */
+  add(item: Item): void {
+    this.count += 1;
+    this.newcomers.add(item);
+    if (this.isSpent) this.options.pause(item);
+    else this.beginReading(item, undefined);
+  }
+
+  /** The item is read from now on, or is no more. Whether it was paused: it is for the caller to resume it. */
+  remove(item: Item): boolean {
+    if (this.meter.isOf(item)) this.endRead();
+    const wasNew = this.newcomers.delete(item);
+    const wasPaused = !this.reading.delete(item);
+    const isKnown = !wasPaused || this.lines.some((line) => line.delete(item)) || wasNew;
+    if (isKnown) this.count -= 1;
+    return isKnown && wasPaused;
+  }
+
+  /** A request or a piece of one was read. Answers whether it began a round, whose end is to be told. */
+  noteRead(item: Item, nowMs: number): boolean {
+    const isFirst = this.roundBeganMs === undefined;
+    if (isFirst && this.isPaced && nowMs >= this.pacedUntilMs) this.endPace();
+    this.roundBeganMs ??= nowMs;
+    this.reads += 1;
+    if (this.isPaced) this.noteReadPaced(item, nowMs);
+    else if (nowMs - this.roundBeganMs > this.options.roundMsMax && this.reads >= ROUND_READS_MIN)
+      this.beginPace(nowMs);
+    return isFirst;
+  }
+
+  /** While they are paced: what was noted last has been dealt with, as far as it could be at once. */
+  noteReadEnd(nowMs: number): void {
+    this.meter.extend(nowMs);
+    this.spendIfOver(nowMs);
+  }
+
+  /** While they are paced: what is noted next belongs to another read. */
+  endRead(nowMs?: number): void {
+    const read = this.meter.end(nowMs);
+    if (read?.isCostly !== true) return;
+    this.restMs = Math.min(Math.max(REST_MS, read.tookMs / 2), REST_MS_MAX);
+    // What a newcomer took is not held against those that are known.
+    if (this.wasCostly) this.costlyFromMs = read.endedAtMs + read.tookMs * (COSTLY_EVERY - 1);
+  }
+
+  /** The round is over. Where it was spent, some of each line are called. */
+  endRound(nowMs: number): void {
+    this.endRead();
+    this.meter.reset();
+    this.restMs = REST_MS;
+    this.round += 1;
+    this.roundBeganMs = undefined;
+    this.reads = 0;
+    if (!this.isSpent) {
+      if (this.isPaced && nowMs >= this.pacedUntilMs) this.endPace();
+      return;
+    }
+    this.isSpent = false;
+    this.roundsUntilCostly -= 1;
+    if (this.roundsUntilCostly < 0 && this.callCostly(nowMs)) this.roundsUntilCostly = COSTLY_EVERY - 1;
+    else this.turn = (this.turn + 1) % 4;
+    this.callSome();
+  }
+
+  /** Some more are called; all of them when there was calm. */
+  advance(nowMs: number): void {
+    if (this.isSpent) return;
+    if (nowMs >= this.pacedUntilMs) return this.endPace();
+    this.callSome();
+    this.callCostly(nowMs);
+  }
+
+  private noteReadPaced(item: Item, nowMs: number): void {
+    if (!this.meter.isOf(item)) {
+      this.endRead(nowMs);
+      this.beginRead(item, nowMs);
+    }
+    this.meter.note(nowMs);
+    if (this.meter.isCostly) this.makeCostly(item);
+    this.spendIfOver(nowMs);
+  }
+
+  private beginRead(item: Item, nowMs: number): void {
+    this.meter.begin(item, nowMs);
+    const wasNew = this.newcomers.delete(item);
+    const reading = this.reading.get(item);
+    this.wasCostly = reading?.line === this.costly;
+    if (reading === undefined) {
+      if (wasNew) this.goingOn.addLast(item); // it had been read before it was paused
+      return;
+    }
+    this.callReached = Math.max(this.callReached, reading.call);
+    reading.line = this.goingOn;
+    reading.round = this.round;
+  }
+
+  /** The read that is under way takes long: its item is not read on before its turn. */
+  private makeCostly(item: Item): void {
+    if (this.costly.has(item)) return;
+    if (this.reading.delete(item)) this.options.pause(item);
+    else if (!this.goingOn.delete(item) && !this.waiting.delete(item)) return;
+    this.costly.addLast(item);
+  }
+
+  private spendIfOver(nowMs: number): void {
+    if (this.isSpent || !this.isPaced || this.meter.tookMs < this.options.pacedMsMax) return;
+    this.isSpent = true;
+    this.pacedUntilMs = nowMs + this.options.calmMs;
+    const missed = new Map<WaitingLine<Item> | undefined, Item[]>(this.lines.map((line) => [line, []]));
+    for (const [item, { call, line, round }] of this.reading) {
+      if (round === this.round) this.goingOn.addLast(item);
+      else if (call > this.callReached) missed.get(line)?.push(item);
+      else this.passOver(item, line);
+      this.options.pause(item);
+    }
+    for (const [line, items] of missed) line?.addFirst(items);
+    this.reading.clear();
+  }
+
+  /** It could have been read and had nothing to say. */
+  private passOver(item: Item, line: WaitingLine<Item> | undefined): void {
+    this.newcomers.delete(item);
+    (line === this.costly ? line : this.waiting).addLast(item);
+  }
+
+  /** Some of each line are called, which one first is by turns. Of the others some begin to wait. */
+  private callSome(): void {
+    const unread = [...this.newcomers].filter((item) => !this.reading.has(item));
+    const going = { line: this.goingOn, items: this.goingOn.take(GOING_ON_MAX) };
+    const newest = { line: undefined, items: unread.splice(-NEWEST_MAX).reverse() };
+    const waiting = { line: this.waiting, items: this.waiting.take(WAITING_MAX) };
+    const oldest = unread.slice(0, OLDEST_MAX);
+    for (const item of oldest) this.newcomers.delete(item);
+    for (const item of [...oldest, ...this.goingOn.take(this.goingOn.size)]) this.waiting.addLast(item);
+    const [one, other] = this.turn % 2 === 0 ? [newest, waiting] : [waiting, newest];
+    const calls = this.turn % 3 === 0 ? [going, one, other] : [one, going, other];
+    for (const { items, line } of calls) for (const item of items) this.call(item, line);
+  }
+
+  /** Whether there was one. */
+  private callCostly(nowMs: number): boolean {
+    // Where nobody else waits, the time is theirs.
+    const isDue = nowMs >= this.costlyFromMs || this.waitingCount === this.costly.size;
+    const [item] = isDue ? this.costly.take(1) : [];
+    if (item === undefined) return false;
+    this.call(item, this.costly);
+    return true;
+  }
+
+  private beginPace(nowMs: number): void {
+    this.isPaced = true;
+    this.pacedUntilMs = nowMs + this.options.calmMs;
+    this.newcomers.clear();
+    for (const item of this.reading.keys()) {
+      this.waiting.addLast(item);
+      this.options.pause(item);
+    }
+    this.reading.clear();
+  }
+
+  private endPace(): void {
+    this.isPaced = false;
+    const unread = [...this.newcomers].filter((item) => !this.reading.has(item));
+    this.newcomers.clear();
+    for (const line of this.lines) for (const item of line.take(line.size)) this.call(item, this.waiting);
+    for (const item of unread) this.call(item, this.waiting);
+  }
+
+  private call(item: Item, line: WaitingLine<Item> | undefined): void {
+    this.beginReading(item, line);
+    this.options.resume(item);
+  }
+
+  private beginReading(item: Item, line: WaitingLine<Item> | undefined): void {
+    this.calls += 1;
+    this.reading.set(item, { call: this.calls, line, round: -1 });
+  }
+}
