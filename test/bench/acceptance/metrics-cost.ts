@@ -3,7 +3,7 @@
  * Two services differ by more than that: each compiles and lays out its memory in its own way. And the time within
  * them, which a busy machine blurs less: what they cost but for the garbage that they leave. contract §1.7.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bench, Stage } from '../bench.ts';
 import { quantile } from '../figures/figures.ts';
@@ -22,8 +22,8 @@ const PAIRS = { whole: 300, quick: 20 };
 const WARM_PAIRS = { whole: 30, quick: 6 };
 /** Processor time of a delivery, of what it is without metrics. */
 const COST_AIM = 1.02;
-/** A signal is heard by then. */
-const SWITCH_MS = 10;
+/** Between two looks whether a signal was heard. */
+const LOOK_MS = 2;
 
 export const metricsCost: Stage = {
   name: 'metrics',
@@ -106,8 +106,9 @@ async function measure(
   let from = 0;
   /** Milliseconds within them so far. */
   const switchOver = async (): Promise<number> => {
+    rmSync(file, { force: true });
     process.kill(service.pid, 'SIGUSR2');
-    await new Promise((resolve) => setTimeout(resolve, SWITCH_MS));
+    while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     return Number(readFileSync(file, 'utf8'));
   };
   const drive = async (): Promise<Measured> => {

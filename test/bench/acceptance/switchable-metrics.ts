@@ -3,7 +3,7 @@
  * again. In one process, so that what is compared has been compiled alike and lies in the same memory. When it is on,
  * the time within it is summed up, and stands in a file after each signal.
  */
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { HotHistogram } from '../../../apps/server/process/hot-histogram.ts';
 import { Metrics } from '../../../apps/server/process/metrics.ts';
 
@@ -31,5 +31,7 @@ HotHistogram.prototype.observe = switchable(HotHistogram.prototype.observe);
 
 process.on('SIGUSR2', () => {
   isMeasuring = !isMeasuring;
-  if (WITHIN_FILE !== undefined) writeFileSync(WITHIN_FILE, String(withinMs));
+  if (WITHIN_FILE === undefined) return;
+  writeFileSync(`${WITHIN_FILE}.new`, String(withinMs));
+  renameSync(`${WITHIN_FILE}.new`, WITHIN_FILE);
 });

@@ -101,6 +101,7 @@ export class AnonymousConnections {
     else this.endRound(nowMs);
   };
 
+  /** While nothing is paced the time is nobody's business, and no clock is read for it. */
   private readonly endRound = (nowMs = 0): void => {
     this.rotation.endRound(nowMs);
     this.advanceWhileWaiting();

@@ -55,7 +55,8 @@ export class SharedAcceptance {
     for (let attempt = 1; ; attempt += 1) {
       const ownership = await this.owner.current();
       try {
-        if (calls === 0 || !ownership.isSole) return await this.transact(arrivals, stored, ownership);
+        if (calls === 0 || !ownership.isSole)
+          return await this.database.run(() => this.transact(arrivals, stored, ownership));
         const outcomes = await this.callOnce(arrivals, named, ownership);
         if (typeof outcomes !== 'string') return { outcomes, snapshots: [] };
         calls = outcomes === 'moved' ? calls - 1 : 0;
@@ -111,15 +112,7 @@ export class SharedAcceptance {
     return 'moved';
   }
 
-  private async transact(
-    arrivals: readonly PendingDelivery[],
-    stored: StoredSnapshots,
-    ownership: Ownership,
-  ): Promise<CommitResult> {
-    return this.database.run(() => this.attempt(arrivals, stored, ownership));
-  }
-
-  private *attempt(
+  private *transact(
     arrivals: readonly PendingDelivery[],
     stored: StoredSnapshots,
     ownership: Ownership,
