@@ -38,6 +38,7 @@ export function sqliteRunner(
   deferred: readonly DeferredIndex[] = [],
 ): SqliteRunner {
   const prepared = new Map<string, Database.Statement>();
+  const inserts = new Map<string, Database.Statement[]>();
   for (const index of deferred) {
     hearOfChanges(connection, index);
     runGenerator(index.recover());
@@ -81,15 +82,25 @@ export function sqliteRunner(
   }
 
   function insertRows({ table, columns, rows, ignoreConflicts }: Extract<Statement, { kind: 'insert' }>): number {
-    const head = `INSERT INTO ${table} (${columns.join(', ')}) VALUES `;
-    const values = `(${placeholders(columns.length)})`;
+    const head = `INSERT INTO ${table} (${columns.join(', ')})`;
     const tail = ignoreConflicts ? ' ON CONFLICT DO NOTHING' : '';
     let inserted = 0;
     // Many rows to a statement take a quarter less of time than a statement each.
-    for (const some of inSlices(rows))
-      inserted += prepare(head + some.map(() => values).join(', ') + tail).run(...some.flat()).changes;
+    for (const some of inSlices(rows)) {
+      const compiled = preparedInsert(head, tail, { rows: some.length, columns: columns.length });
+      inserted += compiled.run(...flatten(some, columns.length)).changes;
+    }
     for (const index of deferred) if (index.table.source === table) index.note(columns, rows, !ignoreConflicts);
     return inserted;
+  }
+
+  /** By how it begins and the number of rows: its text is long, and made once. */
+  function preparedInsert(head: string, tail: string, size: { rows: number; columns: number }): Database.Statement {
+    const key = head + tail;
+    let sizes = inserts.get(key);
+    if (sizes === undefined) inserts.set(key, (sizes = []));
+    const values = (): string => Array.from({ length: size.rows }, () => `(${placeholders(size.columns)})`).join(', ');
+    return (sizes[size.rows] ??= connection.prepare(`${head} VALUES ${values()}${tail}`));
   }
 
   function matchingRows({
@@ -226,6 +237,14 @@ function hearOfChanges(connection: Database.Database, index: DeferredIndex): voi
       `CREATE TEMP TRIGGER IF NOT EXISTS ${hear}_by_${act.slice(0, 6).toLowerCase()} AFTER ${act} ON main.${source} ` +
         `BEGIN SELECT ${hear}(old.${order}); END`,
     );
+}
+
+/** The values of rows of so many, one after the other: `flat` takes as long as binding them does. */
+function flatten(rows: readonly (readonly SqlValue[])[], width: number): SqlValue[] {
+  const values = new Array<SqlValue>(rows.length * width);
+  let at = 0;
+  for (const row of rows) for (let column = 0; column < width; column += 1) values[at++] = row[column] as SqlValue;
+  return values;
 }
 
 function leadingOf({ leading }: CatchUp): ReadonlySet<SqlValue> | undefined {
