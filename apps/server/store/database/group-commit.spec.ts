@@ -2,6 +2,7 @@
  * Group commit: bounded batches in order of arrival, one at a time; a bad item fails alone, a failed database fails
  * all.
  */
+import { jest } from '@jest/globals';
 import { GroupCommit } from './group-commit.ts';
 
 const MIB = 1_048_576;
@@ -34,6 +35,41 @@ describe('a group commit', () => {
     const { group, batches } = recorded();
     expect(await Promise.all([3, 1, 2].map((item) => group.add(item)))).toEqual(['done 3', 'done 1', 'done 2']);
     expect(batches).toEqual([[3, 1, 2]]);
+  });
+
+  /** Items of rounds of the event loop that follow each other, by a clock that gains so much with each look at it. */
+  async function broughtInRounds({ rounds, perRound, gainMs }: { rounds: number; perRound: number; gainMs: number }) {
+    let nowMs = 0;
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => (nowMs += gainMs));
+    const { group, batches } = recorded();
+    const results: Promise<string>[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      for (const item of range(perRound)) results.push(group.add(round * perRound + item));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await Promise.all(results);
+    clock.mockRestore();
+    expect(batches.flat()).toEqual(range(rounds * perRound));
+    return batches.map(({ length }) => length);
+  }
+
+  it('waits while each round of the event loop brings more, until a batch is full', async () => {
+    expect(await broughtInRounds({ rounds: 6, perRound: 100, gainMs: 0 })).toEqual([256, 256, 88]);
+  });
+
+  it('waits for some milliseconds at most', async () => {
+    const sizes = await broughtInRounds({ rounds: 6, perRound: 10, gainMs: 3 });
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(30);
+  });
+
+  it('commits an item that comes alone in the next round', async () => {
+    const { group, batches } = recorded();
+    const [first] = [group.add(1)];
+    const later = new Promise<void>((resolve) =>
+      setImmediate(() => setImmediate(() => void group.add(2).then(() => resolve()))),
+    );
+    await Promise.all([first, later]);
+    expect(batches).toEqual([[1], [2]]);
   });
 
   it('tells who needs no promise in the round of the commit, each once', async () => {
