@@ -26,6 +26,8 @@ function held(count: number) {
 }
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+/** The round in which items came, and the next, which brings none. */
+const gathered = () => turn().then(turn);
 const keys = Array.from({ length: 64 }, (_, at) => `wh_${String(at).padStart(6, '0')}`);
 
 describe('lanes', () => {
@@ -48,7 +50,7 @@ describe('lanes', () => {
   it('commit side by side, as many at a time as there are lanes', async () => {
     const { lanes, open } = held(4);
     const answers = keys.map((key, n) => lanes.add({ key, n }));
-    await turn();
+    await gathered();
     expect(open).toHaveLength(4);
     // The last to begin ends first: nobody waits for the others.
     open.at(-1)?.finish();
@@ -61,7 +63,7 @@ describe('lanes', () => {
   it('are one group commit where there is one lane', async () => {
     const { lanes, open } = held(1);
     const answers = keys.map((key, n) => lanes.add({ key, n }));
-    await turn();
+    await gathered();
     expect(open.map(({ items }) => items.length)).toEqual([keys.length]);
     open[0]?.finish();
     await Promise.all(answers);

@@ -241,9 +241,8 @@ function hearOfChanges(connection: Database.Database, index: DeferredIndex): voi
 
 /** The values of rows of so many, one after the other: `flat` takes as long as binding them does. */
 function flatten(rows: readonly (readonly SqlValue[])[], width: number): SqlValue[] {
-  const values = new Array<SqlValue>(rows.length * width);
-  let at = 0;
-  for (const row of rows) for (let column = 0; column < width; column += 1) values[at++] = row[column] as SqlValue;
+  const values: SqlValue[] = [];
+  for (const row of rows) for (let column = 0; column < width; column += 1) values.push(row[column] as SqlValue);
   return values;
 }
 
