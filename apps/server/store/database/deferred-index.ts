@@ -15,6 +15,7 @@
  * A source is filled by `insert` statements alone, never by REPLACE, whose deletions no trigger hears, and no savepoint
  * is rolled back behind one.
  */
+import { Backlog } from '#deliveries';
 import { StoreError } from './store-errors.ts';
 import { change, insert, inSlices, placeholders, row, rows, type SqlValue, type Transaction } from './transactions.ts';
 
@@ -90,10 +91,10 @@ export class DeferredIndex {
   /** As stored: what is ordered before it is copied. */
   private marker: Order = '';
   private highest: Order = '';
-  /** In the order in which they came. */
-  private waiting: Uncopied[] = [];
-  /** Sorted; copied up to `position` at least. */
-  private pass: Uncopied[] = [];
+  private waiting = new Backlog<SqlValue, Uncopied>();
+  /** What waited before, and the same sorted: copied up to `position` at least. */
+  private passing = new Backlog<SqlValue, Uncopied>();
+  private pass: readonly Uncopied[] = [];
   private position = 0;
   /** Of the open transaction: rows that it inserted into the source, rows that it copied, the marker it stored. */
   private inserted: Uncopied[] = [];
@@ -129,8 +130,11 @@ export class DeferredIndex {
     this.marker = this.highest = yield* this.storedMarker();
     const known = prepared === undefined ? undefined : yield* this.goneOnFrom(prepared);
     const found = known ?? (yield* this.behind(this.marker));
-    this.waiting = found.map(({ leading: of, position }) => newUncopied(of, position));
-    for (const { order: at } of this.waiting) if (at > this.highest) this.highest = at;
+    this.waiting = new Backlog();
+    for (const { leading: of, position } of found) {
+      this.waiting.add(newUncopied(of, position));
+      if (position > this.highest) this.highest = position;
+    }
   }
 
   private *storedMarker(): Transaction<Order> {
@@ -164,8 +168,9 @@ export class DeferredIndex {
     const copied = this.table.columns.map((column) => columns.indexOf(column));
     const isWhole = isSure && !copied.includes(-1);
     for (const values of rowsOfValues) {
-      const kept = isWhole ? copied.map((at) => values[at] ?? null) : undefined;
-      this.inserted.push(newUncopied(values[leading] ?? null, values[order] as Order, kept));
+      const kept: SqlValue[] = [];
+      if (isWhole) for (const at of copied) kept.push(values[at] as SqlValue);
+      this.inserted.push(newUncopied(values[leading] ?? null, values[order] as Order, isWhole ? kept : undefined));
     }
   }
 
@@ -178,7 +183,7 @@ export class DeferredIndex {
   }
 
   private dropChanged(): void {
-    for (const some of [this.pass, this.waiting, this.inserted])
+    for (const some of [this.pass, this.waiting.rows(), this.inserted])
       for (const one of some) if (this.changedRows.has(one.order)) one.values = undefined;
     this.changedRows.clear();
   }
@@ -188,9 +193,9 @@ export class DeferredIndex {
     if (this.inserted.length === 0) return;
     if (this.inserted.some(({ order }) => order < this.marker))
       yield* this.copy(this.inserted.filter(({ order }) => order < this.marker));
-    if (this.pass.length === 0 && this.waiting.length >= this.passRows) this.startPass();
+    if (this.pass.length === 0 && this.waiting.size >= this.passRows) this.startPass();
     if (this.pass.length === 0) return;
-    const slice = uncopied(this.pass, this.sliceRows + 1, { from: this.position });
+    const slice = this.restOfPass(this.sliceRows + 1);
     yield* this.copy(slice.slice(0, this.sliceRows));
     if (slice.length <= this.sliceRows) yield* this.moveMarker();
   }
@@ -209,10 +214,18 @@ export class DeferredIndex {
 
   /** Rows that are committed and not copied, `max` at most. */
   private pending(leading: ReadonlySet<SqlValue> | undefined, max: number): Uncopied[] {
-    const pending = uncopied(this.pass, max, { from: this.position, leading });
-    return pending.length === max
-      ? pending
-      : [...pending, ...uncopied(this.waiting, max - pending.length, { leading })];
+    const pending = leading === undefined ? this.restOfPass(max) : this.passing.uncopied(max, leading);
+    return pending.length === max ? pending : [...pending, ...this.waiting.uncopied(max - pending.length, leading)];
+  }
+
+  /** Of the pass the first rows that are still to be copied: a long one is not looked through for a slice of it. */
+  private restOfPass(max: number): Uncopied[] {
+    const found: Uncopied[] = [];
+    for (let at = this.position; at < this.pass.length && found.length < max; at += 1) {
+      const one = this.pass[at] as Uncopied;
+      if (!one.isCopied) found.push(one);
+    }
+    return found;
   }
 
   /** The transaction has committed: before anything else of this process happens. */
@@ -220,12 +233,12 @@ export class DeferredIndex {
     for (const one of this.copied) one.isCopied = true;
     for (const one of this.inserted) {
       if (one.order > this.highest) this.highest = one.order;
-      if (!one.isCopied) this.waiting.push(one);
+      if (!one.isCopied) this.waiting.add(one);
     }
     while (this.pass[this.position]?.isCopied === true) this.position += 1;
     if (this.nextMarker !== undefined) {
       this.marker = this.nextMarker;
-      [this.pass, this.position] = [[], 0];
+      [this.passing, this.pass, this.position] = [new Backlog(), [], 0];
     }
     this.forget();
   }
@@ -236,8 +249,8 @@ export class DeferredIndex {
   }
 
   private startPass(): void {
-    this.pass = this.waiting.filter(({ isCopied }) => !isCopied).sort(byLeading);
-    [this.waiting, this.position] = [[], 0];
+    [this.passing, this.pass, this.position] = [this.waiting, this.waiting.sorted(), 0];
+    this.waiting = new Backlog();
   }
 
   private *copy(some: readonly Uncopied[]): Transaction<void> {
@@ -262,7 +275,7 @@ export class DeferredIndex {
   /** The pass is at its end: to the first row that is behind it. */
   private *moveMarker(): Transaction<void> {
     let next = this.highest;
-    for (const some of [this.waiting, this.inserted])
+    for (const some of [this.waiting.rows(), this.inserted])
       for (const { order, isCopied } of some) if (!isCopied && order >= this.marker && order < next) next = order;
     this.nextMarker = next;
     yield* change('UPDATE deferred SET marker = ? WHERE name = ?', next, this.table.name);
@@ -272,24 +285,4 @@ export class DeferredIndex {
 /** Always of the same members: they are made and dropped by the ten thousand. */
 function newUncopied(leading: SqlValue, order: Order, values?: readonly SqlValue[]): Uncopied {
   return { leading, order, isCopied: false, values };
-}
-
-/** Of these rows the first that are still to be copied: a long backlog is not looked through for a slice of it. */
-function uncopied(
-  some: readonly Uncopied[],
-  max: number,
-  { from = 0, leading }: { from?: number; leading?: ReadonlySet<SqlValue> | undefined },
-): Uncopied[] {
-  const found: Uncopied[] = [];
-  for (let at = from; at < some.length && found.length < max; at += 1) {
-    const one = some[at] as Uncopied;
-    if (!one.isCopied && (leading === undefined || leading.has(one.leading))) found.push(one);
-  }
-  return found;
-}
-
-function byLeading(a: Uncopied, b: Uncopied): number {
-  const [one, other] = [a.leading ?? '', b.leading ?? ''];
-  if (one === other) return a.order < b.order ? -1 : 1;
-  return one < other ? -1 : 1;
 }
