@@ -11,10 +11,11 @@ import { openDatabase } from '../../apps/server/store/open-database.ts';
 import { pgbouncerProgram, startPgBouncer } from '../support/databases/pgbouncer.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { eventually } from '../support/services/service.ts';
+import { histories } from '../support/tier.ts';
 import { count, identityCount, meddle, onPostgres, select, storesOf, type Stores } from './backends.ts';
 import { arrival, newId, seedServed, servingVersion, slotsOf, starterOf, unique, type Served } from './seeds.ts';
 
-const HISTORIES = 30;
+const HISTORIES = histories(30);
 const STEPS = 40;
 
 /** Of this database; the order in which two commits are answered says nothing of them. */

@@ -12,11 +12,11 @@ import { DeliveryStore } from '../../apps/server/store/deliveries/deliveries.ts'
 import { openDatabase } from '../../apps/server/store/open-database.ts';
 import { bumpServing } from '../../apps/server/store/serving/serving.ts';
 import { seededRandom } from '../support/seeded-random.ts';
-import { examples } from '../support/tier.ts';
+import { histories } from '../support/tier.ts';
 import { storesOf, type Stores } from './backends.ts';
 import { arrival, newId, seedServed, servingVersion, type Served } from './seeds.ts';
 
-const SEEDS = Array.from({ length: examples(10) }, (_, n) => n + 1);
+const SEEDS = Array.from({ length: histories(10) }, (_, n) => n + 1);
 const STEPS = 120;
 const HOUR_MS = 3_600_000;
 

@@ -19,10 +19,10 @@ import { DeliveryStore, type DeliveryFilter } from '../../apps/server/store/deli
 import { DELIVERY, DELIVERY_LOG, ENTRY_TIME_SLACK_MS } from '../../apps/server/store/deliveries/delivery.entities.ts';
 import { deliverySweep } from '../../apps/server/store/retention/delivery-sweeps.ts';
 import { seededRandom } from '../support/seeded-random.ts';
-import { examples } from '../support/tier.ts';
+import { histories } from '../support/tier.ts';
 import { idAt } from './sweep-runs.ts';
 
-const HISTORIES = examples(60);
+const HISTORIES = histories(60);
 const STEPS = 120;
 const WEBHOOKS = ['wh_a', 'wh_b', 'wh_c', 'wh_d', 'wh_e'];
 const OUTCOMES: readonly OutcomeKind[] = ['accepted', 'duplicate', 'rejectedAuth', 'rejectedInvalidJson'];

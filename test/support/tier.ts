@@ -17,6 +17,14 @@ export function examples(count: number): number {
   return IS_SLOW_TIER ? count : Math.ceil(count * FIRST_TIER_SHARE);
 }
 
+/** Random histories that a suite plays in the long tier. */
+const LONG_HISTORIES = 2_000;
+
+/** Random histories to play in this tier, of so many that the second tier plays. */
+export function histories(count: number): number {
+  return IS_LONG_TIER ? LONG_HISTORIES : examples(count);
+}
+
 /**
  * The seed of properties. It is the same in every run of the first tier, so that a change is judged by itself and not
  * by luck; the second tier looks for what nobody has found yet, and prints the seed that it took.
