@@ -1,7 +1,7 @@
 /**
- * Rows that wait to be copied somewhere, by the value they are read by there: who asks for some values looks at no row of
- * another, and all of them are sorted by sorting the values, which are far fewer. Exact, because each row is in the list
- * of its own value, and says itself whether it was copied.
+ * Rows that wait to be copied somewhere, by the value they are read by there: who asks for some values looks at no row
+ * of another, and all of them are sorted by sorting the values, which are far fewer. Exact, because each row is in the
+ * list of its own value, and says itself whether it was copied.
  */
 
 export interface Deferred<Key> {
