@@ -20,7 +20,7 @@ export {
   signedMessageIdentity,
   type IdentifiedWebhook,
 } from './identities/identify.ts';
-export { Backlog, type Deferred } from './deferred/backlog.ts';
+export { Backlog, type DeferredRow } from './deferred/backlog.ts';
 export { IdentityIndex } from './identities/identity-index.ts';
 export { CHUNKS_PER_RUN, KeyRun, type KeyRunInfo } from './identities/key-run.ts';
 export {

@@ -4,19 +4,23 @@
  * list of its own value, and says itself whether it was copied.
  */
 
-export interface Deferred<Key> {
+export interface DeferredRow<Key> {
   readonly leading: Key;
   isCopied: boolean;
 }
 
-export class Backlog<Key, Row extends Deferred<Key>> {
-  /** Of all rows, whether they were copied or not. */
-  size = 0;
+export class Backlog<Key, Row extends DeferredRow<Key>> {
+  private count = 0;
   /** Each in the order in which they came. */
   private readonly lists = new Map<Key, Row[]>();
 
+  /** Of all rows, whether they were copied or not. */
+  get size(): number {
+    return this.count;
+  }
+
   add(row: Row): void {
-    this.size += 1;
+    this.count += 1;
     const list = this.lists.get(row.leading);
     if (list === undefined) this.lists.set(row.leading, [row]);
     else list.push(row);

@@ -249,7 +249,8 @@ export class DeferredIndex {
   }
 
   private startPass(): void {
-    [this.passing, this.pass, this.position] = [this.waiting, this.waiting.sorted(), 0];
+    [this.pass, this.position] = [this.waiting.sorted(), 0];
+    this.passing = this.pass.length === 0 ? new Backlog() : this.waiting;
     this.waiting = new Backlog();
   }
 

@@ -3,6 +3,7 @@
  * all.
  */
 import { jest } from '@jest/globals';
+import { seededRandom } from '../../../../test/support/seeded-random.ts';
 import { GroupCommit } from './group-commit.ts';
 
 const MIB = 1_048_576;
@@ -28,6 +29,11 @@ function recorded(
   return { group, batches };
 }
 
+/** So many rounds of the event loop. */
+async function rounds(count: number): Promise<void> {
+  for (let round = 0; round < count; round += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
 const range = (length: number): number[] => Array.from({ length }, (_, at) => at);
 
 describe('a group commit', () => {
@@ -38,38 +44,82 @@ describe('a group commit', () => {
   });
 
   /** Items of rounds of the event loop that follow each other, by a clock that gains so much with each look at it. */
-  async function broughtInRounds({ rounds, perRound, gainMs }: { rounds: number; perRound: number; gainMs: number }) {
+  async function broughtInRounds(count: number, { perRound, gainMs }: { perRound: number; gainMs: number }) {
     let nowMs = 0;
     const clock = jest.spyOn(performance, 'now').mockImplementation(() => (nowMs += gainMs));
     const { group, batches } = recorded();
     const results: Promise<string>[] = [];
-    for (let round = 0; round < rounds; round += 1) {
+    for (let round = 0; round < count; round += 1) {
       for (const item of range(perRound)) results.push(group.add(round * perRound + item));
       await new Promise((resolve) => setImmediate(resolve));
     }
-    await Promise.all(results);
-    clock.mockRestore();
-    expect(batches.flat()).toEqual(range(rounds * perRound));
+    await Promise.all(results).finally(() => clock.mockRestore());
+    expect(batches.flat()).toEqual(range(count * perRound));
     return batches.map(({ length }) => length);
   }
 
   it('waits while each round of the event loop brings more, until a batch is full', async () => {
-    expect(await broughtInRounds({ rounds: 6, perRound: 100, gainMs: 0 })).toEqual([256, 256, 88]);
+    expect(await broughtInRounds(6, { perRound: 100, gainMs: 0 })).toEqual([256, 144, 200]);
   });
 
   it('waits for some milliseconds at most', async () => {
-    const sizes = await broughtInRounds({ rounds: 6, perRound: 10, gainMs: 3 });
-    expect(Math.max(...sizes)).toBeLessThanOrEqual(30);
+    const sizes = await broughtInRounds(6, { perRound: 10, gainMs: 3 });
+    expect(Math.max(...sizes)).toBe(20);
   });
 
-  it('commits an item that comes alone in the next round', async () => {
+  it('commits an item that comes alone before the next round brings another', async () => {
     const { group, batches } = recorded();
-    const [first] = [group.add(1)];
-    const later = new Promise<void>((resolve) =>
-      setImmediate(() => setImmediate(() => void group.add(2).then(() => resolve()))),
-    );
-    await Promise.all([first, later]);
+    const first = group.add(1);
+    await new Promise((resolve) => setImmediate(resolve));
+    await Promise.all([first, group.add(2)]);
     expect(batches).toEqual([[1], [2]]);
+  });
+
+  it('gathers no longer for what came while another commit ran', async () => {
+    let release = (): void => undefined;
+    const { group, batches } = recorded(undefined, (items) =>
+      items[0] === 0 ? new Promise((resolve) => (release = resolve)) : Promise.resolve(),
+    );
+    const first = group.add(0);
+    await rounds(2);
+    const waited = [1, 2].map((item) => group.add(item));
+    await rounds(2);
+    release();
+    await rounds(2);
+    const late = group.add(3);
+    await Promise.all([first, ...waited, late]);
+    expect(batches).toEqual([[0], [1, 2], [3]]);
+  });
+
+  it.each(range(40))('tells each item once, those of a key in order, whatever comes when (seed %i)', async (seed) => {
+    const random = seededRandom(seed + 1);
+    const batches: { key: string; kind: number; item: number }[][] = [];
+    const group = new GroupCommit<{ key: string; kind: number; item: number }, number>(
+      async (items) => {
+        if (random() < 0.5) await rounds(Math.floor(random() * 3));
+        if (items.some(({ item }) => item % 23 === 7)) throw new Error('bad item');
+        batches.push([...items]);
+        return items.map(({ item }) => item);
+      },
+      ({ item }) => (item % 11 === 0 ? 3 * MIB : 1),
+      () => false,
+      { kindOf: ({ kind }) => kind, keyOf: ({ key }) => key },
+    );
+    const outcomes: Promise<number>[] = [];
+    while (outcomes.length < 200) {
+      for (const _ of range(Math.floor(random() * 8))) {
+        const item = outcomes.length;
+        const key = `k${Math.floor(random() * 4)}`;
+        outcomes.push(group.add({ key, kind: Math.floor(random() * 2), item }).catch(() => -1));
+      }
+      await rounds(1 + Math.floor(random() * 3));
+    }
+    expect(await Promise.all(outcomes)).toEqual(range(outcomes.length).map((item) => (item % 23 === 7 ? -1 : item)));
+    for (const key of ['k0', 'k1', 'k2', 'k3']) {
+      const items = batches.flat().filter((one) => one.key === key);
+      expect(items.map(({ item }) => item)).toEqual(items.map(({ item }) => item).toSorted((a, b) => a - b));
+    }
+    for (const batch of batches) expect(new Set(batch.map(({ kind }) => kind)).size).toBe(1);
   });
 
   it('tells who needs no promise in the round of the commit, each once', async () => {

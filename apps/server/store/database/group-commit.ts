@@ -8,8 +8,8 @@ const ITEMS_MAX = 256;
 const BYTES_MAX = 8 * 1_048_576;
 
 /**
- * A transaction waits so long at most while every round of the event loop brings more items for it: about what a commit
- * takes, which costs as much for ten of them as for one.
+ * A transaction waits so long at most, and one round of the event loop, while every round brings more items for it: it
+ * costs about as much for ten of them as for one.
  */
 const GATHERING_MS_MAX = 4;
 
@@ -35,7 +35,8 @@ export interface Grouping<In> {
 
 /**
  * Collects items while they come in one round of the event loop after the other, and hands them to `commit` together.
- * An item that comes alone waits for none. One commit runs at a time.
+ * An item that comes alone waits for no other, nor do those that came while another commit ran; bytes end a batch, and
+ * no gathering. One commit runs at a time.
  * When a commit of several items fails, each is tried alone, so that one bad item fails by itself (unless the database
  * itself is at fault).
  */
@@ -78,10 +79,11 @@ export class GroupCommit<In, Out> {
     this.gather(this.waiting.length, performance.now());
   }
 
-  private gather(before: number, sinceMs: number): void {
+  /** `lastLength`: how many waited a round of the event loop ago. */
+  private gather(lastLength: number, sinceMs: number): void {
     setImmediate(() => {
       const { length } = this.waiting;
-      if (length > before && length < ITEMS_MAX && performance.now() - sinceMs < GATHERING_MS_MAX)
+      if (length > lastLength && length < ITEMS_MAX && performance.now() - sinceMs < GATHERING_MS_MAX)
         this.gather(length, sinceMs);
       else void this.flush();
     });
@@ -92,8 +94,9 @@ export class GroupCommit<In, Out> {
     try {
       await this.commitOrSplit(batch);
     } finally {
-      this.scheduled = false;
-      this.schedule();
+      // What came meanwhile has waited already.
+      if (this.waiting.length > 0) setImmediate(() => void this.flush());
+      else this.scheduled = false;
     }
   }
 

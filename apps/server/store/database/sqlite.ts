@@ -38,6 +38,7 @@ export function sqliteRunner(
   deferred: readonly DeferredIndex[] = [],
 ): SqliteRunner {
   const prepared = new Map<string, Database.Statement>();
+  /** By how they begin and their rows: as many as the program has column lists, for each size of a slice. */
   const inserts = new Map<string, Database.Statement[]>();
   for (const index of deferred) {
     hearOfChanges(connection, index);
@@ -88,7 +89,7 @@ export function sqliteRunner(
     // Many rows to a statement take a quarter less of time than a statement each.
     for (const some of inSlices(rows)) {
       const compiled = preparedInsert(head, tail, { rows: some.length, columns: columns.length });
-      inserted += compiled.run(...flatten(some, columns.length)).changes;
+      inserted += compiled.run(...flatten(some)).changes;
     }
     for (const index of deferred) if (index.table.source === table) index.note(columns, rows, !ignoreConflicts);
     return inserted;
@@ -239,10 +240,10 @@ function hearOfChanges(connection: Database.Database, index: DeferredIndex): voi
     );
 }
 
-/** The values of rows of so many, one after the other: `flat` takes as long as binding them does. */
-function flatten(rows: readonly (readonly SqlValue[])[], width: number): SqlValue[] {
+/** The values of rows, one after the other: `flat` defines each by a call of the runtime. */
+function flatten(rows: readonly (readonly SqlValue[])[]): SqlValue[] {
   const values: SqlValue[] = [];
-  for (const row of rows) for (let column = 0; column < width; column += 1) values.push(row[column] as SqlValue);
+  for (const row of rows) for (const value of row) values.push(value);
   return values;
 }
 
