@@ -168,9 +168,8 @@ export class DeferredIndex {
     const copied = this.table.columns.map((column) => columns.indexOf(column));
     const isWhole = isSure && !copied.includes(-1);
     for (const values of rowsOfValues) {
-      const kept: SqlValue[] = [];
-      if (isWhole) for (const at of copied) kept.push(values[at] as SqlValue);
-      this.inserted.push(newUncopied(values[leading] ?? null, values[order] as Order, isWhole ? kept : undefined));
+      const kept = isWhole ? copied.map((at) => values[at] as SqlValue) : undefined;
+      this.inserted.push(newUncopied(values[leading] ?? null, values[order] as Order, kept));
     }
   }
 

@@ -97,11 +97,9 @@ export function sqliteRunner(
 
   /** By how it begins and the number of rows: its text is long, and made once. */
   function preparedInsert(head: string, tail: string, size: { rows: number; columns: number }): Database.Statement {
-    const key = head + tail;
-    let sizes = inserts.get(key);
-    if (sizes === undefined) inserts.set(key, (sizes = []));
-    const values = (): string => Array.from({ length: size.rows }, () => `(${placeholders(size.columns)})`).join(', ');
-    return (sizes[size.rows] ??= connection.prepare(`${head} VALUES ${values()}${tail}`));
+    let sizes = inserts.get(head + tail);
+    if (sizes === undefined) inserts.set(head + tail, (sizes = []));
+    return (sizes[size.rows] ??= connection.prepare(`${head} VALUES ${rowsOfPlaceholders(size)}${tail}`));
   }
 
   function matchingRows({
@@ -238,6 +236,10 @@ function hearOfChanges(connection: Database.Database, index: DeferredIndex): voi
       `CREATE TEMP TRIGGER IF NOT EXISTS ${hear}_by_${act.slice(0, 6).toLowerCase()} AFTER ${act} ON main.${source} ` +
         `BEGIN SELECT ${hear}(old.${order}); END`,
     );
+}
+
+function rowsOfPlaceholders({ rows, columns }: { rows: number; columns: number }): string {
+  return Array.from({ length: rows }, () => `(${placeholders(columns)})`).join(', ');
 }
 
 /** The values of rows, one after the other: `flat` defines each by a call of the runtime. */
