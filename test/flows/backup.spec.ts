@@ -1,10 +1,10 @@
 /** A backup of a service that takes deliveries, its restore into an empty place, and what is refused. contract §1.5. */
-import { existsSync } from 'node:fs';
+import fs, { existsSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Decrypter, generateX25519Identity, identityToRecipient } from 'age-encryption';
 import Sqlite from 'better-sqlite3';
 import { pack } from 'tar-stream';
@@ -243,6 +243,19 @@ describe('a restore is refused, and leaves its place empty', () => {
     expect(await refusal(whole.subarray(0, Math.floor(whole.length * share)))).toMatch(
       /only the beginning of one|is no backup|is missing/,
     );
+  });
+
+  it('of the first half of a backup, where the disk opens files late', async () => {
+    const openFile = fs.open;
+    const late = jest.spyOn(fs, 'open').mockImplementation((...options: Parameters<typeof fs.open>) => {
+      setTimeout(() => openFile(...options), 1);
+    });
+    try {
+      for (let left = 0; left < 20; left += 1)
+        expect(await refusal(whole.subarray(0, Math.floor(whole.length * (0.5 + left / 50))))).toContain('damaged');
+    } finally {
+      late.mockRestore();
+    }
   });
 
   it('of what is no backup, or nothing', async () => {
