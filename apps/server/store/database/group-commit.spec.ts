@@ -2,7 +2,7 @@
  * Group commit: bounded batches in order of arrival, one at a time; a bad item fails alone, a failed database fails
  * all.
  */
-import { jest } from '@jest/globals';
+import { afterEach, beforeEach, jest } from '@jest/globals';
 import { seededRandom } from '../../../../test/support/seeded-random.ts';
 import { GroupCommit } from './group-commit.ts';
 
@@ -73,6 +73,67 @@ describe('a group commit', () => {
     await new Promise((resolve) => setImmediate(resolve));
     await Promise.all([first, group.add(2)]);
     expect(batches).toEqual([[1], [2]]);
+  });
+
+  describe('under load', () => {
+    beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
+    afterEach(() => void jest.useRealTimers());
+
+    /** Items within one round of the event loop, and what it takes to look through them. */
+    async function bring(group: GroupCommit<number, string>, items: readonly number[]): Promise<void> {
+      for (const item of items) void group.add(item);
+      await rounds(4);
+    }
+
+    async function pass(ms: number): Promise<void> {
+      jest.advanceTimersByTime(ms);
+      await rounds(4);
+    }
+
+    it('begins a transaction no sooner than some milliseconds behind the last one', async () => {
+      const { group, batches } = recorded();
+      await bring(group, [1, 2]);
+      await bring(group, [3]);
+      await bring(group, [4, 5]);
+      expect(batches).toEqual([[1, 2]]);
+      await pass(2);
+      expect(batches).toEqual([
+        [1, 2],
+        [3, 4, 5],
+      ]);
+      await pass(2);
+      await bring(group, [6]);
+      expect(batches.at(-1)).toEqual([6]); // it was due
+    });
+
+    it('begins them at once for a while where waiting brought nothing', async () => {
+      const { group, batches } = recorded();
+      await bring(group, [1, 2]);
+      await bring(group, [3, 4]);
+      expect(batches).toHaveLength(1);
+      await pass(2);
+      for (let count = 3; count <= 34; count += 1) {
+        await bring(group, [2 * count, 2 * count + 1]);
+        expect(batches).toHaveLength(count);
+      }
+      await bring(group, [100, 101]);
+      expect(batches).toHaveLength(34);
+      await pass(2);
+      expect(batches.at(-1)).toEqual([100, 101]);
+    });
+
+    it('lets one that comes alone behind another wait for nothing', async () => {
+      const { group, batches } = recorded();
+      for (const item of [1, 2, 3]) await bring(group, [item]);
+      expect(batches).toEqual([[1], [2], [3]]);
+    });
+
+    it('puts no full batch off', async () => {
+      const { group, batches } = recorded();
+      await bring(group, range(300));
+      await bring(group, range(256));
+      expect(batches.map(({ length }) => length)).toEqual([256, 44, 256]);
+    });
   });
 
   it('gathers no longer for what came while another commit ran', async () => {

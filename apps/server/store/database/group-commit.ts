@@ -1,6 +1,7 @@
 /**
- * Many items to a transaction without a timer: what arrives while one commits goes into the next, and so does what the
- * rounds of the event loop bring behind each other; and several of them side by side, one for all items of a key.
+ * Many items to a transaction: what arrives while one commits goes into the next, and so does what the rounds of the
+ * event loop bring behind each other, or what comes until the next one is due; and several of them side by side, one
+ * for all items of a key.
  */
 
 /** Bounds of one transaction: past these the commit itself takes longer than the waiting it saves. */
@@ -12,6 +13,14 @@ const BYTES_MAX = 8 * 1_048_576;
  * costs about as much for ten of them as for one.
  */
 const GATHERING_MS_MAX = 4;
+
+/**
+ * Under load a transaction begins so long behind the end of the one before: the synchronization alone takes as much of
+ * the processor as some items do.
+ */
+const APART_MS = 2;
+/** Transactions that begin at once behind one that was put off and was brought nothing by it. */
+const UNPACED = 32;
 
 /**
  * Who waits for what becomes of an item, and is told once, in the round of the event loop in which it was committed:
@@ -34,15 +43,20 @@ export interface Grouping<In> {
 }
 
 /**
- * Collects items while they come in one round of the event loop after the other, and hands them to `commit` together.
- * An item that comes alone waits for no other, nor do those that came while another commit ran; bytes end a batch, and
- * no gathering. One commit runs at a time.
+ * Collects items while they come in one round of the event loop after the other, and hands them to `commit` together,
+ * under load at most every `APART_MS`. An item that comes alone waits for no other, nor do those that came while
+ * another commit ran; bytes end a batch, and no gathering. One commit runs at a time.
  * When a commit of several items fails, each is tried alone, so that one bad item fails by itself (unless the database
  * itself is at fault).
  */
 export class GroupCommit<In, Out> {
   private waiting: Waiting<In, Out>[] = [];
   private scheduled = false;
+  /** Of the last transaction. */
+  private endedAtMs = -Infinity;
+  private lastCount = 0;
+  /** Transactions that are not put off. */
+  private unpaced = 0;
   private readonly commit: (items: In[]) => Promise<Out[]>;
   private readonly bytesOf: (item: In) => number;
   private readonly concernsAll: (error: unknown) => boolean;
@@ -85,8 +99,22 @@ export class GroupCommit<In, Out> {
       const { length } = this.waiting;
       if (length > lastLength && length < ITEMS_MAX && performance.now() - sinceMs < GATHERING_MS_MAX)
         this.gather(length, sinceMs);
-      else void this.flush();
+      else this.pace(length);
     });
+  }
+
+  /** Begins the transaction, or puts it off until it is due, where it is likely that this brings more items. */
+  private pace(length: number): void {
+    const leftMs = this.endedAtMs + APART_MS - performance.now();
+    if (leftMs <= 0 || length >= ITEMS_MAX || (length === 1 && this.lastCount <= 1)) return void this.flush();
+    if (this.unpaced > 0) {
+      this.unpaced -= 1;
+      return void this.flush();
+    }
+    setTimeout(() => {
+      if (this.waiting.length === length) this.unpaced = UNPACED; // who sends waits for these
+      void this.flush();
+    }, leftMs);
   }
 
   private async flush(): Promise<void> {
@@ -94,6 +122,8 @@ export class GroupCommit<In, Out> {
     try {
       await this.commitOrSplit(batch);
     } finally {
+      this.endedAtMs = performance.now();
+      this.lastCount = batch.length;
       // What came meanwhile has waited already.
       if (this.waiting.length > 0) setImmediate(() => void this.flush());
       else this.scheduled = false;
