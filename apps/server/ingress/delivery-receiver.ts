@@ -342,6 +342,7 @@ export class DeliveryReceiver {
       clientAddress: context.request.clientAddress,
       revision: webhook.factory.revision,
       reason,
+      refusal: undefined,
     };
   }
 

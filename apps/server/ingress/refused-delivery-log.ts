@@ -42,15 +42,21 @@ export class RefusedLog {
   /**
    * Logs one more. Entries, and the one that begins a count, are committed when the promise is resolved; undefined: it
    * was counted in memory, there is nothing to wait for. `entry` and `details` are asked for only where they are
-   * stored: finding details out may take work, and a flood shall not cause it.
+   * stored: finding details out may take work, and a flood shall not cause it. What `entry` answers is completed here.
    */
   write(webhookUid: string, entry: () => RefusedEntry, details: () => RefusalDetails): Promise<void> | undefined {
     const refusals = ofWebhook(this.refused, webhookUid, () => new RefusedLogPolicy());
     switch (refusals.policy.next(this.clock.nowMs())) {
-      case 'entry':
-        return this.deliveries.logRefused({ ...named(entry()), refusal: JSON.stringify(details()) });
-      case 'begin-count':
-        return this.beginCount(refusals, { ...named(entry()), reason: 'counted' });
+      case 'entry': {
+        const logged = named(entry());
+        logged.refusal = JSON.stringify(details());
+        return this.deliveries.logRefused(logged);
+      }
+      case 'begin-count': {
+        const counted = named(entry());
+        counted.reason = 'counted';
+        return this.beginCount(refusals, counted);
+      }
       case 'add-to-count':
         return this.count(refusals);
     }
@@ -122,7 +128,8 @@ function ofWebhook<A extends RefusedLogAction>(
   return refusals;
 }
 
-/** One without an identity header is called by its entry's ID. */
+/** The same entry; one without an identity header is called by its own ID. */
 function named(entry: RefusedEntry): RefusedEntry {
-  return entry.deliveryId === '' ? { ...entry, deliveryId: entry.entryId } : entry;
+  if (entry.deliveryId === '') entry.deliveryId = entry.entryId;
+  return entry;
 }

@@ -27,7 +27,7 @@ export interface RefusedEntry {
   clientAddress: string;
   revision: string;
   reason: string;
-  /** JSON of RefusalDetails; absent for one that stands for many. */
+  /** JSON of RefusalDetails; none for one that stands for many. */
   refusal?: string;
 }
 
