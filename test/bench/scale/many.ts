@@ -27,6 +27,8 @@ export const FACTORIES = { few: 5, some: 50, many: 4_000 };
 const EACH_ROUND_MAX = 8;
 /** Garbage of the start is collected by then. */
 const WARM_UP_MS = 5_000;
+/** A load that goes to every webhook: so many at a time, for as long at most. */
+const EVERY = { count: 8_000, secondsMax: 30 };
 const MEMORY_AIM_MIB = 400;
 /** "No slower": what the machine does besides is not the webhooks' doing. */
 const NO_SLOWER = 0.95;
@@ -127,6 +129,24 @@ export async function startWithWebhooks(bench: Bench, factories: number): Promis
   const service = await seeded.start();
   await new Promise((resolve) => setTimeout(resolve, WARM_UP_MS));
   return { seeded, service, webhooks: seeded.targets.token.length, startedMib: mib(service) };
+}
+
+/** One delivery to every webhook, each with a run; what the service takes of memory behind them, MiB. */
+export async function deliverToAll(bench: Bench, { seeded, service, webhooks }: Started): Promise<number> {
+  const generator = bench.generator();
+  for (let from = 0; from < webhooks; from += EVERY.count) {
+    const count = Math.min(EVERY.count, webhooks - from);
+    const order: LoadOrder = {
+      ...acceptOrder(service, seeded, 'token')(),
+      from,
+      count,
+      distinct: count,
+      secondsMax: EVERY.secondsMax,
+    };
+    const { statuses } = await generator.drive(order, [service.pid]);
+    if (statuses['202'] !== count) throw new Error(`${count} deliveries were answered ${JSON.stringify(statuses)}`);
+  }
+  return mib(service);
 }
 
 async function seeding(bench: Bench, factories: number): Promise<SeededService> {
