@@ -258,6 +258,14 @@ describe('a restore is refused, and leaves its place empty', () => {
     }
   });
 
+  it('of one that ends anywhere around the beginning of its database', async () => {
+    const database = whole.indexOf('SQLite format 3');
+    for (let end = 512; end < database + 20_480; end += 512)
+      expect(await refusal(whole.subarray(0, end))).toMatch(
+        /only the beginning|hardly the beginning|is missing|damaged/,
+      );
+  });
+
   it('of what is no backup, or nothing', async () => {
     expect(await refusal(Buffer.from('hello'))).toContain('this is no backup of Millwright');
     expect(await refusal(new Uint8Array(0))).toContain('this is no backup of Millwright');

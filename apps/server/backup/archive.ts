@@ -1,7 +1,6 @@
 /** An archive: a tar of a manifest and the files that it lists, in the order in which they are read again. */
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { createReadStream, createWriteStream, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -113,10 +112,10 @@ async function extractFile(
   if (listed === undefined || files.has(listed.name))
     throw new BackupError('the backup is damaged: it holds a file that its manifest does not list');
   const path = join(folder, listed.name.replace('/', '-'));
-  // Opened before the first byte is read: a stream that opens its file by itself makes it even after its end was wrong,
-  // in a folder that is being removed by then.
-  const file = await open(path, 'wx', 0o600);
-  await pipeline(entry, file.createWriteStream());
+  // Opened here and not by the stream, which would make its file even after the archive has ended too early, in a folder
+  // that is being removed by then; and at once, since an entry that ends before anybody listens tells nobody.
+  const fd = openSync(path, 'wx', 0o600);
+  await pipeline(entry, createWriteStream(path, { fd }));
   const found = await describeFile({ name: listed.name, path });
   if (found.bytes !== listed.bytes || found.sha256 !== listed.sha256)
     throw new BackupError(`the backup is damaged: ${listed.name} is not what its manifest says`);
