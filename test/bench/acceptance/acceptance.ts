@@ -67,7 +67,7 @@ async function run(bench: Bench): Promise<Report> {
     parts.push(await onOne(bench, backend).catch((error: unknown) => failed(backend, error)));
     await bench.endStage();
   }
-  if (!bench.quick) parts.push(await ofMany(bench));
+  if (!bench.quick) parts.push(await ofMany(bench).catch((error: unknown) => failed('SQLite', error)));
   return {
     name: 'acceptance',
     title: `processor time of answers, one process, ${WEBHOOKS} webhooks`,

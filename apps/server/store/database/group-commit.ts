@@ -19,7 +19,9 @@ const GATHERING_MS_MAX = 4;
  * the processor as some items do.
  */
 const APART_MS = 2;
-/** Transactions that begin at once behind one that was put off and was brought nothing by it. */
+/** By how much a transaction has to become larger for which it was put off. */
+const WORTH_WAITING = 1.25;
+/** Transactions that are not put off behind one that was in vain: a probe in so many costs each next to nothing. */
 const UNPACED = 32;
 
 /**
@@ -44,8 +46,8 @@ export interface Grouping<In> {
 
 /**
  * Collects items while they come in one round of the event loop after the other, and hands them to `commit` together,
- * under load at most every `APART_MS`. An item that comes alone waits for no other, nor do those that came while
- * another commit ran; bytes end a batch, and no gathering. One commit runs at a time.
+ * under load about `APART_MS` apart. An item that comes alone behind another that did waits for no other, nor do those
+ * that came while another commit ran; bytes end a batch, and no gathering. One commit runs at a time.
  * When a commit of several items fails, each is tried alone, so that one bad item fails by itself (unless the database
  * itself is at fault).
  */
@@ -111,10 +113,13 @@ export class GroupCommit<In, Out> {
       this.unpaced -= 1;
       return void this.flush();
     }
-    setTimeout(() => {
-      if (this.waiting.length === length) this.unpaced = UNPACED; // who sends waits for these
-      void this.flush();
-    }, leftMs);
+    setTimeout(
+      () => {
+        if (this.waiting.length < length * WORTH_WAITING) this.unpaced = UNPACED; // senders wait for their answers
+        void this.flush();
+      },
+      Math.min(leftMs, APART_MS),
+    );
   }
 
   private async flush(): Promise<void> {
