@@ -112,8 +112,8 @@ async function extractFile(
   if (listed === undefined || files.has(listed.name))
     throw new BackupError('the backup is damaged: it holds a file that its manifest does not list');
   const path = join(folder, listed.name.replace('/', '-'));
-  // Opened here and not by the stream, which would make its file even after the archive has ended too early, in a folder
-  // that is being removed by then; and at once, since an entry that ends before anybody listens tells nobody.
+  // Opened here and not by the stream, which would make its file even after the archive has ended too early, in a
+  // folder that is being removed by then; and at once, since an entry that ends before anybody listens tells nobody.
   const fd = openSync(path, 'wx', 0o600);
   await pipeline(entry, createWriteStream(path, { fd }));
   const found = await describeFile({ name: listed.name, path });
