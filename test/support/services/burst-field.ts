@@ -15,7 +15,7 @@ const TOKEN = 'bearer-token-of-the-tests';
 const ENVIRONMENT = { MILLWRIGHT_RUN_CONCURRENCY: '0' };
 
 /** A delivery's number, and its status; undefined: the connection broke before its answer. */
-export type OnAnswer = (number: number, status: number | undefined) => void;
+type OnAnswer = (number: number, status: number | undefined) => void;
 
 export interface StoredBursts {
   /** Delivery number → its entries by outcome. */
@@ -27,13 +27,14 @@ export interface StoredBursts {
 /** A delivery of an odd number starts two runs, one of an even number one. */
 const runsOf = (number: number): number => (number % 2 === 1 ? 2 : 1);
 
+/** The process, the folder that its factories are read from, and who sends to their webhooks. */
 export class BurstField {
   /** The process of now; undefined only before `start`. */
   service!: ServiceProcess;
   private readonly dataDir: string;
   private readonly folder: FactoryFolder;
   private readonly senders: number;
-  private webhooks: string[] = [];
+  private readonly webhooks: string[] = [];
 
   private constructor(dataDir: string, folder: FactoryFolder, senders: number) {
     [this.dataDir, this.folder, this.senders] = [dataDir, folder, senders];
@@ -98,6 +99,7 @@ export class BurstField {
     return { answered, others };
   }
 
+  /** What its database holds, whether or not the process lives. */
   stored(): StoredBursts {
     const database = new Sqlite(join(this.dataDir, 'millwright.sqlite'), { readonly: true });
     const entries: StoredBursts['entries'] = new Map();

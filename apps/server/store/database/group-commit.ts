@@ -54,10 +54,11 @@ export interface Grouping<In> {
 export class GroupCommit<In, Out> {
   private waiting: Waiting<In, Out>[] = [];
   private scheduled = false;
-  /** Of the last transaction. */
+  /** When the last transaction ended, by the monotonic clock. */
   private endedAtMs = -Infinity;
+  /** How many items it had. */
   private lastCount = 0;
-  /** Transactions that are not put off. */
+  /** How many of the next transactions are not put off. */
   private unpaced = 0;
   private readonly commit: (items: In[]) => Promise<Out[]>;
   private readonly bytesOf: (item: In) => number;
