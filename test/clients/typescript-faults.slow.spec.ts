@@ -312,11 +312,12 @@ describe('a list', () => {
 });
 
 describe('the events of a run', () => {
-  const LINES = 'i=0; while [ $i -lt 40 ]; do echo "line $i"; i=$((i+1)); sleep 0.02; done; exit 1';
+  /** However late they are read, no two fit into one event, so that each fault finds an event to fail at. */
+  const LONG_LINES = `i=0; while [ $i -lt 20 ]; do printf '%06000d\\n' $i; i=$((i+1)); sleep 0.04; done; exit 1`;
 
   it('are all told once and in order, while the run goes on and connections break', async () => {
     const client = clientOf();
-    const { run_id: runId } = await client.agent.run({ prompt: LINES });
+    const { run_id: runId } = await client.agent.run({ prompt: LONG_LINES });
     await proxy.fail(
       { kind: 'cut_stream', path: '/api/v1/agent/runs/', after_events: 1 },
       page(502),

@@ -21,7 +21,8 @@ from kinds import kind  # noqa: F401
 NOBODYS_RUN = "00000000-0000-7000-8000-000000000000"
 #: The command is a shell and the prompt its script.
 SHELL = {"MILLWRIGHT_RUN_COMMAND": '["/bin/sh"]', "MILLWRIGHT_ALLOW_UNSANDBOXED": "true", "MILLWRIGHT_RUN_CONCURRENCY": "4"}
-LINES = 'i=0; while [ $i -lt 40 ]; do echo "line $i"; i=$((i+1)); sleep 0.02; done; exit 1'
+#: However late they are read, no two fit into one event, so that each fault finds an event to fail at.
+LONG_LINES = r"i=0; while [ $i -lt 20 ]; do printf '%06000d\n' $i; i=$((i+1)); sleep 0.04; done; exit 1"
 
 
 @pytest.fixture(scope="module")
@@ -291,7 +292,7 @@ def test_runs_of_a_page_and_answers_that_are_streamed(bench: Bench) -> None:
 
 
 def test_the_events_of_a_run_are_all_told_once_and_in_order(bench: Bench, shell: Service) -> None:
-    run_id = bench.run(LINES)
+    run_id = bench.run(LONG_LINES)
     bench.proxy.fail(
         {"kind": "cut_stream", "path": "/api/v1/agent/runs/", "after_events": 1},
         page(502),
