@@ -10,7 +10,7 @@ export type SlotResult =
   /** `waitMs`: until a slot is free, exactly; `retryAfterSeconds`: the same as it is announced. */
   | { ok: false; waitMs: number; retryAfterSeconds: number };
 
-const ACQUIRED: SlotResult = { ok: true };
+export const SLOT_ACQUIRED: SlotResult = { ok: true };
 
 /**
  * The times of the last 60 slots. A slot is free where fewer than 60 of them lie in (now − 60 s, now]; more than those
@@ -26,7 +26,7 @@ export class SlotRing {
   /** `slotTimes`: those of the log, in any order, as they count at `nowMs`. */
   constructor(slotTimes: readonly number[] = [], nowMs = 0) {
     this.times = slotTimes
-      .filter((at) => counts(at, nowMs))
+      .filter((at) => isSlotCounted(at, nowMs))
       .sort((a, b) => a - b)
       .slice(-DELIVERIES_PER_MINUTE_MAX);
   }
@@ -36,14 +36,14 @@ export class SlotRing {
     const { times } = this;
     for (let step = 0; step < times.length; step += 1) {
       const at = (this.oldest + step) % times.length;
-      if (counts(times[at] as number, nowMs)) continue;
+      if (isSlotCounted(times[at] as number, nowMs)) continue;
       times[at] = nowMs;
       this.oldest = (at + 1) % times.length;
-      return ACQUIRED;
+      return SLOT_ACQUIRED;
     }
     if (times.length < DELIVERIES_PER_MINUTE_MAX) {
       times.push(nowMs);
-      return ACQUIRED;
+      return SLOT_ACQUIRED;
     }
     const waitMs = Math.min(...times) + RATE_WINDOW_MS - nowMs;
     return { ok: false, waitMs, retryAfterSeconds: retryAfterSeconds(waitMs) };
@@ -51,10 +51,11 @@ export class SlotRing {
 
   /** Whether no slot counts: it may be forgotten. */
   isIdle(nowMs: number): boolean {
-    return !this.times.some((at) => counts(at, nowMs));
+    return !this.times.some((at) => isSlotCounted(at, nowMs));
   }
 }
 
-function counts(at: number, nowMs: number): boolean {
+/** Whether a slot that was taken `at` a time is one of the sixty of a minute. */
+export function isSlotCounted(at: number, nowMs: number): boolean {
   return at > nowMs - RATE_WINDOW_MS && at <= nowMs + RATE_WINDOW_MS;
 }
