@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { resolveAgentConfig, toAgentConfig, type AmbientAgentConfig, type ServerAgent } from '#agents';
 import type { AgentDefaults, AutomationDefinition } from '#definitions';
 import type { JsonValue } from '#filters';
-import { envelopeTemplate, quotedText, webhookPrompt } from './envelope.ts';
+import { type EnvelopeTemplate, envelopeTemplate, quotedText, webhookPrompt } from './envelope.ts';
 import { uuidv7TimeMs } from './identifiers.ts';
 import { groupOf, type WhenBusy } from './scheduling/groups.ts';
 import { webhookTitle } from './titles.ts';
@@ -29,11 +29,13 @@ export interface StartingWebhook {
   factory: StartingFactory;
 }
 
-/** What an automation says of the runs that it starts. */
+/** What an automation says of the runs that it starts, whatever starts them. */
+export type StartingDefinition = Omit<AutomationDefinition, 'triggers'>;
+
 export interface StartingAutomation {
   uid: string;
   name: string;
-  definition: AutomationDefinition;
+  definition: StartingDefinition;
 }
 
 /** The factory of an automation that starts runs. */
@@ -72,14 +74,12 @@ export interface RunSnapshot {
  * and the time of its receipt. Equal contents have equal digests, and nobody changes it: a run that refers to it is as
  * independent of later edits as if it held a copy.
  */
-export interface WebhookRunSnapshot extends Omit<RunSnapshot, 'prompt' | 'concurrencyGroup' | 'whenBusy'> {
-  /** The first 16 bytes of the SHA-256 of everything else. */
+export interface WebhookRunSnapshot extends Omit<RunSnapshot, 'concurrencyGroup' | 'whenBusy'> {
+  /** The first 16 bytes of the SHA-256 of everything that is stored of it. */
   digest: Uint8Array;
   webhookUid: string;
-  /** The prompt up to the delivery's ID, between ID and time, and behind the time. */
-  promptHead: string;
-  promptMiddle: string;
-  promptTail: string;
+  /** Label of the webhook, for the envelope. */
+  webhookName: string;
 }
 
 /** A run that a delivery starts: what it shares with others of its automation, and what is its own. */
@@ -106,7 +106,7 @@ export interface NewRunOptions {
 
 /** One run for each automation that fires, which are those whose definitions these are, by UID. */
 export function toNewRuns(
-  definitions: Iterable<readonly [string, AutomationDefinition]>,
+  definitions: Iterable<readonly [string, StartingDefinition]>,
   webhook: StartingWebhook,
   { entryId, deliveryId, receivedAtMs, payload }: StartingDelivery,
   { serverAgent, newId }: NewRunOptions,
@@ -134,8 +134,21 @@ export function toNewRuns(
 
 /** The prompt of a run that a delivery starts. contract §10. */
 export function promptOf({ snapshot, quotedDeliveryId: id, receivedAtMs }: NewWebhookRun): string {
-  const { promptHead, promptMiddle, promptTail } = snapshot;
-  return promptHead + id + promptMiddle + new Date(receivedAtMs).toISOString() + promptTail;
+  const { head, middle, tail } = promptTemplateOf(snapshot);
+  return head + id + middle + new Date(receivedAtMs).toISOString() + tail;
+}
+
+/**
+ * The prompt of all runs of a snapshot around what differs from delivery to delivery. Made when it is asked for:
+ * thousands of snapshots are in memory, and each would hold its automation's prompt a second time.
+ */
+export function promptTemplateOf({
+  prompt,
+  webhookName,
+  webhookUid,
+}: Pick<WebhookRunSnapshot, 'prompt' | 'webhookName' | 'webhookUid'>): EnvelopeTemplate {
+  const { head, ...rest } = envelopeTemplate({ webhookName, webhookUid });
+  return { head: webhookPrompt(prompt, head), ...rest };
 }
 
 /** What every run of an automation takes from it that no delivery starts. */
@@ -162,11 +175,11 @@ interface CachedSnapshot {
  * The latest snapshot of each definition by webhook, for as long as the definition is in memory: a busy automation
  * starts the same run again and again. The result depends on the arguments alone.
  */
-const SNAPSHOTS = new WeakMap<AutomationDefinition, Map<string, CachedSnapshot>>();
+const SNAPSHOTS = new WeakMap<StartingDefinition, Map<string, CachedSnapshot>>();
 
 function webhookSnapshotOf(
   automationUid: string,
-  definition: AutomationDefinition,
+  definition: StartingDefinition,
   webhook: StartingWebhook,
   server: ServerAgent,
 ): WebhookRunSnapshot {
@@ -183,14 +196,10 @@ function webhookSnapshotOf(
     cached.webhookName === webhookName
   )
     return cached.snapshot;
-  const { prompt, ...shared } = resolvedSnapshot({ uid: automationUid, name, definition }, factory, server);
-  const { head, middle, tail } = envelopeTemplate({ webhookName, webhookUid });
   const contents = {
-    ...shared,
+    ...resolvedSnapshot({ uid: automationUid, name, definition }, factory, server),
     webhookUid,
-    promptHead: webhookPrompt(prompt, head),
-    promptMiddle: middle,
-    promptTail: tail,
+    webhookName,
   };
   const snapshot = { ...contents, digest: digestOf(contents) };
   cache.set(webhookUid, { automationName: name, webhookName, factory, server, snapshot });
@@ -200,8 +209,11 @@ function webhookSnapshotOf(
 /** Bytes of a digest that tell contents apart: beyond any accident. */
 const DIGEST_BYTES = 16;
 
-function digestOf(contents: Omit<WebhookRunSnapshot, 'digest'>): Uint8Array {
-  const members = Object.entries(contents).toSorted(([a], [b]) => (a < b ? -1 : 1));
+function digestOf(snapshot: Omit<WebhookRunSnapshot, 'digest'>): Uint8Array {
+  const { prompt: _prompt, webhookName: _webhookName, ...shared } = snapshot;
+  const { head: promptHead, middle: promptMiddle, tail: promptTail } = promptTemplateOf(snapshot);
+  const stored = Object.entries({ ...shared, promptHead, promptMiddle, promptTail });
+  const members = stored.toSorted(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256').update(JSON.stringify(members)).digest().subarray(0, DIGEST_BYTES);
 }
 

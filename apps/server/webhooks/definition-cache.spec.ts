@@ -4,7 +4,7 @@ import { CompiledFilters, DefinitionCache } from './definition-cache.ts';
 
 const FACTORY = { uid: 'f', version: 1 };
 /** Characters that fill the cache to a quarter and a little more. */
-const QUARTER = 4_500_000;
+const QUARTER = 2_700_000;
 
 /** A store whose automations say their own UID and version, and that records which were asked for. */
 function cacheOver(promptCharacters = 1): { cache: DefinitionCache; asked: string[][] } {

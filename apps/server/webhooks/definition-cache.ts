@@ -5,13 +5,14 @@
 import { LRUCache } from 'lru-cache';
 import type { AutomationDefinition } from '#definitions';
 import { compileFilter, MATCH_EVERYTHING, UNREADABLE_FILTER, type CompiledFilter } from '#filters';
+import type { StartingDefinition } from '#runs';
 import type { ServingStore } from '../store/serving/serving.ts';
 
-/** Characters of definitions kept: a few thousand automations with a page of prompt each. */
-const CHARACTERS_MAX = 16_777_216;
+/** Characters of definitions kept: four thousand automations with a page of prompt each. */
+const CHARACTERS_MAX = 10_485_760;
 
 /** By UID, in the order in which they were asked for. */
-type Definitions = readonly (readonly [string, AutomationDefinition])[];
+type Definitions = readonly (readonly [string, StartingDefinition])[];
 
 /** A factory as it is served. */
 interface Served {
@@ -21,7 +22,7 @@ interface Served {
 
 export class DefinitionCache {
   private readonly store: Pick<ServingStore, 'definitions'>;
-  private readonly cached = new LRUCache<string, { version: number; definition: AutomationDefinition }>({
+  private readonly cached = new LRUCache<string, { version: number; definition: StartingDefinition }>({
     maxSize: CHARACTERS_MAX,
   });
 
@@ -34,7 +35,7 @@ export class DefinitionCache {
    * version. To be waited for only where one is not in memory. Throws StoreError.
    */
   of(factory: Served, uids: readonly string[]): Definitions | undefined | Promise<Definitions | undefined> {
-    const cached: [string, AutomationDefinition][] = [];
+    const cached: [string, StartingDefinition][] = [];
     for (const uid of uids) {
       const definition = this.cachedOf(uid, factory.version);
       if (definition !== undefined) cached.push([uid, definition]);
@@ -45,14 +46,14 @@ export class DefinitionCache {
   private async read(
     { uid: factoryUid, version }: Served,
     uids: readonly string[],
-    cached: ReadonlyMap<string, AutomationDefinition>,
+    cached: ReadonlyMap<string, StartingDefinition>,
   ): Promise<Definitions | undefined> {
     const texts = await this.store.definitions(
       factoryUid,
       version,
       uids.filter((uid) => !cached.has(uid)),
     );
-    const found: [string, AutomationDefinition][] = [];
+    const found: [string, StartingDefinition][] = [];
     for (const uid of uids) {
       const definition = cached.get(uid) ?? this.parse(uid, version, texts.get(uid));
       if (definition === undefined) return undefined;
@@ -61,14 +62,14 @@ export class DefinitionCache {
     return found;
   }
 
-  private cachedOf(uid: string, version: number): AutomationDefinition | undefined {
+  private cachedOf(uid: string, version: number): StartingDefinition | undefined {
     const cached = this.cached.get(uid);
     return cached?.version === version ? cached.definition : undefined;
   }
 
-  private parse(uid: string, version: number, text: string | undefined): AutomationDefinition | undefined {
+  private parse(uid: string, version: number, text: string | undefined): StartingDefinition | undefined {
     if (text === undefined) return undefined;
-    const definition = JSON.parse(text) as AutomationDefinition;
+    const { triggers: _triggers, ...definition } = JSON.parse(text) as AutomationDefinition;
     this.cached.set(uid, { version, definition }, { size: text.length });
     return definition;
   }

@@ -5,7 +5,14 @@
  * or differ, because snapshots and log entries that it refers to are neither changed nor removed before. contract §5.8
  * (Transaction).
  */
-import { firstUuidv7, type NewWebhookRun, promptOf, uuidv7TimeMs, type WebhookRunSnapshot } from '#runs';
+import {
+  firstUuidv7,
+  type NewWebhookRun,
+  promptOf,
+  promptTemplateOf,
+  uuidv7TimeMs,
+  type WebhookRunSnapshot,
+} from '#runs';
 import { catchUp } from '../database/deferred-index.ts';
 import { insertInto } from '../database/table.ts';
 import {
@@ -45,12 +52,13 @@ export function* storeWaitingRuns(
 }
 
 function toSnapshotRow(snapshot: WebhookRunSnapshot) {
+  const { head, middle, tail } = promptTemplateOf(snapshot);
   return {
     digest: snapshot.digest,
     title: snapshot.title,
-    prompt_head: snapshot.promptHead,
-    prompt_middle: snapshot.promptMiddle,
-    prompt_tail: snapshot.promptTail,
+    prompt_head: head,
+    prompt_middle: middle,
+    prompt_tail: tail,
     creator_uid: snapshot.creatorUid,
     config_name: snapshot.configName ?? null,
     agent_config: snapshot.agentConfig,
@@ -86,7 +94,7 @@ export function toWaitingRow({ runId, entryId, snapshot, createdAtMs, deliveryId
 /** The same run with everything in it: for one that does not wait as a reference. */
 export function toFullRun(run: NewWebhookRun): NewRun {
   const { snapshot, runId, entryId, deliveryId, createdAtMs, concurrencyGroup, whenBusy } = run;
-  const { digest: _digest, promptHead: _head, promptMiddle: _middle, promptTail: _tail, ...shared } = snapshot;
+  const { digest: _digest, webhookName: _webhookName, ...shared } = snapshot;
   return {
     ...shared,
     runId,
