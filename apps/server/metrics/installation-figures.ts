@@ -60,7 +60,7 @@ export class InstallationFigures implements OnModuleInit {
 
 export function factoriesByCondition(factories: readonly FactoryConditions[]): MetricReading[] {
   return factories.flatMap(({ conditions }) =>
-    Object.entries(conditions).map(([condition, { status }]) => ({ labels: { condition, status }, value: 1 })),
+    Object.entries(conditions).map(([condition, status]) => ({ labels: { condition, status }, value: 1 })),
   );
 }
 
@@ -70,8 +70,8 @@ export function factoryFaults(factories: readonly FactoryConditions[]): MetricRe
     .filter(({ suspended }) => !suspended)
     .flatMap(({ slug, conditions }) =>
       Object.entries(conditions)
-        .filter(([condition, { status }]) => isFault(condition, status))
-        .map(([condition, { status }]) => ({ labels: { factory: slug, condition, status }, value: 1 })),
+        .filter(([condition, status]) => isFault(condition, status))
+        .map(([condition, status]) => ({ labels: { factory: slug, condition, status }, value: 1 })),
     );
 }
 

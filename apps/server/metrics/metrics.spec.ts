@@ -69,20 +69,19 @@ describe('the format of the figures', () => {
 });
 
 describe('conditions of factories', () => {
-  const condition = (status: 'True' | 'False' | 'Unknown') => ({ status, reason: 'r', message: 'm', sinceMs: 1 });
   const factories: FactoryConditions[] = [
-    { slug: 'well', suspended: false, conditions: { Ready: condition('True'), Stalled: condition('False') } },
+    { slug: 'well', suspended: false, conditions: { Ready: 'True', Stalled: 'False' } },
     {
       slug: 'ill',
       suspended: false,
       conditions: {
-        Ready: condition('False'),
-        Reconciling: condition('True'),
-        FetchFailed: condition('True'),
-        PruneHeld: condition('Unknown'),
+        Ready: 'False',
+        Reconciling: 'True',
+        FetchFailed: 'True',
+        PruneHeld: 'Unknown',
       },
     },
-    { slug: 'left-alone', suspended: true, conditions: { Ready: condition('False') } },
+    { slug: 'left-alone', suspended: true, conditions: { Ready: 'False' } },
   ];
 
   it('are shown by factory where they are not as they should be', () => {

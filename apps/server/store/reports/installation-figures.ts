@@ -3,7 +3,7 @@
  * the database. Read away from acceptances. contract §1.7 (Metrics).
  */
 import { uuidv7TimeMs, type RunState } from '#runs';
-import type { StoredConditions } from '#reconcile';
+import type { StoredCondition, StoredConditions } from '#reconcile';
 import type { Database } from '../database/database.ts';
 import { databaseNow, row, rows } from '../database/transactions.ts';
 
@@ -17,7 +17,8 @@ export interface LiveRunFigures {
 export interface FactoryConditions {
   slug: string;
   suspended: boolean;
-  conditions: StoredConditions;
+  /** Of each condition its status; what it says beside that is no figure, and kept for nobody. */
+  conditions: Readonly<Record<string, StoredCondition['status']>>;
 }
 
 export class InstallationFigureStore {
@@ -53,7 +54,7 @@ export class InstallationFigureStore {
     return found.map(({ slug, suspended, conditions }) => ({
       slug,
       suspended: suspended === 1,
-      conditions: JSON.parse(conditions) as StoredConditions,
+      conditions: statusesOf(JSON.parse(conditions) as StoredConditions),
     }));
   }
 
@@ -64,4 +65,8 @@ export class InstallationFigureStore {
         : 'SELECT pg_database_size(current_database()) AS bytes';
     return (await this.database.longRead(() => row<{ bytes: number }>(text)))?.bytes ?? 0;
   }
+}
+
+function statusesOf(conditions: StoredConditions): FactoryConditions['conditions'] {
+  return Object.fromEntries(Object.entries(conditions).map(([condition, { status }]) => [condition, status]));
 }
