@@ -52,6 +52,7 @@ export {
   type IngressRoute,
   type TokenSegment,
 } from './paths.ts';
+export { RecordPack, RecordPackWriter, type PackRange } from './record-packs.ts';
 export { isSlotCounted, SLOT_ACQUIRED, SlotRing, type SlotResult } from './slots.ts';
 export { drawRequest, type Draw } from './buckets.ts';
 export { FailureBudgets, failureKey, type FailureBudgetOptions, type FailureVerdict } from './failure-budgets.ts';

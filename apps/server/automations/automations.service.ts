@@ -34,7 +34,7 @@ import { editRefusalError } from '../http/problem-filter.ts';
 import { notFound } from '../http/error-codes.ts';
 import type { WantedVersion } from '../http/conditional-requests.ts';
 import { pageOf, pageKeyOf } from '../http/queries.ts';
-import { ServingPublisher } from '../webhooks/serving-publisher.ts';
+import { ServingPublisher } from '../webhooks/serving-state.ts';
 import { Installation } from '../keys/installation.ts';
 import { Clock, IdSource } from '../process/injection-tokens.ts';
 import { toAutomationItem, type AutomationView } from './automations.items.ts';

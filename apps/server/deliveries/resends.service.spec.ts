@@ -2,7 +2,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Caller } from '../http/access-guard.ts';
 import type { AcceptResult, DeliveryAcceptor } from '../ingress/delivery-acceptor.ts';
-import type { ServedWebhook, Serving } from '../webhooks/serving-state.ts';
+import type { ServedWebhook } from '../webhooks/served-webhooks.ts';
+import type { Serving } from '../webhooks/serving-state.ts';
 import type { DiskWatch } from '../process/disk-watch.ts';
 import type { Config } from '../config/config.ts';
 import { ResendService } from './resends.service.ts';

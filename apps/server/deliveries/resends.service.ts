@@ -10,7 +10,8 @@ import { lastingConflict, notFound, RefusalError } from '../http/error-codes.ts'
 import { type Incoming, DeliveryAcceptor, type IncomingBody, type AcceptResult } from '../ingress/delivery-acceptor.ts';
 import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
 import type { Transaction } from '../store/database/transactions.ts';
-import { type ServedWebhook, Serving } from '../webhooks/serving-state.ts';
+import type { ServedWebhook } from '../webhooks/served-webhooks.ts';
+import { Serving } from '../webhooks/serving-state.ts';
 import { DiskWatch } from '../process/disk-watch.ts';
 import { CONFIG, Clock, IdSource } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';

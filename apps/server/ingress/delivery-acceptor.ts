@@ -22,7 +22,8 @@ import {
 } from '../store/deliveries/delivery-entries.ts';
 import type { DeliveryOutcome, PendingDelivery, StartDecision } from '../store/deliveries/pending-deliveries.ts';
 import { Heartbeat } from '../webhooks/heartbeat.ts';
-import { Serving, type ServedWebhook } from '../webhooks/serving-state.ts';
+import type { ServedWebhook } from '../webhooks/served-webhooks.ts';
+import { type StartingDefinitions, Serving } from '../webhooks/serving-state.ts';
 import { WideDecisions } from './wide-decisions.ts';
 
 /** A delivery that is allowed to come in, to a webhook as it was served. */
@@ -161,14 +162,14 @@ export class DeliveryAcceptor {
   private async startWhenKnown(
     starting: Starting,
     starts: Starts,
-    asked: { isFull: boolean | Promise<boolean>; definitions: Definitions | Promise<Definitions> },
+    asked: { isFull: boolean | Promise<boolean>; definitions: StartingDefinitions | Promise<StartingDefinitions> },
   ): Promise<void> {
     const [full, known] = await Promise.all([asked.isFull, asked.definitions]);
     if (full) starting.waiter.decided(FULL);
     else this.commit(starting, starts, known);
   }
 
-  private commit(starting: Starting, starts: Starts, definitions: Definitions): void {
+  private commit(starting: Starting, starts: Starts, definitions: StartingDefinitions): void {
     if (definitions === undefined) return starting.waiter.decided(STALE);
     const entryId = this.ids.newId();
     const payload = encodePayload(starting.body.bytes);
@@ -186,7 +187,7 @@ export class DeliveryAcceptor {
   private startDecision(
     { incoming, body }: Starting,
     starts: Starts,
-    definitions: NonNullable<Definitions>,
+    definitions: NonNullable<StartingDefinitions>,
     { entryId, deliveryId }: { entryId: string; deliveryId: string },
   ): StartDecision {
     const runs = toNewRuns(
@@ -295,6 +296,3 @@ type Starting = { incoming: Incoming; body: IncomingBody; waiter: DeliveryWaiter
   | { named: NamedDelivery; resent?: undefined }
   | { resent: ResentDelivery }
 );
-
-/** Undefined: the factory has moved on. */
-type Definitions = Awaited<ReturnType<Serving['definitionsOf']>>;

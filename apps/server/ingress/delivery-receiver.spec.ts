@@ -10,7 +10,8 @@ import type { RawBody } from '../http/raw-bodies.ts';
 import type { CommitWaiter } from '../store/database/group-commit.ts';
 import type { DeliveryOutcome, PendingDelivery } from '../store/deliveries/pending-deliveries.ts';
 import type { Heartbeat } from '../webhooks/heartbeat.ts';
-import type { ServedWebhook, Serving } from '../webhooks/serving-state.ts';
+import type { ServedWebhook } from '../webhooks/served-webhooks.ts';
+import type { Serving } from '../webhooks/serving-state.ts';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import type { RunAgents } from '../execution/preparation/run-agents.ts';
 import type { RunNotifier } from '../runs/run-notifier.ts';
@@ -105,6 +106,7 @@ function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
   let ids = 0;
   const newId = (): string => `id-${(ids += 1)}`;
   const serving = {
+    serves: (one: ServedWebhook) => it.served === one,
     webhook: (uid: string) => (uid === 'wh_1' ? it.served : undefined),
     isConfirmed: () => it.confirmed,
     refresh,

@@ -39,7 +39,8 @@ import {
   type IngressRefusal,
   type RefusalDetails,
 } from '#deliveries';
-import { type Credential, type ServedWebhook, Serving } from '../webhooks/serving-state.ts';
+import type { Credential, ServedWebhook } from '../webhooks/served-webhooks.ts';
+import { Serving } from '../webhooks/serving-state.ts';
 import { StoreError } from '../store/database/store-errors.ts';
 import { RawAnswer } from '../http/connections.ts';
 import type { RawBody } from '../http/raw-bodies.ts';
@@ -262,7 +263,7 @@ export class DeliveryReceiver {
     verdict: Extract<AuthenticationResult, { ok: false }>,
   ): Promise<ReceiveResult> {
     await this.serving.confirm();
-    if (this.serving.webhook(context.webhook.uid) !== context.webhook) return STALE;
+    if (!this.serving.serves(context.webhook)) return STALE;
     return this.refuseVerdict(check, context, verdict);
   }
 

@@ -8,7 +8,7 @@ import { compileFilter, type CompiledFilter, type JsonValue } from '#filters';
 import type { Clock } from '../process/injection-tokens.ts';
 import type { Log } from '../process/log.ts';
 import { Metrics } from '../process/metrics.ts';
-import type { ServedWebhook } from '../webhooks/serving-state.ts';
+import type { ServedWebhook } from '../webhooks/served-webhooks.ts';
 import { WideDecisions } from './wide-decisions.ts';
 
 const BODY = Array.from({ length: 87_000 }, () => ({}));

@@ -20,7 +20,7 @@ import type { SecretReference } from '../store/secrets/secret-references.ts';
 import { TEAM } from '../store/secrets/secret-rows.ts';
 import { type Grants, type NewValue, type Secret, SecretStore, type SecretUser } from '../store/secrets/secrets.ts';
 import { SyncLoops } from '../sync/loops.ts';
-import { ServingPublisher } from '../webhooks/serving-publisher.ts';
+import { ServingPublisher } from '../webhooks/serving-state.ts';
 import { Vault } from './vault.ts';
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,127}$/;

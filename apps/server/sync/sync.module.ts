@@ -16,7 +16,7 @@ import { DefinitionStore } from '../store/definitions/definitions.ts';
 import { FactoryStore } from '../store/factories/factories.ts';
 import type { Factory } from '../store/factories/factory-rows.ts';
 import { SecretStore } from '../store/secrets/secrets.ts';
-import { ServingPublisher } from '../webhooks/serving-publisher.ts';
+import { ServingPublisher } from '../webhooks/serving-state.ts';
 import { FactoryAssignments } from './factory-assignments.ts';
 import { FactorySourceOpener } from './factory-sources.ts';
 import { SyncLoops } from './loops.ts';

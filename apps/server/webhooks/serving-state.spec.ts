@@ -5,7 +5,8 @@ import { UNREADABLE_FILTER } from '#filters';
 import { Vault } from '../secrets/vault.ts';
 import type { ServingFactory, ServingStore, ServingWebhook } from '../store/serving/serving.ts';
 import type { Log, LogMembers } from '../process/log.ts';
-import { Serving, type ServedWebhook } from './serving-state.ts';
+import type { ServedWebhook } from './served-webhooks.ts';
+import { Serving } from './serving-state.ts';
 
 const vault = new Vault(Buffer.alloc(32, 1));
 const sealed = (value: string, secretId = 's1', version = 1) => ({

@@ -2,62 +2,20 @@
  * Webhooks and filters in memory, so that a delivery needs no query to be decided; guarded by version. contract §5.8
  * (Transaction).
  */
-import { Injectable } from '@nestjs/common';
+import { Injectable, Optional } from '@nestjs/common';
 import { digestSecret, prepareSigningKey, SIGNATURE_SCHEMES, type SignatureScheme } from '#authentication';
 import { SERVING_VERSION_FRESH_MS } from '#deliveries';
-import type { AgentDefaults, AuthMode } from '#definitions';
-import type { CompiledFilter } from '#filters';
 import { Vault } from '../secrets/vault.ts';
+import { Notices } from '../store/database/notices.ts';
 import { type ServingFactory, ServingStore, type ServingWebhook } from '../store/serving/serving.ts';
 import type { SealedSecret } from '../store/secrets/secrets.ts';
 import { Clock } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
 import { CompiledFilters, DefinitionCache } from './definition-cache.ts';
+import { type Credential, type FactoryContents, type ServedWebhook, ServedWebhooks } from './served-webhooks.ts';
 
-/** One webhook as the ingress sees it. A credential that is undefined never authenticates. */
-export interface ServedWebhook extends Credential {
-  uid: string;
-  slug: string;
-  name: string;
-  enabled: boolean;
-  authMode: AuthMode;
-  deliveryIdHeader?: string;
-  replayProtection?: 'body';
-  scheme?: SignatureScheme;
-  /** The value of before, while it is accepted too; absent as a rule. */
-  previous?: Credential & { untilMs: number };
-  /** Automations that select this webhook. */
-  automations: readonly ServedAutomation[];
-  factory: ServedFactory;
-}
-
-/** What a secret's value comes to; neither of them where it authenticates nobody. */
-export interface Credential {
-  /** SHA-256 of the token, for token and url_token. */
-  tokenDigest?: Uint8Array;
-  signingKey?: Uint8Array;
-}
-
-/** An automation as the decision sees it: what it starts is looked up when it does. */
-export interface ServedAutomation {
-  uid: string;
-  /** Same as `uid`: what `decideRuns` calls it. */
-  id: string;
-  name: string;
-  enabled: boolean;
-  webhookUids: readonly string[];
-  /** The filter of the trigger that selects the webhook; several triggers of one automation are one entry each. */
-  filter: CompiledFilter;
-}
-
-export interface ServedFactory {
-  uid: string;
-  slug: string;
-  version: number;
-  revision: string;
-  serviceAccountUid: string;
-  agentDefaults?: AgentDefaults;
-}
+/** What automations say, by UID; undefined: their factory has moved on. */
+export type StartingDefinitions = Awaited<ReturnType<DefinitionCache['of']>>;
 
 /** Factories taken in at once: between two such parts everything else goes on. */
 const FACTORIES_PER_LOOK = 20;
@@ -67,9 +25,7 @@ const PREPARED_MAX = 4_000;
 
 @Injectable()
 export class Serving {
-  private readonly webhooks = new Map<string, ServedWebhook>();
-  private readonly webhooksOf = new Map<string, string[]>();
-  private readonly filters = new CompiledFilters();
+  private readonly webhooks = new ServedWebhooks(new CompiledFilters());
   private version = 0;
   private confirmedAtMs = Number.NEGATIVE_INFINITY;
   /** Called when memory has taken in what changed. */
@@ -97,21 +53,29 @@ export class Serving {
    * From memory, whatever its age: good enough to accept by, because acceptance checks the version in its transaction.
    */
   webhook(uid: string): ServedWebhook | undefined {
-    return this.webhooks.get(uid);
+    return this.webhooks.of(uid);
+  }
+
+  /** Whether memory serves this webhook still as it is here. */
+  serves(webhook: ServedWebhook): boolean {
+    return this.webhooks.has(webhook);
   }
 
   /**
    * What these of its automations say, by UID; undefined where the factory has moved on: decide again. To be waited
    * for only where it is not in memory. Throws StoreError.
    */
-  definitionsOf({ factory }: ServedWebhook, automationUids: readonly string[]): ReturnType<DefinitionCache['of']> {
+  definitionsOf(
+    { factory }: ServedWebhook,
+    automationUids: readonly string[],
+  ): StartingDefinitions | Promise<StartingDefinitions> {
     return this.definitions.of(factory, automationUids);
   }
 
   /** Reads what the automations of these webhooks say, so that their next deliveries wait for nothing. */
   async prepare(webhookUids: readonly string[]): Promise<void> {
     for (const uid of webhookUids.slice(0, PREPARED_MAX)) {
-      const webhook = this.webhooks.get(uid);
+      const webhook = this.webhooks.of(uid);
       if (webhook === undefined) continue;
       await this.definitionsOf(webhook, [...new Set(webhook.automations.map((automation) => automation.uid))]);
     }
@@ -164,54 +128,23 @@ export class Serving {
   }
 
   private take(factory: ServingFactory): void {
-    for (const uid of this.webhooksOf.get(factory.uid) ?? []) this.webhooks.delete(uid);
-    this.webhooksOf.delete(factory.uid);
-    if (factory.deleted) return;
-    const served: ServedFactory = {
-      uid: factory.uid,
-      slug: factory.slug,
-      version: factory.version,
-      revision: factory.revision,
-      serviceAccountUid: factory.serviceAccountUid,
-      agentDefaults: factory.agentDefaults,
-    };
-    const automations = byWebhook(factory, this.filters);
-    for (const webhook of factory.webhooks)
-      this.webhooks.set(webhook.uid, this.serve(webhook, served, automations.get(webhook.uid) ?? []));
-    this.webhooksOf.set(
-      factory.uid,
-      factory.webhooks.map(({ uid }) => uid),
-    );
-  }
-
-  private serve(
-    webhook: ServingWebhook,
-    factory: ServedFactory,
-    automations: readonly ServedAutomation[],
-  ): ServedWebhook {
-    const { uid, slug, name, enabled, authMode, deliveryIdHeader, replayProtection } = webhook;
-    const scheme = webhook.signatureScheme === undefined ? undefined : SIGNATURE_SCHEMES.get(webhook.signatureScheme);
-    return {
-      uid,
-      slug,
-      name,
-      enabled,
-      authMode,
-      deliveryIdHeader,
-      replayProtection,
-      scheme,
+    const { uid, slug, version, revision, serviceAccountUid, agentDefaults, automations } = factory;
+    if (factory.deleted) return this.webhooks.delete(uid);
+    this.webhooks.set({
+      factory: { uid, slug, version, revision, serviceAccountUid, agentDefaults },
+      webhooks: factory.webhooks.map((webhook) => this.withCredentials(webhook)),
       automations,
-      factory,
-      ...this.credential(webhook.secret, scheme),
-      ...(webhook.previous === undefined ? {} : { previous: this.previous(webhook.previous, scheme) }),
-    };
+    });
   }
 
-  private previous(
-    { secret, untilMs }: NonNullable<ServingWebhook['previous']>,
-    scheme: SignatureScheme | undefined,
-  ): ServedWebhook['previous'] {
-    return { ...this.credential(secret, scheme), untilMs };
+  private withCredentials({ secret, previous, ...webhook }: ServingWebhook): FactoryContents['webhooks'][number] {
+    const { signatureScheme: name } = webhook;
+    const scheme = name === undefined ? undefined : SIGNATURE_SCHEMES.get(name);
+    return {
+      ...webhook,
+      ...this.credential(secret, scheme),
+      ...(previous && { previous: { ...this.credential(previous.secret, scheme), untilMs: previous.untilMs } }),
+    };
   }
 
   private credential(secret: SealedSecret | undefined, scheme: SignatureScheme | undefined): Credential {
@@ -234,54 +167,29 @@ export class Serving {
   }
 }
 
-/** One entry for each trigger. Texts that are the same are kept once. */
-function byWebhook(
-  { webhooks, automations }: ServingFactory,
-  filters: CompiledFilters,
-): Map<string, ServedAutomation[]> {
-  const selected = new Map<string, ServedAutomation[]>(webhooks.map(({ uid }) => [uid, []]));
-  const known = new Map(webhooks.map(({ uid }) => [uid, uid]));
-  for (const { uid, name, definition } of automations) {
-    for (const trigger of definition.triggers) {
-      if (trigger.provider !== 'webhook') continue;
-      const webhookUids = trigger.webhookUids.map((webhookUid) => known.get(webhookUid) ?? webhookUid);
-      const served = new ServedTrigger(
-        { uid, name, enabled: definition.enabled, webhookUids },
-        trigger.payload === undefined ? undefined : JSON.stringify(trigger.payload),
-        filters,
-      );
-      for (const webhookUid of webhookUids) selected.get(webhookUid)?.push(served);
-    }
-  }
-  return selected;
-}
-
-class ServedTrigger implements ServedAutomation {
-  readonly uid: string;
-  readonly name: string;
-  readonly enabled: boolean;
-  readonly webhookUids: readonly string[];
-  private readonly filterText: string | undefined;
-  private readonly filters: CompiledFilters;
-
+/** Publishes to every process that what serves has changed. contract §5.8 (Transaction), §9. */
+@Injectable()
+export class ServingPublisher {
   constructor(
-    { uid, name, enabled, webhookUids }: Pick<ServedAutomation, 'uid' | 'name' | 'enabled' | 'webhookUids'>,
-    filterText: string | undefined,
-    filters: CompiledFilters,
+    private readonly notices: Notices,
+    private readonly log: Log,
+    @Optional() private readonly serving?: Serving,
   ) {
-    this.uid = uid;
-    this.name = name;
-    this.enabled = enabled;
-    this.webhookUids = webhookUids;
-    this.filterText = filterText;
-    this.filters = filters;
+    if (serving === undefined) return;
+    notices.subscribe(
+      'serving',
+      () => void serving.refresh().catch((fault: unknown) => log.fault('serving state refresh failed', fault)),
+    );
   }
 
-  get id(): string {
-    return this.uid;
+  /** What was committed serves here when this ends, and elsewhere at once or at the next poll. */
+  async publish(): Promise<void> {
+    this.notices.publish('serving');
+    await this.serving?.refresh();
   }
 
-  get filter(): CompiledFilter {
-    return this.filters.of(this.filterText);
+  /** The same for who has committed already: memory that could not follow is found out by the next delivery. */
+  async publishCommitted(): Promise<void> {
+    await this.publish().catch((fault: unknown) => this.log.fault('serving state refresh failed', fault));
   }
 }

@@ -7,8 +7,7 @@ import { programVersion } from '../store/database/migrations.ts';
 import { Vault } from '../secrets/vault.ts';
 import { ReplicaStore } from '../store/database/replicas.ts';
 import { Heartbeat } from './heartbeat.ts';
-import { ServingPublisher } from './serving-publisher.ts';
-import { Serving } from './serving-state.ts';
+import { Serving, ServingPublisher } from './serving-state.ts';
 import { SignatureSchemeController, WebhookController } from './webhooks.controller.ts';
 import { WebhookService } from './webhooks.service.ts';
 

@@ -51,7 +51,7 @@ import { CONFIG, IdSource } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
 import { SecretService } from '../secrets/secrets.service.ts';
 import { secretUrlOf, toRotatedItem, toWebhookItem } from './webhooks.items.ts';
-import { ServingPublisher } from './serving-publisher.ts';
+import { ServingPublisher } from './serving-state.ts';
 
 /** Random bytes of a secret that is made for a webhook. */
 const SECRET_BYTES = 32;

@@ -4,7 +4,7 @@ import { WideDecisions } from '../../../apps/server/ingress/wide-decisions.ts';
 import type { Clock } from '../../../apps/server/process/injection-tokens.ts';
 import type { Log } from '../../../apps/server/process/log.ts';
 import { Metrics } from '../../../apps/server/process/metrics.ts';
-import type { ServedWebhook } from '../../../apps/server/webhooks/serving-state.ts';
+import type { ServedWebhook } from '../../../apps/server/webhooks/served-webhooks.ts';
 import { quantile } from '../figures/figures.ts';
 
 const CALLS = 200_000;
