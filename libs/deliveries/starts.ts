@@ -15,7 +15,8 @@ import {
 export interface WebhookSubscription {
   id: string;
   enabled: boolean;
-  webhookUids: readonly string[];
+  /** Those that it selects; undefined: it is asked for those alone. */
+  webhookUids?: readonly string[];
   /**
    * No filter is `MATCH_EVERYTHING`, never an absence; a stored filter that could not be read is `UNREADABLE_FILTER`.
    */
@@ -46,7 +47,7 @@ export function decideRuns(
 ): Starts {
   const decision = new Decision();
   for (const subscription of subscriptions) {
-    if (!subscription.webhookUids.includes(webhookUid)) continue;
+    if (subscription.webhookUids?.includes(webhookUid) === false) continue;
     const { filter } = subscription;
     decision.add(subscription, isAsked(subscription) ? filter.explain(payload) : undefined);
   }
@@ -66,7 +67,7 @@ export function* decideRunsInSteps(
   const decision = new Decision();
   let left = readsMax;
   for (const subscription of subscriptions) {
-    if (!subscription.webhookUids.includes(webhookUid)) continue;
+    if (subscription.webhookUids?.includes(webhookUid) === false) continue;
     if (!isAsked(subscription)) {
       decision.add(subscription, undefined);
       continue;

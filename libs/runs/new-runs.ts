@@ -70,9 +70,9 @@ export interface RunSnapshot {
 }
 
 /**
- * What every run takes that an automation starts for a webhook: its prompt lacks nothing but the delivery's quoted ID
- * and the time of its receipt. Equal contents have equal digests, and nobody changes it: a run that refers to it is as
- * independent of later edits as if it held a copy.
+ * What every run takes that an automation starts for a webhook: with the webhook's envelope around its prompt it lacks
+ * nothing but the delivery's quoted ID and the time of its receipt. Equal contents have equal digests, and nobody
+ * changes it: a run that refers to it is as independent of later edits as if it held a copy.
  */
 export interface WebhookRunSnapshot extends Omit<RunSnapshot, 'concurrencyGroup' | 'whenBusy'> {
   /** The first 16 bytes of the SHA-256 of everything that is stored of it. */

@@ -11,7 +11,8 @@ import { EventLoopYielder } from '../process/event-loop-yielder.ts';
 import { Clock } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
 import { Metrics } from '../process/metrics.ts';
-import type { ServedAutomation, ServedWebhook } from '../webhooks/served-webhooks.ts';
+import type { ServedAutomation } from '../webhooks/definition-cache.ts';
+import type { ServedWebhook } from '../webhooks/served-webhooks.ts';
 
 /** Looks that are taken at once: 3 to 5 milliseconds. A hundred triggers and 5 KB are ordinary. */
 const READS_AT_ONCE_MAX = 500_000;

@@ -1,9 +1,10 @@
 /**
- * Caches of what is used of definitions: automations and compiled filters, each within a bound. contract
- * §5.8 (Transaction), §7.
+ * Caches of what is used of definitions: automations, their triggers and compiled filters, each within a bound.
+ * contract §5.8 (Transaction), §7.
  */
 import { LRUCache } from 'lru-cache';
 import type { AutomationDefinition } from '#definitions';
+import type { PackRange, RecordPack } from '#deliveries';
 import { compileFilter, MATCH_EVERYTHING, UNREADABLE_FILTER, type CompiledFilter } from '#filters';
 import type { StartingDefinition } from '#runs';
 import type { ServingStore } from '../store/serving/serving.ts';
@@ -95,4 +96,101 @@ export class CompiledFilters {
 function compiledFrom(text: string): CompiledFilter {
   const compilation = compileFilter(JSON.parse(text));
   return compilation.ok ? compilation.filter : UNREADABLE_FILTER;
+}
+
+/** An automation as the decision sees it: what it starts is looked up when it does. */
+export interface ServedAutomation {
+  uid: string;
+  /** Same as `uid`: what `decideRuns` calls it. */
+  id: string;
+  name: string;
+  enabled: boolean;
+  /** The filter of the trigger that selects the webhook; several triggers of one automation are one entry each. */
+  filter: CompiledFilter;
+}
+
+/** The record of a trigger: one for all webhooks that it selects. */
+export interface TriggerRecord extends Pick<ServedAutomation, 'uid' | 'name' | 'enabled'> {
+  filter?: PackRange;
+}
+
+/** Triggers of a factory as objects, each once for all webhooks that it selects, while one of those is an object. */
+export class FactoryTriggers {
+  private readonly records: RecordPack;
+  private readonly filters: CompiledFilters;
+  /** By where their records begin. */
+  private byStart: Map<number, ServedTrigger> | undefined;
+  private holders = 0;
+
+  constructor(records: RecordPack, filters: CompiledFilters) {
+    this.records = records;
+    this.filters = filters;
+  }
+
+  /** `list`: ranges of their records. */
+  of(list: PackRange): ServedTrigger[] {
+    const known = (this.byStart ??= new Map());
+    return this.records.ranges(list).map((place) => {
+      let trigger = known.get(place[0]);
+      if (trigger === undefined) known.set(place[0], (trigger = new ServedTrigger(this.records, place, this.filters)));
+      return trigger;
+    });
+  }
+
+  /** One more of its webhooks is kept as an object. */
+  keep(): void {
+    this.holders += 1;
+  }
+
+  /** One less. */
+  release(): void {
+    this.holders -= 1;
+    if (this.holders === 0) this.byStart = undefined;
+  }
+}
+
+/** Unpacked when it is first asked for: a webhook may have ten thousand, which are decided in slices. */
+class ServedTrigger implements ServedAutomation {
+  private readonly records: RecordPack;
+  private readonly place: PackRange;
+  private readonly filters: CompiledFilters;
+  private unpacked: TriggerRecord | undefined;
+  /** What its filter is compiled by. */
+  private filterText: string | undefined;
+
+  constructor(records: RecordPack, place: PackRange, filters: CompiledFilters) {
+    this.records = records;
+    this.place = place;
+    this.filters = filters;
+    this.unpacked = undefined;
+    this.filterText = undefined;
+  }
+
+  get uid(): string {
+    return this.record.uid;
+  }
+
+  get id(): string {
+    return this.record.uid;
+  }
+
+  get name(): string {
+    return this.record.name;
+  }
+
+  get enabled(): boolean {
+    return this.record.enabled;
+  }
+
+  get filter(): CompiledFilter {
+    const { filter } = this.record;
+    if (filter === undefined) return this.filters.of(undefined);
+    this.filterText ??= this.records.text(filter);
+    return this.filters.of(this.filterText);
+  }
+
+  private get record(): TriggerRecord {
+    this.unpacked ??= this.records.record<TriggerRecord>(this.place);
+    return this.unpacked;
+  }
 }

@@ -41,17 +41,30 @@ beforeEach(() => {
   webhooks = new ServedWebhooks(new CompiledFilters());
 });
 
-/** Its automations by what a decision asks of them. */
-function shownOf({ automations, ...rest }: ServedWebhook) {
+/** All that is said of it, and its automations by what a decision asks of them. */
+function shownOf(found: ServedWebhook) {
+  const {
+    uid,
+    slug,
+    name,
+    enabled,
+    authMode,
+    deliveryIdHeader,
+    replayProtection,
+    scheme,
+    previous,
+    factory: of,
+  } = found;
+  const { tokenDigest, signingKey } = found;
+  const automations = found.automations.map((one) => ({
+    uid: one.uid,
+    id: one.id,
+    name: one.name,
+    enabled: one.enabled,
+  }));
   return {
-    ...rest,
-    automations: automations.map(({ uid, id, name, enabled, webhookUids }) => ({
-      uid,
-      id,
-      name,
-      enabled,
-      webhookUids,
-    })),
+    ...{ uid, slug, name, enabled, authMode, deliveryIdHeader, replayProtection, scheme, previous, tokenDigest },
+    ...{ signingKey, automations, factory: of },
   };
 }
 
@@ -79,13 +92,13 @@ describe('a packed webhook', () => {
     },
     { what: 'texts of every kind', packed: webhook('w\u{1f600}', { slug: 'ä', name: '"\\\u2028\ud800€\n' }) },
   ])('comes back as it was: $what', ({ packed }) => {
-    webhooks.set({
+    webhooks.replace({
       factory: factory('f'),
       webhooks: [webhook('before', { tokenDigest: bytes(7) }), packed],
       automations: [],
     });
     const { signatureScheme, ...rest } = packed;
-    expect(shownOf(webhooks.of(packed.uid) as ServedWebhook)).toEqual({
+    expect(shownOf(webhooks.find(packed.uid) as ServedWebhook)).toEqual({
       ...rest,
       ...(rest.tokenDigest && { tokenDigest: Buffer.from(rest.tokenDigest) }),
       ...(rest.signingKey && { signingKey: Buffer.from(rest.signingKey) }),
@@ -97,7 +110,7 @@ describe('a packed webhook', () => {
   });
 
   it('has its triggers in order, each of them with its filter', () => {
-    webhooks.set({
+    webhooks.replace({
       factory: factory('f'),
       webhooks: [webhook('a'), webhook('b')],
       automations: [
@@ -109,18 +122,17 @@ describe('a packed webhook', () => {
         automation('second', [on(['a'], { payload: { a: 'no array' } })], false),
       ],
     });
-    const [a, b] = ['a', 'b'].map((uid) => webhooks.of(uid) as ServedWebhook);
-    const entry = (uid: string, webhookUid: string, enabled = true) => ({
+    const [a, b] = ['a', 'b'].map((uid) => webhooks.find(uid) as ServedWebhook);
+    const entry = (uid: string, enabled = true) => ({
       uid,
       id: uid,
       name: `name of ${uid}`,
       enabled,
-      webhookUids: [webhookUid],
     });
-    expect(shownOf(a as ServedWebhook).automations).toEqual([entry('first', 'a'), entry('second', 'a', false)]);
-    expect(shownOf(b as ServedWebhook).automations).toEqual([entry('first', 'b'), entry('first', 'b')]);
+    expect(shownOf(a as ServedWebhook).automations).toEqual([entry('first'), entry('second', false)]);
+    expect(shownOf(b as ServedWebhook).automations).toEqual([entry('first'), entry('first')]);
     expect(a?.automations.map(({ filter }) => filter.matches({ 'ключ €': 'ä' }))).toEqual([true, false]);
-    expect(b?.automations[0]?.filter).toBe(a?.automations[0]?.filter);
+    expect(b?.automations[0]).toBe(a?.automations[0]); // what ten thousand triggers take, they take once
     expect([a?.automations[1]?.filter, b?.automations[1]?.filter]).toEqual([UNREADABLE_FILTER, MATCH_EVERYTHING]);
   });
 });
@@ -129,14 +141,14 @@ describe('webhooks in memory', () => {
   it('are all found, also when they are more than are kept as objects', () => {
     const uids = Array.from({ length: 9_000 }, (_, n) => `w${n}`);
     for (let from = 0; from < uids.length; from += 30)
-      webhooks.set({
+      webhooks.replace({
         factory: factory(`f${from}`),
         webhooks: uids.slice(from, from + 30).map((uid) => webhook(uid)),
         automations: [],
       });
     for (let again = 0; again < 2; again += 1)
-      expect(uids.map((uid) => webhooks.of(uid)?.name)).toEqual(uids.map((uid) => `name of ${uid}`));
-    expect([webhooks.of('nobody'), webhooks.of('__proto__')]).toEqual([undefined, undefined]);
+      expect(uids.map((uid) => webhooks.find(uid)?.name)).toEqual(uids.map((uid) => `name of ${uid}`));
+    expect([webhooks.find('nobody'), webhooks.find('__proto__')]).toEqual([undefined, undefined]);
   });
 
   it('are served as their factory says now, and no more when it is gone', () => {
@@ -145,23 +157,42 @@ describe('webhooks in memory', () => {
       webhooks: uids.map((uid) => webhook(uid, { name: `${uid} ${version}` })),
       automations: [],
     });
-    webhooks.set(contents(1, 'a', 'b'));
-    webhooks.set({ factory: factory('other'), webhooks: [webhook('c')], automations: [] });
-    const a = webhooks.of('a') as ServedWebhook;
-    expect([webhooks.of('a') === a, webhooks.has(a)]).toEqual([true, true]);
-    webhooks.set(contents(2, 'a'));
-    expect([webhooks.has(a), webhooks.of('a')?.name, webhooks.of('b')]).toEqual([false, 'a 2', undefined]);
-    const after = webhooks.of('a') as ServedWebhook;
+    webhooks.replace(contents(1, 'a', 'b'));
+    webhooks.replace({ factory: factory('other'), webhooks: [webhook('c')], automations: [] });
+    const a = webhooks.find('a') as ServedWebhook;
+    expect([webhooks.find('a') === a, webhooks.isCurrent(a)]).toEqual([true, true]);
+    webhooks.replace(contents(2, 'a'));
+    expect([webhooks.isCurrent(a), webhooks.find('a')?.name, webhooks.find('b')]).toEqual([false, 'a 2', undefined]);
+    const after = webhooks.find('a') as ServedWebhook;
     webhooks.delete('f');
-    expect([webhooks.has(after), webhooks.of('a'), webhooks.of('c')?.uid]).toEqual([false, undefined, 'c']);
+    expect([webhooks.isCurrent(after), webhooks.find('a'), webhooks.find('c')?.uid]).toEqual([false, undefined, 'c']);
   });
 
   it('with more triggers than are kept are answered each time', () => {
     const triggers = Array.from({ length: 1_000 }, () => on(['w']));
-    const automations = Array.from({ length: 210 }, (_, n) => automation(`a${n}`, triggers));
-    webhooks.set({ factory: factory('f'), webhooks: [webhook('w')], automations });
-    const found = webhooks.of('w') as ServedWebhook;
-    expect([found.automations.length, found.automations.at(-1)?.uid]).toEqual([210_000, 'a209']);
-    expect([webhooks.of('w') === found, webhooks.has(found)]).toEqual([false, true]);
+    const automations = Array.from({ length: 1_001 }, (_, n) => automation(`a${n}`, triggers));
+    webhooks.replace({ factory: factory('f'), webhooks: [webhook('w')], automations });
+    const found = webhooks.find('w') as ServedWebhook;
+    expect([found.automations.length, found.automations.at(-1)?.uid]).toEqual([1_001_000, 'a1000']);
+    expect([webhooks.find('w') === found, webhooks.isCurrent(found)]).toEqual([false, true]);
+  });
+
+  it('leave their triggers to those that are still kept', () => {
+    const contents = (uid: string, ...uids: string[]): FactoryContents => ({
+      factory: factory(uid),
+      webhooks: uids.map((each) => webhook(each)),
+      automations: [automation(`of ${uid}`, [on(uids)])],
+    });
+    webhooks.replace(contents('f', 'a', 'b'));
+    const [a, b] = ['a', 'b'].map((uid) => webhooks.find(uid)?.automations[0]);
+    expect(a).toBe(b);
+    const others = Array.from({ length: 3_999 }, (_, n) => `other ${n}`);
+    webhooks.replace(contents('g', ...others));
+    for (const uid of others) webhooks.find(uid); // a is kept no more
+    expect(webhooks.find('b')?.automations[0]).toBe(a);
+    expect(webhooks.find('a')?.automations[0]).toBe(a);
+    for (const uid of others) webhooks.find(uid); // neither is
+    const again = webhooks.find('b')?.automations[0];
+    expect([again === a, again?.uid]).toEqual([false, 'of f']);
   });
 });

@@ -6,9 +6,13 @@ import { LRUCache } from 'lru-cache';
 import { SIGNATURE_SCHEMES, type SignatureScheme } from '#authentication';
 import type { AgentDefaults, AuthMode } from '#definitions';
 import { type PackRange, type RecordPack, RecordPackWriter } from '#deliveries';
-import type { CompiledFilter } from '#filters';
 import type { ServingAutomation, ServingWebhook } from '../store/serving/serving.ts';
-import type { CompiledFilters } from './definition-cache.ts';
+import {
+  type CompiledFilters,
+  FactoryTriggers,
+  type ServedAutomation,
+  type TriggerRecord,
+} from './definition-cache.ts';
 
 /** One webhook as the ingress sees it. A credential that is undefined never authenticates. */
 export interface ServedWebhook extends Credential {
@@ -34,19 +38,6 @@ export interface Credential {
   signingKey?: Uint8Array;
 }
 
-/** An automation as the decision sees it: what it starts is looked up when it does. */
-export interface ServedAutomation {
-  uid: string;
-  /** Same as `uid`: what `decideRuns` calls it. */
-  id: string;
-  name: string;
-  enabled: boolean;
-  /** Of those that its trigger selects, the one that it is an automation of. */
-  webhookUids: readonly string[];
-  /** The filter of the trigger that selects the webhook; several triggers of one automation are one entry each. */
-  filter: CompiledFilter;
-}
-
 export interface ServedFactory {
   uid: string;
   slug: string;
@@ -64,48 +55,54 @@ export interface FactoryContents {
   automations: readonly ServingAutomation[];
 }
 
-/** Webhooks kept as objects: a KiB each and their filters' texts. Unpacking one takes some microseconds. */
+/**
+ * Webhooks kept as objects: half a KiB each, and as much with its filter's text for each of their triggers. Unpacking
+ * one takes some microseconds, and one more for each of its triggers that is asked for.
+ */
 const UNPACKED_MAX = 4_000;
-/** The same with a unit for each of their triggers. */
-const UNPACKED_UNITS_MAX = 200_000;
+/** The same with a unit for each of their triggers: what they hold of them, for those are shared. */
+const UNPACKED_UNITS_MAX = 1_000_000;
 
 export class ServedWebhooks {
   private readonly filters: CompiledFilters;
   private readonly packed = new Map<string, PackedWebhook>();
   private readonly uidsOf = new Map<string, readonly string[]>();
-  private readonly unpacked = new LRUCache<string, ServedWebhook>({
+  private readonly unpacked = new LRUCache<string, UnpackedWebhook>({
     max: UNPACKED_MAX,
     maxSize: UNPACKED_UNITS_MAX,
-    sizeCalculation: ({ automations }) => 1 + automations.length,
+    sizeCalculation: ({ triggerCount }) => 1 + triggerCount,
+    dispose: ({ pack }) => pack.triggers.release(),
   });
 
   constructor(filters: CompiledFilters) {
     this.filters = filters;
   }
 
-  of(uid: string): ServedWebhook | undefined {
+  find(uid: string): ServedWebhook | undefined {
     const known = this.unpacked.get(uid);
     if (known !== undefined) return known;
     const packed = this.packed.get(uid);
     if (packed === undefined) return undefined;
-    const webhook = unpackWebhook(packed, this.filters);
+    const webhook = new UnpackedWebhook(packed);
     this.unpacked.set(webhook.uid, webhook);
+    if (this.unpacked.has(webhook.uid)) webhook.pack.triggers.keep();
     return webhook;
   }
 
   /** Whether this is still how the webhook is served. */
-  has({ uid, factory }: ServedWebhook): boolean {
+  isCurrent({ uid, factory }: ServedWebhook): boolean {
     return this.packed.get(uid)?.pack.factory === factory;
   }
 
   /** In place of what was known of the factory. */
-  set(contents: FactoryContents): void {
+  replace(contents: FactoryContents): void {
+    const packed = packFactory(contents, this.filters);
     this.delete(contents.factory.uid);
-    for (const [uid, packed] of packFactory(contents)) this.packed.set(uid, packed);
-    this.uidsOf.set(
-      contents.factory.uid,
-      contents.webhooks.map(({ uid }) => uid),
-    );
+    for (const [uid, one] of packed) {
+      this.packed.set(uid, one);
+      this.unpacked.delete(uid);
+    }
+    this.uidsOf.set(contents.factory.uid, [...packed.keys()]);
   }
 
   delete(factoryUid: string): void {
@@ -120,6 +117,7 @@ export class ServedWebhooks {
 interface FactoryPack {
   factory: ServedFactory;
   records: RecordPack;
+  triggers: FactoryTriggers;
 }
 
 /** Where a webhook lies: all that one costs of the heap which is not asked for. */
@@ -139,7 +137,8 @@ interface WebhookRecord extends Pick<
   scheme?: string;
   credential: CredentialRecord;
   previous?: { credential: CredentialRecord; untilMs: number };
-  triggers: readonly PackRange[];
+  /** Ranges of their records. */
+  triggers: PackRange;
 }
 
 interface CredentialRecord {
@@ -147,13 +146,11 @@ interface CredentialRecord {
   signingKey?: PackRange;
 }
 
-/** The record of a trigger: one for all webhooks that it selects. */
-interface TriggerRecord extends Pick<ServedAutomation, 'uid' | 'name' | 'enabled'> {
-  filter?: PackRange;
-}
-
 /** Each webhook of the factory by its UID. */
-function packFactory({ factory, webhooks, automations }: FactoryContents): Map<string, PackedWebhook> {
+function packFactory(
+  { factory, webhooks, automations }: FactoryContents,
+  filters: CompiledFilters,
+): Map<string, PackedWebhook> {
   const writer = new RecordPackWriter();
   const triggers = new Map<string, PackRange[]>(webhooks.map(({ uid }) => [uid, []]));
   for (const automation of automations) packTriggers(automation, writer, triggers);
@@ -169,11 +166,12 @@ function packFactory({ factory, webhooks, automations }: FactoryContents): Map<s
       scheme: webhook.signatureScheme,
       credential: packCredential(webhook, writer),
       previous: previous && { credential: packCredential(previous, writer), untilMs: previous.untilMs },
-      triggers: triggers.get(uid) ?? [],
+      triggers: writer.addRanges(triggers.get(uid) ?? []),
     };
     return [uid, writer.addRecord(record)];
   });
-  const pack = { factory, records: writer.finish() };
+  const records = writer.finish();
+  const pack = { factory, records, triggers: new FactoryTriggers(records, filters) };
   return new Map(places.map(([uid, [start, end]]) => [uid, { uid, pack, start, end }]));
 }
 
@@ -198,25 +196,54 @@ function packCredential({ tokenDigest, signingKey }: Credential, writer: RecordP
   };
 }
 
-function unpackWebhook({ uid, pack, start, end }: PackedWebhook, filters: CompiledFilters): ServedWebhook {
-  const { records, factory } = pack;
-  const record = records.record<WebhookRecord>([start, end]);
-  const { slug, name, enabled, authMode, deliveryIdHeader, replayProtection, scheme, previous } = record;
-  const webhookUids = [uid];
-  return {
-    uid,
-    slug,
-    name,
-    enabled,
-    authMode,
-    deliveryIdHeader,
-    replayProtection,
-    scheme: scheme === undefined ? undefined : SIGNATURE_SCHEMES.get(scheme),
-    automations: record.triggers.map((trigger) => new ServedTrigger(records, trigger, { webhookUids, filters })),
-    factory,
-    ...unpackCredential(records, record.credential),
-    ...(previous && { previous: { ...unpackCredential(records, previous.credential), untilMs: previous.untilMs } }),
-  };
+class UnpackedWebhook implements ServedWebhook {
+  readonly uid: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly authMode: AuthMode;
+  readonly deliveryIdHeader: string | undefined;
+  readonly replayProtection: 'body' | undefined;
+  readonly scheme: SignatureScheme | undefined;
+  readonly tokenDigest: Uint8Array | undefined;
+  readonly signingKey: Uint8Array | undefined;
+  readonly previous: ServedWebhook['previous'];
+  readonly factory: ServedFactory;
+  readonly pack: FactoryPack;
+  readonly triggerCount: number;
+  private readonly triggers: PackRange;
+  private unpacked: readonly ServedAutomation[] | undefined;
+
+  constructor({ uid, pack, start, end }: PackedWebhook) {
+    const { records, factory } = pack;
+    const record = records.record<WebhookRecord>([start, end]);
+    const { tokenDigest, signingKey } = unpackCredential(records, record.credential);
+    this.uid = uid;
+    this.slug = record.slug;
+    this.name = record.name;
+    this.enabled = record.enabled;
+    this.authMode = record.authMode;
+    this.deliveryIdHeader = record.deliveryIdHeader;
+    this.replayProtection = record.replayProtection;
+    this.scheme = record.scheme === undefined ? undefined : SIGNATURE_SCHEMES.get(record.scheme);
+    this.tokenDigest = tokenDigest;
+    this.signingKey = signingKey;
+    this.previous = record.previous && {
+      ...unpackCredential(records, record.previous.credential),
+      untilMs: record.previous.untilMs,
+    };
+    this.factory = factory;
+    this.pack = pack;
+    this.triggers = record.triggers;
+    this.triggerCount = records.rangeCount(record.triggers);
+    this.unpacked = undefined;
+  }
+
+  /** Asked for when the sender is known: there may be many. */
+  get automations(): readonly ServedAutomation[] {
+    this.unpacked ??= this.pack.triggers.of(this.triggers);
+    return this.unpacked;
+  }
 }
 
 function unpackCredential(records: RecordPack, { tokenDigest, signingKey }: CredentialRecord): Credential {
@@ -224,56 +251,4 @@ function unpackCredential(records: RecordPack, { tokenDigest, signingKey }: Cred
     ...(tokenDigest && { tokenDigest: records.bytes(tokenDigest) }),
     ...(signingKey && { signingKey: records.bytes(signingKey) }),
   };
-}
-
-/** Unpacked when it is first asked for: a webhook may have ten thousand, which are decided in slices. */
-class ServedTrigger implements ServedAutomation {
-  readonly webhookUids: readonly string[];
-  private readonly records: RecordPack;
-  private readonly place: PackRange;
-  private readonly filters: CompiledFilters;
-  private unpacked: TriggerRecord | undefined;
-  /** What its filter is compiled by. */
-  private filterText: string | undefined;
-
-  constructor(
-    records: RecordPack,
-    place: PackRange,
-    { webhookUids, filters }: { webhookUids: readonly string[]; filters: CompiledFilters },
-  ) {
-    this.webhookUids = webhookUids;
-    this.records = records;
-    this.place = place;
-    this.filters = filters;
-    this.unpacked = undefined;
-    this.filterText = undefined;
-  }
-
-  get uid(): string {
-    return this.record.uid;
-  }
-
-  get id(): string {
-    return this.record.uid;
-  }
-
-  get name(): string {
-    return this.record.name;
-  }
-
-  get enabled(): boolean {
-    return this.record.enabled;
-  }
-
-  get filter(): CompiledFilter {
-    const { filter } = this.record;
-    if (filter === undefined) return this.filters.of(undefined);
-    this.filterText ??= this.records.text(filter);
-    return this.filters.of(this.filterText);
-  }
-
-  private get record(): TriggerRecord {
-    this.unpacked ??= this.records.record<TriggerRecord>(this.place);
-    return this.unpacked;
-  }
 }

@@ -53,12 +53,12 @@ export class Serving {
    * From memory, whatever its age: good enough to accept by, because acceptance checks the version in its transaction.
    */
   webhook(uid: string): ServedWebhook | undefined {
-    return this.webhooks.of(uid);
+    return this.webhooks.find(uid);
   }
 
   /** Whether memory serves this webhook still as it is here. */
   serves(webhook: ServedWebhook): boolean {
-    return this.webhooks.has(webhook);
+    return this.webhooks.isCurrent(webhook);
   }
 
   /**
@@ -75,7 +75,7 @@ export class Serving {
   /** Reads what the automations of these webhooks say, so that their next deliveries wait for nothing. */
   async prepare(webhookUids: readonly string[]): Promise<void> {
     for (const uid of webhookUids.slice(0, PREPARED_MAX)) {
-      const webhook = this.webhooks.of(uid);
+      const webhook = this.webhooks.find(uid);
       if (webhook === undefined) continue;
       await this.definitionsOf(webhook, [...new Set(webhook.automations.map((automation) => automation.uid))]);
     }
@@ -130,7 +130,7 @@ export class Serving {
   private take(factory: ServingFactory): void {
     const { uid, slug, version, revision, serviceAccountUid, agentDefaults, automations } = factory;
     if (factory.deleted) return this.webhooks.delete(uid);
-    this.webhooks.set({
+    this.webhooks.replace({
       factory: { uid, slug, version, revision, serviceAccountUid, agentDefaults },
       webhooks: factory.webhooks.map((webhook) => this.withCredentials(webhook)),
       automations,

@@ -156,7 +156,9 @@ export class RateWindows {
 
 /** `slotTimes`: those of the log, in any order. */
 function windowOf(slotTimes: readonly number[], nowMs: number): RateWindow {
-  return slotTimes.length > 1 ? new SlotRing(slotTimes, nowMs) : (slotTimes[0] ?? NEVER);
+  if (slotTimes.length > 1) return new SlotRing(slotTimes, nowMs);
+  const [only = NEVER] = slotTimes;
+  return isSlotCounted(only, nowMs) ? only : NEVER;
 }
 
 /** Whether no slot counts: it may be forgotten. */
