@@ -43,7 +43,9 @@ beforeEach(() => {
 
 /** All that is said of it, and its automations by what a decision asks of them. */
 function shownOf(found: ServedWebhook) {
-  const {
+  const { uid, slug, name, enabled, authMode, deliveryIdHeader, replayProtection } = found;
+  const { scheme, tokenDigest, signingKey, previous, factory: itsFactory } = found;
+  return {
     uid,
     slug,
     name,
@@ -52,19 +54,16 @@ function shownOf(found: ServedWebhook) {
     deliveryIdHeader,
     replayProtection,
     scheme,
+    tokenDigest,
+    signingKey,
     previous,
-    factory: of,
-  } = found;
-  const { tokenDigest, signingKey } = found;
-  const automations = found.automations.map((one) => ({
-    uid: one.uid,
-    id: one.id,
-    name: one.name,
-    enabled: one.enabled,
-  }));
-  return {
-    ...{ uid, slug, name, enabled, authMode, deliveryIdHeader, replayProtection, scheme, previous, tokenDigest },
-    ...{ signingKey, automations, factory: of },
+    factory: itsFactory,
+    automations: found.automations.map((one) => ({
+      uid: one.uid,
+      id: one.id,
+      name: one.name,
+      enabled: one.enabled,
+    })),
   };
 }
 
