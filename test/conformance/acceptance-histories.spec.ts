@@ -38,6 +38,7 @@ describe.each(SEEDS_OF_DATABASES.map((seeds) => ({ seeds, first: seeds[0] })))(
     let dataDir: string;
     let database: Database;
     let nowMs: number;
+    const kinds = new Set<string>();
     beforeAll(async () => {
       dataDir = await mkdtemp(join(tmpdir(), 'millwright-histories-'));
       database = await openDatabase({ dataDir, nowMs: () => nowMs });
@@ -57,9 +58,13 @@ describe.each(SEEDS_OF_DATABASES.map((seeds) => ({ seeds, first: seeds[0] })))(
           const { answered, expected } = await history.next();
           expect(answered).toEqual(expected);
         }
-        expect(new Set(history.kinds)).toEqual(new Set(['accepted', 'duplicate', 'stale', 'throttled']));
+        for (const kind of history.kinds) kinds.add(kind);
       },
     );
+
+    // One of them alone may by chance repeat nothing that was accepted.
+    it('have met every outcome together', () =>
+      expect(kinds).toEqual(new Set(['accepted', 'duplicate', 'stale', 'throttled'])));
   },
 );
 
