@@ -53,7 +53,7 @@ export {
   type TokenSegment,
 } from './paths.ts';
 export { RecordPack, RecordPackWriter, type PackRange } from './record-packs.ts';
-export { isSlotCounted, SLOT_ACQUIRED, SlotRing, type SlotResult } from './slots.ts';
+export { SlotRing, SlotWindows, type SlotResult } from './slots.ts';
 export { drawRequest, type Draw } from './buckets.ts';
 export { FailureBudgets, failureKey, type FailureBudgetOptions, type FailureVerdict } from './failure-budgets.ts';
 export {

@@ -69,14 +69,8 @@ export class RecordPackWriter {
     return this.addBytes(bytes);
   }
 
-  /** Everything that was added, in memory of its own. */
+  /** Everything that was added. */
   finish(): RecordPack {
-    const all = Buffer.allocUnsafeSlow(this.length);
-    let at = 0;
-    for (const part of this.parts) {
-      all.set(part, at);
-      at += part.length;
-    }
-    return new RecordPack(all);
+    return new RecordPack(Buffer.concat(this.parts, this.length));
   }
 }

@@ -10,7 +10,7 @@ export type SlotResult =
   /** `waitMs`: until a slot is free, exactly; `retryAfterSeconds`: the same as it is announced. */
   | { ok: false; waitMs: number; retryAfterSeconds: number };
 
-export const SLOT_ACQUIRED: SlotResult = { ok: true };
+const ACQUIRED: SlotResult = { ok: true };
 
 /**
  * The times of the last 60 slots. A slot is free where fewer than 60 of them lie in (now − 60 s, now]; more than those
@@ -26,7 +26,7 @@ export class SlotRing {
   /** `slotTimes`: those of the log, in any order, as they count at `nowMs`. */
   constructor(slotTimes: readonly number[] = [], nowMs = 0) {
     this.times = slotTimes
-      .filter((at) => isSlotCounted(at, nowMs))
+      .filter((at) => counts(at, nowMs))
       .sort((a, b) => a - b)
       .slice(-DELIVERIES_PER_MINUTE_MAX);
   }
@@ -36,14 +36,14 @@ export class SlotRing {
     const { times } = this;
     for (let step = 0; step < times.length; step += 1) {
       const at = (this.oldest + step) % times.length;
-      if (isSlotCounted(times[at] as number, nowMs)) continue;
+      if (counts(times[at] as number, nowMs)) continue;
       times[at] = nowMs;
       this.oldest = (at + 1) % times.length;
-      return SLOT_ACQUIRED;
+      return ACQUIRED;
     }
     if (times.length < DELIVERIES_PER_MINUTE_MAX) {
       times.push(nowMs);
-      return SLOT_ACQUIRED;
+      return ACQUIRED;
     }
     const waitMs = Math.min(...times) + RATE_WINDOW_MS - nowMs;
     return { ok: false, waitMs, retryAfterSeconds: retryAfterSeconds(waitMs) };
@@ -51,11 +51,65 @@ export class SlotRing {
 
   /** Whether no slot counts: it may be forgotten. */
   isIdle(nowMs: number): boolean {
-    return !this.times.some((at) => isSlotCounted(at, nowMs));
+    return !this.times.some((at) => counts(at, nowMs));
+  }
+}
+
+/** The time of the only slot, as most of tens of thousands of webhooks have, or a ring. */
+type SlotWindow = number | SlotRing;
+
+/** The time of no slot: it never counts. */
+const NEVER = -Infinity;
+
+/** The slots of webhooks that may count: what a ring for each would say, in a quarter of its memory for one slot. */
+export class SlotWindows {
+  private readonly windows = new Map<string, SlotWindow>();
+
+  /** Webhooks whose slots are known. */
+  get size(): number {
+    return this.windows.size;
+  }
+
+  has(webhookUid: string): boolean {
+    return this.windows.has(webhookUid);
+  }
+
+  /** `slotTimes`: those of the log, in any order, as they count at `nowMs`. */
+  set(webhookUid: string, slotTimes: readonly number[], nowMs: number): void {
+    const [only = NEVER] = slotTimes;
+    if (slotTimes.length > 1) this.windows.set(webhookUid, new SlotRing(slotTimes, nowMs));
+    else this.windows.set(webhookUid, counts(only, nowMs) ? only : NEVER);
+  }
+
+  /** Takes a slot of a webhook whose slots are known, or none; see `SlotRing`. */
+  take(webhookUid: string, nowMs: number): SlotResult {
+    const window = this.windows.get(webhookUid) as SlotWindow;
+    if (typeof window !== 'number') return window.take(nowMs);
+    if (!counts(window, nowMs)) {
+      this.windows.set(webhookUid, nowMs);
+      return ACQUIRED;
+    }
+    const ring = new SlotRing([window], nowMs);
+    this.windows.set(webhookUid, ring);
+    return ring.take(nowMs);
+  }
+
+  delete(webhookUid: string): void {
+    this.windows.delete(webhookUid);
+  }
+
+  clear(): void {
+    this.windows.clear();
+  }
+
+  /** Forgets webhooks none of whose slots counts. */
+  deleteIdle(nowMs: number): void {
+    for (const [uid, window] of this.windows)
+      if (typeof window === 'number' ? !counts(window, nowMs) : window.isIdle(nowMs)) this.windows.delete(uid);
   }
 }
 
 /** Whether a slot that was taken `at` a time is one of the sixty of a minute. */
-export function isSlotCounted(at: number, nowMs: number): boolean {
+function counts(at: number, nowMs: number): boolean {
   return at > nowMs - RATE_WINDOW_MS && at <= nowMs + RATE_WINDOW_MS;
 }

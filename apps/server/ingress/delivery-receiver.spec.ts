@@ -106,7 +106,7 @@ function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
   let ids = 0;
   const newId = (): string => `id-${(ids += 1)}`;
   const serving = {
-    serves: (one: ServedWebhook) => it.served === one,
+    isCurrent: (one: ServedWebhook) => it.served === one,
     webhook: (uid: string) => (uid === 'wh_1' ? it.served : undefined),
     isConfirmed: () => it.confirmed,
     refresh,

@@ -263,7 +263,7 @@ export class DeliveryReceiver {
     verdict: Extract<AuthenticationResult, { ok: false }>,
   ): Promise<ReceiveResult> {
     await this.serving.confirm();
-    if (!this.serving.serves(context.webhook)) return STALE;
+    if (!this.serving.isCurrent(context.webhook)) return STALE;
     return this.refuseVerdict(check, context, verdict);
   }
 

@@ -85,6 +85,7 @@ export class ServedWebhooks {
     if (packed === undefined) return undefined;
     const webhook = new UnpackedWebhook(packed);
     this.unpacked.set(webhook.uid, webhook);
+    // One that has more than all together may have is not kept.
     if (this.unpacked.has(webhook.uid)) webhook.pack.triggers.keep();
     return webhook;
   }
@@ -217,7 +218,7 @@ class UnpackedWebhook implements ServedWebhook {
   constructor({ uid, pack, start, end }: PackedWebhook) {
     const { records, factory } = pack;
     const record = records.record<WebhookRecord>([start, end]);
-    const { tokenDigest, signingKey } = unpackCredential(records, record.credential);
+    const { tokenDigest, signingKey } = unpackCredential(record.credential, records);
     this.uid = uid;
     this.slug = record.slug;
     this.name = record.name;
@@ -229,7 +230,7 @@ class UnpackedWebhook implements ServedWebhook {
     this.tokenDigest = tokenDigest;
     this.signingKey = signingKey;
     this.previous = record.previous && {
-      ...unpackCredential(records, record.previous.credential),
+      ...unpackCredential(record.previous.credential, records),
       untilMs: record.previous.untilMs,
     };
     this.factory = factory;
@@ -246,9 +247,9 @@ class UnpackedWebhook implements ServedWebhook {
   }
 }
 
-function unpackCredential(records: RecordPack, { tokenDigest, signingKey }: CredentialRecord): Credential {
+function unpackCredential({ tokenDigest, signingKey }: CredentialRecord, records: RecordPack): Credential {
   return {
-    ...(tokenDigest && { tokenDigest: records.bytes(tokenDigest) }),
-    ...(signingKey && { signingKey: records.bytes(signingKey) }),
+    tokenDigest: tokenDigest && records.bytes(tokenDigest),
+    signingKey: signingKey && records.bytes(signingKey),
   };
 }

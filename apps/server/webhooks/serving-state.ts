@@ -57,7 +57,7 @@ export class Serving {
   }
 
   /** Whether memory serves this webhook still as it is here. */
-  serves(webhook: ServedWebhook): boolean {
+  isCurrent(webhook: ServedWebhook): boolean {
     return this.webhooks.isCurrent(webhook);
   }
 

@@ -2,7 +2,7 @@
  * Rate windows of webhooks in memory, read from the delivery log: one by one when they are asked for, or all at once
  * ahead of a start. contract §5.6 (Slots), §1.8 (Upgrades).
  */
-import { isSlotCounted, RATE_WINDOW_MS, SLOT_ACQUIRED, SlotRing, type SlotResult } from '#deliveries';
+import { RATE_WINDOW_MS, type SlotResult, SlotWindows } from '#deliveries';
 import { firstUuidv7 } from '#runs';
 import type { Database } from '../database/database.ts';
 import { catchUp } from '../database/deferred-index.ts';
@@ -33,15 +33,9 @@ interface PreparedWindows {
 const LAST_ENTRY = 'SELECT rowid AS position, entry_id FROM delivery ORDER BY rowid DESC LIMIT 1';
 const SAME_ENTRY = 'SELECT 1 AS same FROM delivery WHERE rowid = ? AND entry_id = ?';
 
-/** All slots of a webhook that may count: the time of the only one, as most of tens of thousands have, or a ring. */
-type RateWindow = number | SlotRing;
-
-/** The time of no slot: it never counts. */
-const NEVER = -Infinity;
-
 /** A window for each webhook, changed while a transaction decides: when that fails, all are read from the log again. */
 export class RateWindows {
-  private readonly windows = new Map<string, RateWindow>();
+  private readonly windows = new SlotWindows();
   private webhooksMax = WEBHOOKS_MAX;
   private prepared: PreparedWindows | undefined;
   /** From then on a webhook that is not known has no slot; until the log has to be asked for it. */
@@ -97,7 +91,7 @@ export class RateWindows {
       if (known === undefined) times.set(uid, [slotAt]);
       else known.push(slotAt);
     }
-    for (const [uid, slotTimes] of times) this.windows.set(uid, windowOf(slotTimes, nowMs));
+    for (const [uid, slotTimes] of times) this.windows.set(uid, slotTimes, nowMs);
     this.completeSinceMs = nowMs;
   }
 
@@ -106,7 +100,7 @@ export class RateWindows {
     const missing = unique(webhookUids.filter((uid) => !this.windows.has(uid)));
     if (missing.length === 0) return;
     if (nowMs >= this.completeSinceMs) {
-      for (const [uid] of missing) this.windows.set(uid, NEVER);
+      for (const [uid] of missing) this.windows.set(uid, [], nowMs);
       return;
     }
     const [, found] = yield* together(
@@ -121,27 +115,19 @@ export class RateWindows {
     );
     const times = new Map<string, number[]>(missing.map(([uid]) => [uid, []]));
     for (const { webhook_uid: uid, slot_at: slotAt } of found) times.get(uid)?.push(slotAt);
-    for (const [uid, slotTimes] of times) this.windows.set(uid, windowOf(slotTimes, nowMs));
+    for (const [uid, slotTimes] of times) this.windows.set(uid, slotTimes, nowMs);
   }
 
   /** A slot of a webhook that was loaded. */
   take(webhookUid: string, nowMs: number): SlotResult {
-    const window = this.windows.get(webhookUid) as RateWindow;
-    if (typeof window !== 'number') return window.take(nowMs);
-    if (!isSlotCounted(window, nowMs)) {
-      this.windows.set(webhookUid, nowMs);
-      return SLOT_ACQUIRED;
-    }
-    const ring = new SlotRing([window], nowMs);
-    this.windows.set(webhookUid, ring);
-    return ring.take(nowMs);
+    return this.windows.take(webhookUid, nowMs);
   }
 
   /** What was taken is in the log: the windows of webhooks without deliveries may go. */
   commit(nowMs: number): void {
     if (this.windows.size <= this.webhooksMax) return;
     this.completeSinceMs = Infinity; // of those that were forgotten the log knows more, where the clock steps back
-    for (const [uid, window] of this.windows) if (isIdle(window, nowMs)) this.windows.delete(uid);
+    this.windows.deleteIdle(nowMs);
     // Where nearly all are busy, none is looked through at every commit.
     this.webhooksMax = Math.max(WEBHOOKS_MAX, this.windows.size * 2);
   }
@@ -152,18 +138,6 @@ export class RateWindows {
     else for (const uid of webhookUids) this.windows.delete(uid);
     this.completeSinceMs = Infinity;
   }
-}
-
-/** `slotTimes`: those of the log, in any order. */
-function windowOf(slotTimes: readonly number[], nowMs: number): RateWindow {
-  if (slotTimes.length > 1) return new SlotRing(slotTimes, nowMs);
-  const [only = NEVER] = slotTimes;
-  return isSlotCounted(only, nowMs) ? only : NEVER;
-}
-
-/** Whether no slot counts: it may be forgotten. */
-function isIdle(window: RateWindow, nowMs: number): boolean {
-  return typeof window === 'number' ? !isSlotCounted(window, nowMs) : window.isIdle(nowMs);
 }
 
 /** The log by webhook of the only writer. */
