@@ -1,6 +1,6 @@
 /**
  * All measurements that others can repeat, in one run on one machine: `npm run bench [-- --quick] [--only accept,soak]
- * [--soak MINUTES] [--soak-rate N] [--json FILE]`.
+ * [--database NAME] [--soak MINUTES] [--soak-rate N] [--json FILE]`.
  */
 import { writeFile } from 'node:fs/promises';
 import { accept } from './acceptance/accept.ts';
@@ -37,7 +37,7 @@ const EXIT_USAGE = 64;
 const EXIT_SIGNAL = 130;
 
 const options = optionsOf(process.argv.slice(2));
-const bench = await Bench.begin({ ...options, soakRate: options.soakRate });
+const bench = await Bench.begin(options);
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void bench.end().finally(() => process.exit(EXIT_SIGNAL)));
 try {

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../support/network/ports.ts';
 import { freshDatabase, started, type PostgresServer } from '../support/databases/postgres.ts';
+import type { Backend, Options } from './figures/arguments.ts';
 import { quantile } from './figures/figures.ts';
 import { LoadGenerator } from './loads/loads.ts';
 import type { Report } from './figures/report.ts';
@@ -29,7 +30,7 @@ export interface Server {
   pid: number;
 }
 
-export type Backend = 'SQLite' | 'PostgreSQL';
+export type { Backend };
 
 /** As somebody would set it who keeps what was accepted: a commit is on disk before it is answered. */
 const POSTGRES_SETTINGS = [
@@ -51,11 +52,13 @@ export interface ProgramOptions {
 }
 
 /** How much is measured; see the members of Bench. */
-type Extent = Pick<Bench, 'quick' | 'soakMinutes' | 'soakRate'>;
+type Extent = Pick<Options, 'quick' | 'backends' | 'soakMinutes' | 'soakRate'>;
 
 export class Bench {
   /** Fewer rounds, shorter ones, fewer rows. */
   readonly quick: boolean;
+  /** Databases that are measured by stages that measure each. */
+  readonly backends: readonly Backend[];
   /** How long the soak lasts, minutes. */
   readonly soakMinutes: number;
   /** Its deliveries a second; undefined: a share of what the machine takes. */
@@ -64,9 +67,10 @@ export class Bench {
   private readonly ends: (() => Promise<void>)[] = [];
   private server: Promise<PostgresServer> | undefined;
 
-  private constructor(box: string, { quick, soakMinutes, soakRate }: Extent) {
+  private constructor(box: string, { quick, backends, soakMinutes, soakRate }: Extent) {
     this.box = box;
     this.quick = quick;
+    this.backends = backends;
     this.soakMinutes = soakMinutes;
     this.soakRate = soakRate;
   }

@@ -43,7 +43,7 @@ async function run(bench: Bench): Promise<Report> {
       'what the ratio to bare would be if nothing but that counted; busy: share of one core, of the server / of ' +
       'the load generator',
   ];
-  for (const backend of ['SQLite', 'PostgreSQL'] as const) {
+  for (const backend of bench.backends) {
     const seeded = await seededService(bench, {
       backend,
       senders: sendersOf(bench),

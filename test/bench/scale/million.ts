@@ -25,7 +25,7 @@ export const million: Stage = {
   name: 'million',
   async run(bench) {
     const reports: Report[] = [];
-    for (const backend of ['SQLite', 'PostgreSQL'] as const) {
+    for (const backend of bench.backends) {
       reports.push(await onOne(bench, backend));
       await bench.endStage();
     }

@@ -26,7 +26,7 @@ export const soak: Stage = {
   name: 'soak',
   async run(bench) {
     const reports: Report[] = [];
-    for (const backend of ['SQLite', 'PostgreSQL'] as const) {
+    for (const backend of bench.backends) {
       reports.push(await onOne(bench, backend));
       await bench.endStage();
     }
