@@ -15,7 +15,7 @@ import {
   type TableDigest,
 } from '#management';
 import type { Config } from '../config/config.ts';
-import { lockDataFolder, DataFolderError, type DataFolderLock } from '../process/data-folder.ts';
+import { lockDataFolder, DataFolderError, sqliteFileOf, type DataFolderLock } from '../process/data-folder.ts';
 import { MIGRATION_NAMES } from '../store/database/migrations.ts';
 import { extractArchive } from './archive.ts';
 import { workingFolder } from './backup.ts';
@@ -30,7 +30,6 @@ import {
   type ToolOptions,
 } from '../store/backup/postgres-backup.ts';
 import { describeSqlite, keyProofsOf } from '../store/backup/sqlite-backup.ts';
-import { sqliteFileOf } from '../store/sqlite-file.ts';
 
 export interface RestoreOptions {
   config: Config;

@@ -1,6 +1,6 @@
 /** Whether the database can be used as it is, looked at without migrating or making anything. */
 import { QUEUE_NEEDS_DIRECT_URL, type Config } from '../config/config.ts';
-import { sqliteFileOf } from '../store/sqlite-file.ts';
+import { sqliteFileOf } from '../process/data-folder.ts';
 import { StoreError } from '../store/database/store-errors.ts';
 import { inspectPostgres, inspectSqlite, type SchemaFound } from '../store/database/inspection.ts';
 import { probePostgres } from '../store/database/postgres/postgres-probe.ts';

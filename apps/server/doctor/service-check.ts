@@ -2,10 +2,9 @@
 import { createServer } from 'node:net';
 import { existsSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { isDataFolderUsed } from '../process/data-folder.ts';
+import { isDataFolderUsed, sqliteFileOf } from '../process/data-folder.ts';
 import type { DoctorTarget } from './doctor.ts';
 import { ok, problem, type Remark } from './findings.ts';
-import { sqliteFileOf } from '../store/sqlite-file.ts';
 
 export async function service({ config: { dataDir, port, host, publicUrl } }: DoctorTarget): Promise<Remark[]> {
   if (isDataFolderUsed(dataDir))

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
 import { keyLocations, readKeyFile, readKeyFiles, readNextKey, type KeyLocation } from '../process/key-files.ts';
-import { sqliteFileOf } from '../store/sqlite-file.ts';
+import { sqliteFileOf } from '../process/data-folder.ts';
 
 /** The two keys of an installation. */
 export interface InstallationKeys {

@@ -21,7 +21,7 @@ import { keyProof, sameProof, Vault } from '../secrets/vault.ts';
 import { bySystem, type ChangedBy } from '../store/access/audit.ts';
 import { inspectPostgres, inspectSqlite } from '../store/database/inspection.ts';
 import { programVersion } from '../store/database/migrations.ts';
-import { sqliteFileOf } from '../store/sqlite-file.ts';
+import { sqliteFileOf } from '../process/data-folder.ts';
 import { openDatabase } from '../store/open-database.ts';
 import { MasterKeyStore, type MasterKeyState, type RewrapPlace } from '../store/secrets/master-keys.ts';
 

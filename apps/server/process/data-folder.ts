@@ -39,6 +39,11 @@ export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
   return hold(folder);
 }
 
+/** The database of a data folder that has one; its write-ahead log lies beside it. */
+export function sqliteFileOf(dataDir: string): string {
+  return join(dataDir, 'millwright.sqlite');
+}
+
 /** Whether a process holds the folder now; makes and changes nothing. */
 export function isDataFolderUsed(folder: string): boolean {
   const file = join(folder, 'lock.sqlite');

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import type { TableDigest } from '#management';
-import { sqliteFileOf } from '../sqlite-file.ts';
+import { sqliteFileOf } from '../../process/data-folder.ts';
 import { BackupError, toBackupError, toKeyProofs, type DatabaseKeyProofs } from './backup-errors.ts';
 
 /** All pages in one step: a step that finds the database changed begins anew, and under load it always is. */

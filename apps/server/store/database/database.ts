@@ -17,7 +17,7 @@ import { type PostgresUrls, probePostgres } from './postgres/postgres-probe.ts';
 import { PostgresUnusableError, toConnectionError } from './postgres/postgres-refusals.ts';
 import { postgresLongReads, postgresRunner } from './postgres/postgres.ts';
 import { OLDEST_READER_QUERY, VersionMismatchError } from './replicas.ts';
-import { sqliteFileOf } from '../sqlite-file.ts';
+import { sqliteFileOf } from '../../process/data-folder.ts';
 import { sqliteRunner } from './sqlite.ts';
 import { entitiesFor } from './table.ts';
 
