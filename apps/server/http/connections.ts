@@ -143,7 +143,8 @@ export function drained(request: IncomingMessage): Promise<void> {
       if (left < 0) settle();
     };
     const timer = setTimeout(settle, DRAIN_MS_MAX);
-    request.on('data', count).once('end', settle).once('close', settle).once('error', settle).resume();
+    // First: who has taken the body drops the pieces, which are empty behind that.
+    request.prependListener('data', count).once('end', settle).once('close', settle).once('error', settle).resume();
   });
 }
 

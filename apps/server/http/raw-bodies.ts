@@ -145,6 +145,7 @@ class Collecting implements Waiting, RefusableBody {
   }
 
   endWhole(): void {
+    if (this.isOver) return; // the rest of it has run out
     this.closeBlock();
     const [first = Buffer.alloc(0)] = this.pieces;
     if (this.pieces.length > 1) return this.end({ kind: 'whole', bytes: Buffer.concat(this.pieces, this.size) });
@@ -165,6 +166,7 @@ class Collecting implements Waiting, RefusableBody {
     this.isOver = true;
     for (const piece of this.pieces) release(piece);
     this.pieces = [];
+    this.filled = undefined;
     waitNoMore(this);
     if (this.counted > 0) this.unfinished?.release(this);
     this.done(body);

@@ -57,6 +57,23 @@ describe('a body', () => {
     expect(pieces.map(({ byteLength }) => byteLength)).toEqual([0, 0, 0]);
   });
 
+  it('that is refused behind small pieces runs out as any other does', async () => {
+    const large = request();
+    const reading = readRawBody(large, { bytesMax: 10, timeoutMs: 1_000 });
+    for (const piece of ['a', 'b', 'x'.repeat(16_384)]) large.write(piece);
+    expect(await reading).toEqual({ kind: 'too-large', sizeBytes: 16_386 });
+    skipRest(large, 1_000);
+    large.end();
+    await once(large, 'close');
+
+    const late = request();
+    const waiting = readRawBody(late, { bytesMax: 10, timeoutMs: 20 });
+    for (const piece of ['a', 'b']) late.write(piece);
+    expect(await waiting).toEqual({ kind: 'timeout' });
+    late.end('c');
+    await once(late, 'close');
+  });
+
   it('that is whole is there, in one piece or joined of many whose memory is given back', async () => {
     const bodies = [1, 3].map((count) => Array.from({ length: count }, (_, index) => Buffer.alloc(20_000, `${index}`)));
     for (const pieces of bodies) {
@@ -196,6 +213,24 @@ describe('the rest of a refused body', () => {
     clearInterval(flood);
     expect(incoming.isPaused()).toBe(true);
   });
+
+  it.each([8_192, 65_536])(
+    'of which somebody was a taker is cut off as early, in pieces of %d bytes',
+    async (bytes) => {
+      const incoming = request();
+      const reading = readRawBody(incoming, { bytesMax: 10, timeoutMs: 1_000 });
+      incoming.write('x'.repeat(11));
+      await reading;
+      let written = 0;
+      const done = drained(incoming);
+      for (; written < 4_194_304 && !incoming.isPaused(); written += bytes) {
+        incoming.write(Buffer.alloc(bytes, 'x'));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await done;
+      expect(written).toBeLessThanOrEqual(262_144);
+    },
+  );
 
   it('is given up when nothing comes', async () => {
     await drained(request());
