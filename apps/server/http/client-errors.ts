@@ -65,7 +65,7 @@ export class ClientErrors {
     if (this.ended.has(socket)) return; // the parser repeats itself with every further packet
     this.ended.add(socket);
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-    if (owed === undefined || owed.writableFinished) return this.close(socket, this.answerTo(error));
+    if (owed === undefined || owed.closed) return this.close(socket, this.answerTo(error));
     // What we write while an earlier request of this connection is being decided would be taken for its answer.
     if (owed.req.complete) return endBehind(owed, socket);
     if (owed.headersSent) return void socket.destroy();

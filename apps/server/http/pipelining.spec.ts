@@ -7,6 +7,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ClientErrors } from './client-errors.ts';
+import { DirectRequest, takeStream } from './sockets/direct-requests.ts';
 import { Connections } from './sockets/open-connections.ts';
 import { Pipelining, type PipeliningOptions } from './pipelining.ts';
 
@@ -31,6 +32,7 @@ async function listen(options: PipeliningOptions & { headersTimeout?: number } =
     requestTimeout: 0,
     connectionsCheckingInterval: 50,
     requireHostHeader: false,
+    IncomingMessage: DirectRequest,
   });
   connections = new Connections(server);
   pipelining = new Pipelining({ onCut: () => (cut += 1), ...options });
@@ -41,7 +43,8 @@ async function listen(options: PipeliningOptions & { headersTimeout?: number } =
       response,
       handle: (its, answer) => {
         begun.push(its.url ?? '');
-        if (isParking(its)) parked.push(answer);
+        if (its.url === '/body') answerInside(its as DirectRequest, answer);
+        else if (isParking(its)) parked.push(answer);
         else answer.end(its.url);
       },
     }),
@@ -52,6 +55,13 @@ async function listen(options: PipeliningOptions & { headersTimeout?: number } =
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+}
+
+/** Answers at the end of the body, which is while the parser still reads what comes behind it. */
+function answerInside(request: DirectRequest, response: ServerResponse): void {
+  const nothing = (): void => undefined;
+  const taker = { add: nothing, endWhole: () => response.end('done'), abort: nothing };
+  if (!request.giveBody(taker)) takeStream(request, taker);
 }
 
 afterEach(() => {
@@ -114,6 +124,38 @@ it('begins a few of the requests whose turn has come in each round of the event 
     inRound.push(begun.length - before);
   }
   expect(Math.max(...inRound)).toBeLessThanOrEqual(16);
+});
+
+it('begins one of a connection in each round, also where each is answered while what comes behind it is parsed', async () => {
+  await listen();
+  const client = opened();
+  const { count } = answersTo(client);
+  const coming = once(server, 'request');
+  client.write('POST /body HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}'.repeat(100));
+  await coming;
+  expect(begun.length).toBeLessThanOrEqual(1);
+  const inRound: number[] = [];
+  while (begun.length < 100) {
+    const before = begun.length;
+    await new Promise((resolve) => void setImmediate(resolve));
+    inRound.push(begun.length - before);
+  }
+  expect(Math.max(...inRound)).toBeLessThanOrEqual(1);
+  await until(() => count() === 100);
+});
+
+it.each([
+  { behind: 'GET / HTTP/1.1\r\n\r\n', head: 'Connection: close\r\n' },
+  { behind: 'garbage', head: '' },
+])('answers nothing behind the last answer of a connection ($behind)', async ({ behind, head }) => {
+  await listen();
+  const client = opened();
+  let text = '';
+  client.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
+  client.write(`POST /body HTTP/1.1\r\n${head}Content-Length: 2\r\n\r\n{}${behind}`);
+  await once(client, 'close');
+  expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);
+  expect(begun).toEqual(['/body']);
 });
 
 it('takes in no more of a flood behind an answer that goes on, however much of it is taken', async () => {

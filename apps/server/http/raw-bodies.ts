@@ -7,6 +7,7 @@ import { types } from 'node:util';
 import { MessageChannel } from 'node:worker_threads';
 import { BODY_COST_BYTES } from '#deliveries';
 import { noteRead } from './sockets/anonymous-connections.ts';
+import { type BodyTaker, DirectRequest, takeStream } from './sockets/direct-requests.ts';
 import type { RefusableBody, UnfinishedBodies } from './unfinished-bodies.ts';
 
 export type RawBody =
@@ -96,7 +97,7 @@ function release({ buffer, byteLength }: Buffer): void {
 }
 
 /** One body on its way in. */
-class Collecting implements Waiting, RefusableBody {
+class Collecting implements Waiting, RefusableBody, BodyTaker {
   untilMs: number;
   place = -1;
   readonly clientAddress: string;
@@ -134,6 +135,7 @@ class Collecting implements Waiting, RefusableBody {
     this.size += chunk.length;
     if (before > 0) noteRead(this.request.socket); // the first piece came with the head
     if (this.size > this.bytesMax) {
+      becomeStream(this.request);
       this.request.pause();
       release(chunk);
       return this.end({ kind: 'too-large', sizeBytes: this.size });
@@ -164,12 +166,17 @@ class Collecting implements Waiting, RefusableBody {
   end(body: RawBody): void {
     if (this.isOver) return;
     this.isOver = true;
+    if (body.kind !== 'whole') becomeStream(this.request);
     for (const piece of this.pieces) release(piece);
     this.pieces = [];
     this.filled = undefined;
     waitNoMore(this);
     if (this.counted > 0) this.unfinished?.release(this);
     this.done(body);
+  }
+
+  abort(): void {
+    this.end({ kind: 'aborted' });
   }
 
   private push(piece: Buffer): void {
@@ -206,17 +213,16 @@ class Collecting implements Waiting, RefusableBody {
   }
 }
 
-/**
- * Reads a body within bounds and calls `done` once, not before this returns. Listeners stay: taking them off again
- * costs more than their silence.
- */
+/** What still comes of a body that is not taken any more is its stream's. */
+export function becomeStream(request: IncomingMessage): void {
+  if (request instanceof DirectRequest) request.becomeStream();
+}
+
+/** Reads a body within bounds and calls `done` once, not before this returns. */
 export function collectRawBody(request: IncomingMessage, bounds: BodyBounds, done: (body: RawBody) => void): void {
   const collecting = new Collecting(request, bounds, done);
   waitFor(collecting);
-  request.on('data', (chunk: Buffer) => collecting.add(chunk));
-  request.on('end', () => collecting.endWhole());
-  // Follows every end of a request, in order or not.
-  request.on('close', () => collecting.end({ kind: 'aborted' }));
+  if (!(request instanceof DirectRequest && request.giveBody(collecting))) takeStream(request, collecting);
 }
 
 /**
@@ -236,6 +242,7 @@ export async function readRawBody(
 
 /** Reads and forgets what is still to come of a body that was answered; a sender that takes longer is cut off. */
 export function skipRest(request: IncomingMessage, timeoutMs: number): void {
+  becomeStream(request);
   const skipping: Waiting = {
     request,
     untilMs: performance.now() + timeoutMs,

@@ -27,6 +27,7 @@ import { refuseUnacceptable } from './negotiation.ts';
 import { RefusalError } from './error-codes.ts';
 import { Pipelining } from './pipelining.ts';
 import { AnonymousConnections, noteRead } from './sockets/anonymous-connections.ts';
+import { DirectRequest } from './sockets/direct-requests.ts';
 import { Connections } from './sockets/open-connections.ts';
 import { ProblemFilter, unknownResource } from './problem-filter.ts';
 import { UnfinishedBodies } from './unfinished-bodies.ts';
@@ -185,6 +186,7 @@ function createServerFor(
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: 1_000,
     requireHostHeader: false,
+    IncomingMessage: DirectRequest,
   };
   const server = config.tls === undefined ? createPlain(options) : secured(options, config.tls);
   const connections = new Connections(server, { isEncrypted: config.tls !== undefined, othersAnswer });
