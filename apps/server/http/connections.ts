@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { BODY_MS_MAX, DRAIN_BYTES_MAX, DRAIN_MS_MAX } from '#deliveries';
-import { declaredLength, skipRest, waitsForContinue } from './raw-bodies.ts';
+import { becomeStream, declaredLength, skipRest, waitsForContinue } from './raw-bodies.ts';
 import { noteRead } from './sockets/anonymous-connections.ts';
 
 export interface ClosingAnswer {
@@ -108,7 +108,19 @@ function sendUnsent(): void {
 
 function write(response: ServerResponse, { status, lines, body }: RawAnswer): void {
   response.writeHead(status, lines);
-  response.end(body, 'latin1');
+  endWith(response, body);
+}
+
+/**
+ * Ends an answer whose head is made and not sent: both in one piece. Node.js passes them to the system as two, which is
+ * a tenth of what a bare answer takes; where a version of it keeps the head elsewhere, it still does.
+ */
+function endWith(response: ServerResponse, body: string): void {
+  const { method } = response.req;
+  const unsent = response as { _header?: unknown };
+  if (method === 'HEAD' || typeof unsent._header !== 'string') return void response.end(body, 'latin1');
+  unsent._header += body;
+  response.end();
 }
 
 /** Whether so little of the body can be still to come that it is read and thrown away. */
@@ -143,6 +155,7 @@ export function drained(request: IncomingMessage): Promise<void> {
       if (left < 0) settle();
     };
     const timer = setTimeout(settle, DRAIN_MS_MAX);
+    becomeStream(request);
     // First: who has taken the body drops the pieces, which are empty behind that.
     request.prependListener('data', count).once('end', settle).once('close', settle).once('error', settle).resume();
   });
