@@ -20,7 +20,8 @@ export {
   signedMessageIdentity,
   type IdentifiedWebhook,
 } from './identities/identify.ts';
-export { Backlog, type DeferredRow } from './deferred/backlog.ts';
+export { rowsIn } from './deferred/backlog.ts';
+export { DeferredRows, type PassBounds, type RowsToCopy } from './deferred/deferred-rows.ts';
 export { IdentityIndex } from './identities/identity-index.ts';
 export { CHUNKS_PER_RUN, KeyRun, type KeyRunInfo } from './identities/key-run.ts';
 export {

@@ -44,7 +44,7 @@ interface Standby {
 
 const standbyOn = (file: string): Standby => ({
   connection: new Sqlite(file),
-  index: new DeferredIndex(DELIVERY_LOG, { passRows: 12, sliceRows: 5, changedMax: 3 }),
+  index: new DeferredIndex(DELIVERY_LOG, { passRows: { min: 12, max: 12 }, sliceRowsMin: 3, changedMax: 3 }),
 });
 
 /** A process on a file: any of its calls to the connection can fail, once or, when it is killed, for ever. */

@@ -1,58 +1,86 @@
 /** Rows that wait to be copied: asked for by value, sorted by value, none twice and none lost. */
 import { seededRandom } from '../../../test/support/seeded-random.ts';
 import { PROPERTY_SEED } from '../../../test/support/tier.ts';
-import { Backlog, type DeferredRow } from './backlog.ts';
-
-interface Row extends DeferredRow<string | null> {
-  readonly no: number;
-}
+import { Backlog, type RowSpan, rowsIn, uncopiedRows } from './backlog.ts';
 
 const random = seededRandom(PROPERTY_SEED);
 const randomInt = (below: number): number => Math.floor(random() * below);
 
-/** Random rows of a few values, some of them copied by now; and the same as a plain list. */
-function backlogOf(rows: number) {
-  const backlog = new Backlog<string | null, Row>();
+interface Row {
+  leading: string | null;
+  no: number;
+  isCopied: boolean;
+}
+
+/** Random rows of a few values, the first ones of some copied by now; and the same as a plain list. */
+function backlogOf(count: number) {
+  const backlog = new Backlog<string | null, number | string>(2);
   const all: Row[] = [];
-  for (let no = 0; no < rows; no += 1) {
+  for (let no = 0; no < count; no += 1) {
     const of = randomInt(20);
-    const row = { leading: of === 0 ? null : `wh_${of}`, isCopied: false, no };
-    backlog.add(row);
+    const row = { leading: of === 0 ? null : `wh_${of}`, no, isCopied: false };
+    backlog.add(row.leading, ['passed over', no, `text ${no}`], [2, 1]);
     all.push(row);
   }
-  for (const row of all) row.isCopied = randomInt(3) === 0;
+  for (const rows of backlog.all()) {
+    rows.copied = randomInt(3) === 0 ? rows.size : randomInt(rows.size);
+    const own = all.filter(({ leading }) => leading === rows.leading);
+    for (const row of own.slice(0, rows.copied)) row.isCopied = true;
+  }
   return { backlog, all };
 }
 
-const numbers = (rows: Iterable<Row>): number[] => [...rows].map(({ no }) => no).sort((a, b) => a - b);
+const numbers = (spans: readonly RowSpan<string | null, number | string>[]): number[] =>
+  spans.flatMap(({ rows, from, to }) =>
+    Array.from({ length: to - from }, (_, at) => {
+      const [text, no] = rows.row(from + at);
+      expect(text).toBe(`text ${no}`);
+      return no as number;
+    }),
+  );
+const ascending = (some: readonly number[]): number[] => some.toSorted((a, b) => a - b);
+const numbersOf = (rows: readonly Row[]): number[] => rows.map(({ no }) => no);
 
 describe('a backlog', () => {
   it('holds every row once', () => {
     const { backlog, all } = backlogOf(500);
-    expect(backlog.size).toBe(500);
-    expect(numbers(backlog.rows())).toEqual(numbers(all));
+    expect([backlog.size, backlog.leadingCount]).toEqual([500, new Set(all.map(({ leading }) => leading)).size]);
+    const spans = [...backlog.all()].map((rows) => ({ rows, from: 0, to: rows.size }));
+    expect(ascending(numbers(spans))).toEqual(numbersOf(all));
   });
 
   it('finds what is still to be copied, of all values and of some', () => {
     const { backlog, all } = backlogOf(500);
     const left = all.filter(({ isCopied }) => !isCopied);
-    expect(numbers(backlog.uncopied(Infinity))).toEqual(numbers(left));
+    expect(ascending(numbers(backlog.uncopied(Infinity)))).toEqual(numbersOf(left));
     const some = new Set(['wh_3', null, 'wh_none']);
-    expect(numbers(backlog.uncopied(Infinity, some))).toEqual(numbers(left.filter(({ leading }) => some.has(leading))));
+    expect(ascending(numbers(backlog.uncopied(Infinity, some)))).toEqual(
+      numbersOf(left.filter(({ leading }) => some.has(leading))),
+    );
   });
 
-  it('finds no more than are asked for', () => {
-    const { backlog } = backlogOf(500);
-    expect(backlog.uncopied(7)).toHaveLength(7);
-    expect(backlog.uncopied(0)).toEqual([]);
-    expect(new Backlog<string | null, Row>().uncopied(7)).toEqual([]);
+  it('finds no more than are asked for, those of a value in the order in which they came', () => {
+    const { backlog, all } = backlogOf(500);
+    for (const max of [0, 1, 7, 100]) {
+      const spans = backlog.uncopied(max);
+      expect([rowsIn(spans), numbers(spans).length]).toEqual([max, max]);
+      for (const { rows, from } of spans) expect(from).toBe(rows.copied);
+    }
+    const one = all.find(({ isCopied }) => !isCopied) as Row;
+    const own = all.filter(({ leading, isCopied }) => leading === one.leading && !isCopied);
+    expect(numbers(backlog.uncopied(3, new Set([one.leading])))).toEqual(numbersOf(own.slice(0, 3)));
+    expect(new Backlog<string, number>(1).uncopied(7)).toEqual([]);
   });
 
   it('sorts by value, and leaves the order in which rows of a value came', () => {
     const { backlog, all } = backlogOf(500);
     const left = all.filter(({ isCopied }) => !isCopied);
-    expect(backlog.sorted()).toEqual(
-      left.toSorted((a, b) => (a.leading === b.leading ? a.no - b.no : String(a.leading) < String(b.leading) ? -1 : 1)),
+    expect(numbers(uncopiedRows(backlog.sorted(), Infinity))).toEqual(
+      numbersOf(
+        left.toSorted((a, b) =>
+          a.leading === b.leading ? a.no - b.no : String(a.leading) < String(b.leading) ? -1 : 1,
+        ),
+      ),
     );
   });
 });

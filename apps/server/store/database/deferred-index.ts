@@ -15,7 +15,7 @@
  * A source is filled by `insert` statements alone, never by REPLACE, whose deletions no trigger hears, and no savepoint
  * is rolled back behind one.
  */
-import { Backlog } from '#deliveries';
+import { DeferredRows, type PassBounds, rowsIn, type RowsToCopy } from '#deliveries';
 import { StoreError } from './store-errors.ts';
 import { change, insert, inSlices, placeholders, row, rows, type SqlValue, type Transaction } from './transactions.ts';
 
@@ -42,27 +42,20 @@ export function* catchUp(table: string, leading?: readonly SqlValue[]): Transact
 }
 
 /**
- * Rows that wait before they are sorted: the more, the more of them share a page, and the more a read of everything
- * catches up. With 4,000 leading values 4,000 rows cost what an index does, these about half.
+ * Rows that wait before they are sorted, more with more leading values: what a copy costs is above all the page that it
+ * goes to, and those that share one cost little. A read of everything catches up all that wait.
  */
-const PASS_ROWS = 16_000;
+const PASS_ROWS = { min: 16_000, max: 48_000 };
 
-/** Rows that a transaction copies beside those that it inserts itself: more than any has, so that no backlog grows. */
-const SLICE_ROWS = 500;
+/**
+ * A transaction copies so many times the rows that it inserts, and some at least: more than come, so that no backlog
+ * grows, and no more than the transaction is in proportion to.
+ */
+const SLICE = { ofInserted: 2, rowsMin: 32 };
 
-type Order = string | number;
-
-/** Changed rows of the source that are remembered, before all that waits is looked through for them. */
 const CHANGED_MAX = 1_000;
 
-/** A row of the source that may not be copied yet. */
-interface Uncopied {
-  readonly leading: SqlValue;
-  readonly order: Order;
-  isCopied: boolean;
-  /** What is to be copied, where that is known and has not changed. */
-  values: readonly SqlValue[] | undefined;
-}
+type Order = string | number;
 
 interface SourceRow {
   readonly leading: SqlValue;
@@ -76,39 +69,27 @@ interface PreparedRows {
   readonly rows: readonly SourceRow[];
 }
 
-export interface DeferredOptions {
-  passRows?: number;
-  sliceRows?: number;
-  changedMax?: number;
+export interface DeferredOptions extends Partial<PassBounds> {
+  sliceRowsMin?: number;
 }
 
 /** What is still to be copied into one table. All of its transactions go through one connection. */
 export class DeferredIndex {
   readonly table: DeferredTable;
-  private readonly passRows: number;
-  private readonly sliceRows: number;
-  private readonly changedMax: number;
-  /** As stored: what is ordered before it is copied. */
-  private marker: Order = '';
-  private highest: Order = '';
-  private waiting = new Backlog<SqlValue, Uncopied>();
-  /** What waited before, and the same sorted: copied up to `position` at least. */
-  private passing = new Backlog<SqlValue, Uncopied>();
-  private pass: readonly Uncopied[] = [];
-  private position = 0;
-  /** Of the open transaction: rows that it inserted into the source, rows that it copied, the marker it stored. */
-  private inserted: Uncopied[] = [];
-  private copied: Uncopied[] = [];
-  /** Rows of the source that were changed or deleted, and may wait with what they had before. */
-  private readonly changedRows = new Set<Order>();
-  private nextMarker: Order | undefined;
+  private readonly sliceRowsMin: number;
+  /** Columns beside the leading one. */
+  private readonly further: readonly string[];
+  private readonly rows: DeferredRows<SqlValue, Order>;
   private prepared: PreparedRows | undefined;
 
   constructor(
     table: DeferredTable,
-    { passRows = PASS_ROWS, sliceRows = SLICE_ROWS, changedMax = CHANGED_MAX }: DeferredOptions = {},
+    { passRows = PASS_ROWS, sliceRowsMin = SLICE.rowsMin, changedMax = CHANGED_MAX }: DeferredOptions = {},
   ) {
-    [this.table, this.passRows, this.sliceRows, this.changedMax] = [table, passRows, sliceRows, changedMax];
+    [this.table, this.sliceRowsMin] = [table, sliceRowsMin];
+    this.further = table.columns.filter((column) => column !== table.leading);
+    const shape = { width: this.further.length, orderAt: this.further.indexOf(table.order) };
+    this.rows = new DeferredRows(shape, { passRows, changedMax }, '');
   }
 
   /** Reads ahead, beside the process that writes, most of what `recover` reads. */
@@ -127,14 +108,9 @@ export class DeferredIndex {
   *recover(): Transaction<void> {
     const { prepared } = this;
     this.prepared = undefined;
-    this.marker = this.highest = yield* this.storedMarker();
-    const known = prepared === undefined ? undefined : yield* this.goneOnFrom(prepared);
-    const found = known ?? (yield* this.behind(this.marker));
-    this.waiting = new Backlog();
-    for (const { leading: of, position } of found) {
-      this.waiting.add(newUncopied(of, position));
-      if (position > this.highest) this.highest = position;
-    }
+    const marker = yield* this.storedMarker();
+    const known = prepared === undefined ? undefined : yield* this.goneOnFrom(prepared, marker);
+    this.rows.recover(marker, known ?? (yield* this.behind(marker)));
   }
 
   private *storedMarker(): Transaction<Order> {
@@ -153,136 +129,78 @@ export class DeferredIndex {
   }
 
   /** What lies behind the marker by now; undefined where that cannot be told from what was prepared. */
-  private *goneOnFrom({ marker, last, rows: known }: PreparedRows): Transaction<SourceRow[] | undefined> {
+  private *goneOnFrom(
+    { marker, last, rows: known }: PreparedRows,
+    stored: Order,
+  ): Transaction<SourceRow[] | undefined> {
     const { source, order } = this.table;
     const text = `SELECT 1 AS same FROM ${source} WHERE rowid = ? AND ${order} = ?`;
     // While the last row of then is there, whatever came later has a higher number.
-    if (this.marker < marker || (yield* row(text, last.number, last.position)) === undefined) return undefined;
-    const later = yield* this.behind(this.marker, 'AND rowid > ?', last.number);
-    return [...known.filter(({ position }) => position >= this.marker), ...later];
+    if (stored < marker || (yield* row(text, last.number, last.position)) === undefined) return undefined;
+    const later = yield* this.behind(stored, 'AND rowid > ?', last.number);
+    return [...known.filter(({ position }) => position >= stored), ...later];
   }
 
   /** The open transaction has inserted these rows into the source; `isSure`: these, and not others before them. */
   note(columns: readonly string[], rowsOfValues: readonly (readonly SqlValue[])[], isSure: boolean): void {
     const [leading, order] = [columns.indexOf(this.table.leading), columns.indexOf(this.table.order)];
-    const copied = this.table.columns.map((column) => columns.indexOf(column));
-    const isWhole = isSure && !copied.includes(-1);
-    for (const values of rowsOfValues) {
-      const kept = isWhole ? copied.map((at) => values[at] as SqlValue) : undefined;
-      this.inserted.push(newUncopied(values[leading] ?? null, values[order] as Order, kept));
-    }
+    const whole = this.further.map((column) => columns.indexOf(column));
+    const positions = isSure && !whole.includes(-1) ? whole : this.rows.orderAlone(order);
+    for (const values of rowsOfValues)
+      this.rows.note(values[leading] ?? null, values[order] as Order, values, positions);
   }
 
   /** The open transaction has changed or deleted a row of the source: what memory has of it is not true any more. */
   changed(order: Order): void {
-    // What is ordered before the marker is copied, but for what is inserted just now.
-    if (order < this.marker && this.inserted.length === 0) return;
-    this.changedRows.add(order);
-    if (this.changedRows.size >= this.changedMax) this.dropChanged();
-  }
-
-  private dropChanged(): void {
-    for (const some of [this.pass, this.waiting.rows(), this.inserted])
-      for (const one of some) if (this.changedRows.has(one.order)) one.values = undefined;
-    this.changedRows.clear();
+    this.rows.changed(order);
   }
 
   /** The last statements of a transaction: what comes too late for the marker, and a slice of what waits. */
   *finish(): Transaction<void> {
-    if (this.inserted.length === 0) return;
-    if (this.inserted.some(({ order }) => order < this.marker))
-      yield* this.copy(this.inserted.filter(({ order }) => order < this.marker));
-    if (this.pass.length === 0 && this.waiting.size >= this.passRows) this.startPass();
-    if (this.pass.length === 0) return;
-    const slice = this.restOfPass(this.sliceRows + 1);
-    yield* this.copy(slice.slice(0, this.sliceRows));
-    if (slice.length <= this.sliceRows) yield* this.moveMarker();
+    const { rows: memory, sliceRowsMin } = this;
+    const { insertedCount } = memory;
+    if (insertedCount === 0) return;
+    const late = memory.late();
+    if (late.length > 0) yield* this.write(memory.take([], late));
+    if (!memory.passIfDue()) return;
+    const sliceRows = Math.max(sliceRowsMin, insertedCount * SLICE.ofInserted);
+    const isLast = rowsIn(memory.restOfPass(sliceRows + 1)) <= sliceRows;
+    yield* this.write(memory.take(memory.restOfPass(sliceRows), []));
+    if (isLast) yield* change('UPDATE deferred SET marker = ? WHERE name = ?', memory.moveMarker(), this.table.name);
   }
 
   /** Copies some of what waits; a part of it where `max` is given. */
   *catchUp(leading?: ReadonlySet<SqlValue>, max = Infinity): Transaction<void> {
-    if (leading === undefined && this.position === this.pass.length) this.startPass();
-    const pending = this.pending(leading, max);
-    yield* this.copy([...pending, ...this.inserted.slice(0, max - pending.length)]);
+    const { rows: memory } = this;
+    if (leading === undefined) memory.passIfOver();
+    const pending = memory.pending(leading, max);
+    yield* this.write(memory.take(pending, memory.firstInserted(max - rowsIn(pending))));
   }
 
   /** Whether any row is committed and not copied. */
   isBehind(leading?: ReadonlySet<SqlValue>): boolean {
-    return this.pending(leading, 1).length > 0;
-  }
-
-  /** Rows that are committed and not copied, `max` at most. */
-  private pending(leading: ReadonlySet<SqlValue> | undefined, max: number): Uncopied[] {
-    const pending = leading === undefined ? this.restOfPass(max) : this.passing.uncopied(max, leading);
-    return pending.length === max ? pending : [...pending, ...this.waiting.uncopied(max - pending.length, leading)];
-  }
-
-  /** Of the pass the first rows that are still to be copied: a long one is not looked through for a slice of it. */
-  private restOfPass(max: number): Uncopied[] {
-    const found: Uncopied[] = [];
-    for (let at = this.position; at < this.pass.length && found.length < max; at += 1) {
-      const one = this.pass[at] as Uncopied;
-      if (!one.isCopied) found.push(one);
-    }
-    return found;
+    return this.rows.pending(leading, 1).length > 0;
   }
 
   /** The transaction has committed: before anything else of this process happens. */
   committed(): void {
-    for (const one of this.copied) one.isCopied = true;
-    for (const one of this.inserted) {
-      if (one.order > this.highest) this.highest = one.order;
-      if (!one.isCopied) this.waiting.add(one);
-    }
-    while (this.pass[this.position]?.isCopied === true) this.position += 1;
-    if (this.nextMarker !== undefined) {
-      this.marker = this.nextMarker;
-      [this.passing, this.pass, this.position] = [new Backlog(), [], 0];
-    }
-    this.forget();
+    this.rows.committed();
   }
 
   /** The transaction has not committed. */
   forget(): void {
-    [this.inserted, this.copied, this.nextMarker] = [[], [], undefined];
+    this.rows.forget();
   }
 
-  private startPass(): void {
-    [this.pass, this.position] = [this.waiting.sorted(), 0];
-    this.passing = this.pass.length === 0 ? new Backlog() : this.waiting;
-    this.waiting = new Backlog();
-  }
-
-  private *copy(some: readonly Uncopied[]): Transaction<void> {
-    const { name, source, columns, order } = this.table;
+  private *write({ known, unknown }: RowsToCopy<SqlValue, Order>): Transaction<void> {
+    const { name, source, columns, leading, order } = this.table;
     const list = columns.join(', ');
-    const known: (readonly SqlValue[])[] = [];
-    const unknown: Uncopied[] = [];
-    for (const one of some) {
-      if (one.values === undefined || this.changedRows.has(one.order)) unknown.push(one);
-      else known.push(one.values);
-    }
-    yield* insert(name, columns, known, { ignoreConflicts: true });
+    yield* insert(name, [leading, ...this.further], known, { ignoreConflicts: true });
     for (const slice of inSlices(unknown))
       yield* change(
         `INSERT OR IGNORE INTO ${name} (${list}) SELECT ${list} FROM ${source} ` +
           `WHERE ${order} IN (${placeholders(slice.length)})`,
-        ...slice.map((one) => one.order),
+        ...slice,
       );
-    for (const one of some) this.copied.push(one);
   }
-
-  /** The pass is at its end: to the first row that is behind it. */
-  private *moveMarker(): Transaction<void> {
-    let next = this.highest;
-    for (const some of [this.waiting.rows(), this.inserted])
-      for (const { order, isCopied } of some) if (!isCopied && order >= this.marker && order < next) next = order;
-    this.nextMarker = next;
-    yield* change('UPDATE deferred SET marker = ? WHERE name = ?', next, this.table.name);
-  }
-}
-
-/** Always of the same members: they are made and dropped by the ten thousand. */
-function newUncopied(leading: SqlValue, order: Order, values?: readonly SqlValue[]): Uncopied {
-  return { leading, order, isCopied: false, values };
 }

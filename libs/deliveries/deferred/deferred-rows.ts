@@ -1,0 +1,221 @@
+/**
+ * What is still to be copied into one table, as its only writer remembers it: rows that the open transaction has
+ * inserted, rows that wait for the next pass, and the sorted rows of the pass that is under way. Exact, because nothing
+ * of it changes before the transaction has committed, and because a row that was changed meanwhile is marked to be read
+ * again instead of being copied as it was.
+ */
+import { Backlog, type RowSpan, rowsIn, uncopiedRows, type WaitingRows } from './backlog.ts';
+
+/** Rows of a table: how many values each has beside the leading one, and which of these is its order. */
+export interface RowShape {
+  readonly width: number;
+  readonly orderAt: number;
+}
+
+export interface PassBounds {
+  /** How many rows wait at least, and at most, before a pass begins. */
+  passRows: { min: number; max: number };
+  /** Changed rows that are remembered, before all that waits is looked through for them. */
+  changedMax: number;
+}
+
+/** A pass begins with so many of each leading value, within its bounds: most of them share a page then. */
+const ROWS_OF_A_VALUE = 12;
+
+/** A row that the open transaction has inserted into the source. */
+export interface InsertedRow<Value, Order> {
+  readonly leading: Value;
+  readonly order: Order;
+  /** As it was inserted. */
+  readonly values: readonly Value[];
+  /** Where its further values lie there; −1: nowhere, or not as they are by now. */
+  positions: readonly number[];
+  isCopied: boolean;
+}
+
+/** Rows to copy: their leading value and the further ones, and the order of those that are to be read again. */
+export interface RowsToCopy<Value, Order> {
+  known: Value[][];
+  unknown: Order[];
+}
+
+/** Undefined: to be read again. */
+type Waiting<Value> = WaitingRows<Value, Value | undefined>;
+type Span<Value> = RowSpan<Value, Value | undefined>;
+
+export class DeferredRows<Value, Order extends Value & (string | number)> {
+  /** As stored: what is ordered before it is copied. */
+  marker: Order;
+  private readonly shape: RowShape;
+  private readonly bounds: PassBounds;
+  private highest: Order;
+  private waiting: Backlog<Value, Value | undefined>;
+  /** What waited before, and the same sorted: copied before `position`. */
+  private passing: Backlog<Value, Value | undefined>;
+  private pass: readonly Waiting<Value>[] = [];
+  private position = 0;
+  /** Of the open transaction: rows that it inserted, rows that it copied, the marker that it stored. */
+  private inserted: InsertedRow<Value, Order>[] = [];
+  private copied: Span<Value>[] = [];
+  private nextMarker: Order | undefined;
+  /** Rows of the source that were changed or deleted, and may wait with what they had before. */
+  private readonly changedRows = new Set<Value | undefined>();
+
+  constructor(shape: RowShape, bounds: PassBounds, marker: Order) {
+    [this.shape, this.bounds] = [shape, bounds];
+    this.marker = this.highest = marker;
+    [this.waiting, this.passing] = [this.newBacklog(), this.newBacklog()];
+  }
+
+  /** Begins anew with the rows that lie behind the stored marker. */
+  recover(marker: Order, rows: Iterable<{ leading: Value; position: Order }>): void {
+    this.marker = this.highest = marker;
+    this.waiting = this.newBacklog();
+    const positions = this.orderAlone(0);
+    for (const { leading, position } of rows) {
+      this.waiting.add(leading, [position], positions);
+      if (position > this.highest) this.highest = position;
+    }
+  }
+
+  /** The open transaction has inserted a row. */
+  note(leading: Value, order: Order, values: readonly Value[], positions: readonly number[]): void {
+    this.inserted.push({ leading, order, values, positions, isCopied: false });
+  }
+
+  /** Of the further values the order, which lies at this position; the others are to be read. */
+  orderAlone(position: number): number[] {
+    return Array.from({ length: this.shape.width }, (_, at) => (at === this.shape.orderAt ? position : -1));
+  }
+
+  /** The open transaction has changed or deleted a row of the source: what is known of it is not true any more. */
+  changed(order: Order): void {
+    // What is ordered before the marker is copied, but for what is inserted just now.
+    if (order < this.marker && this.inserted.length === 0) return;
+    this.changedRows.add(order);
+    if (this.changedRows.size >= this.bounds.changedMax) this.dropChanged();
+  }
+
+  /** Rows that the open transaction has inserted. */
+  get insertedCount(): number {
+    return this.inserted.length;
+  }
+
+  /** Rows of the open transaction that come too late for the marker. */
+  late(): InsertedRow<Value, Order>[] {
+    return this.inserted.filter(({ order }) => order < this.marker);
+  }
+
+  /** Begins a pass where enough rows wait. Answers whether one is under way. */
+  passIfDue(): boolean {
+    const { min, max } = this.bounds.passRows;
+    const due = Math.min(max, Math.max(min, this.waiting.leadingCount * ROWS_OF_A_VALUE));
+    if (this.pass.length === 0 && this.waiting.size >= due) this.startPass();
+    return this.pass.length > 0;
+  }
+
+  /** Begins a pass where all rows of the last one are copied. */
+  passIfOver(): void {
+    if (this.position === this.pass.length) this.startPass();
+  }
+
+  /** Of the pass the first rows that are still to be copied: a long one is not looked through for a slice of it. */
+  restOfPass(max: number): Span<Value>[] {
+    return uncopiedRows(from(this.pass, this.position), max);
+  }
+
+  /** Rows that are committed and not copied, `max` at most; of these leading values alone. */
+  pending(leading: ReadonlySet<Value> | undefined, max: number): Span<Value>[] {
+    const pending = leading === undefined ? this.restOfPass(max) : this.passing.uncopied(max, leading);
+    return [...pending, ...this.waiting.uncopied(max - rowsIn(pending), leading)];
+  }
+
+  /** Of the open transaction's own rows the first ones. */
+  firstInserted(max: number): InsertedRow<Value, Order>[] {
+    return this.inserted.slice(0, max);
+  }
+
+  /** What is to be written for these, which are copied once the open transaction commits. */
+  take(spans: readonly Span<Value>[], inserted: readonly InsertedRow<Value, Order>[]): RowsToCopy<Value, Order> {
+    const rows: RowsToCopy<Value, Order> = { known: [], unknown: [] };
+    for (const { rows: its, from: first, to } of spans)
+      for (let at = first; at < to; at += 1) this.addTo(rows, its.leading, its.row(at));
+    for (const one of inserted) {
+      const values = one.positions.map((position) => one.values[position]);
+      this.addTo(rows, one.leading, values);
+      one.isCopied = true;
+    }
+    this.copied.push(...spans);
+    return rows;
+  }
+
+  private addTo(rows: RowsToCopy<Value, Order>, leading: Value, values: readonly (Value | undefined)[]): void {
+    const order = values[this.shape.orderAt] as Order;
+    if (values.includes(undefined) || this.changedRows.has(order)) rows.unknown.push(order);
+    else rows.known.push([leading, ...(values as Value[])]);
+  }
+
+  /** The marker behind a pass that the open transaction ends: the first row that is still to be copied. */
+  moveMarker(): Order {
+    let next = this.highest;
+    const consider = (order: Order): void => {
+      if (order >= this.marker && order < next) next = order;
+    };
+    const { width, orderAt } = this.shape;
+    for (const { values, copied } of this.waiting.all())
+      for (let at = copied * width + orderAt; at < values.length; at += width) consider(values[at] as Order);
+    for (const { order, isCopied } of this.inserted) if (!isCopied) consider(order);
+    this.nextMarker = next;
+    return next;
+  }
+
+  /** The transaction has committed: before anything else of this process happens. */
+  committed(): void {
+    for (const { rows, to } of this.copied) rows.copied = Math.max(rows.copied, to);
+    for (const { leading, order, values, positions, isCopied } of this.inserted) {
+      if (order > this.highest) this.highest = order;
+      if (!isCopied) this.waiting.add(leading, values, positions);
+    }
+    for (let rows = this.pass[this.position]; rows?.isWhollyCopied === true; rows = this.pass[this.position]) {
+      rows.clear();
+      this.position += 1;
+    }
+    if (this.nextMarker !== undefined) {
+      this.marker = this.nextMarker;
+      [this.passing, this.pass, this.position] = [this.newBacklog(), [], 0];
+    }
+    this.forget();
+  }
+
+  /** The transaction has not committed. */
+  forget(): void {
+    [this.inserted, this.copied, this.nextMarker] = [[], [], undefined];
+  }
+
+  private startPass(): void {
+    [this.pass, this.position] = [this.waiting.sorted(), 0];
+    this.passing = this.pass.length === 0 ? this.newBacklog() : this.waiting;
+    this.waiting = this.newBacklog();
+  }
+
+  private dropChanged(): void {
+    const { width, orderAt } = this.shape;
+    for (const some of [this.pass, this.waiting.all()])
+      for (const { values } of some)
+        for (let at = 0; at < values.length; at += width) {
+          const order = values[at + orderAt];
+          if (this.changedRows.has(order)) values.fill(undefined, at, at + width)[at + orderAt] = order;
+        }
+    for (const one of this.inserted)
+      if (this.changedRows.has(one.order)) one.positions = this.orderAlone(one.positions[orderAt] as number);
+    this.changedRows.clear();
+  }
+
+  private newBacklog(): Backlog<Value, Value | undefined> {
+    return new Backlog(this.shape.width);
+  }
+}
+
+function* from<T>(list: readonly T[], position: number): Generator<T> {
+  for (let at = position; at < list.length; at += 1) yield list[at] as T;
+}
