@@ -2,7 +2,7 @@
  * Whether a request is signed with the webhook's key: the one engine that interprets scheme data. spec: Request rules
  * (Signature mode); contract §5, §6.
  */
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { decodeBase64, decodeHex } from './encodings.ts';
 import { isRepeated, onlyValue } from './headers.ts';
 import { familiesOf, inFamily, timestampHeader } from './schemes.ts';
@@ -31,7 +31,7 @@ type Refusal = Extract<AuthenticationResult, { ok: false }>;
 
 /** The scheme's headers of one family, as this request has them. */
 export interface ReadHeaders {
-  family: string;
+  family: SchemeFamily;
   signature: SignatureHeader;
   candidates: readonly Uint8Array[];
   timestamp: string | undefined;
@@ -55,7 +55,7 @@ export function verifySignature(
 function verifyWithKey(scheme: SignatureScheme, key: Uint8Array, request: SignedRequest): AuthenticationResult {
   const read = readHeaders(scheme, request.headers);
   if ('ok' in read) return read;
-  const message = messageOf(scheme, read, request);
+  const message = messageOf(read, request);
   const skew =
     read.timestampMs === undefined ? {} : { skewSeconds: Math.round((request.nowMs - read.timestampMs) / 1000) };
   if (!anyMatches(read.candidates, macOf(scheme, key, message))) return { ok: false, reason: 'mismatch', ...skew };
@@ -63,8 +63,8 @@ function verifyWithKey(scheme: SignatureScheme, key: Uint8Array, request: Signed
   if (timely !== 'timely') return { ok: false, reason: `timestamp-${timely}`, ...skew };
   return {
     ok: true,
-    ...(scheme.timestamp === undefined ? {} : { signedMessageDigest: digestOf(message) }),
-    ...(scheme.deliveryHeader === undefined ? {} : { deliveryHeader: inFamily(scheme.deliveryHeader, read.family) }),
+    ...(scheme.timestamp === undefined ? {} : { signedMessageDigest: hash('sha256', message, 'buffer') }),
+    ...(read.family.delivery === undefined ? {} : { deliveryHeader: read.family.delivery }),
   };
 }
 
@@ -78,7 +78,7 @@ export function isSignedWith(
   read: ReadHeaders,
   request: SignedRequest,
 ): boolean {
-  return anyMatches(read.candidates, macOf(scheme, key, messageOf(scheme, read, request)));
+  return anyMatches(read.candidates, macOf(scheme, key, messageOf(read, request)));
 }
 
 /** Everything that the scheme reads of a request's head, or why it cannot be read. */
@@ -86,8 +86,8 @@ export function readHeaders(scheme: SignatureScheme, headers: Headers): ReadHead
   const unfit = unfitHeader(scheme, headers);
   if (unfit !== undefined) return unfit;
   const family = completeFamily(scheme, headers);
-  if (typeof family !== 'string') return family;
-  const header = inFamily(scheme.signature.header, family);
+  if ('ok' in family) return family;
+  const { signature: header } = family;
   const signature = readSignatureHeader(scheme.signature, onlyValue(headers, header) ?? '');
   if (signature === undefined || signature.candidates.length === 0)
     return { ok: false, reason: 'header-malformed', header };
@@ -99,7 +99,7 @@ export function readHeaders(scheme: SignatureScheme, headers: Headers): ReadHead
   const timestampMs =
     scheme.timestamp && timestamp !== undefined ? parseTimestamp(timestamp, scheme.timestamp.format) : undefined;
   if (scheme.timestamp !== undefined && timestampMs === undefined) {
-    return { ok: false, reason: 'timestamp-malformed', header: timestampHeader(scheme, family) ?? header };
+    return { ok: false, reason: 'timestamp-malformed', header: family.timestamp ?? header };
   }
   return { family, signature, candidates, timestamp, timestampMs };
 }
@@ -108,18 +108,18 @@ export function readHeaders(scheme: SignatureScheme, headers: Headers): ReadHead
  * A repeated header of any family is refused, so that nobody can hide a second value behind the family that is read.
  */
 function unfitHeader(scheme: SignatureScheme, headers: Headers): Refusal | undefined {
-  const header = familyHeaders(scheme)
-    .flatMap(({ required }) => required)
-    .find((name) => isRepeated(headers, name));
-  return header === undefined ? undefined : { ok: false, reason: 'header-repeated', header };
+  for (const { required } of schemeFamilies(scheme))
+    for (const header of required)
+      if (isRepeated(headers, header)) return { ok: false, reason: 'header-repeated', header };
+  return undefined;
 }
 
 /**
  * The first family all of whose headers are there; else what is missing in the family that the request comes nearest
  * to.
  */
-function completeFamily(scheme: SignatureScheme, headers: Headers): string | Refusal {
-  const families = familyHeaders(scheme);
+function completeFamily(scheme: SignatureScheme, headers: Headers): SchemeFamily | Refusal {
+  const families = schemeFamilies(scheme);
   const isThere = (name: string): boolean => onlyValue(headers, name) !== undefined;
   const found = families.find(({ required }) => required.every(isThere));
   if (found === undefined) {
@@ -127,30 +127,42 @@ function completeFamily(scheme: SignatureScheme, headers: Headers): string | Ref
     return { ok: false, reason: 'header-missing', header: nearest?.required.find((name) => !isThere(name)) };
   }
   const odd = found.signed.find((name) => !VISIBLE_ASCII.test(onlyValue(headers, name) ?? ''));
-  return odd === undefined ? found.family : { ok: false, reason: 'header-malformed', header: odd };
+  return odd === undefined ? found : { ok: false, reason: 'header-malformed', header: odd };
 }
 
-/** Which headers one family of a scheme has to have, and which of them are themselves signed. */
-interface FamilyHeaders {
-  family: string;
+/** A scheme within one family, its headers by their names. */
+interface SchemeFamily {
+  /** Which headers a request has to have, and which of them are themselves signed. */
   required: readonly string[];
   signed: readonly string[];
+  signature: string;
+  /** Undefined where it is elsewhere, or nowhere. */
+  timestamp: string | undefined;
+  delivery: string | undefined;
+  /** Of what is signed. */
+  template: string;
 }
 
-/** Made once a scheme: templates are not read again for every request. */
-const FAMILY_HEADERS = new WeakMap<SignatureScheme, readonly FamilyHeaders[]>();
+/** Made once a scheme: names are not put together again for every request. */
+const FAMILIES = new WeakMap<SignatureScheme, readonly SchemeFamily[]>();
 
-function familyHeaders(scheme: SignatureScheme): readonly FamilyHeaders[] {
-  let families = FAMILY_HEADERS.get(scheme);
-  if (families === undefined) {
-    families = familiesOf(scheme).map((family) => ({
-      family,
-      required: requiredHeaders(scheme, family),
-      signed: headersInTemplate(inFamily(scheme.signed, family)),
-    }));
-    FAMILY_HEADERS.set(scheme, families);
-  }
+function schemeFamilies(scheme: SignatureScheme): readonly SchemeFamily[] {
+  let families = FAMILIES.get(scheme);
+  if (families === undefined)
+    FAMILIES.set(scheme, (families = familiesOf(scheme).map((name) => familyOf(scheme, name))));
   return families;
+}
+
+function familyOf(scheme: SignatureScheme, family: string): SchemeFamily {
+  const template = inFamily(scheme.signed, family);
+  return {
+    required: requiredHeaders(scheme, family),
+    signed: headersInTemplate(template),
+    signature: inFamily(scheme.signature.header, family),
+    timestamp: timestampHeader(scheme, family),
+    delivery: scheme.deliveryHeader === undefined ? undefined : inFamily(scheme.deliveryHeader, family),
+    template,
+  };
 }
 
 /**
@@ -165,12 +177,11 @@ export function requiredHeaders(scheme: SignatureScheme, family: string): string
 
 function timestampText(
   scheme: SignatureScheme,
-  family: string,
+  { timestamp }: SchemeFamily,
   signature: SignatureHeader,
   headers: Headers,
 ): string | undefined {
-  const header = timestampHeader(scheme, family);
-  if (header !== undefined) return onlyValue(headers, header);
+  if (timestamp !== undefined) return onlyValue(headers, timestamp);
   const values = signature.pairs.get(scheme.timestamp?.from.slice('pair:'.length) ?? '') ?? [];
   return values.length === 1 ? values[0] : undefined;
 }
@@ -180,21 +191,12 @@ function timelinessOf(scheme: SignatureScheme, read: ReadHeaders, nowMs: number)
   return timeliness(read.timestampMs, nowMs, scheme.timestamp.toleranceSeconds);
 }
 
-function messageOf(scheme: SignatureScheme, read: ReadHeaders, request: SignedRequest): Uint8Array[] {
-  const template = inFamily(scheme.signed, read.family);
-  return signedMessage(template, request.body, read.timestamp, (name) => onlyValue(request.headers, name) ?? '');
+function messageOf({ family, timestamp }: ReadHeaders, { body, headers }: SignedRequest): Uint8Array {
+  return signedMessage(family.template, body, timestamp, (name) => onlyValue(headers, name) ?? '');
 }
 
-function macOf(scheme: SignatureScheme, key: Uint8Array, message: readonly Uint8Array[]): Uint8Array {
-  const hmac = createHmac(scheme.algorithm, key);
-  for (const part of message) hmac.update(part);
-  return hmac.digest();
-}
-
-function digestOf(message: readonly Uint8Array[]): Uint8Array {
-  const hash = createHash('sha256');
-  for (const part of message) hash.update(part);
-  return hash.digest();
+function macOf(scheme: SignatureScheme, key: Uint8Array, message: Uint8Array): Uint8Array {
+  return createHmac(scheme.algorithm, key).update(message).digest();
 }
 
 function decodeMac(scheme: SignatureScheme, text: string): Uint8Array | undefined {

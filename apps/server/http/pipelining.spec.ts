@@ -126,7 +126,7 @@ it('begins a few of the requests whose turn has come in each round of the event 
   expect(Math.max(...inRound)).toBeLessThanOrEqual(16);
 });
 
-it('begins one of a connection in each round, also where each is answered while what comes behind it is parsed', async () => {
+it('begins one of a connection in each round, also where each is answered while the next is parsed', async () => {
   await listen();
   const client = opened();
   const { count } = answersTo(client);

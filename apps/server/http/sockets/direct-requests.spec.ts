@@ -108,7 +108,7 @@ describe('a body', () => {
     expect([taker.pieces, taker.events, request.readableEnded]).toEqual(['abc', ['abort'], false]);
   });
 
-  it('that was taken whole is not aborted when its sender goes away before the answer, as far as Node says', async () => {
+  it('that was taken whole is not aborted when its sender goes away before the answer', async () => {
     const taker = new Noting();
     const taken = nextTaken(taker);
     client.write(`${head(3)}abc`);
