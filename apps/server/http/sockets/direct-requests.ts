@@ -31,7 +31,7 @@ export class DirectRequest extends IncomingMessage {
   giveBody(taker: BodyTaker): boolean {
     if (this.complete || this.destroyed || this.readableLength > 0) return false;
     this.taker = taker;
-    this._read(0); // as a stream does when it is read for the first time
+    this.read(0); // so that the server knows that somebody reads it
     return true;
   }
 
@@ -56,10 +56,10 @@ export class DirectRequest extends IncomingMessage {
     return this.taker !== undefined || !this.isPaused();
   }
 
-  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+  override destroy(error?: Error): this {
     const { taker } = this;
-    super._destroy(error, done);
     if (taker !== undefined) process.nextTick(() => taker.abort());
+    return super.destroy(error);
   }
 }
 
