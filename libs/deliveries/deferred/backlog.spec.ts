@@ -14,7 +14,7 @@ interface Row {
 
 /** Random rows of a few values, the first ones of some copied by now; and the same as a plain list. */
 function backlogOf(count: number) {
-  const backlog = new Backlog<string | null, number | string>(2);
+  const backlog = new Backlog<string | null, number | string>();
   const all: Row[] = [];
   for (let no = 0; no < count; no += 1) {
     const of = randomInt(20);
@@ -69,7 +69,7 @@ describe('a backlog', () => {
     const one = all.find(({ isCopied }) => !isCopied) as Row;
     const own = all.filter(({ leading, isCopied }) => leading === one.leading && !isCopied);
     expect(numbers(backlog.uncopied(3, new Set([one.leading])))).toEqual(numbersOf(own.slice(0, 3)));
-    expect(new Backlog<string, number>(1).uncopied(7)).toEqual([]);
+    expect(new Backlog<string, number>().uncopied(7)).toEqual([]);
   });
 
   it('sorts by value, and leaves the order in which rows of a value came', () => {

@@ -9,13 +9,14 @@
 export class WaitingRows<Key, Value> {
   readonly leading: Key;
   /** Of all rows, row after row. */
-  readonly values: Value[] = [];
+  readonly values: Value[];
   /** Rows that are copied, from the first one on. */
   copied = 0;
   private readonly width: number;
 
-  constructor(leading: Key, width: number) {
-    [this.leading, this.width] = [leading, width];
+  /** `first`: the further values of its first row. Most of many values have no other. */
+  constructor(leading: Key, first: Value[]) {
+    [this.leading, this.values, this.width] = [leading, first, first.length];
   }
 
   /** How many rows. */
@@ -45,15 +46,10 @@ export interface RowSpan<Key, Value> {
   readonly to: number;
 }
 
+/** All rows have equally many values beside the leading one. */
 export class Backlog<Key, Value> {
-  private readonly width: number;
   private count = 0;
   private readonly lists = new Map<Key, WaitingRows<Key, Value>>();
-
-  /** `width`: values of a row beside the leading one. */
-  constructor(width: number) {
-    this.width = width;
-  }
 
   /** Of all rows, whether they were copied or not. */
   get size(): number {
@@ -68,9 +64,16 @@ export class Backlog<Key, Value> {
   /** Takes those of `values` that are at these positions as the further values of a row. */
   add(leading: Key, values: readonly Value[], positions: readonly number[]): void {
     this.count += 1;
-    let rows = this.lists.get(leading);
-    if (rows === undefined) this.lists.set(leading, (rows = new WaitingRows(leading, this.width)));
-    for (const position of positions) rows.values.push(values[position] as Value);
+    const rows = this.lists.get(leading);
+    if (rows !== undefined) for (const position of positions) rows.values.push(values[position] as Value);
+    else
+      this.lists.set(
+        leading,
+        new WaitingRows(
+          leading,
+          positions.map((position) => values[position] as Value),
+        ),
+      );
   }
 
   /** All of them. */

@@ -19,8 +19,11 @@ export interface PassBounds {
   changedMax: number;
 }
 
-/** A pass begins with so many of each leading value, within its bounds: most of them share a page then. */
-const ROWS_OF_A_VALUE = 12;
+/**
+ * A pass begins with so many of each leading value, within its bounds: most of them share a page then. Where the upper
+ * bound leaves fewer than some, they would not, and nothing is waited for.
+ */
+const ROWS_OF_A_VALUE = { wanted: 12, least: 4 };
 
 /** A row that the open transaction has inserted into the source. */
 export interface InsertedRow<Value, Order> {
@@ -64,13 +67,13 @@ export class DeferredRows<Value, Order extends Value & (string | number)> {
   constructor(shape: RowShape, bounds: PassBounds, marker: Order) {
     [this.shape, this.bounds] = [shape, bounds];
     this.marker = this.highest = marker;
-    [this.waiting, this.passing] = [this.newBacklog(), this.newBacklog()];
+    [this.waiting, this.passing] = [new Backlog(), new Backlog()];
   }
 
   /** Begins anew with the rows that lie behind the stored marker. */
   recover(marker: Order, rows: Iterable<{ leading: Value; position: Order }>): void {
     this.marker = this.highest = marker;
-    this.waiting = this.newBacklog();
+    this.waiting = new Backlog();
     const positions = this.orderAlone(0);
     for (const { leading, position } of rows) {
       this.waiting.add(leading, [position], positions);
@@ -108,10 +111,15 @@ export class DeferredRows<Value, Order extends Value & (string | number)> {
 
   /** Begins a pass where enough rows wait. Answers whether one is under way. */
   passIfDue(): boolean {
-    const { min, max } = this.bounds.passRows;
-    const due = Math.min(max, Math.max(min, this.waiting.leadingCount * ROWS_OF_A_VALUE));
-    if (this.pass.length === 0 && this.waiting.size >= due) this.startPass();
+    if (this.pass.length === 0 && this.waiting.size >= this.rowsDue()) this.startPass();
     return this.pass.length > 0;
+  }
+
+  private rowsDue(): number {
+    const { min, max } = this.bounds.passRows;
+    const { leadingCount } = this.waiting;
+    if (leadingCount * ROWS_OF_A_VALUE.least > max) return min;
+    return Math.min(max, Math.max(min, leadingCount * ROWS_OF_A_VALUE.wanted));
   }
 
   /** Begins a pass where all rows of the last one are copied. */
@@ -182,7 +190,7 @@ export class DeferredRows<Value, Order extends Value & (string | number)> {
     }
     if (this.nextMarker !== undefined) {
       this.marker = this.nextMarker;
-      [this.passing, this.pass, this.position] = [this.newBacklog(), [], 0];
+      [this.passing, this.pass, this.position] = [new Backlog(), [], 0];
     }
     this.forget();
   }
@@ -194,8 +202,8 @@ export class DeferredRows<Value, Order extends Value & (string | number)> {
 
   private startPass(): void {
     [this.pass, this.position] = [this.waiting.sorted(), 0];
-    this.passing = this.pass.length === 0 ? this.newBacklog() : this.waiting;
-    this.waiting = this.newBacklog();
+    this.passing = this.pass.length === 0 ? new Backlog() : this.waiting;
+    this.waiting = new Backlog();
   }
 
   private dropChanged(): void {
@@ -209,10 +217,6 @@ export class DeferredRows<Value, Order extends Value & (string | number)> {
     for (const one of this.inserted)
       if (this.changedRows.has(one.order)) one.positions = this.orderAlone(one.positions[orderAt] as number);
     this.changedRows.clear();
-  }
-
-  private newBacklog(): Backlog<Value, Value | undefined> {
-    return new Backlog(this.shape.width);
   }
 }
 
