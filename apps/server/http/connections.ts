@@ -111,7 +111,7 @@ function write(response: ServerResponse, { status, lines, body }: RawAnswer): vo
   endWith(response, body);
 }
 
-/** Where Node.js has it. */
+/** The private member of an answer in which Node.js holds its head, as text, until it is sent. */
 const HEAD = '_header';
 
 /**

@@ -158,6 +158,22 @@ it.each([
   expect(begun).toEqual(['/body']);
 });
 
+it('begins nothing behind an answer that ends its connection', () => {
+  const own = new Pipelining();
+  const begunBehind = (before: object): boolean => {
+    let isBegun = false;
+    const request = { socket: { destroyed: false } };
+    own.begin({ once: () => undefined, ...before } as unknown as ServerResponse, {
+      request: request as unknown as IncomingMessage,
+      response: {} as ServerResponse,
+      handle: () => (isBegun = true),
+    });
+    return isBegun;
+  };
+  expect(begunBehind({ closed: true, shouldKeepAlive: true })).toBe(true);
+  expect(begunBehind({ closed: true, shouldKeepAlive: false })).toBe(false);
+});
+
 it('takes in no more of a flood behind an answer that goes on, however much of it is taken', async () => {
   await listen();
   isParking = ({ url }) => url === '/stream';

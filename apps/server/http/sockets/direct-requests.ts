@@ -53,11 +53,12 @@ export class DirectRequest extends IncomingMessage {
       return true;
     }
     taker.add(piece);
-    return this.taker !== undefined || !this.isPaused();
+    return true; // a stream that was made of it meanwhile, and is paused, stops its sender with the next piece
   }
 
   override destroy(error?: Error): this {
     const { taker } = this;
+    this.taker = undefined;
     if (taker !== undefined) process.nextTick(() => taker.abort());
     return super.destroy(error);
   }
