@@ -2,7 +2,7 @@
  * Whether a request is signed with the webhook's key: the one engine that interprets scheme data. spec: Request rules
  * (Signature mode); contract §5, §6.
  */
-import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { decodeBase64, decodeHex } from './encodings.ts';
 import { isRepeated, onlyValue } from './headers.ts';
 import { familiesOf, inFamily, timestampHeader } from './schemes.ts';
@@ -63,7 +63,7 @@ function verifyWithKey(scheme: SignatureScheme, key: Uint8Array, request: Signed
   if (timely !== 'timely') return { ok: false, reason: `timestamp-${timely}`, ...skew };
   return {
     ok: true,
-    ...(scheme.timestamp === undefined ? {} : { signedMessageDigest: hash('sha256', message, 'buffer') }),
+    ...(scheme.timestamp === undefined ? {} : { signedMessageDigest: digestOf(message) }),
     ...(read.family.delivery === undefined ? {} : { deliveryHeader: read.family.delivery }),
   };
 }
@@ -132,14 +132,15 @@ function completeFamily(scheme: SignatureScheme, headers: Headers): SchemeFamily
 
 /** A scheme within one family, its headers by their names. */
 interface SchemeFamily {
-  /** Which headers a request has to have, and which of them are themselves signed. */
+  /** Headers that a request has to have. */
   required: readonly string[];
+  /** Those of them that are themselves signed. */
   signed: readonly string[];
   signature: string;
-  /** Undefined where it is elsewhere, or nowhere. */
+  /** Undefined where the time is elsewhere, or nowhere. */
   timestamp: string | undefined;
   delivery: string | undefined;
-  /** Of what is signed. */
+  /** What is signed, as `signedMessage` takes it. */
   template: string;
 }
 
@@ -191,12 +192,22 @@ function timelinessOf(scheme: SignatureScheme, read: ReadHeaders, nowMs: number)
   return timeliness(read.timestampMs, nowMs, scheme.timestamp.toleranceSeconds);
 }
 
-function messageOf({ family, timestamp }: ReadHeaders, { body, headers }: SignedRequest): Uint8Array {
+function messageOf({ family, timestamp }: ReadHeaders, { body, headers }: SignedRequest): Uint8Array[] {
   return signedMessage(family.template, body, timestamp, (name) => onlyValue(headers, name) ?? '');
 }
 
-function macOf(scheme: SignatureScheme, key: Uint8Array, message: Uint8Array): Uint8Array {
-  return createHmac(scheme.algorithm, key).update(message).digest();
+function macOf(scheme: SignatureScheme, key: Uint8Array, message: readonly Uint8Array[]): Uint8Array {
+  const hmac = createHmac(scheme.algorithm, key);
+  for (const part of message) hmac.update(part);
+  return hmac.digest();
+}
+
+function digestOf(message: readonly Uint8Array[]): Uint8Array {
+  const [first, ...others] = message;
+  if (first !== undefined && others.length === 0) return hash('sha256', first, 'buffer');
+  const digest = createHash('sha256');
+  for (const part of message) digest.update(part);
+  return digest.digest();
 }
 
 function decodeMac(scheme: SignatureScheme, text: string): Uint8Array | undefined {

@@ -32,7 +32,7 @@ export function sign(scheme: SignatureScheme, key: Uint8Array, message: MessageT
   const missing = headersInTemplate(template).find((name) => headers[name] === undefined);
   if (missing !== undefined) throw new TypeError(`${scheme.id} signs the header ${missing}: a delivery id is needed`);
   const hmac = createHmac(scheme.algorithm, key);
-  hmac.update(signedMessage(template, message.body, timestamp, (name) => headers[name] ?? ''));
+  for (const part of signedMessage(template, message.body, timestamp, (name) => headers[name] ?? '')) hmac.update(part);
   const carrier = timestampHeader(scheme, family);
   return {
     ...headers,
