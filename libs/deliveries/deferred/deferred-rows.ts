@@ -56,6 +56,8 @@ export class DeferredRows<Value, Order extends Value & (string | number)> {
   /** What waited before, and the same sorted: copied before `position`. */
   private passing: Backlog<Value, Value | undefined>;
   private pass: readonly Waiting<Value>[] = [];
+  /** Rows of the pass when it began. */
+  private passSize = 0;
   private position = 0;
   /** Of the open transaction: rows that it inserted, rows that it copied, the marker that it stored. */
   private inserted: InsertedRow<Value, Order>[] = [];
@@ -70,7 +72,7 @@ export class DeferredRows<Value, Order extends Value & (string | number)> {
     [this.waiting, this.passing] = [new Backlog(), new Backlog()];
   }
 
-  /** Begins anew with the rows that lie behind the stored marker. */
+  /** Takes in the rows that lie behind the stored marker: before anything else. */
   recover(marker: Order, rows: Iterable<{ leading: Value; position: Order }>): void {
     this.marker = this.highest = marker;
     this.waiting = new Backlog();
@@ -99,9 +101,17 @@ export class DeferredRows<Value, Order extends Value & (string | number)> {
     if (this.changedRows.size >= this.bounds.changedMax) this.dropChanged();
   }
 
-  /** Rows that the open transaction has inserted. */
-  get insertedCount(): number {
-    return this.inserted.length;
+  get hasInserted(): boolean {
+    return this.inserted.length > 0;
+  }
+
+  /**
+   * How many rows of the pass the open transaction copies: so many times those that it inserts, and more where the pass
+   * has more rows than wait as a rule, as behind a crash.
+   */
+  sliceRows(min: number, ofInserted: number): number {
+    const excess = Math.max(1, this.passSize / this.bounds.passRows.max);
+    return Math.max(min, Math.ceil(this.inserted.length * ofInserted * excess));
   }
 
   /** Rows of the open transaction that come too late for the marker. */
@@ -110,7 +120,7 @@ export class DeferredRows<Value, Order extends Value & (string | number)> {
   }
 
   /** Begins a pass where enough rows wait. Answers whether one is under way. */
-  passIfDue(): boolean {
+  startPassIfDue(): boolean {
     if (this.pass.length === 0 && this.waiting.size >= this.rowsDue()) this.startPass();
     return this.pass.length > 0;
   }
@@ -123,13 +133,13 @@ export class DeferredRows<Value, Order extends Value & (string | number)> {
   }
 
   /** Begins a pass where all rows of the last one are copied. */
-  passIfOver(): void {
+  startPassIfOver(): void {
     if (this.position === this.pass.length) this.startPass();
   }
 
   /** Of the pass the first rows that are still to be copied: a long one is not looked through for a slice of it. */
   restOfPass(max: number): Span<Value>[] {
-    return uncopiedRows(from(this.pass, this.position), max);
+    return uncopiedRows(behind(this.pass, this.position), max);
   }
 
   /** Rows that are committed and not copied, `max` at most; of these leading values alone. */
@@ -146,14 +156,14 @@ export class DeferredRows<Value, Order extends Value & (string | number)> {
   /** What is to be written for these, which are copied once the open transaction commits. */
   take(spans: readonly Span<Value>[], inserted: readonly InsertedRow<Value, Order>[]): RowsToCopy<Value, Order> {
     const rows: RowsToCopy<Value, Order> = { known: [], unknown: [] };
-    for (const { rows: its, from: first, to } of spans)
-      for (let at = first; at < to; at += 1) this.addTo(rows, its.leading, its.row(at));
+    for (const span of spans)
+      for (let at = span.from; at < span.to; at += 1) this.addTo(rows, span.rows.leading, span.rows.row(at));
     for (const one of inserted) {
       const values = one.positions.map((position) => one.values[position]);
       this.addTo(rows, one.leading, values);
       one.isCopied = true;
     }
-    this.copied.push(...spans);
+    this.copied = [...this.copied, ...spans];
     return rows;
   }
 
@@ -201,7 +211,7 @@ export class DeferredRows<Value, Order extends Value & (string | number)> {
   }
 
   private startPass(): void {
-    [this.pass, this.position] = [this.waiting.sorted(), 0];
+    [this.pass, this.passSize, this.position] = [this.waiting.sorted(), this.waiting.size, 0];
     this.passing = this.pass.length === 0 ? new Backlog() : this.waiting;
     this.waiting = new Backlog();
   }
@@ -220,6 +230,6 @@ export class DeferredRows<Value, Order extends Value & (string | number)> {
   }
 }
 
-function* from<T>(list: readonly T[], position: number): Generator<T> {
+function* behind<T>(list: readonly T[], position: number): Generator<T> {
   for (let at = position; at < list.length; at += 1) yield list[at] as T;
 }

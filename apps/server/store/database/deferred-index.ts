@@ -79,7 +79,7 @@ export class DeferredIndex {
   private readonly sliceRowsMin: number;
   /** Columns beside the leading one. */
   private readonly further: readonly string[];
-  private readonly rows: DeferredRows<SqlValue, Order>;
+  private readonly memory: DeferredRows<SqlValue, Order>;
   private prepared: PreparedRows | undefined;
 
   constructor(
@@ -89,7 +89,7 @@ export class DeferredIndex {
     [this.table, this.sliceRowsMin] = [table, sliceRowsMin];
     this.further = table.columns.filter((column) => column !== table.leading);
     const shape = { width: this.further.length, orderAt: this.further.indexOf(table.order) };
-    this.rows = new DeferredRows(shape, { passRows, changedMax }, '');
+    this.memory = new DeferredRows(shape, { passRows, changedMax }, '');
   }
 
   /** Reads ahead, beside the process that writes, most of what `recover` reads. */
@@ -110,7 +110,7 @@ export class DeferredIndex {
     this.prepared = undefined;
     const marker = yield* this.storedMarker();
     const known = prepared === undefined ? undefined : yield* this.goneOnFrom(prepared, marker);
-    this.rows.recover(marker, known ?? (yield* this.behind(marker)));
+    this.memory.recover(marker, known ?? (yield* this.behind(marker)));
   }
 
   private *storedMarker(): Transaction<Order> {
@@ -145,25 +145,24 @@ export class DeferredIndex {
   note(columns: readonly string[], rowsOfValues: readonly (readonly SqlValue[])[], isSure: boolean): void {
     const [leading, order] = [columns.indexOf(this.table.leading), columns.indexOf(this.table.order)];
     const whole = this.further.map((column) => columns.indexOf(column));
-    const positions = isSure && !whole.includes(-1) ? whole : this.rows.orderAlone(order);
+    const positions = isSure && !whole.includes(-1) ? whole : this.memory.orderAlone(order);
     for (const values of rowsOfValues)
-      this.rows.note(values[leading] ?? null, values[order] as Order, values, positions);
+      this.memory.note(values[leading] ?? null, values[order] as Order, values, positions);
   }
 
   /** The open transaction has changed or deleted a row of the source: what memory has of it is not true any more. */
   changed(order: Order): void {
-    this.rows.changed(order);
+    this.memory.changed(order);
   }
 
   /** The last statements of a transaction: what comes too late for the marker, and a slice of what waits. */
   *finish(): Transaction<void> {
-    const { rows: memory, sliceRowsMin } = this;
-    const { insertedCount } = memory;
-    if (insertedCount === 0) return;
+    const { memory, sliceRowsMin } = this;
+    if (!memory.hasInserted) return;
     const late = memory.late();
     if (late.length > 0) yield* this.write(memory.take([], late));
-    if (!memory.passIfDue()) return;
-    const sliceRows = Math.max(sliceRowsMin, insertedCount * SLICE.ofInserted);
+    if (!memory.startPassIfDue()) return;
+    const sliceRows = memory.sliceRows(sliceRowsMin, SLICE.ofInserted);
     const isLast = rowsIn(memory.restOfPass(sliceRows + 1)) <= sliceRows;
     yield* this.write(memory.take(memory.restOfPass(sliceRows), []));
     if (isLast) yield* change('UPDATE deferred SET marker = ? WHERE name = ?', memory.moveMarker(), this.table.name);
@@ -171,25 +170,25 @@ export class DeferredIndex {
 
   /** Copies some of what waits; a part of it where `max` is given. */
   *catchUp(leading?: ReadonlySet<SqlValue>, max = Infinity): Transaction<void> {
-    const { rows: memory } = this;
-    if (leading === undefined) memory.passIfOver();
+    const { memory } = this;
+    if (leading === undefined) memory.startPassIfOver();
     const pending = memory.pending(leading, max);
     yield* this.write(memory.take(pending, memory.firstInserted(max - rowsIn(pending))));
   }
 
   /** Whether any row is committed and not copied. */
   isBehind(leading?: ReadonlySet<SqlValue>): boolean {
-    return this.rows.pending(leading, 1).length > 0;
+    return this.memory.pending(leading, 1).length > 0;
   }
 
   /** The transaction has committed: before anything else of this process happens. */
   committed(): void {
-    this.rows.committed();
+    this.memory.committed();
   }
 
   /** The transaction has not committed. */
   forget(): void {
-    this.rows.forget();
+    this.memory.forget();
   }
 
   private *write({ known, unknown }: RowsToCopy<SqlValue, Order>): Transaction<void> {
