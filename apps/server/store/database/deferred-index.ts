@@ -53,6 +53,7 @@ const PASS_ROWS = { min: 16_000, max: 48_000 };
  */
 const SLICE = { ofInserted: 2, rowsMin: 32 };
 
+/** Changed rows of the source that are remembered, before all that waits is looked through for them. */
 const CHANGED_MAX = 1_000;
 
 type Order = string | number;
