@@ -250,7 +250,10 @@ export function skipRest(request: IncomingMessage, timeoutMs: number): void {
     giveUp: () => request.socket.destroy(),
   };
   waitFor(skipping);
-  request.once('close', () => waitNoMore(skipping)).resume();
+  request
+    .once('close', () => waitNoMore(skipping))
+    .on('data', release)
+    .resume();
 }
 
 /** Content-Length as a number; node has refused malformed and repeated ones before. */

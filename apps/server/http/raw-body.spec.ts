@@ -266,6 +266,16 @@ describe('what is skipped of a body that was answered', () => {
     expect(await Promise.race([cutOff, givenUp])).toEqual({ kind: 'timeout' });
   });
 
+  it('gives its memory back as it comes', async () => {
+    const { incoming } = skipped();
+    skipRest(incoming, 1_000);
+    const pieces = [0, 1].map(() => Buffer.alloc(65_536, 'x'));
+    for (const piece of pieces) incoming.write(piece);
+    incoming.end();
+    await once(incoming, 'close');
+    expect(pieces.map(({ byteLength }) => byteLength)).toEqual([0, 0]);
+  });
+
   it('is waited for only so long', async () => {
     const { incoming, cutOff } = skipped();
     skipRest(incoming, 20);
