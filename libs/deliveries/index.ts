@@ -21,7 +21,7 @@ export {
   type IdentifiedWebhook,
 } from './identities/identify.ts';
 export { rowsIn } from './deferred/backlog.ts';
-export { DeferredRows, type PassBounds, type RowsToCopy } from './deferred/deferred-rows.ts';
+export { DeferredRows, type DeferredBounds, type RowsToCopy } from './deferred/deferred-rows.ts';
 export { IdentityIndex } from './identities/identity-index.ts';
 export { CHUNKS_PER_RUN, KeyRun, type KeyRunInfo } from './identities/key-run.ts';
 export {

@@ -5,8 +5,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { BODY_MS_MAX, DRAIN_BYTES_MAX, DRAIN_MS_MAX } from '#deliveries';
-import { becomeStream, declaredLength, skipRest, waitsForContinue } from './raw-bodies.ts';
+import { declaredLength, skipRest, waitsForContinue } from './raw-bodies.ts';
 import { noteRead } from './sockets/anonymous-connections.ts';
+import { becomeStream } from './sockets/direct-requests.ts';
 
 export interface ClosingAnswer {
   status: number;

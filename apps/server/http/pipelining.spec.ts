@@ -7,7 +7,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ClientErrors } from './client-errors.ts';
-import { DirectRequest, takeStream } from './sockets/direct-requests.ts';
+import { DirectRequest, takeBody } from './sockets/direct-requests.ts';
 import { Connections } from './sockets/open-connections.ts';
 import { Pipelining, type PipeliningOptions } from './pipelining.ts';
 
@@ -43,7 +43,7 @@ async function listen(options: PipeliningOptions & { headersTimeout?: number } =
       response,
       handle: (its, answer) => {
         begun.push(its.url ?? '');
-        if (its.url === '/body') answerInside(its as DirectRequest, answer);
+        if (its.url === '/body') answerInside(its, answer);
         else if (isParking(its)) parked.push(answer);
         else answer.end(its.url);
       },
@@ -58,10 +58,9 @@ async function listen(options: PipeliningOptions & { headersTimeout?: number } =
 }
 
 /** Answers at the end of the body, which is while the parser still reads what comes behind it. */
-function answerInside(request: DirectRequest, response: ServerResponse): void {
+function answerInside(request: IncomingMessage, response: ServerResponse): void {
   const nothing = (): void => undefined;
-  const taker = { add: nothing, endWhole: () => response.end('done'), abort: nothing };
-  if (!request.giveBody(taker)) takeStream(request, taker);
+  takeBody(request, { add: nothing, endWhole: () => response.end('done'), abort: nothing });
 }
 
 afterEach(() => {

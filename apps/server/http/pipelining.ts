@@ -75,11 +75,11 @@ export class Pipelining {
   begin(before: ServerResponse | undefined, turn: Turn): void {
     const { socket } = turn.request;
     if (this.lateHeads.size > 0) this.clearLateHead(socket);
+    if (before === undefined) return turn.handle(turn.request, turn.response);
     // What comes behind the last answer of a connection could not be answered.
-    if (before?.closed === true && (!before.shouldKeepAlive || socket.destroyed)) return;
+    if (socket.destroyed || (before.closed && !before.shouldKeepAlive)) return;
     // Finished is too early: an answer that is given while its request is parsed is written before the next is.
-    if (before === undefined || before.closed) return turn.handle(turn.request, turn.response);
-    if (socket.destroyed) return;
+    if (before.closed) return turn.handle(turn.request, turn.response);
     this.enqueue(socket);
     before.once('close', () => {
       if (!before.shouldKeepAlive || socket.destroyed) return; // what waits ends with its connection

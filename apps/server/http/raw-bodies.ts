@@ -7,7 +7,7 @@ import { types } from 'node:util';
 import { MessageChannel } from 'node:worker_threads';
 import { BODY_COST_BYTES } from '#deliveries';
 import { noteRead } from './sockets/anonymous-connections.ts';
-import { type BodyTaker, DirectRequest, takeStream } from './sockets/direct-requests.ts';
+import { becomeStream, type BodyTaker, takeBody } from './sockets/direct-requests.ts';
 import type { RefusableBody, UnfinishedBodies } from './unfinished-bodies.ts';
 
 export type RawBody =
@@ -213,16 +213,11 @@ class Collecting implements Waiting, RefusableBody, BodyTaker {
   }
 }
 
-/** What still comes of a body that is not taken any more is its stream's. */
-export function becomeStream(request: IncomingMessage): void {
-  if (request instanceof DirectRequest) request.becomeStream();
-}
-
 /** Reads a body within bounds and calls `done` once, not before this returns. */
 export function collectRawBody(request: IncomingMessage, bounds: BodyBounds, done: (body: RawBody) => void): void {
   const collecting = new Collecting(request, bounds, done);
   waitFor(collecting);
-  if (!(request instanceof DirectRequest && request.giveBody(collecting))) takeStream(request, collecting);
+  takeBody(request, collecting);
 }
 
 /**

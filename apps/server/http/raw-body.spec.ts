@@ -57,7 +57,7 @@ describe('a body', () => {
     expect(pieces.map(({ byteLength }) => byteLength)).toEqual([0, 0, 0]);
   });
 
-  it('that is refused behind small pieces runs out as any other does', async () => {
+  it('that is refused behind small pieces runs out like others', async () => {
     const large = request();
     const reading = readRawBody(large, { bytesMax: 10, timeoutMs: 1_000 });
     for (const piece of ['a', 'b', 'x'.repeat(16_384)]) large.write(piece);

@@ -12,7 +12,7 @@ export interface RowShape {
   readonly orderAt: number;
 }
 
-export interface PassBounds {
+export interface DeferredBounds {
   /** How many rows wait at least, and at most, before a pass begins. */
   passRows: { min: number; max: number };
   /** Changed rows that are remembered, before all that waits is looked through for them. */
@@ -48,9 +48,9 @@ type Span<Value> = RowSpan<Value, Value | undefined>;
 
 export class DeferredRows<Value, Order extends Value & (string | number)> {
   /** As stored: what is ordered before it is copied. */
-  marker: Order;
+  private marker: Order;
   private readonly shape: RowShape;
-  private readonly bounds: PassBounds;
+  private readonly bounds: DeferredBounds;
   private highest: Order;
   private waiting: Backlog<Value, Value | undefined>;
   /** What waited before, and the same sorted: copied before `position`. */
@@ -66,7 +66,7 @@ export class DeferredRows<Value, Order extends Value & (string | number)> {
   /** Rows of the source that were changed or deleted, and may wait with what they had before. */
   private readonly changedRows = new Set<Value | undefined>();
 
-  constructor(shape: RowShape, bounds: PassBounds, marker: Order) {
+  constructor(shape: RowShape, bounds: DeferredBounds, marker: Order) {
     [this.shape, this.bounds] = [shape, bounds];
     this.marker = this.highest = marker;
     [this.waiting, this.passing] = [new Backlog(), new Backlog()];

@@ -13,8 +13,18 @@ export interface BodyTaker {
   abort(): void;
 }
 
-/** Brings what a stream has to who takes it. Listeners stay: taking them off again costs more than their silence. */
-export function takeStream(request: IncomingMessage, taker: BodyTaker): void {
+/** Brings all of a body to who takes it, behind this call: past the stream where nothing of it has come already. */
+export function takeBody(request: IncomingMessage, taker: BodyTaker): void {
+  if (!(request instanceof DirectRequest && request.giveBody(taker))) takeStream(request, taker);
+}
+
+/** What still comes of a body is its stream's, whoever has taken it. */
+export function becomeStream(request: IncomingMessage): void {
+  if (request instanceof DirectRequest) request.becomeStream();
+}
+
+/** Listeners stay: taking them off again costs more than their silence. */
+function takeStream(request: IncomingMessage, taker: BodyTaker): void {
   request.on('data', (piece: Buffer) => taker.add(piece));
   request.on('end', () => taker.endWhole());
   // Follows every end of a request, in order or not.
@@ -25,7 +35,7 @@ export function takeStream(request: IncomingMessage, taker: BodyTaker): void {
 export class DirectRequest extends IncomingMessage {
   private taker: BodyTaker | undefined = undefined;
   /** All of its body was given. */
-  private isGivenWhole = false;
+  isGivenWhole = false;
 
   /** Gives all of its body to a taker, behind this call. Answers whether: not when something of it has come already. */
   giveBody(taker: BodyTaker): boolean {
@@ -72,6 +82,6 @@ const { get: isStreamRead } = Object.getOwnPropertyDescriptor(
 /** The server asks it of a request that is answered. Types of Node.js call it a member that no class may override. */
 Object.defineProperty(DirectRequest.prototype, 'readableEnded', {
   get(this: DirectRequest): boolean {
-    return this['isGivenWhole'] || isStreamRead.call(this);
+    return this.isGivenWhole || isStreamRead.call(this);
   },
 });

@@ -15,7 +15,7 @@
  * A source is filled by `insert` statements alone, never by REPLACE, whose deletions no trigger hears, and no savepoint
  * is rolled back behind one.
  */
-import { DeferredRows, type PassBounds, rowsIn, type RowsToCopy } from '#deliveries';
+import { DeferredRows, type DeferredBounds, rowsIn, type RowsToCopy } from '#deliveries';
 import { StoreError } from './store-errors.ts';
 import { change, insert, inSlices, placeholders, row, rows, type SqlValue, type Transaction } from './transactions.ts';
 
@@ -70,7 +70,7 @@ interface PreparedRows {
   readonly rows: readonly SourceRow[];
 }
 
-export interface DeferredOptions extends Partial<PassBounds> {
+export interface DeferredOptions extends Partial<DeferredBounds> {
   sliceRowsMin?: number;
 }
 
