@@ -3,6 +3,7 @@
  * the other. contract §5.6 (Slots), §5.7 (Identity), §5.8 (Transaction).
  */
 import { DELIVERIES_PER_MINUTE_MAX } from '#deliveries';
+import { setImmediate } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { PendingDelivery } from '../../apps/server/store/deliveries/pending-deliveries.ts';
 import { lock } from '../../apps/server/store/database/transactions.ts';
@@ -259,10 +260,11 @@ await onPostgres('a batch as one call', (world) => {
     for (let round = 0; round < 10; round += 1) {
       const answers = Promise.allSettled(Array.from({ length: 5 }, () => accept(delivery(source))));
       await rival.query(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%accept_deliveries%' AND pid <> " +
-          'pg_backend_pid() AND datname = current_database()',
+        "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE query LIKE '%accept_deliveries%' AND " +
+          'pid <> pg_backend_pid() AND datname = current_database()',
       );
       await answers;
+      await setImmediate(); // the pool learns of those that were idle: their end came before this answer
     }
     await rival.end();
     const taken = (await slotsOf(stores, source.served.webhookUid)).length;
