@@ -18,6 +18,7 @@ export * from './passes/pace.ts';
 export * from './passes/conditions.ts';
 export * from './passes/factory-state.ts';
 export * from './passes/pass-outcome.ts';
+export { hasProgressed, waitingRevision } from './passes/waiting-revision.ts';
 export { overlappedBinding, type SecretBinding } from './passes/secret-overlap.ts';
 export * from './plan/held.ts';
 export * from './plan/approvals.ts';

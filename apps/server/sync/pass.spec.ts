@@ -193,6 +193,67 @@ describe('a pass', () => {
     expect(told).toEqual(['definitions-invalid', 'unreachable', 'definitions-valid', 'applied', 'fetch-recovered']);
   });
 
+  describe('of a revision that applied, while the source is away,', () => {
+    const approve = (uid: string, digest = '') =>
+      stores.factories.approve(uid, { digest, principalUid: 'user_admin', isAdmin: true });
+    const slugsOf = async (uid: string) => (await stores.webhooks.list(uid)).map(({ slug }) => slug).toSorted();
+    const perFile = (revision: string, ...files: TreeFile[]): Snapshot => ({
+      ok: true,
+      revision,
+      unchanged: false,
+      files: [text('factory.yaml', 'applyMode: perFile\n'), ...files],
+    });
+    const unreachable = { kind: 'failed', reason: 'unreachable' };
+
+    it('prunes what was held, once that is approved', async () => {
+      const uid = await factory();
+      const pass = new FactoryPass(
+        context(),
+        scripted(perFile('r1', ...tree('a', 'b', 'c')), perFile('r2', ...tree('a')), perFile('r3'), away),
+      );
+      for (let time = 0; time < 3; time += 1) await pass.run(uid, [], signal);
+      const held = (await stores.factories.find(uid))?.condition.heldDigest;
+      expect(held).toMatch(/^sha256:/);
+      expect((await pass.run(uid, [], signal))?.ending).toMatchObject(unreachable);
+      expect((await stores.factories.find(uid))?.condition.heldDigest).toBe(held);
+      expect(await approve(uid, held)).toBe('approved');
+      expect((await pass.run(uid, ['approval'], signal))?.ending).toMatchObject({ kind: 'applied', revision: 'r3' });
+      expect(await slugsOf(uid)).toEqual([]);
+      const after = await stores.factories.find(uid);
+      expect(after?.condition.heldDigest).toBeUndefined();
+      expect(after?.conditions).toMatchObject({ FetchFailed: { status: 'True' }, PruneHeld: { status: 'False' } });
+      expect((await pass.run(uid, [], signal))?.ending).toMatchObject(unreachable);
+    });
+
+    it('applies a file whose secret was missing, and says no more than that it is away until then', async () => {
+      const uid = await factory();
+      const waiting = text('webhooks/b.yaml', 'secretName: later\n');
+      const pass = new FactoryPass(context(), scripted(perFile('r1', ...tree('a')), perFile('r2', waiting), away));
+      await pass.run(uid, [], signal);
+      expect((await pass.run(uid, [], signal))?.ending).toMatchObject({ kind: 'applied', revision: 'r2' });
+      expect((await pass.run(uid, [], signal))?.ending).toMatchObject(unreachable);
+      await stores.secrets.put({ id: newId(), owner: 'team', name: 'later', value: sealing('value') }, undefined);
+      expect((await pass.run(uid, ['secret'], signal))?.ending).toMatchObject({ kind: 'applied', revision: 'r2' });
+      expect(await slugsOf(uid)).toContain('b');
+    });
+
+    it('does not say that deletions wait which were approved and applied, but not recorded', async () => {
+      const uid = await factory();
+      const pass = new FactoryPass(context(), scripted(at('r1', 'a', 'b'), at('r2', 'c'), away));
+      await pass.run(uid, [], signal);
+      const held = await pass.run(uid, [], signal);
+      expect(await approve(uid, held?.ending.digest)).toBe('approved');
+      const write = stores.factories.recordPass.bind(stores.factories);
+      stores.factories.recordPass = () => Promise.reject(new Error('killed'));
+      await expect(pass.run(uid, ['approval'], signal)).rejects.toThrow('killed');
+      stores.factories.recordPass = write;
+      expect(await slugsOf(uid)).toEqual(['c']);
+      expect((await pass.run(uid, [], signal))?.ending).toMatchObject({ kind: 'applied', revision: 'r2', changes: [] });
+      expect((await pass.run(uid, [], signal))?.ending).toMatchObject(unreachable);
+      expect((await stores.factories.find(uid))?.condition.heldDigest).toBeUndefined();
+    });
+  });
+
   it('keeps the time since when it stands as it stands', async () => {
     const uid = await factory();
     const pass = new FactoryPass(context(), scripted(away));

@@ -5,6 +5,7 @@ import {
   closureAt,
   failuresAfter,
   faulted,
+  hasProgressed,
   isEmpty,
   isToBeRetried,
   judge,
@@ -13,6 +14,7 @@ import {
   unchanged,
   unreadable,
   unverified,
+  waitingRevision,
   type RevisionAcceptance,
   type Actual,
   type EndedPass,
@@ -142,20 +144,17 @@ export class FactoryPass {
     if ('refused' in read) return { ending: unverified(read), accepted: false, tipSeen: true };
     const judged = await this.reconcileWaiting(factory, fence);
     const { reason, message } = read;
-    return judged?.ending.kind === 'applied'
+    return judged !== undefined && hasProgressed(factory, judged.ending)
       ? { ...judged, unread: { reason, message }, tipSeen: false }
       : { ending: unreadable(read), accepted: false, tipSeen: false };
   }
 
-  /**
-   * What waits for people (an approval, a secret) or for a window needs no git host: the tree of the last look is
-   * judged again.
-   */
+  /** What waits is judged again: the tree of the last look. */
   private async reconcileWaiting(factory: Factory, fence: number): Promise<Attempt | undefined> {
-    const { revisionSeen, revisionAttempted, revisionApplied } = factory;
-    if (revisionSeen === revisionApplied) return undefined;
-    const tree = this.memory.atHand(revisionAttempted) ?? (await this.acceptedAtHand(factory));
-    return tree === undefined || tree.revision !== revisionSeen ? undefined : this.reconcileTree(factory, fence, tree);
+    const waiting = waitingRevision(factory);
+    if (waiting === undefined) return undefined;
+    const tree = this.memory.atHand(factory.revisionAttempted) ?? (await this.acceptedAtHand(factory));
+    return tree?.revision === waiting ? this.reconcileTree(factory, fence, tree) : undefined;
   }
 
   /**

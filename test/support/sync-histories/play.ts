@@ -333,16 +333,9 @@ class HistoryRunner {
   }
 
   private check(before: DatabaseSnapshot, after: DatabaseSnapshot): Passed {
-    const { tip } = this.repository;
-    if (needsApproval(before, tip.tree)) this.guarded.add(tip.revision);
-    if (
-      needsApproval(
-        before,
-        tip.tree,
-        [...tip.tree.values()].filter((file) => isSound(file, tip.tree, this.usable())),
-      )
-    )
-      this.doubted.add(tip.revision);
+    const { tip, outage } = this.repository;
+    // While the source is away, only what was seen before is looked at.
+    if (outage === undefined || tip.revision === before.factory['revision_seen']) this.noteGuarded(before, tip);
     const passed: Passed = {
       before,
       after,
@@ -356,6 +349,13 @@ class HistoryRunner {
     checkCommitted(passed);
     checkMoves(passed, this.repository.outage === undefined ? this.repository.tip.revision : undefined);
     return passed;
+  }
+
+  /** Remembers that a tip needs an approval as it is looked at. */
+  private noteGuarded(before: DatabaseSnapshot, { revision, tree }: { revision: string; tree: HistoryTree }): void {
+    if (needsApproval(before, tree)) this.guarded.add(revision);
+    const sound = [...tree.values()].filter((file) => isSound(file, tree, this.usable()));
+    if (needsApproval(before, tree, sound)) this.doubted.add(revision);
   }
 
   /** A tip in which nothing is wrong and nothing needs people is what serves. */
