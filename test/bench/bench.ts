@@ -137,11 +137,12 @@ export class Bench {
   }
 
   /** The counterpart: node:http alone. */
-  bare(): Promise<Server> {
+  bare(environment: Readonly<Record<string, string>> = {}): Promise<Server> {
     return this.program(
       process.execPath,
       (port) => [fileURLToPath(new URL('./peers/bare-server.js', import.meta.url)), String(port)],
       answers,
+      { environment: () => environment },
     );
   }
 

@@ -15,6 +15,7 @@ import {
   type MeasuredItem,
   newDriver,
 } from './acceptance-rounds.ts';
+import { stallsOf } from './acceptance-stalls.ts';
 import { databaseBytes, postmasterOf } from '../figures/database-usage.ts';
 import { timed } from '../figures/figures.ts';
 import { seedIdentities } from '../seeds/identity-seeds.ts';
@@ -136,21 +137,26 @@ async function onOne(bench: Bench, backend: Backend): Promise<Part> {
   }));
   const measured = await inRounds(bench, driver, items);
   const count = bench.quick ? STORED.quick : STORED.whole;
-  const stored = await storedBy(driver, seeded, { ...(items[0] as Item), count });
+  const [item] = items as [Item];
+  const stored = await storedBy(driver, seeded, { ...item, count });
+  const loadedMib = mib(service);
+  await service.stop();
+  const stalls = await stallsOf(bench, backend, { seeded, rates: measuring.rates, item });
   const identities = bench.quick ? '0' : String(IDENTITIES);
   return {
     rows: [
       ...(without ?? []).map((one) => rowOf(backend, '0', one)),
       ...measured.map((one) => rowOf(backend, identities, one)),
     ],
-    aims: [...aimsOf(backend, measured), ...storageAims(backend, stored, mib(service))],
+    aims: [...aimsOf(backend, measured), ...storageAims(backend, stored, loadedMib), ...stalls.aims],
     remarks: [
       `${backend}: ${filled === undefined ? '' : `${IDENTITIES} identities were seeded in ${filled.toFixed(0)} s; `}` +
-        `resident ${startedMib.toFixed(0)} MiB after the start, ${mib(service).toFixed(0)} after all of this; bytes ` +
+        `resident ${startedMib.toFixed(0)} MiB after the start, ${loadedMib.toFixed(0)} after all of this; bytes ` +
         `over ${count} deliveries with a run each`,
-      ...measured.flatMap(({ item, unwanted }) =>
-        unwanted === undefined ? [] : [`${backend}, ${item.name}: beside ${item.status} there was ${unwanted}`],
+      ...measured.flatMap(({ item: { name, status }, unwanted }) =>
+        unwanted === undefined ? [] : [`${backend}, ${name}: beside ${status} there was ${unwanted}`],
       ),
+      ...stalls.remarks,
     ],
   };
 }
