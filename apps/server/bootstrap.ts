@@ -1,8 +1,6 @@
-/**
- * Creates the service of a process: opens its data folder, keys and database, then builds the application; and says
- * what went wrong. contract §1, §11.
- */
+/** Creates the service of a process: data folder, keys, database and application. contract §1, §11. */
 import type { LaunchProfile } from '#agents';
+import { prepareValidators } from '#contracts';
 import type { SourceSettings } from '#reconcile';
 import { uuidv7Sequence } from '#runs';
 import type { InjectionToken } from '@nestjs/common';
@@ -208,6 +206,7 @@ async function composeService(given: Given, opened: Database, lock: DataFolderLo
     config.databaseUrl === undefined ? opened : logOutages(opened, log, monotonicMs, countOutage),
     metrics,
   );
+  prepareValidators(); // behind listening, deliveries would wait for it
   try {
     refuseQueueThroughPooler(config, database);
     const { values, verifyKeys } = await processValues(given, database, metrics);

@@ -1,5 +1,12 @@
 /** The door of the contracts: schema → validator and type of one name. */
-export { compileBounded, compileSchema, isSmall, NAMED_NODES_MAX, validatorFor } from './validators.ts';
+export {
+  compileBounded,
+  compileSchema,
+  isSmall,
+  NAMED_NODES_MAX,
+  prepareValidators,
+  validatorFor,
+} from './validators.ts';
 export type { Checked, SchemaCheck } from './validators.ts';
 export type { SchemaError, SchemaErrorKind, Wording } from './errors.ts';
 export { AGENT_PROFILES_SCHEMA, DEFINITION_SCHEMAS } from './registry.ts';

@@ -38,6 +38,13 @@ describe('compileSchema', () => {
     expect(check(value)).toEqual({ ok: true, value });
   });
 
+  it('compiles no reference that it does not refer to', () => {
+    const broken = { $id: 'test/never-compiled', $ref: 'test/nowhere' };
+    expect(compileSchema({ type: 'object' }, [broken])({})).toEqual({ ok: true, value: {} });
+    const refers = compileSchema({ type: 'object', properties: { a: { $ref: broken.$id } } }, [broken]);
+    expect(() => refers({ a: 1 })).toThrow(/test\/nowhere/);
+  });
+
   it('hands back the very value', () => {
     const value = { title: 'x' };
     const checked = check(value);

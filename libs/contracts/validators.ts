@@ -16,6 +16,11 @@ export function validatorFor<Name extends DefinitionSchemaName>(name: Name): Sch
   return compileSchema<DefinitionDocuments[Name]>(DEFINITION_SCHEMAS[name]);
 }
 
+/** Compiles those of all definition documents ahead of their first values: half a tenth of a second in one piece. */
+export function prepareValidators(): void {
+  for (const schema of Object.values(DEFINITION_SCHEMAS)) compiledFor(everything(), schema, []);
+}
+
 /**
  * Validator of any JSON Schema (2020-12), compiled at the first value and then kept for this schema object.
  * `references` are further schemas it names by `$id`; `words` are how errors speak of the value. Members that the
@@ -74,31 +79,36 @@ export function isSmall(value: unknown): boolean {
 interface Engine {
   ajv: Ajv2020;
   compiled: WeakMap<object, ValidateFunction>;
+  /** `$id` of each schema that it knows. To ask ajv for one compiles it. */
+  known: Set<string>;
 }
 
 let naming: Engine | undefined;
 let stopping: Engine | undefined;
 
 /** Finds everything that is wrong. */
-const everything = (): Engine => (naming ??= { ajv: newEngine(true), compiled: new WeakMap() });
+const everything = (): Engine => (naming ??= newEngine(true));
 /** Stops at the first thing that is wrong. */
-const firstOnly = (): Engine => (stopping ??= { ajv: newEngine(false), compiled: new WeakMap() });
+const firstOnly = (): Engine => (stopping ??= newEngine(false));
 
-function compiledFor({ ajv, compiled }: Engine, schema: object, references: readonly object[]): ValidateFunction {
-  const known = compiled.get(schema);
-  if (known !== undefined) return known;
-  for (const reference of references) addOnce(ajv, reference);
+function compiledFor(engine: Engine, schema: object, references: readonly object[]): ValidateFunction {
+  const { ajv, compiled } = engine;
+  const before = compiled.get(schema);
+  if (before !== undefined) return before;
+  for (const reference of references) addOnce(engine, reference);
   const validate = ajv.compile(schema);
   compiled.set(schema, validate);
   return validate;
 }
 
-function addOnce(ajv: Ajv2020, schema: object): void {
-  const id = (schema as { $id?: string }).$id;
-  if (id !== undefined && ajv.getSchema(id) === undefined) ajv.addSchema(schema);
+/** The schema is compiled where one that refers to it is. */
+function addOnce({ ajv, known }: Engine, schema: { $id?: string }): void {
+  if (schema.$id === undefined || known.has(schema.$id)) return;
+  known.add(schema.$id);
+  ajv.addSchema(schema);
 }
 
-function newEngine(allErrors: boolean): Ajv2020 {
+function newEngine(allErrors: boolean): Engine {
   // verbose: messages need the schema around an error (its known keys) and the type of what was found. Most of the
   // start of `millwright validate` was this: compiling the meta-schema, although a test holds ours against it, and
   // polishing code that runs a few times.
@@ -116,8 +126,9 @@ function newEngine(allErrors: boolean): Ajv2020 {
   ajv.addKeyword({ keyword: 'x-meaning', schemaType: 'string' });
   addFormats.default(ajv);
   ajv.addFormat('date-time', isDateTime);
-  for (const schema of SHARED_SCHEMAS) ajv.addSchema(schema);
-  return ajv;
+  const engine: Engine = { ajv, compiled: new WeakMap(), known: new Set() };
+  for (const schema of SHARED_SCHEMAS) addOnce(engine, schema);
+  return engine;
 }
 
 const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
