@@ -206,8 +206,8 @@ async function composeService(given: Given, opened: Database, lock: DataFolderLo
     config.databaseUrl === undefined ? opened : logOutages(opened, log, monotonicMs, countOutage),
     metrics,
   );
-  prepareValidators(); // behind listening, deliveries would wait for it
   try {
+    prepareValidators(); // behind listening, deliveries would wait for it
     refuseQueueThroughPooler(config, database);
     const { values, verifyKeys } = await processValues(given, database, metrics);
     if (lock !== undefined) await verifyKeys();

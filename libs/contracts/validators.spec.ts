@@ -45,6 +45,19 @@ describe('compileSchema', () => {
     expect(() => refers({ a: 1 })).toThrow(/test\/nowhere/);
   });
 
+  it('takes a schema for a reference that it has compiled before', () => {
+    const root = { $id: 'test/root', type: 'string' };
+    expect(compileSchema(root)('a').ok).toBe(true);
+    const refers = compileSchema({ type: 'object', properties: { a: { $ref: root.$id } } }, [root]);
+    expect(refers({ a: 1 })).toEqual({ ok: false, errors: [expect.objectContaining({ pointer: '/a' })] });
+  });
+
+  it('says each time the same of a reference that cannot be added', () => {
+    const twice = { $id: 'test/twice', $defs: { a: { $id: 'test/one', type: 'string' }, b: { $id: 'test/one' } } };
+    const refers = compileSchema({ type: 'object', properties: { a: { $ref: twice.$id } } }, [twice]);
+    for (let time = 0; time < 2; time += 1) expect(() => refers({})).toThrow(/test\/one/);
+  });
+
   it('hands back the very value', () => {
     const value = { title: 'x' };
     const checked = check(value);

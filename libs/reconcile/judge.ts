@@ -121,7 +121,11 @@ function judgeContents({ revision, reading }: JudgedTree, input: ReconcileInput)
     uidOf,
   });
   const context = { factorySlug, revision, approvedDigests, approvedElsewhere, heldDigest: before?.heldDigest };
-  const how = { applyMode, heldDigest: digestOfHeld(planned, actual, context) };
+  const how: HowApplied = {
+    applyMode,
+    heldDigest: digestOfHeld(planned, actual, context),
+    ...(isInPart(checked, planned) ? { inPart: true } : {}),
+  };
   const verdict = guard(planned, actual, context);
   if (verdict.ok)
     return {
@@ -145,9 +149,14 @@ function judgeContents({ revision, reading }: JudgedTree, input: ReconcileInput)
     checked,
     planned: rest,
     applies: true,
-    how,
+    how: { ...how, inPart: true },
     ending: applied(revision, rest.changes, checked.problems, rest.heldDeletions, digest),
   };
+}
+
+/** Whether something of the tree waits, whatever is approved. */
+function isInPart({ problems, heldPaths }: CheckedDefinitions, { heldDeletions }: Plan): boolean {
+  return hasErrors(problems) || heldPaths.length > 0 || heldDeletions.length > 0;
 }
 
 /** Of deletions that need an approval, now or when nothing else holds them any more. */

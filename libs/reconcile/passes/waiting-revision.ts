@@ -15,19 +15,23 @@ export interface WaitingFacts extends Pick<FactoryStateFacts, 'condition'> {
 }
 
 /**
- * The revision whose tree is to be judged again; undefined: nothing waits. Of one that applied, files and deletions may
- * wait (`perFile`); or it applied with an approval, and its process died before it recorded that.
+ * The revision whose tree is to be judged again; undefined: nothing waits. One that applied may wait in part; or it
+ * applied with an approval, and its process died before it recorded that.
  */
 export function waitingRevision(factory: WaitingFacts): string | undefined {
   const { revisionSeen, howApplied, condition } = factory;
-  if (!isApplied(factory)) return revisionSeen;
-  return howApplied?.applyMode === 'perFile' || condition.heldDigest !== undefined ? revisionSeen : undefined;
+  const waits = !isApplied(factory) || howApplied?.inPart === true || condition.heldDigest !== undefined;
+  return waits ? revisionSeen : undefined;
 }
 
-/** Whether judging that again brought anything; else all that is new is that the source cannot be read. */
-export function hasProgressed(factory: WaitingFacts, { kind, changes, digest }: PassEnding): boolean {
+/**
+ * Whether judging it again applied something, or found what waits for an approval to be another set of deletions or
+ * none; else all that is new is that the source cannot be read.
+ */
+export function hasProgressed(factory: WaitingFacts, { kind, changes, held, digest }: PassEnding): boolean {
   if (kind !== 'applied') return false;
-  return !isApplied(factory) || changes.length > 0 || digest !== factory.condition.heldDigest;
+  if (!isApplied(factory) || changes.length > 0) return true;
+  return digest !== factory.condition.heldDigest && (digest !== undefined || held.length === 0);
 }
 
 function isApplied({ revisionSeen, revisionApplied }: WaitingFacts): boolean {

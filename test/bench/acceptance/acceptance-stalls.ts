@@ -4,23 +4,26 @@ import type { Backend, Bench } from '../bench.ts';
 import { causedMs, longest, stallsSince, watchedEnvironment, type LoopStall } from '../figures/loop-stalls.ts';
 import type { Report } from '../figures/report.ts';
 import type { SeededService } from '../seeds/seeded-service.ts';
-import { newDriver, type Driver, type Item, type MinuteRates } from './acceptance-rounds.ts';
+import { newDriver, type Driver, type Item, type MinuteRates, type Pair } from './acceptance-rounds.ts';
 
-/** Loads of each kind: together the better part of a minute. */
-const LOADS = { whole: 15, quick: 2 };
-/** Loads behind which code is compiled, and the pace is known. */
-const FIRST_LOADS = { whole: 5, quick: 2 };
+/** Loads of each item: few enough that nobody waits long for the rates of its webhooks. */
+const ROUNDS = { whole: 3, quick: 2 };
+/** Behind these code is compiled, and the pace of half a load is known. */
+const WARM_LOADS = 2;
 const STALL_MS_MAX = 20;
 
-export interface StallsInput {
+export interface StallsOptions {
   seeded: SeededService;
   rates: MinuteRates;
-  item: Item;
+  /** What is delivered, in turn. */
+  items: readonly Item[];
 }
 
-/** What both servers stalled for during one kind of load. */
-interface Watched {
-  what: string;
+type StallReport = Pick<Report, 'aims' | 'remarks'>;
+
+/** What both servers stalled for under one kind of load. */
+interface LoadStalls {
+  load: string;
   own: readonly LoopStall[];
   bare: readonly LoopStall[];
 }
@@ -29,50 +32,61 @@ interface Watched {
 export async function stallsOf(
   bench: Bench,
   backend: Backend,
-  { seeded, rates, item }: StallsInput,
-): Promise<Pick<Report, 'aims' | 'remarks'>> {
+  { seeded, rates, items }: StallsOptions,
+): Promise<StallReport> {
   const folder = bench.folder('stalls');
   const files = { own: join(folder, 'own'), bare: join(folder, 'bare') };
   const service = await seeded.start(watchedEnvironment(files.own));
   const bare = await bench.bare(watchedEnvironment(files.bare));
   const driver = newDriver({ generator: bench.generator(), service, bare, postmaster: undefined, rates });
-  const stalls = await during(bench, driver, item, files);
+  const stalls = await underLoads(driver, items, bench.quick ? ROUNDS.quick : ROUNDS.whole, files);
   await service.stop();
-  return { aims: stalls.map((one) => aimOf(backend, item, one)), remarks: stalls.map((one) => remarkOf(backend, one)) };
+  return { aims: stalls.map((one) => aimOf(backend, one)), remarks: stalls.map((one) => remarkOf(backend, one)) };
 }
 
-async function during(bench: Bench, driver: Driver, item: Item, files: { own: string; bare: string }) {
-  const [loads, first] = bench.quick ? [LOADS.quick, FIRST_LOADS.quick] : [LOADS.whole, FIRST_LOADS.whole];
-  const pairs = await inTurn(first, () => driver.pair(item));
-  const watched = async (what: string, load: () => Promise<unknown>): Promise<Watched> => {
+/** No figure, and a bound that is not met. */
+export function noStalls(backend: Backend, error: unknown): StallReport {
+  const aim = { what: `${backend}: stalls measured at all`, wanted: { atLeast: 1 }, value: 0 };
+  return { aims: [aim], remarks: [`${backend}, stalls FAILED: ${(error as Error).message}`] };
+}
+
+async function underLoads(
+  driver: Driver,
+  items: readonly Item[],
+  rounds: number,
+  files: { own: string; bare: string },
+): Promise<LoadStalls[]> {
+  const paces = new Map<Item, Pair[]>();
+  for (const item of items) paces.set(item, await repeat(WARM_LOADS, () => driver.pair(item)));
+  const under = async (load: string, one: (item: Item) => Promise<unknown>): Promise<LoadStalls> => {
     const sinceMs = Date.now();
-    await inTurn(loads, load);
-    return { what, own: stallsSince(files.own, sinceMs), bare: stallsSince(files.bare, sinceMs) };
+    for (const item of items) await repeat(rounds, () => one(item));
+    return { load, own: stallsSince(files.own, sinceMs), bare: stallsSince(files.bare, sinceMs) };
   };
   return [
-    await watched('at half load', () => driver.half(item, pairs)),
-    await watched('at full load', () => driver.pair(item)),
+    await under('half', (item) => driver.half(item, paces.get(item) ?? [])),
+    await under('full', (item) => driver.pair(item)),
   ];
 }
 
-async function inTurn<T>(count: number, work: () => Promise<T>): Promise<T[]> {
+async function repeat<T>(times: number, work: () => Promise<T>): Promise<T[]> {
   const results: T[] = [];
-  for (let at = 0; at < count; at += 1) results.push(await work());
+  while (results.length < times) results.push(await work());
   return results;
 }
 
-function aimOf(backend: Backend, { name }: Item, { what, own }: Watched): Report['aims'][number] {
+function aimOf(backend: Backend, { load, own }: LoadStalls): Report['aims'][number] {
   return {
-    what: `${backend}, ${name}: longest stall of the event loop ${what}, ms, less what it waited for a processor`,
+    what: `${backend}: longest stall of the event loop at ${load} load, ms, less what it waited for a processor`,
     wanted: { atMost: STALL_MS_MAX },
     value: longest(own, causedMs),
   };
 }
 
-function remarkOf(backend: Backend, { what, own, bare }: Watched): string {
+function remarkOf(backend: Backend, { load, own, bare }: LoadStalls): string {
   const words = (stalls: readonly LoopStall[]): string =>
     `${longest(stalls, ({ lateMs }) => lateMs).toFixed(1)} ms in all, ${longest(stalls, causedMs).toFixed(1)} less ` +
     `waiting for a processor, ${longest(stalls, ({ ownMs }) => ownMs).toFixed(1)} of processor time, ` +
     `${stalls.filter((stall) => causedMs(stall) > STALL_MS_MAX).length} above ${STALL_MS_MAX} ms`;
-  return `${backend}, longest stalls ${what}: ${words(own)}; bare: ${words(bare)}`;
+  return `${backend}, longest stalls at ${load} load: ${words(own)}; bare: ${words(bare)}`;
 }

@@ -1,5 +1,5 @@
 /** Stalls of the event loop of a program that was started with the probe. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 
 /** Where the probe writes to. */
 export const STALLS_FILE = 'BENCH_STALLS_FILE';
@@ -23,9 +23,8 @@ export function watchedEnvironment(file: string): Record<string, string> {
   return { NODE_OPTIONS: `--import=${new URL('./stall-probe.js', import.meta.url).href}`, [STALLS_FILE]: file };
 }
 
-/** What was written down since then. */
+/** What was written down since then. Throws where the program was not watched. */
 export function stallsSince(file: string, atMs: number): LoopStall[] {
-  if (!existsSync(file)) return [];
   const lines = readFileSync(file, 'utf8').split('\n');
   return lines
     .filter((line) => line !== '')
