@@ -237,6 +237,33 @@ describe('a pass', () => {
       expect(await slugsOf(uid)).toContain('b');
     });
 
+    it('has growth approved that a secret brings', async () => {
+      const uid = await factory();
+      await stores.factories.edit(uid, { syncPolicy: { growthApproval: 'admin' } });
+      const starts = text(
+        'automations/z/automation.md',
+        '---\ntriggers:\n  - provider: webhook\n    event: received\n    filter:\n      webhooks: [z]\n---\nDo it.\n',
+      );
+      const waiting = [text('webhooks/z.yaml', 'secretName: later\n'), starts];
+      const pass = new FactoryPass(
+        context(),
+        scripted(perFile('r1', ...tree('a')), perFile('r2', ...tree('a'), ...waiting), away),
+      );
+      await pass.run(uid, [], signal);
+      for (let time = 0; time < 2; time += 1) await pass.run(uid, [], signal);
+      await stores.secrets.put({ id: newId(), owner: 'team', name: 'later', value: sealing('value') }, undefined);
+      const held = (await pass.run(uid, ['secret'], signal))?.ending;
+      expect(held).toMatchObject({ kind: 'blocked', reason: 'growth-held', digest: expect.any(String) });
+      expect((await pass.run(uid, [], signal))?.ending).toMatchObject(unreachable);
+      expect(await stores.factories.find(uid)).toMatchObject({
+        condition: { heldDigest: held?.digest, heldForGrowth: true },
+        conditions: { FetchFailed: { status: 'True' } },
+      });
+      expect(await approve(uid, held?.digest)).toBe('approved');
+      expect((await pass.run(uid, ['approval'], signal))?.ending).toMatchObject({ kind: 'applied', revision: 'r2' });
+      expect(await slugsOf(uid)).toContain('z');
+    });
+
     it('does not say that deletions wait which were approved and applied, but not recorded', async () => {
       const uid = await factory();
       const pass = new FactoryPass(context(), scripted(at('r1', 'a', 'b'), at('r2', 'c'), away));

@@ -1,10 +1,11 @@
 /** What of a factory is judged again while its source cannot be read, and whether that brought anything. */
-import { applied, hasProgressed, unreadable, waitingRevision, type Change } from '../index.ts';
+import { applied, blockedByGrowth, hasProgressed, unreadable, waitingRevision, type Change } from '../index.ts';
 
 const CONDITION = { ending: 'applied', sinceMs: 0, checkedMs: 0 } as const;
 const APPLIED = { revisionSeen: 'r2', revisionApplied: 'r2', condition: CONDITION };
 const HELD = { ...APPLIED, condition: { ...CONDITION, heldDigest: 'sha256:d' } };
 const CHANGE = { action: 'update', kind: 'webhook', slug: 'a', uid: 'wh_a', path: 'webhooks/a.yaml' } as Change;
+const growthHeld = (digest?: string) => blockedByGrowth('r2', [], { message: '', digest, held: [] });
 
 it.each<[string | undefined, Parameters<typeof waitingRevision>[0], string]>([
   [undefined, { condition: CONDITION }, 'nothing was ever seen'],
@@ -23,6 +24,9 @@ it.each<[boolean, Parameters<typeof hasProgressed>[0], Parameters<typeof hasProg
   [true, { ...APPLIED, revisionApplied: 'r1' }, applied('r2', [], []), 'it applied, and changes nothing'],
   [false, APPLIED, applied('r2', [], []), 'it had applied'],
   [true, APPLIED, applied('r2', [CHANGE], []), 'more of it applied'],
+  [true, APPLIED, growthHeld('sha256:g'), 'growth waits now'],
+  [false, HELD, growthHeld('sha256:d'), 'the same waits'],
+  [false, APPLIED, growthHeld(), 'it waits for another server'],
   [false, HELD, applied('r2', [], [], [CHANGE], 'sha256:d'), 'the same is held'],
   [true, HELD, applied('r2', [], [], [CHANGE], 'sha256:e'), 'something else is held'],
   [true, HELD, applied('r2', [], []), 'nothing is held any more'],

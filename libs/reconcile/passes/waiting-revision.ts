@@ -25,13 +25,14 @@ export function waitingRevision(factory: WaitingFacts): string | undefined {
 }
 
 /**
- * Whether judging it again applied something, or found what waits for an approval to be another set of deletions or
- * none; else all that is new is that the source cannot be read.
+ * Whether judging it again applied something, or found that something else waits for an approval, or nothing does any
+ * more; else all that is new is that the source cannot be read.
  */
 export function hasProgressed(factory: WaitingFacts, { kind, changes, held, digest }: PassEnding): boolean {
-  if (kind !== 'applied') return false;
-  if (!isApplied(factory) || changes.length > 0) return true;
-  return digest !== factory.condition.heldDigest && (digest !== undefined || held.length === 0);
+  const isNewlyHeld = digest !== undefined && digest !== factory.condition.heldDigest;
+  if (kind !== 'applied') return kind === 'blocked' && isNewlyHeld;
+  const isReleased = digest === undefined && factory.condition.heldDigest !== undefined && held.length === 0;
+  return !isApplied(factory) || changes.length > 0 || isNewlyHeld || isReleased;
 }
 
 function isApplied({ revisionSeen, revisionApplied }: WaitingFacts): boolean {
