@@ -18,13 +18,14 @@ afterEach(() => rm(folder, { recursive: true }));
 const run = (program: string, file: string): unknown =>
   execFileSync(process.execPath, ['--eval', program], { env: { PATH: process.env['PATH'], ...environmentOf(file) } });
 
-it('a loop that works for 60 ms has stalled for about as long, by itself', () => {
+it('a loop that works has stalled for as long as that takes, by itself', () => {
   const file = join(folder, 'stalls');
-  const work = 'const until = performance.now() + 60; while (performance.now() < until);';
+  // Processor time: on a busy machine it may be given little of that for a while.
+  const work = 'const { user } = process.cpuUsage(); while (process.cpuUsage().user - user < 60_000);';
   run(`setTimeout(() => { ${work} setTimeout(() => process.exit(), 20); }, 50);`, file);
   const stalls = stallsSince(file, 0);
-  expect(longest(stalls, ({ lateMs }) => lateMs)).toBeGreaterThan(50);
-  expect(longest(stalls, ({ ownMs }) => ownMs)).toBeGreaterThan(10);
+  expect(longest(stalls, ({ ownMs }) => ownMs)).toBeGreaterThan(20);
+  expect(longest(stalls, ({ lateMs }) => lateMs)).toBeGreaterThan(20);
 });
 
 it('a program that did nothing has not stalled, and one that nobody watched is not taken for that', () => {
