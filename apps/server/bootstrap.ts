@@ -1,6 +1,6 @@
 /** Creates the service of a process: data folder, keys, database and application. contract §1, §11. */
 import type { LaunchProfile } from '#agents';
-import { prepareValidators } from '#contracts';
+import { prepareDefinitionValidators } from '#contracts';
 import type { SourceSettings } from '#reconcile';
 import { uuidv7Sequence } from '#runs';
 import type { InjectionToken } from '@nestjs/common';
@@ -207,7 +207,7 @@ async function composeService(given: Given, opened: Database, lock: DataFolderLo
     metrics,
   );
   try {
-    prepareValidators(); // behind listening, deliveries would wait for it
+    prepareDefinitionValidators(); // behind listening, deliveries would wait for it
     refuseQueueThroughPooler(config, database);
     const { values, verifyKeys } = await processValues(given, database, metrics);
     if (lock !== undefined) await verifyKeys();

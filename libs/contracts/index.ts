@@ -4,7 +4,7 @@ export {
   compileSchema,
   isSmall,
   NAMED_NODES_MAX,
-  prepareValidators,
+  prepareDefinitionValidators,
   validatorFor,
 } from './validators.ts';
 export type { Checked, SchemaCheck } from './validators.ts';

@@ -121,11 +121,7 @@ function judgeContents({ revision, reading }: JudgedTree, input: ReconcileInput)
     uidOf,
   });
   const context = { factorySlug, revision, approvedDigests, approvedElsewhere, heldDigest: before?.heldDigest };
-  const how: HowApplied = {
-    applyMode,
-    heldDigest: digestOfHeld(planned, actual, context),
-    ...(isInPart(checked, planned) ? { inPart: true } : {}),
-  };
+  const how = { applyMode, heldDigest: digestOfHeld(planned, actual, context), inPart: isInPart(checked, planned) };
   const verdict = guard(planned, actual, context);
   if (verdict.ok)
     return {
@@ -154,7 +150,7 @@ function judgeContents({ revision, reading }: JudgedTree, input: ReconcileInput)
   };
 }
 
-/** Whether something of the tree waits, whatever is approved. */
+/** Whether something of the tree waits beside what needs an approval. */
 function isInPart({ problems, heldPaths }: CheckedDefinitions, { heldDeletions }: Plan): boolean {
   return hasErrors(problems) || heldPaths.length > 0 || heldDeletions.length > 0;
 }

@@ -77,8 +77,8 @@ export interface HowApplied {
   applyMode: ApplyMode;
   /** Of its deletions that need an approval. */
   heldDigest?: string;
-  /** Files or deletions of it were held back. */
-  inPart?: true;
+  /** Whether files or deletions of it were held back; absent: recorded by a version that did not keep it. */
+  inPart?: boolean;
 }
 
 /** What a set of deletions is bound to: approved here, it is approved nowhere else. */

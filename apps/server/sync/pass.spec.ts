@@ -89,6 +89,19 @@ async function factory(): Promise<string> {
   return uid;
 }
 
+const webhooksOf = async (uid: string) => (await stores.webhooks.list(uid)).map(({ slug }) => slug);
+
+const approve = (uid: string, digest = '') =>
+  stores.factories.approve(uid, { digest, principalUid: 'user_admin', isAdmin: true });
+
+/** A pass whose process dies when it has applied, before it has recorded that. */
+async function killedBehindApplying(pass: FactoryPass, uid: string, triggers: readonly string[] = []): Promise<void> {
+  const write = stores.factories.recordPass.bind(stores.factories);
+  stores.factories.recordPass = () => Promise.reject(new Error('killed'));
+  await expect(pass.run(uid, triggers, signal)).rejects.toThrow('killed');
+  stores.factories.recordPass = write;
+}
+
 describe('a pass', () => {
   it('reads, applies, publishes once and records', async () => {
     const uid = await factory();
@@ -194,9 +207,6 @@ describe('a pass', () => {
   });
 
   describe('of a revision that applied, while the source is away,', () => {
-    const approve = (uid: string, digest = '') =>
-      stores.factories.approve(uid, { digest, principalUid: 'user_admin', isAdmin: true });
-    const slugsOf = async (uid: string) => (await stores.webhooks.list(uid)).map(({ slug }) => slug).toSorted();
     const perFile = (revision: string, ...files: TreeFile[]): Snapshot => ({
       ok: true,
       revision,
@@ -218,7 +228,7 @@ describe('a pass', () => {
       expect((await stores.factories.find(uid))?.condition.heldDigest).toBe(held);
       expect(await approve(uid, held)).toBe('approved');
       expect((await pass.run(uid, ['approval'], signal))?.ending).toMatchObject({ kind: 'applied', revision: 'r3' });
-      expect(await slugsOf(uid)).toEqual([]);
+      expect(await webhooksOf(uid)).toEqual([]);
       const after = await stores.factories.find(uid);
       expect(after?.condition.heldDigest).toBeUndefined();
       expect(after?.conditions).toMatchObject({ FetchFailed: { status: 'True' }, PruneHeld: { status: 'False' } });
@@ -234,7 +244,7 @@ describe('a pass', () => {
       expect((await pass.run(uid, [], signal))?.ending).toMatchObject(unreachable);
       await stores.secrets.put({ id: newId(), owner: 'team', name: 'later', value: sealing('value') }, undefined);
       expect((await pass.run(uid, ['secret'], signal))?.ending).toMatchObject({ kind: 'applied', revision: 'r2' });
-      expect(await slugsOf(uid)).toContain('b');
+      expect(await webhooksOf(uid)).toContain('b');
     });
 
     it('has growth approved that a secret brings', async () => {
@@ -249,8 +259,7 @@ describe('a pass', () => {
         context(),
         scripted(perFile('r1', ...tree('a')), perFile('r2', ...tree('a'), ...waiting), away),
       );
-      await pass.run(uid, [], signal);
-      for (let time = 0; time < 2; time += 1) await pass.run(uid, [], signal);
+      for (let time = 0; time < 3; time += 1) await pass.run(uid, [], signal);
       await stores.secrets.put({ id: newId(), owner: 'team', name: 'later', value: sealing('value') }, undefined);
       const held = (await pass.run(uid, ['secret'], signal))?.ending;
       expect(held).toMatchObject({ kind: 'blocked', reason: 'growth-held', digest: expect.any(String) });
@@ -261,7 +270,7 @@ describe('a pass', () => {
       });
       expect(await approve(uid, held?.digest)).toBe('approved');
       expect((await pass.run(uid, ['approval'], signal))?.ending).toMatchObject({ kind: 'applied', revision: 'r2' });
-      expect(await slugsOf(uid)).toContain('z');
+      expect(await webhooksOf(uid)).toContain('z');
     });
 
     it('does not say that deletions wait which were approved and applied, but not recorded', async () => {
@@ -270,11 +279,8 @@ describe('a pass', () => {
       await pass.run(uid, [], signal);
       const held = await pass.run(uid, [], signal);
       expect(await approve(uid, held?.ending.digest)).toBe('approved');
-      const write = stores.factories.recordPass.bind(stores.factories);
-      stores.factories.recordPass = () => Promise.reject(new Error('killed'));
-      await expect(pass.run(uid, ['approval'], signal)).rejects.toThrow('killed');
-      stores.factories.recordPass = write;
-      expect(await slugsOf(uid)).toEqual(['c']);
+      await killedBehindApplying(pass, uid, ['approval']);
+      expect(await webhooksOf(uid)).toEqual(['c']);
       expect((await pass.run(uid, [], signal))?.ending).toMatchObject({ kind: 'applied', revision: 'r2', changes: [] });
       expect((await pass.run(uid, [], signal))?.ending).toMatchObject(unreachable);
       expect((await stores.factories.find(uid))?.condition.heldDigest).toBeUndefined();
@@ -535,7 +541,6 @@ describe('the history of a branch', () => {
     };
   };
   const told = async (uid: string) => (await stores.events.list(uid, 50)).map(({ reason }) => reason).toReversed();
-  const webhooksOf = async (uid: string) => (await stores.webhooks.list(uid)).map(({ slug }) => slug);
 
   beforeEach(() => {
     known = [];
@@ -593,11 +598,9 @@ describe('the history of a branch', () => {
       expect(await webhooksOf(uid)).toEqual(['a']);
       expect(await stores.factories.passes(uid, 9)).toHaveLength(2);
       expect(await told(uid)).toEqual(['applied', 'history-rewritten']);
-      const approve = (digest = '') =>
-        stores.factories.approve(uid, { digest, principalUid: 'user_admin', isAdmin: true });
-      expect(await approve(`sha256:${'0'.repeat(64)}`)).toBe('not-held');
+      expect(await approve(uid, `sha256:${'0'.repeat(64)}`)).toBe('not-held');
       expect((await pass.run(uid, [], signal))?.ending.kind).toBe('blocked');
-      expect(await approve(result?.ending.digest)).toBe('approved');
+      expect(await approve(uid, result?.ending.digest)).toBe('approved');
       tip = away;
       // the host is not needed for that
       expect((await pass.run(uid, ['approval'], signal))?.ending.kind).toBe('applied');
@@ -724,10 +727,7 @@ describe('the history of a branch', () => {
     it('what was accepted before does not come back after what applied and was not recorded', async () => {
       const uid = await waiting();
       move('b', 'a', 'b');
-      const write = stores.factories.recordPass.bind(stores.factories);
-      stores.factories.recordPass = () => Promise.reject(new Error('killed'));
-      await expect(new FactoryPass(context(), branch(linear)).run(uid, [], signal)).rejects.toThrow('killed');
-      stores.factories.recordPass = write;
+      await killedBehindApplying(new FactoryPass(context(), branch(linear)), uid);
       const { asked, pass } = remembering(kept(R('a')));
       expect((await pass.run(uid, [], signal))?.ending.kind).toBe('failed');
       expect(asked).toEqual([]);
@@ -776,10 +776,7 @@ describe('the history of a branch', () => {
       accepted === R('a') ? { commits: ['c', 'b'].map(ID), lost: [] } : linear();
     await new FactoryPass(context(), branch(history)).run(uid, [], signal);
     move('c', 'a', 'b');
-    const write = stores.factories.recordPass.bind(stores.factories);
-    stores.factories.recordPass = () => Promise.reject(new Error('killed'));
-    await expect(new FactoryPass(context(), branch(history)).run(uid, [], signal)).rejects.toThrow('killed');
-    stores.factories.recordPass = write;
+    await killedBehindApplying(new FactoryPass(context(), branch(history)), uid);
     expect(await standing(uid)).toMatchObject({ attempted: 'a', applied: 'c' });
     await new FactoryPass(context(), branch(history)).run(uid, [], signal);
     expect(await standing(uid)).toMatchObject({ seen: 'c', attempted: 'c', applied: 'c' });

@@ -44,12 +44,6 @@ export async function stallsOf(
   return { aims: stalls.map((one) => aimOf(backend, one)), remarks: stalls.map((one) => remarkOf(backend, one)) };
 }
 
-/** No figure, and a bound that is not met. */
-export function noStalls(backend: Backend, error: unknown): StallReport {
-  const aim = { what: `${backend}: stalls measured at all`, wanted: { atLeast: 1 }, value: 0 };
-  return { aims: [aim], remarks: [`${backend}, stalls FAILED: ${(error as Error).message}`] };
-}
-
 async function underLoads(
   driver: Driver,
   items: readonly Item[],

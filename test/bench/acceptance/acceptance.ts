@@ -15,7 +15,7 @@ import {
   type MeasuredItem,
   newDriver,
 } from './acceptance-rounds.ts';
-import { noStalls, stallsOf } from './acceptance-stalls.ts';
+import { stallsOf } from './acceptance-stalls.ts';
 import { databaseBytes, postmasterOf } from '../figures/database-usage.ts';
 import { timed } from '../figures/figures.ts';
 import { seedIdentities } from '../seeds/identity-seeds.ts';
@@ -90,9 +90,9 @@ interface Measuring {
 }
 
 /** No figure, and a bound that is not met. */
-function failed(backend: Backend, error: unknown): Part {
-  const aim: Aim = { what: `${backend}: measured at all`, wanted: { atLeast: 1 }, value: 0 };
-  return { rows: [], aims: [aim], remarks: [`${backend} FAILED: ${(error as Error).message}`] };
+function failed(what: string, error: unknown): Part {
+  const aim: Aim = { what: `${what}: measured at all`, wanted: { atLeast: 1 }, value: 0 };
+  return { rows: [], aims: [aim], remarks: [`${what} FAILED: ${(error as Error).message}`] };
 }
 
 const COLUMNS = [
@@ -143,7 +143,7 @@ async function onOne(bench: Bench, backend: Backend): Promise<Part> {
   await service.stop();
   const stalled = bench.quick ? [item] : items.filter(({ kind }) => kind === 'token' || kind === 'signature');
   const stalls = await stallsOf(bench, backend, { seeded, rates: measuring.rates, items: stalled }).catch(
-    (error: unknown) => noStalls(backend, error),
+    (error: unknown) => failed(`${backend}, stalls`, error),
   );
   const identities = bench.quick ? '0' : String(IDENTITIES);
   return {
