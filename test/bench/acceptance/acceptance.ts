@@ -18,6 +18,7 @@ import {
 import { stallsOf } from './acceptance-stalls.ts';
 import { databaseBytes, postmasterOf } from '../figures/database-usage.ts';
 import { timed } from '../figures/figures.ts';
+import { inAnotherOrder } from '../figures/orders.ts';
 import { seedIdentities } from '../seeds/identity-seeds.ts';
 import { deliverToAll, FACTORIES as FACTORIES_OF_MANY, mib, startWithWebhooks } from '../scale/many.ts';
 import type { Aim, Cell, Report } from '../figures/report.ts';
@@ -114,7 +115,7 @@ const EXPLANATION = [
   '"µs": processor time of all threads of the server (schedstat) ÷ answers, lower quartile of the rounds; "× bare": ' +
     'lower quartile of own ÷ bare, each round of ours directly behind one of bare with the same kind of requests; ' +
     '"postgres": processor time of its whole family of processes ÷ answers, lower quartile',
-  '1 KiB each; 256 connections, each sending on as soon as it is answered; bare reads every body, also those of 256 ' +
+  '1 KiB each; 256 connections, open before the clock starts, each sending on as soon as it is answered; bare reads every body, also those of 256 ' +
     'KiB and one byte that are answered 413; at half load each server gets half of its own rate at a fixed pace, and ' +
     'what waits for a connection counts (open loop); medians of the rounds',
 ];
@@ -201,18 +202,12 @@ async function inRounds(bench: Bench, driver: Driver, items: readonly Item[]): P
   for (let load = 0; load < (bench.quick ? WARM_LOADS.quick : WARM_LOADS.whole); load += 1)
     for (const item of items) if (item.status === '202') await driver.own(item);
   for (let round = 0; round < rounds; round += 1)
-    for (const [item, account] of beginningAt(round, [...accounts])) account.pairs.push(await driver.pair(item));
+    for (const [item, account] of inAnotherOrder(round, [...accounts])) account.pairs.push(await driver.pair(item));
   for (let round = 0; round < halves; round += 1)
     for (const [item, account] of accounts)
       if (bench.quick ? item === items[0] : item.status === '202')
         account.halves.push(await driver.half(item, account.pairs));
   return [...accounts.values()].map(measureItem);
-}
-
-/** The same in turn, another one first: what a load leaves to the next one falls on each of them. */
-function beginningAt<T>(place: number, list: readonly T[]): T[] {
-  const first = place % list.length;
-  return [...list.slice(first), ...list.slice(0, first)];
 }
 
 interface Stored {

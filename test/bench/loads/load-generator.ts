@@ -59,22 +59,55 @@ const HTTP: Protocol = { greeting: () => Buffer.alloc(0), request: (bytes) => by
 const FIRST_ADDRESS = 2;
 /** A server that takes no connection this often in a row is not there. */
 const FAILED_CONNECTS_MAX = 50;
+/** By then a server has accepted what the kernel has connected for it. */
+const ACCEPTED_MS = 50;
 /** Between two attempts to connect, so that a server that restarts is not hammered. Milliseconds. */
 const CONNECT_AGAIN_MS = 20;
 
 /**
- * Sends the load and answers what came back. At a pace, a request that had to wait for a free socket counts from when
- * it was due; one whose socket was free counts from when it was written, so that the generator's own timers are
- * nobody's latency. Rejects when nobody listens.
+ * Opens the connections of a load, before anything of it is measured: what a connection costs is no request's. Rejects
+ * when nobody listens.
  */
-export async function generate(load: Load): Promise<LoadResult> {
-  const course = new Course(load);
-  await Promise.all(
-    Array.from({ length: Math.min(load.connections, load.count) }, (_, index) =>
-      new Connection(load, course, index).run(),
-    ),
+export async function openLoad(load: Load): Promise<OpenLoad> {
+  const connections = Array.from(
+    { length: Math.min(load.connections, load.count) },
+    (_, index) => new Connection(load, index),
   );
-  return course.result();
+  const opened = new OpenLoad(load, connections);
+  try {
+    await Promise.all(connections.map((connection) => connection.open()));
+  } catch (error) {
+    opened.close();
+    throw error;
+  }
+  await new Promise((resolve) => setTimeout(resolve, ACCEPTED_MS));
+  return opened;
+}
+
+/** A load whose connections are open. */
+export class OpenLoad {
+  private readonly load: Load;
+  private readonly connections: readonly Connection[];
+
+  constructor(load: Load, connections: readonly Connection[]) {
+    this.load = load;
+    this.connections = connections;
+  }
+
+  /**
+   * Sends the load and answers what came back. At a pace, a request that had to wait for a free socket counts from when
+   * it was due; one whose socket was free counts from when it was written, so that the generator's own timers are
+   * nobody's latency. Rejects when nobody listens any more.
+   */
+  async send(): Promise<LoadResult> {
+    const course = new Course(this.load);
+    await Promise.all(this.connections.map((connection) => connection.run(course)));
+    return course.result();
+  }
+
+  close(): void {
+    for (const connection of this.connections) connection.close();
+  }
 }
 
 /** What all sockets share: which request is next, when it is due, and what was seen. */
@@ -123,37 +156,57 @@ class Course {
   }
 }
 
+interface Settling {
+  resolve(): void;
+  reject(error: Error): void;
+}
+
 /** One socket after the other, for as long as there is something to send. */
 class Connection {
   private readonly load: Load;
-  private readonly course: Course;
   private readonly localAddress: string | undefined;
   private readonly index: number;
   private readonly protocol: Protocol;
   private socket: Socket | undefined;
+  private course: Course | undefined;
   /** Taken, and not yet written. */
   private waiting: number | undefined;
   private countsFromMs: number | undefined;
   private received: Buffer | undefined;
   private failedConnects = 0;
-  private over: { resolve(): void; reject(error: Error): void } | undefined;
+  /** Who waits until this is open, or has sent its part. */
+  private settling: Settling | undefined;
 
-  constructor(load: Load, course: Course, index: number) {
+  constructor(load: Load, index: number) {
     this.load = load;
-    this.course = course;
     this.index = index;
     this.protocol = load.protocol ?? HTTP;
     this.localAddress = load.addresses > 1 ? `127.0.0.${FIRST_ADDRESS + (index % load.addresses)}` : undefined;
   }
 
-  run(): Promise<void> {
+  open(): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.over = { resolve, reject };
-      this.open();
+      this.settling = { resolve, reject };
+      this.connect();
     });
   }
 
-  private open(): void {
+  /** Sends requests of the course until it has none left. */
+  run(course: Course): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.settling = { resolve, reject };
+      this.course = course;
+      if (this.socket?.writable === true) this.send();
+      else this.connect();
+    });
+  }
+
+  close(): void {
+    this.settling = undefined;
+    this.socket?.destroy();
+  }
+
+  private connect(): void {
     const socket = connect({ port: this.load.port, host: '127.0.0.1', localAddress: this.localAddress });
     this.socket = socket;
     socket.setNoDelay(true);
@@ -161,7 +214,8 @@ class Connection {
       this.failedConnects = 0;
       const greeting = this.protocol.greeting(this.index);
       if (greeting.length > 0) socket.write(greeting);
-      this.send();
+      if (this.course === undefined) this.settle();
+      else this.send();
     });
     socket.on('data', (chunk) => this.read(chunk));
     socket.on('error', () => undefined); // its end follows
@@ -169,10 +223,11 @@ class Connection {
   }
 
   private send(): void {
-    this.waiting ??= this.course.take();
-    if (this.waiting === undefined) return this.end();
+    const { course } = this;
+    this.waiting ??= course?.take();
+    if (course === undefined || this.waiting === undefined) return this.settle();
     const nowMs = performance.now();
-    const dueAtMs = this.course.dueAtMs(this.waiting);
+    const dueAtMs = course.dueAtMs(this.waiting);
     if (dueAtMs > nowMs) setTimeout(() => this.write(performance.now()), dueAtMs - nowMs);
     else this.write(dueAtMs === 0 ? nowMs : dueAtMs);
   }
@@ -189,7 +244,7 @@ class Connection {
     this.received = this.received === undefined ? chunk : Buffer.concat([this.received, chunk]);
     const answer = this.protocol.answerIn(this.received);
     if (answer === undefined || this.countsFromMs === undefined) return;
-    this.course.answered(answer.status, performance.now() - this.countsFromMs);
+    this.course?.answered(answer.status, performance.now() - this.countsFromMs);
     this.received = undefined;
     this.countsFromMs = undefined;
     if (answer.closes) this.socket?.destroy();
@@ -197,22 +252,22 @@ class Connection {
   }
 
   private lost(): void {
-    if (this.over === undefined) return;
-    if (this.countsFromMs !== undefined) this.course.count('broken');
+    if (this.settling === undefined) return;
+    if (this.countsFromMs !== undefined) this.course?.count('broken');
     this.countsFromMs = undefined;
     this.received = undefined;
     this.failedConnects += 1;
     if (this.failedConnects > FAILED_CONNECTS_MAX)
-      this.over.reject(new Error(`nobody takes connections on port ${this.load.port}`));
-    else if (this.failedConnects === 1) this.open();
-    else setTimeout(() => this.open(), CONNECT_AGAIN_MS);
+      this.settling.reject(new Error(`nobody takes connections on port ${this.load.port}`));
+    else if (this.failedConnects === 1) this.connect();
+    else setTimeout(() => this.connect(), CONNECT_AGAIN_MS);
   }
 
-  private end(): void {
-    const { over } = this;
-    this.over = undefined;
-    this.socket?.destroy();
-    over?.resolve();
+  /** Open, or nothing is left to send: the socket stays. */
+  private settle(): void {
+    const { settling } = this;
+    this.settling = undefined;
+    settling?.resolve();
   }
 }
 

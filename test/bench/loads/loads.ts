@@ -34,25 +34,40 @@ export interface Measured extends LoadResult {
   cpuMicros: number;
 }
 
-type Message = { result: LoadResult & { generatorBusy: number } } | { error: string };
+/** What the generator's process is told: a load, then that it may begin, then that it is over. */
+export type LoadStep = { order: LoadOrder } | { next: 'send' | 'close' };
+
+/** What it says to each but the last. */
+export type LoadMessage = { opened: true } | { result: LoadResult & { generatorBusy: number } } | { error: string };
 
 /** A running generator; end it. */
 export class LoadGenerator {
   private readonly child: ChildProcess = fork(fileURLToPath(new URL('load-process.js', import.meta.url)));
 
-  /** One load after the other. `pids`: processes whose time is measured. Rejects when nobody listens. */
+  /**
+   * One load after the other. `pids`: processes whose time is measured, from when all connections are open until the
+   * last answer, while they are open still. Rejects when nobody listens.
+   */
   async drive(order: LoadOrder, pids: readonly number[]): Promise<Measured> {
+    await this.step({ order });
     const before = secondsOf(pids);
-    this.child.send(order);
-    const [message] = (await once(this.child, 'message')) as [Message];
-    if ('error' in message) throw new Error(`the load generator: ${message.error}`);
+    const message = await this.step({ next: 'send' });
     const cpuSeconds = secondsOf(pids) - before;
+    this.child.send({ next: 'close' } satisfies LoadStep);
+    if (!('result' in message)) throw new Error('the load generator: it sent nothing');
     const { result } = message;
     return {
       ...result,
       busy: cpuSeconds / result.seconds,
       cpuMicros: (cpuSeconds * 1e6) / Math.max(1, result.requests),
     };
+  }
+
+  private async step(step: LoadStep): Promise<LoadMessage> {
+    this.child.send(step);
+    const [message] = (await once(this.child, 'message')) as [LoadMessage];
+    if ('error' in message) throw new Error(`the load generator: ${message.error}`);
+    return message;
   }
 
   end(): void {
