@@ -23,8 +23,13 @@ import { change, insert, inSlices, placeholders, row, rows, type SqlValue, type 
 export interface DeferredTable {
   readonly name: string;
   readonly source: string;
-  /** Those of the source that it repeats. */
+  /** Those of the source that it repeats, and its own. */
   readonly columns: readonly string[];
+  /**
+   * Columns that rows are inserted into the source with, and that the source does not keep: they follow from what it
+   * refers to. `view`: its rows with them.
+   */
+  readonly own?: { readonly columns: readonly string[]; readonly view: string };
   /** Its primary key is this column, by which it is read, and `order`. */
   readonly leading: string;
   /** Unique in the source and indexed there; about the order in which rows are inserted. */
@@ -80,6 +85,8 @@ export class DeferredIndex {
   private readonly sliceRowsMin: number;
   /** Columns beside the leading one. */
   private readonly further: readonly string[];
+  /** Where its rows are read again. */
+  private readonly rowsOfSource: string;
   private readonly memory: DeferredRows<SqlValue, Order>;
   private prepared: PreparedRows | undefined;
 
@@ -89,6 +96,7 @@ export class DeferredIndex {
   ) {
     [this.table, this.sliceRowsMin] = [table, sliceRowsMin];
     this.further = table.columns.filter((column) => column !== table.leading);
+    this.rowsOfSource = table.own?.view ?? table.source;
     const shape = { width: this.further.length, orderAt: this.further.indexOf(table.order) };
     this.memory = new DeferredRows(shape, { passRows, changedMax }, '');
   }
@@ -121,9 +129,9 @@ export class DeferredIndex {
   }
 
   private behind(marker: Order, and = '', ...params: SqlValue[]): Transaction<SourceRow[]> {
-    const { source, leading, order } = this.table;
+    const { leading, order } = this.table;
     return rows<SourceRow>(
-      `SELECT ${leading} AS leading, ${order} AS position FROM ${source} WHERE ${order} >= ? ${and}`,
+      `SELECT ${leading} AS leading, ${order} AS position FROM ${this.rowsOfSource} WHERE ${order} >= ? ${and}`,
       marker,
       ...params,
     );
@@ -193,12 +201,12 @@ export class DeferredIndex {
   }
 
   private *write({ known, unknown }: RowsToCopy<SqlValue, Order>): Transaction<void> {
-    const { name, source, columns, leading, order } = this.table;
+    const { name, columns, leading, order } = this.table;
     const list = columns.join(', ');
     yield* insert(name, [leading, ...this.further], known, { ignoreConflicts: true });
     for (const slice of inSlices(unknown))
       yield* change(
-        `INSERT OR IGNORE INTO ${name} (${list}) SELECT ${list} FROM ${source} ` +
+        `INSERT OR IGNORE INTO ${name} (${list}) SELECT ${list} FROM ${this.rowsOfSource} ` +
           `WHERE ${order} IN (${placeholders(slice.length)})`,
         ...slice,
       );

@@ -28,6 +28,7 @@ import { Interrupts1700000000017 } from '../migrations/0017-interrupts.ts';
 import { AcceptanceCalls1700000000019 } from '../migrations/0019-acceptance-calls.ts';
 import { ShortDecisions1700000000020 } from '../migrations/0020-short-decisions.ts';
 import { ScheduleIdentities1700000000021 } from '../migrations/0021-schedule-identities.ts';
+import { QueuedRuns1700000000022 } from '../migrations/0022-queued-runs.ts';
 import { CONNECT_MS_MAX } from './postgres/postgres-connections.ts';
 import { OLDEST_READER_QUERY, refuseOtherVersions } from './replicas.ts';
 
@@ -53,6 +54,7 @@ export const MIGRATIONS = [
   AcceptanceCalls1700000000019,
   ShortDecisions1700000000020,
   ScheduleIdentities1700000000021,
+  QueuedRuns1700000000022,
 ];
 
 /** Their names, oldest first. */

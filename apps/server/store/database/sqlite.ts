@@ -83,15 +83,17 @@ export function sqliteRunner(
   }
 
   function insertRows({ table, columns, rows, ignoreConflicts }: Extract<Statement, { kind: 'insert' }>): number {
-    const head = `INSERT INTO ${table} (${columns.join(', ')})`;
+    const indexes = deferred.filter((index) => index.table.source === table);
+    const stored = storedPositions(columns, indexes);
+    const head = `INSERT INTO ${table} (${stored.map((at) => columns[at]).join(', ')})`;
     const tail = ignoreConflicts ? ' ON CONFLICT DO NOTHING' : '';
     let inserted = 0;
     // Many rows to a statement take a quarter less of time than a statement each.
     for (const some of inSlices(rows)) {
-      const compiled = preparedInsert(head, tail, { rows: some.length, columns: columns.length });
-      inserted += compiled.run(...flatten(some)).changes;
+      const compiled = preparedInsert(head, tail, { rows: some.length, columns: stored.length });
+      inserted += compiled.run(...flatten(some, stored)).changes;
     }
-    for (const index of deferred) if (index.table.source === table) index.note(columns, rows, !ignoreConflicts);
+    for (const index of indexes) index.note(columns, rows, !ignoreConflicts);
     return inserted;
   }
 
@@ -228,10 +230,11 @@ export function sqliteRunner(
 
 /** Triggers of this connection alone, which writes all there is: other programs open the file as before. */
 function hearOfChanges(connection: Database.Database, index: DeferredIndex): void {
-  const { name, source, columns, order } = index.table;
+  const { name, source, columns, own, order } = index.table;
   const hear = `${name}_source_changed`;
+  const kept = columns.filter((column) => own?.columns.includes(column) !== true);
   connection.function(hear, (changed: string | number) => index.changed(changed));
-  for (const act of [`UPDATE OF ${columns.join(', ')}`, 'DELETE'])
+  for (const act of [`UPDATE OF ${kept.join(', ')}`, 'DELETE'])
     connection.exec(
       `CREATE TEMP TRIGGER IF NOT EXISTS ${hear}_by_${act.slice(0, 6).toLowerCase()} AFTER ${act} ON main.${source} ` +
         `BEGIN SELECT ${hear}(old.${order}); END`,
@@ -242,10 +245,16 @@ function rowsOfPlaceholders({ rows, columns }: { rows: number; columns: number }
   return Array.from({ length: rows }, () => `(${placeholders(columns)})`).join(', ');
 }
 
-/** The values of rows, one after the other: `flat` defines each by a call of the runtime. */
-function flatten(rows: readonly (readonly SqlValue[])[]): SqlValue[] {
+/** Of these columns those that the table keeps, and not only what is filled from it. */
+function storedPositions(columns: readonly string[], indexes: readonly DeferredIndex[]): number[] {
+  const own = indexes.flatMap(({ table }) => table.own?.columns ?? []);
+  return columns.flatMap((column, at) => (own.includes(column) ? [] : [at]));
+}
+
+/** The values of rows at these positions, one after the other: `flat` defines each by a call of the runtime. */
+function flatten(rows: readonly (readonly SqlValue[])[], positions: readonly number[]): SqlValue[] {
   const values: SqlValue[] = [];
-  for (const row of rows) for (const value of row) values.push(value);
+  for (const row of rows) for (const position of positions) values.push(row[position] as SqlValue);
   return values;
 }
 

@@ -1,5 +1,5 @@
 /** How a table is stated once, as a TypeORM entity, and what follows from it: row type, column list, inserts. */
-import { EntitySchema, type EntitySchemaColumnOptions, type EntitySchemaOptions } from 'typeorm';
+import { EntitySchema, type EntitySchemaColumnOptions } from 'typeorm';
 import { insert, type SqlValue, type Transaction } from './transactions.ts';
 
 /**
@@ -32,6 +32,8 @@ export interface Table<Row extends object = object, Stored extends object = obje
   readonly stored?: Stored;
   /** Where it exists; undefined: on both databases. */
   readonly only?: Dialect;
+  /** Columns that exist on one of the databases alone. */
+  readonly partly?: { readonly only: Dialect; readonly columns: readonly string[] };
 }
 
 /** The row that repositories read from a table. */
@@ -65,20 +67,30 @@ export function onlyOn<T extends { readonly only?: Dialect }>(only: Dialect, tab
   return Object.assign(table, { only });
 }
 
+/** The same table, of which these columns are on one of the databases alone. */
+export function columnsOnlyOn<T extends Pick<Table, 'partly'>>(only: Dialect, columns: readonly string[], table: T): T {
+  return Object.assign(table, { partly: { only, columns } });
+}
+
 const BYTES = { sqlite: 'blob', postgres: 'bytea' } as const;
 
 type Dialect = keyof typeof BYTES;
 
-/** The tables as entities of one database: those that exist there. */
-export function entitiesFor(dialect: Dialect, tables: readonly Pick<Table, 'only' | 'options'>[]): EntitySchema[] {
-  const present = tables.filter(({ only }) => only === undefined || only === dialect) as EntitySchema[];
-  if (dialect === 'sqlite') return present;
-  return present.map(({ options }) => {
-    const columns = Object.entries(options.columns as Record<string, EntitySchemaColumnOptions>).map(
-      ([name, column]) => [name, column.type === BYTES.sqlite ? { ...column, type: BYTES[dialect] } : column],
-    );
+/** The tables as entities of one database: those that exist there, with the columns that they have there. */
+export function entitiesFor(
+  dialect: Dialect,
+  tables: readonly Pick<Table, 'only' | 'partly' | 'options'>[],
+): EntitySchema[] {
+  const present = tables.filter(({ only }) => only === undefined || only === dialect);
+  return present.map((table) => {
+    const { options, partly } = table;
+    if (dialect === 'sqlite' && partly === undefined) return table as EntitySchema;
+    const absent = partly === undefined || partly.only === dialect ? [] : partly.columns;
+    const columns = Object.entries(options.columns as Record<string, EntitySchemaColumnOptions>)
+      .filter(([name]) => !absent.includes(name))
+      .map(([name, column]) => [name, column.type === BYTES.sqlite ? { ...column, type: BYTES[dialect] } : column]);
     return new EntitySchema<object>({
-      ...(options as EntitySchemaOptions<object>),
+      ...options,
       columns: Object.fromEntries(columns),
     });
   });

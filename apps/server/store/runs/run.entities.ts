@@ -1,6 +1,6 @@
 /** Tables of runs: the run itself, and what belongs to it (metadata, executions, log, follow-ups, questions, files). */
 import type { DeferredTable } from '../database/deferred-index.ts';
-import { defineTable, type RowOf, type StoredRowOf } from '../database/table.ts';
+import { columnsOnlyOn, defineTable, type RowOf, type StoredRowOf } from '../database/table.ts';
 
 /** Runs. `settled_at`: computed, the time of the last change once a run has ended. */
 export const RUN = defineTable(
@@ -102,27 +102,36 @@ export const RUN_SNAPSHOT = defineTable('run_snapshot', {
   network: 'text?',
 });
 
+/** What a run that waits is queued by; all of it is its snapshot's. */
+const QUEUED_BY = ['worker_host', 'factory_uid', 'automation_uid', 'environment_id'];
+
 /**
  * Runs of deliveries that nobody has touched yet: everything else about one stands in its snapshot and in the log entry
- * of its delivery. `quoted_delivery_id`: as the prompt says it, where that is more than the ID in quotes.
+ * of its delivery. `quoted_delivery_id`: as the prompt says it, where that is more than the ID in quotes. PostgreSQL has
+ * the queue as an index of this table, SQLite as a table of its own.
  */
-export const WAITING_RUN = defineTable('waiting_run', {
-  run_id: 'key',
-  entry_id: 'text',
-  snapshot: 'bytes',
-  created_at: 'int',
-  quoted_delivery_id: 'text?',
-  worker_host: 'text',
-  factory_uid: 'text',
-  automation_uid: 'text',
-  environment_id: 'text?',
-});
+export const WAITING_RUN = columnsOnlyOn(
+  'postgres',
+  QUEUED_BY,
+  defineTable('waiting_run', {
+    run_id: 'key',
+    entry_id: 'text',
+    snapshot: 'bytes',
+    created_at: 'int',
+    quoted_delivery_id: 'text?',
+    worker_host: 'text',
+    factory_uid: 'text',
+    automation_uid: 'text',
+    environment_id: 'text?',
+  }),
+);
 
 /** The same runs in the order in which they are claimed. Read it behind `catchUp`. */
 export const WAITING_QUEUE: DeferredTable = {
   name: 'waiting_queue',
   source: 'waiting_run',
   columns: ['worker_host', 'factory_uid', 'run_id', 'automation_uid', 'environment_id'],
+  own: { columns: QUEUED_BY, view: 'queued_run' },
   leading: 'factory_uid',
   order: 'run_id',
 };

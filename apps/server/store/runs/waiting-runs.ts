@@ -76,7 +76,7 @@ function toSnapshotRow(snapshot: WebhookRunSnapshot) {
   };
 }
 
-/** The row of a run that waits, its columns in the order of the table. */
+/** The row of a run that waits, its columns in the order of PostgreSQL's table. */
 export function toWaitingRow({ runId, entryId, snapshot, createdAtMs, deliveryId, quotedDeliveryId }: NewWebhookRun) {
   return {
     run_id: runId,
@@ -191,7 +191,11 @@ export function* isAnyWaitingOf(factoryUid: string, automationUid: string, host:
 
 /** Runs that wait by factory. Looks at each of them, and waits for no queue to be filled. */
 export function waitingByFactory(): Transaction<{ uid: string; waiting: number }[]> {
-  return rows('SELECT factory_uid AS uid, count(*) AS waiting FROM waiting_run GROUP BY factory_uid');
+  return rows(
+    `SELECT s.factory_uid AS uid, CAST(sum(w.waiting) AS BIGINT) AS waiting
+      FROM (SELECT snapshot, count(*) AS waiting FROM waiting_run GROUP BY snapshot) w
+      JOIN run_snapshot s ON s.digest = w.snapshot GROUP BY s.factory_uid`,
+  );
 }
 
 /** The queue can be read in the next statement; of these factories alone. */
