@@ -3,7 +3,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FactoryDispatchResponse, RawQuery, RequestBody } from '#contracts';
 import { accessOf, Allow, callerOf } from '../http/access-guard.ts';
-import { abortOnDisconnect } from '../http/sockets/client-gone.ts';
+import { abortOnDisconnect } from '../http/connections.ts';
 import { dispatchProblems } from '#runs';
 import { planRequestProblems } from '#reconcile';
 import { filterTestProblems, filterReplayProblems, filterSuggestionProblems } from '#filters';

@@ -5,7 +5,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import type { FastifyReply } from 'fastify';
-import { ClientGoneError, abortOnDisconnect } from './sockets/client-gone.ts';
+import { ClientGoneError, abortOnDisconnect } from './connections.ts';
 
 const signalOf = (raw: ServerResponse): AbortSignal => abortOnDisconnect({ raw } as FastifyReply);
 

@@ -4,8 +4,10 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { FastifyReply } from 'fastify';
 import { BODY_MS_MAX, DRAIN_BYTES_MAX, DRAIN_MS_MAX } from '#deliveries';
 import { declaredLength, skipRest, waitsForContinue } from './raw-bodies.ts';
+import { RefusalError } from './error-codes.ts';
 import { noteRead } from './sockets/anonymous-connections.ts';
 import { becomeStream } from './sockets/direct-requests.ts';
 
@@ -179,4 +181,20 @@ export function closeSocket(socket: Socket, reason: string, { status, headers = 
   );
   // The HTTP server keeps half-open sockets: without a bound a silent sender would hold this one for ever.
   setTimeout(() => socket.destroy(), DRAIN_MS_MAX).unref();
+}
+
+/** An answer for nobody, and no fault of the service. */
+export class ClientGoneError extends RefusalError {
+  constructor() {
+    super('resource_unavailable', 'the client left before it was answered');
+  }
+}
+
+/** Aborted once the answer is out or its connection is closed. Its reason is `ClientGoneError`. */
+export function abortOnDisconnect({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  const leave = (): void => gone.abort(new ClientGoneError());
+  if (raw.closed || raw.destroyed) leave();
+  else raw.once('close', leave);
+  return gone.signal;
 }

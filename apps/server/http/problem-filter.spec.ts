@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Log } from '../process/log.ts';
 import { RefusalError } from './error-codes.ts';
-import { ClientGoneError } from './sockets/client-gone.ts';
+import { ClientGoneError } from './connections.ts';
 import { ProblemFilter } from './problem-filter.ts';
 import { beginRecord, recordOf } from './requests.ts';
 

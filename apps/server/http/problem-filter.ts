@@ -11,8 +11,7 @@ import type { Log } from '../process/log.ts';
 import { isBelowBase } from './access-guard.ts';
 import { staleVersion } from './conditional-requests.ts';
 import { invalidMembers, lastingConflict, notFound, problemAnswer, RefusalError } from './error-codes.ts';
-import { answerAndClose, isUnread } from './connections.ts';
-import { ClientGoneError } from './sockets/client-gone.ts';
+import { answerAndClose, ClientGoneError, isUnread } from './connections.ts';
 import { recordOf } from './requests.ts';
 
 @Catch()

@@ -115,9 +115,9 @@ const EXPLANATION = [
   '"µs": processor time of all threads of the server (schedstat) ÷ answers, lower quartile of the rounds; "× bare": ' +
     'lower quartile of own ÷ bare, each round of ours directly behind one of bare with the same kind of requests; ' +
     '"postgres": processor time of its whole family of processes ÷ answers, lower quartile',
-  '1 KiB each; 256 connections, open before the clock starts, each sending on as soon as it is answered; bare reads every body, also those of 256 ' +
-    'KiB and one byte that are answered 413; at half load each server gets half of its own rate at a fixed pace, and ' +
-    'what waits for a connection counts (open loop); medians of the rounds',
+  '1 KiB each; 256 connections, open before the clock starts, each sending on as soon as it is answered; bare reads ' +
+    'every body, also those of 256 KiB and one byte that are answered 413; at half load each server gets half of its ' +
+    'own rate at a fixed pace, and what waits for a connection counts (open loop); medians of the rounds',
 ];
 
 async function onOne(bench: Bench, backend: Backend): Promise<Part> {

@@ -1,7 +1,7 @@
 /** What a load counts, against a server that counts too. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { openLoad, type Load } from './load-generator.ts';
 
@@ -15,6 +15,7 @@ afterEach(() => {
 
 async function counting(answer: { closes: boolean } = { closes: false }) {
   const seen = { connections: 0, requests: 0, ended: 0 };
+  const sockets = new Set<Socket>();
   const server = createServer((request, response) => {
     seen.requests += 1;
     request.resume();
@@ -23,12 +24,13 @@ async function counting(answer: { closes: boolean } = { closes: false }) {
   });
   server.on('connection', (socket) => {
     seen.connections += 1;
+    sockets.add(socket);
     socket.on('close', () => (seen.ended += 1));
   });
   server.listen(0, '127.0.0.1');
   servers.push(server);
   await once(server, 'listening');
-  return { seen, port: (server.address() as AddressInfo).port };
+  return { seen, sockets, port: (server.address() as AddressInfo).port };
 }
 
 const loadOf = (port: number, more: Partial<Load> = {}): Load => ({
@@ -68,6 +70,48 @@ describe('a load', () => {
     expect((await load.send()).requests).toBe(3);
     expect(seen.connections).toBe(3);
     load.close();
+  });
+
+  it('has one socket for each connection, also where the server has closed them before it is sent', async () => {
+    for (let ticks = 0; ticks < 4; ticks += 1) {
+      const { seen, sockets, port } = await counting();
+      const load = await openLoad(loadOf(port));
+      for (const socket of sockets) socket.end();
+      for (let tick = 0; tick < ticks; tick += 1) await new Promise((resolve) => setImmediate(resolve));
+      const { statuses, requests } = await load.send();
+      // What was sent to a connection that ended meanwhile is broken, and is no answer.
+      expect(Object.keys(statuses).filter((status) => status !== 'broken')).toEqual(['202']);
+      expect(requests + (statuses['broken'] ?? 0)).toBe(100);
+      load.close();
+      while (seen.ended < seen.connections) await new Promise((resolve) => setTimeout(resolve, 5));
+      expect(seen.connections).toBe(2 * CONNECTIONS);
+    }
+  });
+
+  it('takes nothing for an answer that came before its request', async () => {
+    const { seen, sockets, port } = await counting();
+    const load = await openLoad(loadOf(port));
+    for (const socket of sockets) socket.end('HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n');
+    while (seen.ended < CONNECTIONS) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect((await load.send()).statuses).toEqual({ 202: 100 });
+    load.close();
+  });
+
+  it('is over when it is closed, also where it waits to connect again', async () => {
+    const { seen, sockets, port } = await counting();
+    const [server] = servers.splice(0);
+    const load = await openLoad(loadOf(port, { perSecond: 1_000, count: 10_000 }));
+    server?.close();
+    const sent = load.send();
+    for (const socket of sockets) socket.destroy();
+    await expect(sent).rejects.toThrow('nobody takes connections');
+    load.close();
+    const { requests } = seen;
+    const again = createServer().on('connection', () => (seen.connections += 1_000));
+    servers.push(again);
+    again.listen(port, '127.0.0.1');
+    await new Promise((resolve) => setTimeout(resolve, 100)); // five times as long as between two attempts
+    expect(seen).toMatchObject({ requests, connections: CONNECTIONS });
   });
 
   it('is refused where nobody listens', async () => {

@@ -156,7 +156,8 @@ class Course {
   }
 }
 
-interface Settling {
+/** Who waits until a connection is open, or has sent its part. */
+interface Waiter {
   resolve(): void;
   reject(error: Error): void;
 }
@@ -167,15 +168,16 @@ class Connection {
   private readonly localAddress: string | undefined;
   private readonly index: number;
   private readonly protocol: Protocol;
+  /** What happens on another one that was before it concerns nobody. */
   private socket: Socket | undefined;
   private course: Course | undefined;
+  private timer: NodeJS.Timeout | undefined;
   /** Taken, and not yet written. */
   private waiting: number | undefined;
   private countsFromMs: number | undefined;
   private received: Buffer | undefined;
   private failedConnects = 0;
-  /** Who waits until this is open, or has sent its part. */
-  private settling: Settling | undefined;
+  private waiter: Waiter | undefined;
 
   constructor(load: Load, index: number) {
     this.load = load;
@@ -186,7 +188,7 @@ class Connection {
 
   open(): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.settling = { resolve, reject };
+      this.waiter = { resolve, reject };
       this.connect();
     });
   }
@@ -194,41 +196,56 @@ class Connection {
   /** Sends requests of the course until it has none left. */
   run(course: Course): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.settling = { resolve, reject };
+      this.waiter = { resolve, reject };
       this.course = course;
       if (this.socket?.writable === true) this.send();
       else this.connect();
     });
   }
 
+  /** Whatever it was about to do, it does not. */
   close(): void {
-    this.settling = undefined;
-    this.socket?.destroy();
+    this.waiter = undefined;
+    this.drop();
   }
 
   private connect(): void {
+    this.drop();
     const socket = connect({ port: this.load.port, host: '127.0.0.1', localAddress: this.localAddress });
     this.socket = socket;
     socket.setNoDelay(true);
-    socket.once('connect', () => {
-      this.failedConnects = 0;
-      const greeting = this.protocol.greeting(this.index);
-      if (greeting.length > 0) socket.write(greeting);
-      if (this.course === undefined) this.settle();
-      else this.send();
-    });
-    socket.on('data', (chunk) => this.read(chunk));
+    socket.once('connect', () => this.socket === socket && this.connected(socket));
+    socket.on('data', (chunk) => this.socket === socket && this.read(chunk));
     socket.on('error', () => undefined); // its end follows
-    socket.once('close', () => this.lost());
+    socket.once('close', () => this.socket === socket && this.lost());
+  }
+
+  /** Of a socket that is not used any more nothing is left. */
+  private drop(): void {
+    clearTimeout(this.timer);
+    const { socket } = this;
+    this.socket = undefined;
+    this.received = undefined;
+    this.countsFromMs = undefined;
+    socket?.destroy();
+  }
+
+  private connected(socket: Socket): void {
+    this.failedConnects = 0;
+    const greeting = this.protocol.greeting(this.index);
+    if (greeting.length > 0) socket.write(greeting);
+    if (this.course === undefined) this.done();
+    else this.send();
   }
 
   private send(): void {
     const { course } = this;
     this.waiting ??= course?.take();
-    if (course === undefined || this.waiting === undefined) return this.settle();
+    if (course === undefined || this.waiting === undefined) return this.done();
+    if (this.socket === undefined) return this.connect();
     const nowMs = performance.now();
     const dueAtMs = course.dueAtMs(this.waiting);
-    if (dueAtMs > nowMs) setTimeout(() => this.write(performance.now()), dueAtMs - nowMs);
+    if (dueAtMs > nowMs) this.timer = setTimeout(() => this.write(performance.now()), dueAtMs - nowMs);
     else this.write(dueAtMs === 0 ? nowMs : dueAtMs);
   }
 
@@ -247,27 +264,26 @@ class Connection {
     this.course?.answered(answer.status, performance.now() - this.countsFromMs);
     this.received = undefined;
     this.countsFromMs = undefined;
-    if (answer.closes) this.socket?.destroy();
-    else this.send();
+    if (answer.closes) this.drop();
+    this.send();
   }
 
   private lost(): void {
-    if (this.settling === undefined) return;
     if (this.countsFromMs !== undefined) this.course?.count('broken');
-    this.countsFromMs = undefined;
-    this.received = undefined;
+    this.drop();
+    if (this.waiter === undefined) return; // the next request connects
     this.failedConnects += 1;
     if (this.failedConnects > FAILED_CONNECTS_MAX)
-      this.settling.reject(new Error(`nobody takes connections on port ${this.load.port}`));
+      this.waiter.reject(new Error(`nobody takes connections on port ${this.load.port}`));
     else if (this.failedConnects === 1) this.connect();
-    else setTimeout(() => this.connect(), CONNECT_AGAIN_MS);
+    else this.timer = setTimeout(() => this.connect(), CONNECT_AGAIN_MS);
   }
 
   /** Open, or nothing is left to send: the socket stays. */
-  private settle(): void {
-    const { settling } = this;
-    this.settling = undefined;
-    settling?.resolve();
+  private done(): void {
+    const { waiter } = this;
+    this.waiter = undefined;
+    waiter?.resolve();
   }
 }
 

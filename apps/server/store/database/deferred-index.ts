@@ -27,7 +27,7 @@ export interface DeferredTable {
   readonly columns: readonly string[];
   /**
    * Columns that rows are inserted into the source with, and that the source does not keep: they follow from what it
-   * refers to. `view`: its rows with them.
+   * refers to, which never changes. `view`: its rows with them.
    */
   readonly own?: { readonly columns: readonly string[]; readonly view: string };
   /** Its primary key is this column, by which it is read, and `order`. */

@@ -107,8 +107,8 @@ const QUEUED_BY = ['worker_host', 'factory_uid', 'automation_uid', 'environment_
 
 /**
  * Runs of deliveries that nobody has touched yet: everything else about one stands in its snapshot and in the log entry
- * of its delivery. `quoted_delivery_id`: as the prompt says it, where that is more than the ID in quotes. PostgreSQL has
- * the queue as an index of this table, SQLite as a table of its own.
+ * of its delivery. `quoted_delivery_id`: as the prompt says it, where that is more than the ID in quotes. The queue is
+ * an index of this table on PostgreSQL, a table of its own on SQLite.
  */
 export const WAITING_RUN = columnsOnlyOn(
   'postgres',
