@@ -214,6 +214,12 @@ export class MinuteRates {
   }
 }
 
+export async function repeat<T>(times: number, work: () => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  while (results.length < times) results.push(await work());
+  return results;
+}
+
 /** Loads of an item so far. */
 export interface Account {
   item: Item;

@@ -4,7 +4,7 @@ import type { Backend, Bench } from '../bench.ts';
 import { causedMs, longest, stallsSince, watchedEnvironment, type LoopStall } from '../figures/loop-stalls.ts';
 import type { Report } from '../figures/report.ts';
 import type { SeededService } from '../seeds/seeded-service.ts';
-import { newDriver, type Driver, type Item, type MinuteRates, type Pair } from './acceptance-rounds.ts';
+import { newDriver, repeat, type Driver, type Item, type MinuteRates, type Pair } from './acceptance-rounds.ts';
 
 /** Loads of each item: few enough that nobody waits long for the rates of its webhooks. */
 const ROUNDS = { whole: 3, quick: 2 };
@@ -61,12 +61,6 @@ async function underLoads(
     await under('half', (item) => driver.half(item, paces.get(item) ?? [])),
     await under('full', (item) => driver.pair(item)),
   ];
-}
-
-async function repeat<T>(times: number, work: () => Promise<T>): Promise<T[]> {
-  const results: T[] = [];
-  while (results.length < times) results.push(await work());
-  return results;
 }
 
 function aimOf(backend: Backend, { load, own }: LoadStalls): Report['aims'][number] {
