@@ -75,7 +75,10 @@ describe('migration of runs that wait on SQLite', () => {
 
 const STORED_COLUMNS = ['run_id', 'entry_id', 'snapshot', 'created_at', 'quoted_delivery_id'];
 
-/** As the version before had left it: runs that wait say what they are queued by, and all are in the queue. */
+/**
+ * As the version before had left it: runs that wait say what they are queued by, and some are in the queue, the others
+ * behind its marker.
+ */
 function asBefore(file: string): void {
   const database = new SQLite(file);
   database.exec(`
@@ -87,7 +90,7 @@ function asBefore(file: string): void {
       factory_uid, automation_uid, environment_id FROM queued_run q WHERE q.run_id = waiting_run.run_id);
     DROP VIEW queued_run;
     INSERT OR IGNORE INTO waiting_queue (worker_host, factory_uid, run_id, automation_uid, environment_id)
-      SELECT worker_host, factory_uid, run_id, automation_uid, environment_id FROM waiting_run;
+      SELECT worker_host, factory_uid, run_id, automation_uid, environment_id FROM waiting_run ORDER BY run_id LIMIT 2;
     DROP TRIGGER waiting_queue_delete;
     CREATE TRIGGER waiting_queue_delete AFTER DELETE ON waiting_run BEGIN DELETE FROM waiting_queue
       WHERE worker_host = old.worker_host AND factory_uid = old.factory_uid AND run_id = old.run_id; END;

@@ -43,8 +43,7 @@ const QUICK_SHARE = 2;
  * Deliveries that bytes are counted over, in loads of so many: the whole form has as many as two passes of the log by
  * webhook and six of the queue, so that copies are in it as often as they come.
  */
-const STORED = { whole: 32_000, quick: 6_000 };
-const STORED_LOADS = { whole: 3, quick: 1 };
+const STORED = { whole: { count: 32_000, loads: 3 }, quick: { count: 6_000, loads: 1 } };
 /** Garbage of a start is collected by then; the memory that is judged is the one after all loads. */
 const SETTLED_MS = { whole: 5_000, quick: 1_000 };
 
@@ -143,7 +142,7 @@ async function onOne(bench: Bench, backend: Backend): Promise<Part> {
     count: bench.quick ? item.count / QUICK_SHARE : item.count,
   }));
   const measured = await inRounds(bench, driver, items);
-  const [count, loads] = bench.quick ? [STORED.quick, STORED_LOADS.quick] : [STORED.whole, STORED_LOADS.whole];
+  const { count, loads } = bench.quick ? STORED.quick : STORED.whole;
   const [item] = items as [Item];
   const stored = await storedBy(driver, seeded, { ...item, count }, loads);
   const loadedMib = mib(service);

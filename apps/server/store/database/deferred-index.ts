@@ -101,6 +101,11 @@ export class DeferredIndex {
     this.memory = new DeferredRows(shape, { passRows, changedMax }, '');
   }
 
+  /** Whether rows of the source are inserted with a column that only this table stores. */
+  isOwn(column: string): boolean {
+    return this.table.own?.columns.includes(column) === true;
+  }
+
   /** Reads ahead, beside the process that writes, most of what `recover` reads. */
   *prepare(): Transaction<void> {
     const { source, order, isNumbered = false } = this.table;

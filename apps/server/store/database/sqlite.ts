@@ -230,11 +230,11 @@ export function sqliteRunner(
 
 /** Triggers of this connection alone, which writes all there is: other programs open the file as before. */
 function hearOfChanges(connection: Database.Database, index: DeferredIndex): void {
-  const { name, source, columns, own, order } = index.table;
+  const { name, source, columns, order } = index.table;
   const hear = `${name}_source_changed`;
-  const kept = columns.filter((column) => own?.columns.includes(column) !== true);
+  const repeated = columns.filter((column) => !index.isOwn(column));
   connection.function(hear, (changed: string | number) => index.changed(changed));
-  for (const act of [`UPDATE OF ${kept.join(', ')}`, 'DELETE'])
+  for (const act of [`UPDATE OF ${repeated.join(', ')}`, 'DELETE'])
     connection.exec(
       `CREATE TEMP TRIGGER IF NOT EXISTS ${hear}_by_${act.slice(0, 6).toLowerCase()} AFTER ${act} ON main.${source} ` +
         `BEGIN SELECT ${hear}(old.${order}); END`,
@@ -245,10 +245,9 @@ function rowsOfPlaceholders({ rows, columns }: { rows: number; columns: number }
   return Array.from({ length: rows }, () => `(${placeholders(columns)})`).join(', ');
 }
 
-/** Of these columns those that the table keeps, and not only what is filled from it. */
+/** Where the columns stand that the table itself stores, and not only what is filled from it. */
 function storedPositions(columns: readonly string[], indexes: readonly DeferredIndex[]): number[] {
-  const own = indexes.flatMap(({ table }) => table.own?.columns ?? []);
-  return columns.flatMap((column, at) => (own.includes(column) ? [] : [at]));
+  return columns.flatMap((column, at) => (indexes.some((index) => index.isOwn(column)) ? [] : [at]));
 }
 
 /** The values of rows at these positions, one after the other: `flat` defines each by a call of the runtime. */
