@@ -1,9 +1,12 @@
 /** Real process trees: recognised by what was stored of them, asked to end, and killed with children and daemons. */
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { uuidv7 } from '#runs';
 import { isAlive, killLeftover, killTree, processIdentity, terminateTree, type ProcessHandle } from './process-tree.ts';
 
-const RUN = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';
+/** Nobody else's: whatever carries it is killed, in suites beside this one too. */
+const RUN = uuidv7(Date.now(), randomBytes(10));
 const onLinux = process.platform === 'linux';
 
 async function begun(

@@ -2,10 +2,12 @@
  * The set-up of a workspace in every means of isolation of this machine: cloned from a copy that the run cannot keep,
  * by its own user. contract §8.1 (environments), §10.
  */
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hostPatternOfUrl, type HostPattern } from '#isolation';
+import { uuidv7 } from '#runs';
 import { startGitServer, type GitServer } from '../../../../test/support/git/git-server.ts';
 import { sandboxHere } from '../../../../test/support/agents/sandboxed-command.ts';
 import { checkGitUrl } from '../../sync/sources/git/git-urls.ts';
@@ -37,7 +39,7 @@ describe('a set-up', () => {
     'in $kind clones as the run’s own user, and leaves nothing that needs the copy',
     async ({ sandbox }) => {
       const found = sandbox as Sandbox;
-      const runId = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';
+      const runId = uuidv7(Date.now(), randomBytes(10));
       const workspace = await prepareWorkspace({
         root: join(dataDir, 'runs'),
         runId,
