@@ -42,9 +42,8 @@ export interface RowsToCopy<Value, Order> {
   unknown: Order[];
 }
 
-/** Undefined: to be read again. */
-type Waiting<Value> = WaitingRows<Value, Value | undefined>;
-type Span<Value> = RowSpan<Value, Value | undefined>;
+type Waiting<Value> = WaitingRows<Value, Value>;
+type Span<Value> = RowSpan<Value, Value>;
 
 export class DeferredRows<Value, Order extends Value & (string | number)> {
   /** As stored: what is ordered before it is copied. */
@@ -52,9 +51,10 @@ export class DeferredRows<Value, Order extends Value & (string | number)> {
   private readonly shape: RowShape;
   private readonly bounds: DeferredBounds;
   private highest: Order;
-  private waiting: Backlog<Value, Value | undefined>;
+  /** Of what is not known any more the order alone: it is read again. */
+  private waiting: Backlog<Value, Value>;
   /** What waited before, and the same sorted: copied before `position`. */
-  private passing: Backlog<Value, Value | undefined>;
+  private passing: Backlog<Value, Value>;
   private pass: readonly Waiting<Value>[] = [];
   /** Rows of the pass when it began. */
   private passSize = 0;
@@ -69,13 +69,13 @@ export class DeferredRows<Value, Order extends Value & (string | number)> {
   constructor(shape: RowShape, bounds: DeferredBounds, marker: Order) {
     [this.shape, this.bounds] = [shape, bounds];
     this.marker = this.highest = marker;
-    [this.waiting, this.passing] = [new Backlog(), new Backlog()];
+    [this.waiting, this.passing] = [new Backlog(shape.width), new Backlog(shape.width)];
   }
 
   /** Takes in the rows that lie behind the stored marker: before anything else. */
   recover(marker: Order, rows: Iterable<{ leading: Value; position: Order }>): void {
     this.marker = this.highest = marker;
-    this.waiting = new Backlog();
+    this.waiting = new Backlog(this.shape.width);
     const positions = this.orderAlone(0);
     for (const { leading, position } of rows) {
       this.waiting.add(leading, [position], positions);
@@ -156,8 +156,8 @@ export class DeferredRows<Value, Order extends Value & (string | number)> {
   /** What is to be written for these, which are copied once the open transaction commits. */
   take(spans: readonly Span<Value>[], inserted: readonly InsertedRow<Value, Order>[]): RowsToCopy<Value, Order> {
     const rows: RowsToCopy<Value, Order> = { known: [], unknown: [] };
-    for (const span of spans)
-      for (let at = span.from; at < span.to; at += 1) this.addTo(rows, span.rows.leading, span.rows.row(at));
+    for (const { rows: waiting, from, to } of spans)
+      for (const row of waiting.uncopied(to - from)) this.addTo(rows, waiting.leading, waiting.store.values(row));
     for (const one of inserted) {
       const values = one.positions.map((position) => one.values[position]);
       this.addTo(rows, one.leading, values);
@@ -179,9 +179,8 @@ export class DeferredRows<Value, Order extends Value & (string | number)> {
     const consider = (order: Order): void => {
       if (order >= this.marker && order < next) next = order;
     };
-    const { width, orderAt } = this.shape;
-    for (const { values, copied } of this.waiting.all())
-      for (let at = copied * width + orderAt; at < values.length; at += width) consider(values[at] as Order);
+    for (const rows of this.waiting.all())
+      for (const row of rows.uncopied()) consider(rows.store.value(row, this.shape.orderAt) as Order);
     for (const { order, isCopied } of this.inserted) if (!isCopied) consider(order);
     this.nextMarker = next;
     return next;
@@ -189,18 +188,16 @@ export class DeferredRows<Value, Order extends Value & (string | number)> {
 
   /** The transaction has committed: before anything else of this process happens. */
   committed(): void {
-    for (const { rows, to } of this.copied) rows.copied = Math.max(rows.copied, to);
+    for (const { rows, to } of this.copied) rows.copiedTo(to);
     for (const { leading, order, values, positions, isCopied } of this.inserted) {
       if (order > this.highest) this.highest = order;
       if (!isCopied) this.waiting.add(leading, values, positions);
     }
-    for (let rows = this.pass[this.position]; rows?.isWhollyCopied === true; rows = this.pass[this.position]) {
-      rows.clear();
-      this.position += 1;
-    }
+    while (this.pass[this.position]?.isWhollyCopied === true) this.position += 1;
     if (this.nextMarker !== undefined) {
       this.marker = this.nextMarker;
-      [this.passing, this.pass, this.position] = [new Backlog(), [], 0];
+      this.passing.restart();
+      [this.pass, this.position] = [[], 0];
     }
     this.forget();
   }
@@ -212,18 +209,17 @@ export class DeferredRows<Value, Order extends Value & (string | number)> {
 
   private startPass(): void {
     [this.pass, this.passSize, this.position] = [this.waiting.sorted(), this.waiting.size, 0];
-    this.passing = this.pass.length === 0 ? new Backlog() : this.waiting;
-    this.waiting = new Backlog();
+    [this.passing, this.waiting] = [this.waiting, this.passing];
+    this.waiting.restart();
+    if (this.pass.length === 0) this.passing.restart();
   }
 
   private dropChanged(): void {
-    const { width, orderAt } = this.shape;
+    const { orderAt } = this.shape;
     for (const some of [this.pass, this.waiting.all()])
-      for (const { values } of some)
-        for (let at = 0; at < values.length; at += width) {
-          const order = values[at + orderAt];
-          if (this.changedRows.has(order)) values.fill(undefined, at, at + width)[at + orderAt] = order;
-        }
+      for (const rows of some)
+        for (const row of rows.uncopied())
+          if (this.changedRows.has(rows.store.value(row, orderAt))) rows.store.clear(row, orderAt);
     for (const one of this.inserted)
       if (this.changedRows.has(one.order)) one.positions = this.orderAlone(one.positions[orderAt] as number);
     this.changedRows.clear();

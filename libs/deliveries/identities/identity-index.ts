@@ -1,7 +1,8 @@
 /** What memory knows of all accepted identities. contract §5.7 (Identity). */
 import { KeyRun } from './key-run.ts';
+import { KeySet } from './key-set.ts';
 import { wordsOfKey } from './key-filter.ts';
-import { packKeys, sortKeys } from './keys.ts';
+import { sortKeys } from './keys.ts';
 
 const NONE: readonly number[] = [];
 
@@ -16,9 +17,9 @@ const NONE: readonly number[] = [];
  * between any two statements meets the old place, the new one, or both.
  */
 export class IdentityIndex {
-  private recent = new Set<string>();
+  private recent = new KeySet();
   /** Recent ones that a run is being made of. */
-  private flushing: ReadonlySet<string> = new Set();
+  private flushing = new KeySet();
   private liveRuns: readonly KeyRun[] = [];
 
   get runs(): readonly KeyRun[] {
@@ -31,7 +32,8 @@ export class IdentityIndex {
   }
 
   isRecent(key: string): boolean {
-    return this.recent.has(key) || this.flushing.has(key);
+    const words = wordsOfKey(key);
+    return this.recent.has(words) || (this.flushing.size > 0 && this.flushing.has(words));
   }
 
   /** Chunks of which one holds the key, if it is older than the recent ones and was accepted. */
@@ -53,22 +55,22 @@ export class IdentityIndex {
 
   /** Starts over with these keys, as the database has them since its last run. */
   restart(recent: Iterable<string>): void {
-    this.recent = new Set(recent);
-    this.flushing = new Set();
+    this.recent.clear();
+    this.flushing.clear();
+    this.accept(recent);
   }
 
   /** The recent keys, sorted, to be stored as a run; until `endFlush` they count as recent. */
   beginFlush(): Buffer {
-    this.flushing = this.recent;
-    this.recent = new Set();
-    return sortKeys(packKeys([...this.flushing]));
+    [this.flushing, this.recent] = [this.recent, this.flushing];
+    return sortKeys(this.flushing.toBytes());
   }
 
   /** The run that was stored of them; undefined: nothing was stored, they are recent still. */
   endFlush(run?: KeyRun): void {
-    if (run === undefined) this.accept(this.flushing);
+    if (run === undefined) this.recent.addAll(this.flushing);
     else this.liveRuns = [...this.liveRuns, run];
-    this.flushing = new Set();
+    this.flushing.clear();
   }
 
   /** The runs that the database has, each whole. */
