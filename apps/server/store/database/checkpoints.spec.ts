@@ -75,6 +75,21 @@ it('keeps the log below its bound under a stream of commits', async () => {
   await checkpoints.close();
 });
 
+it('begins the log anew long before its bound, while commits follow each other', async () => {
+  const checkpoints = new Checkpoints(writer, { checkMs: 1, pagesMin: 1, pagesAnew: 1_000, pagesMax: 1_000_000 });
+  let log = 0;
+  // Each round goes on from the log of before, until one finds a shorter one.
+  for (let before = -1; before < log;) {
+    before = log;
+    insert(1);
+    checkpoints.schedule();
+    await new Promise((resolve) => setImmediate(resolve));
+    ({ log } = copied());
+  }
+  expect(log).toBeLessThan(1_000);
+  await checkpoints.close();
+});
+
 it('keeps the log below its bound without its thread, and starts another', async () => {
   const pagesMax = 400;
   const checkpoints = new Checkpoints(writer, { checkMs: 1, restartMs: 1, pagesMin: 1, pagesMax });

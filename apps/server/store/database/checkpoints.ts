@@ -12,6 +12,14 @@ const CHECK_MS = 100;
 const PAGES_MIN = 256;
 
 /**
+ * Pages in the log, 16 MiB, from which it shall begin anew, which it does where a commit finds all of it copied. Under
+ * load some is always written during a pass, so that passes follow each other and the rest is copied here.
+ */
+const PAGES_ANEW = 4_096;
+/** Of these pages: a millisecond or two. */
+const PAGES_LEFT_MAX = 256;
+
+/**
  * Pages in the log, 64 MiB, from which SQLite copies them within the commit that it is in: whatever becomes of the
  * thread, the log is bounded. While the thread keeps up that is the rest of one pass, behind which the log begins anew.
  */
@@ -24,6 +32,7 @@ export interface CheckpointOptions {
   checkMs?: number;
   restartMs?: number;
   pagesMin?: number;
+  pagesAnew?: number;
   pagesMax?: number;
 }
 
@@ -33,6 +42,7 @@ export class Checkpoints {
   private readonly checkMs: number;
   private readonly restartMs: number;
   private readonly pagesMin: number;
+  private readonly pagesAnew: number;
   private thread: Worker | undefined;
   /** A pass is under way, or the pause behind a lost thread. */
   private isBusy = false;
@@ -43,10 +53,17 @@ export class Checkpoints {
   /** `connection`: the one that writes; it gets the bound of the log here. The thread starts with the first pass. */
   constructor(
     connection: Sqlite.Database,
-    { checkMs = CHECK_MS, restartMs = RESTART_MS, pagesMin = PAGES_MIN, pagesMax = PAGES_MAX }: CheckpointOptions = {},
+    {
+      checkMs = CHECK_MS,
+      restartMs = RESTART_MS,
+      pagesMin = PAGES_MIN,
+      pagesAnew = PAGES_ANEW,
+      pagesMax = PAGES_MAX,
+    }: CheckpointOptions = {},
   ) {
     this.connection = connection;
-    [this.checkMs, this.restartMs, this.pagesMin] = [checkMs, restartMs, pagesMin];
+    [this.checkMs, this.restartMs] = [checkMs, restartMs];
+    [this.pagesMin, this.pagesAnew] = [pagesMin, pagesAnew];
     connection.pragma(`wal_autocheckpoint = ${pagesMax}`);
   }
 
@@ -88,14 +105,27 @@ export class Checkpoints {
 
   private started(): Worker {
     const thread = new Worker(new URL('./checkpoint-thread.mjs', import.meta.url), {
-      workerData: { file: this.connection.name },
+      workerData: { file: this.connection.name, pagesAnew: this.pagesAnew },
     });
-    thread.on('message', () => this.resume());
+    thread.on('message', (log: number) => {
+      if (log >= this.pagesAnew) this.copyRest();
+      this.resume();
+    });
     thread.on('error', () => this.lose(thread));
     thread.on('exit', () => this.lose(thread));
     // Behind the listeners, which hold it again. The log is whole without the thread: it keeps no process alive.
     thread.unref();
     return thread;
+  }
+
+  /** Behind the passes of the thread: nobody writes meanwhile. */
+  private copyRest(): void {
+    if (this.isClosed || !this.connection.open || this.pagesInLog() > PAGES_LEFT_MAX) return;
+    try {
+      this.connection.pragma('wal_checkpoint(PASSIVE)');
+    } catch {
+      // as in the thread
+    }
   }
 
   /** What was written during the pass waits for the next. */
