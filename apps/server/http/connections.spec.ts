@@ -6,11 +6,18 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { RawAnswer, sendAnswer } from './connections.ts';
 
 const ANSWER = new RawAnswer(405, '{"error": "not so"}', { allow: 'POST' });
+const ACCEPTANCE = new RawAnswer(202, '{}');
 
 let server: Server;
+/** Of each answer whether it was sent at once. */
+let sent: boolean[];
 beforeEach(async () => {
+  sent = [];
   server = createServer((request: IncomingMessage, response) => {
-    request.resume().once('end', () => sendAnswer(request, response, ANSWER));
+    request.resume().once('end', () => {
+      sendAnswer(request, response, request.url === '/accepted' ? ACCEPTANCE : ANSWER);
+      sent.push(response.headersSent);
+    });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -46,4 +53,10 @@ it('have no body where only the head is asked for', async () => {
 
 it('are whole for a client of HTTP/1.0', async () => {
   expect(await exchange('GET / HTTP/1.0\r\n\r\n')).toBe(`${answer(CLOSES)}{"error": "not so"}`);
+});
+
+it('wait for the others of the turn, but for deliveries that were accepted together', async () => {
+  for (const target of ['/', '/accepted'])
+    await exchange(`POST ${target} HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`);
+  expect(sent).toEqual([false, true]);
 });

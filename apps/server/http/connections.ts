@@ -73,6 +73,7 @@ export class RawAnswer {
 }
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
+const ACCEPTED = 202;
 
 interface Unsent {
   request: IncomingMessage;
@@ -80,15 +81,21 @@ interface Unsent {
   answer: RawAnswer;
 }
 
+/** Answers to whole requests that wait together at most: about a millisecond. */
+const UNSENT_MAX = 256;
+
 /** Answers that wait for the end of the event loop's turn. */
 let unsent: Unsent[] = [];
 
 /**
- * Sends an answer whether or not the request's body was read. Node says that a body is complete only when it has read
- * the whole packet that brought it, so that an answer to what does not look complete waits for the end of the turn.
+ * Sends an answer whether or not the request's body was read. Deliveries are accepted many at a time, and answered
+ * behind each other. All other answers wait for the end of the event loop's turn: Node says that a body is complete
+ * only when it has read the whole packet that brought it; and an answer by itself wakes the process that waits for it,
+ * which takes longer than to write it, where the first of many wakes it for all. Beyond some, the time is to be counted
+ * among that of reading (`ReadRotation`), which is over by then.
  */
 export function sendAnswer(request: IncomingMessage, response: ServerResponse, answer: RawAnswer): void {
-  if (request.complete) return write(response, answer);
+  if (request.complete && (answer.status === ACCEPTED || unsent.length >= UNSENT_MAX)) return write(response, answer);
   if (unsent.push({ request, response, answer }) === 1) setImmediate(sendUnsent);
 }
 
@@ -123,10 +130,10 @@ const HEAD = '_header';
  */
 function endWith(response: ServerResponse, body: string): void {
   const { method } = response.req;
-  const unsent = response as { [HEAD]?: unknown };
-  const head = unsent[HEAD];
+  const whole = response as { [HEAD]?: unknown };
+  const head = whole[HEAD];
   if (method === 'HEAD' || typeof head !== 'string') return void response.end(body, 'latin1');
-  unsent[HEAD] = head + body;
+  whole[HEAD] = head + body;
   response.end();
 }
 
