@@ -58,7 +58,7 @@ export class WaitingRows<Key, Value> {
   }
 }
 
-/** Rows of one leading value from the first one on that is not copied (`from`) to before another. */
+/** Rows of one leading value from the first one on that is not copied (`from`) to before another: until a commit. */
 export interface RowSpan<Key, Value> {
   readonly rows: WaitingRows<Key, Value>;
   readonly from: number;

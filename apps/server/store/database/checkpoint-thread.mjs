@@ -9,13 +9,13 @@ connection.pragma('synchronous = FULL');
 connection.pragma('wal_autocheckpoint = 0');
 
 parentPort.on('message', () => {
-  let log = 0;
+  let pages = 0;
   try {
-    [{ log }] = connection.pragma('wal_checkpoint(PASSIVE)');
+    [{ log: pages }] = connection.pragma('wal_checkpoint(PASSIVE)');
     // What was written meanwhile is copied at once: of what is written during that little is left.
-    if (log >= workerData.pagesAnew) connection.pragma('wal_checkpoint(PASSIVE)');
+    if (pages >= workerData.pagesAnew) connection.pragma('wal_checkpoint(PASSIVE)');
   } catch {
     // A full disk, or a file that is locked: the log stays, and whoever writes to it learns of the disk.
   }
-  parentPort.postMessage(log, []);
+  parentPort.postMessage(pages, []);
 });

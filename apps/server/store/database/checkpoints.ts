@@ -1,6 +1,6 @@
 /**
- * Checkpoints of a SQLite file: in a thread of their own, so that no commit stands still while the write-ahead log is
- * copied back. contract §3.7 (Long reads never stall the ingress).
+ * Checkpoints of a SQLite file: in a thread of their own, a small rest aside, so that no commit stands still while the
+ * write-ahead log is copied back. contract §3.7 (Long reads never stall the ingress).
  */
 import { Worker } from 'node:worker_threads';
 import type Sqlite from 'better-sqlite3';
@@ -16,12 +16,12 @@ const PAGES_MIN = 256;
  * load some is always written during a pass, so that passes follow each other and the rest is copied here.
  */
 const PAGES_ANEW = 4_096;
-/** Of these pages: a millisecond or two. */
+/** Pages that are copied here at most: a millisecond or two, and one synchronization of the file. */
 const PAGES_LEFT_MAX = 256;
 
 /**
  * Pages in the log, 64 MiB, from which SQLite copies them within the commit that it is in: whatever becomes of the
- * thread, the log is bounded. While the thread keeps up that is the rest of one pass, behind which the log begins anew.
+ * thread, the log is bounded. A log that never begins anew, because a reader needs it, grows to there.
  */
 const PAGES_MAX = 16_384;
 
@@ -107,8 +107,8 @@ export class Checkpoints {
     const thread = new Worker(new URL('./checkpoint-thread.mjs', import.meta.url), {
       workerData: { file: this.connection.name, pagesAnew: this.pagesAnew },
     });
-    thread.on('message', (log: number) => {
-      if (log >= this.pagesAnew) this.copyRest();
+    thread.on('message', (pages: number) => {
+      if (pages >= this.pagesAnew) this.copyRest();
       this.resume();
     });
     thread.on('error', () => this.lose(thread));
@@ -118,7 +118,7 @@ export class Checkpoints {
     return thread;
   }
 
-  /** Behind the passes of the thread: nobody writes meanwhile. */
+  /** What was written since the last pass of the thread: no commit comes between, so that the log begins anew. */
   private copyRest(): void {
     if (this.isClosed || !this.connection.open || this.pagesInLog() > PAGES_LEFT_MAX) return;
     try {
