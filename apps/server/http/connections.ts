@@ -91,8 +91,8 @@ let unsent: Unsent[] = [];
  * Sends an answer whether or not the request's body was read. Deliveries are accepted many at a time, and answered
  * behind each other. All other answers wait for the end of the event loop's turn: Node says that a body is complete
  * only when it has read the whole packet that brought it; and an answer by itself wakes the process that waits for it,
- * which takes longer than to write it, where the first of many wakes it for all. Beyond some, the time is to be counted
- * among that of reading (`ReadRotation`), which is over by then.
+ * which takes longer than to write it, where the first of many wakes it for all. More than some are
+ * written at once: the time of reading is bounded (`ReadRotation`), and what waits is written behind it.
  */
 export function sendAnswer(request: IncomingMessage, response: ServerResponse, answer: RawAnswer): void {
   if (request.complete && (answer.status === ACCEPTED || unsent.length >= UNSENT_MAX)) return write(response, answer);

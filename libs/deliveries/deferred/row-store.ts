@@ -8,12 +8,11 @@
 const ROWS_PER_BLOCK = 1_024;
 /** Arrays that are used again, for as many rows as wait in the usual course; what more have needed is given back. */
 const BLOCKS_REUSED_MAX = 64;
-const NONE = -1;
 
 export class RowStore<Value> {
   readonly width: number;
   private count = 0;
-  /** Row behind row, `width` values each; undefined where nothing is, or is known. */
+  /** Row behind row, `width` values each; undefined: nothing is known of it. */
   private readonly blocks: (Value | undefined)[][] = [];
   /** The row behind each row, in its list. */
   private readonly links: Int32Array[] = [];
@@ -26,39 +25,38 @@ export class RowStore<Value> {
   add(values: readonly Value[], positions: readonly number[]): number {
     const row = this.count;
     this.count += 1;
-    const block = Math.floor(row / ROWS_PER_BLOCK);
-    const at = row % ROWS_PER_BLOCK;
     const { width } = this;
-    const stored = (this.blocks[block] ??= Array.from({ length: ROWS_PER_BLOCK * width }, () => undefined));
-    (this.links[block] ??= new Int32Array(ROWS_PER_BLOCK))[at] = NONE;
-    for (let column = 0; column < width; column += 1) stored[at * width + column] = values[positions[column] as number];
+    this.links[blockOf(row)] ??= new Int32Array(ROWS_PER_BLOCK);
+    const block = (this.blocks[blockOf(row)] ??= Array.from({ length: ROWS_PER_BLOCK * width }, () => undefined));
+    const from = placeOf(row) * width;
+    for (let column = 0; column < width; column += 1) block[from + column] = values[positions[column] as number];
     return row;
   }
 
   /** Puts the second row behind the first one. */
   link(row: number, next: number): void {
-    (this.links[Math.floor(row / ROWS_PER_BLOCK)] as Int32Array)[row % ROWS_PER_BLOCK] = next;
+    (this.links[blockOf(row)] as Int32Array)[placeOf(row)] = next;
   }
 
-  /** The row behind this one. */
+  /** The row behind this one; behind the last one of a list it says nothing. */
   next(row: number): number {
-    return (this.links[Math.floor(row / ROWS_PER_BLOCK)] as Int32Array)[row % ROWS_PER_BLOCK] as number;
+    return (this.links[blockOf(row)] as Int32Array)[placeOf(row)] as number;
   }
 
   value(row: number, column: number): Value | undefined {
-    return this.blocks[Math.floor(row / ROWS_PER_BLOCK)]?.[(row % ROWS_PER_BLOCK) * this.width + column];
+    return this.block(row)[placeOf(row) * this.width + column];
   }
 
   /** All values of a row. */
   values(row: number): (Value | undefined)[] {
-    const from = (row % ROWS_PER_BLOCK) * this.width;
-    return (this.blocks[Math.floor(row / ROWS_PER_BLOCK)] as (Value | undefined)[]).slice(from, from + this.width);
+    const from = placeOf(row) * this.width;
+    return this.block(row).slice(from, from + this.width);
   }
 
-  /** Forgets all values of a row; of one column (`except`) it holds on to it. */
-  clear(row: number, except = NONE): void {
-    const block = this.blocks[Math.floor(row / ROWS_PER_BLOCK)] as (Value | undefined)[];
-    const from = (row % ROWS_PER_BLOCK) * this.width;
+  /** Forgets all values of a row, that of one column aside. */
+  clear(row: number, except?: number): void {
+    const block = this.block(row);
+    const from = placeOf(row) * this.width;
     for (let column = 0; column < this.width; column += 1) if (column !== except) block[from + column] = undefined;
   }
 
@@ -67,4 +65,11 @@ export class RowStore<Value> {
     this.count = 0;
     for (const some of [this.blocks, this.links]) some.length = Math.min(some.length, BLOCKS_REUSED_MAX);
   }
+
+  private block(row: number): (Value | undefined)[] {
+    return this.blocks[blockOf(row)] as (Value | undefined)[];
+  }
 }
+
+const blockOf = (row: number): number => Math.floor(row / ROWS_PER_BLOCK);
+const placeOf = (row: number): number => row % ROWS_PER_BLOCK;

@@ -1,8 +1,7 @@
 /** What memory knows of all accepted identities. contract §5.7 (Identity). */
 import { KeyRun } from './key-run.ts';
 import { KeySet } from './key-set.ts';
-import { wordsOfKey } from './key-filter.ts';
-import { sortKeys } from './keys.ts';
+import { sortKeys, wordsOfKey } from './keys.ts';
 
 const NONE: readonly number[] = [];
 
@@ -33,7 +32,7 @@ export class IdentityIndex {
 
   isRecent(key: string): boolean {
     const words = wordsOfKey(key);
-    return this.recent.has(words) || (this.flushing.size > 0 && this.flushing.has(words));
+    return this.recent.has(words) || this.flushing.has(words);
   }
 
   /** Chunks of which one holds the key, if it is older than the recent ones and was accepted. */

@@ -2,33 +2,11 @@
  * A split-block Bloom filter over keys: "certainly not among them", or "look". 16 bits a key, so that about one in a
  * thousand strangers is looked for in vain.
  */
+import type { KeyWords } from './keys.ts';
 
 const BITS_PER_KEY = 16;
 const WORDS_PER_BLOCK = 8;
 const BITS_PER_BLOCK = WORDS_PER_BLOCK * 32;
-
-/** A key as four words of 32 bits, which are random, because a key is a hash. The filter looks at three. */
-export interface KeyWords {
-  block: number;
-  low: number;
-  high: number;
-  last: number;
-}
-
-/** Of a key as 16 characters of one byte each. */
-export function wordsOfKey(key: string): KeyWords {
-  return { block: wordOf(key, 0), low: wordOf(key, 4), high: wordOf(key, 8), last: wordOf(key, 12) };
-}
-
-function wordOf(key: string, from: number): number {
-  return (
-    ((key.charCodeAt(from) << 24) |
-      (key.charCodeAt(from + 1) << 16) |
-      (key.charCodeAt(from + 2) << 8) |
-      key.charCodeAt(from + 3)) >>>
-    0
-  );
-}
 
 /** One bit in each of the eight words of one block says that a key is there: one cache line a question. */
 export class KeyFilter {
@@ -53,7 +31,7 @@ export class KeyFilter {
   }
 
   /** False: certainly none of those that were added. */
-  mayHave({ block, low, high }: Omit<KeyWords, 'last'>): boolean {
+  mayHave({ block, low, high }: KeyWords): boolean {
     const base = this.baseOf(block);
     for (let word = 0; word < WORDS_PER_BLOCK; word += 1)
       if (((this.words[base + word] as number) & bitOf(word, low, high)) === 0) return false;

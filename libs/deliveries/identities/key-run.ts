@@ -1,6 +1,6 @@
 /** A sorted run of keys, cut into chunks that are stored; in memory stand its filter and where each chunk begins. */
-import { KeyFilter, type KeyWords } from './key-filter.ts';
-import { IDENTITY_KEY_BYTES, keyAt, keyCount } from './keys.ts';
+import { KeyFilter } from './key-filter.ts';
+import { IDENTITY_KEY_BYTES, keyAt, keyCount, type KeyWords } from './keys.ts';
 
 /** More than the largest run has: a chunk's number is that of its run times this, plus its place in it. */
 export const CHUNKS_PER_RUN = 2 ** 20;

@@ -1,9 +1,8 @@
 /** A set of keys beside the set of texts of the engine: random keys, keys that differ in one word, and none twice. */
 import { seededRandom } from '../../../test/support/seeded-random.ts';
 import { PROPERTY_SEED } from '../../../test/support/tier.ts';
-import { wordsOfKey } from './key-filter.ts';
 import { KeySet } from './key-set.ts';
-import { packKeys } from './keys.ts';
+import { packKeys, wordsOfKey } from './keys.ts';
 
 const random = seededRandom(PROPERTY_SEED);
 const randomInt = (below: number): number => Math.floor(random() * below);

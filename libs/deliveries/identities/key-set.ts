@@ -4,8 +4,7 @@
  * an empty place. No text stays of a key: each would be two objects and an entry that live until the run is written,
  * and the collector of garbage would copy all of them on the way.
  */
-import { wordsOfKey, type KeyWords } from './key-filter.ts';
-import { IDENTITY_KEY_BYTES } from './keys.ts';
+import { IDENTITY_KEY_BYTES, wordsOfKey, type KeyWords } from './keys.ts';
 
 const WORDS_PER_KEY = IDENTITY_KEY_BYTES / 4;
 /** Keys that it has room for at first. */

@@ -25,6 +25,29 @@ export function identityKey(webhookUid: string, identityHash: string): string {
   return hash('sha256', named, 'binary').slice(0, IDENTITY_KEY_BYTES);
 }
 
+/** A key as four words of 32 bits, which are random, because a key is a hash. The filter looks at three. */
+export interface KeyWords {
+  block: number;
+  low: number;
+  high: number;
+  last: number;
+}
+
+/** Of a key as 16 characters of one byte each. */
+export function wordsOfKey(key: string): KeyWords {
+  return { block: wordOf(key, 0), low: wordOf(key, 4), high: wordOf(key, 8), last: wordOf(key, 12) };
+}
+
+function wordOf(key: string, from: number): number {
+  return (
+    ((key.charCodeAt(from) << 24) |
+      (key.charCodeAt(from + 1) << 16) |
+      (key.charCodeAt(from + 2) << 8) |
+      key.charCodeAt(from + 3)) >>>
+    0
+  );
+}
+
 /** How many keys stand in these bytes. */
 export function keyCount(keys: Uint8Array): number {
   return keys.length / IDENTITY_KEY_BYTES;

@@ -78,8 +78,8 @@ it('keeps the log below its bound under a stream of commits', async () => {
 it('begins the log anew long before its bound, while commits follow each other', async () => {
   const checkpoints = new Checkpoints(writer, { checkMs: 1, pagesMin: 1, pagesAnew: 1_000, pagesMax: 1_000_000 });
   let log = 0;
-  // Each round goes on from the log of before, until one finds a shorter one.
-  for (let before = -1; before < log;) {
+  // By chance a commit finds all of it copied as well, but hardly within so few pages.
+  for (let before = -1; before < log && log < 20_000;) {
     before = log;
     insert(1);
     checkpoints.schedule();
