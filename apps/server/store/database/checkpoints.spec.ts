@@ -79,7 +79,7 @@ it('begins the log anew long before its bound, while commits follow each other',
   const checkpoints = new Checkpoints(writer, { checkMs: 1, pagesMin: 1, pagesAnew: 1_000, pagesMax: 1_000_000 });
   let log = 0;
   // By chance a commit finds all of it copied as well, but hardly within so few pages.
-  for (let before = -1; before < log && log < 20_000;) {
+  for (let before = -1; before < log && log < 200_000;) {
     before = log;
     insert(1);
     checkpoints.schedule();
