@@ -36,6 +36,7 @@ const tasks = {
   start: (args) =>
     serve(process.execPath, [
       ...quietNode,
+      '--max-semi-space-size=8', // as the installed command says it
       cli,
       'start',
       '--factory',

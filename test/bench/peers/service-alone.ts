@@ -1,5 +1,6 @@
 /** The built service as a process of its own, with nothing beside it. */
 import { spawn, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../support/network/ports.ts';
@@ -43,11 +44,10 @@ export async function startAlone(
     MILLWRIGHT_LOG_LEVEL: 'error',
     ...environment,
   };
-  const child = spawn(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', command, 'start', ...(as.argv ?? [])],
-    { stdio: ['ignore', 'ignore', 'inherit'], env },
-  );
+  const child = spawn(process.execPath, [...flagsOf(command), command, 'start', ...(as.argv ?? [])], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env,
+  });
   const givenUpAtMs = performance.now() + READY_MS_MAX;
   while (
     !(await fetch(`${url}/readyz`).then(
@@ -59,6 +59,12 @@ export async function startAlone(
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   return { url, process: child, stop: () => stopped(child) };
+}
+
+/** The flags of Node.js that the installed command starts with: its first line has them. */
+function flagsOf(command: string): string[] {
+  const [firstLine = ''] = readFileSync(command, 'utf8').split('\n');
+  return /^#!\/usr\/bin\/env -S node (.+)$/.exec(firstLine)?.[1]?.split(' ') ?? [];
 }
 
 async function stopped(child: ChildProcess): Promise<void> {

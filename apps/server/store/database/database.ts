@@ -159,9 +159,9 @@ function sqliteSource(file: string, tables: readonly EntitySchema[]): DataSource
       connection.pragma('synchronous = FULL');
       connection.pragma('foreign_keys = ON');
       connection.pragma('busy_timeout = 5000');
-      // 24 MiB: deliveries are appended, so that few pages are touched again; and no transaction of theirs spills in
+      // 8 MiB: deliveries are appended, so that few pages are touched again; and no transaction of theirs spills in
       // its middle.
-      connection.pragma('cache_size = -24576');
+      connection.pragma('cache_size = -8192');
     },
     migrations: MIGRATIONS,
     entities: entitiesFor('sqlite', tables),

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { identityKey, type MergePolicy } from '#deliveries';
+import { seedRun } from '../../../../test/bench/seeds/identity-seeds.ts';
 import { seededRandom } from '../../../../test/support/seeded-random.ts';
 import { examples } from '../../../../test/support/tier.ts';
 import type { Database } from '../database/database.ts';
@@ -60,6 +61,15 @@ describe('IdentityRuns', () => {
     expect(await history.faults()).toEqual(EXACT);
   });
 
+  it('holds few pages of the keys that it reads of large runs', async () => {
+    const pages = 32; // of a mebibyte each
+    for (let run = 0; run < 2; run += 1) await database.run(() => seedRun((pages / 2) * 65_536, Date.now()));
+    const held: number[] = [];
+    await database.read(() => sampled(new IdentityRuns(database).recover(), held));
+    expect(held.length).toBeGreaterThan(pages);
+    expect(Math.max(...held) - Math.min(...held)).toBeLessThan((pages * 2 ** 20) / 4);
+  });
+
   it('keeps a key as long as it is told, and lets it go with its run', async () => {
     const history = new History(database, 2);
     for (let batch = 0; batch < 40; batch += 1) await history.accept();
@@ -71,6 +81,14 @@ describe('IdentityRuns', () => {
     expect(await history.stored()).toBeLessThan(10);
   });
 });
+
+/** The same, with the bytes outside of V8's heap before each statement. */
+function* sampled(body: Transaction<void>, held: number[]): Transaction<void> {
+  for (let step = body.next(); step.done !== true;) {
+    held.push(process.memoryUsage().arrayBuffers);
+    step = body.next(yield step.value);
+  }
+}
 
 /** One life of the identities of one database, and a set that says what they must be. */
 class History {
