@@ -98,13 +98,15 @@ export class IdentityRuns implements AcceptedIdentities {
     const present = new Map(
       [...this.index.runs, ...(this.merge === undefined ? [] : [this.merge.output])].map((run) => [run.run, run]),
     );
+    const collectYoung = youngCollector();
+    const load = (info: KeyRunInfo): Transaction<KeyRun> => loadRun(info, present.get(info.run), collectYoung);
     const live: KeyRun[] = [];
-    for (const info of stored) if (info.state === 'live') live.push(yield* loadRun(info, present.get(info.run)));
+    for (const info of stored) if (info.state === 'live') live.push(yield* load(info));
     this.index.setRuns(live);
     const merging = stored.find(({ state }) => state === 'merging');
     this.merge = merging && {
       inputs: live.filter(({ run, level }) => level === merging.level - 1 && run <= (merging.last_input ?? 0)),
-      output: yield* loadRun(merging, present.get(merging.run)),
+      output: yield* load(merging),
     };
     this.hasMerged = stored.some(({ state }) => state === 'merged');
     yield* this.recoverRecent();
@@ -202,8 +204,8 @@ function* isInChunk(chunks: readonly number[], key: string): Transaction<boolean
   return false;
 }
 
-/** The run as the database has it: `present`, where that is so. */
-function* loadRun(info: KeyRunInfo, present: KeyRun | undefined): Transaction<KeyRun> {
+/** The run as the database has it: `present`, where that is so. `onPage`: called behind each page that was read. */
+function* loadRun(info: KeyRunInfo, present: KeyRun | undefined, onPage: () => void): Transaction<KeyRun> {
   const from = info.run * CHUNKS_PER_RUN;
   const until = from + CHUNKS_PER_RUN;
   const newest = yield* row<{ id: number | null }>(
@@ -213,11 +215,10 @@ function* loadRun(info: KeyRunInfo, present: KeyRun | undefined): Transaction<Ke
   );
   if (present !== undefined && present.chunks.at(-1) === (newest?.id ?? undefined)) return present;
   const run = new KeyRun(info);
-  const collectYoung = youngCollector();
   let next: number | undefined = from;
   while (next !== undefined) {
     next = yield* loadPage(run, next, until);
-    collectYoung();
+    onPage();
   }
   return run;
 }
