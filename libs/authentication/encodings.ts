@@ -2,16 +2,6 @@
  * Strict text forms of bytes: one text per value, nothing skipped, nothing guessed. contract §5.5.
  */
 
-const CANONICAL_HEX = /^(?:[0-9a-f]{2})+$/;
-
-/**
- * Bytes of lower-case hexadecimal text; undefined for anything else (odd length, upper case, whitespace, empty).
- * Upper case is refused because every provider sends lower case and their own libraries compare the text.
- */
-export function decodeHex(text: string): Uint8Array | undefined {
-  return CANONICAL_HEX.test(text) ? Buffer.from(text, 'hex') : undefined;
-}
-
 /**
  * Bytes of canonical padded base64 in the standard alphabet; undefined for anything else. Node's decoder skips what it
  * does not know, so the decoded bytes are encoded again and must give the very same text.

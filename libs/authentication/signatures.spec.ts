@@ -1,6 +1,7 @@
 /**
  * The signature engine against signatures that others made, and against everything that can be wrong with a request.
  */
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import {
   prepareSigningKey,
@@ -491,11 +492,9 @@ describe('the signed message as a second identity', () => {
       nowMs,
     });
     const again = verifySignature(scheme, key, { headers: toHeaders(shifted), body: Buffer.from('5'), nowMs });
-    expect(
-      first.ok &&
-        again.ok &&
-        Buffer.from(first.signedMessageDigest ?? []).equals(again.signedMessageDigest ?? new Uint8Array()),
-    ).toBe(true);
+    const message = createHash('sha256').update(`msg.${second}.${second}.5`).digest('binary');
+    expect(first).toMatchObject({ ok: true, signedMessageDigest: message });
+    expect(again).toMatchObject({ ok: true, signedMessageDigest: message });
   });
 });
 

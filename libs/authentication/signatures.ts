@@ -2,12 +2,11 @@
  * Whether a request is signed with the webhook's key: the one engine that interprets scheme data. spec: Request rules
  * (Signature mode); contract §5, §6.
  */
-import { createHash, createHmac, hash, timingSafeEqual } from 'node:crypto';
-import { decodeBase64, decodeHex } from './encodings.ts';
 import { isRepeated, onlyValue } from './headers.ts';
+import { anyMatches, digestText, isMacText, macText } from './macs.ts';
 import { familiesOf, inFamily, timestampHeader } from './schemes.ts';
 import { headersInTemplate, signedMessage } from './signed-messages.ts';
-import { readSignatureHeader, type SignatureHeader } from './signature-headers.ts';
+import { readSignatureHeader, type SignatureHeader, pairValues } from './signature-headers.ts';
 import { parseTimestamp, timeliness } from './timestamps.ts';
 import type { Headers, SignatureScheme, AuthenticationResult } from './types.ts';
 
@@ -16,7 +15,6 @@ export const SIGNATURE_CANDIDATES_MAX = 16;
 
 /** Stands in for the key of a secret that has no value, so that its webhook answers in the same time as any other. */
 export const UNSET_KEY = new Uint8Array(32);
-const MAC_BYTES: Readonly<Record<SignatureScheme['algorithm'], number>> = { sha1: 20, sha256: 32, sha512: 64 };
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
 
 export interface SignedRequest {
@@ -32,8 +30,8 @@ type Refusal = Extract<AuthenticationResult, { ok: false }>;
 /** The scheme's headers of one family, as this request has them. */
 export interface ReadHeaders {
   family: SchemeFamily;
-  signature: SignatureHeader;
-  candidates: readonly Uint8Array[];
+  /** Texts of signatures, of whatever form. */
+  candidates: readonly string[];
   timestamp: string | undefined;
   timestampMs: number | undefined;
 }
@@ -53,17 +51,18 @@ export function verifySignature(
 }
 
 function verifyWithKey(scheme: SignatureScheme, key: Uint8Array, request: SignedRequest): AuthenticationResult {
-  const read = readHeaders(scheme, request.headers);
+  const read = readUnchecked(scheme, request.headers);
   if ('ok' in read) return read;
   const message = messageOf(read, request);
   const skew =
     read.timestampMs === undefined ? {} : { skewSeconds: Math.round((request.nowMs - read.timestampMs) / 1000) };
-  if (!anyMatches(read.candidates, macOf(scheme, key, message))) return { ok: false, reason: 'mismatch', ...skew };
+  if (!anyMatches(read.candidates, macOf(scheme, key, message)))
+    return unlikeMacs(scheme, read.family, read.candidates) ?? { ok: false, reason: 'mismatch', ...skew };
   const timely = timelinessOf(scheme, read, request.nowMs);
   if (timely !== 'timely') return { ok: false, reason: `timestamp-${timely}`, ...skew };
   return {
     ok: true,
-    ...(scheme.timestamp === undefined ? {} : { signedMessageDigest: digestOf(message) }),
+    ...(scheme.timestamp === undefined ? {} : { signedMessageDigest: digestText(message) }),
     ...(read.family.delivery === undefined ? {} : { deliveryHeader: read.family.delivery }),
   };
 }
@@ -83,25 +82,40 @@ export function isSignedWith(
 
 /** Everything that the scheme reads of a request's head, or why it cannot be read. */
 export function readHeaders(scheme: SignatureScheme, headers: Headers): ReadHeaders | Refusal {
+  const read = readUnchecked(scheme, headers);
+  return 'ok' in read ? read : (unlikeMacs(scheme, read.family, read.candidates) ?? read);
+}
+
+/** The same where the form of the signatures is not looked at: one that fits has the right one. */
+function readUnchecked(scheme: SignatureScheme, headers: Headers): ReadHeaders | Refusal {
   const unfit = unfitHeader(scheme, headers);
   if (unfit !== undefined) return unfit;
   const family = completeFamily(scheme, headers);
   if ('ok' in family) return family;
   const { signature: header } = family;
   const signature = readSignatureHeader(scheme.signature, onlyValue(headers, header) ?? '');
-  if (signature === undefined || signature.candidates.length === 0)
-    return { ok: false, reason: 'header-malformed', header };
-  if (signature.candidates.length > SIGNATURE_CANDIDATES_MAX)
-    return { ok: false, reason: 'too-many-candidates', header };
-  const candidates = signature.candidates.map((text) => decodeMac(scheme, text)).filter((mac) => mac !== undefined);
-  if (candidates.length === 0) return { ok: false, reason: 'header-malformed', header };
+  if (signature === undefined) return { ok: false, reason: 'header-malformed', header };
+  const { candidates } = signature;
+  if (candidates.length > SIGNATURE_CANDIDATES_MAX) return { ok: false, reason: 'too-many-candidates', header };
   const timestamp = timestampText(scheme, family, signature, headers);
   const timestampMs =
     scheme.timestamp && timestamp !== undefined ? parseTimestamp(timestamp, scheme.timestamp.format) : undefined;
   if (scheme.timestamp !== undefined && timestampMs === undefined) {
-    return { ok: false, reason: 'timestamp-malformed', header: family.timestamp ?? header };
+    const malformed = { ok: false, reason: 'timestamp-malformed', header: family.timestamp ?? header } as const;
+    return unlikeMacs(scheme, family, candidates) ?? malformed;
   }
-  return { family, signature, candidates, timestamp, timestampMs };
+  return { family, candidates, timestamp, timestampMs };
+}
+
+/** The refusal of signatures none of which has the form of one. */
+function unlikeMacs(
+  { algorithm, encoding }: SignatureScheme,
+  { signature: header }: SchemeFamily,
+  candidates: readonly string[],
+): Refusal | undefined {
+  return candidates.some((text) => isMacText(algorithm, encoding, text))
+    ? undefined
+    : { ok: false, reason: 'header-malformed', header };
 }
 
 /**
@@ -183,7 +197,7 @@ function timestampText(
   headers: Headers,
 ): string | undefined {
   if (timestamp !== undefined) return onlyValue(headers, timestamp);
-  const values = signature.pairs.get(scheme.timestamp?.from.slice('pair:'.length) ?? '') ?? [];
+  const values = pairValues(signature.pairs, scheme.timestamp?.from.slice('pair:'.length) ?? '');
   return values.length === 1 ? values[0] : undefined;
 }
 
@@ -196,28 +210,6 @@ function messageOf({ family, timestamp }: ReadHeaders, { body, headers }: Signed
   return signedMessage(family.template, body, timestamp, (name) => onlyValue(headers, name) ?? '');
 }
 
-function macOf(scheme: SignatureScheme, key: Uint8Array, message: readonly Uint8Array[]): Uint8Array {
-  const hmac = createHmac(scheme.algorithm, key);
-  for (const part of message) hmac.update(part);
-  return hmac.digest();
-}
-
-function digestOf(message: readonly Uint8Array[]): Uint8Array {
-  const [first, ...others] = message;
-  if (first !== undefined && others.length === 0) return hash('sha256', first, 'buffer');
-  const digest = createHash('sha256');
-  for (const part of message) digest.update(part);
-  return digest.digest();
-}
-
-function decodeMac(scheme: SignatureScheme, text: string): Uint8Array | undefined {
-  const mac = scheme.encoding === 'hex' ? decodeHex(text) : decodeBase64(text);
-  return mac?.length === MAC_BYTES[scheme.algorithm] ? mac : undefined;
-}
-
-/** Every candidate is compared, also after a match: the time says nothing about which one it was. */
-function anyMatches(candidates: readonly Uint8Array[], expected: Uint8Array): boolean {
-  let matched = false;
-  for (const candidate of candidates) matched = timingSafeEqual(candidate, expected) || matched;
-  return matched;
+function macOf({ algorithm, encoding }: SignatureScheme, key: Uint8Array, message: readonly Uint8Array[]): string {
+  return macText(algorithm, encoding, key, message);
 }

@@ -35,12 +35,33 @@ export function signedMessage(
   timestamp: string | undefined,
   header: (name: string) => string,
 ): Uint8Array[] {
-  const parts = partsOf(template).map((part) => {
-    if (part === '{body}') return body;
-    if (part === '{timestamp}') return Buffer.from(timestamp ?? '', 'latin1');
-    return Buffer.from(part.startsWith('{header:') ? header(headerName(part)) : part, 'latin1');
-  });
-  return parts.length > 1 && body.length <= JOINED_BYTES_MAX ? [Buffer.concat(parts)] : parts;
+  const parts = partsOf(template);
+  if (parts.length === 1 && parts[0] === BODY) return [body];
+  const texts = parts.map((part) => textOf(part, timestamp, header));
+  if (body.length <= JOINED_BYTES_MAX) return [join(texts, body)];
+  return texts.map((text) => (text === undefined ? body : Buffer.from(text, 'latin1')));
+}
+
+const BODY = '{body}';
+
+/** Undefined: the body stands there. */
+function textOf(part: string, timestamp: string | undefined, header: (name: string) => string): string | undefined {
+  if (part === BODY) return undefined;
+  if (part === '{timestamp}') return timestamp ?? '';
+  return part.startsWith('{header:') ? header(headerName(part)) : part;
+}
+
+function join(texts: readonly (string | undefined)[], body: Uint8Array): Uint8Array {
+  let length = 0;
+  for (const text of texts) length += text?.length ?? body.length;
+  const joined = Buffer.allocUnsafe(length);
+  let at = 0;
+  for (const text of texts) {
+    if (text === undefined) joined.set(body, at);
+    else joined.write(text, at, 'latin1');
+    at += text?.length ?? body.length;
+  }
+  return joined;
 }
 
 function headerName(placeholder: string): string {

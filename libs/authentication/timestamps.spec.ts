@@ -1,6 +1,6 @@
 /** Timestamps and encodings read exactly, or not at all. */
 import * as fc from 'fast-check';
-import { decodeBase64, decodeHex } from './encodings.ts';
+import { decodeBase64 } from './encodings.ts';
 import { parseTimestamp, timeliness } from './timestamps.ts';
 import { PROPERTY_SEED } from '../../test/support/tier.ts';
 
@@ -56,22 +56,15 @@ describe('strict decoding', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 70 }), (bytes) => {
         const buffer = Buffer.from(bytes);
-        expect(decodeHex(buffer.toString('hex'))).toEqual(buffer);
         expect(decodeBase64(buffer.toString('base64'))).toEqual(buffer);
       }),
     );
     fc.assert(
       fc.property(fc.string({ maxLength: 12 }), (text) => {
-        const hex = decodeHex(text);
         const base64 = decodeBase64(text);
-        if (hex !== undefined) expect(Buffer.from(hex).toString('hex')).toBe(text);
         if (base64 !== undefined) expect(Buffer.from(base64).toString('base64')).toBe(text);
       }),
     );
-  });
-
-  it.each(['', 'a', 'abc', '0g', 'AB', ' ab', 'ab ', '0x00', 'ａｂ'])('hex %j is refused', (text) => {
-    expect(decodeHex(text)).toBeUndefined();
   });
 
   it.each(['', 'QQ', 'QQ=', 'QR==', 'QQ==\n', ' QQ==', 'Q Q==', 'QQ==QQ==', '-_-_', 'QQ===', '===='])(

@@ -82,8 +82,11 @@ export type RefusalReason =
 export type AuthenticationResult =
   | {
       ok: true;
-      /** SHA-256 of the signed message, present for schemes that sign a timestamp: the delivery's second identity. */
-      signedMessageDigest?: Uint8Array;
+      /**
+       * SHA-256 of the signed message, one character for each byte. Present for schemes that sign a timestamp: the
+       * delivery's second identity.
+       */
+      signedMessageDigest?: string;
       /** Header that carries the provider's delivery id in this request (family resolved), lower-case. */
       deliveryHeader?: string;
     }

@@ -84,13 +84,20 @@ describe('identify', () => {
       hashOf({ 'x-github-delivery': [BODY_HASH] }),
       hashOf({ 'x-order-id': ['1'] }),
       hashOf({ 'x-github-delivery': ['1'] }),
-      hexOf(signedMessageIdentity(bodyDigest)),
+      hexOf(signedMessageIdentity(bodyDigest.toString('latin1'))),
       hexOf(signedBodyIdentity(BODY)),
       hexOf(signedBodyIdentity(Buffer.from('{"a":2}'))),
       bodyDigest.toString('hex'),
     ];
     expect(new Set(hashes).size).toBe(hashes.length);
     expect(hashOf({ 'x-order-id': ['1'] }, Buffer.from('2'))).toBe(hashOf({ 'x-order-id': ['1'] }));
+  });
+
+  it('is what databases have of it already', () => {
+    const digest = createHash('sha256').update(BODY).digest();
+    const stored = (kind: string): string => createHash('sha256').update(`${kind}\0`).update(digest).digest('binary');
+    expect(signedMessageIdentity(digest.toString('latin1'))).toBe(stored('signed_message'));
+    expect(signedBodyIdentity(BODY)).toBe(stored('signed_body'));
   });
 
   it('keeps different bodies and different values apart', () => {

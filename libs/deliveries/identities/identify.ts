@@ -42,7 +42,7 @@ export function resendIdentity(entryId: string, n: number): Identity {
  * captured request replayed under another unsigned id is the same delivery. 32 bytes, never equal to a hash of another
  * kind.
  */
-export function signedMessageIdentity(digest: Uint8Array): string {
+export function signedMessageIdentity(digest: string): string {
   return hashOf('signed_message', digest);
 }
 
@@ -51,7 +51,7 @@ export function signedMessageIdentity(digest: Uint8Array): string {
  * signed, whatever the request calls itself. 32 bytes, never equal to a hash of another kind.
  */
 export function signedBodyIdentity(body: Uint8Array): string {
-  return hashOf('signed_body', hash('sha256', body, 'buffer'));
+  return hashOf('signed_body', hash('sha256', body, 'binary'));
 }
 
 /**
@@ -97,25 +97,26 @@ function identity(kind: IdentityKind, value: string): Identity {
 
 /**
  * Kinds are separate namespaces: a header value that looks like another delivery's body hash does not take its place.
- * The kind is terminated, so that no kind and value read as another kind and value.
+ * The kind is terminated, so that no kind and value read as another kind and value. `digest`: one character for each of
+ * its 32 bytes.
  */
-function hashOf(kind: HashedKind, value: Uint8Array): string {
-  return hash('sha256', Buffer.concat([PREFIXES[kind], value]), 'binary');
+function hashOf(kind: SignedKind, digest: string): string {
+  const bytes = PREFIXED[kind];
+  bytes.write(digest, bytes.length - DIGEST_BYTES, 'latin1');
+  return hash('sha256', bytes, 'binary');
 }
 
-/** Those that name a delivery, and those that are only known of it. */
-type HashedKind = IdentityKind | 'signed_message' | 'signed_body';
+/** What is only known of a delivery, beside the kinds that name one. */
+type SignedKind = 'signed_message' | 'signed_body';
 
-const PREFIXES: Readonly<Record<HashedKind, Uint8Array>> = {
-  configured_header: prefixOf('configured_header'),
-  scheme_header: prefixOf('scheme_header'),
-  service_header: prefixOf('service_header'),
-  body_hash: prefixOf('body_hash'),
-  resend: prefixOf('resend'),
-  signed_message: prefixOf('signed_message'),
-  signed_body: prefixOf('signed_body'),
+const DIGEST_BYTES = 32;
+
+/** The kind, and room for a digest, which is filled anew every time. */
+const PREFIXED: Readonly<Record<SignedKind, Buffer>> = {
+  signed_message: prefixed('signed_message'),
+  signed_body: prefixed('signed_body'),
 };
 
-function prefixOf(kind: string): Uint8Array {
-  return Buffer.from(`${kind}\0`);
+function prefixed(kind: SignedKind): Buffer {
+  return Buffer.concat([Buffer.from(`${kind}\0`), Buffer.alloc(DIGEST_BYTES)]);
 }
