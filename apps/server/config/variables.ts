@@ -1,7 +1,7 @@
 /** Every environment variable: its name, its default in words, and what it means. The guide's table is made of it. */
 
 import { CLIENT_VARIABLES } from './client-variables.ts';
-import { TRACE_VARIABLES } from './trace-variables.ts';
+import { TRACE_VARIABLES } from './trace-settings.ts';
 
 export interface Variable {
   name: `MILLWRIGHT_${string}` | `OTEL_${string}`;

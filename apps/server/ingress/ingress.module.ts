@@ -2,9 +2,8 @@
 import { Module } from '@nestjs/common';
 import { RawRoutes } from '../http/requests.ts';
 import { SampledLog } from '../process/sampled-log.ts';
-import { AcceptanceFigures } from './acceptance-figures.ts';
 import { DeliveryAcceptor } from './delivery-acceptor.ts';
-import { DeliveryTraces } from './delivery-traces.ts';
+import { AcceptanceFigures, DeliveryTraces } from './delivery-telemetry.ts';
 import { DeliveryReceiver } from './delivery-receiver.ts';
 import { IngressAnswers } from './ingress-answers.ts';
 import { DisabledIngress, IngressListener } from './ingress-listener.ts';
