@@ -23,7 +23,7 @@ export {
 export { rowsIn } from './deferred/backlog.ts';
 export { DeferredRows, type DeferredBounds, type RowsToCopy } from './deferred/deferred-rows.ts';
 export { IdentityIndex } from './identities/identity-index.ts';
-export { CHUNKS_PER_RUN, KeyRun, type KeyRunInfo } from './identities/key-run.ts';
+export { CHUNKS_PER_RUN, KeyRun, type KeyRunInfo, runOfChunk } from './identities/key-run.ts';
 export {
   hasKey,
   IDENTITY_KEY_BYTES,
@@ -34,6 +34,7 @@ export {
   packKeys,
   sortKeys,
   SORTED_KEYS_MAX,
+  positionAbove,
 } from './identities/keys.ts';
 export {
   levelOf,
@@ -42,6 +43,8 @@ export {
   runsToMerge,
   type MergeInput,
   type MergePolicy,
+  rangesOf,
+  sortAllKeys,
 } from './identities/merges.ts';
 export {
   hasEncodedUnreserved,

@@ -2,7 +2,7 @@
  * Batches as one call of a function on PostgreSQL, by a process that counts slots alone, by several, and from one to
  * the other. contract §5.6 (Slots), §5.7 (Identity), §5.8 (Transaction).
  */
-import { DELIVERIES_PER_MINUTE_MAX } from '#deliveries';
+import { DELIVERIES_PER_MINUTE_MAX, type MergePolicy } from '#deliveries';
 import { setImmediate } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { PendingDelivery } from '../../apps/server/store/deliveries/pending-deliveries.ts';
@@ -18,8 +18,11 @@ import { arrival, newId, seedServed, servingVersion, slotsOf, starterOf, unique,
 
 const SEEDS = Array.from({ length: histories(30) }, (_, n) => n + 1);
 /** Of one database, so that what histories leave there slows down few others. */
-const SEEDS_EACH = 60;
+const SEEDS_EACH = 15;
 const STEPS = 40;
+
+/** So small that a history has runs of every level. */
+const SMALL_RUNS: MergePolicy = { runKeys: 6, fanout: 3, levelMax: 5, chunkKeys: 64 };
 
 /** Of this database; the order in which two commits are answered says nothing of them. */
 const BATCH_WAITS =
@@ -58,6 +61,7 @@ await onPostgres('a batch as one call', (world) => {
   beforeEach(async () => {
     stores = storesOf(world.stores.database);
     source = await sourceOf(stores);
+    await meddle(stores, 'DELETE FROM shared_identity'); // what tests before have accepted side by side
     await letGo();
     await accept(delivery(source)); // its snapshot is stored, the epoch is its own
   });
@@ -254,6 +258,44 @@ await onPostgres('a batch as one call', (world) => {
     expect((await owner())?.owner).toBeNull();
   });
 
+  it('accepts an identity once, whoever accepts meanwhile and whatever becomes of the runs', async () => {
+    const other = await world.another();
+    const processes = [stores, other].map(({ database }) => storesOf(database, SMALL_RUNS));
+    const sources = [source, ...(await Promise.all(Array.from({ length: 5 }, () => sourceOf(stores))))];
+    const random = seededRandom(1);
+    const accepted = new Map<string, number>();
+    for (let round = 0; round < 25; round += 1) {
+      if (random() < 0.5) await letGo();
+      const named = sources.map((from, at) => ({ from, identity: `${at} ${Math.floor(random() * 20)}` }));
+      const rivals = random() < 0.5 ? processes : [processes[round % 2] as Stores];
+      const kinds = await Promise.all(
+        rivals.flatMap((at) =>
+          named.map(async ({ from, identity }) => ({
+            identity,
+            kind: (await accept(delivery(from, [identity]), at)).kind,
+          })),
+        ),
+      );
+      for (const { identity, kind } of kinds)
+        if (kind === 'accepted') accepted.set(identity, (accepted.get(identity) ?? 0) + 1);
+      for (const { identity } of named)
+        expect({ identity, times: accepted.get(identity) }).toEqual({ identity, times: 1 });
+    }
+    await meddle(stores, 'UPDATE delivery SET slot_at = slot_at - 60000');
+    await letGo();
+    const next = storesOf(stores.database, SMALL_RUNS); // a process that has read all of it
+    const again = [...accepted.keys()].map((identity) => [identity, sources[Number(identity.split(' ')[0])]] as const);
+    const kinds = await Promise.all(
+      again.map(async ([identity, from]) => (await accept(delivery(from as Source, [identity]), next)).kind),
+    );
+    expect(kinds).toEqual(again.map(() => 'duplicate'));
+    await eventually('runs were merged, and what several accepted is in them', async () => {
+      const merged = await count(stores, 'identity_run WHERE level > 0');
+      const shared = await count(stores, 'shared_identity');
+      return (merged > 0 && shared < SMALL_RUNS.runKeys) || undefined;
+    });
+  });
+
   it('counts what is still under way when its connection was lost', async () => {
     const rival = new Client(world.url);
     await rival.connect();
@@ -349,7 +391,7 @@ class History {
 
   constructor(one: Stores, other: Stores, seed: number) {
     this.random = seededRandom(seed);
-    this.processes = [one, other].map(({ database }) => storesOf(database));
+    this.processes = [one, other].map(({ database }) => storesOf(database, SMALL_RUNS));
   }
 
   async next(): Promise<{ answered: string[]; expected: string[] }> {
@@ -361,7 +403,7 @@ class History {
     }
     const chance = this.random();
     if (chance < 0.3) await meddle(stores, 'UPDATE rate_owner SET changed_at = 0');
-    else if (chance < 0.4) this.processes[at] = storesOf(stores.database);
+    else if (chance < 0.4) this.processes[at] = storesOf(stores.database, SMALL_RUNS);
     else if (chance < 0.55) await this.edit(stores);
     const batch = Array.from({ length: 1 + Math.floor(this.random() * 9) }, () => this.delivery());
     const expected = batch.map((one) => this.expectedOf(one));

@@ -115,7 +115,7 @@ await onPostgres('at once', (world) => {
     const identity = unique('same');
     const one = await arrivalAt(world.stores, served, { identity });
     await rival.query('BEGIN');
-    await rival.query('INSERT INTO identity (key, accepted_at) VALUES ($1, 0)', [
+    await rival.query('INSERT INTO shared_identity (key, accepted_at) VALUES ($1, 0)', [
       Buffer.from(identityKey(served.webhookUid, identity), 'latin1'),
     ]);
     const answer = world.stores.deliveries.acceptOnce(one);
@@ -128,7 +128,7 @@ await onPostgres('at once', (world) => {
     const identity = unique('same');
     const one = await arrivalAt(world.stores, served, { identity });
     await rival.query('BEGIN');
-    await rival.query('INSERT INTO identity (key, accepted_at) VALUES ($1, 0)', [
+    await rival.query('INSERT INTO shared_identity (key, accepted_at) VALUES ($1, 0)', [
       Buffer.from(identityKey(served.webhookUid, identity), 'latin1'),
     ]);
     const answer = world.stores.deliveries.acceptOnce(one);

@@ -5,7 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CHUNKS_PER_RUN, IDENTITY_KEY_BYTES } from '#deliveries';
+import { CHUNKS_PER_RUN, IDENTITY_KEY_BYTES, type MergePolicy } from '#deliveries';
 import { AccessStore } from '../../apps/server/store/access/access.ts';
 import { ArtifactStore, AttachmentStore } from '../../apps/server/store/runs/run-files.ts';
 import { AutomationStore } from '../../apps/server/store/definitions/automations.ts';
@@ -146,7 +146,8 @@ function prepared(dialect: World['dialect'], serverUrl?: string): World {
 }
 
 /** The stores as a process has them that has just started: what they remember is what the database holds. */
-export function storesOf(database: Database): Stores {
+/** `policy`: how runs of identities grow. */
+export function storesOf(database: Database, policy?: MergePolicy): Stores {
   return {
     database,
     access: new AccessStore(database),
@@ -157,7 +158,7 @@ export function storesOf(database: Database): Stores {
     catalogue: new CatalogueStore(database),
     definitions: new DefinitionStore(database),
     edits: new DefinitionEditStore(database),
-    deliveries: new DeliveryStore(database),
+    deliveries: new DeliveryStore(database, policy),
     events: new EventStore(database),
     factories: new FactoryStore(database, (source) => SOURCES.kindOf(source).hasCommits),
     federation: new FederatedCredentialStore(database),
@@ -190,15 +191,15 @@ export async function count({ database }: Stores, from: string, ...params: SqlVa
   return Number((await database.read(() => row<{ n: number }>(`SELECT count(*) AS n FROM ${from}`, ...params)))?.n);
 }
 
-/** How many identities the database holds as accepted: rows, or keys of 16 bytes in batches and in runs. */
+/** How many identities the database holds as accepted: keys of 16 bytes in batches and in runs, and rows. */
 export async function identityCount(stores: Stores): Promise<number> {
-  if (stores.database.dialect === 'postgres') return count(stores, 'identity');
   const [found] = await select<{ bytes: number }>(
     stores,
     `SELECT (SELECT COALESCE(sum(length(keys)), 0) FROM identity_batch) + (SELECT COALESCE(sum(length(c.keys)), 0)
        FROM identity_run r JOIN identity_chunk c ON c.id / ${CHUNKS_PER_RUN} = r.run WHERE r.state = 'live') AS bytes`,
   );
-  return Number(found?.bytes) / IDENTITY_KEY_BYTES;
+  const shared = stores.database.dialect === 'postgres' ? await count(stores, 'shared_identity') : 0;
+  return shared + Number(found?.bytes) / IDENTITY_KEY_BYTES;
 }
 
 /** Changes rows past every store: what a test needs to move time or to break something. */

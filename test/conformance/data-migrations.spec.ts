@@ -106,12 +106,15 @@ await onPostgres('migration of accepted identities', (world) => {
     const served = await seedServed(old);
     for (const statement of [
       'DROP FUNCTION accept_deliveries',
-      'DROP TABLE identity',
+      'DROP TABLE shared_identity',
       'DROP TABLE rate_owner',
+      'DROP TABLE identity_batch',
+      'DROP TABLE identity_run',
+      'DROP TABLE identity_chunk',
       'CREATE TABLE identity (webhook_uid TEXT NOT NULL, hash BYTEA NOT NULL, accepted_at BIGINT NOT NULL, ' +
         'PRIMARY KEY (webhook_uid, hash))',
       'CREATE TABLE obstacle (id BIGINT)',
-      "DELETE FROM migrations WHERE name = 'AcceptanceCalls1700000000019'",
+      "DELETE FROM migrations WHERE name IN ('AcceptanceCalls1700000000019', 'SharedIdentityRuns1700000000023')",
     ])
       await meddle(old, statement);
     await meddle(

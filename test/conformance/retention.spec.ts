@@ -216,13 +216,11 @@ await onEachBackend('retention', (world) => {
       const identity = `${days}`;
       await stores.deliveries.acceptOnce(await arrivalAt(stores, served, { identity }));
       const acceptedAt = NOW_MS - days * DAY_MS;
-      await (stores.database.dialect === 'sqlite'
-        ? meddle(stores, 'UPDATE identity_batch SET accepted_at = ? WHERE keys = ?', acceptedAt, keyOf(identity))
-        : meddle(stores, 'UPDATE identity SET accepted_at = ? WHERE key = ?', acceptedAt, keyOf(identity)));
+      await meddle(stores, 'UPDATE identity_batch SET accepted_at = ? WHERE keys = ?', acceptedAt, keyOf(identity));
     }
     await pruneAll();
     expect(await identityCount(stores)).toBe(before + 3);
-    await sweepAll(stores, identitySweep(30, stores.database.dialect));
+    await sweepAll(stores, identitySweep(30));
     expect(await identityCount(stores)).toBe(before + 2);
   });
 });

@@ -6,7 +6,7 @@ import { Clock, CONFIG, DATABASE, ProcessIdentity } from '../process/injection-t
 import { Log } from '../process/log.ts';
 import type { Database } from '../store/database/database.ts';
 import { auditSweep, historySweep } from '../store/retention/history-sweeps.ts';
-import { deliverySweep, identitySweep } from '../store/retention/delivery-sweeps.ts';
+import { deliverySweep, identitySweep, sharedIdentitySweep } from '../store/retention/delivery-sweeps.ts';
 import { artifactSweep, eventSweep, snapshotSweep } from '../store/retention/run-sweeps.ts';
 import { SweepStore, type Sweep } from '../store/retention/sweeps.ts';
 import { Sweeper } from './sweeper.ts';
@@ -21,7 +21,8 @@ function sweepsOf(config: Config, dialect: Database['dialect']): Sweep[] {
   return [
     deliverySweep(),
     snapshotSweep(),
-    ...where(config.identityRetentionDays, (days) => identitySweep(days, dialect)),
+    ...where(config.identityRetentionDays, identitySweep),
+    ...where(dialect === 'postgres' ? config.identityRetentionDays : undefined, sharedIdentitySweep),
     ...where(config.eventRetentionDays, (days) => eventSweep(days, dialect)),
     ...where(config.artifactRetentionDays, (days) => artifactSweep(days, dialect)),
     ...where(config.historyRetentionDays, historySweep),

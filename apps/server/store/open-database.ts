@@ -29,11 +29,11 @@ import {
 import {
   DELIVERY,
   DELIVERY_LOG,
-  IDENTITY,
   IDENTITY_BATCH,
   IDENTITY_CHUNK,
   IDENTITY_RUN,
   RATE_OWNER,
+  SHARED_IDENTITY,
 } from './deliveries/delivery.entities.ts';
 import { APPROVAL, FACTORY, FACTORY_EVENT, PASS, REVISION } from './factories/factory.entities.ts';
 import { COMMIT_STATUS, FORGE, PULL_REQUEST } from './factories/feedback.entities.ts';
@@ -88,11 +88,11 @@ export const TABLES: readonly (EntitySchema & Pick<Table, 'only' | 'partly'>)[] 
   SCHEDULE,
   SCHEDULED_AGENT,
   DELIVERY,
-  IDENTITY,
   IDENTITY_BATCH,
   IDENTITY_RUN,
   IDENTITY_CHUNK,
   RATE_OWNER,
+  SHARED_IDENTITY,
   RUN,
   RUN_METADATA,
   RUN_SNAPSHOT,

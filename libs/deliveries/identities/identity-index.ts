@@ -1,7 +1,8 @@
 /** What memory knows of all accepted identities. contract §5.7 (Identity). */
 import { KeyRun } from './key-run.ts';
 import { KeySet } from './key-set.ts';
-import { sortKeys, wordsOfKey } from './keys.ts';
+import { wordsOfKey } from './keys.ts';
+import { sortAllKeys } from './merges.ts';
 
 const NONE: readonly number[] = [];
 
@@ -11,7 +12,7 @@ const NONE: readonly number[] = [];
  * Exact for ever: every accepted key is recent or in a chunk of a run of this index. A recent key is found in a set. A
  * key of a run is found because a filter never denies what was added to it, the chunk that is named is the only one
  * whose range covers the key, and the caller searches that chunk as it is stored. A filter that is wrong, a run that is
- * merged by now and a chunk that retention has removed cost one read that finds nothing. While a run is written or
+ * merged by now and a chunk that retention has removed cost a read that finds nothing. While a run is written or
  * merged, the keys it is made of remain where they were until its last statement has committed: a question asked
  * between any two statements meets the old place, the new one, or both.
  */
@@ -62,7 +63,7 @@ export class IdentityIndex {
   /** The recent keys, sorted, to be stored as a run; until `endFlush` they count as recent. */
   beginFlush(): Buffer {
     [this.flushing, this.recent] = [this.recent, this.flushing];
-    return sortKeys(this.flushing.toBytes());
+    return sortAllKeys(this.flushing.toBytes());
   }
 
   /** The run that was stored of them; undefined: nothing was stored, they are recent still. */

@@ -24,23 +24,23 @@ export class KeyFilter {
     return this.words.byteLength;
   }
 
-  add(block: number, low: number, high: number): void {
-    const base = this.baseOf(block);
+  add(low: number, high: number, last: number): void {
+    const base = this.baseOf(last);
     for (let word = 0; word < WORDS_PER_BLOCK; word += 1)
       this.words[base + word] = (this.words[base + word] as number) | bitOf(word, low, high);
   }
 
   /** False: certainly none of those that were added. */
-  mayHave({ block, low, high }: KeyWords): boolean {
-    const base = this.baseOf(block);
+  mayHave({ low, high, last }: KeyWords): boolean {
+    const base = this.baseOf(last);
     for (let word = 0; word < WORDS_PER_BLOCK; word += 1)
       if (((this.words[base + word] as number) & bitOf(word, low, high)) === 0) return false;
     return true;
   }
 
-  /** Blocks follow the order of keys, so that a sorted run fills its filter from front to back. */
-  private baseOf(block: number): number {
-    return Math.floor((block * this.blocks) / 2 ** 32) * WORDS_PER_BLOCK;
+  /** By a word that does not follow the order of keys: those of a run may be neighbours, and fill all blocks. */
+  private baseOf(last: number): number {
+    return Math.floor((last * this.blocks) / 2 ** 32) * WORDS_PER_BLOCK;
   }
 }
 

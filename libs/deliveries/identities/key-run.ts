@@ -52,7 +52,15 @@ export class KeyRun {
     this.firstKeys.push(keyAt(keys, 0));
     this.highestKey = keyAt(keys, keyCount(keys) - 1);
     for (let at = 0; at < keys.length; at += IDENTITY_KEY_BYTES)
-      this.filter.add(keys.readUInt32BE(at), keys.readUInt32BE(at + 4), keys.readUInt32BE(at + 8));
+      this.filter.add(keys.readUInt32BE(at + 4), keys.readUInt32BE(at + 8), keys.readUInt32BE(at + 12));
+  }
+
+  /** Forgets a chunk that was removed: its keys are of this run no more. */
+  drop(chunkId: number): void {
+    const at = this.chunkIds.indexOf(chunkId);
+    if (at < 0) return;
+    this.chunkIds.splice(at, 1);
+    this.firstKeys.splice(at, 1);
   }
 
   /** The chunk that holds the key if this run does; undefined: it certainly does not. */
@@ -75,4 +83,9 @@ export class KeyRun {
     }
     return low - 1;
   }
+}
+
+/** The run that a chunk belongs to, by the chunk's number. */
+export function runOfChunk(id: number): number {
+  return Math.floor(id / CHUNKS_PER_RUN);
 }

@@ -121,3 +121,10 @@ export function hasKey(keys: Buffer, key: string): boolean {
   const position = lowerBound(keys, key);
   return position < keyCount(keys) && keyAt(keys, position) === key;
 }
+
+/** The position of the first of these sorted keys above that one, or of the first (''); their number where none is. */
+export function positionAbove(keys: Buffer, above: string): number {
+  if (above === '') return 0;
+  const position = lowerBound(keys, above);
+  return position < keyCount(keys) && keyAt(keys, position) === above ? position + 1 : position;
+}

@@ -1,6 +1,6 @@
 /** Which runs become one, and the merge itself, which stops wherever its caller wants. */
 import type { KeyRunInfo } from './key-run.ts';
-import { compareAt, copyKey, IDENTITY_KEY_BYTES, keyCount } from './keys.ts';
+import { compareAt, copyKey, IDENTITY_KEY_BYTES, keyCount, SORTED_KEYS_MAX, sortKeys } from './keys.ts';
 
 /** How runs grow. */
 export interface MergePolicy {
@@ -78,4 +78,31 @@ function lowestOf(heads: readonly number[], inputs: readonly MergeInput[]): numb
 
 function isBelow(a: MergeInput | undefined, b: MergeInput | undefined): boolean {
   return a !== undefined && b !== undefined && compareAt(a.keys, a.position, b.keys, b.position) < 0;
+}
+
+/** First and last of the numbers that follow each other: between them is no other. */
+export function rangesOf(sorted: readonly number[]): [number, number][] {
+  const ranges: [number, number][] = [];
+  for (const no of sorted) {
+    const last = ranges.at(-1);
+    if (last?.[1] === no - 1) last[1] = no;
+    else ranges.push([no, no]);
+  }
+  return ranges;
+}
+
+/** The same keys, ascending, however many: parts that can be sorted at once, merged. */
+export function sortAllKeys(keys: Buffer, partMax: number = SORTED_KEYS_MAX): Buffer {
+  if (keyCount(keys) <= partMax) return sortKeys(keys);
+  const parts: MergeInput[] = [];
+  for (let from = 0; from < keys.length; from += partMax * IDENTITY_KEY_BYTES)
+    parts.push({ keys: sortKeys(keys.subarray(from, from + partMax * IDENTITY_KEY_BYTES)), position: 0 });
+  const sorted = Buffer.allocUnsafe(keys.length);
+  let filled = 0;
+  while (parts.length > 0) {
+    filled = mergeInto(sorted, filled, parts);
+    const dry = parts.findIndex((part) => part.position === keyCount(part.keys));
+    if (dry >= 0) parts.splice(dry, 1);
+  }
+  return sorted;
 }

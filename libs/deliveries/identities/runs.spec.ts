@@ -13,9 +13,12 @@ import {
   type MergeInput,
   mergeInto,
   packKeys,
+  rangesOf,
   runsToMerge,
+  sortAllKeys,
   sortKeys,
 } from '../index.ts';
+import { wordsOfKey } from './keys.ts';
 import { PROPERTY_SEED } from '../../../test/support/tier.ts';
 
 fc.configureGlobal({ seed: PROPERTY_SEED });
@@ -151,5 +154,56 @@ describe('IdentityIndex', () => {
       0,
       [10],
     ]);
+  });
+});
+
+describe('a run of neighbours', () => {
+  it('has a filter as good as one of keys from everywhere', () => {
+    const all = sortKeys(packKeys(range(200_000).map(keyOf)));
+    const keys = all.subarray(0, 4_096 * 16);
+    const run = new KeyRun({ run: 1, level: 0, size: 4_096 });
+    run.append(7, keys);
+    const words = range(10_000, 1_000_000).map((n) => keyOf(n));
+    const last = keyAt(keys, 4_095);
+    const within = words.map((key) => `${last.slice(0, 4)}${key.slice(4)}`);
+    expect(within.filter((key) => run.chunkFor(key, wordsOfKey(key)) !== undefined).length).toBeLessThan(100);
+    expect(listOf(keys).every((key) => run.chunkFor(key, wordsOfKey(key)) === 7)).toBe(true);
+  });
+
+  it('forgets a chunk that was removed', () => {
+    const keys = sortKeys(packKeys(range(4).map(keyOf)));
+    const run = new KeyRun({ run: 1, level: 0, size: 4 });
+    run.append(7, keys.subarray(0, 32));
+    run.append(8, keys.subarray(32));
+    run.drop(8);
+    expect(run.chunks).toEqual([7]);
+    const last = keyAt(keys, 3);
+    expect(run.chunkFor(last, wordsOfKey(last))).toBe(7); // where it is not
+  });
+});
+
+describe('sortAllKeys', () => {
+  it('sorts more keys than can be sorted at once', () => {
+    for (const count of [0, 1, 7, 8, 9, 100]) {
+      const keys = packKeys(range(count).map(keyOf));
+      expect(listOf(sortAllKeys(keys, 8))).toEqual(listOf(sortKeys(keys)));
+    }
+  });
+});
+
+describe('rangesOf', () => {
+  it.each([
+    { sorted: [], ranges: [] },
+    { sorted: [3], ranges: [[3, 3]] },
+    {
+      sorted: [3, 4, 5, 7, 9, 10],
+      ranges: [
+        [3, 5],
+        [7, 7],
+        [9, 10],
+      ],
+    },
+  ])('of $sorted are $ranges', ({ sorted, ranges }) => {
+    expect(rangesOf(sorted)).toEqual(ranges);
   });
 });

@@ -25,9 +25,7 @@ export async function seedDeliveries(database: Database, count: number, webhooks
     for (let from = 0; from < count; from += SLICE) {
       const until = Math.min(count, from + SLICE);
       await database.run(() => change(entries(dialect, webhooks, `${startMs} + i * ${spacingMs}`), from, until));
-      await (database.dialect === 'sqlite'
-        ? database.run(() => seedRun(until - from, startMs + until * spacingMs))
-        : database.run(() => change(identities(dialect, webhooks, `${startMs} + i * ${spacingMs}`), from, until)));
+      await database.run(() => seedRun(until - from, startMs + until * spacingMs));
     }
   });
   await database.run(() => change('DROP TABLE bench_webhook'));
@@ -62,12 +60,5 @@ function entries({ numbers, hex12, filler, bytes }: Dialect, webhooks: number, r
   return (
     `${numbers} INSERT INTO delivery (${Object.keys(columns).join(', ')}) ` +
     `SELECT ${Object.values(columns).join(', ')} FROM n JOIN bench_webhook w ON w.number = i % ${webhooks}`
-  );
-}
-
-function identities({ numbers, hash }: Dialect, webhooks: number, acceptedAt: string): string {
-  return (
-    `${numbers} INSERT INTO identity (key, accepted_at) SELECT substring(${hash} FOR 16), ${acceptedAt} ` +
-    `FROM n JOIN bench_webhook w ON w.number = i % ${webhooks}`
   );
 }

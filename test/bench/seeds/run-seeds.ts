@@ -20,8 +20,6 @@ export interface Dialect {
   filler: string;
   /** A text as its bytes. */
   bytes(text: string): string;
-  /** 32 bytes that no other number has. */
-  hash: string;
   /** What a database does by itself after a while. */
   settle: string;
 }
@@ -32,7 +30,6 @@ export const DIALECTS: Readonly<Record<Database['dialect'], Dialect>> = {
     hex12: (value) => `printf('%012x', ${value})`,
     filler: 'hex(randomblob(480))',
     bytes: (text) => `CAST(${text} AS BLOB)`,
-    hash: 'randomblob(32)',
     settle: 'PRAGMA wal_checkpoint(TRUNCATE)',
   },
   postgres: {
@@ -40,7 +37,6 @@ export const DIALECTS: Readonly<Record<Database['dialect'], Dialect>> = {
     hex12: (value) => `lpad(to_hex(${value}), 12, '0')`,
     filler: "(SELECT string_agg(md5((i * 31 + part)::text), '') FROM generate_series(1, 30) AS part)",
     bytes: (text) => `convert_to(${text}, 'UTF8')`,
-    hash: "decode(md5(i::text) || md5((-i)::text), 'hex')",
     settle: 'VACUUM ANALYZE',
   },
 };

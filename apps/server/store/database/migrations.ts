@@ -29,6 +29,7 @@ import { AcceptanceCalls1700000000019 } from '../migrations/0019-acceptance-call
 import { ShortDecisions1700000000020 } from '../migrations/0020-short-decisions.ts';
 import { ScheduleIdentities1700000000021 } from '../migrations/0021-schedule-identities.ts';
 import { QueuedRuns1700000000022 } from '../migrations/0022-queued-runs.ts';
+import { SharedIdentityRuns1700000000023 } from '../migrations/0023-shared-identity-runs.ts';
 import { CONNECT_MS_MAX } from './postgres/postgres-connections.ts';
 import { OLDEST_READER_QUERY, refuseOtherVersions } from './replicas.ts';
 
@@ -55,6 +56,7 @@ export const MIGRATIONS = [
   ShortDecisions1700000000020,
   ScheduleIdentities1700000000021,
   QueuedRuns1700000000022,
+  SharedIdentityRuns1700000000023,
 ];
 
 /** Their names, oldest first. */

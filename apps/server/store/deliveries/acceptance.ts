@@ -3,6 +3,7 @@
  * of a database remembers them. contract §5.8 (Transaction).
  */
 import { type MergePolicy } from '#deliveries';
+import { findInChunks, type KeyPlace } from './identity-merges.ts';
 import { IdentityRuns } from './identity-runs.ts';
 import type { PendingDelivery } from './pending-deliveries.ts';
 import { RateWindows } from './rate-windows.ts';
@@ -15,6 +16,18 @@ export interface AcceptedIdentities {
   known(keys: readonly string[]): Transaction<Set<string>>;
   /** Writes down new ones. */
   store(keys: readonly string[], nowMs: number): Transaction<void>;
+}
+
+/** How keys get into the database. Nobody else writes there while a process may maintain its runs. */
+export interface IdentityDatabase {
+  /** Of each place, whether the chunk holds the key; undefined: the chunk is gone. */
+  find(places: readonly KeyPlace[]): Transaction<(boolean | undefined)[]>;
+  /** Whether this process may write what is maintained. */
+  mayMaintain(): boolean;
+  /** One transaction of maintenance, which a power cut may take back. */
+  maintain<T>(body: () => Transaction<T>): Promise<T>;
+  /** What memory says is not true any more: it is read again before the next batch. */
+  forget(): void;
 }
 
 /** The state that one attempt at a batch is decided against. */
@@ -44,7 +57,15 @@ export class AcceptanceMemory {
   /** `policy`: how runs of identities grow. */
   constructor(database: Database, policy?: MergePolicy) {
     this.database = database;
-    this.identities = new IdentityRuns(database, policy);
+    this.identities = new IdentityRuns(
+      {
+        find: findInChunks,
+        mayMaintain: () => true,
+        maintain: (body) => database.run(body, 'lazily'),
+        forget: () => void (this.isInSync = false),
+      },
+      policy,
+    );
   }
 
   /**

@@ -82,11 +82,11 @@ export class DeliveryStore {
   onBatch: ((outcomes: readonly DeliveryOutcome[], tookMs: number) => void) | undefined;
   private readonly snapshots = new WeakSet<WebhookRunSnapshot>();
 
-  /** `policy`: how runs of identities grow, where this process is the only writer. */
+  /** `policy`: how runs of identities grow. */
   constructor(database: Database, policy?: MergePolicy) {
     this.database = database;
     this.memory = database.dialect === 'sqlite' ? new AcceptanceMemory(database, policy) : undefined;
-    this.shared = new SharedAcceptance(database);
+    this.shared = new SharedAcceptance(database, policy);
     const concernsAll = (error: unknown) =>
       error instanceof StoreError && error.kind !== 'conflict' && error.kind !== 'broken';
     const shards = database.dialect === 'sqlite' ? 1 : SHARDS; // an SQLite file has one writer
@@ -116,7 +116,7 @@ export class DeliveryStore {
 
   /** Reads what is remembered of the database, so that the first delivery does not wait for it. */
   async start(): Promise<void> {
-    await this.memory?.start();
+    await (this.memory?.start() ?? this.shared.prepare());
   }
 
   /** A decision as the log of this database has it: where processes share one, an older one may read it. */

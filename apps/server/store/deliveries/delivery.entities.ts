@@ -46,39 +46,39 @@ export const DELIVERY_LOG: DeferredTable = {
   isNumbered: true,
 };
 
-/** What was accepted once is never accepted again; outlives the log. Its primary key arbitrates between processes. */
-export const IDENTITY = onlyOn('postgres', defineTable('identity', { key: 'bytes key', accepted_at: 'int' }));
+/**
+ * Identities that were accepted while several processes accepted, until one that accepts alone takes them over. The
+ * primary key arbitrates between processes. What was accepted once is never accepted again: all outlive the log.
+ */
+export const SHARED_IDENTITY = onlyOn(
+  'postgres',
+  defineTable('shared_identity', { key: 'bytes key', accepted_at: 'int' }),
+);
 
-/** One row: the process that counts rate slots in its memory; without one, all count them in the log. */
+/** One row: the process that accepts alone, and counts rate slots in its memory; without one, all count in the log. */
 export const RATE_OWNER = onlyOn(
   'postgres',
   defineTable('rate_owner', { id: 'int key', owner: 'text?', epoch: 'int', changed_at: 'int' }),
 );
 
-/** The same where there is one process: keys of the batches since the last run was written, oldest first. */
-export const IDENTITY_BATCH = onlyOn(
-  'sqlite',
-  defineTable('identity_batch', { no: 'int key', keys: 'bytes', accepted_at: 'int' }),
-);
+/** Keys of the batches that a process has accepted alone since it wrote its last run, oldest first. */
+export const IDENTITY_BATCH = defineTable('identity_batch', { no: 'int key', keys: 'bytes', accepted_at: 'int' });
 
 /**
  * And all older keys, in sorted runs. `state`: a `merging` run is written of the live ones of the level below it, up
  * to `last_input`; a `merged` one is in another by now. `newest_at`: none of its keys was accepted later.
  */
-export const IDENTITY_RUN = onlyOn(
-  'sqlite',
-  defineTable('identity_run', {
-    run: 'int key',
-    level: 'int',
-    state: 'text',
-    size: 'int',
-    last_input: 'int?',
-    newest_at: 'int',
-  }),
-);
+export const IDENTITY_RUN = defineTable('identity_run', {
+  run: 'int key',
+  level: 'int',
+  state: 'text',
+  size: 'int',
+  last_input: 'int?',
+  newest_at: 'int',
+});
 
 /** Parts of a run, in the order of their keys: `id` is the run's number × CHUNKS_PER_RUN + the place in it. */
-export const IDENTITY_CHUNK = onlyOn('sqlite', defineTable('identity_chunk', { id: 'int key', keys: 'bytes' }));
+export const IDENTITY_CHUNK = defineTable('identity_chunk', { id: 'int key', keys: 'bytes' });
 
 /**
  * An ID is made after the body was read, by a clock that may have stepped or differ from the database's: it names the

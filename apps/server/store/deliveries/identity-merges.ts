@@ -2,25 +2,46 @@
  * Steps in which accepted keys become runs, and runs become larger ones: each is one short transaction, which a crash
  * undoes as a whole and a restart takes again. contract §5.7 (Identity).
  */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import {
   CHUNKS_PER_RUN,
+  hasKey,
   IDENTITY_KEY_BYTES,
   keyAt,
   keyCount,
-  type KeyRun,
+  KeyRun,
   type KeyRunInfo,
-  lowerBound,
   mergeInto,
+  packKeys,
+  positionAbove,
+  rangesOf,
   type MergeInput,
   type MergePolicy,
 } from '#deliveries';
-import { IDENTITY_CHUNK, IDENTITY_RUN } from './delivery.entities.ts';
+import { IDENTITY_BATCH, IDENTITY_CHUNK, IDENTITY_RUN } from './delivery.entities.ts';
+import { LostRaceError } from '../database/store-errors.ts';
 import { insertInto } from '../database/table.ts';
-import { change, placeholders, row, type Transaction } from '../database/transactions.ts';
+import { change, placeholders, row, rows, type SqlValue, type Transaction } from '../database/transactions.ts';
 
 /** Chunks that one step writes or removes: about two milliseconds. */
 const CHUNKS_PER_STEP = 4;
 const CHUNKS_PER_REMOVAL = 64;
+
+/** Chunks, or batches, read in one statement. */
+const ROWS_PER_PAGE = 64;
+
+/** Where a key is, if it was accepted. */
+export interface KeyPlace {
+  readonly chunk: number;
+  readonly key: string;
+}
+
+/** The keys of a batch, and the number under which they are stored. */
+export interface KeyBatch {
+  readonly no: number;
+  readonly keys: readonly string[];
+}
 
 /** A part of a run that was written. */
 export interface StoredChunk {
@@ -35,24 +56,87 @@ export interface Merge {
   output: KeyRun;
 }
 
-/** Stores sorted keys as a run of the lowest level, in the place of all batches up to this one. */
+/** Where a file has one writer its number is the fence: whoever wrote meanwhile has used it, and memory is not true. */
+export function* storeBatch({ no, keys }: KeyBatch, nowMs: number): Transaction<void> {
+  const batch = { no, keys: packKeys(keys), accepted_at: nowMs };
+  if ((yield* insertInto(IDENTITY_BATCH, [batch], { ignoreConflicts: true })) === 0)
+    throw new LostRaceError('a batch was accepted elsewhere');
+}
+
+/** What a run takes the place of: batches by their numbers, and keys of the table above the first, up to the second. */
+export interface Replaced {
+  batches: readonly number[];
+  imported: readonly [Uint8Array, Uint8Array] | undefined;
+}
+
+/** Stores sorted keys as a run of the lowest level. `marker`: the batch that remains, without keys. */
 export function* storeRun(
   keys: Buffer,
-  lastBatch: number,
+  { batches, imported }: Replaced,
   policy: MergePolicy,
-): Transaction<{ info: KeyRunInfo; chunks: StoredChunk[] }> {
-  const newest = yield* row<{ at: number | null }>(
-    'SELECT max(accepted_at) AS at FROM identity_batch WHERE no <= ?',
-    lastBatch,
-  );
+): Transaction<{ info: KeyRunInfo; chunks: StoredChunk[]; marker: number | undefined }> {
   const size = keyCount(keys);
-  // Without a batch all were old, and retention has removed them: it will do so once more.
-  const info = yield* addRun({ level: 0, state: 'live', size, newestAt: newest?.at ?? 0 });
+  const sorted = [...new Set(batches)].sort((a, b) => a - b);
+  const marker = sorted.at(-1);
+  let newestAt = imported === undefined ? 0 : yield* newestOf(IMPORTED, imported);
+  for (const range of rangesOf(sorted)) newestAt = Math.max(newestAt, yield* newestOf(BATCHES, range));
+  // Where all were old, retention has removed their batches: it will do so once more.
+  const info = yield* addRun({ level: 0, state: 'live', size, newestAt });
   const chunks = yield* appendChunks(info.run * CHUNKS_PER_RUN, keys, policy);
-  // The last one remains without keys: numbers of batches only ever grow.
-  yield* change('DELETE FROM identity_batch WHERE no < ?', lastBatch);
-  yield* change("UPDATE identity_batch SET keys = x'' WHERE no = ?", lastBatch);
-  return { info, chunks };
+  for (const range of rangesOf(sorted.slice(0, -1))) yield* change(`DELETE ${BATCHES}`, ...range);
+  // So numbers of batches only ever grow.
+  if (marker !== undefined) yield* change('UPDATE identity_batch SET keys = ? WHERE no = ?', NO_KEYS, marker);
+  if (imported !== undefined) yield* change(`DELETE ${IMPORTED}`, ...imported);
+  return { info, chunks, marker };
+}
+
+const NO_KEYS = Buffer.alloc(0);
+const BATCHES = 'FROM identity_batch WHERE no >= ? AND no <= ?';
+const IMPORTED = 'FROM shared_identity WHERE key > ? AND key <= ?';
+
+function* newestOf(from: string, range: readonly [SqlValue, SqlValue]): Transaction<number> {
+  return (yield* row<{ at: number | null }>(`SELECT max(accepted_at) AS at ${from}`, ...range))?.at ?? 0;
+}
+
+/** The same run with the chunks that it lacks. `onPage`: called behind each page. */
+export function* loadRest(run: KeyRun, onPage: () => void): Transaction<KeyRun> {
+  const from = run.run * CHUNKS_PER_RUN;
+  let next: number | undefined = (run.chunks.at(-1) ?? from - 1) + 1;
+  while (next !== undefined) {
+    next = yield* loadPage(run, next, from + CHUNKS_PER_RUN);
+    onPage();
+  }
+  return run;
+}
+
+/** Keys of all batches from this one on, their numbers, and the next one. */
+export function* readBatches(from: number): Transaction<{ keys: string[]; batches: number[]; next: number }> {
+  const read = { keys: [] as string[], batches: [] as number[], next: from };
+  for (;;) {
+    const page = yield* rows<{ no: number; keys: Uint8Array }>(
+      `SELECT no, keys FROM identity_batch WHERE no >= ? ORDER BY no LIMIT ${ROWS_PER_PAGE}`,
+      read.next,
+    );
+    for (const { no, keys } of page) {
+      const bytes = toBuffer(keys);
+      for (let position = 0; position < keyCount(bytes); position += 1) read.keys.push(keyAt(bytes, position));
+      read.batches.push(no);
+      read.next = no + 1;
+    }
+    if (page.length < ROWS_PER_PAGE) return read;
+  }
+}
+
+/** Appends the chunks of one page to the run; answers where the next one begins, if there may be more. */
+function* loadPage(run: KeyRun, from: number, until: number): Transaction<number | undefined> {
+  const page = yield* rows<StoredChunk>(
+    `SELECT id, keys FROM identity_chunk WHERE id >= ? AND id < ? ORDER BY id LIMIT ${ROWS_PER_PAGE}`,
+    from,
+    until,
+  );
+  for (const { id, keys } of page) run.append(id, toBuffer(keys));
+  const last = page.at(-1);
+  return last === undefined || page.length < ROWS_PER_PAGE ? undefined : last.id + 1;
 }
 
 /** Begins a merge: its inputs stay what they are until it is done. */
@@ -79,7 +163,7 @@ export function* mergeStep(
   { inputs, output }: Merge,
   policy: MergePolicy,
 ): Transaction<{ chunks: StoredChunk[]; isDone: boolean } | undefined> {
-  const present = yield* row("SELECT 1 FROM identity_run WHERE run = ? AND state = 'merging'", output.run);
+  const present = yield* row("SELECT 1 FROM identity_run WHERE run = ? AND state = 'merging' FOR UPDATE", output.run);
   if (present === undefined) return undefined;
   const { keys, isDone } = yield* nextKeys(inputs, output.lastKey, policy.chunkKeys * CHUNKS_PER_STEP);
   const nextId = (output.chunks.at(-1) ?? output.run * CHUNKS_PER_RUN - 1) + 1;
@@ -110,8 +194,18 @@ export function* removalStep(): Transaction<boolean> {
   return true;
 }
 
+/** Reads the chunk of each place. */
+export function* findInChunks(places: readonly KeyPlace[]): Transaction<(boolean | undefined)[]> {
+  const found: (boolean | undefined)[] = [];
+  for (const { chunk, key } of places) {
+    const keys = yield* readChunk(chunk);
+    found.push(keys && hasKey(keys, key));
+  }
+  return found;
+}
+
 /** The keys of a chunk; undefined: it is gone. */
-export function* readChunk(id: number): Transaction<Buffer | undefined> {
+function* readChunk(id: number): Transaction<Buffer | undefined> {
   const found = yield* row<{ keys: Uint8Array }>('SELECT keys FROM identity_chunk WHERE id = ?', id);
   return found === undefined ? undefined : toBuffer(found.keys);
 }
@@ -188,8 +282,13 @@ function* hasNext(input: ChunkedInput, above: string): Transaction<boolean> {
   return true;
 }
 
-function positionAbove(keys: Buffer, above: string): number {
-  if (above === '') return 0;
-  const position = lowerBound(keys, above);
-  return position < keyCount(keys) && keyAt(keys, position) === above ? position + 1 : position;
+/**
+ * Frees what was read of a page (1 MiB, outside of V8's heap) once its keys are in the filter. Few objects go with it,
+ * so that V8 would wait for 64 MiB of them, of which the C library gives nothing back: 27 MiB with five million keys.
+ */
+export function youngCollector(): () => void {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void;
+  setFlagsFromString('--no-expose-gc');
+  return () => collect({ type: 'minor' });
 }

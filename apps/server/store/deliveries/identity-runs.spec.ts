@@ -11,6 +11,8 @@ import type { Database } from '../database/database.ts';
 import { change, row, type Transaction } from '../database/transactions.ts';
 import { openDatabase } from '../open-database.ts';
 import { identitySweep } from '../retention/delivery-sweeps.ts';
+import type { IdentityDatabase } from './acceptance.ts';
+import { findInChunks } from './identity-merges.ts';
 import { IdentityRuns } from './identity-runs.ts';
 
 /** So small that a history of a few hundred keys has runs of every level. */
@@ -23,6 +25,11 @@ const RETENTION_DAYS = 30;
 const EXACT = { forgotten: [], invented: [] };
 
 class Crash extends Error {}
+
+/** As for the only writer. */
+function ownedBy(database: Database, forget: () => void = () => undefined): IdentityDatabase {
+  return { find: findInChunks, mayMaintain: () => true, maintain: (body) => database.run(body, 'lazily'), forget };
+}
 
 describe('IdentityRuns', () => {
   let dataDir: string;
@@ -65,7 +72,7 @@ describe('IdentityRuns', () => {
     const pages = 32; // of a mebibyte each
     for (let run = 0; run < 2; run += 1) await database.run(() => seedRun((pages / 2) * 65_536, Date.now()));
     const held: number[] = [];
-    await database.read(() => sampled(new IdentityRuns(database).recover(), held));
+    await database.read(() => sampled(new IdentityRuns(ownedBy(database)).recover(), held));
     expect(held.length).toBeGreaterThan(pages);
     expect(Math.max(...held) - Math.min(...held)).toBeLessThan((pages * 2 ** 20) / 4);
   });
@@ -110,7 +117,14 @@ class History {
     this.seed = seed;
     this.random = seededRandom(seed);
     this.database = { ...database, run: (body, durability) => database.run(() => this.fused(body()), durability) };
-    this.runs = new IdentityRuns(this.database, { ...POLICY });
+    this.runs = this.newRuns();
+  }
+
+  private newRuns(): IdentityRuns {
+    return new IdentityRuns(
+      ownedBy(this.database, () => (this.isTrue = false)),
+      { ...POLICY },
+    );
   }
 
   /** Something of all that may happen. */
@@ -156,13 +170,13 @@ class History {
 
   /** Another process goes on: memory is what the database says. */
   restart(): void {
-    this.runs = new IdentityRuns(this.database, { ...POLICY });
+    this.runs = this.newRuns();
     this.isTrue = false;
   }
 
   async sweep(): Promise<void> {
     this.fuse = undefined;
-    const sweep = identitySweep(RETENTION_DAYS, 'sqlite');
+    const sweep = identitySweep(RETENTION_DAYS);
     const { targets } = await this.database.read(() => sweep.scan('', this.nowMs));
     await this.database.run(() =>
       sweep.remove(

@@ -1,32 +1,36 @@
 /**
- * Accepted identities of the only writer of a database: which keys it has, memory knows (see IdentityIndex); a batch
+ * Accepted identities of the only process that accepts: which keys it has, memory knows (see IdentityIndex); a batch
  * appends its keys, which become sorted runs, and runs become larger ones. contract §5.7 (Identity).
  */
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import {
-  CHUNKS_PER_RUN,
-  hasKey,
   IdentityIndex,
-  keyAt,
-  keyCount,
   KeyRun,
   type KeyRunInfo,
   MERGE_POLICY,
   type MergePolicy,
-  packKeys,
+  runOfChunk,
   runsToMerge,
 } from '#deliveries';
-import type { AcceptedIdentities } from './acceptance.ts';
-import { IDENTITY_BATCH } from './delivery.entities.ts';
-import { beginMerge, type Merge, mergeStep, readChunk, removalStep, storeRun, toBuffer } from './identity-merges.ts';
-import type { Database } from '../database/database.ts';
+import type { AcceptedIdentities, IdentityDatabase } from './acceptance.ts';
+import {
+  beginMerge,
+  type KeyBatch,
+  type KeyPlace,
+  loadRest,
+  type Merge,
+  mergeStep,
+  readBatches,
+  removalStep,
+  storeBatch,
+  storeRun,
+  youngCollector,
+} from './identity-merges.ts';
+import type { SharedIdentityTable } from './shared-identities.ts';
 import { LostRaceError } from '../database/store-errors.ts';
-import { insertInto } from '../database/table.ts';
 import { row, rows, type Transaction } from '../database/transactions.ts';
 
-/** Chunks, or batches, read in one statement. */
-const ROWS_PER_PAGE = 64;
+/** Behind a step that failed, which costs an epoch where several may accept. */
+const PAUSE_MS = 1_000;
 
 interface SortedRunRow extends KeyRunInfo {
   state: 'live' | 'merging' | 'merged';
@@ -35,112 +39,166 @@ interface SortedRunRow extends KeyRunInfo {
 
 /** Memory is changed once a transaction has committed, and holds nothing of one that has not. */
 export class IdentityRuns implements AcceptedIdentities {
-  private readonly database: Database;
+  private readonly database: IdentityDatabase;
   private readonly policy: MergePolicy;
+  /** Undefined: nobody else ever accepts. */
+  private readonly table: SharedIdentityTable | undefined;
   private readonly index = new IdentityIndex();
   private merge: Merge | undefined;
   /** Whether chunks of merged runs may be there. */
   private hasMerged = false;
   private nextBatch = 1;
-  /** Keys that the transaction under way has written. */
-  private uncommitted: readonly string[] = [];
+  /** Numbers of the stored batches whose keys are recent. */
+  private batches: number[] = [];
+  /** No batch that is stored has a lower number. */
+  private firstBatch = 1;
+  /** What the transaction under way has written, where there is one at a time. */
+  private uncommitted: KeyBatch | undefined;
   private isScheduled = false;
+  /** Runs of which a chunk is gone: retention has removed it, or somebody else was here. */
+  private readonly distrusted = new Set<number>();
+  private pausedUntilMs = 0;
+  /** How often memory began anew: a step that was under way then says nothing of it. */
+  private recoveries = 0;
 
-  constructor(database: Database, policy: MergePolicy = MERGE_POLICY) {
-    this.database = database;
-    this.policy = policy;
+  constructor(database: IdentityDatabase, policy: MergePolicy = MERGE_POLICY, table?: SharedIdentityTable) {
+    [this.database, this.policy, this.table] = [database, policy, table];
   }
 
-  /** Bytes of memory for older keys, nearly; and how many are recent. */
-  get memory(): { runBytes: number; recentKeys: number } {
-    return {
-      runBytes: this.index.runs.reduce((sum, { bytes }) => sum + bytes, 0),
-      recentKeys: this.index.recentCount,
-    };
+  /**
+   * What memory says of these keys, and where those are that may be known, too (`unsure`: nearly always in vain).
+   * Undefined: the table has to be asked.
+   */
+  knownAtOnce(keys: readonly string[]): { known: Set<string>; unsure: KeyPlace[] } | undefined {
+    if (this.table?.isFilled === true) return undefined;
+    const known = new Set<string>();
+    const unsure: KeyPlace[] = [];
+    for (const key of keys)
+      if (this.index.isRecent(key)) known.add(key);
+      else for (const chunk of this.index.chunksFor(key)) unsure.push({ chunk, key });
+    return { known, unsure };
   }
 
   *known(keys: readonly string[]): Transaction<Set<string>> {
+    const shared = this.table?.isFilled === true ? yield* this.table.known(keys) : [];
+    const known = yield* this.knownInMemory(keys); // behind it: a key leaves the table for memory
+    for (const key of shared) known.add(key);
+    return known;
+  }
+
+  /** Those that are not only in the table. */
+  *knownInMemory(keys: readonly string[]): Transaction<Set<string>> {
     const known = new Set<string>();
-    for (const key of keys) {
-      if (this.index.isRecent(key)) {
-        known.add(key);
-        continue;
-      }
-      const chunks = this.index.chunksFor(key);
-      if (chunks.length > 0 && (yield* isInChunk(chunks, key))) known.add(key); // nearly always there are none
+    let open: string[] = [];
+    for (const key of keys)
+      if (this.index.isRecent(key)) known.add(key);
+      else if (this.index.chunksFor(key).length > 0) open.push(key); // nearly never
+    while (open.length > 0) {
+      const places = open.flatMap((key) => this.index.chunksFor(key).map((chunk) => ({ chunk, key })));
+      const found = yield* this.database.find(places);
+      const gone = places.filter((_, at) => found[at] === undefined);
+      places.forEach(({ key }, at) => found[at] === true && known.add(key));
+      for (const place of gone) yield* this.forgetChunk(place);
+      open = gone.map(({ key }) => key).filter((key) => !known.has(key));
     }
     return known;
   }
 
+  /**
+   * A chunk that is gone, but that memory has: retention removes those of a run first, and the run behind them. Where
+   * the run is gone, too, nothing is decided by what memory says until it was read again.
+   */
+  private *forgetChunk({ chunk, key }: KeyPlace): Transaction<void> {
+    if (!this.index.chunksFor(key).includes(chunk)) return; // a merge has moved it meanwhile
+    const no = runOfChunk(chunk);
+    if ((yield* row("SELECT 1 FROM identity_run WHERE run = ? AND state = 'live'", no)) !== undefined)
+      return this.index.runs.find(({ run }) => run === no)?.drop(chunk);
+    this.distrusted.add(no);
+    throw new LostRaceError('a run of identities was changed elsewhere');
+  }
+
   *store(keys: readonly string[], nowMs: number): Transaction<void> {
     if (keys.length === 0) return;
-    this.uncommitted = keys;
-    const batch = { no: this.nextBatch, keys: packKeys(keys), accepted_at: nowMs };
-    // Its number is the fence: whoever wrote meanwhile has taken it, and what is remembered here is not true.
-    if ((yield* insertInto(IDENTITY_BATCH, [batch], { ignoreConflicts: true })) === 0)
-      throw new LostRaceError('a batch was accepted elsewhere');
+    this.uncommitted = this.reserve(keys);
+    yield* storeBatch(this.uncommitted, nowMs);
   }
 
   /** What was stored has committed. */
   commit(): void {
-    if (this.uncommitted.length > 0) this.nextBatch += 1;
-    this.index.accept(this.uncommitted);
-    this.uncommitted = [];
+    if (this.uncommitted !== undefined) this.finish(this.uncommitted);
+    this.uncommitted = undefined;
     this.maintain();
   }
 
-  /** Reads what the database holds; a run that memory has, as far as the database has it, is not read again. */
+  /** A number for these keys, which are to be stored now: of several batches side by side. */
+  reserve(keys: readonly string[]): KeyBatch {
+    const no = this.nextBatch;
+    this.nextBatch += 1;
+    return { no, keys };
+  }
+
+  /** The batch has committed. */
+  finish({ no, keys }: KeyBatch): void {
+    if (keys.length > 0) this.batches.push(no);
+    this.index.accept(keys);
+  }
+
+  /** The database may be an older one than memory knows: all of it is read again. */
+  distrust(): void {
+    for (const { run } of this.index.runs) this.distrusted.add(run);
+    [this.merge, this.firstBatch] = [undefined, 1];
+  }
+
+  /**
+   * Reads what the database holds, while nobody writes there; a run that memory has, as far as the database has it, is
+   * not read again.
+   */
   *recover(): Transaction<void> {
-    this.uncommitted = [];
+    this.recoveries += 1;
+    this.uncommitted = undefined;
     const stored = yield* rows<SortedRunRow>(
       'SELECT run, level, state, size, last_input FROM identity_run ORDER BY run',
     );
-    const present = new Map(
-      [...this.index.runs, ...(this.merge === undefined ? [] : [this.merge.output])].map((run) => [run.run, run]),
-    );
+    const present = new Map(this.index.runs.map((run) => [run.run, run]));
+    const begun = this.merge?.output;
+    for (const run of this.distrusted) present.delete(run);
     const collectYoung = youngCollector();
-    const load = (info: KeyRunInfo): Transaction<KeyRun> => loadRun(info, present.get(info.run), collectYoung);
+    const load = function* (info: KeyRunInfo): Transaction<KeyRun> {
+      const run = begun?.run === info.run ? begun : new KeyRun(info);
+      return present.get(info.run) ?? (yield* loadRest(run, collectYoung));
+    };
     const live: KeyRun[] = [];
     for (const info of stored) if (info.state === 'live') live.push(yield* load(info));
-    this.index.setRuns(live);
     const merging = stored.find(({ state }) => state === 'merging');
-    this.merge = merging && {
-      inputs: live.filter(({ run, level }) => level === merging.level - 1 && run <= (merging.last_input ?? 0)),
-      output: yield* load(merging),
-    };
+    const output = merging && (yield* load(merging));
+    this.index.setRuns(live);
+    this.distrusted.clear();
+    this.merge = merging &&
+      output && {
+        inputs: live.filter(({ run, level }) => level === merging.level - 1 && run <= (merging.last_input ?? 0)),
+        output,
+      };
     this.hasMerged = stored.some(({ state }) => state === 'merged');
     yield* this.recoverRecent();
+    if (this.table !== undefined) yield* this.table.recover();
   }
 
   private *recoverRecent(): Transaction<void> {
-    const keys: string[] = [];
-    this.nextBatch = 1;
-    for (;;) {
-      const page = yield* rows<{ no: number; keys: Uint8Array }>(
-        `SELECT no, keys FROM identity_batch WHERE no >= ? ORDER BY no LIMIT ${ROWS_PER_PAGE}`,
-        this.nextBatch,
-      );
-      for (const batch of page) {
-        const bytes = toBuffer(batch.keys);
-        for (let position = 0; position < keyCount(bytes); position += 1) keys.push(keyAt(bytes, position));
-        this.nextBatch = batch.no + 1;
-      }
-      if (page.length < ROWS_PER_PAGE) break;
-    }
+    const { keys, batches, next } = yield* readBatches(this.firstBatch);
+    [this.nextBatch, this.firstBatch, this.batches] = [next, batches[0] ?? this.firstBatch, batches];
     this.index.restart(keys);
   }
 
-  /** Takes the steps that are due, one in each turn of the event loop. */
+  /** Takes the steps that are due, one in each turn of the event loop; for a while none behind one that failed. */
   maintain(): void {
-    if (this.isScheduled || !this.isDue()) return;
+    if (this.isScheduled || performance.now() < this.pausedUntilMs || !this.isDue()) return;
     this.isScheduled = true;
     setImmediate(() => {
       void this.step()
-        .then(() => true)
-        .catch(() => false) // nothing is lost: it is due again after the next commit
-        .then((isTaken) => {
+        .catch(() => void (this.pausedUntilMs = performance.now() + PAUSE_MS)) // nothing is lost
+        .then(() => {
           this.isScheduled = false;
-          if (isTaken) this.maintain();
+          this.maintain();
         });
     });
   }
@@ -149,99 +207,84 @@ export class IdentityRuns implements AcceptedIdentities {
   async step(): Promise<void> {
     if (this.index.recentCount >= this.policy.runKeys) return this.flush();
     if (this.merge !== undefined) return this.mergeOn(this.merge);
-    if (this.hasMerged) {
-      this.hasMerged = await this.database.run(removalStep, 'lazily');
-      return;
-    }
+    if (this.hasMerged) return this.maintained(removalStep, (hasMore) => void (this.hasMerged = hasMore));
     const inputs = runsToMerge(this.index.runs, this.policy);
-    if (inputs === undefined) return;
-    const info = await this.database.run(() => beginMerge(inputs), 'lazily');
-    this.merge = { inputs, output: new KeyRun(info) };
+    if (inputs !== undefined)
+      return this.maintained(
+        () => beginMerge(inputs),
+        (info) => void (this.merge = { inputs, output: new KeyRun(info) }),
+      );
+    if (this.table?.isFilled === true) await this.importRows(this.table);
+  }
+
+  /** Memory learns what was committed, unless it has begun anew meanwhile. */
+  private async maintained<T>(body: () => Transaction<T>, learn: (written: T) => void): Promise<void> {
+    const { recoveries } = this;
+    const written = await this.database.maintain(body);
+    if (recoveries === this.recoveries) learn(written);
   }
 
   private isDue(): boolean {
     return (
-      this.index.recentCount >= this.policy.runKeys ||
-      this.merge !== undefined ||
-      this.hasMerged ||
-      runsToMerge(this.index.runs, this.policy) !== undefined
+      this.database.mayMaintain() &&
+      (this.index.recentCount >= this.policy.runKeys ||
+        this.table?.isFilled === true ||
+        this.merge !== undefined ||
+        this.hasMerged ||
+        runsToMerge(this.index.runs, this.policy) !== undefined)
+    );
+  }
+
+  /** The next keys of the table count as recent ones from now on; they leave it when those become a run. */
+  private async importRows(table: SharedIdentityTable): Promise<void> {
+    const count = this.policy.runKeys - this.index.recentCount;
+    await this.maintained(
+      () => table.next(count),
+      (keys) => {
+        this.index.accept(keys);
+        table.imported(keys, keys.length < count);
+      },
     );
   }
 
   private async flush(): Promise<void> {
+    const { table, batches, recoveries } = this;
+    const imported = table?.importedRange;
+    this.batches = [];
     const keys = this.index.beginFlush();
-    const lastBatch = this.nextBatch - 1;
     try {
-      const { info, chunks } = await this.database.run(() => storeRun(keys, lastBatch, this.policy), 'lazily');
-      const run = new KeyRun(info);
-      for (const chunk of chunks) run.append(chunk.id, chunk.keys);
-      this.index.endFlush(run);
+      await this.maintained(
+        () => storeRun(keys, { batches, imported }, this.policy),
+        ({ info, chunks, marker }) => {
+          const run = new KeyRun(info);
+          for (const chunk of chunks) run.append(chunk.id, chunk.keys);
+          this.index.endFlush(run);
+          if (marker !== undefined) this.batches.unshift(marker);
+          if (imported !== undefined) table?.removed(imported);
+        },
+      );
     } catch (error) {
       this.index.endFlush();
+      if (recoveries === this.recoveries) this.batches.unshift(...batches);
       throw error;
     }
   }
 
-  private async mergeOn(merge: Merge): Promise<void> {
-    const written = await this.database.run(() => mergeStep(merge, this.policy), 'lazily');
-    if (written === undefined) return this.database.read(() => this.recover());
-    for (const { id, keys } of written.chunks) merge.output.append(id, keys);
-    if (!written.isDone) return;
-    const inputs = new Set<KeyRun>(merge.inputs);
-    this.index.setRuns([merge.output, ...this.index.runs.filter((run) => !inputs.has(run))]);
-    this.merge = undefined;
-    this.hasMerged = true;
+  private mergeOn(merge: Merge): Promise<void> {
+    return this.maintained(
+      () => mergeStep(merge, this.policy),
+      (written) => {
+        if (written === undefined) {
+          this.merge = undefined;
+          return this.database.forget();
+        }
+        for (const { id, keys } of written.chunks) merge.output.append(id, keys);
+        if (!written.isDone) return;
+        const inputs = new Set<KeyRun>(merge.inputs);
+        this.index.setRuns([merge.output, ...this.index.runs.filter((run) => !inputs.has(run))]);
+        this.merge = undefined;
+        this.hasMerged = true;
+      },
+    );
   }
-}
-
-function* isInChunk(chunks: readonly number[], key: string): Transaction<boolean> {
-  for (const id of chunks) {
-    const keys = yield* readChunk(id);
-    // What memory says of it is not true any more: a merge of another writer has moved it, or retention removed it.
-    if (keys === undefined) throw new LostRaceError('a run of identities was changed elsewhere');
-    if (hasKey(keys, key)) return true;
-  }
-  return false;
-}
-
-/** The run as the database has it: `present`, where that is so. `onPage`: called behind each page that was read. */
-function* loadRun(info: KeyRunInfo, present: KeyRun | undefined, onPage: () => void): Transaction<KeyRun> {
-  const from = info.run * CHUNKS_PER_RUN;
-  const until = from + CHUNKS_PER_RUN;
-  const newest = yield* row<{ id: number | null }>(
-    'SELECT max(id) AS id FROM identity_chunk WHERE id >= ? AND id < ?',
-    from,
-    until,
-  );
-  if (present !== undefined && present.chunks.at(-1) === (newest?.id ?? undefined)) return present;
-  const run = new KeyRun(info);
-  let next: number | undefined = from;
-  while (next !== undefined) {
-    next = yield* loadPage(run, next, until);
-    onPage();
-  }
-  return run;
-}
-
-/** Appends the chunks of one page to the run; answers where the next one begins, if there may be more. */
-function* loadPage(run: KeyRun, from: number, until: number): Transaction<number | undefined> {
-  const page = yield* rows<{ id: number; keys: Uint8Array }>(
-    `SELECT id, keys FROM identity_chunk WHERE id >= ? AND id < ? ORDER BY id LIMIT ${ROWS_PER_PAGE}`,
-    from,
-    until,
-  );
-  for (const { id, keys } of page) run.append(id, toBuffer(keys));
-  const last = page.at(-1);
-  return last === undefined || page.length < ROWS_PER_PAGE ? undefined : last.id + 1;
-}
-
-/**
- * Frees what was read of a page (1 MiB, outside of V8's heap) once its keys are in the filter. Few objects go with it,
- * so that V8 would wait for 64 MiB of them, of which the C library gives nothing back: 27 MiB with five million keys.
- */
-function youngCollector(): () => void {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void;
-  setFlagsFromString('--no-expose-gc');
-  return () => collect({ type: 'minor' });
 }

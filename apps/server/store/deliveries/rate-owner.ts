@@ -1,6 +1,6 @@
 /**
- * Who counts rate slots where several processes may accept: a process that accepts alone does so in its memory, several
- * do in the log.
+ * Who accepts, where several processes may: one that accepts alone counts rate slots in its memory, and has identities
+ * there; several have the log and a table for that.
  *
  * Why the count is exact: whoever accepts a batch shares a lock until it has committed, and stores nothing unless the
  * owner and the epoch are those that it decided on; whoever changes them holds that lock alone. So while a process
@@ -8,6 +8,7 @@
  * before. After a failure, of which it may not be known what was stored, the epoch is given up: the next one waits for
  * what is still under way, and memory begins with the log again. contract §5.6 (Slots).
  */
+import { randomInt } from 'node:crypto';
 import type { Database } from '../database/database.ts';
 import { change, databaseNow, lock, matching, row, type Transaction } from '../database/transactions.ts';
 
@@ -23,12 +24,23 @@ export interface Ownership {
   /** Whether the slots are counted in memory; otherwise all count them in the log. */
   readonly isSole: boolean;
   readonly changedAtMs: number;
+  /** Which server it was looked at on, and since when that runs: another one may lack what was committed last. */
+  readonly server: number;
+}
+
+/** A number that a server gets anew when it starts. */
+const SERVER = '(extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint AS server';
+
+/** The number of the server that answers. */
+export function* serverNumber(): Transaction<number> {
+  return (yield* row<{ server: number }>(`SELECT ${SERVER}`))?.server ?? 0;
 }
 
 interface OwnerRow {
   owner: string | null;
   epoch: number;
   changed_at: number;
+  server: number;
 }
 
 /** The ownership that a transaction decided by is another's by now. */
@@ -38,7 +50,7 @@ export class RateOwner {
   private readonly database: Database;
   /** The name of this process in its present life. */
   private readonly name: string;
-  private held: Ownership | undefined;
+  private known: Ownership | undefined;
   private acquiring: Promise<Ownership> | undefined;
   /** What the database's clock said last, and when that was by the clock of this process that never steps. */
   private seen = { databaseMs: 0, monotonicMs: 0 };
@@ -54,14 +66,19 @@ export class RateOwner {
     return (this.acquiring ??= this.acquire().finally(() => (this.acquiring = undefined)));
   }
 
+  /** As it was last known. */
+  get held(): Ownership | undefined {
+    return this.known;
+  }
+
   /** Whether it is still what was decided by. */
   isHeld(ownership: Ownership): boolean {
-    return this.held === ownership;
+    return this.known === ownership;
   }
 
   /** It is looked at before anything else is decided. */
   forget(): void {
-    this.held = undefined;
+    this.known = undefined;
   }
 
   /** The database's time, never ahead of it while both clocks go. */
@@ -75,46 +92,51 @@ export class RateOwner {
   }
 
   /** Shares the lock until the transaction ends. Throws OwnershipLostError. */
-  *share({ epoch, isSole }: Ownership): Transaction<void> {
+  *share({ epoch, isSole, server }: Ownership): Transaction<void> {
     yield* lock(RATE_OWNER_LOCK, { isShared: true });
     const [found] = yield* matching<OwnerRow>(
-      { columns: 'owner, epoch, changed_at', table: 'rate_owner', keys: ['id'] },
+      { columns: `owner, epoch, changed_at, ${SERVER}`, table: 'rate_owner', keys: ['id'] },
       [[1]],
     );
-    if (found?.epoch !== epoch || (found.owner === this.name) !== isSole) throw new OwnershipLostError();
+    if (found?.epoch !== epoch || (found.owner === this.name) !== isSole || found.server !== server)
+      throw new OwnershipLostError();
   }
 
   private async acquire(): Promise<Ownership> {
     const { name } = this;
-    const [{ owner, epoch, changed_at: changedAtMs }, nowMs] = await this.database.run(function* (): Transaction<
-      [OwnerRow, number]
-    > {
-      yield* lock(RATE_OWNER_LOCK); // waits for what others, and we, have under way
-      const at = yield* databaseNow();
-      const present = (yield* row<OwnerRow>('SELECT owner, epoch, changed_at FROM rate_owner WHERE id = 1')) ?? NOBODY;
-      const next = nextOwner(present, name, at);
-      if (next !== present)
-        yield* change(
-          'UPDATE rate_owner SET owner = ?, epoch = ?, changed_at = ? WHERE id = 1',
-          next.owner,
-          next.epoch,
-          next.changed_at,
-        );
-      return [next, at];
-    });
+    const [{ owner, epoch, changed_at: changedAtMs, server }, nowMs] = await this.database.run(
+      function* (): Transaction<[OwnerRow, number]> {
+        yield* lock(RATE_OWNER_LOCK); // waits for what others, and we, have under way
+        const at = yield* databaseNow();
+        const present =
+          (yield* row<OwnerRow>(`SELECT owner, epoch, changed_at, ${SERVER} FROM rate_owner WHERE id = 1`)) ?? NOBODY;
+        const next = nextOwner(present, name, at);
+        if (next !== present)
+          yield* change(
+            'UPDATE rate_owner SET owner = ?, epoch = ?, changed_at = ? WHERE id = 1',
+            next.owner,
+            next.epoch,
+            next.changed_at,
+          );
+        return [next, at];
+      },
+    );
     this.observe(nowMs);
-    return (this.held = { epoch, isSole: owner === name, changedAtMs });
+    return (this.known = { epoch, isSole: owner === name, changedAtMs, server });
   }
 }
 
-const NOBODY: OwnerRow = { owner: null, epoch: 0, changed_at: 0 };
+const NOBODY: OwnerRow = { owner: null, epoch: 0, changed_at: 0, server: 0 };
+
+/** Epochs grow by a random number up to this: one that a server has lost is not given to another process anew. */
+const EPOCH_STEP_MAX = 2 ** 20;
 
 /** Who owns from now on: the one who asks, where nobody has changed it lately; otherwise nobody. */
 function nextOwner(present: OwnerRow, name: string, nowMs: number): OwnerRow {
   const { owner, changed_at: changedAt } = present;
-  const epoch = present.epoch + 1;
-  if (owner === name) return { owner, epoch, changed_at: changedAt };
+  const epoch = present.epoch + 1 + randomInt(EPOCH_STEP_MAX);
+  if (owner === name) return { ...present, epoch };
   // A clock that was set back does not keep it from anybody.
-  if (Math.abs(nowMs - changedAt) >= QUIET_MS) return { owner: name, epoch, changed_at: nowMs };
-  return owner === null ? present : { owner: null, epoch, changed_at: nowMs };
+  if (Math.abs(nowMs - changedAt) >= QUIET_MS) return { ...present, owner: name, epoch, changed_at: nowMs };
+  return owner === null ? present : { ...present, owner: null, epoch, changed_at: nowMs };
 }

@@ -3,11 +3,12 @@
  * was decided on under locks; and a transaction of several statements where something has to be read between, or
  * another process accepts too. contract §5.8 (Transaction).
  */
+import type { MergePolicy } from '#deliveries';
 import { firstUuidv7 } from '#runs';
 import { randomUUID } from 'node:crypto';
 import { type Acceptance, type AcceptedIdentities, ServingVersions } from './acceptance.ts';
 import { RateWindows, unique } from './rate-windows.ts';
-import { ENTRY_TIME_SLACK_MS, IDENTITY } from './delivery.entities.ts';
+import { ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
 import {
   commitDeliveries,
   type CommitResult,
@@ -16,11 +17,12 @@ import {
   identityKeysOf,
   type PendingDelivery,
 } from './pending-deliveries.ts';
-import { type CallAnswer, type Named, WrittenBatch } from './written-batch.ts';
-import { type Ownership, OwnershipLostError, RateOwner } from './rate-owner.ts';
+import { type CallAnswer, callOf } from './written-batch.ts';
+import { IdentityRuns } from './identity-runs.ts';
+import { findByServer, OwnIdentities, SharedIdentities, SharedIdentityTable } from './shared-identities.ts';
+import { type Ownership, OwnershipLostError, RateOwner, serverNumber } from './rate-owner.ts';
 import type { Database } from '../database/database.ts';
 import { LostRaceError } from '../database/store-errors.ts';
-import { insertInto } from '../database/table.ts';
 import { databaseNow, type Match, matching, together, type Transaction } from '../database/transactions.ts';
 import { isDeferred, type StoredSnapshots } from '../runs/waiting-runs.ts';
 
@@ -30,92 +32,180 @@ const CALLS_MAX = 3;
 /** Changes of the owner that one batch meets at most before it fails: each of them was somebody else's batch. */
 const ATTEMPTS_MAX = 20;
 
+/** Keys of the identities of each delivery of a batch. */
+type Named = readonly (readonly string[])[];
+
 /** Whether all that a delivery needs is known before its transaction, once it is known what is served. */
 export function isCallable({ verdict }: PendingDelivery, stored: StoredSnapshots): boolean {
   if (verdict.kind === 'refuse') return true;
   return verdict.kind === 'deliver' && verdict.runs.every((run) => isDeferred(run) && stored.has(run.snapshot));
 }
 
+/**
+ * Identities of an epoch in which this process accepts alone are keys in its memory, and in batches and runs that only
+ * it writes; those of an epoch in which several accept are rows of a table, whose primary key arbitrates, while batches
+ * and runs stay as they are. So whoever has read both since an epoch began knows all that came before it.
+ */
 export class SharedAcceptance {
   private readonly database: Database;
   private readonly owner: RateOwner;
   /** True while this process owns the epoch that they were read in. */
   private readonly windows = new RateWindows(LOG_OF_WEBHOOKS);
   private readonly versions = new ServingVersions();
+  private readonly identities: IdentityRuns;
+  /** Since which epoch began the memory of identities was read; undefined: it may be behind. */
+  private recoveredIn: number | undefined;
+  private recovering: Promise<void> | undefined;
+  /** Whose identities memory has read. */
+  private server: number | undefined;
 
-  constructor(database: Database) {
+  /** `policy`: how runs of identities grow. */
+  constructor(database: Database, policy?: MergePolicy) {
     this.database = database;
     this.owner = new RateOwner(database, randomUUID());
+    this.identities = new IdentityRuns(
+      {
+        find: findByServer,
+        mayMaintain: () => this.owned !== undefined,
+        maintain: (body) => this.maintain(body),
+        forget: () => this.forget(this.owned),
+      },
+      policy,
+      new SharedIdentityTable(),
+    );
+  }
+
+  /** Reads ahead what the first batch would wait for; what changes meanwhile is read with that. */
+  async prepare(): Promise<void> {
+    this.server = await this.database.read(serverNumber);
+    await this.database.read(() => this.identities.recover());
   }
 
   /** Settles a batch; of one webhook there is no other meanwhile. */
   async run(arrivals: readonly PendingDelivery[], stored: StoredSnapshots): Promise<CommitResult> {
     const named = arrivals.map(identityKeysOf);
-    let calls = arrivals.every((one) => isCallable(one, stored)) && !isEntangled(named) ? CALLS_MAX : 0;
+    let calls = arrivals.every((one) => isCallable(one, stored)) ? CALLS_MAX : 0;
+    let looksFirst = false;
     for (let attempt = 1; ; attempt += 1) {
       const ownership = await this.owner.current();
       try {
-        if (calls === 0 || !ownership.isSole)
-          return await this.database.run(() => this.transact(arrivals, stored, ownership));
-        const outcomes = await this.callOnce(arrivals, named, ownership);
+        if (this.recoveredIn !== ownership.epoch) await this.recover(ownership);
+        if (calls === 0 || !ownership.isSole) return await this.transact(arrivals, stored, ownership);
+        const outcomes = await this.callOnce(arrivals, named, { ownership, looksFirst });
         if (typeof outcomes !== 'string') return { outcomes, snapshots: [] };
-        calls = outcomes === 'moved' ? calls - 1 : 0;
+        looksFirst = outcomes === 'known';
+        calls = outcomes === 'moving' ? 0 : calls - 1;
       } catch (error) {
         // What it was may still be under way, or have been committed.
         this.forget(ownership);
-        if (!(error instanceof OwnershipLostError) || attempt >= ATTEMPTS_MAX) throw error;
+        if (!isLost(error) || attempt >= ATTEMPTS_MAX) throw error;
       }
     }
   }
 
+  /** The epoch that is this process's own, where it knows all identities. */
+  private get owned(): Ownership | undefined {
+    const { held } = this.owner;
+    return held?.isSole === true && held.epoch === this.recoveredIn ? held : undefined;
+  }
+
+  /** Reads the identities, once for both lanes. Throws OwnershipLostError where the epoch was given up meanwhile. */
+  private async recover(ownership: Ownership): Promise<void> {
+    await (this.recovering ??= this.recoverIn(ownership).finally(() => (this.recovering = undefined)));
+    if (this.recoveredIn !== ownership.epoch) throw new OwnershipLostError();
+    this.identities.maintain();
+  }
+
+  private async recoverIn(ownership: Ownership): Promise<void> {
+    if (ownership.server !== this.server) this.identities.distrust();
+    this.server = ownership.server;
+    await this.database.read(() => this.identities.recover());
+    if (this.owner.isHeld(ownership)) this.recoveredIn = ownership.epoch;
+  }
+
   /** Unless the other lane has done so, and begun anew. */
-  private forget(ownership: Ownership): void {
-    if (!this.owner.isHeld(ownership)) return;
+  private forget(ownership: Ownership | undefined): void {
+    if (ownership === undefined || !this.owner.isHeld(ownership)) return;
     this.owner.forget();
     this.windows.forget();
+    this.recoveredIn = undefined;
+  }
+
+  /** Where it fails, what it was may have been committed. */
+  private async maintain<T>(body: () => Transaction<T>): Promise<T> {
+    const { owned: ownership, owner } = this;
+    if (ownership === undefined) throw new OwnershipLostError();
+    try {
+      return await this.database.run(function* () {
+        yield* owner.share(ownership);
+        return yield* body();
+      });
+    } catch (error) {
+      this.forget(ownership);
+      throw error;
+    }
   }
 
   /**
-   * Decides by what is in memory, and writes it where that was true. `moved`: it was not, and is read again. `moving`:
-   * somebody is just changing what is served.
+   * Decides by what is in memory, and writes it where that was true. `moved`: it was not, and is read again. `known`:
+   * an identity may be, which is to be looked for first. `moving`: somebody is just changing what is served.
    */
   private async callOnce(
     arrivals: readonly PendingDelivery[],
     named: Named,
-    ownership: Ownership,
-  ): Promise<DeliveryOutcome[] | 'moved' | 'moving'> {
-    const { windows, versions, owner } = this;
+    { ownership, looksFirst }: { ownership: Ownership; looksFirst: boolean },
+  ): Promise<DeliveryOutcome[] | 'known' | 'moved' | 'moving'> {
+    const { windows, versions, owner, identities } = this;
     const webhookUids = arrivals.map(({ webhookUid }) => webhookUid);
     const factoryUids = arrivals.map(({ factoryUid }) => factoryUid);
     if (!windows.has(webhookUids) || versions.known(factoryUids) === undefined)
       await this.database.read(() => together(windows.load(webhookUids, owner.nowMs()), versions.of(factoryUids)));
+    const keys = named.flat();
+    const atOnce = looksFirst ? undefined : identities.knownAtOnce(keys);
+    const known = atOnce?.known ?? (await this.database.read(() => identities.known(keys)));
     const served = versions.known(factoryUids);
     // The other lane may have met something new meanwhile.
     if (served === undefined || !owner.isHeld(ownership) || !windows.has(webhookUids)) return 'moved';
     const nowMs = owner.nowMs();
     const oldestEntryId = firstUuidv7(nowMs - ENTRY_TIME_SLACK_MS);
-    const acceptance = { nowMs, versions: served, windows, identities: ACCEPTED, oldestEntryId };
-    const decided = decideDeliveries(arrivals, named, acceptance, { known: new Set(), resends: new Map() });
-    const written = new WrittenBatch(decided, arrivals, named);
-    const decidedAs = { epoch: ownership.epoch, clock: versions.clock, nowMs };
-    const answer = (await this.database.run(() => written.call(decidedAs))) as CallAnswer;
+    const acceptance = { nowMs, versions: served, windows, identities, oldestEntryId };
+    const { outcomes, batch } = decideDeliveries(arrivals, named, acceptance, { known, resends: new Map() });
+    const accepted = identities.reserve(batch.identities);
+    const { epoch, server } = ownership;
+    const decidedAs = { epoch, server, clock: versions.clock, nowMs };
+    const called = { accepted, unsure: atOnce?.unsure ?? [] };
+    const answer = (await this.database.run(() => callOf(batch, called, decidedAs))) as CallAnswer;
     if (answer.now_ms !== null) owner.observe(answer.now_ms);
-    if (answer.lost !== null) {
+    if (answer.is_stored === true) {
       windows.commit(nowMs);
-      return written.outcomes(answer.lost.map(Number));
+      identities.finish(accepted);
+      identities.maintain();
+      return outcomes;
     }
     // Nothing was stored: the slots that were taken are free.
     windows.forget(webhookUids);
+    if (answer.is_known === true) return 'known';
     if (answer.epoch === null) return 'moving';
-    if (answer.epoch !== ownership.epoch) this.forget(ownership);
+    if (answer.epoch !== epoch || answer.server !== server) this.forget(ownership);
     if (answer.clock !== decidedAs.clock) versions.forget();
     return 'moved';
   }
 
-  private *transact(
+  private async transact(
     arrivals: readonly PendingDelivery[],
     stored: StoredSnapshots,
     ownership: Ownership,
+  ): Promise<CommitResult> {
+    const identities = ownership.isSole ? new OwnIdentities(this.identities) : new SharedIdentities(this.identities);
+    const result = await this.database.run(() => this.decided(arrivals, stored, { ownership, identities }));
+    identities.committed();
+    return result;
+  }
+
+  private *decided(
+    arrivals: readonly PendingDelivery[],
+    stored: StoredSnapshots,
+    { ownership, identities }: { ownership: Ownership; identities: AcceptedIdentities },
   ): Transaction<CommitResult> {
     const windows = ownership.isSole ? this.windows : undefined;
     const [, versions, , nowMs] = yield* together(
@@ -129,7 +219,7 @@ export class SharedAcceptance {
       nowMs,
       versions,
       windows: windows ?? new RateWindows(LOG_OF_WEBHOOKS),
-      identities: ACCEPTED,
+      identities,
       // A process may have stood still for minutes.
       oldestEntryId: firstUuidv7(nowMs - ENTRY_TIME_SLACK_MS),
     };
@@ -137,14 +227,9 @@ export class SharedAcceptance {
   }
 }
 
-/**
- * Whether an identity comes twice in a batch in which deliveries have several: if one of these is known to the
- * database, others of it are not stored, and who has them only may be accepted.
- */
-function isEntangled(named: Named): boolean {
-  if (!named.some(({ length }) => length > 1)) return false;
-  const keys = named.flatMap((identities) => [...new Set(identities)]);
-  return new Set(keys).size < keys.length;
+/** The ownership is another's by now, or what memory says of the identities is not true any more. */
+function isLost(error: unknown): boolean {
+  return error instanceof OwnershipLostError || error instanceof LostRaceError;
 }
 
 /** Slots of the log, by the index of the log of a webhook. */
@@ -180,23 +265,3 @@ function* lockWebhooks(arrivals: readonly PendingDelivery[]): Transaction<void> 
     unique(arrivals.map(({ webhookUid }) => webhookUid)),
   );
 }
-
-/** A table whose primary key arbitrates between processes. */
-const ACCEPTED: AcceptedIdentities = {
-  *known(keys) {
-    const found = yield* matching<{ key: Buffer }>(
-      { columns: 'key', table: 'identity', keys: ['key'] },
-      keys.map((key) => [Buffer.from(key, 'latin1')]),
-    );
-    return new Set(found.map(({ key }) => key.toString('latin1')));
-  },
-
-  *store(keys, nowMs) {
-    // Sorted, so that two replicas lock in the same order.
-    const sorted = [...new Set(keys)].sort();
-    const rows = sorted.map((key) => ({ key: Buffer.from(key, 'latin1'), accepted_at: nowMs }));
-    const won = yield* insertInto(IDENTITY, rows, { ignoreConflicts: true });
-    // Another replica committed one of them since we looked: look again.
-    if (won !== rows.length) throw new LostRaceError('an identity was accepted elsewhere');
-  },
-};

@@ -14,7 +14,6 @@ import {
 import { firstUuidv7, isEnded, RUN_STATES, uuidv7TimeMs } from '#runs';
 import { catchUp } from '../database/deferred-index.ts';
 import { ENTRY_TIME_SLACK_MS } from '../deliveries/delivery.entities.ts';
-import type { Database } from '../database/database.ts';
 import { change, inSlices, placeholders, rows, type Transaction } from '../database/transactions.ts';
 import { materializeOldest } from '../runs/waiting-runs.ts';
 import type { SweepBatch, Sweep, WeightedTarget } from './sweeps.ts';
@@ -185,14 +184,10 @@ interface OldIdentity {
   key: Uint8Array;
 }
 
-/** Identities that were accepted longer ago than this many days. */
-export function identitySweep(days: number, dialect: Database['dialect']): Sweep {
-  return dialect === 'sqlite' ? identityRunSweep(days) : identityTableSweep(days);
-}
-
-function identityTableSweep(days: number): Sweep<OldIdentity> {
+/** Identities that were accepted longer ago than this many days while several processes accepted (PostgreSQL). */
+export function sharedIdentitySweep(days: number): Sweep<OldIdentity> {
   return {
-    name: 'identities',
+    name: 'shared identities',
     everyMs: IDENTITY_ROUND_MS,
     scan: (place, nowMs) => scanIdentities(place, retentionCutoffMs(nowMs, days)),
     remove: removeIdentities,
@@ -213,10 +208,11 @@ const CHUNKS_PER_SCAN = 500;
 const CHUNK_WEIGHT = 4;
 
 /**
- * Batches, and runs whose newest key is old. Keys of a run go together, so that one goes later than its days, at about
- * twice of them at most: a run is made of runs that were all needed still.
+ * Identities that were accepted longer ago than this many days: batches, and runs whose newest key is old. Keys of a
+ * run go together, so that one goes later than its days, at about twice of them at most: a run is made of runs that
+ * were all needed still.
  */
-function identityRunSweep(days: number): Sweep<OldKeys> {
+export function identitySweep(days: number): Sweep<OldKeys> {
   return {
     name: 'identities',
     everyMs: IDENTITY_ROUND_MS,
@@ -246,16 +242,13 @@ function* scanKeys(cutoffMs: number): Transaction<SweepBatch<OldKeys>> {
   };
 }
 
-/** Memory is not told: it finds a chunk that is gone without any key. */
+/** Memory hears nothing of it: it forgets a chunk when it finds that it is gone. */
 function* removeKeys(targets: readonly OldKeys[], cutoffMs: number): Transaction<number> {
   let removed = 0;
   for (const { table, id } of targets)
-    removed += yield* change(
-      table === 'identity_batch'
-        ? 'DELETE FROM identity_batch WHERE no = ?'
-        : 'DELETE FROM identity_chunk WHERE id = ?',
-      id,
-    );
+    removed += yield* table === 'identity_batch'
+      ? change('DELETE FROM identity_batch WHERE no = ? AND accepted_at < ?', id, cutoffMs)
+      : change('DELETE FROM identity_chunk WHERE id = ?', id);
   yield* change(
     'DELETE FROM identity_run WHERE newest_at < ? AND NOT EXISTS (SELECT 1 FROM identity_chunk c ' +
       `WHERE c.id >= run * ${CHUNKS_PER_RUN} AND c.id < (run + 1) * ${CHUNKS_PER_RUN})`,
@@ -266,7 +259,7 @@ function* removeKeys(targets: readonly OldKeys[], cutoffMs: number): Transaction
 
 function* scanIdentities(place: string, cutoffMs: number): Transaction<SweepBatch<OldIdentity>> {
   const found = yield* rows<OldIdentity & { accepted_at: number }>(
-    'SELECT key, accepted_at FROM identity WHERE key > ? ORDER BY key LIMIT ?',
+    'SELECT key, accepted_at FROM shared_identity WHERE key > ? ORDER BY key LIMIT ?',
     Buffer.from(place, 'hex'),
     IDENTITIES_PER_SCAN,
   );
@@ -282,7 +275,7 @@ function* removeIdentities(identities: readonly OldIdentity[]): Transaction<numb
   let removed = 0;
   for (const some of inSlices(identities)) {
     const which = placeholders(some.length);
-    removed += yield* change(`DELETE FROM identity WHERE key IN (${which})`, ...some.map(({ key }) => key));
+    removed += yield* change(`DELETE FROM shared_identity WHERE key IN (${which})`, ...some.map(({ key }) => key));
   }
   return removed;
 }
