@@ -1,6 +1,7 @@
 /**
- * Accepted identities of the only process that accepts: which keys it has, memory knows (see IdentityIndex); a batch
- * appends its keys, which become sorted runs, and runs become larger ones. contract §5.7 (Identity).
+ * Accepted identities as batches of keys, which become sorted runs, and runs larger ones. Which keys are there, memory
+ * knows (see IdentityIndex). A process that accepts alone writes them; while several do they stay as they are.
+ * contract §5.7 (Identity).
  */
 import {
   IdentityIndex,
@@ -81,13 +82,13 @@ export class IdentityRuns implements AcceptedIdentities {
 
   *known(keys: readonly string[]): Transaction<Set<string>> {
     const shared = this.table?.isFilled === true ? yield* this.table.known(keys) : [];
-    const known = yield* this.knownInMemory(keys); // behind it: a key leaves the table for memory
+    const known = yield* this.knownInRuns(keys); // behind it: a key leaves the table for memory
     for (const key of shared) known.add(key);
     return known;
   }
 
   /** Those that are not only in the table. */
-  *knownInMemory(keys: readonly string[]): Transaction<Set<string>> {
+  *knownInRuns(keys: readonly string[]): Transaction<Set<string>> {
     const known = new Set<string>();
     let open: string[] = [];
     for (const key of keys)
@@ -150,8 +151,8 @@ export class IdentityRuns implements AcceptedIdentities {
   }
 
   /**
-   * Reads what the database holds, while nobody writes there; a run that memory has, as far as the database has it, is
-   * not read again.
+   * Reads what the database holds; a run that memory has is not read again. Where somebody else writes meanwhile, what
+   * is decided on it is not stored.
    */
   *recover(): Transaction<void> {
     this.recoveries += 1;

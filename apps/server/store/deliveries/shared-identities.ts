@@ -44,7 +44,7 @@ export class SharedIdentities implements AcceptedIdentities {
   }
 
   *known(keys: readonly string[]): Transaction<Set<string>> {
-    const [shared, older] = yield* together(keysInTable(keys), this.runs.knownInMemory(keys));
+    const [shared, older] = yield* together(keysInTable(keys), this.runs.knownInRuns(keys));
     for (const key of shared) older.add(key);
     return older;
   }
