@@ -4,7 +4,7 @@
  */
 import { type MergePolicy } from '#deliveries';
 import { findInChunks, type KeyPlace } from './identity-merges.ts';
-import { IdentityRuns } from './identity-runs.ts';
+import { IdentityRuns, OwnIdentities } from './identity-runs.ts';
 import type { PendingDelivery } from './pending-deliveries.ts';
 import { RateWindows } from './rate-windows.ts';
 import type { Database } from '../database/database.ts';
@@ -91,9 +91,10 @@ export class AcceptanceMemory {
 
   /** Runs a transaction that decides these deliveries; its body may be run again. */
   async run<T>(arrivals: readonly PendingDelivery[], body: (acceptance: Acceptance) => Transaction<T>): Promise<T> {
-    const [result, nowMs] = await this.database.run(() => this.decided(arrivals, body));
+    const identities = new OwnIdentities(this.identities);
+    const [result, nowMs] = await this.database.run(() => this.decided(arrivals, identities, body));
     this.windows.commit(nowMs);
-    this.identities.commit();
+    identities.committed();
     this.isInSync = true;
     return result;
   }
@@ -104,18 +105,19 @@ export class AcceptanceMemory {
    */
   private *decided<T>(
     arrivals: readonly PendingDelivery[],
+    identities: AcceptedIdentities,
     body: (acceptance: Acceptance) => Transaction<T>,
   ): Transaction<[T, number]> {
-    const acceptance = yield* this.begin(arrivals);
+    const acceptance = yield* this.begin(arrivals, identities);
     return [yield* body(acceptance), acceptance.nowMs];
   }
 
-  private *begin(arrivals: readonly PendingDelivery[]): Transaction<Acceptance> {
+  private *begin(arrivals: readonly PendingDelivery[], identities: AcceptedIdentities): Transaction<Acceptance> {
     if (!this.isInSync) yield* this.recover();
     this.isInSync = false;
     const versions = yield* this.versions.of(arrivals.map(({ factoryUid }) => factoryUid));
     const nowMs = yield* databaseNow();
-    return { nowMs, versions, windows: this.windows, identities: this.identities, oldestEntryId: '' };
+    return { nowMs, versions, windows: this.windows, identities, oldestEntryId: '' };
   }
 
   /** Drops what is remembered, and reads what the database holds. */

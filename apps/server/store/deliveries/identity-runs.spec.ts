@@ -13,7 +13,7 @@ import { openDatabase } from '../open-database.ts';
 import { identitySweep } from '../retention/delivery-sweeps.ts';
 import type { IdentityDatabase } from './acceptance.ts';
 import { findInChunks } from './identity-merges.ts';
-import { IdentityRuns } from './identity-runs.ts';
+import { IdentityRuns, OwnIdentities } from './identity-runs.ts';
 
 /** So small that a history of a few hundred keys has runs of every level. */
 const POLICY: MergePolicy = { runKeys: 6, fanout: 2, levelMax: 2, chunkKeys: 2 };
@@ -147,8 +147,9 @@ class History {
   async accept(): Promise<void> {
     const batch = Array.from({ length: 1 + Math.floor(this.random() * 6) }, () => this.identity());
     try {
-      const fresh = await this.database.run(() => this.decide(batch));
-      this.runs.commit();
+      const own = new OwnIdentities(this.runs);
+      const fresh = await this.database.run(() => this.decide(batch, own));
+      own.committed();
       this.isTrue = true;
       for (const key of fresh) this.accepted.set(key, this.nowMs);
     } catch (error) {
@@ -208,11 +209,11 @@ class History {
     return Number(found?.bytes) / 16;
   }
 
-  private *decide(batch: readonly string[]): Transaction<string[]> {
+  private *decide(batch: readonly string[], own: OwnIdentities): Transaction<string[]> {
     const known = yield* this.knownOf(batch);
     for (const key of batch) if (this.accepted.has(key) && !known.has(key)) this.forgotten.push(key);
     const fresh = [...new Set(batch.filter((key) => !known.has(key)))];
-    yield* this.runs.store(fresh, this.nowMs);
+    yield* own.store(fresh, this.nowMs);
     return fresh;
   }
 

@@ -39,7 +39,7 @@ interface SortedRunRow extends KeyRunInfo {
 }
 
 /** Memory is changed once a transaction has committed, and holds nothing of one that has not. */
-export class IdentityRuns implements AcceptedIdentities {
+export class IdentityRuns {
   private readonly database: IdentityDatabase;
   private readonly policy: MergePolicy;
   /** Undefined: nobody else ever accepts. */
@@ -53,8 +53,6 @@ export class IdentityRuns implements AcceptedIdentities {
   private batches: number[] = [];
   /** No batch that is stored has a lower number. */
   private firstBatch = 1;
-  /** What the transaction under way has written, where there is one at a time. */
-  private uncommitted: KeyBatch | undefined;
   private isScheduled = false;
   /** Runs of which a chunk is gone: retention has removed it, or somebody else was here. */
   private readonly distrusted = new Set<number>();
@@ -118,19 +116,6 @@ export class IdentityRuns implements AcceptedIdentities {
     throw new LostRaceError('a run of identities was changed elsewhere');
   }
 
-  *store(keys: readonly string[], nowMs: number): Transaction<void> {
-    if (keys.length === 0) return;
-    this.uncommitted = this.reserve(keys);
-    yield* storeBatch(this.uncommitted, nowMs);
-  }
-
-  /** What was stored has committed. */
-  commit(): void {
-    if (this.uncommitted !== undefined) this.finish(this.uncommitted);
-    this.uncommitted = undefined;
-    this.maintain();
-  }
-
   /** A number for these keys, which are to be stored now: of several batches side by side. */
   reserve(keys: readonly string[]): KeyBatch {
     const no = this.nextBatch;
@@ -142,6 +127,7 @@ export class IdentityRuns implements AcceptedIdentities {
   finish({ no, keys }: KeyBatch): void {
     if (keys.length > 0) this.batches.push(no);
     this.index.accept(keys);
+    this.maintain();
   }
 
   /** The database may be an older one than memory knows: all of it is read again. */
@@ -156,7 +142,6 @@ export class IdentityRuns implements AcceptedIdentities {
    */
   *recover(): Transaction<void> {
     this.recoveries += 1;
-    this.uncommitted = undefined;
     const stored = yield* rows<SortedRunRow>(
       'SELECT run, level, state, size, last_input FROM identity_run ORDER BY run',
     );
@@ -287,5 +272,28 @@ export class IdentityRuns implements AcceptedIdentities {
         this.hasMerged = true;
       },
     );
+  }
+}
+
+/** Identities of one transaction of the process that accepts alone; its body may be run again. */
+export class OwnIdentities implements AcceptedIdentities {
+  private readonly runs: IdentityRuns;
+  private batch: KeyBatch | undefined;
+
+  constructor(runs: IdentityRuns) {
+    this.runs = runs;
+  }
+
+  known(keys: readonly string[]): Transaction<Set<string>> {
+    return this.runs.known(keys);
+  }
+
+  *store(keys: readonly string[], nowMs: number): Transaction<void> {
+    this.batch = this.runs.reserve(keys);
+    if (keys.length > 0) yield* storeBatch(this.batch, nowMs);
+  }
+
+  committed(): void {
+    if (this.batch !== undefined) this.runs.finish(this.batch);
   }
 }

@@ -102,7 +102,7 @@ export function* commitDeliveries(
     nextResends(arrivals.flatMap(({ verdict }) => (verdict.kind === 'resend' ? [verdict.of] : []))),
   );
   const { outcomes, batch } = decideDeliveries(arrivals, named, acceptance, { known, resends });
-  return { outcomes, snapshots: yield* writeBatch(batch, stored) };
+  return { outcomes, snapshots: yield* writeBatch(batch, identities, stored) };
 }
 
 /** What a batch is decided by beside the state that it meets. `known`: grows by what it accepts. */
@@ -116,12 +116,11 @@ export interface BatchKnowledge {
 export function decideDeliveries(
   arrivals: readonly PendingDelivery[],
   named: readonly (readonly string[])[],
-  acceptance: Acceptance,
+  { nowMs, oldestEntryId, versions, windows }: Omit<Acceptance, 'identities'>,
   { known, resends }: BatchKnowledge,
 ): { outcomes: DeliveryOutcome[]; batch: Batch } {
-  const { nowMs, oldestEntryId, versions } = acceptance;
   const batch: Batch = {
-    acceptance,
+    windows,
     nowMs,
     known,
     resends,
@@ -148,7 +147,7 @@ const STALE: DeliveryOutcome = { kind: 'stale' };
 const GONE: DeliveryOutcome = { kind: 'gone' };
 
 export interface Batch {
-  acceptance: Acceptance;
+  windows: Acceptance['windows'];
   nowMs: number;
   /** Keys of the identities of this batch that are accepted, by itself too. */
   known: Set<string>;
@@ -171,7 +170,7 @@ interface Contested extends StartDecision {
 function commitDelivery(arrival: PendingDelivery, identities: readonly string[], batch: Batch): DeliveryOutcome {
   const { verdict } = arrival;
   if (verdict.kind === 'resend' && !batch.resends.has(verdict.of)) return GONE;
-  const slot = batch.acceptance.windows.take(arrival.webhookUid, batch.nowMs);
+  const slot = batch.windows.take(arrival.webhookUid, batch.nowMs);
   if (!slot.ok) return { kind: 'throttled', waitMs: slot.waitMs, retryAfterSeconds: slot.retryAfterSeconds };
   switch (verdict.kind) {
     case 'deliver':
@@ -241,8 +240,12 @@ function startAll({ runs, decision }: StartDecision, batch: Batch, log: Conteste
   return acceptance;
 }
 
-function* writeBatch(batch: Batch, stored?: StoredSnapshots): Transaction<WebhookRunSnapshot[]> {
-  const storeIdentities = batch.acceptance.identities.store(batch.identities, batch.nowMs);
+function* writeBatch(
+  batch: Batch,
+  identities: Acceptance['identities'],
+  stored?: StoredSnapshots,
+): Transaction<WebhookRunSnapshot[]> {
+  const storeIdentities = identities.store(batch.identities, batch.nowMs);
   // Groups are locked behind the identities, which others may wait for: nobody who holds a group waits for one. Where
   // none is wanted nothing is decided between, and all is written in one go.
   const isContested = batch.contested.length > 0;

@@ -18,8 +18,8 @@ import {
   type PendingDelivery,
 } from './pending-deliveries.ts';
 import { type CallAnswer, callOf } from './written-batch.ts';
-import { IdentityRuns } from './identity-runs.ts';
-import { findByServer, OwnIdentities, SharedIdentities, SharedIdentityTable } from './shared-identities.ts';
+import { IdentityRuns, OwnIdentities } from './identity-runs.ts';
+import { findByServer, SharedIdentities, SharedIdentityTable } from './shared-identities.ts';
 import { type Ownership, OwnershipLostError, RateOwner, serverNumber } from './rate-owner.ts';
 import type { Database } from '../database/database.ts';
 import { LostRaceError } from '../database/store-errors.ts';
@@ -168,7 +168,7 @@ export class SharedAcceptance {
     if (served === undefined || !owner.isHeld(ownership) || !windows.has(webhookUids)) return 'moved';
     const nowMs = owner.nowMs();
     const oldestEntryId = firstUuidv7(nowMs - ENTRY_TIME_SLACK_MS);
-    const acceptance = { nowMs, versions: served, windows, identities, oldestEntryId };
+    const acceptance = { nowMs, versions: served, windows, oldestEntryId };
     const { outcomes, batch } = decideDeliveries(arrivals, named, acceptance, { known, resends: new Map() });
     const accepted = identities.reserve(batch.identities);
     const { epoch, server } = ownership;
@@ -179,7 +179,6 @@ export class SharedAcceptance {
     if (answer.is_stored === true) {
       windows.commit(nowMs);
       identities.finish(accepted);
-      identities.maintain();
       return outcomes;
     }
     // Nothing was stored: the slots that were taken are free.

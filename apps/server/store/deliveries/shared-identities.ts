@@ -1,39 +1,15 @@
 /**
- * Accepted identities on PostgreSQL: of the process that accepts alone in its runs, while several accept in a table.
+ * Accepted identities while several processes accept: rows of a table, until one that accepts alone imports them.
  * contract §5.7 (Identity).
  */
 import { IDENTITY_KEY_BYTES } from '#deliveries';
 import type { AcceptedIdentities } from './acceptance.ts';
 import { SHARED_IDENTITY } from './delivery.entities.ts';
-import { findInChunks, type KeyBatch, type KeyPlace, storeBatch } from './identity-merges.ts';
+import { findInChunks, type KeyPlace } from './identity-merges.ts';
 import type { IdentityRuns } from './identity-runs.ts';
 import { LostRaceError } from '../database/store-errors.ts';
 import { insertInto } from '../database/table.ts';
 import { inSlices, matching, row, rows, together, type Transaction } from '../database/transactions.ts';
-
-/** Identities of one transaction of the process that accepts alone; its body may be run again. */
-export class OwnIdentities implements AcceptedIdentities {
-  private readonly runs: IdentityRuns;
-  private batch: KeyBatch | undefined;
-
-  constructor(runs: IdentityRuns) {
-    this.runs = runs;
-  }
-
-  known(keys: readonly string[]): Transaction<Set<string>> {
-    return this.runs.known(keys);
-  }
-
-  *store(keys: readonly string[], nowMs: number): Transaction<void> {
-    this.batch = this.runs.reserve(keys);
-    if (keys.length > 0) yield* storeBatch(this.batch, nowMs);
-  }
-
-  committed(): void {
-    if (this.batch !== undefined) this.runs.finish(this.batch);
-    this.runs.maintain();
-  }
-}
 
 /** Identities while several accept: the table's primary key arbitrates, and older ones stay where they are. */
 export class SharedIdentities implements AcceptedIdentities {

@@ -22,20 +22,20 @@ export class AcceptanceCalls1700000000019 implements MigrationInterface {
 }
 
 /** What the function takes an array of for each column: rows of the log, and of the runs that they start. */
-const DELIVERY_COLUMNS =
+export const DELIVERY_COLUMNS =
   'entry_id text, webhook_uid text, factory_uid text, delivery_id text, outcome text, size bigint, ' +
   'size_exact bigint, received_at bigint, client_address text, revision text, reason text, decision text, ' +
   'payload bytea, payload_encoding text, refusal text';
-const RUN_COLUMNS =
+export const RUN_COLUMNS =
   'number bigint, run_id text, entry_id text, snapshot bytea, created_at bigint, quoted_delivery_id text, ' +
   'worker_host text, factory_uid text, automation_uid text, environment_id text';
 
-const arrays = (prefix: string, columns: string): string =>
+export const arrays = (prefix: string, columns: string): string =>
   columns
     .split(', ')
     .map((column) => `${prefix}_${column}[]`)
     .join(', ');
-const names = (columns: string, prefix = ''): string =>
+export const names = (columns: string, prefix = ''): string =>
   columns
     .split(', ')
     .map((column) => `${prefix}${column.split(' ')[0]}`)

@@ -1,8 +1,9 @@
 /**
  * Identities as sorted runs on PostgreSQL too, of the process that accepts alone; and its function, which writes a
- * batch's keys as one row. What the table has is taken over by and by. contract §5.7 (Identity), §5.8 (Transaction).
+ * batch's keys as one row. What the table has is imported by and by. contract §5.7 (Identity), §5.8 (Transaction).
  */
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { arrays, DELIVERY_COLUMNS, names, RUN_COLUMNS as NUMBERED_RUN_COLUMNS } from './0019-acceptance-calls.ts';
 
 export class SharedIdentityRuns1700000000023 implements MigrationInterface {
   readonly name = 'SharedIdentityRuns1700000000023';
@@ -20,28 +21,11 @@ export class SharedIdentityRuns1700000000023 implements MigrationInterface {
   }
 }
 
-/** What the function takes an array of for each column: rows of the log, and of the runs that they start. */
-const DELIVERY_COLUMNS =
-  'entry_id text, webhook_uid text, factory_uid text, delivery_id text, outcome text, size bigint, ' +
-  'size_exact bigint, received_at bigint, client_address text, revision text, reason text, decision text, ' +
-  'payload bytea, payload_encoding text, refusal text';
-const RUN_COLUMNS =
-  'run_id text, entry_id text, snapshot bytea, created_at bigint, quoted_delivery_id text, ' +
-  'worker_host text, factory_uid text, automation_uid text, environment_id text';
-
-const arrays = (prefix: string, columns: string): string =>
-  columns
-    .split(', ')
-    .map((column) => `${prefix}_${column}[]`)
-    .join(', ');
-const names = (columns: string, prefix = ''): string =>
-  columns
-    .split(', ')
-    .map((column) => `${prefix}${column.split(' ')[0]}`)
-    .join(', ');
-
 /** A process may have stood still, or the clock been set, since it looked. */
 const CLOCK_MS_MAX = 5_000;
+
+/** Without the number of its delivery: which of them are duplicates is known before. */
+const RUN_COLUMNS = NUMBERED_RUN_COLUMNS.replace('number bigint, ', '');
 
 /**
  * Every statement of the function sees what was committed before it, the locks at its beginning included: nobody
