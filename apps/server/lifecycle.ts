@@ -14,7 +14,7 @@ import { Readiness } from './health/health.controller.ts';
 import type { Connections, PassedConnection } from './http/sockets/open-connections.ts';
 import { RefusedLog } from './ingress/refused-delivery-log.ts';
 import { KeyUses } from './keys/keys.service.ts';
-import { EventLoopDelay } from './metrics/event-loop-delay.ts';
+import { EventLoopDelay } from './process/event-loop.ts';
 import { MetricsListener } from './metrics/metrics.controller.ts';
 import { announceService, withdrawService, type DataFolderLock } from './process/data-folder.ts';
 import { DiskWatch } from './process/disk-watch.ts';

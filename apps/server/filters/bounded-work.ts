@@ -4,7 +4,7 @@
  */
 import type { JsonValue } from '#filters';
 import { payloadOf } from '../deliveries/stored-deliveries.ts';
-import { EventLoopYielder } from '../process/event-loop-yielder.ts';
+import { EventLoopYielder } from '../process/event-loop.ts';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import { FairSemaphore } from './fair-semaphore.ts';
 

@@ -7,7 +7,7 @@ import { PAYLOAD_BYTES_MAX, type JsonValue } from '#filters';
 import { Injectable, Optional } from '@nestjs/common';
 import { FairSemaphore } from '../filters/fair-semaphore.ts';
 import { RefusalError } from '../http/error-codes.ts';
-import { EventLoopYielder } from '../process/event-loop-yielder.ts';
+import { EventLoopYielder } from '../process/event-loop.ts';
 import { Clock } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
 import { Metrics } from '../process/metrics.ts';

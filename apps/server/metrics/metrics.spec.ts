@@ -1,6 +1,6 @@
 /** Reads that are shared, the format that a collector gets, and which conditions are faults. contract §1.7. */
 import { CachedRead } from './cached-read.ts';
-import { EventLoopDelay } from './event-loop-delay.ts';
+import { EventLoopDelay } from '../process/event-loop.ts';
 import { factoriesByCondition, factoryFaults } from './installation-figures.ts';
 import { formatFor } from './metrics-text.ts';
 import { Metrics } from '../process/metrics.ts';

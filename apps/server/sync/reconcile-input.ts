@@ -10,7 +10,7 @@ import type { FactoryStore } from '../store/factories/factories.ts';
 import type { Factory } from '../store/factories/factory-rows.ts';
 import { runGrantsOf } from '../store/secrets/secret-rows.ts';
 import type { SecretStore } from '../store/secrets/secrets.ts';
-import { EventLoopYielder } from '../process/event-loop-yielder.ts';
+import { EventLoopYielder } from '../process/event-loop.ts';
 
 /** Where what is known of a factory comes from. */
 export interface ReconcileInputDeps {

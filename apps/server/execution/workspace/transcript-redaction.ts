@@ -7,7 +7,7 @@ import { constants } from 'node:fs';
 import { chown, lstat, open, readdir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { redactedTranscriptLine, TRANSCRIPTS_FOLDER } from '#agents';
-import { EventLoopYielder } from '../../process/event-loop-yielder.ts';
+import { EventLoopYielder } from '../../process/event-loop.ts';
 import type { Owner, Workspace } from './workspaces.ts';
 
 /** A conversation of more bytes is none that an agent could go on from: it is removed. */
