@@ -145,8 +145,10 @@ function prepared(dialect: World['dialect'], serverUrl?: string): World {
   };
 }
 
-/** The stores as a process has them that has just started: what they remember is what the database holds. */
-/** `policy`: how runs of identities grow. */
+/**
+ * The stores as a process has them that has just started: what they remember is what the database holds. `policy`: how
+ * runs of identities grow.
+ */
 export function storesOf(database: Database, policy?: MergePolicy): Stores {
   return {
     database,

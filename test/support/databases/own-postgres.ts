@@ -105,13 +105,31 @@ export class OwnPostgres {
   async standby(): Promise<OwnPostgres> {
     const follower = new OwnPostgres(this.bin, `${this.data}-standby`, await freePort(), this.identity);
     await this.stop('fast');
-    cpSync(this.data, follower.data, { recursive: true });
+    await this.copyFolder(this.data, follower.data);
     writeFileSync(join(follower.data, 'standby.signal'), '');
-    if (this.identity.uid !== undefined)
-      await run('chown', ['-R', `${this.identity.uid}:${this.identity.gid}`, follower.data], {});
     await this.start({ ...this.settings, synchronous_standby_names: '*' });
     await follower.start({ primary_conninfo: `'host=127.0.0.1 port=${this.port} user=postgres'` });
     return follower;
+  }
+
+  /** Copies what it holds, and starts it again. Answers what brings it back to that: all commits since are lost. */
+  async snapshot(): Promise<() => Promise<void>> {
+    const copy = `${this.data}-snapshot`;
+    await this.stop('fast');
+    await this.copyFolder(this.data, copy);
+    await this.start();
+    return async () => {
+      await this.stop('immediate');
+      rmSync(this.data, { recursive: true });
+      await this.copyFolder(copy, this.data);
+      await this.start();
+    };
+  }
+
+  private async copyFolder(from: string, to: string): Promise<void> {
+    cpSync(from, to, { recursive: true });
+    const { uid, gid } = this.identity;
+    if (uid !== undefined) await run('chown', ['-R', `${uid}:${gid}`, to], {});
   }
 
   private control(args: readonly string[]): Promise<void> {
