@@ -1,11 +1,13 @@
 /** How a queue's bound is kept without a count for every delivery. contract §5.8 (503). */
 import { describe, expect, it } from '@jest/globals';
-import { QueueCounts } from '../runs/run-admission.ts';
+import { type QueueBounds, QueueCounts } from '../runs/run-admission.ts';
 
-function waitingRuns(max: number, counts: Record<string, number>[], takesMs = 0) {
+const bounded = (max: number, isShared = true): QueueBounds => ({ max, isShared });
+
+function waitingRuns(max: number, counts: Record<string, number>[], { takesMs = 0, isShared = true } = {}) {
   const state = { nowMs: 0, asked: 0 };
   const runs = new QueueCounts(
-    max,
+    bounded(max, isShared),
     async () => {
       state.asked += 1;
       state.nowMs += takesMs;
@@ -37,7 +39,7 @@ describe('waiting runs', () => {
     expect([runs.isFull('a'), state.asked]).toEqual([false, 1]);
     expect(await runs.isFull('b')).toBe(false); // emptied meanwhile, by whoever was there before
     expect(state.asked).toBe(2);
-    state.nowMs += 2_000;
+    state.nowMs += 32_000;
     expect(runs.isFull('a')).toBe(false);
     await new Promise(setImmediate);
     expect([runs.isFull('a'), state.asked]).toEqual([true, 3]);
@@ -58,7 +60,7 @@ describe('waiting runs', () => {
     const counts: ((found: Map<string, number> | undefined) => void)[] = [];
     let nowMs = 0;
     const runs = new QueueCounts(
-      10,
+      bounded(10),
       () =>
         new Promise((resolve, reject) =>
           counts.push((found) => (found === undefined ? reject(new Error('away')) : resolve(found))),
@@ -66,7 +68,7 @@ describe('waiting runs', () => {
       () => nowMs,
     );
     const first = runs.isFull('a');
-    counts[0]?.(new Map([['a', 3]]));
+    counts[0]?.(new Map([['a', 6]]));
     expect(await first).toBe(false);
     nowMs = 2_000;
     expect(runs.isFull('a')).toBe(false);
@@ -107,11 +109,11 @@ describe('waiting runs', () => {
       if ((asked += 1) === 1) throw new Error('no database');
       return new Map([['a', 10]]);
     };
-    const runs = new QueueCounts(10, count, () => 0);
+    const runs = new QueueCounts(bounded(10), count, () => 0);
     await expect(runs.prepare()).rejects.toThrow('no database');
     expect([await runs.isFull('a'), asked]).toEqual([true, 2]);
     const begun = new QueueCounts(
-      10,
+      bounded(10),
       async () => new Map([['a', 10]]),
       () => 0,
     );
@@ -120,7 +122,7 @@ describe('waiting runs', () => {
   });
 
   it('a count that takes long is taken seldom', async () => {
-    const { runs, state } = waitingRuns(10, [{}, {}], 1_000);
+    const { runs, state } = waitingRuns(10, [{ a: 5 }, {}], { takesMs: 1_000 });
     await runs.isFull('a');
     state.nowMs = 49_999;
     await runs.isFull('a');
@@ -130,9 +132,46 @@ describe('waiting runs', () => {
     expect(state.asked).toBe(2);
   });
 
+  it('that are less than half of a full queue are counted again half a minute later', async () => {
+    const { runs, state } = waitingRuns(10, [{ a: 4, b: 5 }, { a: 10 }]);
+    expect(await runs.isFull('a')).toBe(false);
+    state.nowMs = 31_999;
+    expect([runs.isFull('a'), state.asked]).toEqual([false, 1]);
+    state.nowMs = 32_000;
+    expect([runs.isFull('a'), state.asked]).toEqual([false, 2]);
+    await new Promise(setImmediate);
+    expect(runs.isFull('a')).toBe(true);
+  });
+
+  it('that nobody else adds to are counted again once they may be more than half of a full queue', async () => {
+    const { runs, state } = waitingRuns(10, [{ a: 4, b: 5, c: 10 }, { a: 1, b: 4, c: 3 }, {}], { isShared: false });
+    expect(await runs.isFull('c')).toBe(true);
+    state.nowMs = 2_000;
+    expect([runs.isFull('a'), state.asked]).toEqual([false, 1]);
+    runs.added('a', 1);
+    expect(runs.isFull('a')).toBe(false);
+    await new Promise(setImmediate);
+    expect([await runs.isFull('c'), state.asked]).toEqual([false, 2]);
+    runs.added('a', 5);
+    state.nowMs += 61_999;
+    expect([runs.isFull('b'), state.asked]).toEqual([false, 2]);
+    state.nowMs += 1;
+    expect([runs.isFull('b'), state.asked]).toEqual([false, 3]);
+  });
+
+  it('that were counted ahead are counted again where nobody else adds to them, too', async () => {
+    const { runs, state } = waitingRuns(10, [{}, { a: 10 }], { isShared: false });
+    await runs.prepare();
+    expect(runs.isFull('a')).toBe(false);
+    state.nowMs = 1_000;
+    expect(runs.isFull('a')).toBe(false);
+    await new Promise(setImmediate);
+    expect([runs.isFull('a'), state.asked]).toEqual([true, 2]);
+  });
+
   it('a count that fails is nobody’s full queue: the fault goes to who asked', async () => {
     const runs = new QueueCounts(
-      1,
+      bounded(1),
       () => Promise.reject(new Error('away')),
       () => 0,
     );

@@ -13,6 +13,20 @@ const COUNTED_FOR_MS = 2_000;
 const COUNTING_SHARE = 0.02;
 /** What was counted ahead is good enough for so long from the first question on. */
 const AHEAD_MS = 1_000;
+/**
+ * A queue that is less than half full by the last count is not counted again for so long: what this process has added
+ * since is known, and a run that waits a second time takes no more than what is free.
+ */
+const SURE_FOR_MS = 60_000;
+/** The same where others add runs, too, by the rates of their webhooks. */
+const SURE_AMONG_OTHERS_MS = 30_000;
+
+export interface QueueBounds {
+  /** Runs that may wait in each factory. */
+  max: number;
+  /** Whether other processes may add some: none do on SQLite. */
+  isShared: boolean;
+}
 
 export class QueueCounts {
   /** Undefined before the first count. */
@@ -25,12 +39,12 @@ export class QueueCounts {
   private countAgainAtMs = Number.NEGATIVE_INFINITY;
   /** The counts are from before this process could add anything, and others may have; until it counts itself. */
   private isAhead = false;
-  private readonly max: number;
+  private readonly bounds: QueueBounds;
   private readonly count: () => Promise<Map<string, number>>;
   private readonly monotonicMs: () => number;
 
-  constructor(max: number, count: () => Promise<Map<string, number>>, monotonicMs: () => number) {
-    this.max = max;
+  constructor(bounds: QueueBounds, count: () => Promise<Map<string, number>>, monotonicMs: () => number) {
+    this.bounds = bounds;
     this.count = count;
     this.monotonicMs = monotonicMs;
   }
@@ -42,10 +56,8 @@ export class QueueCounts {
   isFull(factoryUid: string): boolean | Promise<boolean> {
     const nowMs = this.monotonicMs();
     if (this.isAhead) this.countAgainAtMs = Math.min(this.countAgainAtMs, nowMs + AHEAD_MS);
-    // A queue that was full may have been emptied long since.
-    const isDue =
-      this.counts === undefined || nowMs >= this.countAgainAtMs || (this.isAhead && this.wasFull(factoryUid));
-    if (!isDue) return this.isDoubtful(factoryUid) ? this.countedAgain(factoryUid) : this.wasFull(factoryUid);
+    if (!this.isDue(factoryUid, nowMs))
+      return this.isDoubtful(factoryUid) ? this.countedAgain(factoryUid) : this.wasFull(factoryUid);
     const counting = this.refresh();
     if (this.counts === undefined || this.wasFull(factoryUid))
       return counting.then(() =>
@@ -55,10 +67,20 @@ export class QueueCounts {
     return false;
   }
 
+  private isDue(factoryUid: string, nowMs: number): boolean {
+    if (this.counts === undefined) return true;
+    // A queue that was full may have been emptied long since.
+    if (this.isAhead && this.wasFull(factoryUid)) return true;
+    const { max, isShared } = this.bounds;
+    const isSure = !this.isAhead && (this.counts.get(factoryUid) ?? 0) < max / 2;
+    const sureForMs = isShared ? SURE_AMONG_OTHERS_MS : SURE_FOR_MS;
+    return nowMs >= this.countAgainAtMs + (isSure ? sureForMs : 0);
+  }
+
   /** Full only if what was added while it was counted is not in the count. */
   private isDoubtful(factoryUid: string): boolean {
     const sure = (this.counts?.get(factoryUid) ?? 0) - (this.doubtful.get(factoryUid) ?? 0);
-    return sure < this.max && this.wasFull(factoryUid);
+    return sure < this.bounds.max && this.wasFull(factoryUid);
   }
 
   private async countedAgain(factoryUid: string): Promise<boolean> {
@@ -67,7 +89,7 @@ export class QueueCounts {
   }
 
   private wasFull(factoryUid: string): boolean {
-    return (this.counts?.get(factoryUid) ?? 0) >= this.max;
+    return (this.counts?.get(factoryUid) ?? 0) >= this.bounds.max;
   }
 
   /** Counts beside another process that takes deliveries, so that the first ones here wait for nothing. */

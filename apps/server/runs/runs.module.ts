@@ -24,9 +24,9 @@ import { PublishedClientService } from './published-clients.service.ts';
     RunNotifier,
     {
       provide: QueueCounts,
-      useFactory: ({ waitingRunsMax }: Config, runs: RunStore, clock: Clock) =>
+      useFactory: ({ waitingRunsMax, databaseUrl }: Config, runs: RunStore, clock: Clock) =>
         new QueueCounts(
-          waitingRunsMax,
+          { max: waitingRunsMax, isShared: databaseUrl !== undefined },
           () => runs.waiting(),
           () => clock.monotonicMs(),
         ),

@@ -30,6 +30,7 @@ import { ShortDecisions1700000000020 } from '../migrations/0020-short-decisions.
 import { ScheduleIdentities1700000000021 } from '../migrations/0021-schedule-identities.ts';
 import { QueuedRuns1700000000022 } from '../migrations/0022-queued-runs.ts';
 import { SharedIdentityRuns1700000000023 } from '../migrations/0023-shared-identity-runs.ts';
+import { SnapshotHosts1700000000024 } from '../migrations/0024-snapshot-hosts.ts';
 import { CONNECT_MS_MAX } from './postgres/postgres-connections.ts';
 import { OLDEST_READER_QUERY, refuseOtherVersions } from './replicas.ts';
 
@@ -57,6 +58,7 @@ export const MIGRATIONS = [
   ScheduleIdentities1700000000021,
   QueuedRuns1700000000022,
   SharedIdentityRuns1700000000023,
+  SnapshotHosts1700000000024,
 ];
 
 /** Their names, oldest first. */

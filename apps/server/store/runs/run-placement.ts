@@ -107,26 +107,53 @@ const NO_WORKER = 'waits for a worker: no process that works on runs is running 
 export function* markUnplacedRuns(mayLack: boolean): Transaction<boolean> {
   yield* lock('unplaced-runs'); // every process does it
   const nowMs = yield* databaseNow();
-  const living = yield* rows<{ host: string }>(
-    "SELECT DISTINCT host FROM replica WHERE seen_at > ? AND ',' || roles || ',' LIKE '%,worker,%'",
-    nowMs - WORKER_LIVE_MS,
+  const served = yield* livingHosts(nowMs);
+  const own = yield* rows<Host>(
+    `SELECT DISTINCT ${HOST} AS host FROM run WHERE state = 'QUEUED' AND ${HOST} > '' LIMIT ${HOSTS_MAX}`,
   );
-  yield* catchUpQueue();
-  const asked = yield* rows<{ host: string }>(
-    `SELECT DISTINCT worker_host AS host FROM run WHERE state = 'QUEUED' AND ${HOST} > '' ` +
-      `UNION SELECT DISTINCT worker_host FROM waiting_queue WHERE worker_host > '' LIMIT ${HOSTS_MAX}`,
-  );
-  const served = new Set(living.map(({ host }) => host));
-  for (const { host } of asked)
+  for (const host of new Set([...hostsOf(own), ...(yield* unservedHosts(served))]))
     yield* setStatusMessage(
       host,
-      served.has(host),
+      served.includes(host),
       `waits for the machine ${host}, on which no worker is running now (MILLWRIGHT_WORKER_HOST)`,
       nowMs,
     );
-  if (living.length === 0) yield* setStatusMessage('', false, NO_WORKER, nowMs);
+  if (served.length === 0) yield* setStatusMessage('', false, NO_WORKER, nowMs);
   else if (mayLack) return (yield* setStatusMessage('', true, NO_WORKER, nowMs)) === RUNS_MARKED_MAX;
-  return living.length === 0;
+  return served.length === 0;
+}
+
+/** Whether `markUnplacedRuns` looks at runs that wait as references: it reads the queue then. */
+export function* mayMarkReferring(): Transaction<boolean> {
+  const served = yield* livingHosts(yield* databaseNow());
+  return served.length === 0 || (yield* unservedHosts(served)).length > 0;
+}
+
+interface Host {
+  host: string;
+}
+
+const hostsOf = (found: readonly Host[]): string[] => found.map(({ host }) => host);
+
+/** Machines on which a worker lives; '' for those without a name. */
+function* livingHosts(nowMs: number): Transaction<string[]> {
+  return hostsOf(
+    yield* rows<Host>(
+      "SELECT DISTINCT host FROM replica WHERE seen_at > ? AND ',' || roles || ',' LIKE '%,worker,%'",
+      nowMs - WORKER_LIVE_MS,
+    ),
+  );
+}
+
+/** Machines without a worker that references may ask for: their snapshots say so, however many of them wait. */
+function* unservedHosts(served: readonly string[]): Transaction<string[]> {
+  const found = yield* rows<Host>(
+    `SELECT DISTINCT worker_host AS host FROM run_snapshot WHERE worker_host > '' ` +
+      `AND worker_host NOT IN (${placeholders(served.length + 1)}) LIMIT ${HOSTS_MAX}`,
+    '',
+    ...served,
+  );
+  return hostsOf(found);
 }
 
 /** Says it of runs that ask for this machine ('': for none), or takes it back; answers of how many. */

@@ -26,7 +26,7 @@ import {
 import { createRun, type CreateRunOptions, type NewRun } from './new-run.ts';
 import { appendToLog, noteUsage, type RunEvent, type StoredRunEvent, storedUsage } from './run-log.ts';
 import { claimRuns } from './run-claims.ts';
-import { ANYWHERE, markUnplacedRuns, type Placement } from './run-placement.ts';
+import { ANYWHERE, markUnplacedRuns, mayMarkReferring, type Placement } from './run-placement.ts';
 import {
   type CancelOutcome,
   cancelRun,
@@ -174,7 +174,7 @@ export class RunStore {
    */
   async markUnplaced(): Promise<void> {
     // Outside the transaction others have their turn meanwhile.
-    await this.database.read(() => catchUpQueue());
+    if (await this.database.read(mayMarkReferring)) await this.database.read(() => catchUpQueue());
     this.mayLackWorkers = await this.database.run(() => markUnplacedRuns(this.mayLackWorkers));
   }
 
