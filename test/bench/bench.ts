@@ -41,7 +41,7 @@ const POSTGRES_SETTINGS = [
   'max_connections=300',
   'shared_buffers=256MB',
   'max_wal_size=4GB',
-  'min_wal_size=3GB',
+  'min_wal_size=3GB', // more than USED_SEGMENTS, so that a checkpoint removes none of them
   'unix_socket_directories=',
 ];
 /**

@@ -1,13 +1,14 @@
 /**
  * Where a run may be worked on, on every database: exact, and at a price that does not grow with what waits elsewhere.
  */
-import { NOBODY_SERVED } from '#runs';
+import { randomBytes } from 'node:crypto';
+import { NOBODY_SERVED, uuidv7 } from '#runs';
 import type { NewRun } from '../../apps/server/store/runs/new-run.ts';
 import { claimRuns } from '../../apps/server/store/runs/run-claims.ts';
 import type { Placement } from '../../apps/server/store/runs/run-placement.ts';
 import type { Transaction } from '../../apps/server/store/database/transactions.ts';
 import { select, meddle, onEachBackend, storesOf, type Stores } from './backends.ts';
-import { newId, runOf, unique } from './seeds.ts';
+import { arrival, newId, runOf, seedServed, servingVersion, startedBy, unique } from './seeds.ts';
 
 await onEachBackend('placement', (world) => {
   let stores: Stores;
@@ -180,5 +181,46 @@ await onEachBackend('placement', (world) => {
     await stores.replicas.join({ owner: 'w', version: 'v', roles: ['worker'], host: 'elsewhere' });
     await storesOf(stores.database).runs.markUnplaced();
     expect((await stores.runs.find(runId))?.status_message ?? null).toBeNull();
+  });
+
+  /** Runs of a delivery, which wait since long as references to their snapshots, for a machine each. */
+  async function referring(...hosts: (string | undefined)[]): Promise<string[]> {
+    const served = await seedServed(stores);
+    const entryId = newId();
+    const automations = hosts.map((_, at) => ({ uid: `auto_${served.factoryUid}_${at}` }));
+    const runs = startedBy(served, { entryId, automations }).map((run, at) => ({
+      ...run,
+      runId: uuidv7(Date.now() - 60_000, randomBytes(10)),
+      createdAtMs: Date.now() - 60_000,
+      snapshot: { ...run.snapshot, workerHost: hosts[at], digest: randomBytes(16) },
+    }));
+    const version = await servingVersion(stores, served.factoryUid);
+    await stores.deliveries.acceptOnce(arrival(served, { version, entryId, runs }));
+    return runs.map(({ runId }) => runId);
+  }
+
+  const messagesOf = async (runIds: readonly string[]): Promise<(string | null)[]> =>
+    Promise.all(runIds.map(async (runId) => (await stores.runs.find(runId))?.status_message ?? null));
+
+  it('says it of runs that wait as references, for more machines than are handled at once', async () => {
+    await stores.replicas.join({ owner: 'w', version: 'v', roles: ['worker'], host: 'present' });
+    const hosts = Array.from({ length: 120 }, (_, at) => `absent-${at}`);
+    const [anywhere, present, ...absent] = await referring(undefined, 'present', ...hosts);
+    await stores.runs.markUnplaced();
+    await stores.runs.markUnplaced();
+    expect(await messagesOf(absent)).toEqual(hosts.map((host) => expect.stringContaining(`the machine ${host},`)));
+    expect(await messagesOf([anywhere as string, present as string])).toEqual([null, null]);
+  });
+
+  it('looks at no references where none of their machines lacks a worker', async () => {
+    await stores.replicas.join({ owner: 'w', version: 'v', roles: ['worker'], host: 'present' });
+    const [row] = (await wait({ workerHost: 'absent' })) as [string];
+    await meddle(stores, 'UPDATE run SET updated_at = 1 WHERE run_id = ?', row);
+    const waiting = await referring(undefined, 'present');
+    await meddle(stores, "DELETE FROM run_snapshot WHERE worker_host LIKE 'absent-%'"); // of tests before
+    await stores.runs.markUnplaced();
+    expect(await messagesOf([row, ...waiting])).toEqual([expect.stringContaining('the machine absent'), null, null]);
+    if (world.dialect === 'sqlite')
+      expect(await select(stores, `SELECT run_id FROM waiting_queue WHERE run_id = '${waiting[0]}'`)).toEqual([]);
   });
 });

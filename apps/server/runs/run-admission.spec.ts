@@ -39,7 +39,7 @@ describe('waiting runs', () => {
     expect([runs.isFull('a'), state.asked]).toEqual([false, 1]);
     expect(await runs.isFull('b')).toBe(false); // emptied meanwhile, by whoever was there before
     expect(state.asked).toBe(2);
-    state.nowMs += 32_000;
+    state.nowMs += 2_000;
     expect(runs.isFull('a')).toBe(false);
     await new Promise(setImmediate);
     expect([runs.isFull('a'), state.asked]).toEqual([true, 3]);
@@ -68,7 +68,7 @@ describe('waiting runs', () => {
       () => nowMs,
     );
     const first = runs.isFull('a');
-    counts[0]?.(new Map([['a', 6]]));
+    counts[0]?.(new Map([['a', 3]]));
     expect(await first).toBe(false);
     nowMs = 2_000;
     expect(runs.isFull('a')).toBe(false);
@@ -122,7 +122,7 @@ describe('waiting runs', () => {
   });
 
   it('a count that takes long is taken seldom', async () => {
-    const { runs, state } = waitingRuns(10, [{ a: 5 }, {}], { takesMs: 1_000 });
+    const { runs, state } = waitingRuns(10, [{}, {}], { takesMs: 1_000 });
     await runs.isFull('a');
     state.nowMs = 49_999;
     await runs.isFull('a');
@@ -132,31 +132,60 @@ describe('waiting runs', () => {
     expect(state.asked).toBe(2);
   });
 
-  it('that are less than half of a full queue are counted again half a minute later', async () => {
-    const { runs, state } = waitingRuns(10, [{ a: 4, b: 5 }, { a: 10 }]);
+  it.each([
+    { isShared: true, sureForMs: 30_000 },
+    { isShared: false, sureForMs: 60_000 },
+  ])('with much room are counted again after $sureForMs ms (isShared: $isShared)', async ({ isShared, sureForMs }) => {
+    const counts: Record<string, number>[] = [{ a: 4_000, b: 4_001 }, { a: 4_000 }, { a: 10_000 }];
+    const { runs, state } = waitingRuns(10_000, counts, { isShared });
     expect(await runs.isFull('a')).toBe(false);
-    state.nowMs = 31_999;
-    expect([runs.isFull('a'), state.asked]).toEqual([false, 1]);
-    state.nowMs = 32_000;
+    state.nowMs = 2_000;
+    expect([runs.isFull('a'), state.asked, runs.isFull('b'), state.asked]).toEqual([false, 1, false, 2]);
+    await new Promise(setImmediate);
+    state.nowMs += sureForMs - 1;
     expect([runs.isFull('a'), state.asked]).toEqual([false, 2]);
+    state.nowMs += 1;
+    expect([runs.isFull('a'), state.asked]).toEqual([false, 3]);
     await new Promise(setImmediate);
     expect(runs.isFull('a')).toBe(true);
   });
 
-  it('that nobody else adds to are counted again once they may be more than half of a full queue', async () => {
-    const { runs, state } = waitingRuns(10, [{ a: 4, b: 5, c: 10 }, { a: 1, b: 4, c: 3 }, {}], { isShared: false });
-    expect(await runs.isFull('c')).toBe(true);
+  it('with much room are counted again once half of it is taken, and sooner where the queue is short', async () => {
+    const { runs, state } = waitingRuns(10_000, [{}, {}], { isShared: false });
+    await runs.isFull('a');
     state.nowMs = 2_000;
+    runs.added('a', 4_000);
     expect([runs.isFull('a'), state.asked]).toEqual([false, 1]);
     runs.added('a', 1);
+    expect([runs.isFull('a'), state.asked]).toEqual([false, 2]);
+    const short = waitingRuns(2_000, [{}, {}], { isShared: false });
+    await short.runs.isFull('a');
+    short.state.nowMs = 2_000;
+    short.runs.added('a', 1);
+    expect([short.runs.isFull('a'), short.state.asked]).toEqual([false, 2]);
+  });
+
+  it('that were counted ahead stay so until a count has succeeded', async () => {
+    const counts: ((found?: Map<string, number>) => void)[] = [];
+    const count = () =>
+      new Promise<Map<string, number>>((resolve, reject) =>
+        counts.push((found) => (found === undefined ? reject(new Error('away')) : resolve(found))),
+      );
+    let nowMs = 0;
+    const runs = new QueueCounts(bounded(10_000), count, () => nowMs);
+    const prepared = runs.prepare();
+    counts[0]?.(new Map([['b', 10_000]]));
+    await prepared;
     expect(runs.isFull('a')).toBe(false);
-    await new Promise(setImmediate);
-    expect([await runs.isFull('c'), state.asked]).toEqual([false, 2]);
-    runs.added('a', 5);
-    state.nowMs += 61_999;
-    expect([runs.isFull('b'), state.asked]).toEqual([false, 2]);
-    state.nowMs += 1;
-    expect([runs.isFull('b'), state.asked]).toEqual([false, 3]);
+    nowMs = 1_000;
+    expect(runs.isFull('a')).toBe(false);
+    const full = runs.isFull('b'); // waits for the count that is under way
+    counts[1]?.(undefined);
+    await expect(full).rejects.toThrow('away');
+    nowMs = 3_000;
+    expect(runs.isFull('a')).toBe(false);
+    expect(counts).toHaveLength(3);
+    counts[2]?.(new Map());
   });
 
   it('that were counted ahead are counted again where nobody else adds to them, too', async () => {

@@ -14,12 +14,14 @@ const COUNTING_SHARE = 0.02;
 /** What was counted ahead is good enough for so long from the first question on. */
 const AHEAD_MS = 1_000;
 /**
- * A queue that is less than half full by the last count is not counted again for so long: what this process has added
- * since is known, and a run that waits a second time takes no more than what is free.
+ * A queue with much room is not counted again for so long: what this process has added since is known. Runs that are
+ * queued once more without anybody asking, as behind a follow-up, are noticed with the next count.
  */
 const SURE_FOR_MS = 60_000;
-/** The same where others add runs, too, by the rates of their webhooks. */
+/** The same where other processes add runs: each of them exceeds a bound by half of it at most until then. */
 const SURE_AMONG_OTHERS_MS = 30_000;
+/** Much room: so many runs fewer than half of what it takes. Short queues are counted in no time. */
+const SURE_ROOM_MIN = 1_000;
 
 export interface QueueBounds {
   /** Runs that may wait in each factory. */
@@ -37,6 +39,8 @@ export class QueueCounts {
   private doubtful: ReadonlyMap<string, number> = new Map();
   private counting: Promise<void> | undefined;
   private countAgainAtMs = Number.NEGATIVE_INFINITY;
+  /** When the count was begun that the counts are of. */
+  private countedAtMs = Number.NEGATIVE_INFINITY;
   /** The counts are from before this process could add anything, and others may have; until it counts itself. */
   private isAhead = false;
   private readonly bounds: QueueBounds;
@@ -72,9 +76,9 @@ export class QueueCounts {
     // A queue that was full may have been emptied long since.
     if (this.isAhead && this.wasFull(factoryUid)) return true;
     const { max, isShared } = this.bounds;
-    const isSure = !this.isAhead && (this.counts.get(factoryUid) ?? 0) < max / 2;
-    const sureForMs = isShared ? SURE_AMONG_OTHERS_MS : SURE_FOR_MS;
-    return nowMs >= this.countAgainAtMs + (isSure ? sureForMs : 0);
+    const isSure = !this.isAhead && (this.counts.get(factoryUid) ?? 0) + SURE_ROOM_MIN <= max / 2;
+    const sureUntilMs = this.countedAtMs + (isShared ? SURE_AMONG_OTHERS_MS : SURE_FOR_MS);
+    return nowMs >= (isSure ? Math.max(this.countAgainAtMs, sureUntilMs) : this.countAgainAtMs);
   }
 
   /** Full only if what was added while it was counted is not in the count. */
@@ -113,8 +117,8 @@ export class QueueCounts {
     const startedAtMs = this.monotonicMs();
     this.countAgainAtMs = startedAtMs + COUNTED_FOR_MS; // others that ask meanwhile use the old counts
     this.addedMeanwhile = new Map();
-    this.isAhead = false;
     const counts = await this.count();
+    [this.isAhead, this.countedAtMs] = [false, startedAtMs];
     this.doubtful = this.addedMeanwhile;
     this.addedMeanwhile = new Map();
     for (const [factoryUid, runs] of this.doubtful) add(counts, factoryUid, runs);

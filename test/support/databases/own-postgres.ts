@@ -115,6 +115,7 @@ export class OwnPostgres {
   /** Copies what it holds, and starts it again. Answers what brings it back to that: all commits since are lost. */
   async snapshot(): Promise<() => Promise<void>> {
     const copy = `${this.data}-snapshot`;
+    rmSync(copy, { recursive: true, force: true });
     await this.stop('fast');
     await this.copyFolder(this.data, copy);
     await this.start();

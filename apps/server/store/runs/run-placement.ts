@@ -100,33 +100,45 @@ const HOSTS_MAX = 100;
 const RUNS_MARKED_MAX = 500;
 const NO_WORKER = 'waits for a worker: no process that works on runs is running now (MILLWRIGHT_ROLES)';
 
+/** What `markUnplacedRuns` goes on with. */
+export interface Unplaced {
+  /** Whether any run may say that there is no worker at all. */
+  mayLack: boolean;
+  /** The machine behind which the next ones are looked for that have no worker. */
+  after: string;
+}
+
 /**
- * Says it of runs that have nothing else to say. `mayLack`: whether any run may say that there is no worker at all;
- * answers whether one may from now on. Without it a long queue would be looked through each time, to find nothing.
+ * Says it of runs that have nothing else to say; answers how far. Without `mayLack` a long queue would be looked
+ * through each time, to find nothing.
  */
-export function* markUnplacedRuns(mayLack: boolean): Transaction<boolean> {
+export function* markUnplacedRuns({ mayLack, after }: Unplaced): Transaction<Unplaced> {
   yield* lock('unplaced-runs'); // every process does it
   const nowMs = yield* databaseNow();
   const served = yield* livingHosts(nowMs);
   const own = yield* rows<Host>(
     `SELECT DISTINCT ${HOST} AS host FROM run WHERE state = 'QUEUED' AND ${HOST} > '' LIMIT ${HOSTS_MAX}`,
   );
-  for (const host of new Set([...hostsOf(own), ...(yield* unservedHosts(served))]))
+  const unserved = yield* unservedHosts(served, after);
+  for (const host of served.length === 0 ? ['', ...unserved] : unserved)
+    yield* materializeOlder(nowMs - MARKED_AFTER_MS, { host, limit: RUNS_MARKED_MAX });
+  for (const host of new Set([...hostsOf(own), ...unserved]))
     yield* setStatusMessage(
       host,
       served.includes(host),
       `waits for the machine ${host}, on which no worker is running now (MILLWRIGHT_WORKER_HOST)`,
       nowMs,
     );
+  const next = { mayLack: served.length === 0, after: unserved.length < HOSTS_MAX ? '' : (unserved.at(-1) ?? '') };
   if (served.length === 0) yield* setStatusMessage('', false, NO_WORKER, nowMs);
-  else if (mayLack) return (yield* setStatusMessage('', true, NO_WORKER, nowMs)) === RUNS_MARKED_MAX;
-  return served.length === 0;
+  else if (mayLack) next.mayLack = (yield* setStatusMessage('', true, NO_WORKER, nowMs)) === RUNS_MARKED_MAX;
+  return next;
 }
 
-/** Whether `markUnplacedRuns` looks at runs that wait as references: it reads the queue then. */
-export function* mayMarkReferring(): Transaction<boolean> {
+/** Whether `markUnplacedRuns` looks at runs that wait as references: it reads the queue then, and not otherwise. */
+export function* mayMarkReferring({ after }: Unplaced): Transaction<boolean> {
   const served = yield* livingHosts(yield* databaseNow());
-  return served.length === 0 || (yield* unservedHosts(served)).length > 0;
+  return served.length === 0 || (yield* unservedHosts(served, after)).length > 0;
 }
 
 interface Host {
@@ -145,20 +157,20 @@ function* livingHosts(nowMs: number): Transaction<string[]> {
   );
 }
 
-/** Machines without a worker that references may ask for: their snapshots say so, however many of them wait. */
-function* unservedHosts(served: readonly string[]): Transaction<string[]> {
+/** The next machines without a worker that references may ask for, as their snapshots say. */
+function* unservedHosts(served: readonly string[], after: string): Transaction<string[]> {
   const found = yield* rows<Host>(
-    `SELECT DISTINCT worker_host AS host FROM run_snapshot WHERE worker_host > '' ` +
-      `AND worker_host NOT IN (${placeholders(served.length + 1)}) LIMIT ${HOSTS_MAX}`,
-    '',
+    `SELECT DISTINCT worker_host AS host FROM run_snapshot WHERE worker_host > ? ` +
+      `AND worker_host NOT IN (${placeholders(served.length + 1)}) ORDER BY worker_host LIMIT ${HOSTS_MAX}`,
+    after,
+    '', // a list must not be empty
     ...served,
   );
   return hostsOf(found);
 }
 
-/** Says it of runs that ask for this machine ('': for none), or takes it back; answers of how many. */
+/** Says it of rows of runs that ask for this machine ('': for none), or takes it back; answers of how many. */
 function* setStatusMessage(host: string, isServed: boolean, message: string, nowMs: number): Transaction<number> {
-  if (!isServed) yield* materializeOlder(nowMs - MARKED_AFTER_MS, { host, limit: RUNS_MARKED_MAX });
   const [from, to] = isServed ? [message, null] : [null, message];
   const before = from === null ? 'status_message IS NULL' : 'status_message = ?';
   return yield* change(

@@ -26,7 +26,7 @@ import {
 import { createRun, type CreateRunOptions, type NewRun } from './new-run.ts';
 import { appendToLog, noteUsage, type RunEvent, type StoredRunEvent, storedUsage } from './run-log.ts';
 import { claimRuns } from './run-claims.ts';
-import { ANYWHERE, markUnplacedRuns, mayMarkReferring, type Placement } from './run-placement.ts';
+import { ANYWHERE, markUnplacedRuns, mayMarkReferring, type Placement, type Unplaced } from './run-placement.ts';
 import {
   type CancelOutcome,
   cancelRun,
@@ -80,7 +80,7 @@ export class RunStore {
   /** Whose turn it was last, of those that this process served. */
   private served: Served = NOBODY_SERVED;
   /** Whether a waiting run may say that there is no worker, as far as this process knows. */
-  private mayLackWorkers = true;
+  private unplaced: Unplaced = { mayLack: true, after: '' };
   constructor(database: Database) {
     this.database = database;
   }
@@ -174,8 +174,8 @@ export class RunStore {
    */
   async markUnplaced(): Promise<void> {
     // Outside the transaction others have their turn meanwhile.
-    if (await this.database.read(mayMarkReferring)) await this.database.read(() => catchUpQueue());
-    this.mayLackWorkers = await this.database.run(() => markUnplacedRuns(this.mayLackWorkers));
+    if (await this.database.read(() => mayMarkReferring(this.unplaced))) await this.database.read(() => catchUpQueue());
+    this.unplaced = await this.database.run(() => markUnplacedRuns(this.unplaced));
   }
 
   /** CLAIMED → PENDING: the workspace is being prepared. False when the claim was lost. */
