@@ -1,8 +1,8 @@
 /** Reads that are shared, the format that a collector gets, and which conditions are faults. contract §1.7. */
 import { CachedRead } from './cached-read.ts';
-import { EventLoopDelay } from '../process/event-loop.ts';
 import { factoriesByCondition, factoryFaults } from './installation-figures.ts';
 import { formatFor } from './metrics-text.ts';
+import { EventLoopDelay } from '../process/event-loop.ts';
 import { Metrics } from '../process/metrics.ts';
 import type { FactoryConditions } from '../store/reports/installation-figures.ts';
 

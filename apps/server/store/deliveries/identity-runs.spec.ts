@@ -3,8 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { identityKey, type MergePolicy } from '#deliveries';
 import { seedRun } from '../../../../test/bench/seeds/identity-seeds.ts';
 import { seededRandom } from '../../../../test/support/seeded-random.ts';
@@ -74,7 +72,6 @@ describe('IdentityRuns', () => {
     const pages = 32; // of a mebibyte each
     for (let run = 0; run < 2; run += 1) await database.run(() => seedRun((pages / 2) * 65_536, Date.now()));
     const held: number[] = [];
-    collectGarbage(); // what was read and made before is none of it
     await database.read(() => sampled(new IdentityRuns(ownedBy(database)).recover(), held));
     expect(held.length).toBeGreaterThan(pages);
     expect(growthOf(held)).toBeLessThan((pages * 2 ** 20) / 4);
@@ -95,12 +92,6 @@ describe('IdentityRuns', () => {
 /** How far a value rises above one before it; what falls meanwhile, as garbage of others may, counts nothing. */
 function growthOf(values: readonly number[]): number {
   return Math.max(...values.map((value, at) => value - Math.min(...values.slice(0, at + 1))));
-}
-
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
-  setFlagsFromString('--no-expose-gc');
 }
 
 /** The same, with the bytes outside of V8's heap before each statement. */
