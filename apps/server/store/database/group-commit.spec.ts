@@ -14,18 +14,20 @@ class Outage extends Error {}
 function recorded(
   bytesOf: (item: number) => number = () => 1,
   around: (items: readonly number[]) => Promise<void> = async () => undefined,
+  apartMs?: number,
 ) {
   const batches: number[][] = [];
-  const group = new GroupCommit<number, string>(
-    async (items) => {
+  const group = new GroupCommit<number, string>({
+    commit: async (items) => {
       batches.push([...items]);
       await around(items);
       if (items.some((item) => item > 900)) throw new Error('bad item');
       return items.map((item) => `done ${item}`);
     },
     bytesOf,
-    (error) => error instanceof Outage,
-  );
+    concernsAll: (error) => error instanceof Outage,
+    ...(apartMs === undefined ? {} : { apartMs }),
+  });
   return { group, batches };
 }
 
@@ -106,6 +108,21 @@ describe('a group commit', () => {
       expect(batches.at(-1)).toEqual([6]); // it was due
     });
 
+    it('puts a transaction off for as long as its items are said to be put off', async () => {
+      const { group, batches } = recorded(undefined, undefined, 25);
+      await bring(group, [1, 2]);
+      for (const item of [3, 4, 5]) {
+        await bring(group, [item]);
+        await pass(8);
+      }
+      expect(batches).toEqual([[1, 2]]);
+      await pass(1);
+      expect(batches).toEqual([
+        [1, 2],
+        [3, 4, 5],
+      ]);
+    });
+
     it('begins them at once for a while where waiting brought nothing', async () => {
       const { group, batches } = recorded();
       await bring(group, [1, 2]);
@@ -155,17 +172,17 @@ describe('a group commit', () => {
   it.each(range(40))('tells each item once, those of a key in order, whatever comes when (seed %i)', async (seed) => {
     const random = seededRandom(seed + 1);
     const batches: { key: string; kind: number; item: number }[][] = [];
-    const group = new GroupCommit<{ key: string; kind: number; item: number }, number>(
-      async (items) => {
+    const group = new GroupCommit<{ key: string; kind: number; item: number }, number>({
+      commit: async (items) => {
         if (random() < 0.5) await rounds(Math.floor(random() * 3));
         if (items.some(({ item }) => item % 23 === 7)) throw new Error('bad item');
         batches.push([...items]);
         return items.map(({ item }) => item);
       },
-      ({ item }) => (item % 11 === 0 ? 3 * MIB : 1),
-      () => false,
-      { kindOf: ({ kind }) => kind, keyOf: ({ key }) => key },
-    );
+      bytesOf: ({ item }) => (item % 11 === 0 ? 3 * MIB : 1),
+      concernsAll: () => false,
+      grouping: { kindOf: ({ kind }) => kind, keyOf: ({ key }) => key },
+    });
     const outcomes: Promise<number>[] = [];
     while (outcomes.length < 200) {
       for (const _ of range(Math.floor(random() * 8))) {
@@ -198,15 +215,14 @@ describe('a group commit', () => {
 
   it('commits items of one kind together, and lets none of a key overtake another', async () => {
     const batches: string[][] = [];
-    const group = new GroupCommit<string, string>(
-      async (items) => {
+    const group = new GroupCommit<string, string>({
+      commit: async (items) => {
         batches.push([...items]);
         return items;
       },
-      () => 1,
-      () => false,
-      { kindOf: (item) => item[1], keyOf: (item) => item[0] as string },
-    );
+      concernsAll: () => false,
+      grouping: { kindOf: (item) => item[1], keyOf: (item) => item[0] as string },
+    });
     const items = ['ax', 'by', 'cx', 'bx', 'ay', 'ax', 'cx'];
     expect(await Promise.all(items.map((item) => group.add(item)))).toEqual(items);
     expect(batches).toEqual([

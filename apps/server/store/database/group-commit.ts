@@ -15,8 +15,8 @@ const BYTES_MAX = 8 * 1_048_576;
 const GATHERING_MS_MAX = 4;
 
 /**
- * Under load a transaction begins so long behind the end of the one before: the synchronization alone takes as much of
- * the processor as some items do.
+ * Under load a transaction begins so long behind the end of the one before, unless its items say otherwise: the
+ * synchronization alone takes as much of the processor as some items do.
  */
 const APART_MS = 2;
 /** By how much a transaction has to become larger for which it was put off. */
@@ -44,9 +44,24 @@ export interface Grouping<In> {
   keyOf(item: In): string;
 }
 
+/** What a group commit has to know of its items. */
+export interface GroupCommitOptions<In, Out> {
+  commit(items: In[]): Promise<Out[]>;
+  /** Of no weight, if not said. */
+  bytesOf?(item: In): number;
+  /** Tells a fault of the database, which no item can escape, from one that a single item may have caused. */
+  concernsAll(error: unknown): boolean;
+  /** All are committed together, if not said. */
+  grouping?: Grouping<In> | undefined;
+  /** Milliseconds between transactions under load. */
+  apartMs?: number;
+}
+
+const NO_BYTES = (): number => 0;
+
 /**
  * Collects items while they come in one round of the event loop after the other, and hands them to `commit` together,
- * under load about `APART_MS` apart. An item that comes alone behind another that did waits for no other, nor do those
+ * under load about `apartMs` apart. An item that comes alone behind another that did waits for no other, nor do those
  * that came while another commit ran; bytes end a batch, and no gathering. One commit runs at a time.
  * When a commit of several items fails, each is tried alone, so that one bad item fails by itself (unless the database
  * itself is at fault).
@@ -60,24 +75,11 @@ export class GroupCommit<In, Out> {
   private lastCount = 0;
   /** How many of the next transactions are not put off. */
   private unpaced = 0;
-  private readonly commit: (items: In[]) => Promise<Out[]>;
-  private readonly bytesOf: (item: In) => number;
-  private readonly concernsAll: (error: unknown) => boolean;
-  private readonly grouping: Grouping<In> | undefined;
+  private readonly options: Required<Omit<GroupCommitOptions<In, Out>, 'grouping'>> &
+    Pick<GroupCommitOptions<In, Out>, 'grouping'>;
 
-  /**
-   * `concernsAll` tells a fault of the database, which no item can escape, from one that a single item may have caused.
-   */
-  constructor(
-    commit: (items: In[]) => Promise<Out[]>,
-    bytesOf: (item: In) => number,
-    concernsAll: (error: unknown) => boolean,
-    grouping?: Grouping<In>,
-  ) {
-    this.commit = commit;
-    this.bytesOf = bytesOf;
-    this.concernsAll = concernsAll;
-    this.grouping = grouping;
+  constructor({ commit, bytesOf = NO_BYTES, concernsAll, grouping, apartMs = APART_MS }: GroupCommitOptions<In, Out>) {
+    this.options = { commit, bytesOf, concernsAll, grouping, apartMs };
   }
 
   add(item: In): Promise<Out> {
@@ -108,7 +110,8 @@ export class GroupCommit<In, Out> {
 
   /** Begins the transaction, or puts it off until it is due, where it is likely that this brings more items. */
   private pace(length: number): void {
-    const leftMs = this.endedAtMs + APART_MS - performance.now();
+    const { apartMs } = this.options;
+    const leftMs = this.endedAtMs + apartMs - performance.now();
     if (leftMs <= 0 || length >= ITEMS_MAX || (length === 1 && this.lastCount <= 1)) return void this.flush();
     if (this.unpaced > 0) {
       this.unpaced -= 1;
@@ -119,7 +122,7 @@ export class GroupCommit<In, Out> {
         if (this.waiting.length < length * WORTH_WAITING) this.unpaced = UNPACED; // senders wait for their answers
         void this.flush();
       },
-      Math.min(leftMs, APART_MS),
+      Math.min(leftMs, apartMs),
     );
   }
 
@@ -139,9 +142,10 @@ export class GroupCommit<In, Out> {
   private async commitOrSplit(batch: Waiting<In, Out>[]): Promise<void> {
     let results: Out[];
     try {
-      results = await this.commit(batch.map(({ item }) => item));
+      results = await this.options.commit(batch.map(({ item }) => item));
     } catch (error) {
-      if (batch.length === 1 || this.concernsAll(error)) return batch.forEach(({ waiter }) => waiter.failed(error));
+      if (batch.length === 1 || this.options.concernsAll(error))
+        return batch.forEach(({ waiter }) => waiter.failed(error));
       for (const one of batch) await this.commitOrSplit([one]);
       return;
     }
@@ -150,8 +154,9 @@ export class GroupCommit<In, Out> {
 
   private take(): Waiting<In, Out>[] {
     const batch = this.takeFirst();
-    if (this.grouping === undefined) return batch;
-    const { kindOf, keyOf } = this.grouping;
+    const { grouping } = this.options;
+    if (grouping === undefined) return batch;
+    const { kindOf, keyOf } = grouping;
     const kinds = batch.map(({ item }) => kindOf(item));
     if (kinds.every((kind) => kind === kinds[0])) return batch;
     const passedOver = new Set<string>();
@@ -170,7 +175,7 @@ export class GroupCommit<In, Out> {
     let bytes = 0;
     let count = 0;
     while (count < this.waiting.length && count < ITEMS_MAX && (count === 0 || bytes < BYTES_MAX)) {
-      bytes += this.bytesOf((this.waiting[count] as Waiting<In, Out>).item);
+      bytes += this.options.bytesOf((this.waiting[count] as Waiting<In, Out>).item);
       count += 1;
     }
     return this.waiting.splice(0, count);

@@ -13,14 +13,13 @@ function held(count: number) {
     count,
     ({ key }) => key,
     () =>
-      new GroupCommit(
-        (items) =>
+      new GroupCommit({
+        commit: (items) =>
           new Promise((resolve) =>
             open.push({ items, finish: () => resolve(items.map(({ key, n }) => `${key}${n}`)) }),
           ),
-        () => 1,
-        () => true,
-      ),
+        concernsAll: () => true,
+      }),
   );
   return { lanes, open };
 }

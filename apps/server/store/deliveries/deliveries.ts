@@ -41,6 +41,13 @@ export interface DeliveryFilter {
 }
 
 /**
+ * Entries of refused deliveries are committed so far apart under load, milliseconds: connections without a key are read
+ * a few at a time (contract §5.11), so that a transaction as often as for acceptances would hold few of them, and take
+ * the disk from those.
+ */
+const REFUSALS_APART_MS = 25;
+
+/**
  * Acceptances that commit side by side: while one waits for its commit, the next is sent. More make each smaller, and
  * dearer by the delivery. A webhook's all go through one, so that they do not wait for its row.
  */
@@ -97,13 +104,14 @@ export class DeliveryStore {
     this.arrivals = new ShardedGroupCommit(
       shards,
       ({ webhookUid }) => webhookUid,
-      () => new GroupCommit((batch) => this.commitBatch(batch), payloadBytes, concernsAll, grouping),
+      () =>
+        new GroupCommit({ commit: (batch) => this.commitBatch(batch), bytesOf: payloadBytes, concernsAll, grouping }),
     );
-    this.refusals = new GroupCommit(
-      (batch) => this.insertRefused(batch),
-      () => 0,
+    this.refusals = new GroupCommit({
+      commit: (batch) => this.insertRefused(batch),
       concernsAll,
-    );
+      apartMs: REFUSALS_APART_MS,
+    });
   }
 
   /**
