@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { Client } from 'pg';
 import { DeliveryStore } from '../../apps/server/store/deliveries/deliveries.ts';
+import { formatDecision } from '../../apps/server/store/deliveries/delivery-entries.ts';
 import type { PendingDelivery } from '../../apps/server/store/deliveries/pending-deliveries.ts';
 import { databaseBytes } from '../bench/figures/database-usage.ts';
 import { onEachBackend, type World } from './backends.ts';
@@ -65,7 +66,7 @@ await onEachBackend('the cost of accepting', (world) => {
     const entryId = newId();
     const runs = start(entryId, entryId);
     const one = arrival(webhook, { version, body: BODY, entryId, runs });
-    const decision = world.stores.deliveries.decisionText({
+    const decision = formatDecision({
       started: runs.map(({ automationUid, runId }) => ({ automation_id: automationUid, run_id: runId })),
       skipped: [],
     });

@@ -16,6 +16,7 @@ import type { CommitWaiter } from '../store/database/group-commit.ts';
 import { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import {
   encodePayload,
+  formatDecision,
   type ResentDelivery,
   toLoggedDecision,
   toResentEntry,
@@ -196,7 +197,7 @@ export class DeliveryAcceptor {
       { entryId, deliveryId, receivedAtMs: incoming.receivedAtMs, payload: body.value },
       { serverAgent: this.agents.server, newId: this.newId },
     );
-    return { runs, decision: this.deliveries.decisionText(toLoggedDecision(runs, starts.skipped)) };
+    return { runs, decision: formatDecision(toLoggedDecision(runs, starts.skipped)) };
   }
 
   /** Hands the delivery to its transaction. */

@@ -8,6 +8,7 @@ import { digestSecret } from '#authentication';
 import { MATCH_EVERYTHING } from '#filters';
 import type { RawBody } from '../http/raw-bodies.ts';
 import type { CommitWaiter } from '../store/database/group-commit.ts';
+import { parseDecision } from '../store/deliveries/delivery-entries.ts';
 import type { DeliveryOutcome, PendingDelivery } from '../store/deliveries/pending-deliveries.ts';
 import type { Heartbeat } from '../webhooks/heartbeat.ts';
 import type { ServedWebhook } from '../webhooks/served-webhooks.ts';
@@ -115,7 +116,6 @@ function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
       it.moved ? undefined : new Map(uids.map((uid) => [uid, DEFINITION])),
   };
   const deliveries = {
-    decisionText: (decision: object) => JSON.stringify(decision),
     accept: (arrival: PendingDelivery, waiter: CommitWaiter<DeliveryOutcome>) => {
       it.arrivals.push(arrival);
       void Promise.resolve(arrival)
@@ -438,7 +438,7 @@ describe('an accepted delivery', () => {
     expect(arrival.verdict.runs.map(({ entryId, automationUid }) => [entryId, automationUid])).toEqual([
       [arrival.entryId, 'auto_1'],
     ]);
-    expect(JSON.parse(arrival.verdict.decision)).toEqual({
+    expect(parseDecision(arrival.verdict.decision)).toEqual({
       started: [{ automation_id: 'auto_1', run_id: arrival.verdict.runs[0]?.runId }],
       skipped: [],
     });

@@ -7,7 +7,7 @@ import { type Acceptance, AcceptanceMemory } from './acceptance.ts';
 import { commitDeliveries, type DeliveryOutcome, type PendingDelivery } from './pending-deliveries.ts';
 import { StoreError, withStoreErrors } from '../database/store-errors.ts';
 import type { Database } from '../database/database.ts';
-import { encodingOf, formatDecision, type LoggedDecision } from './delivery-entries.ts';
+import { encodingOf } from './delivery-entries.ts';
 import { DELIVERY, type DeliveryRow, ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
 import { catchUp } from '../database/deferred-index.ts';
 import { isCallable, SharedAcceptance } from './shared-acceptance.ts';
@@ -125,11 +125,6 @@ export class DeliveryStore {
   /** Reads what is remembered of the database, so that the first delivery does not wait for it. */
   async start(): Promise<void> {
     await (this.memory?.start() ?? this.shared.prepare());
-  }
-
-  /** A decision as the log of this database has it: where processes share one, an older one may read it. */
-  decisionText(decision: LoggedDecision): string {
-    return formatDecision(decision, this.database.dialect === 'sqlite');
   }
 
   /**

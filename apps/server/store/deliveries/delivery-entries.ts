@@ -100,8 +100,8 @@ function toLoggedSkip(skipped: SkippedAutomation): Record<string, string> {
  * A decision as text: JSON, or of one that skipped nothing, which is most of them, only the IDs that it started. With
  * those names written out, an entry of 1 KiB takes half a page of SQLite instead of a third.
  */
-export function formatDecision({ started, skipped }: LoggedDecision, isShort: boolean): string {
-  return isShort && skipped.length === 0
+export function formatDecision({ started, skipped }: LoggedDecision): string {
+  return skipped.length === 0
     ? started.map(({ automation_id: automationId, run_id: runId }) => `${automationId}=${runId}`).join(' ')
     : JSON.stringify({ started, skipped });
 }

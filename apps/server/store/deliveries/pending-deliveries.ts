@@ -270,7 +270,7 @@ function entryAfter(
   const skipped = runs.filter((run) => busyRuns.has(run));
   if (skipped.length === 0) return log(decision);
   acceptance.busy = skipped.map(({ runId }) => runId);
-  return log(formatDecision(withoutBusy(parseDecision(decision), skipped), false));
+  return log(formatDecision(withoutBusy(parseDecision(decision), skipped)));
 }
 
 function withoutBusy({ started, skipped }: LoggedDecision, busy: readonly (NewRun | NewWebhookRun)[]): LoggedDecision {
