@@ -29,6 +29,8 @@ function slowStore() {
         else found.count += by;
       }
     },
+    // What waits to be stored is stored then.
+    refusalsLogged: async () => waiting.splice(0).forEach((settle) => settle()),
   } as unknown as DeliveryStore;
   return { store, entries, lost, updates, commit: () => waiting.splice(0).forEach((settle) => settle()) };
 }
@@ -94,6 +96,7 @@ describe('throttled deliveries', () => {
         written.push(entryId);
       },
       countRefused: async () => undefined,
+      refusalsLogged: async () => undefined,
     } as unknown as DeliveryStore;
     const log = logOf(store, () => 0);
     await expect(log.countThrottled('wh_a', () => entry(1))).rejects.toThrow('away');
@@ -151,6 +154,15 @@ describe('refused deliveries', () => {
     expect([updates, entries.get('e60')?.count, entries.get('e1060')?.count]).toEqual([[2], 1_001, 2]);
   });
 
+  it('what its sender did not wait for is stored when the process stops, and what was counted into it', async () => {
+    const { store, entries } = slowStore();
+    const log = logOf(store, () => 0);
+    const left = Array.from({ length: 63 }, (_, number) => write(log, entry(number)));
+    await log.stop();
+    expect([entries.size, entries.get('e60')?.count]).toEqual([61, 3]);
+    await Promise.all(left);
+  });
+
   it('a count that could not be stored is stored the next time', async () => {
     const { store, entries, commit } = slowStore();
     const faults: unknown[] = [];
@@ -192,6 +204,7 @@ describe('refused deliveries', () => {
     const store = {
       logRefused: () => Promise.reject(new Error('away')),
       countRefused: () => Promise.resolve(),
+      refusalsLogged: () => Promise.resolve(),
     } as unknown as DeliveryStore;
     const log = logOf(store, () => 0);
     const results = await Promise.allSettled(Array.from({ length: 63 }, (_, number) => write(log, entry(number))));

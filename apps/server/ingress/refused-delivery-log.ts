@@ -70,10 +70,16 @@ export class RefusedLog {
       : this.count(throttled);
   }
 
-  /** Stores what was counted. To be called when nothing is refused any more. */
+  /**
+   * Stores what was counted, behind the entries that are being stored. To be called when nothing is refused any more.
+   */
   async stop(): Promise<void> {
     this.isStopped = true;
     clearTimeout(this.timer);
+    await this.deliveries.refusalsLogged();
+    // What waits for one of them to count into it is counted when it is stored.
+    const begun = [...this.refused.values(), ...this.throttled.values()].map(({ counted }) => counted?.writing);
+    await Promise.allSettled(begun);
     await this.storeCounts();
   }
 

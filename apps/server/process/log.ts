@@ -3,6 +3,8 @@
  * request can slip in.
  */
 
+import { types } from 'node:util';
+
 export type LogMembers = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 /** The least severe first. */
@@ -44,7 +46,7 @@ export class Log {
   /** A bug or an outage: its kind and where it arose, with the stack of our own code, never a driver's detail. */
   fault(message: string, error: unknown, members: LogMembers = {}): void {
     if (this.isReportedElsewhere(error)) return;
-    const stack = error instanceof Error ? `${error.name}: ${error.message}\n${framesOf(error)}` : typeof error;
+    const stack = types.isNativeError(error) ? `${error.name}: ${error.message}\n${framesOf(error)}` : typeof error;
     this.line('error', message, { ...members, error: stack });
   }
 

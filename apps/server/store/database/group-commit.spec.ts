@@ -108,7 +108,7 @@ describe('a group commit', () => {
       expect(batches.at(-1)).toEqual([6]); // it was due
     });
 
-    it('puts a transaction off for as long as its items are said to be put off', async () => {
+    it('puts a transaction off for as long as `apartMs` says', async () => {
       const { group, batches } = recorded(undefined, undefined, 25);
       await bring(group, [1, 2]);
       for (const item of [3, 4, 5]) {
@@ -121,6 +121,30 @@ describe('a group commit', () => {
         [1, 2],
         [3, 4, 5],
       ]);
+    });
+
+    it('puts a transaction off no longer when its batch is full', async () => {
+      const { group, batches } = recorded(undefined, undefined, 25);
+      await bring(group, [1, 2]);
+      await bring(group, range(100));
+      await bring(group, range(155));
+      expect(batches).toHaveLength(1);
+      await bring(group, [1, 2]);
+      expect(batches.map(({ length }) => length)).toEqual([2, 256, 1]);
+      await bring(group, [3]); // the timer of before is nobody's any more
+      await pass(25);
+      expect(batches.map(({ length }) => length)).toEqual([2, 256, 1, 1]);
+    });
+
+    it('puts nothing off while somebody waits until all is over', async () => {
+      const { group, batches } = recorded(undefined, undefined, 25);
+      await group.drained();
+      await bring(group, [1, 2]);
+      await bring(group, [3]);
+      expect(batches).toHaveLength(1);
+      await group.drained();
+      expect(batches).toEqual([[1, 2], [3]]);
+      await group.drained();
     });
 
     it('begins them at once for a while where waiting brought nothing', async () => {

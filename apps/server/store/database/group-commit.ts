@@ -15,13 +15,13 @@ const BYTES_MAX = 8 * 1_048_576;
 const GATHERING_MS_MAX = 4;
 
 /**
- * Under load a transaction begins so long behind the end of the one before, unless its items say otherwise: the
+ * Under load a transaction begins so long behind the end of the one before, unless `apartMs` says otherwise: the
  * synchronization alone takes as much of the processor as some items do.
  */
 const APART_MS = 2;
 /** By how much a transaction has to become larger for which it was put off. */
 const WORTH_WAITING = 1.25;
-/** Transactions that are not put off behind one that was in vain: a probe in so many costs each next to nothing. */
+/** Transactions that are not put off behind one that was in vain: a probe in so many costs each a small part of it. */
 const UNPACED = 32;
 
 /**
@@ -75,11 +75,13 @@ export class GroupCommit<In, Out> {
   private lastCount = 0;
   /** How many of the next transactions are not put off. */
   private unpaced = 0;
-  private readonly options: Required<Omit<GroupCommitOptions<In, Out>, 'grouping'>> &
-    Pick<GroupCommitOptions<In, Out>, 'grouping'>;
+  /** While a transaction is put off. */
+  private putOff: NodeJS.Timeout | undefined;
+  private readonly whenDrained: (() => void)[] = [];
+  private readonly options: GroupCommitOptions<In, Out>;
 
-  constructor({ commit, bytesOf = NO_BYTES, concernsAll, grouping, apartMs = APART_MS }: GroupCommitOptions<In, Out>) {
-    this.options = { commit, bytesOf, concernsAll, grouping, apartMs };
+  constructor(options: GroupCommitOptions<In, Out>) {
+    this.options = options;
   }
 
   add(item: In): Promise<Out> {
@@ -89,7 +91,14 @@ export class GroupCommit<In, Out> {
   /** The same for who needs no promise. */
   enqueue(item: In, waiter: CommitWaiter<Out>): void {
     this.waiting.push({ item, waiter });
+    if (this.putOff !== undefined && this.waiting.length >= ITEMS_MAX) this.flushPutOff();
     this.schedule();
+  }
+
+  /** Resolved when all that came before is over. */
+  drained(): Promise<void> {
+    if (this.putOff !== undefined) this.flushPutOff();
+    return this.scheduled ? new Promise((resolve) => this.whenDrained.push(resolve)) : Promise.resolve();
   }
 
   private schedule(): void {
@@ -110,20 +119,24 @@ export class GroupCommit<In, Out> {
 
   /** Begins the transaction, or puts it off until it is due, where it is likely that this brings more items. */
   private pace(length: number): void {
-    const { apartMs } = this.options;
+    const { apartMs = APART_MS } = this.options;
     const leftMs = this.endedAtMs + apartMs - performance.now();
     if (leftMs <= 0 || length >= ITEMS_MAX || (length === 1 && this.lastCount <= 1)) return void this.flush();
     if (this.unpaced > 0) {
       this.unpaced -= 1;
       return void this.flush();
     }
-    setTimeout(
-      () => {
-        if (this.waiting.length < length * WORTH_WAITING) this.unpaced = UNPACED; // senders wait for their answers
-        void this.flush();
-      },
-      Math.min(leftMs, apartMs),
-    );
+    const sincePutOff = (): void => {
+      if (this.waiting.length < length * WORTH_WAITING) this.unpaced = UNPACED; // senders wait for their answers
+      this.flushPutOff();
+    };
+    this.putOff = setTimeout(sincePutOff, Math.min(leftMs, apartMs));
+  }
+
+  private flushPutOff(): void {
+    clearTimeout(this.putOff);
+    this.putOff = undefined;
+    void this.flush();
   }
 
   private async flush(): Promise<void> {
@@ -135,8 +148,13 @@ export class GroupCommit<In, Out> {
       this.lastCount = batch.length;
       // What came meanwhile has waited already.
       if (this.waiting.length > 0) setImmediate(() => void this.flush());
-      else this.scheduled = false;
+      else this.end();
     }
+  }
+
+  private end(): void {
+    this.scheduled = false;
+    for (const resolve of this.whenDrained.splice(0)) resolve();
   }
 
   private async commitOrSplit(batch: Waiting<In, Out>[]): Promise<void> {
@@ -172,10 +190,11 @@ export class GroupCommit<In, Out> {
 
   /** As many as go into one transaction, whatever they are. */
   private takeFirst(): Waiting<In, Out>[] {
+    const { bytesOf = NO_BYTES } = this.options;
     let bytes = 0;
     let count = 0;
     while (count < this.waiting.length && count < ITEMS_MAX && (count === 0 || bytes < BYTES_MAX)) {
-      bytes += this.options.bytesOf((this.waiting[count] as Waiting<In, Out>).item);
+      bytes += bytesOf((this.waiting[count] as Waiting<In, Out>).item);
       count += 1;
     }
     return this.waiting.splice(0, count);

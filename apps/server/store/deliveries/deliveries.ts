@@ -145,6 +145,11 @@ export class DeliveryStore {
     return this.refusals.add(entry);
   }
 
+  /** Resolved when what was to be logged before is over. */
+  refusalsLogged(): Promise<void> {
+    return this.refusals.drained();
+  }
+
   /** Counts further refusals into existing counted entries, by their IDs. Throws StoreError when none was. */
   async countRefused(raised: ReadonlyMap<string, number>): Promise<void> {
     await this.database.run(function* () {

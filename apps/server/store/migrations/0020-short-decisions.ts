@@ -8,7 +8,7 @@ export class ShortDecisions1700000000020 implements MigrationInterface {
   readonly name = 'ShortDecisions1700000000020';
 
   async up(runner: QueryRunner): Promise<void> {
-    // PostgreSQL, which older programs may use beside this one, has them as JSON until 0023.
+    // PostgreSQL, which older programs may use beside this one, has them as JSON.
     if (runner.dataSource.options.type === 'postgres') return;
     await runner.query('UPDATE schema_reader SET oldest = 20 WHERE oldest < 20');
   }
