@@ -25,6 +25,9 @@ const cli = join(root, 'apps/cli/millwright.mjs');
 /** Many tests wait for clocks, sockets and processes. */
 const WORKERS_PER_PROCESSOR = 1.5;
 
+/** Node.js frees little of a suite that is over. Beyond it a worker is replaced, which takes less than to collect it. */
+const WORKER_HEAP_MAX = '700MB';
+
 /** What is type-checked, each by its own rules. */
 const PROJECTS = ['.', 'apps/dashboard', 'libs/client-typescript', 'libs/client-typescript/test'];
 
@@ -219,11 +222,13 @@ function jest(args, environment = {}) {
       '--disable-warning=ExperimentalWarning',
       join(root, 'node_modules/jest/bin/jest.js'),
       `--maxWorkers=${Math.ceil(WORKERS_PER_PROCESSOR * availableParallelism())}`,
+      `--workerIdleMemoryLimit=${WORKER_HEAP_MAX}`,
       '--json',
       `--outputFile=${results}`,
       ...args,
     ],
-    environment,
+    // Suites take from the build what is dear to load: test/support/processes/built-modules.ts
+    { SUITES_ON_BUILD: process.env.SUITES_ON_BUILD ?? '1', ...environment },
     ['inherit', 'ignore', 'inherit'], // the report goes to stderr, the JSON to the file
   );
   if (existsSync(results)) closingLine(JSON.parse(readFileSync(results, 'utf8')));

@@ -12,7 +12,7 @@ import { Client } from 'pg';
 import { fetch as unwatched } from 'undici';
 import type { Config } from '../../apps/server/config/config.ts';
 import { EXAMPLE_COMMAND } from '../../apps/server/execution/local/local-execution.ts';
-import { ScheduledJobs } from '../../apps/server/scheduled-jobs.ts';
+import { ScheduledJobs } from '../support/services/built-service.ts';
 import { start } from '../../apps/server/start.ts';
 import { openStream } from '../support/network/event-stream.ts';
 import {

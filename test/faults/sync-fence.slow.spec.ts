@@ -14,7 +14,7 @@ import {
   webhookPath,
 } from '../support/factories/factory-files.ts';
 import { bootService, eventually, type TestService } from '../support/services/service.ts';
-import { FenceLostError } from '../../apps/server/store/database/store-errors.ts';
+import { FenceLostError } from '../support/services/built-service.ts';
 import { change } from '../../apps/server/store/database/transactions.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';

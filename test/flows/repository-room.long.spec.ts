@@ -6,7 +6,7 @@ import { jest } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { DiskWatch } from '../../apps/server/process/disk-watch.ts';
+import { DiskWatch } from '../support/services/built-service.ts';
 import { startGitServer, type GitServer } from '../support/git/git-server.ts';
 import { bootService, eventually, type ApiAnswer, type TestService } from '../support/services/service.ts';
 

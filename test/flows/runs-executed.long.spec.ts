@@ -3,7 +3,7 @@
  * States and transitions; contract §2, §3.
  */
 import { spawnSync } from 'node:child_process';
-import { StoreError } from '../../apps/server/store/database/store-errors.ts';
+import { StoreError } from '../support/services/built-service.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import {
   automationFile,

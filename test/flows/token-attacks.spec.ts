@@ -3,9 +3,9 @@ import { createHmac, createPublicKey, generateKeyPairSync, sign, type KeyObject 
 import { IssuerKeyCache } from '../../apps/server/federation/issuer-keys.ts';
 import { issuerDocumentReader } from '../../apps/server/federation/issuer-documents.ts';
 import { TokenExchangeService } from '../../apps/server/federation/token-exchange.service.ts';
-import { Clock, IdSource } from '../../apps/server/process/injection-tokens.ts';
+import type { Clock } from '../../apps/server/process/injection-tokens.ts';
 import { Log } from '../../apps/server/process/log.ts';
-import { FederatedCredentialStore } from '../../apps/server/store/access/federated-credentials.ts';
+import { FederatedCredentialStore, IdSource } from '../support/services/built-service.ts';
 import { readHostPattern } from '#isolation';
 import { bootService, type TestService } from '../support/services/service.ts';
 import {

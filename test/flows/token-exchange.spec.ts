@@ -1,6 +1,6 @@
 /** Tokens of a build server for keys that last ten minutes, over HTTP. contract §2.4. */
 import { bootService, type ApiAnswer, type TestService } from '../support/services/service.ts';
-import { FederatedCredentialStore } from '../../apps/server/store/access/federated-credentials.ts';
+import { FederatedCredentialStore } from '../support/services/built-service.ts';
 import { startTokenIssuer, type TokenIssuer } from '../support/services/token-issuer.ts';
 
 const AUDIENCE = 'https://millwright.example';

@@ -63,7 +63,7 @@ describe('a decision', () => {
 
   it('in slices is the same, and lets others come in between', async () => {
     const { wide } = world();
-    const webhook = webhookOf(60, { action: ['opened'] });
+    const webhook = webhookOf(10, { action: ['opened'] });
     const progress = { isOver: false };
     let rounds = 0;
     const watching = (async () => {
@@ -92,7 +92,7 @@ describe('a decision', () => {
         yield step.value;
       }
     };
-    const webhook = webhookOf(200, { ...filter, explainInSteps });
+    const webhook = webhookOf(20, { ...filter, explainInSteps });
     const progress = { isOver: false };
     const others = (async () => {
       for (; !progress.isOver; round += 1) await nextTurn();
@@ -121,7 +121,7 @@ describe('a decision', () => {
 describe('many decisions', () => {
   it('wait for each other, few of one factory, and those beyond come again', async () => {
     const { wide } = world();
-    const [mine, other] = [webhookOf(20, { action: ['opened'] }), webhookOf(20, { action: ['opened'] }, 'fac_b')];
+    const [mine, other] = [webhookOf(4, { action: ['opened'] }), webhookOf(4, { action: ['opened'] }, 'fac_b')];
     const decisions = [mine, mine, mine, mine, mine, other].map((webhook) => wide.decide(webhook, BODY));
     const decided = (await Promise.all(decisions)).map((starts) => starts !== undefined);
     expect(decided).toEqual([true, true, true, true, false, true]); // one at work, three in line

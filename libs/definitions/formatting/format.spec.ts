@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { parse, stringify } from 'yaml';
 import { formatDefinition } from './format.ts';
-import { PROPERTY_SEED } from '../../../test/support/tier.ts';
+import { examples, PROPERTY_SEED } from '../../../test/support/tier.ts';
 
 fc.configureGlobal({ seed: PROPERTY_SEED });
 
@@ -99,7 +99,7 @@ describe('whatever a file holds', () => {
         expect(parse(formatting.text)).toEqual(parse(text));
         expect(formatDefinition(WEBHOOK, formatting.text)).toEqual(formatting);
       }),
-      { numRuns: 500 },
+      { numRuns: examples(500) },
     );
   });
 
@@ -134,7 +134,7 @@ describe('whatever a file holds', () => {
         expect(parse(formatting.text, READING)).toEqual(parse(text, READING));
         expect(formatDefinition(WEBHOOK, formatting.text)).toEqual(formatting);
       }),
-      { numRuns: 3_000 },
+      { numRuns: examples(3_000) },
     );
   });
 });

@@ -18,8 +18,10 @@ import {
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { Client } from 'pg';
+import { Client, types } from 'pg';
 import { freePort } from '../network/ports.ts';
+
+types.setTypeParser(types.builtins.INT8, Number); // as the service reads them
 
 export type PostgresServer = { ok: true; url: string } | { ok: false; reason: string };
 

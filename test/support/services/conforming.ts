@@ -2,7 +2,9 @@
  * Every answer of the API that a test sees is compared with the API document: what departs from it fails the test that
  * saw it. `ANSWERS=print` only prints.
  */
-import { departuresOf } from './documented.ts';
+import { builtModule } from '../processes/built-modules.ts';
+
+const { departuresOf } = await builtModule('test/support/services/documented.js', () => import('./documented.ts'));
 
 const bases = new Set<string>();
 let isWatching = false;

@@ -5,16 +5,11 @@ import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LaunchProfile } from '#agents';
-import { deriveUid } from '#reconcile';
-import 'reflect-metadata';
-import { createService, type ServiceOptions, type Service } from '../../../apps/server/bootstrap.ts';
-import { readConfig } from '../../../apps/server/config/config.ts';
-import { EXAMPLE_COMMAND } from '../../../apps/server/execution/local/local-execution.ts';
-import { serviceAccountOf } from '../../../apps/server/factories/factories.service.ts';
+import type { ServiceOptions, Service } from '../../../apps/server/bootstrap.ts';
 import { SOURCE_AGENT } from '../agents/source-agent.ts';
 import { watchAnswers } from './conforming.ts';
 import { freePort } from '../network/ports.ts';
-import { Log } from '../../../apps/server/process/log.ts';
+import { createService, deriveUid, EXAMPLE_COMMAND, Log, readConfig, serviceAccountOf } from './built-service.ts';
 import type { SourceSettings } from '#reconcile';
 
 /** A service of all roles; one of some roles lacks the parts of the others. */
