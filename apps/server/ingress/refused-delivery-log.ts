@@ -78,7 +78,9 @@ export class RefusedLog {
     clearTimeout(this.timer);
     await this.deliveries.refusalsLogged();
     // What waits for one of them to count into it is counted when it is stored.
-    const begun = [...this.refused.values(), ...this.throttled.values()].map(({ counted }) => counted?.writing);
+    const begun = [...this.refused.values(), ...this.throttled.values()].flatMap(
+      ({ counted }) => counted?.writing ?? [],
+    );
     await Promise.allSettled(begun);
     await this.storeCounts();
   }

@@ -5,7 +5,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FenceLostError, StoreError } from '../../support/services/built-service.ts';
+import { FenceLostError } from '../../support/services/built-service.ts';
 import { SecretStore } from '../../../apps/server/store/secrets/secrets.ts';
 import { row, rows } from '../../../apps/server/store/database/transactions.ts';
 import { Metrics } from '../../../apps/server/process/metrics.ts';
