@@ -25,7 +25,7 @@ const cli = join(root, 'apps/cli/millwright.mjs');
 /** Many tests wait for clocks, sockets and processes. */
 const WORKERS_PER_PROCESSOR = 1.5;
 
-/** Node.js frees little of a suite that is over. Beyond it a worker is replaced, which takes less than to collect it. */
+/** Node.js frees little of a suite that is over: beyond it a worker is replaced, which takes less than collecting. */
 const WORKER_HEAP_MAX = '700MB';
 
 /** What is type-checked, each by its own rules. */
