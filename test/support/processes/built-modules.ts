@@ -5,7 +5,11 @@ declare global {
   var importBuilt: ((path: string) => Promise<unknown>) | undefined;
 }
 
-/** A module: as it was built, where suites run behind a build, else from its source. `path`: below `dist`. */
+/**
+ * A module: as it was built, where suites run behind a build, else from its source. `path`: below `dist`, of what
+ * `source` imports.
+ */
 export async function builtModule<T>(path: string, source: () => Promise<T>): Promise<T> {
+  // Both are compiled from one file: the compiler knows the types of its source, and none of a path.
   return globalThis.importBuilt === undefined ? source() : ((await globalThis.importBuilt(path)) as T);
 }

@@ -95,7 +95,7 @@ export class GroupCommit<In, Out> {
     this.schedule();
   }
 
-  /** Resolved when all that came before is over. */
+  /** Resolved when nothing waits and nothing is committed any more. Puts nothing off that waits already. */
   drained(): Promise<void> {
     if (this.putOff !== undefined) this.flushPutOff();
     return this.scheduled ? new Promise((resolve) => this.whenDrained.push(resolve)) : Promise.resolve();
@@ -126,11 +126,11 @@ export class GroupCommit<In, Out> {
       this.unpaced -= 1;
       return void this.flush();
     }
-    const sincePutOff = (): void => {
+    const whenDue = (): void => {
       if (this.waiting.length < length * WORTH_WAITING) this.unpaced = UNPACED; // senders wait for their answers
       this.flushPutOff();
     };
-    this.putOff = setTimeout(sincePutOff, Math.min(leftMs, apartMs));
+    this.putOff = setTimeout(whenDue, Math.min(leftMs, apartMs));
   }
 
   private flushPutOff(): void {

@@ -1,5 +1,5 @@
 /** What a PostgreSQL server reads out of the arrays that it is sent in binary. */
-import { Client, types } from 'pg';
+import { Client } from 'pg';
 import { postgresServer } from '../../../../../test/support/databases/postgres.ts';
 import type { SqlValue } from '../transactions.ts';
 import { encodeColumn } from './postgres-statements.ts';
@@ -10,7 +10,6 @@ const onServer = found.ok ? describe : describe.skip;
 onServer(`an array on PostgreSQL${found.ok ? '' : ` (SKIPPED: ${found.reason})`}`, () => {
   let client: Client;
   beforeAll(async () => {
-    types.setTypeParser(types.builtins.INT8, Number);
     client = new Client(found.ok ? found.url : '');
     await client.connect();
   });
