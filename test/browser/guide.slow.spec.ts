@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { describeInBrowser, launch, visit } from '../support/browser/browser.ts';
+import { describeInBrowser, launch, visit, type Visit } from '../support/browser/browser.ts';
 import { PAGES, ROOT } from '../support/guide/documents.ts';
 import { bootService, type TestService } from '../support/services/service.ts';
 
@@ -27,17 +27,26 @@ describeGuide(IS_BUILT ? NAME : `${NAME} (it is not built: npm run guide)`, () =
     await service.stop();
   });
 
-  it('shows every page without a fault, and its headings are where links to them lead', async () => {
-    const { page, faults, close } = await visit(browser, service, '/docs/guide/');
-    for (const address of ADDRESSES) {
-      const answer = await page.goto(`${service.url}/docs/guide/${address}`);
-      expect({ address, status: answer?.status() }).toEqual({ address, status: 200 });
-      await page.locator('.vp-doc h1').first().waitFor();
-    }
-    await page.goto(`${service.url}/docs/guide/contract#s5-8`);
-    expect(await page.locator('#s5-8').innerText()).toContain('Transaction');
-    expect(faults).toEqual([]);
-    await close();
+  describe('every page', () => {
+    let window: Visit;
+
+    beforeAll(async () => {
+      window = await visit(browser, service, '/docs/guide/');
+    });
+    afterAll(() => window.close());
+
+    it.each(ADDRESSES)('is shown without a fault: /docs/guide/%s', async (address) => {
+      const answer = await window.page.goto(`${service.url}/docs/guide/${address}`);
+      expect(answer?.status()).toBe(200);
+      await window.page.locator('.vp-doc h1').first().waitFor();
+      expect(window.faults.splice(0)).toEqual([]);
+    });
+
+    it('has its headings where links to them lead', async () => {
+      await window.page.goto(`${service.url}/docs/guide/contract#s5-8`);
+      expect(await window.page.locator('#s5-8').innerText()).toContain('Transaction');
+      expect(window.faults.splice(0)).toEqual([]);
+    });
   });
 
   it('goes from page to page by its links, and back', async () => {
