@@ -191,7 +191,10 @@ function createServerFor(
   const server = config.tls === undefined ? createPlain(options) : secured(options, config.tls);
   const connections = new Connections(server, { isEncrypted: config.tls !== undefined, othersAnswer });
   front.connections = connections;
-  const anonymous = new AnonymousConnections({ onCut: () => countAnonymousCut(front.metrics) });
+  const anonymous = new AnonymousConnections({
+    isAnswering: (socket) => connections.isAnswering(socket),
+    onCut: () => countAnonymousCut(front.metrics),
+  });
   front.anonymous = anonymous;
   server.on(config.tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => anonymous.add(socket));
   front.pipelining = new Pipelining({ sockets: () => connections.sockets(), onCut: () => countCut(front.metrics) });

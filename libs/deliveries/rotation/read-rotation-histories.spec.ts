@@ -1,6 +1,6 @@
 /**
- * Random histories of senders that come, send, have nothing to say and leave, beside a model that knows only who is
- * paused. contract §5.11 (Connections without a key).
+ * Random histories of senders that come, send, wait for answers, have nothing to say and leave, beside a model that
+ * knows only who is paused. contract §5.11 (Connections without a key).
  */
 import { seededRandom } from '../../../test/support/seeded-random.ts';
 import { ReadRotation } from './read-rotation.ts';
@@ -20,6 +20,8 @@ class History {
   readonly paused = new Set<number>();
   /** Not paused, as they came or were called. */
   readonly watched = new Set<number>();
+  /** Who waits for an answer. */
+  readonly answering = new Set<number>();
   nowMs = 0;
   private isUnderWay = false;
   private came = 0;
@@ -32,11 +34,15 @@ class History {
       if (!this.paused.delete(item)) throw new Error(`${item} was not paused`);
       this.watched.add(item);
     },
+    isAnswering: (item) => this.answering.has(item),
   });
   private readonly random: () => number;
+  /** Of those that are read. */
+  private readonly awaitedShare: number;
 
   constructor(seed: number) {
     this.random = seededRandom(seed);
+    this.awaitedShare = this.random();
   }
 
   below(count: number): number {
@@ -54,6 +60,7 @@ class History {
     const item = 1 + this.below(this.came);
     if (this.rotation.remove(item) !== this.paused.delete(item)) throw new Error(`${item} was not where it was`);
     this.watched.delete(item);
+    this.answering.delete(item);
     this.senders.delete(item);
   }
 
@@ -63,6 +70,7 @@ class History {
       const sender = this.senders.get(item);
       if (!this.watched.has(item) || sender === undefined || sender.reads === 0) continue;
       sender.reads -= 1;
+      if (this.random() < this.awaitedShare) this.answering.add(item);
       const notes = sender.isCostly ? 100 : 1 + this.below(20);
       const tookMs = sender.isCostly ? 5 : this.random();
       for (let note = 0; note < notes; note += 1)
@@ -83,19 +91,25 @@ class History {
     this.rotation.endRead();
   }
 
+  /** So many of those that wait for it. */
+  answer(share: number): void {
+    for (const item of this.answering) if (this.random() < share) this.answering.delete(item);
+  }
+
   endRound(): void {
     if (this.isUnderWay) this.rotation.endRound((this.nowMs = Math.max(this.nowMs + 3, this.rotation.restUntilMs)));
     this.isUnderWay = false;
   }
 
   step(): void {
-    const kind = this.below(11);
+    const kind = this.below(12);
     if (kind < 3) this.come();
     else if (kind === 3) this.leave();
     else if (kind < 6) this.poll();
     else if (kind < 8) this.endRound();
     else if (kind === 8) this.rotation.advance(this.nowMs);
     else if (kind === 9) this.noteLate();
+    else if (kind === 10) this.answer(0.5);
     else for (const sender of this.senders.values()) sender.reads += this.below(2);
     if (this.rotation.waitingCount !== this.paused.size) throw new Error('not as many wait as are paused');
   }
@@ -111,6 +125,7 @@ it.each(Array.from({ length: HISTORIES }, (_, seed) => ({ seed })))(
     for (let round = 0; left > 0; round += 1) {
       if (round > 100 * all.length) throw new Error(`${left} reads were not made`);
       history.nowMs += 2;
+      history.answer(1);
       history.poll();
       history.endRound();
       history.rotation.advance(history.nowMs);

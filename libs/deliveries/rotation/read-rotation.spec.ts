@@ -24,10 +24,17 @@ class World {
   readonly log: { item: number; tookMs: number; round: number }[] = [];
   rounds = 0;
   readonly watched = new Set<number>();
+  /** Who waits for an answer. */
+  readonly answering = new Set<number>();
+  calls = 0;
   private readonly senders = new Map<number, Sender>();
   readonly rotation = new ReadRotation<number>({
     pause: (item) => void this.watched.delete(item),
-    resume: (item) => void this.watched.add(item),
+    resume: (item) => {
+      this.calls += 1;
+      this.watched.add(item);
+    },
+    isAnswering: (item) => this.answering.has(item),
   });
 
   add(item: number, sender: Sender): void {
@@ -191,6 +198,77 @@ describe('a round, while they are paced', () => {
       world.add(item, { reads: 1, ...FULL }); // more and more come
     }
     expect(world.readsOf(1)).toBe(1);
+  });
+});
+
+describe('whoever waits for an answer', () => {
+  /** One that was read, waits for its answer, and is paused like all others. */
+  function answering(): World {
+    const world = paced(many(20, { reads: 0, ...CHEAP }));
+    world.answering.add(0);
+    world.read(0, 1);
+    return world;
+  }
+
+  it('is not called before that is given, and goes on then', () => {
+    const world = answering();
+    for (let round = 0; round < 10; round += 1) {
+      world.round();
+      expect([world.watched.has(0), world.rotation.waitingCount >= 1]).toEqual([false, true]);
+    }
+    world.answering.delete(0);
+    world.round();
+    expect([world.watched.size, world.rotation.waitingCount]).toEqual([20, 0]);
+  });
+
+  it('is called when they are paced no more', () => {
+    const world = answering();
+    world.nowMs += 30_000;
+    world.round();
+    expect([world.rotation.paced, world.watched.size]).toEqual([false, 20]);
+  });
+
+  it('can leave meanwhile', () => {
+    const world = answering();
+    expect([world.rotation.remove(0), world.rotation.remove(0)]).toEqual([true, false]);
+    world.answering.delete(0);
+    world.until(() => world.rotation.waitingCount === 0);
+    expect([world.watched.has(0), world.watched.size]).toEqual([false, 19]);
+  });
+
+  it('and was costly to read is called in its turn as such', () => {
+    const world = answering();
+    world.round();
+    world.read(0, 5, 100); // came with what was read before
+    world.answering.delete(0);
+    expect(world.until(() => world.watched.has(0))).toBeLessThan(10);
+  });
+});
+
+describe('how many are called', () => {
+  it('is not many more than the last round reached, where all have something to say', () => {
+    const world = paced(many(200, { reads: ALWAYS, ...CHEAP }));
+    world.until(() => world.rounds >= 10);
+    const [calls, reads] = [world.calls, world.log.length];
+    world.until(() => world.rounds >= 110);
+    expect((world.calls - calls) / (world.log.length - reads)).toBeLessThanOrEqual(2);
+  });
+
+  it('is as many as there may be, where nobody has', () => {
+    const world = paced([...many(40, { reads: ALWAYS, ...FULL }), ...many(2_000, { reads: 0, ...CHEAP })]);
+    world.until(() => world.rounds >= 10);
+    for (let item = 0; item < 40; item += 1) {
+      world.rotation.remove(item);
+      world.watched.delete(item);
+    }
+    expect(world.until(() => world.rotation.waitingCount === 0)).toBeLessThan(60);
+  });
+
+  it('leaves a turn to each line, however few they are', () => {
+    const world = paced([...many(40, { reads: ALWAYS, ...FULL }), ...many(400, { reads: 1, ...FULL })]);
+    world.until(() => world.log.length >= 4_000);
+    const waited = Array.from({ length: 400 }, (_, index) => world.readsOf(40 + index));
+    expect(Math.min(...waited)).toBe(1);
   });
 });
 

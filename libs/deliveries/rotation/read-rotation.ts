@@ -9,13 +9,19 @@
  * paused until the next one: whoever was read goes on; who was called behind the last that was read was missed, and
  * stands where it stood; who was called before, and had nothing to say, waits last. Whose last read was costly stands
  * in a line of its own, of which one is called before all others in each fourth round, for a fourth of the time.
+ *
+ * To call and to pause somebody in vain costs half of what a refusal does. So whoever waits for an answer is not called
+ * before it is given, and a round calls not many more than the last one reached.
  */
 import { ReadMeter } from './read-meter.ts';
-import { WaitingLine } from './waiting-line.ts';
+import type { WaitingLine } from './waiting-line.ts';
+import { CALLS_MAX, WaitingLines } from './waiting-lines.ts';
 
 export interface ReadRotationOptions<Item> {
   pause(item: Item): void;
   resume(item: Item): void;
+  /** Whether its sender waits for an answer: all of its request was read. Nobody, if not said. */
+  isAnswering?(item: Item): boolean;
   /** What one round may take until they are paced, milliseconds. */
   roundMsMax?: number;
   /** What the reads of a round may take then, and one read that is not costly, milliseconds. */
@@ -33,15 +39,10 @@ const PACED_MS_MAX = 1;
 const REST_MS = 2;
 /** Behind a costly read it is half of what that took, and not more than this. */
 const REST_MS_MAX = 50;
-/** Newcomers that are called in a round. */
-const NEWEST_MAX = 16;
-/** Of those that go on: twice what one round reads, for half of them have said all that they had to. */
-const GOING_ON_MAX = 48;
 const CALM_MS = 30_000;
-/** Of those that wait: most of them have nothing to say, and are soon found out. */
-const WAITING_MAX = 64;
-/** Newcomers that begin to wait in a round, where more come than are called: nobody is the newest for ever. */
-const OLDEST_MAX = 2;
+/** A round calls so many times those that the last one reached: what comes takes different times. */
+const CALLS_PER_REACHED = 1.5;
+const CALLS_MIN = 16;
 /** Of so many rounds one begins with one whose last read was costly, and of as much time so much is theirs. */
 const COSTLY_EVERY = 4;
 
@@ -58,14 +59,7 @@ interface Reading<Item> {
 /** The items of one process. */
 export class ReadRotation<Item> {
   private readonly reading = new Map<Item, Reading<Item>>();
-  /** Paused: read lately, and not for long. */
-  private readonly goingOn = new WaitingLine<Item>();
-  private readonly waiting = new WaitingLine<Item>();
-  /** Paused: their last read was costly. */
-  private readonly costly = new WaitingLine<Item>();
-  private readonly lines = [this.goingOn, this.waiting, this.costly];
-  /** Paused or not: those of whom nobody knows yet whether they have something to say, as they came. */
-  private readonly newcomers = new Set<Item>();
+  private readonly lines = new WaitingLines<Item>();
   private count = 0;
   private readonly meter: ReadMeter<Item>;
   private readonly options: Required<ReadRotationOptions<Item>>;
@@ -78,6 +72,12 @@ export class ReadRotation<Item> {
   private isSpent = false;
   private restMs = REST_MS;
   private calls = 0;
+  /** Some were called when the round began, and nothing could be read of them yet. */
+  private haveBegun = false;
+  /** Before those of this round. */
+  private callsBefore = 0;
+  /** What a round calls at most: all of them, where the last one was not spent. */
+  private callsMax = CALLS_MAX;
   /** The last call that was followed by a read: who was called before it, and is not read, has nothing to say. */
   private callReached = 0;
   /** Which line is called first. */
@@ -93,6 +93,7 @@ export class ReadRotation<Item> {
       roundMsMax: ROUND_MS_MAX,
       pacedMsMax: PACED_MS_MAX,
       calmMs: CALM_MS,
+      isAnswering: () => false,
       ...options,
     };
     this.meter = new ReadMeter(this.options.pacedMsMax);
@@ -116,7 +117,7 @@ export class ReadRotation<Item> {
   /** A new item, which is being read: what has just come mostly has something to say at once. */
   add(item: Item): void {
     this.count += 1;
-    this.newcomers.add(item);
+    this.lines.newcomers.add(item);
     if (this.isSpent) this.options.pause(item);
     else this.beginReading(item, undefined);
   }
@@ -124,9 +125,8 @@ export class ReadRotation<Item> {
   /** The item is read from now on, or is no more. Whether it was paused: it is for the caller to resume it. */
   remove(item: Item): boolean {
     if (this.meter.isOf(item)) this.endRead();
-    const wasNew = this.newcomers.delete(item);
     const wasPaused = !this.reading.delete(item);
-    const isKnown = !wasPaused || this.lines.some((line) => line.delete(item)) || wasNew;
+    const isKnown = this.lines.delete(item) || !wasPaused;
     if (isKnown) this.count -= 1;
     return isKnown && wasPaused;
   }
@@ -166,6 +166,7 @@ export class ReadRotation<Item> {
     this.round += 1;
     this.roundBeganMs = undefined;
     this.reads = 0;
+    this.callsBefore = this.calls;
     if (!this.isSpent) {
       if (this.isPaced && nowMs >= this.pacedUntilMs) this.endPace();
       return;
@@ -175,12 +176,15 @@ export class ReadRotation<Item> {
     if (this.roundsUntilCostly < 0 && this.callCostly(nowMs)) this.roundsUntilCostly = COSTLY_EVERY - 1;
     else this.turn = (this.turn + 1) % 4;
     this.callSome();
+    this.haveBegun = true;
   }
 
-  /** Some more are called; all of them when there was calm. */
+  /** Some more are called, where those of the round had a while to be read; all of them when there was calm. */
   advance(nowMs: number): void {
     if (this.isSpent) return;
     if (nowMs >= this.pacedUntilMs) return this.endPace();
+    if (this.haveBegun) return void (this.haveBegun = false);
+    this.callsMax = Math.min(2 * this.callsMax, CALLS_MAX);
     this.callSome();
     this.callCostly(nowMs);
   }
@@ -197,33 +201,38 @@ export class ReadRotation<Item> {
 
   private beginRead(item: Item, nowMs: number): void {
     this.meter.begin(item, nowMs);
-    const wasNew = this.newcomers.delete(item);
+    const { newcomers, goingOn, costly } = this.lines;
+    const wasNew = newcomers.delete(item);
     const reading = this.reading.get(item);
-    this.wasCostly = reading?.line === this.costly;
+    this.wasCostly = reading?.line === costly;
     if (reading === undefined) {
-      if (wasNew) this.goingOn.addLast(item); // it had been read before it was paused
+      if (wasNew) goingOn.addLast(item); // it had been read before it was paused
       return;
     }
     this.callReached = Math.max(this.callReached, reading.call);
-    reading.line = this.goingOn;
+    reading.line = goingOn;
     reading.round = this.round;
   }
 
   /** The read that is under way takes long: its item is not read on before its turn. */
   private makeCostly(item: Item): void {
-    if (this.costly.has(item)) return;
+    const { costly } = this.lines;
+    if (costly.has(item)) return;
     if (this.reading.delete(item)) this.options.pause(item);
-    else if (!this.goingOn.delete(item) && !this.waiting.delete(item)) return;
-    this.costly.addLast(item);
+    else if (!this.lines.delete(item)) return;
+    costly.addLast(item);
   }
 
   private spendIfOver(nowMs: number): void {
     if (this.isSpent || !this.isPaced || this.meter.tookMs < this.options.pacedMsMax) return;
     this.isSpent = true;
     this.pacedUntilMs = nowMs + this.options.calmMs;
-    const missed = new Map<WaitingLine<Item> | undefined, Item[]>(this.lines.map((line) => [line, []]));
+    if (this.calls > this.callsBefore) this.callsMax = callsBehind(this.callReached - this.callsBefore);
+    const { all, answering, goingOn } = this.lines;
+    const missed = new Map<WaitingLine<Item> | undefined, Item[]>(all.map((line) => [line, []]));
     for (const [item, { call, line, round }] of this.reading) {
-      if (round === this.round) this.goingOn.addLast(item);
+      if (this.options.isAnswering(item)) answering.add(item);
+      else if (round === this.round) goingOn.addLast(item);
       else if (call > this.callReached) missed.get(line)?.push(item);
       else this.passOver(item, line);
       this.options.pause(item);
@@ -234,40 +243,36 @@ export class ReadRotation<Item> {
 
   /** It could have been read and had nothing to say. */
   private passOver(item: Item, line: WaitingLine<Item> | undefined): void {
-    this.newcomers.delete(item);
-    (line === this.costly ? line : this.waiting).addLast(item);
+    const { newcomers, costly, waiting } = this.lines;
+    newcomers.delete(item);
+    (line === costly ? line : waiting).addLast(item);
   }
 
-  /** Some of each line are called, which one first is by turns. Of the others some begin to wait. */
+  /** Some of each line are called. */
   private callSome(): void {
-    const unread = [...this.newcomers].filter((item) => !this.reading.has(item));
-    const going = { line: this.goingOn, items: this.goingOn.take(GOING_ON_MAX) };
-    const newest = { line: undefined, items: unread.splice(-NEWEST_MAX).reverse() };
-    const waiting = { line: this.waiting, items: this.waiting.take(WAITING_MAX) };
-    const oldest = unread.slice(0, OLDEST_MAX);
-    for (const item of oldest) this.newcomers.delete(item);
-    for (const item of [...oldest, ...this.goingOn.take(this.goingOn.size)]) this.waiting.addLast(item);
-    const [one, other] = this.turn % 2 === 0 ? [newest, waiting] : [waiting, newest];
-    const calls = this.turn % 3 === 0 ? [going, one, other] : [one, going, other];
-    for (const { items, line } of calls) for (const item of items) this.call(item, line);
+    this.lines.release(this.options.isAnswering);
+    const calls = this.lines.take(this.turn, this.callsMax, (item) => this.reading.has(item));
+    for (const { item, line } of calls) this.call(item, line);
   }
 
   /** Whether there was one. */
   private callCostly(nowMs: number): boolean {
     // Where nobody else waits, the time is theirs.
-    const isDue = nowMs >= this.costlyFromMs || this.waitingCount === this.costly.size;
-    const [item] = isDue ? this.costly.take(1) : [];
+    const { costly } = this.lines;
+    const isDue = nowMs >= this.costlyFromMs || this.waitingCount === costly.size;
+    const [item] = isDue ? costly.take(1) : [];
     if (item === undefined) return false;
-    this.call(item, this.costly);
+    this.call(item, costly);
     return true;
   }
 
   private beginPace(nowMs: number): void {
     this.isPaced = true;
     this.pacedUntilMs = nowMs + this.options.calmMs;
-    this.newcomers.clear();
+    [this.callsBefore, this.callsMax] = [this.calls, CALLS_MAX];
+    this.lines.newcomers.clear();
     for (const item of this.reading.keys()) {
-      this.waiting.addLast(item);
+      this.lines.waiting.addLast(item);
       this.options.pause(item);
     }
     this.reading.clear();
@@ -275,10 +280,7 @@ export class ReadRotation<Item> {
 
   private endPace(): void {
     this.isPaced = false;
-    const unread = [...this.newcomers].filter((item) => !this.reading.has(item));
-    this.newcomers.clear();
-    for (const line of this.lines) for (const item of line.take(line.size)) this.call(item, this.waiting);
-    for (const item of unread) this.call(item, this.waiting);
+    for (const item of this.lines.takeAll((one) => this.reading.has(one))) this.call(item, this.lines.waiting);
   }
 
   private call(item: Item, line: WaitingLine<Item> | undefined): void {
@@ -290,4 +292,9 @@ export class ReadRotation<Item> {
     this.calls += 1;
     this.reading.set(item, { call: this.calls, line, round: -1 });
   }
+}
+
+/** What a round calls behind one that was spent when so many of its calls were reached. */
+function callsBehind(reached: number): number {
+  return Math.min(Math.max(CALLS_MIN, Math.ceil(reached * CALLS_PER_REACHED)), CALLS_MAX);
 }

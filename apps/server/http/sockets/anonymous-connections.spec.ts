@@ -108,6 +108,25 @@ it('one that has shown its key is read at once, however many wait', async () => 
   }
 });
 
+it('one that waits for its answer is not read on before that is given', async () => {
+  const answering = new Set<Socket>();
+  const world = await open(CONNECTIONS, { isAnswering: (socket) => answering.has(socket) });
+  try {
+    for (const socket of world.accepted) socket.prependListener('data', () => answering.add(socket));
+    await sendAtOnce(world.clients);
+    await until(() => world.heard.length >= CONNECTIONS);
+    await until(() => world.connections.waitingCount === CONNECTIONS); // when a round of them is over
+    await sendAtOnce(world.clients);
+    await sleep(100);
+    expect(world.heard).toHaveLength(CONNECTIONS);
+    answering.clear();
+    await until(() => world.heard.length >= 2 * CONNECTIONS);
+    expect(world.heard).toHaveLength(2 * CONNECTIONS);
+  } finally {
+    close(world);
+  }
+});
+
 it('one that ends while it waits is closed within its turn', async () => {
   const world = await open(CONNECTIONS);
   try {

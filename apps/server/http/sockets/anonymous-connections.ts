@@ -36,6 +36,8 @@ export function noteRead(socket: Socket): void {
 export interface AnonymousConnectionsOptions {
   connectionsMax?: number;
   unreadMs?: number;
+  /** Whether all of a request was read on it that is not answered yet. Never, if not said. */
+  isAnswering?: (socket: Socket) => boolean;
   /** Called for each connection that is cut off. */
   onCut?: () => void;
 }
@@ -46,13 +48,21 @@ export class AnonymousConnections {
   private readonly open = new Map<Socket, number | undefined>();
   private readonly options: Required<AnonymousConnectionsOptions>;
   private looking: NodeJS.Timeout | undefined;
-  private readonly rotation = new ReadRotation<Socket>({ pause: pauseReading, resume: resumeReading });
+  private readonly rotation: ReadRotation<Socket>;
   private advancing: NodeJS.Timeout | undefined;
   /** Of whom something was read last in this round of the event loop, while few are read at once. */
   private noted: Socket | undefined;
 
   constructor(options: AnonymousConnectionsOptions = {}) {
-    this.options = { connectionsMax: ANONYMOUS_MAX, unreadMs: UNREAD_MS, onCut: () => undefined, ...options };
+    this.options = {
+      connectionsMax: ANONYMOUS_MAX,
+      unreadMs: UNREAD_MS,
+      isAnswering: () => false,
+      onCut: () => undefined,
+      ...options,
+    };
+    const { isAnswering } = this.options;
+    this.rotation = new ReadRotation({ pause: pauseReading, resume: resumeReading, isAnswering });
   }
 
   /** Connections that wait to be read. */

@@ -45,6 +45,28 @@ describe('closing a server', () => {
   });
 });
 
+it('a connection is answering from the end of its request to the end of its answer', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  const connections = new Connections(server);
+  await once(server, 'listening');
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const [socket] = (await once(server, 'connection')) as [Socket];
+  expect(connections.isAnswering(socket)).toBe(false);
+  client.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n123');
+  const [request, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse];
+  connections.begin(request, response, true);
+  expect(connections.isAnswering(socket)).toBe(false);
+  client.write('45');
+  await once(request.resume(), 'end');
+  expect(connections.isAnswering(socket)).toBe(true);
+  response.write('first of two');
+  expect(connections.isAnswering(socket)).toBe(true);
+  response.end();
+  expect(connections.isAnswering(socket)).toBe(false);
+  client.destroy();
+  await closed(server);
+});
+
 async function textOf(socket: Socket): Promise<string> {
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => void chunks.push(chunk)).on('error', () => undefined);

@@ -105,6 +105,12 @@ export class Connections {
     return this.open.get(socket)?.latest;
   }
 
+  /** Whether all of its latest request was read, and its answer is not given yet. */
+  isAnswering(socket: Socket): boolean {
+    const latest = this.latest(socket);
+    return latest?.req.complete === true && !latest.writableEnded;
+  }
+
   /** All that are open. */
   sockets(): Iterable<Socket> {
     return this.open.keys();
