@@ -36,10 +36,11 @@ function ascending(times: number[]): number[] {
 
 /** The same window in place, for what is asked at every request: nothing is copied, nothing is made anew. */
 export class SlidingWindow {
-  /** Ascending, at most `max`. */
-  private readonly times: number[] = [];
+  /** Ascending, at most `max`. Made of the first one, which is all that most keys have: an empty one grows to 17. */
+  private times: number[] | undefined = undefined;
   private readonly max: number;
 
+  /** `max`: 1 at least. */
   constructor(max: number) {
     this.max = max;
   }
@@ -47,6 +48,10 @@ export class SlidingWindow {
   /** Takes a place at `nowMs` and answers 0; where there is none, milliseconds until one is free. As `tryAcquire`. */
   acquire(nowMs: number): number {
     const { times } = this;
+    if (times === undefined) {
+      this.times = [nowMs];
+      return 0;
+    }
     while (times.length > 0 && (times[0] as number) <= nowMs - RATE_WINDOW_MS) times.shift();
     // Times that a clock which went backwards has left far ahead.
     while (times.length > 0 && (times.at(-1) as number) > nowMs + RATE_WINDOW_MS) times.pop();

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { DELIVERIES_PER_MINUTE_MAX } from '#deliveries';
 import { uuidv7, UUID_RANDOM_BYTES } from '#runs';
 import type { DeliveryOutcome, PendingDelivery } from '../../apps/server/store/deliveries/pending-deliveries.ts';
-import type { DeliveryFilter } from '../../apps/server/store/deliveries/deliveries.ts';
+import type { DeliveryFilter, RefusedEntry } from '../../apps/server/store/deliveries/deliveries.ts';
 import { decodePayload } from '../../apps/server/store/deliveries/delivery-entries.ts';
 import { count, identityCount, select, onEachBackend, storesOf, type Stores } from './backends.ts';
 import {
@@ -33,6 +33,8 @@ await onEachBackend('acceptOnce', (world) => {
     served = await seedServed(stores);
   });
 
+  const logRefused = (entry: RefusedEntry): Promise<void> =>
+    new Promise((committed, failed) => stores.deliveries.logRefused(entry, { committed, failed }));
   const accept = (one: PendingDelivery): Promise<DeliveryOutcome> => stores.deliveries.acceptOnce(one);
   const acceptAll = (arrivals: readonly PendingDelivery[]): Promise<DeliveryOutcome[]> =>
     Promise.all(arrivals.map(accept));
@@ -358,7 +360,7 @@ await onEachBackend('acceptOnce', (world) => {
     const refused = async (minute: number, outcome: 'rejectedAuth' | 'rejectedTooLarge'): Promise<string> => {
       // made after its receipt
       const entryId = uuidv7(startMs + minute * 60_000 + 20_000, randomBytes(UUID_RANDOM_BYTES));
-      await stores.deliveries.logRefused({
+      await logRefused({
         entryId,
         webhookUid,
         factoryUid,
@@ -396,7 +398,7 @@ await onEachBackend('acceptOnce', (world) => {
 
   it('logs and counts refusals without a slot', async () => {
     const entryId = newId();
-    await stores.deliveries.logRefused({
+    await logRefused({
       entryId,
       webhookUid: served.webhookUid,
       factoryUid: served.factoryUid,

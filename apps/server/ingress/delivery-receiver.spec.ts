@@ -143,8 +143,8 @@ function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
     serving as unknown as Serving,
     acceptor,
     {
-      write: () => void (it.refused += 1),
-      countThrottled: () => void (it.throttled += 1),
+      write: () => (it.refused += 1) > 0,
+      countThrottled: () => (it.throttled += 1) > 0,
     } as unknown as RefusedLog,
     { isLow: () => it.diskLow } as unknown as DiskWatch,
     clock,

@@ -49,7 +49,7 @@ import { DiskWatch } from '../process/disk-watch.ts';
 import { Clock, IdSource } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
 import { type Incoming, DeliveryAcceptor, type AcceptResult, type DeliveryWaiter } from './delivery-acceptor.ts';
-import { RefusedLog } from './refused-delivery-log.ts';
+import { type LoggedRefusal, RefusedLog } from './refused-delivery-log.ts';
 import type { RefusedEntry } from '../store/deliveries/deliveries.ts';
 
 /** One request, as little of it as the checks need, and where its answer goes. */
@@ -79,9 +79,9 @@ const STALE = Symbol('stale');
 /** Nothing is decided yet: the body, or a transaction, is waited for, and goes on where the checks are. */
 const PENDING = Symbol('pending');
 
-type ReceiveResult = IngressReply | typeof STALE;
+type ReceiveResult = IngressReply | typeof STALE | typeof PENDING;
 /** Undefined: passed. A promise: of what has to be waited for. */
-type CheckResult = ReceiveResult | Promise<ReceiveResult> | typeof PENDING | undefined;
+type CheckResult = ReceiveResult | Promise<ReceiveResult> | undefined;
 
 /** What is known of one request while its checks are made. */
 class DeliveryContext {
@@ -178,7 +178,6 @@ export class DeliveryReceiver {
       const checks = CHECKS[context.webhook.authMode];
       for (; context.passed < checks.length; context.passed += 1) {
         const result = this.check(checks[context.passed] as CheckName, context);
-        if (result === PENDING) return;
         if (result instanceof Promise) return this.concludeLater(context, result);
         if (result !== undefined) return this.conclude(context, result);
       }
@@ -190,7 +189,7 @@ export class DeliveryReceiver {
 
   private conclude(context: DeliveryContext, result: ReceiveResult): void {
     if (result === STALE) this.evaluateAgain(context);
-    else context.request.answer(result);
+    else if (result !== PENDING) context.request.answer(result);
   }
 
   private concludeLater(context: DeliveryContext, result: Promise<ReceiveResult>): void {
@@ -271,7 +270,7 @@ export class DeliveryReceiver {
     check: 'credential' | 'signature',
     context: DeliveryContext,
     verdict: Extract<AuthenticationResult, { ok: false }>,
-  ): IngressReply | Promise<IngressReply> {
+  ): ReceiveResult {
     return this.refuseLogged(context, 'unauthenticated', verdict.reason, () =>
       refusalDetails(check, verdict, mistakeOf(context)),
     );
@@ -309,7 +308,7 @@ export class DeliveryReceiver {
     refusal: 'unauthenticated' | 'too-large-unauthenticated',
     reason: string,
     details: () => RefusalDetails,
-  ): IngressReply | Promise<IngressReply> {
+  ): ReceiveResult {
     const key = failureKey(context.webhook.uid, addressKeyOf(context.request.clientAddress));
     const spent = this.budgets.spend(key, this.clock.nowMs());
     if (!spent.withinBudget) return refuse(REFUSALS[refusal].overBudget ?? refusal, spent.retryAfterSeconds);
@@ -322,14 +321,15 @@ export class DeliveryReceiver {
     refusal: IngressRefusal,
     reason: string,
     details: () => RefusalDetails,
-  ): IngressReply | Promise<IngressReply> {
-    if (this.disk.isLow()) return refuse(refusal); // nobody fills the rest of the disk by being refused
-    const entry = (): RefusedEntry => this.refusedEntry(context, refusal, reason);
-    const written = this.refusedLog.write(context.webhook.uid, entry, details);
-    return written === undefined ? refuse(refusal) : written.then(() => refuse(refusal));
+  ): ReceiveResult {
+    const reply = refuse(refusal);
+    if (this.disk.isLow()) return reply; // nobody fills the rest of the disk by being refused
+    const refused = new RefusedDelivery(this, context, { refusal, reason, reply });
+    return this.refusedLog.write(context.webhook.uid, refused, details) ? reply : PENDING;
   }
 
-  private refusedEntry(context: DeliveryContext, refusal: IngressRefusal, reason: string): RefusedEntry {
+  /** Without details, and what it is called where its sender does not say so. */
+  refusedEntry(context: DeliveryContext, refusal: IngressRefusal, reason: string): RefusedEntry {
     const { webhook } = context;
     return {
       entryId: this.ids.newId(),
@@ -353,16 +353,15 @@ export class DeliveryReceiver {
   }
 
   /** Counted in one entry a minute; only the first of them waits for it. */
-  private throttle(context: DeliveryContext, waitSeconds: number): IngressReply | Promise<IngressReply> {
+  private throttle(context: DeliveryContext, waitSeconds: number): ReceiveResult {
     const reply = refuse('over-rate', waitSeconds);
     if (this.disk.isLow()) return reply;
-    const entry = (): RefusedEntry => this.refusedEntry(context, 'over-rate', 'over-rate');
-    const written = this.refusedLog.countThrottled(context.webhook.uid, entry);
-    return written === undefined ? reply : written.then(() => reply);
+    const refused = new RefusedDelivery(this, context, { refusal: 'over-rate', reason: 'over-rate', reply });
+    return this.refusedLog.countThrottled(context.webhook.uid, refused) ? reply : PENDING;
   }
 
   /** Too large is answered before the rate is looked at: without a free slot it is logged like any refusal. */
-  private refuseTooLarge(context: DeliveryContext): IngressReply | Promise<ReceiveResult> {
+  private refuseTooLarge(context: DeliveryContext): ReceiveResult | Promise<ReceiveResult> {
     if (this.disk.isLow()) return refuse('unavailable', RETRY_AFTER_SECONDS);
     if (this.acceptor.waitSeconds(context.webhook.uid, context.receivedAtMs) !== undefined)
       return this.logThenRefuse(context, 'too-large', 'too-large', () => TOO_LARGE);
@@ -400,9 +399,7 @@ export class DeliveryReceiver {
   /** Answers a delivery whose transaction is over. */
   concludeAccepted(context: DeliveryContext, deliveryId: string, result: AcceptResult): void {
     try {
-      const reply = this.replyOf(context, result) ?? acceptedAnswer(deliveryId, result.traceId);
-      if (reply instanceof Promise) this.concludeLater(context, reply);
-      else this.conclude(context, reply);
+      this.conclude(context, this.replyOf(context, result) ?? acceptedAnswer(deliveryId, result.traceId));
     } catch (error) {
       this.fail(context, error);
     }
@@ -419,7 +416,7 @@ export class DeliveryReceiver {
   }
 
   /** What is answered where a delivery was not stored; undefined: it is in the log now, whatever its outcome. */
-  private replyOf(context: DeliveryContext, outcome: AcceptResult): ReceiveResult | Promise<ReceiveResult> | undefined {
+  private replyOf(context: DeliveryContext, outcome: AcceptResult): ReceiveResult | undefined {
     switch (outcome.kind) {
       case 'stale':
         return STALE;
@@ -450,6 +447,38 @@ class AcceptedDelivery implements DeliveryWaiter {
 
   decided(result: AcceptResult): void {
     this.receiver.concludeAccepted(this.context, this.deliveryId, result);
+  }
+
+  failed(error: unknown): void {
+    this.receiver.fail(this.context, error);
+  }
+}
+
+/** How a delivery is refused. */
+interface Refused {
+  refusal: IngressRefusal;
+  reason: string;
+  reply: RawAnswer;
+}
+
+/** Refuses a delivery when that is in the log. */
+class RefusedDelivery implements LoggedRefusal {
+  private readonly receiver: DeliveryReceiver;
+  private readonly context: DeliveryContext;
+  private readonly refused: Refused;
+
+  constructor(receiver: DeliveryReceiver, context: DeliveryContext, refused: Refused) {
+    this.receiver = receiver;
+    this.context = context;
+    this.refused = refused;
+  }
+
+  entry(): RefusedEntry {
+    return this.receiver.refusedEntry(this.context, this.refused.refusal, this.refused.reason);
+  }
+
+  committed(): void {
+    this.context.request.answer(this.refused.reply);
   }
 
   failed(error: unknown): void {

@@ -1,10 +1,11 @@
 /** A flood of refusals: sixty entries a minute and webhook, then one that counts, none lost. contract §5.4. */
 import { describe, expect, it, jest } from '@jest/globals';
 import type { RefusalDetails } from '#deliveries';
+import type { CommitWaiter } from '../store/database/group-commit.ts';
 import type { DeliveryStore, RefusedEntry } from '../store/deliveries/deliveries.ts';
 import type { Clock } from '../process/injection-tokens.ts';
 import type { Log } from '../process/log.ts';
-import { RefusedLog } from './refused-delivery-log.ts';
+import { type LoggedRefusal, RefusedLog } from './refused-delivery-log.ts';
 
 /** Stores entries only when told to, as a commit does. */
 function slowStore() {
@@ -14,13 +15,11 @@ function slowStore() {
   /** Entries that each write of counts has raised. */
   const updates: number[] = [];
   const store = {
-    logRefused: (entry: RefusedEntry) =>
-      new Promise<void>((resolve) =>
-        waiting.push(() => {
-          entries.set(entry.entryId, { entry, count: 1 });
-          resolve();
-        }),
-      ),
+    logRefused: (entry: RefusedEntry, waiter: CommitWaiter<void>) =>
+      void waiting.push(() => {
+        entries.set(entry.entryId, { entry, count: 1 });
+        waiter.committed();
+      }),
     countRefused: async (raised: ReadonlyMap<string, number>) => {
       updates.push(raised.size);
       for (const [entryId, by] of raised) {
@@ -56,18 +55,19 @@ describe('throttled deliveries', () => {
     const { store, entries, updates, commit } = slowStore();
     let nowMs = 0;
     const log = logOf(store, () => nowMs);
-    const asked: (Promise<void> | undefined)[] = [];
-    const throttle = async (number: number, webhookUid = 'wh_a'): Promise<void> => {
-      const made = log.countThrottled(webhookUid, () => ({ ...entry(number, webhookUid), outcome: 'throttled' }));
-      asked.push(made);
-      await made;
-    };
+    const waited: boolean[] = [];
+    const throttle = (number: number, webhookUid = 'wh_a'): Promise<void> =>
+      logged({ ...entry(number, webhookUid), outcome: 'throttled' }, (refusal) => {
+        const isCounted = log.countThrottled(webhookUid, refusal);
+        waited.push(!isCounted);
+        return isCounted;
+      });
     const first = [throttle(1), throttle(2), write(log, entry(3)), throttle(4, 'wh_b')];
     commit();
     await Promise.all(first);
-    asked.length = 0;
+    waited.length = 0;
     for (let number = 10; number < 1_010; number += 1) await throttle(number);
-    expect(new Set(asked)).toEqual(new Set([undefined]));
+    expect(new Set(waited)).toEqual(new Set([false]));
     nowMs = 60_000;
     const next = throttle(2_000);
     commit();
@@ -91,17 +91,20 @@ describe('throttled deliveries', () => {
     let fails = true;
     const written: string[] = [];
     const store = {
-      logRefused: async ({ entryId }: RefusedEntry) => {
-        if (fails) throw new Error('away');
+      logRefused: ({ entryId }: RefusedEntry, waiter: CommitWaiter<void>) => {
+        if (fails) return waiter.failed(new Error('away'));
         written.push(entryId);
+        waiter.committed();
       },
       countRefused: async () => undefined,
       refusalsLogged: async () => undefined,
     } as unknown as DeliveryStore;
     const log = logOf(store, () => 0);
-    await expect(log.countThrottled('wh_a', () => entry(1))).rejects.toThrow('away');
+    const throttle = (number: number): Promise<void> =>
+      logged(entry(number), (refusal) => log.countThrottled('wh_a', refusal));
+    await expect(throttle(1)).rejects.toThrow('away');
     fails = false;
-    await log.countThrottled('wh_a', () => entry(2));
+    await throttle(2);
     expect(written).toEqual(['e2']);
     await log.stop();
   });
@@ -147,8 +150,9 @@ describe('refused deliveries', () => {
     commit();
     await Promise.all(begun);
     const counted = ['wh_b', ...Array.from({ length: 1_000 }, () => 'wh_a')];
-    const waited = counted.map((webhookUid, number) => log.write(webhookUid, () => entry(number, webhookUid), details));
-    expect(new Set(waited)).toEqual(new Set([undefined]));
+    const nobody = { entry: () => entry(0), committed: () => undefined, failed: () => undefined };
+    const isCounted = counted.map((webhookUid) => log.write(webhookUid, nobody, details));
+    expect(new Set(isCounted)).toEqual(new Set([true]));
     expect([updates, entries.get('e60')?.count]).toEqual([[], 1]);
     await log.stop();
     expect([updates, entries.get('e60')?.count, entries.get('e1060')?.count]).toEqual([[2], 1_001, 2]);
@@ -202,7 +206,7 @@ describe('refused deliveries', () => {
 
   it('what could not be stored is told to who asked', async () => {
     const store = {
-      logRefused: () => Promise.reject(new Error('away')),
+      logRefused: (_entry: RefusedEntry, waiter: CommitWaiter<void>) => waiter.failed(new Error('away')),
       countRefused: () => Promise.resolve(),
       refusalsLogged: () => Promise.resolve(),
     } as unknown as DeliveryStore;
@@ -231,8 +235,15 @@ it('details are found out for entries of their own only: sixty times a minute, w
   expect(entries.get('e60')?.entry).not.toHaveProperty('refusal');
 });
 
-async function write(log: RefusedLog, refused: RefusedEntry, found = details): Promise<void> {
-  await log.write(refused.webhookUid, () => refused, found);
+function write(log: RefusedLog, refused: RefusedEntry, found = details): Promise<void> {
+  return logged(refused, (refusal) => log.write(refused.webhookUid, refusal, found));
+}
+
+/** Resolved when it is logged, or counted in memory. */
+function logged(refused: RefusedEntry, write: (refusal: LoggedRefusal) => boolean): Promise<void> {
+  return new Promise((committed, failed) => {
+    if (write({ entry: () => refused, committed, failed })) committed();
+  });
 }
 
 function logOf(store: DeliveryStore, nowMs: () => number, faults: unknown[] = []): RefusedLog {

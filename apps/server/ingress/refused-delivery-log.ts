@@ -6,16 +6,23 @@ import { Injectable } from '@nestjs/common';
 import { type RefusalDetails, type RefusedLogAction, RefusedLogPolicy, ThrottledLogPolicy } from '#deliveries';
 import { Clock } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
+import type { CommitWaiter } from '../store/database/group-commit.ts';
 import { DeliveryStore, type RefusedEntry } from '../store/deliveries/deliveries.ts';
 
 /** How long a count is kept in memory only: what a process that is killed loses at most. */
 const COUNTS_WRITTEN_EVERY_MS = 1_000;
 
+/** One more to log, which hears when it is, unless nothing has to be waited for. Throws nothing. */
+export interface LoggedRefusal extends CommitWaiter<void> {
+  /** Asked for only where it is stored, and completed here. */
+  entry(): RefusedEntry;
+}
+
 /** The counted entry of one webhook that was begun last. */
 interface CountedEntry {
   entryId: string;
-  /** Undefined once it is stored: counting before that would count into nothing. */
-  writing: Promise<void> | undefined;
+  /** Who counts into it when it is stored: before that it would be into nothing. Undefined once it is. */
+  waiting: CommitWaiter<void>[] | undefined;
 }
 
 /** Refused deliveries of one webhook, or its throttled ones. */
@@ -40,34 +47,35 @@ export class RefusedLog {
   ) {}
 
   /**
-   * Logs one more. Entries, and the one that begins a count, are committed when the promise is resolved; undefined: it
-   * was counted in memory, there is nothing to wait for. `entry` and `details` are asked for only where they are
-   * stored: finding details out may take work, and a flood shall not cause it. What `entry` answers is completed here.
+   * Logs one more. Answers whether it was counted in memory, and nothing has to be waited for: else it hears when its
+   * entry, or the one that counts it, is committed, or that it is not. `details` are asked for only where they are
+   * stored: finding them out may take work, and a flood shall not cause it.
    */
-  write(webhookUid: string, entry: () => RefusedEntry, details: () => RefusalDetails): Promise<void> | undefined {
+  write(webhookUid: string, refusal: LoggedRefusal, details: () => RefusalDetails): boolean {
     const refusals = ofWebhook(this.refused, webhookUid, () => new RefusedLogPolicy());
     switch (refusals.policy.next(this.clock.nowMs())) {
       case 'entry': {
-        const logged = named(entry());
+        const logged = named(refusal.entry());
         logged.refusal = JSON.stringify(details());
-        return this.deliveries.logRefused(logged);
+        this.deliveries.logRefused(logged, refusal);
+        return false;
       }
       case 'begin-count': {
-        const counted = named(entry());
+        const counted = named(refusal.entry());
         counted.reason = 'counted';
-        return this.beginCount(refusals, counted);
+        return this.beginCount(refusals, counted, refusal);
       }
       case 'add-to-count':
-        return this.count(refusals);
+        return this.count(refusals, refusal);
     }
   }
 
-  /** Counts one more that came above the rate. The same promise; `entry` is asked for once a minute at most. */
-  countThrottled(webhookUid: string, entry: () => RefusedEntry): Promise<void> | undefined {
+  /** Counts one more that came above the rate. The same answer; its entry is asked for once a minute at most. */
+  countThrottled(webhookUid: string, refusal: LoggedRefusal): boolean {
     const throttled = ofWebhook(this.throttled, webhookUid, () => new ThrottledLogPolicy());
     return throttled.policy.next(this.clock.nowMs()) === 'begin-count'
-      ? this.beginCount(throttled, named(entry()))
-      : this.count(throttled);
+      ? this.beginCount(throttled, named(refusal.entry()), refusal)
+      : this.count(throttled, refusal);
   }
 
   /**
@@ -76,34 +84,37 @@ export class RefusedLog {
   async stop(): Promise<void> {
     this.isStopped = true;
     clearTimeout(this.timer);
-    await this.deliveries.refusalsLogged();
-    // What waits for one of them to count into it is counted when it is stored.
-    const begun = [...this.refused.values(), ...this.throttled.values()].flatMap(
-      ({ counted }) => counted?.writing ?? [],
-    );
-    await Promise.allSettled(begun);
+    await this.deliveries.refusalsLogged(); // what waits for one of them to count into it is counted by then
     await this.storeCounts();
   }
 
-  private beginCount(refusals: WebhookRefusals, entry: RefusedEntry): Promise<void> {
-    const counted: CountedEntry = { entryId: entry.entryId, writing: undefined };
+  private beginCount(refusals: WebhookRefusals, entry: RefusedEntry, waiter: CommitWaiter<void>): false {
+    const { entryId } = entry;
+    const waiting: CommitWaiter<void>[] = [];
+    const counted: CountedEntry = { entryId, waiting };
     refusals.counted = counted;
-    counted.writing = this.deliveries.logRefused(entry).then(
-      () => void (counted.writing = undefined),
-      (error: unknown) => {
-        refusals.policy.endCount();
-        throw error;
+    this.deliveries.logRefused(entry, {
+      committed: () => {
+        counted.waiting = undefined;
+        if (waiting.length > 0) this.add(entryId, waiting.length);
+        for (const one of [waiter, ...waiting]) one.committed();
       },
-    );
-    return counted.writing;
+      failed: (error) => {
+        refusals.policy.endCount();
+        // Who counts into it fails with it: 503, not a refusal that was not counted.
+        for (const one of [waiter, ...waiting]) one.failed(error);
+      },
+    });
+    return false;
   }
 
-  private count({ counted }: WebhookRefusals): Promise<void> | undefined {
-    if (counted === undefined) return undefined;
-    // When it fails, this one fails with it: 503, not a refusal that was not counted.
-    if (counted.writing !== undefined) return counted.writing.then(() => this.add(counted.entryId, 1));
-    this.add(counted.entryId, 1);
-    return undefined;
+  private count({ counted }: WebhookRefusals, waiter: CommitWaiter<void>): boolean {
+    if (counted?.waiting !== undefined) {
+      counted.waiting.push(waiter);
+      return false;
+    }
+    if (counted !== undefined) this.add(counted.entryId, 1);
+    return true;
   }
 
   private add(entryId: string, count: number): void {

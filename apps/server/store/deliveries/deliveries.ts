@@ -141,8 +141,8 @@ export class DeliveryStore {
   }
 
   /** Logs a delivery that failed authentication or was too large to be read; takes no slot. */
-  logRefused(entry: RefusedEntry): Promise<void> {
-    return this.refusals.add(entry);
+  logRefused(entry: RefusedEntry, waiter: CommitWaiter<void>): void {
+    this.refusals.enqueue(entry, waiter);
   }
 
   /** Resolved when what was to be logged before is over. */
