@@ -9,13 +9,13 @@
  * paused until the next one: whoever was read goes on; who was called behind the last that was read was missed, and
  * stands where it stood; who was called before, and had nothing to say, waits last. Whose last read was costly stands
  * in a line of its own, of which one is called before all others in each fourth round, for a fourth of the time.
- *
- * To call and to pause somebody in vain costs half of what a refusal does. So whoever waits for an answer is not called
- * before it is given, and a round calls not many more than the last one reached.
+ * Five calls in vain take a sixth of what a refusal does: whoever waits for an answer is not called before it is given,
+ * and a round calls not many more than the last one reached in which the same line was first.
  */
 import { ReadMeter } from './read-meter.ts';
+import { CallBudget } from './call-budget.ts';
 import type { WaitingLine } from './waiting-line.ts';
-import { CALLS_MAX, WaitingLines } from './waiting-lines.ts';
+import { LINE_ORDERS, WaitingLines } from './waiting-lines.ts';
 
 export interface ReadRotationOptions<Item> {
   pause(item: Item): void;
@@ -40,9 +40,8 @@ const REST_MS = 2;
 /** Behind a costly read it is half of what that took, and not more than this. */
 const REST_MS_MAX = 50;
 const CALM_MS = 30_000;
-/** A round calls so many times those that the last one reached: what comes takes different times. */
-const CALLS_PER_REACHED = 1.5;
-const CALLS_MIN = 16;
+/** Who was called so long ago has been read if there was something to say, milliseconds. */
+const CALLED_MS_MIN = 1;
 /** Of so many rounds one begins with one whose last read was costly, and of as much time so much is theirs. */
 const COSTLY_EVERY = 4;
 
@@ -72,12 +71,11 @@ export class ReadRotation<Item> {
   private isSpent = false;
   private restMs = REST_MS;
   private calls = 0;
-  /** Some were called when the round began, and nothing could be read of them yet. */
-  private haveBegun = false;
+  /** When some were called last. */
+  private calledAtMs = -Infinity;
   /** Before those of this round. */
   private callsBefore = 0;
-  /** What a round calls at most: all of them, where the last one was not spent. */
-  private callsMax = CALLS_MAX;
+  private readonly budget = new CallBudget();
   /** The last call that was followed by a read: who was called before it, and is not read, has nothing to say. */
   private callReached = 0;
   /** Which line is called first. */
@@ -104,7 +102,7 @@ export class ReadRotation<Item> {
     return this.isPaced;
   }
 
-  /** How many are paused. */
+  /** How many are paused: they wait to be read, or for their answer. */
   get waitingCount(): number {
     return this.count - this.reading.size;
   }
@@ -172,20 +170,21 @@ export class ReadRotation<Item> {
       return;
     }
     this.isSpent = false;
+    this.lines.release(this.options.isAnswering);
     this.roundsUntilCostly -= 1;
     if (this.roundsUntilCostly < 0 && this.callCostly(nowMs)) this.roundsUntilCostly = COSTLY_EVERY - 1;
-    else this.turn = (this.turn + 1) % 4;
-    this.callSome();
-    this.haveBegun = true;
+    else this.turn = (this.turn + 1) % LINE_ORDERS;
+    this.callSome(nowMs);
   }
 
   /** Some more are called, where those of the round had a while to be read; all of them when there was calm. */
   advance(nowMs: number): void {
     if (this.isSpent) return;
     if (nowMs >= this.pacedUntilMs) return this.endPace();
-    if (this.haveBegun) return void (this.haveBegun = false);
-    this.callsMax = Math.min(2 * this.callsMax, CALLS_MAX);
-    this.callSome();
+    if (nowMs - this.calledAtMs < CALLED_MS_MIN) return;
+    this.lines.release(this.options.isAnswering);
+    this.budget.raise(this.turn);
+    this.callSome(nowMs);
     this.callCostly(nowMs);
   }
 
@@ -227,11 +226,11 @@ export class ReadRotation<Item> {
     if (this.isSpent || !this.isPaced || this.meter.tookMs < this.options.pacedMsMax) return;
     this.isSpent = true;
     this.pacedUntilMs = nowMs + this.options.calmMs;
-    if (this.calls > this.callsBefore) this.callsMax = callsBehind(this.callReached - this.callsBefore);
-    const { all, answering, goingOn } = this.lines;
-    const missed = new Map<WaitingLine<Item> | undefined, Item[]>(all.map((line) => [line, []]));
+    if (this.callReached > this.callsBefore) this.budget.lower(this.turn, this.callReached - this.callsBefore);
+    const { lines, costly, goingOn } = this.lines;
+    const missed = new Map<WaitingLine<Item> | undefined, Item[]>(lines.map((line) => [line, []]));
     for (const [item, { call, line, round }] of this.reading) {
-      if (this.options.isAnswering(item)) answering.add(item);
+      if (line !== costly && this.options.isAnswering(item)) this.awaitAnswer(item);
       else if (round === this.round) goingOn.addLast(item);
       else if (call > this.callReached) missed.get(line)?.push(item);
       else this.passOver(item, line);
@@ -239,6 +238,11 @@ export class ReadRotation<Item> {
     }
     for (const [line, items] of missed) line?.addFirst(items);
     this.reading.clear();
+  }
+
+  private awaitAnswer(item: Item): void {
+    this.lines.newcomers.delete(item);
+    this.lines.answering.add(item);
   }
 
   /** It could have been read and had nothing to say. */
@@ -249,17 +253,17 @@ export class ReadRotation<Item> {
   }
 
   /** Some of each line are called. */
-  private callSome(): void {
-    this.lines.release(this.options.isAnswering);
-    const calls = this.lines.take(this.turn, this.callsMax, (item) => this.reading.has(item));
+  private callSome(nowMs: number): void {
+    const calls = this.lines.take(this.turn, this.budget.of(this.turn), (item) => this.reading.has(item));
+    if (calls.length > 0) this.calledAtMs = nowMs;
     for (const { item, line } of calls) this.call(item, line);
   }
 
   /** Whether there was one. */
   private callCostly(nowMs: number): boolean {
     // Where nobody else waits, the time is theirs.
-    const { costly } = this.lines;
-    const isDue = nowMs >= this.costlyFromMs || this.waitingCount === costly.size;
+    const { costly, answering } = this.lines;
+    const isDue = nowMs >= this.costlyFromMs || this.waitingCount === costly.size + answering.size;
     const [item] = isDue ? costly.take(1) : [];
     if (item === undefined) return false;
     this.call(item, costly);
@@ -269,7 +273,8 @@ export class ReadRotation<Item> {
   private beginPace(nowMs: number): void {
     this.isPaced = true;
     this.pacedUntilMs = nowMs + this.options.calmMs;
-    [this.callsBefore, this.callsMax] = [this.calls, CALLS_MAX];
+    this.callsBefore = this.calls;
+    this.budget.reset();
     this.lines.newcomers.clear();
     for (const item of this.reading.keys()) {
       this.lines.waiting.addLast(item);
@@ -292,9 +297,4 @@ export class ReadRotation<Item> {
     this.calls += 1;
     this.reading.set(item, { call: this.calls, line, round: -1 });
   }
-}
-
-/** What a round calls behind one that was spent when so many of its calls were reached. */
-function callsBehind(reached: number): number {
-  return Math.min(Math.max(CALLS_MIN, Math.ceil(reached * CALLS_PER_REACHED)), CALLS_MAX);
 }

@@ -65,7 +65,7 @@ export class AnonymousConnections {
     this.rotation = new ReadRotation({ pause: pauseReading, resume: resumeReading, isAnswering });
   }
 
-  /** Connections that wait to be read. */
+  /** Connections that wait to be read, or for their answer. */
   get waitingCount(): number {
     return this.rotation.waitingCount;
   }
