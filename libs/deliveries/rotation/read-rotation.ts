@@ -41,7 +41,7 @@ const REST_MS = 2;
 const REST_MS_MAX = 50;
 const CALM_MS = 30_000;
 /** Who was called so long ago has been read if there was something to say, milliseconds. */
-const CALLED_MS_MIN = 1;
+const CALLED_MS_MIN = 2;
 /** Of so many rounds one begins with one whose last read was costly, and of as much time so much is theirs. */
 const COSTLY_EVERY = 4;
 
