@@ -21,7 +21,7 @@ import type { Log } from '../process/log.ts';
 import { DeliveryAcceptor } from './delivery-acceptor.ts';
 import { WideDecisions } from './wide-decisions.ts';
 import { Metrics } from '../process/metrics.ts';
-import type { RefusedLog } from './refused-delivery-log.ts';
+import type { LoggedRefusal, RefusedLog } from './refused-delivery-log.ts';
 import { CLIENT_GONE, DeliveryReceiver, type IngressReply, type IngressRequest } from './delivery-receiver.ts';
 import type { QueueCounts } from '../runs/run-admission.ts';
 import type { RawAnswer } from '../http/connections.ts';
@@ -61,6 +61,9 @@ interface World {
   arrivals: PendingDelivery[];
   refused: number;
   throttled: number;
+  /** Whether a refusal is counted in memory; else it waits for its entry. */
+  isCounted: boolean;
+  waiting: LoggedRefusal[];
   asked: number;
   woken: number;
   reported: unknown[];
@@ -88,6 +91,8 @@ function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
     arrivals: [],
     refused: 0,
     throttled: 0,
+    isCounted: true,
+    waiting: [],
     asked: 0,
     woken: 0,
     reported: [],
@@ -143,8 +148,16 @@ function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
     serving as unknown as Serving,
     acceptor,
     {
-      write: () => (it.refused += 1) > 0,
-      countThrottled: () => (it.throttled += 1) > 0,
+      write: (_webhookUid: string, refusal: LoggedRefusal) => {
+        it.refused += 1;
+        it.waiting.push(refusal);
+        return it.isCounted;
+      },
+      countThrottled: (_webhookUid: string, refusal: LoggedRefusal) => {
+        it.throttled += 1;
+        it.waiting.push(refusal);
+        return it.isCounted;
+      },
     } as unknown as RefusedLog,
     { isLow: () => it.diskLow } as unknown as DiskWatch,
     clock,
@@ -301,6 +314,36 @@ describe('a refusal from memory', () => {
     const { it, receiver } = world({ served: same, fresh: same, confirmed: false });
     expect(statusOf(await receiver.receive(request({ token: 'wrong' })))).toBe(401);
     expect([it.asked, it.refused]).toEqual([1, 1]);
+  });
+});
+
+describe('a refusal that is logged', () => {
+  const spent = (): DeliveryOutcome => ({ kind: 'throttled', waitMs: 7_000, retryAfterSeconds: 7 });
+  const wrong = request({ token: 'wrong' });
+  const tooLarge = request({ body: { kind: 'too-large', sizeBytes: 300_000 } });
+  const noJson = request({ body: { kind: 'whole', bytes: Buffer.from('x') } });
+
+  it.each<{ why: string; asked: Asked; memory: Partial<World>; status: number; outcome: string }>([
+    { why: 'a wrong token', asked: wrong, memory: {}, status: 401, outcome: 'rejectedAuth' },
+    { why: 'the same, looked up', asked: wrong, memory: { confirmed: false }, status: 401, outcome: 'rejectedAuth' },
+    { why: 'too large, no slot', asked: tooLarge, memory: { accept: spent }, status: 413, outcome: 'rejectedTooLarge' },
+    { why: 'over the rate', asked: request(), memory: { accept: spent }, status: 429, outcome: 'throttled' },
+    { why: 'no JSON, over the rate', asked: noJson, memory: { accept: spent }, status: 429, outcome: 'throttled' },
+  ])('$why: is answered $status when its entry is committed, and 503 when it cannot be', async (one) => {
+    const same = webhook(1);
+    for (const isCommitted of [true, false]) {
+      const { it, receiver } = world({ served: same, fresh: same, isCounted: false, ...one.memory });
+      const answers: IngressReply[] = [];
+      const answered = receiver.receive(one.asked).then((reply) => answers.push(reply));
+      while (it.waiting.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(answers).toEqual([]);
+      expect(it.waiting[0]?.entry()).toMatchObject({ webhookUid: 'wh_1', outcome: one.outcome });
+      if (isCommitted) it.waiting[0]?.committed();
+      else it.waiting[0]?.failed(new StoreError('unavailable', 'away'));
+      await answered;
+      expect([answers.map(statusOf), it.waiting.length]).toEqual([[isCommitted ? one.status : 503], 1]);
+    }
   });
 });
 

@@ -75,8 +75,8 @@ class Exchange implements IngressRequest {
   }
 
   answer(reply: IngressReply): void {
-    this.counters.answers.count(reply === CLIENT_GONE ? SENDER_GONE : reply, this.startedAtMs);
     try {
+      this.counters.answers.count(reply === CLIENT_GONE ? SENDER_GONE : reply, this.startedAtMs);
       if (reply !== CLIENT_GONE && reply.status === 202) trustConnection(this.request.socket);
       if (reply === CLIENT_GONE) this.response.destroy();
       else sendAnswer(this.request, this.response, reply);

@@ -110,6 +110,102 @@ describe('throttled deliveries', () => {
   });
 });
 
+describe('a count that could not be begun', () => {
+  /** Entries that are neither stored nor not, until it is said. */
+  function undecided() {
+    const waiters: CommitWaiter<void>[] = [];
+    const store = {
+      logRefused: (_entry: RefusedEntry, waiter: CommitWaiter<void>) => void waiters.push(waiter),
+      countRefused: async () => undefined,
+      refusalsLogged: async () => undefined,
+    } as unknown as DeliveryStore;
+    return { store, waiters };
+  }
+
+  it('fails those that would have been counted with it, and the next one begins another', async () => {
+    const { store, waiters } = undecided();
+    const log = logOf(store, () => 0);
+    const throttle = (number: number): Promise<void> =>
+      logged(entry(number), (refusal) => log.countThrottled('wh_a', refusal));
+    const all = Promise.allSettled([throttle(1), throttle(2), throttle(3)]);
+    waiters[0]?.failed(new Error('away'));
+    expect((await all).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    const next = throttle(4);
+    expect(waiters).toHaveLength(2);
+    waiters[1]?.committed();
+    await next;
+    await throttle(5); // counted in memory
+    expect(waiters).toHaveLength(2);
+    await log.stop();
+  });
+
+  it('ends none that was begun behind it', async () => {
+    const { store, waiters } = undecided();
+    let nowMs = 0;
+    const log = logOf(store, () => nowMs);
+    const throttle = (number: number): Promise<void> =>
+      logged(entry(number), (refusal) => log.countThrottled('wh_a', refusal));
+    const first = throttle(1);
+    nowMs = 60_000;
+    const second = throttle(2);
+    waiters[0]?.failed(new Error('away'));
+    await expect(first).rejects.toThrow('away');
+    waiters[1]?.committed();
+    await second;
+    await throttle(3);
+    expect(waiters).toHaveLength(2);
+    await log.stop();
+  });
+
+  it('because its entry could not be made leaves nobody waiting', () => {
+    const { store, waiters } = undecided();
+    const log = logOf(store, () => 0);
+    const broken = {
+      entry: () => {
+        throw new Error('broken');
+      },
+      committed: () => undefined,
+      failed: () => undefined,
+    };
+    expect(() => log.countThrottled('wh_a', broken)).toThrow('broken');
+    expect([log.countThrottled('wh_a', { ...broken, entry: () => entry(1) }), waiters.length]).toEqual([false, 1]);
+  });
+});
+
+it('a stop waits for the counts that are being stored, and stores what could not be', async () => {
+  const stored: number[] = [];
+  let settle: () => void = () => undefined;
+  const refusals: unknown[] = [];
+  const store = {
+    logRefused: (_entry: RefusedEntry, waiter: CommitWaiter<void>) => waiter.committed(),
+    countRefused: (raised: ReadonlyMap<string, number>) =>
+      new Promise<void>((resolve, reject) => {
+        if (refusals.length > 0) return resolve(void stored.push(...raised.values()));
+        settle = () => {
+          refusals.push('away');
+          reject(new Error('away'));
+        };
+      }),
+    refusalsLogged: async () => undefined,
+  } as unknown as DeliveryStore;
+  jest.useFakeTimers();
+  try {
+    const log = logOf(store, () => 0);
+    const throttle = (number: number): Promise<void> =>
+      logged(entry(number), (refusal) => log.countThrottled('wh_a', refusal));
+    await throttle(1);
+    await throttle(2);
+    jest.advanceTimersByTime(1_000);
+    const stopping = log.stop();
+    await Promise.resolve();
+    settle();
+    await stopping;
+  } finally {
+    jest.useRealTimers();
+  }
+  expect(stored).toEqual([1]);
+});
+
 describe('refused deliveries', () => {
   it('all at once: sixty entries, and one that counts the rest although not yet committed when they come', async () => {
     const { store, entries, lost, commit } = slowStore();

@@ -38,6 +38,8 @@ export class RefusedLog {
   /** Counted and not yet stored, by the ID of the counted entry. */
   private counts = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
+  /** Counts that are being stored. */
+  private storing: Promise<void> = Promise.resolve();
   private isStopped = false;
 
   constructor(
@@ -60,11 +62,8 @@ export class RefusedLog {
         this.deliveries.logRefused(logged, refusal);
         return false;
       }
-      case 'begin-count': {
-        const counted = named(refusal.entry());
-        counted.reason = 'counted';
-        return this.beginCount(refusals, counted, refusal);
-      }
+      case 'begin-count':
+        return this.beginCount(refusals, refusal, 'counted');
       case 'add-to-count':
         return this.count(refusals, refusal);
     }
@@ -74,7 +73,7 @@ export class RefusedLog {
   countThrottled(webhookUid: string, refusal: LoggedRefusal): boolean {
     const throttled = ofWebhook(this.throttled, webhookUid, () => new ThrottledLogPolicy());
     return throttled.policy.next(this.clock.nowMs()) === 'begin-count'
-      ? this.beginCount(throttled, named(refusal.entry()), refusal)
+      ? this.beginCount(throttled, refusal)
       : this.count(throttled, refusal);
   }
 
@@ -85,10 +84,14 @@ export class RefusedLog {
     this.isStopped = true;
     clearTimeout(this.timer);
     await this.deliveries.refusalsLogged(); // what waits for one of them to count into it is counted by then
+    await this.storing; // what could not be stored is counted again
     await this.storeCounts();
   }
 
-  private beginCount(refusals: WebhookRefusals, entry: RefusedEntry, waiter: CommitWaiter<void>): false {
+  /** `reason`: instead of the refusal's own. */
+  private beginCount(refusals: WebhookRefusals, refusal: LoggedRefusal, reason?: string): false {
+    const entry = countedEntry(refusals, refusal);
+    entry.reason = reason ?? entry.reason;
     const { entryId } = entry;
     const waiting: CommitWaiter<void>[] = [];
     const counted: CountedEntry = { entryId, waiting };
@@ -97,12 +100,13 @@ export class RefusedLog {
       committed: () => {
         counted.waiting = undefined;
         if (waiting.length > 0) this.add(entryId, waiting.length);
-        for (const one of [waiter, ...waiting]) one.committed();
+        for (const one of [refusal, ...waiting]) one.committed();
       },
       failed: (error) => {
-        refusals.policy.endCount();
+        counted.waiting = undefined;
+        if (refusals.counted === counted) endCount(refusals); // not one that was begun behind it
         // Who counts into it fails with it: 503, not a refusal that was not counted.
-        for (const one of [waiter, ...waiting]) one.failed(error);
+        for (const one of [refusal, ...waiting]) one.failed(error);
       },
     });
     return false;
@@ -119,7 +123,8 @@ export class RefusedLog {
 
   private add(entryId: string, count: number): void {
     this.counts.set(entryId, (this.counts.get(entryId) ?? 0) + count);
-    if (!this.isStopped) this.timer ??= setTimeout(() => void this.storeCounts(), COUNTS_WRITTEN_EVERY_MS).unref();
+    if (!this.isStopped)
+      this.timer ??= setTimeout(() => void (this.storing = this.storeCounts()), COUNTS_WRITTEN_EVERY_MS).unref();
   }
 
   /** What cannot be stored now is stored the next time. */
@@ -145,6 +150,21 @@ function ofWebhook<A extends RefusedLogAction>(
   let refusals = known.get(webhookUid);
   if (refusals === undefined) known.set(webhookUid, (refusals = { policy: makePolicy(), counted: undefined }));
   return refusals;
+}
+
+/** The entry that begins a count; where it cannot be made, the next one begins another. */
+function countedEntry(refusals: WebhookRefusals, refusal: LoggedRefusal): RefusedEntry {
+  try {
+    return named(refusal.entry());
+  } catch (error) {
+    endCount(refusals);
+    throw error;
+  }
+}
+
+function endCount(refusals: WebhookRefusals): void {
+  refusals.counted = undefined;
+  refusals.policy.endCount();
 }
 
 /** The same entry; one without an identity header is called by its own ID. */
