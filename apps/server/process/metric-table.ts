@@ -118,7 +118,9 @@ export const METRICS = {
   millwright_http_anonymous_connections_cut_total: counter(
     'Connections without a key that were cut off because there were too many, or because nobody read their answers.',
   ),
-  millwright_http_anonymous_connections_waiting: gauge('Connections without a key that wait to be read.'),
+  millwright_http_anonymous_connections_waiting: gauge(
+    'Connections without a key that wait to be read, or for their answer.',
+  ),
 
   millwright_sync_pass_duration_seconds: histogram('Passes over a factory, by how they ended.', WORK_SECONDS, {
     ending: PASS_ENDINGS,

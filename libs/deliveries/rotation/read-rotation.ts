@@ -227,8 +227,8 @@ export class ReadRotation<Item> {
     this.isSpent = true;
     this.pacedUntilMs = nowMs + this.options.calmMs;
     if (this.callReached > this.callsBefore) this.budget.lower(this.turn, this.callReached - this.callsBefore);
-    const { lines, costly, goingOn } = this.lines;
-    const missed = new Map<WaitingLine<Item> | undefined, Item[]>(lines.map((line) => [line, []]));
+    const { all, costly, goingOn } = this.lines;
+    const missed = new Map<WaitingLine<Item> | undefined, Item[]>(all.map((line) => [line, []]));
     for (const [item, { call, line, round }] of this.reading) {
       if (line !== costly && this.options.isAnswering(item)) this.awaitAnswer(item);
       else if (round === this.round) goingOn.addLast(item);
@@ -242,7 +242,7 @@ export class ReadRotation<Item> {
 
   private awaitAnswer(item: Item): void {
     this.lines.newcomers.delete(item);
-    this.lines.answering.add(item);
+    this.lines.answering.addLast(item);
   }
 
   /** It could have been read and had nothing to say. */

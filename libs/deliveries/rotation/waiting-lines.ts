@@ -1,6 +1,6 @@
 /**
- * Who is called next of those that are paused. Each stands in one line, each line but the costly one is first in its
- * turn, and whoever waits for an answer stands in none.
+ * Who is called next of those that are paused. Each stands in one line: some of three lines are called together, costly
+ * ones one at a time, and those that wait for an answer only behind it.
  */
 import { WaitingLine } from './waiting-line.ts';
 
@@ -17,8 +17,16 @@ const OLDEST_MAX = 2;
 /** Of whom it is asked whether they were answered, each time. */
 const ASKED_MAX = 256;
 
-/** Orders in which the lines are called: each comes again after so many rounds. */
-export const LINE_ORDERS = 4;
+/** In which order the lines are called, by turns: each is first in one of them at least. */
+const ORDERS = [
+  ['goingOn', 'newest', 'waiting'],
+  ['waiting', 'goingOn', 'newest'],
+  ['newest', 'goingOn', 'waiting'],
+  ['goingOn', 'waiting', 'newest'],
+] as const;
+
+/** Each order comes again after so many rounds. */
+export const LINE_ORDERS = ORDERS.length;
 
 /** What all lines together give to a round. */
 export const CALLS_MAX = NEWEST_MAX + GOING_ON_MAX + WAITING_MAX;
@@ -37,48 +45,42 @@ export class WaitingLines<Item> {
   readonly waiting = new WaitingLine<Item>();
   /** Paused: their last read was costly. */
   readonly costly = new WaitingLine<Item>();
-  /** Paused, and in no line before they are answered. */
-  readonly answering = new Set<Item>();
+  /** Paused: their answer is not given yet. */
+  readonly answering = new WaitingLine<Item>();
   /** Paused or not: those of whom nobody knows yet whether they have something to say, as they came. */
   readonly newcomers = new Set<Item>();
-  readonly lines = [this.goingOn, this.waiting, this.costly];
+  readonly all = [this.goingOn, this.waiting, this.costly, this.answering];
 
   /** Whether it was there, a newcomer or not. */
   delete(item: Item): boolean {
     const wasNew = this.newcomers.delete(item);
-    return this.answering.delete(item) || this.lines.some((line) => line.delete(item)) || wasNew;
+    return this.all.some((line) => line.delete(item)) || wasNew;
   }
 
   /** Whoever has been answered goes on. Of many that may have been some are asked, the others the next time. */
   release(isAnswering: (item: Item) => boolean): void {
-    const { answering } = this;
-    const asked = answering.size > ASKED_MAX ? [...answering].slice(0, ASKED_MAX) : answering;
-    for (const item of asked) {
-      const isLeft = isAnswering(item);
-      if (isLeft && asked === answering) continue;
-      answering.delete(item);
-      if (isLeft) answering.add(item);
-      else this.goingOn.addLast(item);
-    }
+    for (const item of this.answering.take(ASKED_MAX))
+      (isAnswering(item) ? this.answering : this.goingOn).addLast(item);
   }
 
   /**
-   * `max` at most of all lines but the costly one, in the order in which they are to be called; which line is first is
-   * by turns. Of the others some begin to wait.
+   * Some of three lines, `max` at most together, in the order in which they are to be called. Of the others some begin
+   * to wait.
    */
   take(turn: number, max: number, isRead: (item: Item) => boolean): Call<Item>[] {
-    const isWaitingFirst = turn % 2 === 1 && turn % 3 !== 0;
-    const unread = [...this.newcomers].filter((item) => !isRead(item));
-    const going = { line: this.goingOn, items: this.goingOn.take(GOING_ON_MAX) };
-    const newest = { line: undefined, items: unread.splice(-NEWEST_MAX).reverse() };
-    const waiting = { line: this.waiting, items: this.waiting.take(isWaitingFirst ? WAITING_FIRST_MAX : WAITING_MAX) };
+    const order = ORDERS[turn] ?? ORDERS[0];
+    const unread = this.unread(isRead);
+    const waitingMax = order[0] === 'waiting' ? WAITING_FIRST_MAX : WAITING_MAX;
+    const lines = {
+      goingOn: { line: this.goingOn, items: this.goingOn.take(GOING_ON_MAX) },
+      newest: { line: undefined, items: unread.splice(-NEWEST_MAX).reverse() },
+      waiting: { line: this.waiting, items: this.waiting.take(waitingMax) },
+    };
     const oldest = unread.slice(0, OLDEST_MAX);
     for (const item of oldest) this.newcomers.delete(item);
     for (const item of [...oldest, ...this.goingOn.take(this.goingOn.size)]) this.waiting.addLast(item);
-    const [one, other] = turn % 2 === 0 ? [newest, waiting] : [waiting, newest];
-    const lines = turn % 3 === 0 ? [going, one, other] : [one, going, other];
     const calls: Call<Item>[] = [];
-    for (const { line, items } of lines) {
+    for (const { line, items } of order.map((name) => lines[name])) {
       const called = items.splice(0, max - calls.length);
       calls.push(...called.map((item) => ({ item, line })));
       line?.addFirst(items);
@@ -88,10 +90,13 @@ export class WaitingLines<Item> {
 
   /** All of them, wherever they stand. */
   takeAll(isRead: (item: Item) => boolean): Item[] {
-    const unread = [...this.newcomers].filter((item) => !isRead(item));
-    const answering = [...this.answering];
+    const unread = this.unread(isRead);
     this.newcomers.clear();
-    this.answering.clear();
-    return [...this.lines.flatMap((line) => line.take(line.size)), ...answering, ...unread];
+    return [...this.all.flatMap((line) => line.take(line.size)), ...unread];
+  }
+
+  /** Newcomers that are paused. */
+  private unread(isRead: (item: Item) => boolean): Item[] {
+    return [...this.newcomers].filter((item) => !isRead(item));
   }
 }
