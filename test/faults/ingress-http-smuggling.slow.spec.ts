@@ -388,6 +388,76 @@ describe('requests one behind the other', () => {
   });
 });
 
+describe('behind an upgrade that is not made nothing is read, and the connection ends', () => {
+  const upgrade = ['Connection: Upgrade', 'Upgrade: h2c'];
+
+  it.each([
+    { why: 'a delivery', first: () => `${head(...upgrade, 'Content-Length: 2')}{}`, status: 202 },
+    {
+      why: 'a delivery in chunks',
+      first: () => `${head(...upgrade, 'Transfer-Encoding: chunked')}${chunk('{}')}${LAST_CHUNK}`,
+      status: 202,
+    },
+    { why: 'a probe', first: () => lines('GET /healthz HTTP/1.1', `Host: ${host}`, ...upgrade, '', ''), status: 200 },
+    {
+      why: 'the API',
+      first: () => lines('GET /api/v1/agent HTTP/1.1', `Host: ${host}`, ...upgrade, '', ''),
+      status: 401,
+    },
+  ])('of $why', async ({ first, status }) => {
+    const before = await logged();
+    const body = inner();
+    const connection = await connectRaw(mill.url);
+    // In one piece with the head of another request: what comes next is that one's body, and no head.
+    connection.send(`${first()}${head(`Content-Length: ${body.length}`)}`);
+    const answer = await connection.answer();
+    expect([answer.status, answer.headers.get('connection')]).toEqual([status, 'close']);
+    connection.send(body);
+    await connection.closed;
+    expect(connection.pending()).toBe('');
+    connection.destroy();
+    const taken = (await logged()).slice(0, -before.length || undefined);
+    expect(taken.filter((id) => id.startsWith(INNER))).toEqual([]);
+    expect(taken).toHaveLength(status === 202 ? 1 : 0);
+  });
+});
+
+describe('behind two thousand headers', () => {
+  const many = Array.from({ length: 2_000 }, () => 'a:b');
+  const first = (version: string): string[] => [`POST ${target} HTTP/${version}`, `Host: ${host}`, bearer, ...many];
+
+  it.each<{ why: string; head: () => string[]; body: string; status: number }>([
+    { why: 'a length counts', head: () => [...first('1.1'), 'Content-Length: 2'], body: '{}', status: 202 },
+    {
+      why: 'chunks of HTTP/1.0 are refused',
+      head: () => [...first('1.0'), 'Transfer-Encoding: chunked'],
+      body: `${chunk('{}')}${LAST_CHUNK}`,
+      status: 400,
+    },
+    {
+      why: 'a coding below the chunks is refused',
+      head: () => [...first('1.1'), 'Transfer-Encoding: gzip, chunked'],
+      body: `${chunk('{}')}${LAST_CHUNK}`,
+      status: 400,
+    },
+    {
+      why: 'another Host is refused',
+      head: () => [...first('1.1'), 'Host: evil.example', 'Content-Length: 2'],
+      body: '{}',
+      status: 400,
+    },
+    {
+      why: 'another token is refused',
+      head: () => [...first('1.1'), 'Authorization: Bearer other', 'Content-Length: 2'],
+      body: '{}',
+      status: 401,
+    },
+  ])('$why', async ({ head: headers, body, status }) => {
+    const { statuses } = await send(lines(...headers(), '', body));
+    expect(statuses).toEqual([status]);
+  });
+});
+
 describe('what a trailer, an odd header or an odd path says does not count', () => {
   it('a token in a trailer proves nothing', async () => {
     const trailing = ['Transfer-Encoding: chunked', 'Trailer: Authorization'];
@@ -486,6 +556,19 @@ describe('what a trailer, an odd header or an odd path says does not count', () 
       const { statuses, taken } = await send(`${bytes}${head('Content-Length: 2')}{}`);
       expect([statuses, taken]).toEqual([[400], []]);
     }
+  });
+
+  it.each(['0.9', '2.0'])('HTTP/%s with chunks is refused, too', async (version) => {
+    const first = lines(
+      `POST ${target} HTTP/${version}`,
+      `Host: ${host}`,
+      bearer,
+      'Transfer-Encoding: chunked',
+      '',
+      '',
+    );
+    const { statuses, taken } = await send(`${first}${chunk('{}')}${LAST_CHUNK}`);
+    expect([statuses, taken]).toEqual([[400], []]);
   });
 
   it('HTTP/1.0 without a connection header is answered once and closed', async () => {

@@ -363,6 +363,18 @@ describe('3: more than 262,144 bytes is 413', () => {
     connection.destroy();
   });
 
+  it('is logged with the largest number where more than any is declared', async () => {
+    const connection = await connectRaw(mill.url);
+    connection.send(requestHead(mill.url, { target: path('plain'), headers: bearer(), declared: 2 ** 63 }));
+    expectRefusal(await connection.answer(), 413);
+    connection.destroy();
+    const { body } = await mill.api(
+      'GET',
+      `/factory/${factory}/webhooks/${mill.webhookUid('answers', 'plain')}/deliveries?limit=1`,
+    );
+    expect(body['deliveries']).toMatchObject([{ size: Number.MAX_SAFE_INTEGER }]);
+  });
+
   it('is counted where nothing is declared', async () => {
     const connection = await connectRaw(mill.url);
     connection.send(

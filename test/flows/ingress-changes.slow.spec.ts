@@ -2,6 +2,7 @@
  * A commit or a rotation that is applied decides every request that begins behind it. spec: Webhook enablement, Webhook
  * management (Rotate secret); contract §5.8 (Transaction), §9.
  */
+import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   factoryFolder,
@@ -20,6 +21,7 @@ const WEBHOOKS: Record<string, WebhookFile> = {
   linked: { authMode: 'url_token', secretName: 'bearer' },
   second: { secretName: 'bearer' },
   third: { secretName: 'bearer' },
+  signed: { authMode: 'signature', signatureScheme: 'github', secretName: 'bearer' },
 };
 const TREE: FactoryTree = { webhooks: WEBHOOKS, automations: { act: { webhooks: ['plain'], prompt: 'First words.' } } };
 
@@ -170,6 +172,21 @@ describe('a request that is under way', () => {
     const request = await begun('second');
     await change();
     expect((await request.finish()).status).toBe(status);
+  });
+
+  it('is accepted with a signature of the secret that came while its body did', async () => {
+    const body = `{"signed": ${(unique += 1)}}`;
+    const signature = `sha256=${createHmac('sha256', NEXT).update(body).digest('hex')}`;
+    const headers: HeaderLines = [['X-Hub-Signature-256', signature]];
+    const connection = await connectRaw(mill.url);
+    connection.send(requestHead(mill.url, { target: path('signed'), headers, declared: body.length }));
+    connection.send(body.slice(0, 3));
+    await new Promise((resolve) => setTimeout(resolve, 50)); // its webhook has been looked up
+    await mill.secret('bearer', NEXT);
+    await mill.sync(factory);
+    connection.send(body.slice(3));
+    expect((await connection.answer()).status).toBe(202);
+    connection.destroy();
   });
 });
 

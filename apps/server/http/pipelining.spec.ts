@@ -101,6 +101,17 @@ function answersTo(socket: Socket): { bodies: () => string[]; count: () => numbe
   return { count, bodies: () => [...text.matchAll(/\r\n\r\n([^H]*)/g)].map(([, body = '']) => body) };
 }
 
+it('reads nothing behind a request for another protocol, which the parser would take for a head', async () => {
+  await listen();
+  isParking = () => false;
+  const client = opened();
+  const answers = answersTo(client);
+  client.write('GET /first HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\nPOST /second HTTP/1.1\r\n');
+  client.once('data', () => client.write('GET /third HTTP/1.1\r\n\r\n'));
+  await once(client, 'close');
+  expect([answers.bodies(), begun]).toEqual([['/first'], ['/first']]);
+});
+
 it('takes in what one read brings of a flood behind a request that is not answered, and leaves the rest', async () => {
   await listen();
   const client = opened();
@@ -161,7 +172,7 @@ it('begins nothing behind an answer that ends its connection', () => {
   const own = new Pipelining();
   const begunBehind = (before: object): boolean => {
     let isBegun = false;
-    const request = { socket: { destroyed: false } };
+    const request = { socket: { destroyed: false }, headers: {} };
     own.begin({ once: () => undefined, ...before } as unknown as ServerResponse, {
       request: request as unknown as IncomingMessage,
       response: {} as ServerResponse,

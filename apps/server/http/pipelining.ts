@@ -35,6 +35,12 @@ interface Queue {
   readonly forget: () => void;
 }
 
+/**
+ * For `maxHeadersCount` of a server. Behind the thousandth header Node.js would drop the others in silence, while its
+ * parser obeys them: what is looked at would not be what was sent. All of a head are bounded by its bytes.
+ */
+export const EVERY_HEADER = 0;
+
 export interface PipeliningOptions {
   /** Waiting requests of all connections together. */
   waitingMax?: number;
@@ -73,7 +79,10 @@ export class Pipelining {
 
   /** Begins a request at its turn. `before`: the answer to the one before on the same connection, if there is one. */
   begin(before: ServerResponse | undefined, turn: Turn): void {
-    const { socket } = turn.request;
+    const { socket, headers } = turn.request;
+    // No protocol is changed to here, but the parser drops what came with such a request in one piece, and would take
+    // what comes next for a head: nothing is read behind it.
+    if (headers.upgrade !== undefined) turn.response.shouldKeepAlive = false;
     if (this.lateHeads.size > 0) this.clearLateHead(socket);
     if (before === undefined) return turn.handle(turn.request, turn.response);
     // What comes behind the last answer of a connection could not be answered.

@@ -25,7 +25,7 @@ import { hostsOf, hostVerdict, originForm } from './hosts.ts';
 import { Idempotency, refuseBadKey } from './idempotency.ts';
 import { refuseUnacceptable } from './negotiation.ts';
 import { RefusalError } from './error-codes.ts';
-import { Pipelining } from './pipelining.ts';
+import { EVERY_HEADER, Pipelining } from './pipelining.ts';
 import { AnonymousConnections, noteRead } from './sockets/anonymous-connections.ts';
 import { DirectRequest } from './sockets/direct-requests.ts';
 import { Connections } from './sockets/open-connections.ts';
@@ -143,13 +143,13 @@ function createRequestHandler(
 }
 
 /**
- * HTTP/1.0 knows no Transfer-Encoding: to a proxy that does not know it either the chunks are requests of their own.
+ * Only HTTP/1.1 knows Transfer-Encoding: to a proxy that does not know it the chunks are requests of their own.
  * And nobody here undoes a coding below the chunks; the parser refuses what does not end in them. RFC 9112 §6.1.
  */
-function isFramedUnclearly({ httpVersionMajor, httpVersionMinor, headers }: IncomingMessage): boolean {
+function isFramedUnclearly({ httpVersion, headers }: IncomingMessage): boolean {
   const coding = headers['transfer-encoding'];
   if (coding === undefined) return false;
-  return (httpVersionMajor === 1 && httpVersionMinor === 0) || /,[ \t]*chunked$/i.test(coding);
+  return httpVersion !== '1.1' || /,[ \t]*chunked$/i.test(coding);
 }
 
 /**
@@ -204,6 +204,7 @@ function createServerFor(
     front.pipelining.begin(before, { request, response, handle: handler });
   };
   server.maxConnections = CONNECTIONS_MAX;
+  server.maxHeadersCount = EVERY_HEADER;
   server.on('request', answer);
   server.on('checkContinue', answer); // answered when the body is wanted, not before
   server.on('checkExpectation', answer); // an unknown expectation is ignored, like any header we do not know

@@ -247,8 +247,8 @@ export class DeliveryReceiver {
     verdict: AuthenticationResult,
   ): CheckResult {
     if (!verdict.ok) {
-      // A rotation may have happened that memory does not know yet.
-      return this.serving.isConfirmed()
+      // A rotation may have happened that memory does not know yet, or has learned of while the body came.
+      return this.serving.isConfirmed() && this.serving.isCurrent(context.webhook)
         ? this.refuseVerdict(check, context, verdict)
         : this.refuseConfirmed(check, context, verdict);
     }

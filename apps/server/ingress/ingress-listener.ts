@@ -66,7 +66,8 @@ class Exchange implements IngressRequest {
 
   readBody(done: (body: RawBody) => void): void {
     const declared = declaredLength(this.request);
-    if (declared !== undefined && declared > BODY_BYTES_MAX) return done({ kind: 'too-large', sizeBytes: declared });
+    if (declared !== undefined && declared > BODY_BYTES_MAX)
+      return done({ kind: 'too-large', sizeBytes: Math.min(declared, Number.MAX_SAFE_INTEGER) });
     if (waitsForContinue(this.request)) this.response.writeContinue();
     const { clientAddress } = this;
     const { unfinished } = this.counters;

@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { ConfigError, type Config } from '../config/config.ts';
 import { accessOf, Allow } from '../http/access-guard.ts';
 import { RefusalError } from '../http/error-codes.ts';
-import { answerInTurn } from '../http/pipelining.ts';
+import { answerInTurn, EVERY_HEADER } from '../http/pipelining.ts';
 import { KEEP_ALIVE_MS } from '../http/server.ts';
 import { CONFIG } from '../process/injection-tokens.ts';
 import { Log } from '../process/log.ts';
@@ -61,6 +61,7 @@ export class MetricsListener {
       answerInTurn((request, response) => void this.answer(request, response)),
     );
     server.maxConnections = CONNECTIONS_MAX;
+    server.maxHeadersCount = EVERY_HEADER;
     await new Promise<void>((resolve, reject) => {
       server.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(error.code)));
       server.listen(metricsListen, resolve);

@@ -52,8 +52,16 @@ export class Log {
 
   private line(level: LogLevel, message: string, members: LogMembers): void {
     if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(this.least)) return;
-    this.write(`${JSON.stringify({ at: new Date(this.nowMs()).toISOString(), level, message, ...members })}\n`);
+    const entry = JSON.stringify({ at: new Date(this.nowMs()).toISOString(), level, message, ...members });
+    this.write(`${entry.replace(UNESCAPED_CONTROLS, escaped)}\n`);
   }
+}
+
+/** What JSON leaves as it is, although terminals obey it or readers end a line there: DEL, C1, line separators. */
+const UNESCAPED_CONTROLS = /[\u007f-\u009f\u2028\u2029]/g;
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 function framesOf(error: Error): string {

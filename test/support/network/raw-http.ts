@@ -121,7 +121,7 @@ export function requestHead(
     `${method} ${target} HTTP/1.1`,
     ...(host === null ? [] : [`Host: ${host ?? new URL(url).host}`]),
     ...headers.map(([name, value]) => `${name}: ${value}`),
-    ...(declared === null ? [] : [`Content-Length: ${declared}`]),
+    ...(declared === null ? [] : [`Content-Length: ${BigInt(declared)}`]),
   ];
   return `${lines.join('\r\n')}\r\n\r\n`;
 }

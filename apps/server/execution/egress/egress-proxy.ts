@@ -15,7 +15,7 @@ import { EgressRateLimit } from './egress-rate-limit.ts';
 import { forwardRequest, refuseEgress, targetOfRequest } from './egress-requests.ts';
 import type { Resolve } from './egress-resolution.ts';
 import type { RunAuthority } from './run-authority.ts';
-import { answerInTurn } from '../../http/pipelining.ts';
+import { answerInTurn, EVERY_HEADER } from '../../http/pipelining.ts';
 import type { Owner } from '../workspace/workspaces.ts';
 
 export interface EgressProxyDeps {
@@ -147,6 +147,7 @@ class EgressProxy {
       connectionsCheckingInterval: HEADERS_MS_MAX,
     });
     this.server.maxConnections = CONNECTIONS_MAX;
+    this.server.maxHeadersCount = EVERY_HEADER;
     this.server.setTimeout(IDLE_MS_MAX);
     this.server.on('connection', (client: Socket) => {
       this.clients.add(client.on('error', () => undefined));

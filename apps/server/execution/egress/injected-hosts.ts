@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import type { Transform } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import { decideInjection, readTarget, type HeaderInjection, type HostInjections } from '#isolation';
-import { answerInTurn } from '../../http/pipelining.ts';
+import { answerInTurn, EVERY_HEADER } from '../../http/pipelining.ts';
 import { answerWith, passOn } from './broker-answers.ts';
 import { UpstreamError, type Upstreams } from './broker-upstreams.ts';
 import { leadingElsewhere, withoutOwn } from './egress-requests.ts';
@@ -70,6 +70,7 @@ export class InjectedHosts {
     let server = this.servers.get(host);
     if (server === undefined) {
       server = createServer({ headersTimeout: HEADERS_MS_MAX, requestTimeout: 0 });
+      server.maxHeadersCount = EVERY_HEADER;
       server.on('clientError', (_error, client) => client.destroy());
       server.on(
         'request',
