@@ -35,7 +35,7 @@ const PAGES_EACH_MAX = 0.6;
  * ingress writes them; on SQLite without what is filled in later, some 200. Three such entries fit into a page there,
  * and with 10 bytes more two.
  */
-const BYTES_KEPT_MAX: Readonly<Record<World['dialect'], number>> = { sqlite: 1_600, postgres: 2_500 };
+const BYTES_KEPT_MAX: Readonly<Record<World['dialect'], number>> = { sqlite: 1_600, postgres: 2_300 };
 
 const WEBHOOKS = 64;
 /** All tests together stay below the 60 of a minute that each webhook takes. */

@@ -3,13 +3,21 @@
  * same before and after their rows are made. contract §3.6 (States), §3.7 (List), §5.8 (Transaction).
  */
 import * as fc from 'fast-check';
-import { envelope, type NewWebhookRun, NOBODY_SERVED, timeBuckets, uuidv7TimeMs, webhookPrompt } from '#runs';
+import {
+  envelope,
+  firstUuidv7,
+  type NewWebhookRun,
+  NOBODY_SERVED,
+  timeBuckets,
+  uuidv7TimeMs,
+  webhookPrompt,
+} from '#runs';
 import { claimRuns } from '../../apps/server/store/runs/run-claims.ts';
 import type { RunOrder } from '../../apps/server/store/runs/run-branches.ts';
 import type { RunFilter } from '../../apps/server/store/runs/run-filters.ts';
 import { RunLists, type RunListKey } from '../../apps/server/store/runs/run-lists.ts';
 import { Outbox } from '../../apps/server/store/runs/outbox.ts';
-import { materializeRuns } from '../../apps/server/store/runs/waiting-runs.ts';
+import { materializeRuns, toWaitingRow } from '../../apps/server/store/runs/waiting-runs.ts';
 import { StoreError } from '../../apps/server/store/database/store-errors.ts';
 import { RUN, type RunRow, WAITING_RUN } from '../../apps/server/store/runs/run.entities.ts';
 import { insertInto } from '../../apps/server/store/database/table.ts';
@@ -191,6 +199,31 @@ await onEachBackend('runs that wait as references', (world) => {
         { numRuns: 8, seed: 3 },
       );
     }, 120_000);
+
+    it('oldest first over minutes and days, in whatever order they came', async () => {
+      await empty();
+      const served = await seedServed(stores);
+      const other = `${served.automationUid}x`;
+      const automations = [{ uid: served.automationUid }, { uid: other }];
+      const runs: NewWebhookRun[] = [];
+      for (let n = 0; n < 5; n += 1) runs.push(...(await deliver(served, { automations })));
+      await meddle(stores, 'DELETE FROM waiting_run');
+      const startMs = Date.now() - 2 * DAY_MS;
+      const ages = [0, 1, 40_000, 65_535, 65_536, 65_537, 131_072, 3_600_000, DAY_MS, DAY_MS + 1];
+      const runIds = ages.map((age) => firstUuidv7(startMs + age));
+      for (const at of [7, 0, 9, 4, 2, 8, 5, 1, 6, 3])
+        await stores.database.run(() =>
+          insertInto(WAITING_RUN, [{ ...toWaitingRow(runs[at] as NewWebhookRun), run_id: runIds[at] as string }]),
+        );
+      const executionIds = runIds.map(() => newId());
+      const { claimed } = await stores.database.run(() =>
+        claimRuns({ owner: 'e', leaseMs: 60_000, executionIds, bounds: {} }, NOBODY_SERVED),
+      );
+      for (const [parity, uid] of [served.automationUid, other].entries()) {
+        const found = claimed.filter(({ automationUid }) => automationUid === uid).map(({ runId }) => runId);
+        expect(found).toEqual(runIds.filter((_, at) => at % 2 === parity));
+      }
+    });
 
     it('with their configuration, and once', async () => {
       await empty();

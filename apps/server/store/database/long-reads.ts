@@ -95,6 +95,7 @@ export function longReads(
 
   async function execute(statement: Statement): Promise<Outcome> {
     if (statement.kind === 'now') return { rows: [{ now: nowMs() }], changes: 0 };
+    if (statement.kind === 'dialect') return { rows: [{ dialect: 'sqlite' }], changes: 0 };
     if (statement.kind === 'catchUp') return { rows: await catchUp(statement).then(() => []), changes: 0 };
     if (statement.kind !== 'query') throw new StoreError('broken', 'a long read wrote');
     if (closed) throw new StoreError('unavailable', 'closed');

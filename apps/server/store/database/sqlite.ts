@@ -59,6 +59,8 @@ export function sqliteRunner(
     switch (statement.kind) {
       case 'now':
         return { rows: [{ now: nowMs() }], changes: 0 };
+      case 'dialect':
+        return { rows: [{ dialect: 'sqlite' }], changes: 0 };
       case 'lock':
         return NOTHING; // there is one writer
       case 'call':

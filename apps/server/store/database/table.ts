@@ -1,6 +1,6 @@
 /** How a table is stated once, as a TypeORM entity, and what follows from it: row type, column list, inserts. */
 import { EntitySchema, type EntitySchemaColumnOptions } from 'typeorm';
-import { insert, type SqlValue, type Transaction } from './transactions.ts';
+import { type Dialect, insert, type SqlValue, type Transaction } from './transactions.ts';
 
 /**
  * Times are integers (milliseconds since the epoch), booleans 0 or 1, JSON text. `?`: may be null; `key`: of the
@@ -73,8 +73,6 @@ export function columnsOnlyOn<T extends Pick<Table, 'partly'>>(only: Dialect, co
 }
 
 const BYTES = { sqlite: 'blob', postgres: 'bytea' } as const;
-
-type Dialect = keyof typeof BYTES;
 
 /** The tables as entities of one database: those that exist there, with the columns that they have there. */
 export function entitiesFor(

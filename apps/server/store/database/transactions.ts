@@ -4,6 +4,7 @@
  */
 import { toStoreError } from './store-errors.ts';
 
+export type Dialect = 'sqlite' | 'postgres';
 export type SqlValue = string | number | null | Uint8Array;
 export type Row = Record<string, SqlValue>;
 
@@ -37,6 +38,8 @@ export type Statement =
   /** What may not be in a deferred table yet is copied to it first; of these leading values alone. */
   | { kind: 'catchUp'; table: string; leading: readonly SqlValue[] | undefined }
   | { kind: 'now' }
+  /** Which database it is. Asks nobody. */
+  | { kind: 'dialect' }
   /** Held until the transaction ends; where transactions follow each other anyway, nothing. */
   | { kind: 'lock'; name: string; isShared: boolean }
   /** A function that is the whole transaction, and one round trip to a server. PostgreSQL only. */
@@ -124,6 +127,11 @@ export function* databaseNow(): Transaction<number> {
   return Number((yield { kind: 'now' }).rows[0]?.['now']);
 }
 
+/** Which database it is: for statements that each of them needs in words of its own. */
+export function* dialectInUse(): Transaction<Dialect> {
+  return (yield { kind: 'dialect' }).rows[0]?.['dialect'] as Dialect;
+}
+
 /**
  * Waits for every transaction that holds the lock of this name, and keeps it from others until this one ends. Of
  * several locks take the names in order. `isShared`: others may share it meanwhile.
@@ -185,7 +193,7 @@ export function* inSlices<T>(values: readonly T[]): Generator<T[]> {
 export type Durability = 'lazily';
 
 export interface TransactionRunner {
-  readonly dialect: 'sqlite' | 'postgres';
+  readonly dialect: Dialect;
   /** Runs the body in one transaction; commits when it returns, rolls back when it throws. Retries lost races. */
   run<T>(body: () => Transaction<T>, durability?: Durability): Promise<T>;
   /** Runs a body that only reads, outside any transaction. */

@@ -24,7 +24,7 @@ import {
   type Transaction,
 } from '../database/transactions.ts';
 import { EXECUTION, type RunRow, LIVE_STATES } from './run.entities.ts';
-import { catchUpQueue, materializeRuns, oldestWaiting } from './waiting-runs.ts';
+import { catchUpQueue, materializeRuns, oldestWaiting, queueOrder } from './waiting-runs.ts';
 
 /** A process that has places for runs. */
 export interface Claimant {
@@ -185,11 +185,11 @@ function* seekNames(name: string, queue: string, host: string, after: string | u
 
 /** The automations of a factory's oldest waiting runs, sorted; '' where runs of none are among them. */
 function* automationNames(host: string, factory: string): Transaction<string[]> {
-  const oldestOf = (queue: string) =>
-    `SELECT automation_uid FROM (SELECT automation_uid FROM ${queue} ORDER BY run_id LIMIT ${OLDEST_SCANNED_MAX}) AS o`;
+  const oldestOf = (queue: string, order: string) =>
+    `SELECT automation_uid FROM (SELECT automation_uid FROM ${queue} ORDER BY ${order} LIMIT ${OLDEST_SCANNED_MAX}) o`;
   const found = yield* rows<{ automation_uid: string | null }>(
-    `${oldestOf(`run WHERE state = 'QUEUED' AND ${HOST} = ? AND ${FACTORY} = ?`)} UNION ` +
-      oldestOf('waiting_queue WHERE worker_host = ? AND factory_uid = ?'),
+    `${oldestOf(`run WHERE state = 'QUEUED' AND ${HOST} = ? AND ${FACTORY} = ?`, 'run_id')} UNION ` +
+      oldestOf('waiting_queue WHERE worker_host = ? AND factory_uid = ?', yield* queueOrder()),
     host,
     factory,
     host,

@@ -17,6 +17,7 @@ import { catchUp } from '../database/deferred-index.ts';
 import { insertInto } from '../database/table.ts';
 import {
   change,
+  dialectInUse,
   inSlices,
   placeholders,
   row,
@@ -203,6 +204,17 @@ export function catchUpQueue(factoryUids?: readonly string[]): Transaction<void>
   return catchUp(WAITING_QUEUE.name, factoryUids);
 }
 
+/**
+ * The first 32 of the 48 bits that are the time of an ID: IDs of about a minute (65,536 ms) have them in common, and a
+ * higher ID has no lower ones. PostgreSQL's index of the queue has this instead of the ID.
+ */
+const PERIOD = 'substr(run_id, 1, 8)';
+
+/** By what a part of the queue is read oldest first without being sorted; on PostgreSQL to within a period. */
+export function* queueOrder(): Transaction<string> {
+  return (yield* dialectInUse()) === 'postgres' ? PERIOD : 'run_id';
+}
+
 /** The oldest run that waits in a lane, for this machine and where its environment may be worked on. */
 export function* oldestWaiting(
   { factory, automation }: { factory: string; automation: string },
@@ -210,14 +222,17 @@ export function* oldestWaiting(
   environments: { text: string; params: readonly SqlValue[] },
 ): Transaction<string | undefined> {
   yield* catchUpQueue([factory]);
-  const found = yield* row<{ run_id: string }>(
-    'SELECT run_id FROM waiting_queue WHERE worker_host = ? AND factory_uid = ? AND automation_uid = ?' +
-      `${environments.text} ORDER BY run_id LIMIT 1`,
-    host,
-    factory,
-    automation,
-    ...environments.params,
-  );
+  const lane = `waiting_queue WHERE worker_host = ? AND factory_uid = ? AND automation_uid = ?${environments.text}`;
+  const params = [host, factory, automation, ...environments.params];
+  const found =
+    (yield* dialectInUse()) === 'postgres'
+      ? yield* row<{ run_id: string }>(
+          `SELECT run_id FROM ${lane} AND ${PERIOD} = (SELECT ${PERIOD} FROM ${lane} ORDER BY ${PERIOD} LIMIT 1) ` +
+            'ORDER BY run_id LIMIT 1',
+          ...params,
+          ...params,
+        )
+      : yield* row<{ run_id: string }>(`SELECT run_id FROM ${lane} ORDER BY run_id LIMIT 1`, ...params);
   return found?.run_id;
 }
 

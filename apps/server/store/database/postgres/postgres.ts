@@ -89,6 +89,7 @@ async function inTransaction<T>(
 ): Promise<T> {
   let begun: Promise<unknown> | undefined;
   const executeInside = async (statement: Statement): Promise<Outcome> => {
+    if (statement.kind === 'dialect') return POSTGRES;
     if (statement.kind === 'call') return callAlone(client, begin, () => execute(client, statement, names));
     if (begun === undefined && isHarmless(statement)) {
       const [, outcome] = await allOf(
@@ -141,6 +142,7 @@ function runGenerator<T>(client: Connection, work: Transaction<T>, names?: State
 }
 
 async function execute(client: Connection, statement: Statement, names: StatementNames | undefined): Promise<Outcome> {
+  if (statement.kind === 'dialect') return POSTGRES;
   if (statement.kind === 'catchUp') return { rows: [], changes: 0 }; // a view is never behind
   if (statement.kind === 'together') {
     const { statements } = statement;
@@ -153,7 +155,7 @@ async function execute(client: Connection, statement: Statement, names: Statemen
   return { rows: found.rows, changes: found.rowCount ?? 0 };
 }
 
-function sent(statement: Exclude<Statement, { kind: 'catchUp' | 'together' }>): PostgresStatement {
+function sent(statement: Exclude<Statement, { kind: 'catchUp' | 'dialect' | 'together' }>): PostgresStatement {
   switch (statement.kind) {
     case 'now':
       return NOW;
@@ -176,6 +178,8 @@ function toParameter<T>(value: T): T | Buffer {
     ? Buffer.from(value.buffer, value.byteOffset, value.byteLength)
     : value;
 }
+
+const POSTGRES: Outcome = { rows: [{ dialect: 'postgres' }], changes: 0 };
 
 const numberedTexts = new Map<string, string>();
 
