@@ -97,7 +97,7 @@ await onEachBackend('definitions', (world) => {
     );
     const versions = await Promise.all(all.map(({ factoryUid }) => servingVersion(stores, factoryUid)));
     expect(new Set(versions).size).toBe(3);
-    expect(await stores.serving.version()).toBe(Math.max(...versions));
+    expect((await stores.serving.latest()).version).toBe(Math.max(...versions));
   });
 
   describe('secrets', () => {
@@ -307,7 +307,7 @@ await onEachBackend('definitions', (world) => {
   describe('serving state', () => {
     it('answers what changed since a version, whole and once', async () => {
       const first = await seedServed(stores);
-      const between = await stores.serving.version();
+      const { version: between } = await stores.serving.latest();
       const second = await seedServed(stores);
       const changed = await stores.serving.changedSince(between);
       expect(changed.map(({ uid }) => uid)).toEqual([second.factoryUid]);
@@ -328,7 +328,7 @@ await onEachBackend('definitions', (world) => {
         automations: [{ uid: second.automationUid, definition: { name: 'triage' } }],
       });
       expect(Buffer.from(changed[0]?.webhooks[0]?.secret?.sealed ?? []).toString()).toBe('value 1');
-      expect(await stores.serving.changedSince(await stores.serving.version())).toEqual([]);
+      expect(await stores.serving.changedSince((await stores.serving.latest()).version)).toEqual([]);
       expect((await stores.serving.changedSince(0)).map(({ uid }) => uid)).toEqual(
         expect.arrayContaining([first.factoryUid, second.factoryUid]),
       );
@@ -336,7 +336,7 @@ await onEachBackend('definitions', (world) => {
 
     it('shows deleted factories empty, deleted webhooks not at all, disabled ones as such', async () => {
       const [gone, less] = [await seedServed(stores), await seedServed(stores)];
-      const before = await stores.serving.version();
+      const { version: before } = await stores.serving.latest();
       await stores.factories.remove(gone.factoryUid);
       await apply(
         stores,

@@ -225,6 +225,28 @@ await onEachBackend('runs that wait as references', (world) => {
       }
     });
 
+    it('past one that lacks what it refers to, which waits on', async () => {
+      await empty();
+      const [damaged, forgotten, whole] = [
+        await seedServed(stores),
+        await seedServed(stores),
+        await seedServed(stores),
+      ];
+      const [first] = await deliver(damaged);
+      await deliver(forgotten);
+      const [last] = await deliver(whole);
+      await meddle(stores, 'DELETE FROM delivery WHERE entry_id = ?', first?.entryId ?? '');
+      await meddle(stores, 'DELETE FROM run_snapshot WHERE factory_uid = ?', forgotten.factoryUid);
+      const executionIds = [newId(), newId(), newId()];
+      const { claimed } = await stores.database.run(() =>
+        claimRuns({ owner: 'e', leaseMs: 60_000, executionIds, bounds: {} }, NOBODY_SERVED),
+      );
+      expect(claimed.map(({ runId }) => runId)).toEqual([last?.runId]);
+      expect(await waiting()).toBe(2);
+      await meddle(stores, 'DELETE FROM waiting_run');
+      if (world.dialect === 'sqlite') await meddle(stores, 'DELETE FROM waiting_queue'); // its snapshot would name it
+    });
+
     it('with their configuration, and once', async () => {
       await empty();
       const served = await seedServed(stores);

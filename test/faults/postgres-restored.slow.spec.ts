@@ -4,9 +4,23 @@
  */
 import type { MergePolicy } from '#deliveries';
 import type { Database } from '../../apps/server/store/database/database.ts';
+import type { Log } from '../../apps/server/process/log.ts';
+import type { Vault } from '../../apps/server/secrets/vault.ts';
+import type { SealedSecret } from '../../apps/server/store/secrets/secrets.ts';
+import { Serving } from '../../apps/server/webhooks/serving-state.ts';
 import { openDatabase } from '../../apps/server/store/open-database.ts';
-import { meddle, select, storesOf, type Stores } from '../conformance/backends.ts';
-import { arrival, newId, seedServed, servingVersion, unique, type Served } from '../conformance/seeds.ts';
+import { count, meddle, select, storesOf, type Stores } from '../conformance/backends.ts';
+import {
+  apply,
+  arrival,
+  newId,
+  seedServed,
+  servingVersion,
+  starterOf,
+  unique,
+  webhookOf,
+  type Served,
+} from '../conformance/seeds.ts';
 import { canOwnPostgres, ownPostgres, type OwnPostgres } from '../support/databases/own-postgres.ts';
 import { eventually } from '../support/services/service.ts';
 
@@ -89,6 +103,56 @@ suite('a PostgreSQL server that comes back as it was before', () => {
     await letGo();
     expect(await kindsOf(late.slice(0, 10), other)).toEqual(new Set(['duplicate']));
     expect(await kindsOf(lost, one)).toEqual(new Set(['accepted']));
+  }, 120_000);
+
+  it('has the snapshots that runs refer to, of what it has lost as well', async () => {
+    const { served, version } = await sourceOf();
+    const start = starterOf(served);
+    const deliver = async (): Promise<string> => {
+      const entryId = newId();
+      const one = arrival(served, { version, entryId, runs: start(entryId, entryId) });
+      return (await stores.deliveries.acceptOnce(one)).kind;
+    };
+    const goBack = await server.snapshot();
+    expect(await deliver()).toBe('accepted');
+    await goBack();
+    for (let n = 0; n < 3; n += 1) expect(await deliver()).toBe('accepted');
+    expect(await count(stores, 'every_run WHERE factory_uid = ?', served.factoryUid)).toBe(3);
+    expect(await count(stores, 'waiting_run WHERE factory_uid = ?', served.factoryUid)).toBe(3);
+  }, 120_000);
+
+  it('serves as it says, whatever was served by what it has lost', async () => {
+    const { served } = await sourceOf();
+    const { factoryUid, webhookUid, secretName, fence } = served;
+    const memory = new Serving(
+      stores.serving,
+      { open: ({ sealed }: SealedSecret) => sealed } as unknown as Vault,
+      { nowMs: Date.now, monotonicMs: () => performance.now() },
+      { fault: () => undefined } as unknown as Log,
+    );
+    /** As the ingress does. */
+    const deliver = async (): Promise<string> => {
+      for (let attempt = 1; attempt <= 3; attempt += 1) {
+        const webhook = memory.webhook(webhookUid);
+        if (webhook?.enabled !== true) return 'refused';
+        const one = arrival(served, { version: webhook.factory.version, runs: 0 });
+        const { kind } = await stores.deliveries.acceptOnce(one);
+        if (kind !== 'stale') return kind;
+        await memory.refresh();
+      }
+      return 'stale';
+    };
+    const edit = (enabled: boolean): Promise<void> =>
+      apply(stores, factoryUid, fence, [webhookOf(webhookUid, 'orders', secretName, { enabled })], [], unique('r'));
+    await memory.refresh();
+    const goBack = await server.snapshot();
+    await edit(true);
+    await memory.refresh();
+    expect(await deliver()).toBe('accepted');
+    await goBack();
+    expect(await deliver()).toBe('accepted');
+    await edit(false);
+    expect(await deliver()).toBe('refused');
   }, 120_000);
 
   /** No step of their maintenance is due: all identities but a few are in runs. */

@@ -113,6 +113,11 @@ export class ServedWebhooks {
     }
     this.uidsOf.delete(factoryUid);
   }
+
+  /** Forgets all factories but these. */
+  keepOnly(factoryUids: ReadonlySet<string>): void {
+    for (const uid of [...this.uidsOf.keys()]) if (!factoryUids.has(uid)) this.delete(uid);
+  }
 }
 
 interface FactoryPack {

@@ -60,14 +60,19 @@ class Store {
   lookedUp: string[] = [];
   gate: Promise<void> = Promise.resolve();
   fails = false;
-  async version(): Promise<number> {
+  /** Fails behind the first answer. */
+  breaks = false;
+  /** Which server answers. */
+  server = 1;
+  async latest(): Promise<{ version: number; server: number }> {
     this.looks += 1;
     await this.gate;
     if (this.fails) throw new Error('away');
-    return Math.max(0, ...this.factories.map(({ version }) => version));
+    return { version: Math.max(0, ...this.factories.map(({ version }) => version)), server: this.server };
   }
   async changedSince(version: number, limit: number): Promise<ServingFactory[]> {
     this.pages += 1;
+    if (this.breaks) throw new Error('away');
     return this.factories
       .filter((one) => one.version > version)
       .sort((a, b) => a.version - b.version)
@@ -127,6 +132,25 @@ describe('memory', () => {
     const memory = serving(store);
     await memory.refresh();
     expect([memory.loadedVersion, memory.webhook('a')?.factory.version]).toEqual([1, 9]);
+  });
+
+  it.each([
+    { why: 'another server', server: 2, versions: [4, 9] },
+    { why: 'the same one with a lower clock', server: 1, versions: [3, 4] },
+  ])('takes in everything anew from $why, and forgets what is not there', async ({ server, versions }) => {
+    const store = new Store();
+    store.factories = [factory('f1', 5, [webhook('a')]), factory('f2', 6, [webhook('b')])];
+    const memory = serving(store);
+    await memory.refresh();
+    const [older = 0, newer = 0] = versions;
+    store.factories = [factory('f1', older, [webhook('a', { enabled: false })]), factory('f3', newer, [webhook('c')])];
+    store.server = server;
+    store.breaks = true;
+    await expect(memory.refresh()).rejects.toThrow('away');
+    store.breaks = false;
+    await memory.refresh();
+    expect(['a', 'b', 'c'].map((uid) => memory.webhook(uid)?.enabled)).toEqual([false, undefined, true]);
+    expect([memory.loadedVersion, memory.webhook('a')?.factory.version]).toEqual([newer, older]);
   });
 
   it('is confirmed for one second from the moment of asking', async () => {

@@ -27,6 +27,8 @@ const PREPARED_MAX = 4_000;
 export class Serving {
   private readonly webhooks = new ServedWebhooks(new CompiledFilters());
   private version = 0;
+  /** Whose versions memory has taken in; undefined: not all of them. */
+  private server: number | undefined;
   private confirmedAtMs = Number.NEGATIVE_INFINITY;
   /** Called when memory has taken in what changed. */
   whenLoaded: (() => void) | undefined;
@@ -108,21 +110,39 @@ export class Serving {
 
   private async load(): Promise<void> {
     const askedAtMs = this.clock.monotonicMs();
-    if ((await this.store.version()) !== this.version) {
-      await this.takeChanged();
+    const { version, server } = await this.store.latest();
+    const hasGoneOn = server === this.server && version >= this.version;
+    if (!hasGoneOn || version !== this.version) {
+      await (hasGoneOn ? this.takeChanged() : this.takeAll(server));
       this.whenLoaded?.();
     }
     this.confirmedAtMs = askedAtMs;
   }
 
-  /** Everything that changed, a part at a time: at a start that is everything there is. */
-  private async takeChanged(): Promise<void> {
+  /**
+   * Everything there is: at a start, and where the database may lack what memory has, because another server answers
+   * than before, or one that has gone back.
+   */
+  private async takeAll(server: number): Promise<void> {
+    this.server = undefined;
+    this.version = 0;
+    const present = await this.takeChanged();
+    this.webhooks.keepOnly(present);
+    this.server = server;
+  }
+
+  /** Everything that changed, a part at a time. Answers which factories that were. */
+  private async takeChanged(): Promise<Set<string>> {
+    const taken = new Set<string>();
     for (;;) {
       const changed = await this.store.changedSince(this.version, FACTORIES_PER_LOOK);
-      for (const factory of changed) this.take(factory);
+      for (const factory of changed) {
+        this.take(factory);
+        taken.add(factory.uid);
+      }
       // Behind all of them: a fault between two factories loses none.
       this.version = Math.max(this.version, ...changed.map(({ foundAt }) => foundAt));
-      if (changed.length < FACTORIES_PER_LOOK) return;
+      if (changed.length < FACTORIES_PER_LOOK) return taken;
       await new Promise(setImmediate);
     }
   }

@@ -7,7 +7,7 @@ import { freePort } from '../network/ports.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const ADMIN_KEY = `mw_${'k'.repeat(43)}`;
-const STARTS_WITHIN_MS = 60_000;
+const STARTS_WITHIN_MS = 180_000;
 
 export interface ServiceProcess {
   /** https where `environment` names a certificate; the calls of the API below are for plain ones alone. */

@@ -87,6 +87,7 @@ export class DeliveryStore {
   private readonly shared: SharedAcceptance;
   /** Hears what each transaction of acceptances decided, and how long it took. */
   onBatch: ((outcomes: readonly DeliveryOutcome[], tookMs: number) => void) | undefined;
+  /** Snapshots that are stored, where the file has no other writer. */
   private readonly snapshots = new WeakSet<WebhookRunSnapshot>();
 
   /** `policy`: how runs of identities grow. */
@@ -100,7 +101,7 @@ export class DeliveryStore {
     const grouping: Grouping<PendingDelivery> | undefined =
       database.dialect === 'sqlite'
         ? undefined
-        : { kindOf: (one) => isCallable(one, this.snapshots), keyOf: ({ webhookUid }) => webhookUid };
+        : { kindOf: (one) => this.shared.isCallable(one), keyOf: ({ webhookUid }) => webhookUid };
     this.arrivals = new ShardedGroupCommit(
       shards,
       ({ webhookUid }) => webhookUid,
@@ -222,13 +223,19 @@ export class DeliveryStore {
   }
 
   private async commitBatch(batch: readonly PendingDelivery[]): Promise<DeliveryOutcome[]> {
-    const { memory, shared, snapshots: present } = this;
+    const { memory, shared } = this;
     const startedAtMs = performance.now();
-    const { outcomes, snapshots } = await (memory === undefined
-      ? shared.run(batch, present)
-      : memory.run(batch, (acceptance: Acceptance) => commitDeliveries(batch, acceptance, present)));
-    for (const snapshot of snapshots) present.add(snapshot);
+    const outcomes = await (memory === undefined ? shared.run(batch) : this.commitAlone(batch, memory));
     this.onBatch?.(outcomes, performance.now() - startedAtMs);
+    return outcomes;
+  }
+
+  private async commitAlone(batch: readonly PendingDelivery[], memory: AcceptanceMemory): Promise<DeliveryOutcome[]> {
+    const { snapshots: stored } = this;
+    const { outcomes, snapshots } = await memory.run(batch, (acceptance: Acceptance) =>
+      commitDeliveries(batch, acceptance, stored),
+    );
+    for (const snapshot of snapshots) stored.add(snapshot);
     return outcomes;
   }
 

@@ -10,6 +10,7 @@
  */
 import { randomInt } from 'node:crypto';
 import type { Database } from '../database/database.ts';
+import { SERVER } from '../database/server-number.ts';
 import { change, databaseNow, lock, matching, row, type Transaction } from '../database/transactions.ts';
 
 /** Whoever takes part shares it; a function of the database too. */
@@ -26,14 +27,6 @@ export interface Ownership {
   readonly changedAtMs: number;
   /** Which server it was looked at on, and since when that runs: another one may lack what was committed last. */
   readonly server: number;
-}
-
-/** A number that a server gets anew when it starts. */
-const SERVER = '(extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint AS server';
-
-/** The number of the server that answers. */
-export function* serverNumber(): Transaction<number> {
-  return (yield* row<{ server: number }>(`SELECT ${SERVER}`))?.server ?? 0;
 }
 
 interface OwnerRow {

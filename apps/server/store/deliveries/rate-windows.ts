@@ -6,6 +6,7 @@ import { RATE_WINDOW_MS, type SlotResult, SlotWindows } from '#deliveries';
 import { firstUuidv7 } from '#runs';
 import type { Database } from '../database/database.ts';
 import { catchUp } from '../database/deferred-index.ts';
+import { LostRaceError } from '../database/store-errors.ts';
 import { databaseNow, type Match, matching, row, rows, together, type Transaction } from '../database/transactions.ts';
 import { ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
 
@@ -118,8 +119,9 @@ export class RateWindows {
     for (const [uid, slotTimes] of times) this.windows.set(uid, slotTimes, nowMs);
   }
 
-  /** A slot of a webhook that was loaded. */
+  /** A slot of a webhook that was loaded. Throws LostRaceError where it was forgotten meanwhile. */
   take(webhookUid: string, nowMs: number): SlotResult {
+    if (!this.windows.has(webhookUid)) throw new LostRaceError('a rate window was forgotten');
     return this.windows.take(webhookUid, nowMs);
   }
 

@@ -4,7 +4,7 @@
  * another process accepts too. contract §5.8 (Transaction).
  */
 import type { MergePolicy } from '#deliveries';
-import { firstUuidv7 } from '#runs';
+import { firstUuidv7, type WebhookRunSnapshot } from '#runs';
 import { randomUUID } from 'node:crypto';
 import { type Acceptance, type AcceptedIdentities, ServingVersions } from './acceptance.ts';
 import { RateWindows, unique } from './rate-windows.ts';
@@ -20,8 +20,9 @@ import {
 import { type CallAnswer, callOf } from './written-batch.ts';
 import { IdentityRuns, OwnIdentities } from './identity-runs.ts';
 import { findByServer, SharedIdentities, SharedIdentityTable } from './shared-identities.ts';
-import { type Ownership, OwnershipLostError, RateOwner, serverNumber } from './rate-owner.ts';
+import { type Ownership, OwnershipLostError, RateOwner } from './rate-owner.ts';
 import type { Database } from '../database/database.ts';
+import { serverNumber } from '../database/server-number.ts';
 import { LostRaceError } from '../database/store-errors.ts';
 import { databaseNow, type Match, matching, together, type Transaction } from '../database/transactions.ts';
 import { isDeferred, type StoredSnapshots } from '../runs/waiting-runs.ts';
@@ -49,8 +50,8 @@ export function isCallable({ verdict }: PendingDelivery, stored: StoredSnapshots
 export class SharedAcceptance {
   private readonly database: Database;
   private readonly owner: RateOwner;
-  /** True while this process owns the epoch that they were read in. */
-  private readonly windows = new RateWindows(LOG_OF_WEBHOOKS);
+  /** Of one epoch that this process owns, and of no other: what is read late of another one's stays in its own. */
+  private windows = new RateWindows(LOG_OF_WEBHOOKS);
   private readonly versions = new ServingVersions();
   private readonly identities: IdentityRuns;
   /** Since which epoch began the memory of identities was read; undefined: it may be behind. */
@@ -58,6 +59,8 @@ export class SharedAcceptance {
   private recovering: Promise<void> | undefined;
   /** Whose identities memory has read. */
   private server: number | undefined;
+  /** Snapshots that are stored there. */
+  private snapshots = new WeakSet<WebhookRunSnapshot>();
 
   /** `policy`: how runs of identities grow. */
   constructor(database: Database, policy?: MergePolicy) {
@@ -81,18 +84,24 @@ export class SharedAcceptance {
     await this.database.read(() => this.identities.recover());
   }
 
+  /** Whether all that a delivery needs is known before its transaction. */
+  isCallable(one: PendingDelivery): boolean {
+    return isCallable(one, this.snapshots);
+  }
+
   /** Settles a batch; of one webhook there is no other meanwhile. */
-  async run(arrivals: readonly PendingDelivery[], stored: StoredSnapshots): Promise<CommitResult> {
+  async run(arrivals: readonly PendingDelivery[]): Promise<DeliveryOutcome[]> {
     const named = arrivals.map(identityKeysOf);
-    let calls = arrivals.every((one) => isCallable(one, stored)) ? CALLS_MAX : 0;
+    let calls = CALLS_MAX;
     let looksFirst = false;
     for (let attempt = 1; ; attempt += 1) {
       const ownership = await this.owner.current();
       try {
         if (this.recoveredIn !== ownership.epoch) await this.recover(ownership);
-        if (calls === 0 || !ownership.isSole) return await this.transact(arrivals, stored, ownership);
+        if (this.owned !== ownership || calls === 0 || !arrivals.every((one) => this.isCallable(one)))
+          return await this.transact(arrivals, ownership);
         const outcomes = await this.callOnce(arrivals, named, { ownership, looksFirst });
-        if (typeof outcomes !== 'string') return { outcomes, snapshots: [] };
+        if (typeof outcomes !== 'string') return outcomes;
         looksFirst = outcomes === 'known';
         calls = outcomes === 'moving' ? 0 : calls - 1;
       } catch (error) {
@@ -117,8 +126,13 @@ export class SharedAcceptance {
   }
 
   private async recoverIn(ownership: Ownership): Promise<void> {
-    if (ownership.server !== this.server) this.identities.distrust();
+    if (ownership.server !== this.server) {
+      this.identities.distrust();
+      this.versions.forget();
+      this.snapshots = new WeakSet();
+    }
     this.server = ownership.server;
+    this.windows = new RateWindows(LOG_OF_WEBHOOKS);
     await this.database.read(() => this.identities.recover());
     if (this.owner.isHeld(ownership)) this.recoveredIn = ownership.epoch;
   }
@@ -127,7 +141,7 @@ export class SharedAcceptance {
   private forget(ownership: Ownership | undefined): void {
     if (ownership === undefined || !this.owner.isHeld(ownership)) return;
     this.owner.forget();
-    this.windows.forget();
+    this.windows = new RateWindows(LOG_OF_WEBHOOKS);
     this.recoveredIn = undefined;
   }
 
@@ -190,23 +204,26 @@ export class SharedAcceptance {
     return 'moved';
   }
 
-  private async transact(
-    arrivals: readonly PendingDelivery[],
-    stored: StoredSnapshots,
-    ownership: Ownership,
-  ): Promise<CommitResult> {
-    const identities = ownership.isSole ? new OwnIdentities(this.identities) : new SharedIdentities(this.identities);
-    const result = await this.database.run(() => this.decided(arrivals, stored, { ownership, identities }));
-    identities.committed();
-    return result;
+  private async transact(arrivals: readonly PendingDelivery[], ownership: Ownership): Promise<DeliveryOutcome[]> {
+    // The other lane may have given it up in this moment.
+    if (!this.owner.isHeld(ownership)) throw new OwnershipLostError();
+    const { snapshots } = this; // of this server, whatever comes
+    const attempt: Attempt = {
+      ownership,
+      identities: ownership.isSole ? new OwnIdentities(this.identities) : new SharedIdentities(this.identities),
+      windows: ownership.isSole ? this.windows : undefined,
+    };
+    const result = await this.database.run(() => this.decided(arrivals, snapshots, attempt));
+    attempt.identities.committed();
+    for (const snapshot of result.snapshots) snapshots.add(snapshot);
+    return result.outcomes;
   }
 
   private *decided(
     arrivals: readonly PendingDelivery[],
     stored: StoredSnapshots,
-    { ownership, identities }: { ownership: Ownership; identities: AcceptedIdentities },
+    { ownership, identities, windows }: Attempt,
   ): Transaction<CommitResult> {
-    const windows = ownership.isSole ? this.windows : undefined;
     const [, versions, , nowMs] = yield* together(
       this.owner.share(ownership),
       lockVersions(arrivals),
@@ -224,6 +241,14 @@ export class SharedAcceptance {
     };
     return yield* commitDeliveries(arrivals, acceptance, stored);
   }
+}
+
+/** What a batch is decided against that is written in several statements. */
+interface Attempt {
+  ownership: Ownership;
+  identities: OwnIdentities | SharedIdentities;
+  /** Undefined: slots are counted in the log. */
+  windows: RateWindows | undefined;
 }
 
 /** The ownership is another's by now, or what memory says of the identities is not true any more. */

@@ -223,7 +223,7 @@ export function identitySweep(days: number): Sweep<OldKeys> {
 
 function* scanKeys(cutoffMs: number): Transaction<SweepBatch<OldKeys>> {
   const batches = yield* rows<{ id: number }>(
-    `SELECT no AS id FROM identity_batch WHERE accepted_at < ? ORDER BY no LIMIT ${BATCHES_PER_SCAN}`,
+    `SELECT no AS id FROM identity_batch WHERE accepted_at < ? AND ${NOT_LAST} ORDER BY no LIMIT ${BATCHES_PER_SCAN}`,
     cutoffMs,
   );
   const chunks = yield* rows<{ id: number }>(
@@ -242,12 +242,15 @@ function* scanKeys(cutoffMs: number): Transaction<SweepBatch<OldKeys>> {
   };
 }
 
+/** The last one stays, however old, so that the numbers of batches only ever grow. */
+const NOT_LAST = 'no < (SELECT max(no) FROM identity_batch)';
+
 /** Memory hears nothing of it: it forgets a chunk when it finds that it is gone. */
 function* removeKeys(targets: readonly OldKeys[], cutoffMs: number): Transaction<number> {
   let removed = 0;
   for (const { table, id } of targets)
     removed += yield* table === 'identity_batch'
-      ? change('DELETE FROM identity_batch WHERE no = ? AND accepted_at < ?', id, cutoffMs)
+      ? change(`DELETE FROM identity_batch WHERE no = ? AND accepted_at < ? AND ${NOT_LAST}`, id, cutoffMs)
       : change('DELETE FROM identity_chunk WHERE id = ?', id);
   yield* change(
     'DELETE FROM identity_run WHERE newest_at < ? AND NOT EXISTS (SELECT 1 FROM identity_chunk c ' +

@@ -119,21 +119,33 @@ export function* materializeRuns(
   runIds: readonly string[],
   { skipLocked = false }: MaterializeOptions = {},
 ): Transaction<string[]> {
-  const made: string[] = [];
+  const present: string[] = [];
   const tail = `ORDER BY run_id FOR UPDATE${skipLocked ? ' SKIP LOCKED' : ''}`;
   for (const some of inSlices(runIds)) {
     const found = yield* rows<{ run_id: string }>(
       `SELECT run_id FROM waiting_run WHERE run_id IN (${placeholders(some.length)}) ${tail}`,
       ...some,
     );
-    made.push(...found.map(({ run_id: runId }) => runId));
+    present.push(...found.map(({ run_id: runId }) => runId));
   }
-  for (const some of inSlices(made)) {
-    const these = `IN (${placeholders(some.length)})`;
-    yield* change(`INSERT INTO run (${COLUMNS}) SELECT ${COLUMNS} FROM waiting_run_row WHERE run_id ${these}`, ...some);
-    yield* change(`DELETE FROM waiting_run WHERE run_id ${these}`, ...some);
-  }
+  const made: string[] = [];
+  for (const some of inSlices(present)) made.push(...(yield* makeRows(some)));
   return made;
+}
+
+/** One that lacks what it refers to, which nobody but a damaged database has, waits on, and keeps no other back. */
+function* makeRows(runIds: readonly string[]): Transaction<string[]> {
+  const made = yield* rows<{ run_id: string }>(
+    `INSERT INTO run (${COLUMNS}) SELECT ${COLUMNS} FROM waiting_run_row ` +
+      `WHERE run_id IN (${placeholders(runIds.length)}) AND prompt IS NOT NULL RETURNING run_id`,
+    ...runIds,
+  );
+  for (const some of inSlices(made))
+    yield* change(
+      `DELETE FROM waiting_run WHERE run_id IN (${placeholders(some.length)})`,
+      ...some.map(({ run_id: runId }) => runId),
+    );
+  return made.map(({ run_id: runId }) => runId);
 }
 
 const COLUMNS = RUN.columns.join(', ');

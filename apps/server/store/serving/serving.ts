@@ -2,8 +2,10 @@
  * The serving state as rows: what the ingress needs of every factory that changed since a version; and the versions
  * themselves.
  */
+import { randomInt } from 'node:crypto';
 import type { AgentDefaults, AuthMode, AutomationDefinition, FactoryDefinition, WebhookDefinition } from '#definitions';
 import type { Database } from '../database/database.ts';
+import { serverNumber } from '../database/server-number.ts';
 import type { SealedSecret } from '../secrets/secrets.ts';
 import { change, lock, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
 import { defineTable } from '../database/table.ts';
@@ -73,12 +75,13 @@ export class ServingStore {
     this.database = database;
   }
 
-  /** Highest serving version given out so far. */
-  async version(): Promise<number> {
-    return (
-      (await this.database.read(() => row<{ version: number }>('SELECT version FROM serving_clock WHERE id = 1')))
-        ?.version ?? 0
-    );
+  /** The serving version that was given out last, and by which server. */
+  latest(): Promise<{ version: number; server: number }> {
+    return this.database.read(function* () {
+      const server = yield* serverNumber();
+      const clock = yield* row<{ version: number }>('SELECT version FROM serving_clock WHERE id = 1');
+      return { version: clock?.version ?? 0, server };
+    });
   }
 
   /**
@@ -233,14 +236,18 @@ export function* bumpServing(factoryUid: string): Transaction<number> {
   return version;
 }
 
+/** A number that a server has lost with what it was given for is not given out anew: a step is at most this. */
+const CLOCK_STEP_MAX = 2 ** 20;
+
 /**
- * The next number of the one clock that all factories share. Whoever accepts deliveries without looking at their
+ * The next number of the one clock that all factories share, somewhat higher than the last. Whoever accepts deliveries without looking at their
  * factories shares the lock of its name, so that the clock stands still meanwhile.
  */
 export function* tickServingClock(): Transaction<number> {
   yield* lock('serving clock');
   const ticked = yield* row<{ version: number }>(
-    'UPDATE serving_clock SET version = version + 1 WHERE id = 1 RETURNING version',
+    'UPDATE serving_clock SET version = version + ? WHERE id = 1 RETURNING version',
+    1 + randomInt(CLOCK_STEP_MAX),
   );
   return ticked?.version ?? 0;
 }
