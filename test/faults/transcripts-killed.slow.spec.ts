@@ -84,4 +84,4 @@ it('the transcript of a killed execution is redacted at the next start', async (
   });
   expect(JSON.stringify(run)).toContain('is added outside of the sandbox');
   expect(readdirSync(join(dataDir, 'runs', String(runId)))).not.toContain('transcript-secrets');
-}, 120_000);
+}, 240_000);

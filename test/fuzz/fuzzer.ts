@@ -99,7 +99,7 @@ export async function fuzz(
       '--generation-database',
       'none',
       '--request-timeout',
-      '10',
+      '60',
       '--continue-on-failure',
       '--no-color',
       '--warnings',

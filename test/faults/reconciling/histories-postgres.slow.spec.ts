@@ -3,6 +3,8 @@ import { freshDatabase, postgresServer } from '../../support/databases/postgres.
 import { expectInvariants, timeMsFor } from '../../support/sync-histories/spec.ts';
 
 const COUNT = 20;
+/** Milliseconds of one beside the time of a file: each of its statements goes to a server and back. */
+const SERVER_MS_MAX = 15_000;
 const SEED = Number(process.env['SYNC_SEED'] ?? Date.now() % 1_000_000);
 const server = await postgresServer();
 const onPostgres = server.ok ? it : it.skip;
@@ -23,5 +25,5 @@ onPostgres(
       await twin.drop();
     }
   },
-  timeMsFor(COUNT) + 60_000,
+  timeMsFor(COUNT) + COUNT * SERVER_MS_MAX,
 );

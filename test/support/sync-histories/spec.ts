@@ -4,7 +4,7 @@ import { playHistories } from './arena.ts';
 import type { Tally } from './play.ts';
 
 /** Milliseconds of one history, on a machine that has much else to do. */
-const HISTORY_MS_MAX = 500;
+const HISTORY_MS_MAX = 2_000;
 const BEGIN_MS_MAX = 60_000;
 
 /** In so many histories everything comes up. */
