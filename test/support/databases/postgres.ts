@@ -29,7 +29,10 @@ export type PostgresServer = { ok: true; url: string } | { ok: false; reason: st
 const NOBODY = 65_534;
 /** Where distributions put server binaries that are not on the PATH. */
 const INSTALLED_ROOTS = ['/usr/lib/postgresql', '/usr/local/lib/postgresql', '/opt/homebrew/opt'];
-const START_MS = 60_000;
+/** For one program; long, because where no server starts, none of these suites says anything. */
+const PROGRAM_MS = 180_000;
+/** As pg_ctl waits, which then says why. */
+const START_SECONDS = '120';
 /** Durability is not what these suites test on PostgreSQL, speed is what lets them run often. */
 const SETTINGS = [
   'fsync=off',
@@ -49,9 +52,14 @@ export interface Identity {
   gid?: number;
 }
 
-/** The server of this test run, started if need be; a reason when this machine cannot run one. */
+/**
+ * The server of this test run, started if need be; a reason when this machine cannot run one. With REQUIRE_POSTGRES=1
+ * that is an error.
+ */
 export async function postgresServer(): Promise<PostgresServer> {
   const server = await sharedServer();
+  if (!server.ok && process.env['REQUIRE_POSTGRES'] === '1')
+    throw new Error(`REQUIRE_POSTGRES=1, and no server can be started: ${server.reason}`);
   if (!server.ok) process.stderr.write(`\nPostgreSQL suites are SKIPPED: ${server.reason}\n\n`);
   return server;
 }
@@ -99,7 +107,7 @@ function runnerPid(): number {
 }
 
 async function announced(announcement: string): Promise<PostgresServer> {
-  const deadline = performance.now() + START_MS;
+  const deadline = performance.now() + 2 * PROGRAM_MS; // initdb and pg_ctl
   while (!existsSync(announcement)) {
     if (performance.now() > deadline)
       return { ok: false, reason: 'the server that another suite started never answered' };
@@ -127,7 +135,7 @@ export async function started(folder: string, settings: readonly string[] = SETT
     .join(' ');
   command(
     join(found, 'pg_ctl'),
-    ['-D', data, '-w', '-t', '30', '-l', join(data, 'server.log'), '-o', options, 'start'],
+    ['-D', data, '-w', '-t', START_SECONDS, '-l', join(data, 'server.log'), '-o', options, 'start'],
     identity,
   );
   return { ok: true, url: `postgres://postgres@127.0.0.1:${port}/postgres` };
@@ -161,7 +169,7 @@ function command(program: string, args: readonly string[], identity: Identity): 
   const ended = spawnSync(program, args, {
     ...identity,
     stdio: ['ignore', 'ignore', 'pipe'],
-    timeout: START_MS,
+    timeout: PROGRAM_MS,
     cwd: '/',
     encoding: 'utf8',
   });
