@@ -198,7 +198,7 @@ await onPostgres('at once', (world) => {
     const killed = eventually('the connection is there', async () => {
       const { rows: found } = await rival.query(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep(60)%' " +
-          'AND pid <> pg_backend_pid()',
+          'AND pid <> pg_backend_pid() AND datname = current_database()',
       );
       return found.length > 0 || undefined;
     });
