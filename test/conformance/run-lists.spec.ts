@@ -15,8 +15,11 @@ import { listStatement, narrowsOf, RunLists, type RunListKey } from '../../apps/
 import type { Sql } from '../../apps/server/store/database/sql.ts';
 import { change, insert, rows, type SqlValue } from '../../apps/server/store/database/transactions.ts';
 import { RUN, type RunRow } from '../../apps/server/store/runs/run.entities.ts';
+import { PROPERTY_SEED } from '../support/tier.ts';
 import { select, meddle, onEachBackend, type Stores } from './backends.ts';
 import { newId, runOf, unique } from './seeds.ts';
+
+fc.configureGlobal({ seed: PROPERTY_SEED });
 
 const NEWEST: RunOrder = { by: 'updated_at', direction: 'desc' };
 /** So small that every way of reading a list is taken with a handful of runs. */

@@ -9,8 +9,11 @@ import { latencyFigures, RUN_STATES, timeBuckets, uuidv7, type RunState, type Ti
 import type { Database } from '../../apps/server/store/database/database.ts';
 import { insert, runSteps, type Statement, type Transaction } from '../../apps/server/store/database/transactions.ts';
 import { StatisticsStore, type DeliveryScope, type RunScope } from '../../apps/server/store/reports/statistics.ts';
+import { PROPERTY_SEED } from '../support/tier.ts';
 import { select, meddle, onEachBackend, type Stores } from './backends.ts';
 import { runOf, seedServed, type Served } from './seeds.ts';
+
+fc.configureGlobal({ seed: PROPERTY_SEED });
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
