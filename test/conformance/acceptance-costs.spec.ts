@@ -5,6 +5,7 @@
 import { jest } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import SQLite from 'better-sqlite3';
 import { Client } from 'pg';
 import { DeliveryStore } from '../../apps/server/store/deliveries/deliveries.ts';
@@ -187,7 +188,8 @@ async function writtenBy(world: World, work: () => Promise<void>): Promise<{ pag
   const file = join(world.options.dataDir, 'millwright.sqlite');
   const database = new SQLite(file);
   try {
-    database.pragma('wal_checkpoint(TRUNCATE)');
+    // Busy: the service copies some of it at this moment.
+    while (database.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) !== 0) await sleep(10);
     await work();
     const log = readFileSync(`${file}-wal`);
     const frameBytes = FRAME_HEADER_BYTES + log.readUInt32BE(8);

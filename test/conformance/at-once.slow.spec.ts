@@ -137,6 +137,9 @@ await onPostgres('at once', (world) => {
     expect(await answer).toEqual({ kind: 'accepted' });
   });
 
+  /** A wait is looked at once, so long after it began: the rival has to wait by then. */
+  const LOOKS_AFTER = '3s';
+
   it('runs the victim of a deadlock again', async () => {
     const other = await seedServed(world.stores);
     await rival.query("SET deadlock_timeout = '30s'"); // the other side notices first
@@ -145,6 +148,7 @@ await onPostgres('at once', (world) => {
     let attempts = 0;
     const work = world.stores.database.run(function* () {
       attempts += 1;
+      yield* change(`SET LOCAL deadlock_timeout = '${LOOKS_AFTER}'`);
       yield* change('UPDATE webhook SET version = version WHERE uid = ?', served.webhookUid);
       return yield* change('UPDATE webhook SET version = version WHERE uid = ?', other.webhookUid);
     });
@@ -157,13 +161,21 @@ await onPostgres('at once', (world) => {
 
   it('migrates again where the migration was the victim: who serves goes first', async () => {
     await rival.query("SET deadlock_timeout = '30s'");
-    await rival.query('BEGIN');
-    await rival.query('LOCK TABLE migrations IN ACCESS EXCLUSIVE MODE');
-    const migrated = migratePostgres(world.url ?? '');
-    await waiting(1);
-    await rival.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
-    await rival.query('COMMIT');
-    await expect(migrated).resolves.toBeUndefined();
+    const database = new URL(world.url ?? '').pathname.slice(1);
+    // For the migration, which has a connection of its own.
+    await rival.query(`ALTER DATABASE ${database} SET deadlock_timeout = '${LOOKS_AFTER}'`);
+    try {
+      await rival.query('BEGIN');
+      await rival.query('LOCK TABLE migrations IN ACCESS EXCLUSIVE MODE');
+      const migrated = migratePostgres(world.url ?? '');
+      await waiting(1);
+      await rival.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+      await rival.query('COMMIT');
+      await expect(migrated).resolves.toBeUndefined();
+    } finally {
+      await rival.query('ROLLBACK');
+      await rival.query(`ALTER DATABASE ${database} RESET deadlock_timeout`);
+    }
   });
 
   it('runs a serialization failure again, and rolls back what the failed attempt wrote', async () => {

@@ -3,6 +3,7 @@
  * planners make of them. contract §3.7 (List).
  */
 import * as fc from 'fast-check';
+import { Client } from 'pg';
 import { isEnded, RUN_STATES, TASK_STATUSES, type RunState } from '#runs';
 import { branchesOf, type ListBounds, type Narrow, type RunOrder } from '../../apps/server/store/runs/run-branches.ts';
 import {
@@ -573,17 +574,28 @@ await onEachBackend('lists of runs', (world) => {
     }
   });
 
+  /** Has the reads below wait, however long a write takes, until what it answers is called. */
+  async function heldReads(): Promise<() => Promise<void>> {
+    const holder = new Client(world.url);
+    await holder.connect();
+    await holder.query("SELECT pg_advisory_lock(hashtextextended('held reads', 0))");
+    return () => holder.end();
+  }
+
   it('holds up no write, however long and however many are read', async () => {
     const slow = {
       sqlite:
         'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) SELECT count(*) FROM n',
-      postgres: 'SELECT 1 FROM pg_sleep(0.3)',
+      postgres: "SELECT 1 FROM pg_advisory_xact_lock_shared(hashtextextended('held reads', 0))",
     }[world.dialect];
+    const letGo = world.dialect === 'postgres' ? await heldReads() : async () => undefined;
     const order: string[] = [];
     const reads = Array.from({ length: 12 }, () =>
       stores.database.longRead(() => rows(slow)).then(() => order.push('read')),
     );
-    await created().then(() => order.push('written'));
+    await created()
+      .then(() => order.push('written'))
+      .finally(letGo);
     await Promise.all(reads);
     expect(order).toEqual(['written', ...reads.map(() => 'read')]);
   });

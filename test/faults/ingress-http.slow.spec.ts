@@ -2,6 +2,9 @@
  * Senders that break HTTP, smuggle, dawdle or lie about the host: constant answers, and nobody else notices. contract
  * §1.2 (Host), §5.
  */
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
 import {
@@ -287,7 +290,11 @@ describe('a service that stops answers what has come', () => {
   let other: TestService;
   let connection: RawConnection;
   let next: (name: string) => string;
-  const moment = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
+  const server = (): Server => other.service.app.getHttpServer() as Server;
+  /** Until nothing more is taken. What comes right then is still read, and what comes much later is not. */
+  async function closing(): Promise<void> {
+    while (server().listening) await setImmediate();
+  }
 
   beforeEach(async () => {
     other = await bootService({ environment: { MILLWRIGHT_RUN_CONCURRENCY: '0' } });
@@ -303,7 +310,7 @@ describe('a service that stops answers what has come', () => {
     connection.send(`${next('first')}{}${next('second')}{`);
     expect((await connection.answer()).status).toBe(202);
     const stopped = other.stop();
-    await moment();
+    await closing();
     connection.send(`}${next('third')}{}`);
     expect((await connection.answer()).status).toBe(202);
     // The third had come before the second was answered: it is answered too, and nothing behind it.
@@ -315,10 +322,11 @@ describe('a service that stops answers what has come', () => {
   });
 
   it('and is not held up by a sender that keeps its connection', async () => {
+    const begun = once(server(), 'request');
     connection.send(`${next('only')}{`);
-    await moment();
+    await begun;
     const stopped = other.stop();
-    await moment();
+    await closing();
     connection.send('}');
     expect((await connection.answer()).status).toBe(202);
     await stopped;

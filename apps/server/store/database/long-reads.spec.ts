@@ -7,11 +7,10 @@ import { StoreError } from './store-errors.ts';
 import { longReads, type LongReads } from './long-reads.ts';
 import { change, databaseNow, insert, row, rows, type SqlValue, type Transaction } from './transactions.ts';
 
-/** Some tenths of a second of one statement, and one that never ends. */
+/** Some tenths of a second of one statement. */
 const SLOW =
   'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000) ' +
   'SELECT count(*) AS counted FROM n';
-const LONG = SLOW.replace('2000000', '12000000');
 
 let folder: string;
 let file: string;
@@ -115,12 +114,21 @@ it('lets a body catch the fault of a statement', async () => {
 });
 
 it('gives up a statement that takes too long; what waits behind it is read by another thread', async () => {
-  const impatient = longReads(file, { nowMs: () => 0, catchUp: () => Promise.resolve() }, 700);
-  const given = faultOf(impatient.read(() => row(LONG)));
+  // A statement that waits for a writer, and not one that computes: the other thread would start beside it.
+  const held = join(folder, 'held.sqlite');
+  const holder = new Sqlite(held);
+  holder.exec('CREATE TABLE thing (id INTEGER PRIMARY KEY)');
+  const impatient = longReads(held, { nowMs: () => 0, catchUp: () => Promise.resolve() }, 2_500);
+  const things = (): Promise<unknown> => impatient.read(() => row('SELECT count(*) AS things FROM thing'));
+  expect(await things()).toEqual({ things: 0 }); // the thread has started
+  holder.exec('BEGIN EXCLUSIVE');
+  const given = faultOf(things());
   const behind = impatient.read(() => row('SELECT 1 AS one'));
-  expect(await given).toMatchObject({ kind: 'unavailable' });
+  expect(await given).toMatchObject({ kind: 'unavailable', code: 'reading thread took too long' });
+  holder.exec('ROLLBACK');
   expect(await behind).toEqual({ one: 1 });
   await impatient.close();
+  holder.close();
 });
 
 it('starts again after its thread was lost', async () => {
