@@ -1,6 +1,9 @@
 /**
  * SQLite through one connection: transactions do not nest, roll back whole, and are run again when they lose a race.
  */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { LostRaceError } from './store-errors.ts';
 import { sqliteRunner } from './sqlite.ts';
@@ -52,6 +55,20 @@ describe('a transaction on SQLite', () => {
     expect(connection.inTransaction).toBe(false);
     await work;
     expect(order).toEqual(['transaction', 'another request']);
+  });
+
+  it('is an outage while another program writes to the file, and nothing more', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'millwright-busy-'));
+    const [own, other] = [new Sqlite(join(folder, 'a'), { timeout: 10 }), new Sqlite(join(folder, 'a'))];
+    own.exec('PRAGMA journal_mode = WAL; CREATE TABLE thing (id TEXT)');
+    const busy = sqliteRunner(own, () => 0);
+    other.exec('BEGIN IMMEDIATE');
+    const write = (): Promise<number> => busy.run(() => insert('thing', ['id'], [['a']]));
+    await expect(write()).rejects.toMatchObject({ kind: 'unavailable', code: 'SQLITE_BUSY' });
+    other.exec('ROLLBACK');
+    expect(await write()).toBe(1);
+    for (const connection of [own, other]) connection.close();
+    rmSync(folder, { recursive: true });
   });
 
   it('finds all of many keys, each with all of its conditions', async () => {

@@ -177,7 +177,7 @@ export function sqliteRunner(
   function attempt<T>(body: () => Transaction<T>): T {
     // Two nested transactions would silently become one: refuse instead.
     if (connection.inTransaction) throw new StoreError('broken', 'transaction already open');
-    connection.exec('BEGIN IMMEDIATE');
+    begin();
     try {
       const result = runGenerator(body());
       for (const index of deferred) runGenerator(index.finish());
@@ -187,6 +187,15 @@ export function sqliteRunner(
     } catch (error) {
       for (const index of deferred) index.forget();
       if (connection.inTransaction) connection.exec('ROLLBACK');
+      throw toStoreError(error);
+    }
+  }
+
+  /** Another program may write to the file for longer than a statement waits. */
+  function begin(): void {
+    try {
+      connection.exec('BEGIN IMMEDIATE');
+    } catch (error) {
       throw toStoreError(error);
     }
   }

@@ -68,6 +68,7 @@ const CODES: readonly (readonly [why: string, kind: StoreErrorKind, ...codes: st
     'ERR_TLS_CERT_ALTNAME_INVALID',
   ],
   ['a file that somebody else holds', 'unavailable', 'SQLITE_BUSY'],
+  ['a file that somebody else has written to', 'unavailable', 'SQLITE_BUSY_SNAPSHOT'],
   ['no room', 'full', '53100', '53200', 'SQLITE_FULL', 'SQLITE_IOERR_WRITE', 'SQLITE_IOERR_FSYNC', 'ENOSPC'],
   [
     'a bug, or damage',

@@ -47,7 +47,6 @@ const KINDS: Readonly<Record<string, StoreErrorKind>> = {
   // Its disk or memory is used up; its connections are not ours alone.
   '53100': 'full',
   '53200': 'full',
-  SQLITE_BUSY: 'unavailable',
   SQLITE_FULL: 'full',
   SQLITE_IOERR_WRITE: 'full',
   SQLITE_IOERR_FSYNC: 'full',
@@ -89,6 +88,7 @@ export async function withStoreErrors<T>(reading: Promise<T>): Promise<T> {
 
 function kindOf(code: string): StoreErrorKind {
   if (code.startsWith('SQLITE_CONSTRAINT')) return 'conflict';
+  if (code.startsWith('SQLITE_BUSY')) return 'unavailable'; // and why
   const known = KINDS[code];
   if (known !== undefined) return known;
   return (code.length === 5 && OUTAGE_CLASSES.has(code.slice(0, 2))) || OUTAGE_CODES.test(code)
