@@ -7,12 +7,19 @@ import { createServer } from 'node:net';
  */
 const PORT_MIN = 18_000;
 const PORT_MAX = 32_000;
-const TRIES_MAX = 100;
+/** Workers of one run have shares of their own, so that none takes what another has just found free. */
+const WORKERS = 16;
+const SHARE = (PORT_MAX - PORT_MIN) / WORKERS;
+const FIRST = PORT_MIN + (Number(process.env['JEST_WORKER_ID'] ?? 0) % WORKERS) * SHARE;
+
+/** Begins anywhere, for other runs on this machine have the same shares; a port comes again after all others. */
+let next = Math.floor(Math.random() * SHARE);
 
 /** A port of 127.0.0.1 that nobody listened on a moment ago. */
 export async function freePort(): Promise<number> {
-  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-    const port = PORT_MIN + Math.floor(Math.random() * (PORT_MAX - PORT_MIN));
+  for (let tries = 0; tries < SHARE; tries += 1) {
+    const port = FIRST + next;
+    next = (next + 1) % SHARE;
     if (await isFree(port)) return port;
   }
   throw new Error('no port of loopback is free');

@@ -8,6 +8,7 @@ import { freePort } from '../network/ports.ts';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const ADMIN_KEY = `mw_${'k'.repeat(43)}`;
 const STARTS_WITHIN_MS = 180_000;
+const PORTS_TRIED_MAX = 3;
 
 export interface ServiceProcess {
   /** https where `environment` names a certificate; the calls of the API below are for plain ones alone. */
@@ -37,7 +38,22 @@ export async function startServiceProcess(
   program = SERVE,
   root = ROOT,
 ): Promise<ServiceProcess> {
-  const port = await freePort();
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await startOn(await freePort(), dataDir, environment, { program, root });
+    } catch (error) {
+      // Somebody else has taken it since it was free.
+      if (tried === PORTS_TRIED_MAX || !String(error).includes('the port is taken')) throw error;
+    }
+  }
+}
+
+async function startOn(
+  port: number,
+  dataDir: string,
+  environment: Record<string, string>,
+  { program, root }: { program: string; root: string },
+): Promise<ServiceProcess> {
   const isEncrypted = environment['MILLWRIGHT_TLS_CERT_FILE'] !== undefined;
   const url = `${isEncrypted ? 'https' : 'http'}://127.0.0.1:${port}`;
   const child = spawn(
@@ -68,11 +84,14 @@ export async function startServiceProcess(
   void ended.then(() => (over = true));
 
   const deadline = performance.now() + STARTS_WITHIN_MS;
-  while (!(await isReady(url))) {
+  for (;;) {
+    const ready = await isReady(url);
+    // Whoever answers in place of one that has ended is another program on its port.
     if (over || performance.now() > deadline) {
       child.kill('SIGKILL');
       throw new Error(`the service did not start: ${errors}`);
     }
+    if (ready) break;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   watchAnswers(url);
