@@ -10,11 +10,13 @@ const FAILURES = 4;
 const WRONG = `mw_${'x'.repeat(43)}`;
 
 let mill: TestService;
+/** Time stands still within a test, so that no budget fills up again. */
+const START = Date.now();
 let skewMs = 0;
 
 beforeAll(async () => {
   mill = await bootService({
-    nowMs: () => Date.now() + skewMs,
+    nowMs: () => START + skewMs,
     environment: {
       MILLWRIGHT_API_RATE: String(PER_MINUTE),
       MILLWRIGHT_API_AUTH_FAILURES: String(FAILURES),

@@ -81,8 +81,11 @@ function openSource({ source }: Factory): Source {
   };
 }
 
-async function added(): Promise<Factory> {
+/** `failures`: so many passes of it have failed before. */
+async function added(failures = 0): Promise<Factory> {
   const { uid, fence } = await seedFactory(stores);
+  const condition = { ending: 'failed', reason: 'unreachable', sinceMs: Date.now(), checkedMs: Date.now() } as const;
+  if (failures > 0) await stores.factories.recordPass(uid, fence, { generationHandled: 0, condition, failures });
   await stores.factories.releaseLease(uid, fence);
   const factory = (await stores.factories.find(uid)) as Factory;
   await loops.add(factory);
@@ -153,7 +156,7 @@ describe('a loop', () => {
   });
 
   it('is content with what another process has just found, where nothing but time has passed', async () => {
-    const { uid } = await added();
+    const { uid } = await added(20); // minutes away from trying again by itself
     const idle = (): Promise<true> =>
       eventually('no pass is under way', () => (loops.isRunning(uid) ? undefined : (true as const)));
     const held = await stores.factories.acquireLease(uid, 'another-process', 30_000);
