@@ -87,7 +87,8 @@ suite(`a rotation of the master key on PostgreSQL${server.ok ? '' : ` (SKIPPED: 
     const senders = [one, two].map(async (service, which) => {
       for (let n = 0; !sending.signal.aborted; n += 1) {
         answers.push(await send(service, uids[n % uids.length] ?? '', `${which}-${n}`));
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        // Below what twenty webhooks may take in a minute.
+        await new Promise((resolve) => setTimeout(resolve, 120));
       }
     });
     expect(await rotate(environment, 1)).toBe('SIGKILL');

@@ -111,6 +111,7 @@ describe('a notice with a proof', () => {
       body: { factory_uid: uid, requested: true, reason: 'push', generation_requested: expect.any(Number) },
     });
     await serves('pushed');
+    await handled(uid);
     expect((await deliver(service.ingressUrl('f1', 'pushed'), TOKEN)).status).toBe(202);
     expect((await syncsOf(service, uid))[0]).toMatchObject({ ending: 'applied', triggers: ['push'] });
     expect((await statusOf(service, uid)).generation_handled).toBeGreaterThanOrEqual(
@@ -213,7 +214,7 @@ describe('a notice with a proof', () => {
     expect((await deliver(service.ingressUrl(slug, 'later'), TOKEN)).status).toBe(202);
   });
 
-  it('a thousand times at once makes two passes: the one under way, and one that sees everything', async () => {
+  it('250 times at once makes two passes: the one under way, and one that sees everything', async () => {
     const { uid: factory, slug } = await following({ pushSecret: 'push' });
     git.forget();
     let release: () => void = () => undefined;
@@ -223,17 +224,17 @@ describe('a notice with a proof', () => {
     const statuses: number[] = [];
     await Promise.all(
       Array.from({ length: 25 }, async () => {
-        for (let sent = 0; sent < 40; sent += 1) statuses.push((await tell(factory, signed(MAIN))).status);
+        for (let sent = 0; sent < 10; sent += 1) statuses.push((await tell(factory, signed(MAIN))).status);
       }),
     );
     await eventually('the first pass asks git', () => (looks() === 1 ? true : undefined));
     release();
     await handled(factory);
     expect({ accepted: statuses.filter((status) => status === 202).length, looks: looks() }).toEqual({
-      accepted: 1_000,
+      accepted: 250,
       looks: 2,
     });
-  });
+  }, 300_000);
 });
 
 describe('a factory that takes no notices', () => {
