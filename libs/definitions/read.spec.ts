@@ -2,7 +2,7 @@
  * What holds for every tree, whatever is in it: nothing throws, positions are inside the file, the same tree reads the
  * same.
  */
-import { array, assert, constantFrom, nat, property, tuple, uint8Array } from 'fast-check';
+import { array, assert, configureGlobal, constantFrom, nat, property, tuple, uint8Array } from 'fast-check';
 import {
   checkReferences,
   isDefinitionPath,
@@ -11,7 +11,9 @@ import {
   type Problem,
   type TreeFile,
 } from './index.ts';
-import { examples } from '../../test/support/tier.ts';
+import { examples, PROPERTY_SEED } from '../../test/support/tier.ts';
+
+configureGlobal({ seed: PROPERTY_SEED });
 
 const AUTOMATION = `---
 description: x

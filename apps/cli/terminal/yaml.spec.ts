@@ -1,8 +1,11 @@
 /** Results as YAML: what a reader of YAML gets is what the API said, and no terminal obeys it. */
-import { assert, jsonValue, property } from 'fast-check';
+import { assert, configureGlobal, jsonValue, property } from 'fast-check';
 import { parse } from 'yaml';
 import { call } from '../../../test/support/services/recorded-io.ts';
+import { PROPERTY_SEED } from '../../../test/support/tier.ts';
 import { printableYaml } from './yaml.ts';
+
+configureGlobal({ seed: PROPERTY_SEED });
 
 it.each([
   { a: 'no', b: '1', c: 1, d: null, e: true, f: [], g: {}, h: 'a: b # c', i: '', j: '- x' },

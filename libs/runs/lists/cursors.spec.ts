@@ -1,6 +1,9 @@
 /** Cursors give their key back to the query they were made for, and to no other text or query. */
 import * as fc from 'fast-check';
 import { decodeCursor, encodeCursor, queryDigest } from '../index.ts';
+import { PROPERTY_SEED } from '../../../test/support/tier.ts';
+
+fc.configureGlobal({ seed: PROPERTY_SEED });
 
 const keys = fc.array(
   fc.oneof(fc.string({ maxLength: 50 }), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.constant(null)),
