@@ -18,6 +18,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const quietNode = ['--disable-warning=ExperimentalWarning', '--enable-source-maps'];
+const quietNpm = ['--no-audit', '--no-fund', '--loglevel=error'];
 const dashboard = join(root, 'apps/dashboard');
 const guide = join(root, 'apps/guide');
 const cli = join(root, 'apps/cli/millwright.mjs');
@@ -105,16 +106,13 @@ function packageCommand() {
   return run(process.execPath, [join(root, 'dist/apps/deploy/command/pack.js')]);
 }
 
-/** Makes the files of the guide. Its packages are installed only here: nothing else needs them. */
+/** Makes the files of the guide. Its packages, of which none needs a script, are installed only here. */
 function buildGuide() {
   const wanted = digestOf([join(guide, 'package-lock.json'), join(guide, 'package.json')]);
   const marker = join(guide, 'node_modules/.millwright-installed');
   if (!existsSync(marker) || readFileSync(marker, 'utf8') !== wanted) {
     say("installing the guide's packages (once) …");
-    // No package of it needs a script of its own.
-    const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-    if (run('npm', ['ci', '--prefix', guide, ...options]) !== 0)
-      fail("the guide's packages could not be installed; see the lines above");
+    if (installLocked(['--prefix', guide]) !== 0) fail("the guide's packages could not be installed; see above");
     writeFileSync(marker, wanted);
   }
   rmSync(join(root, 'dist/guide'), { recursive: true, force: true });
@@ -130,14 +128,20 @@ function install() {
   const marker = join(root, 'node_modules/.millwright-installed');
   if (existsSync(marker) && readFileSync(marker, 'utf8') === wanted) return async () => undefined;
   say('installing packages (once) …');
-  const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
-  if (run('npm', ['ci', '--include=dev', '--ignore-scripts', ...quiet]) !== 0)
-    fail('the packages could not be installed; see the lines above');
-  const compiling = serve('npm', ['rebuild', ...quiet]);
+  if (installLocked(['--include=dev']) !== 0) fail('the packages could not be installed; see the lines above');
+  const compiling = serve('npm', ['rebuild', ...quietNpm]);
   return async () => {
     if ((await compiling) !== 0) fail('the packages could not be compiled; see the lines above');
     writeFileSync(marker, wanted);
   };
+}
+
+/** Calls `npm ci`, which a connection that broke ends for good, up to three times. Answers the last exit code. */
+function installLocked(options, [pauseMs, ...pausesMs] = [5_000, 15_000]) {
+  const code = run('npm', ['ci', '--ignore-scripts', ...options, ...quietNpm]);
+  if (code === 0 || code > 127 || pauseMs === undefined) return code; // beyond 127 a signal has ended it
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs);
+  return installLocked(options, pausesMs);
 }
 
 /** Compiles when a source file has changed since the last build. */

