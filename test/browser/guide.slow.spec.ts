@@ -62,6 +62,8 @@ describeGuide(IS_BUILT ? NAME : `${NAME} (it is not built: npm run guide)`, () =
 
   it('finds words of its pages', async () => {
     const { page, faults, close } = await visit(browser, service, '/docs/guide/');
+    // A click before the page has come to life is lost.
+    await page.waitForFunction('document.querySelector("#app")?.__vue_app__ !== undefined');
     await page.getByRole('button', { name: 'Search' }).first().click();
     await page.getByRole('searchbox').fill('serving version');
     const first = page.locator('#localsearch-list a').first();

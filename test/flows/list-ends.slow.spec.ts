@@ -158,7 +158,8 @@ async function pagesOf({ path, id, member }: Operation, limit: number): Promise<
   for (let cursor = ''; ;) {
     const { status, body } = await service.api('GET', `${at}?limit=${limit}${cursor}`);
     expect(status).toBe(200);
-    const entries = (body[member] as unknown[]).map((entry) => JSON.stringify(entry));
+    // When a key was last used is written down at any time, by the calls made here, too.
+    const entries = (body[member] as object[]).map((entry) => JSON.stringify({ ...entry, last_used_at: undefined }));
     const { has_next_page: hasMore, next_cursor: next } = body['page_info'] as {
       has_next_page: boolean;
       next_cursor?: string;

@@ -129,7 +129,8 @@ it('reads every page of what is open', async () => {
   const pages = of.forge.requests
     .filter(({ path }) => path.startsWith('/repos/acme/shop/pulls?'))
     .map(({ path }) => path);
-  expect(pages.slice(-3).map((path) => new URLSearchParams(path.split('?')[1]).get('page'))).toEqual(['1', '2', '3']);
+  // Rounds of its own may follow.
+  expect(pages.map((path) => new URLSearchParams(path.split('?')[1]).get('page')).join()).toContain('1,2,3');
 });
 
 it('shows neither key nor token nor proof, in no answer, log line or comment', async () => {

@@ -156,11 +156,12 @@ describe('a line', () => {
         headers: [
           ['Authorization', `Bearer ${operator}`],
           ['Content-Type', 'application/json'],
+          ['Expect', '100-continue'],
         ],
         declared: 100,
       }),
     );
-    await new Promise((resolve) => setTimeout(resolve, 50)); // it must have come
+    await eventually('it has come', () => connection.pending().includes('100 Continue') || undefined);
     connection.socket.resetAndDestroy();
     const line = await eventually('the line', () =>
       lines()

@@ -101,7 +101,7 @@ const EXAMPLE = join(ROOT, 'examples/factory-repo');
   it('speaks to a service', async () => {
     const test = await bootService();
     try {
-      await test.factory('mine', { kind: 'directory', path: EXAMPLE });
+      const uid = await test.factory('mine', { kind: 'directory', path: EXAMPLE });
       const environment = { MILLWRIGHT_SERVER: test.url, MILLWRIGHT_API_KEY: test.adminKey };
       for (const args of [
         ['factories', 'list', '-o', 'json'],
@@ -115,15 +115,16 @@ const EXAMPLE = join(ROOT, 'examples/factory-repo');
         expect(ours).toEqual(await ofCheckout(args, { environment }));
       }
       await test.secret('ci-events-token', 'a-token-of-the-example-that-is-long-enough');
+      await test.sync(uid);
       const plan = ['plan', EXAMPLE, '--factory', 'mine'];
       const planned = await packed.run(plan, { environment });
-      expect(planned.code).not.toBe(1); // it may have been applied by now
+      expect(planned.code).toBe(0); // nothing is applied between the two
       expect(planned).toEqual(await ofCheckout(plan, { environment }));
       expect(await packed.run(['status', 'nope'], { environment })).toMatchObject({ code: 5 });
     } finally {
       await test.stop();
     }
-  }, 60_000);
+  }, 120_000);
 
   it.each([
     ['start', '--factory', 'x'],

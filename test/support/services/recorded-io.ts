@@ -14,6 +14,8 @@ export interface CallOptions {
   cwd?: string;
   /** Stdin and stdout are terminals of this many columns. */
   terminalColumns?: number;
+  /** Told everything on stdout so far, as it comes. */
+  heard?: (out: string) => void;
 }
 
 /** Runs `millwright` with these arguments; answers exit code and output. */
@@ -25,6 +27,7 @@ export async function call(argv: readonly string[], options: CallOptions = {}): 
       new Writable({
         write(chunk: Buffer, _encoding, done) {
           texts[key] += chunk.toString();
+          if (key === 'out') options.heard?.(texts.out);
           done();
         },
       }),

@@ -135,7 +135,8 @@ export async function bootService(options: BootOptions = {}): Promise<TestServic
       const made = await service.factories.find(uid);
       if (made === undefined) throw new Error('the factory was not made');
       await service.loops.add(made);
-      await service.loops.waitForGeneration(uid, 1, 60_000);
+      const passed = await service.loops.waitForGeneration(uid, 1, AWAITED_MS_MAX);
+      if (passed === undefined) throw new Error(`the first pass of ${slug} did not end`);
       return uid;
     },
     async secret(name, value) {

@@ -77,12 +77,19 @@ describe('--outcome', () => {
 
 describe('--follow', () => {
   it('prints what there is, oldest first, and each new one once', async () => {
-    const following = millwright(['shop', 'orders', '--follow', '--outcome', 'accepted', '--limit', '3']);
-    await eventually('it follows', () => (process.listenerCount('SIGINT') > 0 ? true : undefined));
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    let printed = '';
+    const following = millwright(['shop', 'orders', '--follow', '--outcome', 'accepted', '--limit', '3'], {
+      heard: (text) => (printed = text),
+    });
+    const prints = (id: string): Promise<true> =>
+      eventually(`it prints ${id}`, () => (printed.includes(id) ? (true as const) : undefined));
+    await prints('first');
     for (const id of ['second', 'third']) await post('{}', id);
     await post('{}', 'refused', 'wrong-token-of-many-characters');
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    await prints('third');
+    // With one more look, in which those of before could come again.
+    await post('{}', 'fourth');
+    await prints('fourth');
     process.emit('SIGINT');
     const { code, out, err } = await following;
     expect({ code, err }).toEqual({ code: 0, err: 'deliveries of webhook orders of factory shop:\n' });
@@ -90,8 +97,8 @@ describe('--follow', () => {
       .trimEnd()
       .split('\n')
       .map((line) => line.split('  '));
-    expect(words.map(([, , outcome]) => outcome)).toEqual(['Accepted', 'Accepted', 'Accepted']);
-    expect(words.map((cells) => cells[5])).toEqual(['first', 'second', 'third']);
+    expect(words.map(([, , outcome]) => outcome)).toEqual(Array.from({ length: 4 }, () => 'Accepted'));
+    expect(words.map((cells) => cells[5])).toEqual(['first', 'second', 'third', 'fourth']);
   });
 });
 

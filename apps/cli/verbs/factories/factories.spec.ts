@@ -165,11 +165,13 @@ describe('millwright events', () => {
   });
 
   it('follows them, oldest first, a line of JSON for each', async () => {
-    const following = millwright(['events', 'filed', '--follow', '-o', 'json']);
-    await eventually('it follows', () => (process.listenerCount('SIGINT') > 0 ? true : undefined));
+    let printed = '';
+    const following = millwright(['events', 'filed', '--follow', '-o', 'json'], { heard: (text) => (printed = text) });
+    await eventually('it prints what there is', () => printed.length > 0 || undefined);
     await millwright(['factories', 'update', 'filed', '--suspend']);
+    await eventually('it tells of the first change', () => printed.includes('"suspended"') || undefined);
     await millwright(['factories', 'update', 'filed', '--resume']);
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    await eventually('it tells of the second', () => printed.includes('"resumed"') || undefined);
     process.emit('SIGINT');
     const { code, out } = await following;
     const seen = out

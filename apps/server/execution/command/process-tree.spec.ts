@@ -24,6 +24,11 @@ async function begun(
   return { identity, said: bytes.toString().trim().split('\n') };
 }
 
+/** Waits until it has ended. */
+async function gone(identity: ProcessHandle): Promise<void> {
+  while (isAlive(identity)) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
 function who(pid: string | undefined): ProcessHandle {
   const identity = processIdentity(Number(pid));
   if (identity === undefined) throw new Error(`no process ${pid}`);
@@ -58,6 +63,7 @@ function who(pid: string | undefined): ProcessHandle {
 
   it('are found by the mark even when the process that was stored is long gone', async () => {
     const { identity } = await begun('echo ready; exit 0');
+    await gone(identity);
     const other = await begun('echo ready; exec sleep 60', { MILLWRIGHT_RUN_ID: RUN });
     const unmarked = await begun('echo ready; exec sleep 60', { MILLWRIGHT_RUN_ID: `${RUN}0` });
     expect(await killLeftover(identity, RUN)).toBe(1);
@@ -72,6 +78,7 @@ function who(pid: string | undefined): ProcessHandle {
 
   it('of another execution of the same run are left alone where only one is meant', async () => {
     const { identity } = await begun('echo ready; exit 0');
+    await gone(identity);
     const environment = { MILLWRIGHT_RUN_ID: RUN, MILLWRIGHT_EXECUTION_EPOCH: '12' };
     const other = await begun('echo ready; exec sleep 60', environment);
     expect(await killLeftover(identity, RUN, 1)).toBe(0);
@@ -83,7 +90,7 @@ function who(pid: string | undefined): ProcessHandle {
     const { identity, said } = await begun('sleep 60 & echo "$!"; trap "exit 0" TERM; wait');
     const child = who(said[0]);
     await terminateTree(identity, { wrapped: false });
-    while (isAlive(child) || isAlive(identity)) await new Promise((resolve) => setTimeout(resolve, 10));
+    for (const each of [child, identity]) await gone(each);
     expect(await killTree(identity)).toBe(0);
   });
 

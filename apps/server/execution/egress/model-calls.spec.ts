@@ -342,8 +342,7 @@ describe('an answer', () => {
     request.destroy();
     await new Promise((resolve) => setTimeout(resolve, 100));
     finish();
-    for (let waited = 0; used.length === 0 && waited < 50; waited += 1)
-      await new Promise((resolve) => setTimeout(resolve, 20));
+    while (used.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
     expect(used).toEqual([{ inputTokens: 3, cachedTokens: 0, outputTokens: 4 }]);
   });
 

@@ -96,7 +96,8 @@ if (!place.ok) console.warn(`SKIPPED: control groups of this machine: ${place.re
   it('ends with everything, also with what hides from every search of processes', async () => {
     const file = join(base, 'pid');
     // Another session, another parent, and no variable that says whose it is.
-    const script = `env -i setsid sh -c 'echo $$ > ${file}; exec sleep 300' & sleep 0.5; exit 3`;
+    const hiding = `env -i setsid sh -c 'echo $$ > ${file}; exec sleep 300'`;
+    const script = `${hiding} & while [ ! -s ${file} ]; do sleep 0.05; done; exit 3`;
     await chmod(base, 0o777);
     const command = await startSandboxed(bare, base, { script });
     expect(await command.finished).toEqual({ kind: 'exited', code: 3 });
