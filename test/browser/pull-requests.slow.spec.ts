@@ -74,9 +74,9 @@ describeInBrowser('pull requests on the page', () => {
     await alert.getByText(/the forge answered 503/).waitFor();
     await alert.getByText(/none is lost/).waitFor();
     of.forge.fault = undefined;
-    await alert.waitFor({ state: 'detached' });
+    await alert.waitFor({ state: 'detached', timeout: 120_000 });
     await page.getByRole('link', { name: 'Plan of #3' }).waitFor();
-  });
+  }, 240_000);
 
   it('the issuer of a build server is trusted, limited and trusted no more', async () => {
     visited = await signedIn(browser, world.service, '/federated-credentials');

@@ -15,7 +15,7 @@ import { freePort } from '../support/network/ports.ts';
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const cli = [process.execPath, '--disable-warning=ExperimentalWarning', join(root, 'apps/cli/millwright.mjs')] as const;
 const SECRET = 'github-issues-secret';
-const WAIT_MS = 30_000;
+const WAIT_MS = 120_000;
 
 const box = await mkdtemp(join(tmpdir(), 'millwright-demo-'));
 const repository = join(box, 'factory');

@@ -41,7 +41,7 @@ beforeEach(async () => {
     JSON.stringify({ profiles: [{ ...scriptedProfile(), modelVia: 'option' }] }),
   );
   await start();
-}, 120_000);
+}, 240_000);
 
 afterEach(async () => {
   service?.signal('SIGKILL');
@@ -86,7 +86,7 @@ it(
     const heard = await readFile(join(dataDir, 'runs', runId, 'home', 'scripted-sessions', sessionId), 'utf8');
     expect(heard.match(/^Do this\./gm)).toHaveLength(1);
   },
-  120_000,
+  240_000,
 );
 
 it('kill -9 while it waits for an answer: the question is closed, and the run goes on to ask again', async () => {
@@ -112,7 +112,7 @@ it('kill -9 while it waits for an answer: the question is closed, and the run go
   await talk.until(runId, 'SUCCEEDED');
   expect(await talk.said(runId)).toContain('deploy: yes-once;');
   await expectWholeLog(runId, 2);
-}, 120_000);
+}, 240_000);
 
 it('SIGTERM while it waits for an answer: the agent hears of no refusal and no cancel, and asks again', async () => {
   const runId = await talk.start(script({ ask: ['deploy'] }), { interactive: true });
@@ -133,7 +133,7 @@ it('SIGTERM while it waits for an answer: the agent hears of no refusal and no c
   expect(log).toContain('the agent goes on with its session');
   expect(log).not.toMatch(/not permitted|deploy: cancelled|refused|cancel was requested/);
   await expectWholeLog(runId, 2);
-}, 120_000);
+}, 240_000);
 
 it('kill -9 after an answer was stored: it counts, and is not told to the agent as a task', async () => {
   const runId = await talk.start(
@@ -154,4 +154,4 @@ it('kill -9 after an answer was stored: it counts, and is not told to the agent 
     [undefined, expect.stringMatching(/^heard: You were interrupted/)],
   ]);
   await expectWholeLog(runId, 2);
-}, 120_000);
+}, 240_000);

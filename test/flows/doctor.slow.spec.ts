@@ -144,7 +144,7 @@ describe('a machine before its first start', () => {
     );
     expect(pictureOf(box)).toEqual(before);
     expect(existsSync(data())).toBe(false);
-  }, 120_000);
+  }, 300_000);
 
   it('is told to people in lines, with a sum', async () => {
     const { code, text } = await visit({}, [], true);
@@ -154,7 +154,7 @@ describe('a machine before its first start', () => {
     );
     expect(text).toMatch(/\nwarning {2}model {10}no model is configured.*\n +→ set MILLWRIGHT_AGENT_BASE_URL/);
     expect(text).toMatch(/\n\n0 problems, \d+ warnings?\n$/);
-  }, 120_000);
+  }, 300_000);
 
   it('without git, bubblewrap or any other tool: each is named with its way out', async () => {
     const { code, of } = await visit({ PATH: '/nowhere' });
@@ -172,7 +172,7 @@ describe('a machine before its first start', () => {
     );
     const allowed = await visit({ ...model, MILLWRIGHT_ALLOW_UNSANDBOXED: 'true' });
     expect(allowed.of('sandbox')).toMatch(/^warning: bare .*agents start all the same/);
-  }, 120_000);
+  }, 300_000);
 
   it.each<[argv: string[], words: string]>([
     [['a', 'b'], 'takes nothing besides'],
@@ -224,13 +224,13 @@ describe('what is wrong', () => {
     expect(asText).not.toContain('hidden');
     expect(asText).toMatch(/\d+ problems, \d+ warnings?\n$/);
     expect(pictureOf(box)).toEqual(before);
-  }, 120_000);
+  }, 300_000);
 
   it('a wrong address of the database: SQLite is not looked at in its place', async () => {
     expect((await visit({ MILLWRIGHT_DATABASE_URL: 'mysql://hidden' })).of('database')).toMatch(
       /^problem: not looked at, because MILLWRIGHT_DATABASE_URL is wrong/,
     );
-  }, 120_000);
+  }, 300_000);
 
   it(
     'a file in the place of the folder, a folder that cannot be made, a port that is taken, a file of profiles ' +
@@ -252,7 +252,7 @@ describe('what is wrong', () => {
         /^problem: .* cannot be made, because .* is no folder/,
       );
     },
-    120_000,
+    300_000,
   );
 });
 
@@ -276,7 +276,7 @@ it('an agent that starts, but not where runs see it, is a problem', async () => 
     agent: { command: [process.execPath, join(box, 'nothing.mjs')], readOnly: [] },
   });
   expect(broken.of('agents')).toMatch(/problem: the built-in agent does not start \(1\) → install the service anew/);
-}, 120_000);
+}, 300_000);
 
 it('agents of this machine are found on PATH', async () => {
   const bin = join(box, 'bin');
@@ -287,7 +287,7 @@ it('agents of this machine are found on PATH', async () => {
   expect(of('agents')).toMatch(
     /ok: qwen is not installed; runs that name it need: npm install -g @qwen-code\/qwen-code/,
   );
-}, 120_000);
+}, 300_000);
 
 describe('a data folder in use', () => {
   it('is recognised, open folders are said, newer and damaged databases too, and all stays as it is', async () => {
@@ -340,7 +340,7 @@ describe('a data folder in use', () => {
     expect((await visit()).of('database')).toMatch(
       /^problem: .* cannot be used \(SQLITE_NOTADB\) → restore it from a backup/,
     );
-  }, 120_000);
+  }, 300_000);
 });
 
 /** As another program would. */
@@ -397,7 +397,7 @@ const server = await postgresServer();
       await client.end();
       await drop();
     }
-  }, 120_000);
+  }, 300_000);
 });
 
 describe('definitions', () => {
@@ -431,7 +431,7 @@ describe('definitions', () => {
       folder,
     ]);
     expect(ofAnother('definitions')).not.toContain('automations/one');
-  });
+  }, 300_000);
 
   it('of the current folder are looked at where nothing is named, and it says so', async () => {
     const folder = factory({ 'automations/two/automation.md': automation('model: large\n') });
@@ -442,7 +442,7 @@ describe('definitions', () => {
     const elsewhere = await visit({}, [], false, { cwd: join(skills, '../tools') });
     expect(elsewhere.of('looked at')).toMatch(/^ok: this machine alone: the current folder is no factory repository/);
     expect([elsewhere.code, elsewhere.of('definitions')]).toEqual([0, '']);
-  });
+  }, 300_000);
 
   it('of the connected service are asked for outside of a repository, and what hinders it is a problem', async () => {
     const folder = factory({ 'automations/two/automation.md': automation('model: large\n') });
@@ -479,12 +479,12 @@ describe('definitions', () => {
     }
     const gone = await visit(contexts(mill.url, mill.adminKey));
     expect([gone.code, gone.of('server')]).toEqual([1, expect.stringMatching(/^problem: .* cannot be reached/)]);
-  }, 120_000);
+  }, 300_000);
 
   it('that are in order are said to be', async () => {
     const folder = factory({ 'automations/one/automation.md': automation('model: auto\n') });
     expect((await visit({}, [folder])).of('definitions')).toMatch(/^ok: .*is to be had here$/);
     const wrong = factory({ 'factory.yaml': 'bogus: 1\n' });
     expect((await visit({}, [wrong])).of('definitions')).toMatch(/^warning: 1 error in the definition files/);
-  });
+  }, 300_000);
 });

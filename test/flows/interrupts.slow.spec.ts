@@ -53,7 +53,7 @@ describe.each(['scripted', 'live'])('an interrupted agent (%s)', (harness) => {
     expect(kinds.filter((kind) => kind === 'run_interrupt_requested')).toHaveLength(1);
     await service.api('POST', `/agent/runs/${runs[1]}/cancel`);
     await agent().until(String(runs[1]), 'CANCELLED');
-  }, 180_000);
+  }, 240_000);
 
   it('goes on at once with what waits for it', async () => {
     const runId = await atWork(talk);
@@ -63,7 +63,7 @@ describe.each(['scripted', 'live'])('an interrupted agent (%s)', (harness) => {
     expect(await talk.said(runId)).toBe('first;heard: instead');
     expect(await executionsOf(runId)).toBe(1);
     expect(await interrupt(runId)).toBe(400);
-  }, 120_000);
+  }, 240_000);
 });
 
 it('the built-in agent ends its turn, its command included, and goes on', async () => {
@@ -79,7 +79,7 @@ it('the built-in agent ends its turn, its command included, and goes on', async 
   await builtIn.until(runId, 'SUCCEEDED');
   expect(await builtIn.said(runId)).toContain('changed my mind');
   expect(await executionsOf(runId)).toBe(1);
-}, 120_000);
+}, 240_000);
 
 it('an open question is nobody’s any more', async () => {
   const runId = await talk.start(script({ ask: ['deploy'] }, { say: 'after' }), {
@@ -95,7 +95,7 @@ it('an open question is nobody’s any more', async () => {
   await talk.followup(runId, 'never mind');
   await talk.until(runId, 'SUCCEEDED');
   expect(await talk.said(runId)).toContain('heard: never mind');
-}, 120_000);
+}, 240_000);
 
 it('with nobody who may answer in time the run ends as cancelled, and a message goes on with its session', async () => {
   const runId = await atWork(talk, { config: { idle_timeout_minutes: 0 } });
@@ -108,7 +108,7 @@ it('with nobody who may answer in time the run ends as cancelled, and a message 
   await talk.until(runId, 'SUCCEEDED');
   expect(await talk.said(runId)).toBe('first;heard: again');
   expect(await statusTexts(runId)).toContain('the agent goes on with its session');
-}, 120_000);
+}, 240_000);
 
 it('an agent that does not obey is ended, and what waits is told to the next execution', async () => {
   const runId = await talk.start(script({ say: 'first;' }, { sleep_ms: 600_000 }));
@@ -120,7 +120,7 @@ it('an agent that does not obey is ended, and what waits is told to the next exe
   expect(await executionsOf(runId)).toBe(2);
   const ends = (await talk.events(runId)).map(({ payload: { state } }) => state).filter((state) => state !== undefined);
   expect(ends).toEqual(['CANCELLED', 'SUCCEEDED']);
-}, 120_000);
+}, 240_000);
 
 it('an agent that ends with its turn leaves a run that a message goes on with', async () => {
   const runId = await talk.start(script({ say: 'first;' }, { await_file: 'never' }, { exit: 3 }));
@@ -130,7 +130,7 @@ it('an agent that ends with its turn leaves a run that a message goes on with', 
   expect(['CANCELLED', 'BLOCKED']).toContain(state);
   await talk.followup(runId, 'again');
   await talk.until(runId, 'SUCCEEDED');
-}, 120_000);
+}, 240_000);
 
 it('is refused for a command, a run that waits, one that there is not, and to who may only read', async () => {
   const { status } = await service.api('POST', '/agent/runs/00000000-0000-7000-8000-000000000000/interrupt');

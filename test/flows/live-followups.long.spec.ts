@@ -79,7 +79,7 @@ describe('follow-ups to an agent that works', () => {
       cursor = `&cursor=${page.next_cursor}`;
     }
     expect(paged).toEqual(turns.map(({ id }) => id));
-  }, 120_000);
+  }, 240_000);
 
   it('reach an agent at once that takes prompts while it works; its turn ends when all are answered', async () => {
     const runId = await live.start(script({ say: 'one;' }, { await_file: 'go' }, { say: 'one ends;' }));
@@ -96,7 +96,7 @@ describe('follow-ups to an agent that works', () => {
     expect(await live.said(runId)).toBe('one;two;one ends;two ends;');
     expect((await live.turns(runId)).map(({ asked }) => asked.length)).toEqual([1, 1]);
     expect(await executionsOf(runId)).toBe(1);
-  }, 120_000);
+  }, 240_000);
 
   it('that came between the last look and the end queue the run again', async () => {
     // The store refuses to be looked into: as if the follow-up had come one moment later.
@@ -119,7 +119,7 @@ describe('follow-ups to an agent that works', () => {
       'heard: too late',
     ]);
     expect(await statusTexts(runId)).toContain('the agent goes on with its session');
-  }, 120_000);
+  }, 240_000);
 
   it('are told also when a turn ended for another reason than that it was done', async () => {
     const runId = await talk.start(script({ say: 'first' }, { await_file: 'go' }, { stop: 'max_turn_requests' }));
@@ -128,7 +128,7 @@ describe('follow-ups to an agent that works', () => {
     await talk.put(runId, 'go');
     await talk.until(runId, 'SUCCEEDED');
     expect(await talk.said(runId)).toBe('firstheard: go on');
-  }, 120_000);
+  }, 240_000);
 });
 
 describe('a plan', () => {
@@ -138,7 +138,7 @@ describe('a plan', () => {
     expect(await talk.said(runId)).toMatch(/^heard: Make a plan[^]*Change nothing[^]*what would you do\?$/);
     expect(await talk.followup(runId, 'do it')).toBe('handoff_execution');
     await talk.heard(runId, 'heard: do it');
-  }, 120_000);
+  }, 240_000);
 });
 
 describe('what an agent knows of what was said before', () => {
@@ -155,7 +155,7 @@ describe('what an agent knows of what was said before', () => {
       ),
     );
     expect(await statusTexts(runId)).toContain('the agent could not find its session and was told what was said');
-  }, 120_000);
+  }, 240_000);
 
   it('is not told again to one that loads it', async () => {
     const runId = await loading.start('remember this');
@@ -163,7 +163,7 @@ describe('what an agent knows of what was said before', () => {
     await loading.followup(runId, 'and now?');
     await loading.heard(runId, 'heard: and now?');
     expect(await statusTexts(runId)).toContain('the agent has loaded its session');
-  }, 120_000);
+  }, 240_000);
 
   it('survives a session file that is damaged, and one that names no session', async () => {
     const runId = await talk.start('the first task');
@@ -184,7 +184,7 @@ describe('what an agent knows of what was said before', () => {
       );
       await talk.until(runId, 'SUCCEEDED');
     }
-  }, 120_000);
+  }, 240_000);
 
   it('comes along into another run of the conversation', async () => {
     const first = await talk.start('the colour is green');
@@ -199,7 +199,7 @@ describe('what an agent knows of what was said before', () => {
     await talk.until(third, 'SUCCEEDED');
     // what was said outside of its factory is not for those who see only that
     expect(await talk.said(third)).toBe('heard: and here?');
-  }, 120_000);
+  }, 240_000);
 });
 
 describe('an agent that keeps to no protocol', () => {
@@ -230,7 +230,7 @@ describe('an agent that keeps to no protocol', () => {
     );
     expect(await talk.permissions(runId)).toEqual([]);
     expect(service.logged.join('\n')).not.toContain('never-asked');
-  }, 120_000);
+  }, 240_000);
 
   it('that answers after a cancel is cancelled all the same; one that leaves without an answer failed', async () => {
     const [late, gone] = [
@@ -243,14 +243,14 @@ describe('an agent that keeps to no protocol', () => {
     expect(await talk.until(gone, 'FAILED')).toMatchObject({
       status_message: { message: expect.stringContaining('ended before it had answered') },
     });
-  }, 120_000);
+  }, 240_000);
 
   it('that ends its turn as cancelled without being asked has failed', async () => {
     const runId = await talk.start(script({ say: 'no more' }, { stop: 'cancelled' }));
     expect(await talk.until(runId, 'FAILED')).toMatchObject({
       status_message: { message: expect.stringContaining('nobody had asked for it') },
     });
-  }, 120_000);
+  }, 240_000);
 });
 
 it('a follow-up while the built-in agent works is answered in the same execution', async () => {
@@ -272,4 +272,4 @@ it('a follow-up while the built-in agent works is answered in the same execution
     'session',
   ]);
   await rm(join(service.dataDir, 'runs', runId, 'session'));
-}, 120_000);
+}, 240_000);

@@ -82,7 +82,7 @@ it('has its key added outside, and nothing inside holds it', async () => {
   // redacted would mean that it was there
   expect(JSON.stringify(run)).not.toContain('[redacted]');
   expect(run['request_usage']).toMatchObject({ inference_cost: 0.0153 });
-});
+}, 240_000);
 
 it('has a placeholder of its own, which is worth nothing in another run', async () => {
   const own = bash(`${SETTINGS}; echo "placeholder $MILLWRIGHT_AGENT_API_KEY"`);
@@ -94,7 +94,7 @@ it('has a placeholder of its own, which is worth nothing in another run', async 
   await ended([bash([SETTINGS, call(first), call('$MILLWRIGHT_AGENT_API_KEY')].join('; ')), { text: 'Well.' }]);
   expect(first).not.toBe('');
   expect(toldByTools()).toContain('401 200');
-});
+}, 240_000);
 
 it('is not reached past the broker, nor with another model or request, and the log says so', async () => {
   const at = '$MILLWRIGHT_AGENT_BASE_URL';
@@ -118,7 +118,7 @@ it('is not reached past the broker, nor with another model or request, and the l
   expect(toldByTools()).toMatch(/direct (?:403|000)/);
   const told = (run['log'] as { payload: { text?: string } }[]).map(({ payload }) => payload.text ?? '').join('\n');
   expect(told).toContain('model call refused: this run was not given the model');
-});
+}, 240_000);
 
 describe('an agent of the operator that tells of no money', () => {
   const HOUSE: OwnProfile = {

@@ -43,7 +43,7 @@ describe('a run that nobody watches', () => {
       }),
     ]);
     expect(await talk.permissions(runId)).toEqual([]);
-  }, 120_000);
+  }, 240_000);
 
   it('is answered that it was cancelled where nothing that it offers allows it', async () => {
     const runId = await talk.start(
@@ -58,7 +58,7 @@ describe('a run that nobody watches', () => {
       [undefined, expect.stringMatching(/^not allowed/)],
       [undefined, expect.stringMatching(/^not allowed/)],
     ]);
-  }, 120_000);
+  }, 240_000);
 
   it('is refused in the strict tier: a delivery started it', async () => {
     await service.secret('bearer', 'bearer-token-of-the-tests');
@@ -83,7 +83,7 @@ describe('a run that nobody watches', () => {
       expect.stringMatching(/^cancelled.*a delivery/),
     ]);
     await folder.remove();
-  }, 120_000);
+  }, 240_000);
 });
 
 describe('a run that people watch', () => {
@@ -149,7 +149,7 @@ describe('a run that people watch', () => {
     expect(trail).toEqual([
       expect.objectContaining({ details: { permission_id: question?.permission_id, answer: 'allow_once' } }),
     ]);
-  }, 120_000);
+  }, 240_000);
 
   it('may ask several things at once: it goes on when all are answered, by ID, by a word, by a name', async () => {
     const runId = await talk.start(script({ ask: ['one', 'two', 'three'] }), interactive);
@@ -174,7 +174,7 @@ describe('a run that people watch', () => {
         .flat()
         .slice(1),
     ).toEqual(['Yes.', 'always do it']);
-  }, 120_000);
+  }, 240_000);
 
   it('is refused by a message that says something else, which is the next thing that the agent is told', async () => {
     const runId = await talk.start(script({ ask: ['force push'] }), interactive);
@@ -189,7 +189,7 @@ describe('a run that people watch', () => {
     expect(await talk.permissions(runId)).toEqual([
       expect.objectContaining({ state: 'answered', answer: 'no-once', answered_by: 'user_admin' }),
     ]);
-  }, 120_000);
+  }, 240_000);
 
   it('does not wait where nobody is to be waited for', async () => {
     const runId = await talk.start(script({ ask: ['x'] }), { ...interactive, config: { idle_timeout_minutes: 0 } });
@@ -202,7 +202,7 @@ describe('a run that people watch', () => {
         text: expect.stringContaining('idle_timeout_minutes is 0'),
       }),
     ]);
-  }, 120_000);
+  }, 240_000);
 
   it('is cancelled while it waits: the agent hears that first, and nobody can answer any more', async () => {
     const runId = await talk.start(script({ ask: ['deploy'] }, { say: 'and on' }), interactive);
@@ -214,7 +214,7 @@ describe('a run that people watch', () => {
     expect(await talk.said(runId)).not.toContain('yes-once');
     expect(await talk.permissions(runId)).toEqual([expect.objectContaining({ state: 'closed', answer: null })]);
     expect((await talk.answer(runId, String(question?.permission_id), 'yes-once')).status).toBe(409);
-  }, 120_000);
+  }, 240_000);
 
   it('keeps secrets to itself, and takes answers under any ID that an agent thinks of', async () => {
     await service.api('PUT', '/secrets/TOKEN_OF_RUN', {
@@ -240,7 +240,7 @@ describe('a run that people watch', () => {
     );
     const { prompt: _prompt, submitted_prompt: _submitted, ...item } = await talk.run(runId);
     expect(JSON.stringify([await talk.permissions(runId), await talk.events(runId), item])).not.toContain(SECRET);
-  }, 120_000);
+  }, 240_000);
 });
 
 it('an answer under an idempotency key is given once', async () => {
@@ -260,7 +260,7 @@ it('an answer under an idempotency key is given once', async () => {
   expect([first.status, again.status, other.status]).toEqual([200, 200, 409]);
   expect(await again.json()).toEqual(await first.json());
   await talk.until(runId, 'SUCCEEDED');
-}, 120_000);
+}, 240_000);
 
 it('the command line shows what is asked, and answers it', async () => {
   const runId = await talk.start(script({ ask: ['first', 'second'] }), interactive);
@@ -293,7 +293,7 @@ it('the command line shows what is asked, and answers it', async () => {
   expect(JSON.parse((await millwright('permissions', runId, '--format', 'json')).out)).toMatchObject({
     permissions: [{ state: 'answered' }, { state: 'answered' }],
   });
-}, 120_000);
+}, 240_000);
 
 describe('runs that wait for people', () => {
   it('hold no place: others are worked on meanwhile, and each goes on when it is answered', async () => {
@@ -317,5 +317,5 @@ describe('runs that wait for people', () => {
     } finally {
       await small.stop();
     }
-  }, 120_000);
+  }, 240_000);
 });

@@ -297,4 +297,4 @@ it('fifty pull requests that are pushed to again while they are judged end with 
   await eventually('every head has a verdict', () => waits(heads).length === 0 || undefined, 200_000);
   expect(new Set(heads.map((head) => of.forge.statusOf(head, context)?.state))).toEqual(new Set(['success']));
   await eventually('no commit is without one that is terminal', () => waits(commits).length === 0 || undefined);
-}, 300_000);
+}, 600_000);

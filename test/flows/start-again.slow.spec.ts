@@ -56,7 +56,7 @@ describe('a data folder from an earlier life', () => {
     await service?.stop();
     await begin();
     const generation = (await service?.loops.ask(uid, 'api')) ?? 0;
-    expect(await service?.loops.waitForGeneration(uid, generation, 10_000)).toBeDefined();
+    expect(await service?.loops.waitForGeneration(uid, generation, 100_000)).toBeDefined();
   });
 
   async function begin(): Promise<void> {

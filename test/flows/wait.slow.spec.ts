@@ -34,7 +34,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-const wait = (revision: string, key = manager, timeout = '20'): Promise<Call> =>
+const wait = (revision: string, key = manager, timeout = '90'): Promise<Call> =>
   call(['wait', 'shop', '--revision', revision, '--timeout', timeout], {
     environment: { MILLWRIGHT_SERVER: service.url, MILLWRIGHT_API_KEY: key },
   });

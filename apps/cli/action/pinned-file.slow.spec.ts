@@ -100,7 +100,7 @@ interface Step {
     const refused = await runWorkflow();
     expect(refused).toMatchObject({ code: 3, out: expect.stringMatching(/^::error title=Millwright::.*not run/) });
     expect(refused.out + refused.err).not.toContain('ran all the same');
-  }, 60_000);
+  });
 
   it('checks on GitLab in the same way', async () => {
     await init('.', '--ci', 'gitlab');
@@ -116,7 +116,7 @@ interface Step {
       out: expect.stringContaining('webhooks/builds.yaml:1:1'),
     });
     expect(await bash(job.script.join('\n'), { MILLWRIGHT_SHA256: OTHER_DIGEST })).toMatchObject({ code: 3 });
-  }, 60_000);
+  });
 
   it('checks on Gitea in the same way', async () => {
     await init('.', '--ci', 'gitea');
@@ -131,7 +131,7 @@ interface Step {
       out: expect.stringContaining('webhooks/builds.yaml:1:1'),
     });
     expect(await bash(run, { ...variables, MILLWRIGHT_SHA256: OTHER_DIGEST })).toMatchObject({ code: 3 });
-  }, 60_000);
+  });
 
   it('checks before a commit, and is as it was when git has checked it out', async () => {
     await init('.', '--pre-commit');
@@ -157,7 +157,7 @@ interface Step {
     rmSync(join(work, '.ci'), { recursive: true });
     git('checkout', '--', '.ci');
     expect(await bash(hook?.entry ?? '')).toMatchObject({ code: 1, out: expect.stringContaining('[missing-key]') });
-  }, 60_000);
+  });
 
   it('is put into a repository that has its definitions, and replaced there, without touching them', async () => {
     writeFileSync(join(work, 'README.md'), 'mine');

@@ -40,7 +40,7 @@ it('shows the commands that answer, and says what a follow-up made of the questi
   const { code, err } = await following;
   expect(code).toBe(0);
   expect(err).toContain(`\n   | Do it: millwright runs answer ${runId} ${question?.permission_id} --option yes-once\n`);
-}, 120_000);
+}, 240_000);
 
 it('a command to copy is never cut', () => {
   let text = '';

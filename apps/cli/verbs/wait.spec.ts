@@ -467,10 +467,10 @@ describe('a revision that a newer one superseded', () => {
 describe('the end of patience', () => {
   it('ends with 3, with what it waits for', async () => {
     course = [revisionStatus('unknown')];
-    const { code, err } = await wait(['--timeout', '1']);
+    const { code, err } = await wait(['--timeout', '3']);
     expect(code).toBe(3);
     expect(err).toContain(
-      `millwright wait: ${COMMIT.slice(0, 12)} does not serve after 1 s: unknown: it is unknown\n  see: ` +
+      `millwright wait: ${COMMIT.slice(0, 12)} does not serve after 3 s: unknown: it is unknown\n  see: ` +
         `millwright status shop\n`,
     );
   });

@@ -129,14 +129,14 @@ const MEGABYTES_MAX = 120;
     await eventually('the run has succeeded', async () =>
       (await installed.command(['runs', '--format', 'json', ...server])).includes('"SUCCEEDED"'),
     );
-  }, 180_000);
+  }, 240_000);
 
   it('brings an example factory, and says how to call it again', async () => {
     const { banner } = await started(['--example'], { MILLWRIGHT_DATA_DIR: join(installed.folder, 'example') });
     expect(banner).toMatch(/^ {2}webhook ci-events: http/m);
     expect(banner).toContain('npx @millwright/server run --prompt');
     expect(existsSync(join(installed.folder, 'example/secrets/ci-events-token'))).toBe(true);
-  }, 60_000);
+  }, 180_000);
 
   it('runs on PostgreSQL', async () => {
     const server = await postgresServer();
@@ -152,5 +152,5 @@ const MEGABYTES_MAX = 120;
     } finally {
       await database.drop();
     }
-  }, 120_000);
+  }, 180_000);
 });

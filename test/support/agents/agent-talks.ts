@@ -51,7 +51,7 @@ export interface Talks {
 }
 
 /** Milliseconds that an agent may take: it is a program that starts, on a machine that has other things to do. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 110_000;
 
 export function talks(api: TestService['api'], dataDir: string, harness = 'scripted'): Talks {
   const get = async (path: string): Promise<Record<string, unknown>> => (await api('GET', path)).body;

@@ -33,7 +33,8 @@ for (const kind of ['bubblewrap', 'pid-namespace'] as const) {
     const outputOf = async (installed: boolean, script: string): Promise<string | undefined> => {
       if (!installed) console.warn(`SKIPPED: not installed: ${script}`);
       if (!installed) return undefined;
-      const command = await startSandboxed(sandbox as Sandbox, base, { script: `(${script}) 2>&1; echo "end $?"` });
+      const spec = { script: `(${script}) 2>&1; echo "end $?"`, deadlineMs: 110_000 };
+      const command = await startSandboxed(sandbox as Sandbox, base, spec);
       await command.finished;
       return command.text('stdout');
     };
@@ -56,13 +57,13 @@ for (const kind of ['bubblewrap', 'pid-namespace'] as const) {
       expectSaid(await outputOf(hasChromium, `${CHROMIUM} ${PAGE} ${cut}`), /^No usable sandbox\nend 0\n$/);
       const alone = `export TMPDIR=/tmp; ${CHROMIUM} --no-sandbox ${PAGE} ${cut}`;
       expectSaid(await outputOf(hasChromium, alone), /^rendered\nend 0\n$/);
-    }, 60_000);
+    }, 240_000);
 
     it('traces its own processes', async () => {
       const strace = 'strace -f -e trace=execve -o /tmp/trace sh -c "/bin/echo traced" && grep -c execve /tmp/trace';
       expectSaid(await outputOf(tools.has('strace'), strace), /^traced\n2\nend 0\n$/);
       const gdb = 'gdb -q -nx -batch -ex run -ex "info inferiors" --args /bin/true';
       expectSaid(await outputOf(tools.has('gdb'), gdb), /exited normally/);
-    }, 60_000);
+    }, 240_000);
   });
 }
