@@ -4,12 +4,12 @@
  */
 import type { AutomationDefinition } from '#definitions';
 import { IsNull, MoreThan } from 'typeorm';
-import { firstUuidv7 } from '#runs';
+import { firstUuidv7, isEnded, type RunState } from '#runs';
 import type { Database } from '../database/database.ts';
 import { withStoreErrors } from '../database/store-errors.ts';
 import { row, rows, type Transaction } from '../database/transactions.ts';
 import { AUTOMATION, type AutomationRow } from './definition.entities.ts';
-import { phrase, type Sql, sql } from '../database/sql.ts';
+import { joinSql, phrase, type Sql, sql } from '../database/sql.ts';
 
 /** An automation as others refer to it. */
 export interface AutomationReference {
@@ -98,41 +98,39 @@ export class AutomationStore {
    */
   lastFired(factoryUid: string, automationUids: readonly string[]): Promise<Map<string, number>> {
     return this.database.longRead(function* () {
-      const open = yield* rows<{ uid: string; at: number }>(
-        'SELECT automation_uid AS uid, max(created_at) AS at FROM run WHERE settled_at IS NULL ' +
-          'AND factory_uid = ? AND automation_uid IS NOT NULL GROUP BY automation_uid',
-        factoryUid,
-      );
-      const waiting = yield* rows<{ uid: string; at: number }>(
-        'SELECT automation_uid AS uid, max(created_at) AS at FROM waiting_run_row WHERE factory_uid = ? ' +
-          'GROUP BY automation_uid',
-        factoryUid,
-      );
-      const last = new Map<string, number>();
-      for (const { uid, at } of [...open, ...waiting]) last.set(uid, Math.max(at, last.get(uid) ?? 0));
+      if (automationUids.length === 0) return new Map();
+      const found = yield* query<{ uid: string; at: number | null }>(lastCreated(factoryUid, automationUids));
+      const asked = new Set(automationUids);
       const fired = new Map<string, number>();
-      for (const uid of automationUids) {
-        const at = Math.max(last.get(uid) ?? 0, (yield* lastEnded(uid)) ?? 0);
-        if (at > 0) fired.set(uid, at);
-      }
+      for (const { uid, at } of found)
+        if (at !== null && asked.has(uid)) fired.set(uid, Math.max(at, fired.get(uid) ?? 0));
       return fired;
     });
   }
 }
 
 /**
- * When the latest of an automation's ended runs was created. It ended no earlier than the run that ended last was
- * created: only those are looked at.
+ * When the latest run of each automation was created: of those that wait as references, of open and of ended ones. In
+ * one statement, so that a run that moves meanwhile is among them. An automation's latest ended run ended no earlier
+ * than the run that ended last was created: only those are looked at.
  */
-function* lastEnded(automationUid: string): Transaction<number | undefined> {
-  const found = yield* row<{ at: number | null }>(
-    `SELECT max(created_at) AS at FROM run WHERE automation_uid = ? AND settled_at IS NOT NULL AND settled_at >=
-      (SELECT latest.created_at FROM run latest WHERE latest.automation_uid = ? AND latest.settled_at IS NOT NULL
-      ORDER BY latest.settled_at DESC LIMIT 1)`,
-    automationUid,
-    automationUid,
-  );
-  return found?.at ?? undefined;
+function lastCreated(factoryUid: string, automationUids: readonly string[]): Sql {
+  return sql`${asked(automationUids)} SELECT automation_uid AS uid, max(created_at) AS at FROM run
+      WHERE settled_at IS NULL AND factory_uid = ${factoryUid} AND automation_uid IS NOT NULL GROUP BY automation_uid
+    UNION ALL SELECT automation_uid AS uid, max(created_at) AS at FROM waiting_run_row
+      WHERE factory_uid = ${factoryUid} GROUP BY automation_uid
+    UNION ALL SELECT a.uid, (SELECT max(r.created_at) FROM run r WHERE r.automation_uid = a.uid
+      AND r.settled_at IS NOT NULL AND r.settled_at >= (SELECT latest.created_at FROM run latest
+      WHERE latest.automation_uid = a.uid AND latest.settled_at IS NOT NULL
+      ORDER BY latest.settled_at DESC LIMIT 1)) AS at FROM asked a`;
+}
+
+/** What a statement asks about: the table `asked` of their UIDs, one at least. */
+function asked(uids: readonly string[]): Sql {
+  return sql`WITH asked (uid) AS (VALUES ${joinSql(
+    uids.map((uid) => sql`(${uid})`),
+    ', ',
+  )})`;
 }
 
 /**
@@ -152,9 +150,15 @@ interface StateCount {
   n: number;
 }
 
+/** Runs of an automation by state, as in `FAILED 3,SUCCEEDED 7`; there may be several of one. */
+interface CountedStates {
+  uid: string;
+  counts: string | null;
+}
+
 /**
  * Runs created since then of these automations of a factory; those without any are absent. Open runs are few, and are
- * looked at once for all of them.
+ * looked at once for all of them. In one statement, so that a run that moves meanwhile is counted once.
  */
 export function* recentRunsOf(
   factoryUid: string,
@@ -162,13 +166,15 @@ export function* recentRunsOf(
   sinceMs: number,
   dialect: Database['dialect'],
 ): Transaction<Map<string, RecentRuns>> {
+  if (automationUids.length === 0) return new Map();
   const first = firstUuidv7(sinceMs);
-  const open =
-    automationUids.length === 0 ? [] : yield* query<StateCount & { uid: string }>(openRuns(factoryUid, first, dialect));
+  const [open, ended] = [openRuns(factoryUid, first, dialect), endedRuns(sinceMs, first, dialect)];
+  const found = yield* query<CountedStates>(sql`${asked(automationUids)} ${open} UNION ALL ${ended}`);
+  const countsOf = new Map(automationUids.map((uid): [string, StateCount[]] => [uid, []]));
+  for (const { uid, counts } of found) countsOf.get(uid)?.push(...stateCounts(counts ?? ''));
   const recent = new Map<string, RecentRuns>();
-  for (const uid of automationUids) {
-    const ended = yield* query<StateCount>(endedRuns(uid, sinceMs, first, dialect));
-    const runs = tallied([...open.filter((run) => run.uid === uid), ...ended]);
+  for (const [uid, counts] of countsOf) {
+    const runs = tallied(counts);
     if (runs.total > 0) recent.set(uid, runs);
   }
   return recent;
@@ -176,27 +182,33 @@ export function* recentRunsOf(
 
 function openRuns(factoryUid: string, first: string, dialect: Database['dialect']): Sql {
   const hint = phrase(dialect === 'postgres' ? '' : ' INDEXED BY run_open');
-  const counted = (runs: Sql) => sql`SELECT automation_uid AS uid, state, count(*) AS n FROM ${runs}
+  const counted = (runs: Sql) => sql`SELECT automation_uid AS uid, state || ' ' || count(*) AS counts FROM ${runs}
     AND factory_uid = ${factoryUid} AND automation_uid IS NOT NULL AND run_id >= ${first}
     GROUP BY automation_uid, state`;
   return sql`${counted(sql`run${hint} WHERE settled_at IS NULL`)}
-    UNION ALL ${counted(phrase('waiting_run_row WHERE true'))} ORDER BY uid, state`;
+    UNION ALL ${counted(phrase('waiting_run_row WHERE true'))}`;
 }
 
 /** What was created since then ended since then, too: the index is in order of the ends, and holds the states. */
-function endedRuns(automationUid: string, sinceMs: number, first: string, dialect: Database['dialect']): Sql {
+function endedRuns(sinceMs: number, first: string, dialect: Database['dialect']): Sql {
   const hint = phrase(dialect === 'postgres' ? '' : ' INDEXED BY run_settled_automation_uid');
-  return sql`SELECT state, count(*) AS n FROM (
-      SELECT state FROM run${hint} WHERE automation_uid = ${automationUid} AND settled_at IS NOT NULL
+  return sql`SELECT a.uid, (SELECT string_agg(state || ' ' || n, ',') FROM (SELECT state, count(*) AS n FROM (
+      SELECT state FROM run${hint} WHERE automation_uid = a.uid AND settled_at IS NOT NULL
       AND settled_at >= ${sinceMs} AND run_id >= ${first}
       ORDER BY settled_at DESC, run_id DESC LIMIT ${RECENT_RUNS_MAX}
-    ) newest GROUP BY state ORDER BY state`;
+    ) newest GROUP BY state) counted) AS counts FROM asked a`;
 }
 
+function stateCounts(counts: string): StateCount[] {
+  return [...counts.matchAll(/(\w+) (\d+)/g)].map(([, state = '', n]) => ({ state, n: Number(n) }));
+}
+
+/** Open ones first, each in the order of their names. */
 function tallied(counts: readonly StateCount[]): RecentRuns {
+  const rank = ({ state }: StateCount): string => `${isEnded(state as RunState) ? 1 : 0} ${state}`;
   const states: Record<string, number> = {};
   let total = 0;
-  for (const { state, n } of counts) {
+  for (const { state, n } of counts.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))) {
     const counted = Math.min(n, RECENT_RUNS_MAX - total);
     if (counted > 0) states[state] = (states[state] ?? 0) + counted;
     total += counted;

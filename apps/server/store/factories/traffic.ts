@@ -6,7 +6,7 @@ import type { AgentIdentitySettings, AmbientAgentConfig } from '#agents';
 import { firstUuidv7 } from '#runs';
 import type { Database } from '../database/database.ts';
 import { catchUp } from '../database/deferred-index.ts';
-import { oneOf, phrase, sql, type Sql } from '../database/sql.ts';
+import { joinSql, oneOf, phrase, sql, type Sql } from '../database/sql.ts';
 import { rows, type Transaction } from '../database/transactions.ts';
 
 /** Whose traffic is asked for: UIDs of webhooks and automations, what runs call environments and skills. */
@@ -66,8 +66,10 @@ const INDEXES = {
 
 type RunColumn = keyof typeof INDEXES;
 
-interface RunCount {
-  named: string;
+/** Runs in one state that were counted together. */
+interface RunCount extends Record<RunColumn, string | null> {
+  /** What they were counted for: all of them while they are open, then one column or the whole factory. */
+  part: 'open' | 'factory' | RunColumn;
   state: string;
   n: number;
   last: string;
@@ -82,29 +84,27 @@ export class TrafficStore {
   /**
    * Deliveries received and runs created since then. A log entry is one delivery, also where it stands for a flood of
    * refused ones.
-   * Times are those that the IDs name. Open runs are few, and are looked at once for everything.
+   * Times are those that the IDs name. Open runs are few, and are looked at once for everything. All runs are counted
+   * in one statement, so that one that moves meanwhile is counted once.
    */
   since(factoryUid: string, sinceMs: number, wanted: TrafficQuery): Promise<Traffic> {
     const { dialect } = this.database;
     return this.database.longRead(function* () {
       const first = firstUuidv7(sinceMs);
-      const span = { factoryUid, sinceMs, first };
-      const open = yield* openRuns(span, dialect);
-      const runsOf = function* (column: RunColumn, values: readonly string[]): Transaction<Map<string, RunTraffic>> {
-        const ended = values.length === 0 ? [] : yield* query<RunCount>(endedRuns(column, values, span, dialect));
+      const counts = yield* query<RunCount>(countedRuns({ factoryUid, sinceMs, first }, wanted, dialect));
+      const runsOf = (column: RunColumn, values: readonly string[]): Map<string, RunTraffic> => {
         const names = new Set(values);
-        return sumByName([
-          ...ended,
-          ...open.map((run) => ({ ...run, named: run[column] ?? '' })).filter(({ named }) => names.has(named)),
-        ]);
+        const ofColumn = counts.filter(({ part }) => part === 'open' || part === column);
+        return sumByName(ofColumn, (run) => run[column] ?? '', names);
       };
+      const ofFactory = counts.filter(({ part }) => part === 'open' || part === 'factory');
       return {
         deliveriesOfWebhook: yield* deliveriesOf(wanted.webhookUids, first),
-        runsOfWebhook: yield* runsOf('webhook_uid', wanted.webhookUids),
-        runsOfAutomation: yield* runsOf('automation_uid', wanted.automationUids),
-        runsOfEnvironment: yield* runsOf('environment_id', wanted.environmentIds),
-        runsOfSkill: yield* runsOf('skill_spec', wanted.skills),
-        runsOfFactory: wanted.whole ? yield* runsOfFactory(span, open, dialect) : undefined,
+        runsOfWebhook: runsOf('webhook_uid', wanted.webhookUids),
+        runsOfAutomation: runsOf('automation_uid', wanted.automationUids),
+        runsOfEnvironment: runsOf('environment_id', wanted.environmentIds),
+        runsOfSkill: runsOf('skill_spec', wanted.skills),
+        runsOfFactory: wanted.whole ? sumByName(ofFactory, () => '', new Set([''])).get('') : undefined,
       };
     });
   }
@@ -122,18 +122,30 @@ interface Span {
   first: string;
 }
 
-type OpenRun = Omit<RunCount, 'named'> & Record<RunColumn, string | null>;
+function countedRuns(span: Span, wanted: TrafficQuery, dialect: Database['dialect']): Sql {
+  const ended = (column: RunColumn, values: readonly string[]): Sql[] =>
+    values.length === 0 ? [] : [endedRuns(column, values, span, dialect)];
+  const parts = [
+    openRuns(span, dialect),
+    ...ended('webhook_uid', wanted.webhookUids),
+    ...ended('automation_uid', wanted.automationUids),
+    ...ended('environment_id', wanted.environmentIds),
+    ...ended('skill_spec', wanted.skills),
+    ...(wanted.whole ? [endedOfFactory(span, dialect)] : []),
+  ];
+  return joinSql(parts, ' UNION ALL ');
+}
 
-function openRuns({ factoryUid, first }: Span, dialect: Database['dialect']): Transaction<OpenRun[]> {
+function openRuns({ factoryUid, first }: Span, dialect: Database['dialect']): Sql {
   const hint = phrase(dialect === 'postgres' ? '' : ' INDEXED BY run_open');
-  const counted = (runs: Sql) => sql`SELECT webhook_uid, automation_uid, environment_id, skill_spec, state,
-    count(*) AS n, max(run_id) AS last FROM ${runs} AND factory_uid = ${factoryUid} AND run_id >= ${first}
+  const counted = (runs: Sql) => sql`SELECT 'open' AS part, webhook_uid, automation_uid, environment_id, skill_spec,
+    state, count(*) AS n, max(run_id) AS last FROM ${runs} AND factory_uid = ${factoryUid} AND run_id >= ${first}
     GROUP BY webhook_uid, automation_uid, environment_id, skill_spec, state`;
   const [own, waiting] = [
     counted(sql`run${hint} WHERE settled_at IS NULL`),
     counted(phrase('waiting_run_row WHERE true')),
   ];
-  return query<OpenRun>(sql`${own} UNION ALL ${waiting}`);
+  return sql`${own} UNION ALL ${waiting}`;
 }
 
 /** What was created since then ended since then, too: the index is in order of the ends. */
@@ -147,23 +159,24 @@ function endedRuns(
   // A webhook's or automation's runs are all of its factory.
   const own =
     column === 'environment_id' || column === 'skill_spec' ? sql` AND factory_uid = ${factoryUid}` : phrase('');
-  return sql`SELECT ${phrase(column)} AS named, state, count(*) AS n, max(run_id) AS last FROM run${hint}
+  return sql`SELECT ${phrase(`'${column}' AS part, ${namesOf(column)}`)}, state, count(*) AS n, max(run_id) AS last
+    FROM run${hint}
     WHERE ${oneOf(column, values)} AND settled_at IS NOT NULL AND settled_at >= ${sinceMs} AND run_id >= ${first}${own}
     GROUP BY ${phrase(column)}, state`;
 }
 
-function* runsOfFactory(
-  { factoryUid, sinceMs, first }: Span,
-  open: readonly OpenRun[],
-  dialect: Database['dialect'],
-): Transaction<RunTraffic | undefined> {
+function endedOfFactory({ factoryUid, sinceMs, first }: Span, dialect: Database['dialect']): Sql {
   const hint = phrase(dialect === 'postgres' ? '' : ' INDEXED BY run_settled_factory_state');
-  const ended = yield* query<
-    Omit<RunCount, 'named'>
-  >(sql`SELECT state, count(*) AS n, max(run_id) AS last FROM run${hint}
+  return sql`SELECT 'factory' AS part, ${phrase(namesOf())}, state, count(*) AS n, max(run_id) AS last FROM run${hint}
     WHERE factory_uid = ${factoryUid} AND state IN ('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED')
-    AND settled_at IS NOT NULL AND settled_at >= ${sinceMs} AND run_id >= ${first} GROUP BY state`);
-  return sumByName([...ended, ...open].map((run) => ({ ...run, named: '' }))).get('');
+    AND settled_at IS NOT NULL AND settled_at >= ${sinceMs} AND run_id >= ${first} GROUP BY state`;
+}
+
+/** The columns that runs are counted by, all empty but this one. */
+function namesOf(counted?: RunColumn): string {
+  return Object.keys(INDEXES)
+    .map((column) => (column === counted ? column : `NULL AS ${column}`))
+    .join(', ');
 }
 
 function* deliveriesOf(webhookUids: readonly string[], first: string): Transaction<Map<string, DeliveryTraffic>> {
@@ -182,9 +195,16 @@ function* deliveriesOf(webhookUids: readonly string[], first: string): Transacti
   return traffic;
 }
 
-function sumByName(counts: readonly RunCount[]): Map<string, RunTraffic> {
+/** Of these names alone. */
+function sumByName(
+  counts: readonly RunCount[],
+  nameOf: (count: RunCount) => string,
+  names: ReadonlySet<string>,
+): Map<string, RunTraffic> {
   const traffic = new Map<string, RunTraffic>();
-  for (const { named, state, n, last } of counts) {
+  for (const count of counts) {
+    const [named, { state, n, last }] = [nameOf(count), count];
+    if (!names.has(named)) continue;
     const before = traffic.get(named) ?? { runs: 0, failed: 0, lastMs: 0 };
     const failed = before.failed + (state === 'FAILED' || state === 'ERROR' ? n : 0);
     traffic.set(named, { runs: before.runs + n, failed, lastMs: Math.max(before.lastMs, timeOf(last)) });

@@ -29,17 +29,20 @@ export class InstallationFigureStore {
 
   liveRuns(): Promise<LiveRunFigures> {
     return this.database.longRead(function* () {
-      const found = yield* rows<{ state: RunState; runs: number; since: number }>(
-        'SELECT state, count(*) AS runs, min(updated_at) AS since FROM run WHERE settled_at IS NULL GROUP BY state',
-      );
-      const waiting = yield* row<{ runs: number; oldest: string | null }>(
-        'SELECT count(*) AS runs, min(run_id) AS oldest FROM waiting_run',
+      // In one statement, so that a run whose row is made meanwhile is counted once.
+      const found = yield* rows<{ state: RunState; runs: number; since: number | null; oldest: string | null }>(
+        `SELECT state, count(*) AS runs, min(updated_at) AS since, NULL AS oldest FROM run WHERE settled_at IS NULL
+          GROUP BY state UNION ALL
+        SELECT 'QUEUED' AS state, count(*) AS runs, NULL AS since, min(run_id) AS oldest FROM waiting_run`,
       );
       const nowMs = yield* databaseNow();
-      const byState = new Map(found.map(({ state, runs }) => [state, runs]));
-      byState.set('QUEUED', (byState.get('QUEUED') ?? 0) + (waiting?.runs ?? 0));
-      const since = found.filter(({ state }) => state === 'QUEUED').map((each) => each.since);
-      if (typeof waiting?.oldest === 'string') since.push(uuidv7TimeMs(waiting.oldest));
+      const byState = new Map<RunState, number>();
+      const since: number[] = [];
+      for (const { state, runs, since: changedMs, oldest } of found) {
+        byState.set(state, (byState.get(state) ?? 0) + runs);
+        if (state === 'QUEUED' && changedMs !== null) since.push(changedMs);
+        if (oldest !== null) since.push(uuidv7TimeMs(oldest));
+      }
       return { byState, ...(since.length === 0 ? {} : { oldestWaitMs: Math.max(0, nowMs - Math.min(...since)) }) };
     });
   }

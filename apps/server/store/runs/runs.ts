@@ -134,14 +134,7 @@ export class RunStore {
 
   /** How many runs wait in each factory that has any; those of no factory under ''. Counted away from acceptances. */
   async waiting(): Promise<Map<string, number>> {
-    const found = await this.database.longRead(function* () {
-      // In the order of the index.
-      const own = yield* rows<{ uid: string; waiting: number }>(
-        "SELECT COALESCE(factory_uid, '') AS uid, count(*) AS waiting FROM run WHERE state = 'QUEUED' " +
-          "GROUP BY COALESCE(worker_host, ''), COALESCE(factory_uid, '')",
-      );
-      return [...own, ...(yield* waitingByFactory())];
-    });
+    const found = await this.database.longRead(waitingByFactory);
     const counts = new Map<string, number>();
     for (const { uid, waiting } of found) counts.set(uid, (counts.get(uid) ?? 0) + waiting);
     return counts;

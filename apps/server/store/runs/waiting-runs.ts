@@ -202,10 +202,16 @@ export function* isAnyWaitingOf(factoryUid: string, automationUid: string, host:
   );
 }
 
-/** Runs that wait by factory. Looks at each of them, and waits for no queue to be filled. */
+/**
+ * Runs that wait by factory, '' for none; one may come several times. Looks at each of them, and waits for no queue to
+ * be filled. In one statement, so that a run whose row is made meanwhile is counted once.
+ */
 export function waitingByFactory(): Transaction<{ uid: string; waiting: number }[]> {
+  // Those with rows in the order of their index.
   return rows(
-    `SELECT s.factory_uid AS uid, CAST(sum(w.waiting) AS BIGINT) AS waiting
+    `SELECT COALESCE(factory_uid, '') AS uid, count(*) AS waiting FROM run WHERE state = 'QUEUED'
+      GROUP BY COALESCE(worker_host, ''), COALESCE(factory_uid, '')
+    UNION ALL SELECT s.factory_uid AS uid, CAST(sum(w.waiting) AS BIGINT) AS waiting
       FROM (SELECT snapshot, count(*) AS waiting FROM waiting_run GROUP BY snapshot) w
       JOIN run_snapshot s ON s.digest = w.snapshot GROUP BY s.factory_uid`,
   );
