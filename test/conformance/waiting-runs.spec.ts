@@ -127,6 +127,32 @@ await onEachBackend('runs that wait as references', (world) => {
       for (const [at, wish] of asked.entries()) expect([wish, await readAll(lists, wish)]).toEqual([wish, before[at]]);
     });
 
+    it('as the root of what was started by one, as far as it may be seen', async () => {
+      const [served, other] = [await seedServed(stores), await seedServed(stores)];
+      const [parent] = await deliver(served);
+      const [child, below] = [runOf(other, { parentRunId: parent?.runId }), runOf(other)];
+      await stores.runs.create(child);
+      await stores.runs.create({ ...below, parentRunId: child.runId });
+      const roots = async (factoryUids?: string[]) => {
+        const found = await stores.runs.roots([child.runId, below.runId], factoryUids);
+        return [found.get(child.runId), found.get(below.runId)];
+      };
+      const read = async () => [
+        await roots(),
+        await roots([served.factoryUid, other.factoryUid]),
+        await roots([other.factoryUid]),
+      ];
+      const before = await read();
+      const top = parent?.runId;
+      expect(before).toEqual([
+        [top, top],
+        [top, top],
+        [child.runId, child.runId],
+      ]);
+      await materialize([parent as NewWebhookRun]);
+      expect(await read()).toEqual(before);
+    });
+
     it('in statistics, traffic, last fired and waiting counts', async () => {
       const served = await seedServed(stores);
       const runs: NewWebhookRun[] = [];

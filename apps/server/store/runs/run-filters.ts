@@ -166,14 +166,17 @@ function isAboveActive(below: ActiveBelow): Sql {
 
 /**
  * Each of these runs with the one at the top of those that it was started by; found through runs of these factories
- * only, where some are named.
+ * only, where some are named. One that waits as a reference was started by no run, and is the top of what it is above.
  */
 export function rootsOf(runIds: readonly string[], factoryUids: readonly string[] | undefined): Sql {
   const visible = factoryUids === undefined ? phrase('') : sql` AND ${oneOf('p.factory_uid', factoryUids)}`;
   return sql`WITH RECURSIVE above (run_id, root_run_id, height) AS (
     SELECT r.run_id, r.run_id, 0 FROM run r WHERE ${oneOf('r.run_id', runIds)}
-    UNION SELECT above.run_id, p.run_id, above.height + 1 FROM above JOIN run c ON c.run_id = above.root_run_id
-    JOIN run p ON p.run_id = c.parent_run_id${visible} WHERE above.height < ${ANCESTORS_MAX})
+    UNION SELECT above.run_id, c.parent_run_id, above.height + 1 FROM above JOIN run c ON c.run_id = above.root_run_id
+    WHERE above.height < ${ANCESTORS_MAX} AND (
+      EXISTS (SELECT 1 FROM run p WHERE p.run_id = c.parent_run_id${visible})
+      OR EXISTS (SELECT 1 FROM waiting_run w JOIN run_snapshot p ON p.digest = w.snapshot
+        WHERE w.run_id = c.parent_run_id${visible})))
     SELECT a.run_id, a.root_run_id FROM above a
     WHERE a.height = (SELECT max(b.height) FROM above b WHERE b.run_id = a.run_id)`;
 }
