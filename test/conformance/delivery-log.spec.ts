@@ -238,6 +238,74 @@ describe('the log by webhook', () => {
     standby?.connection.close();
   });
 
+  describe('moves the marker that a start reads from', () => {
+    const many = 60;
+    const entriesFrom = (start: number, count: number) =>
+      Array.from({ length: count }, (_, n) => ({
+        entry_id: idAt(T0 + start + n),
+        webhook_uid: WEBHOOKS[n % 5] as string,
+        factory_uid: 'f',
+        delivery_id: 'd',
+        outcome: 'accepted',
+        size: 1,
+        size_exact: 1,
+        received_at: T0 + start + n,
+        client_address: '192.0.2.1',
+        revision: 'r',
+        entries: 1,
+      }));
+
+    /** A history of transactions and reads behind them; how many entries a start would read again. */
+    async function behindMarkerAfter(read: (process: Process, at: number) => Promise<unknown>): Promise<number> {
+      const process = new Process(standbyOn(await fileOf()));
+      for (let at = 0; at < many; at += 1) {
+        await process.runner.run(() => insertInto(DELIVERY, entriesFrom(at * 10, 5)));
+        await read(process, at);
+      }
+      const left = process.connection
+        .prepare(
+          "SELECT count(*) FROM delivery WHERE entry_id >= (SELECT marker FROM deferred WHERE name = 'delivery_log')",
+        )
+        .pluck()
+        .get() as number;
+      process.connection.close();
+      return left;
+    }
+
+    it('where every list of a webhook copies what is its own', async () => {
+      const left = await behindMarkerAfter(async ({ deliveries }) => {
+        for (const uid of WEBHOOKS) await deliveries.list(uid, 1);
+      });
+      expect(left).toBeLessThan(40);
+    });
+
+    it('where reads of everything copy all that waits, within transactions and outside', async () => {
+      const everything = () => catchUp('delivery_log');
+      const left = await behindMarkerAfter(async ({ runner }) => {
+        await runner.read(everything);
+        await runner.run(everything);
+      });
+      expect(left).toBeLessThan(40);
+    });
+
+    it('where transactions that insert nothing copy it', async () => {
+      const left = await behindMarkerAfter(({ runner }) => runner.run(() => catchUp('delivery_log')));
+      expect(left).toBeLessThan(40);
+    });
+
+    it('not beyond what is still to be copied', async () => {
+      const left = await behindMarkerAfter(async ({ runner, deliveries }, at) => {
+        await deliveries.list('wh_a', 1);
+        await runner.run(function* () {
+          yield* insertInto(DELIVERY, entriesFrom(at * 10 + 5, 1));
+          yield* catchUp('delivery_log', ['wh_b']);
+        });
+      });
+      expect(left).toBeGreaterThan(5);
+      expect(left).toBeLessThan(80);
+    });
+  });
+
   it('is read in parts, and lets others have their turn between them', async () => {
     const process = new Process(standbyOn(await fileOf()));
     const made = Array.from({ length: 3 * 500 }, (_, n) => [idAt(T0 + n), WEBHOOKS[n % 5], 'accepted', T0 + n]);

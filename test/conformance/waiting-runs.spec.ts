@@ -199,6 +199,20 @@ await onEachBackend('runs that wait as references', (world) => {
   });
 
   describe('are claimed like rows', () => {
+    it('behind which a start reads none of the queue again that a claim has looked at', async () => {
+      if (world.dialect === 'postgres') return; // the queue is an index there
+      const served = await seedServed(stores);
+      for (let at = 0; at < 5; at += 1) {
+        await deliver(served);
+        await stores.runs.claim('a', 60_000, 1, [newId()]);
+      }
+      const [last] = await deliver(served);
+      const marker = "(SELECT marker FROM deferred WHERE name = 'waiting_queue')";
+      expect(await count(stores, `waiting_run WHERE run_id >= ${marker}`)).toBeLessThanOrEqual(2);
+      expect(await count(stores, `waiting_run WHERE run_id = ? AND run_id >= ${marker}`, last?.runId ?? '')).toBe(1);
+      expect(await count(stores, `deferred WHERE name = 'waiting_queue' AND marker <> ''`)).toBe(1);
+    });
+
     it('in the same fair order, oldest first, whichever wait as references', async () => {
       await fc.assert(
         fc.asyncProperty(

@@ -56,6 +56,8 @@ export class DeferredRows<Value, Order extends Value & (string | number)> {
   /** What waited before, and the same sorted: copied before `position`. */
   private passing: Backlog<Value, Value>;
   private pass: readonly Waiting<Value>[] = [];
+  /** A pass has begun, perhaps of no rows, and has not moved the marker. */
+  private isPassOpen = false;
   /** Rows of the pass when it began. */
   private passSize = 0;
   private position = 0;
@@ -119,9 +121,9 @@ export class DeferredRows<Value, Order extends Value & (string | number)> {
     return this.inserted.filter(({ order }) => order < this.marker);
   }
 
-  /** Begins a pass where enough rows wait. Answers whether one is under way. */
+  /** Begins a pass where enough rows wait, be they copied or not. Answers whether any of one are to be copied. */
   startPassIfDue(): boolean {
-    if (this.pass.length === 0 && this.waiting.size >= this.rowsDue()) this.startPass();
+    if (!this.isPassOpen && this.waiting.size >= this.rowsDue()) this.startPass();
     return this.pass.length > 0;
   }
 
@@ -132,9 +134,20 @@ export class DeferredRows<Value, Order extends Value & (string | number)> {
     return Math.min(max, Math.max(min, leadingCount * ROWS_OF_A_VALUE.wanted));
   }
 
-  /** Begins a pass where all rows of the last one are copied. */
+  /** Begins a pass where any rows wait. One whose rows are all copied has to move the marker first. */
   startPassIfOver(): void {
-    if (this.position === this.pass.length) this.startPass();
+    if (!this.isPassOpen && this.waiting.size > 0) this.startPass();
+  }
+
+  /** Whether the open transaction writes for this table, and all rows of the pass are copied once it commits. */
+  endsPass(): boolean {
+    if (!this.isPassOpen || (this.inserted.length === 0 && this.copied.length === 0)) return false;
+    const last = this.pass.at(-1);
+    // Nearly always: rows are copied in the order of the pass.
+    if (last?.isWhollyCopied === false && !this.copied.some(({ rows }) => rows === last)) return false;
+    const ended = new Set(this.copied.filter(({ rows, to }) => to === rows.size).map(({ rows }) => rows));
+    for (const rows of behind(this.pass, this.position)) if (!rows.isWhollyCopied && !ended.has(rows)) return false;
+    return true;
   }
 
   /** Of the pass the first rows that are still to be copied: a long one is not looked through for a slice of it. */
@@ -197,7 +210,7 @@ export class DeferredRows<Value, Order extends Value & (string | number)> {
     if (this.nextMarker !== undefined) {
       this.marker = this.nextMarker;
       this.passing.restart();
-      [this.pass, this.position] = [[], 0];
+      [this.pass, this.position, this.isPassOpen] = [[], 0, false];
     }
     this.forget();
   }
@@ -209,9 +222,9 @@ export class DeferredRows<Value, Order extends Value & (string | number)> {
 
   private startPass(): void {
     [this.pass, this.passSize, this.position] = [this.waiting.sorted(), this.waiting.size, 0];
+    this.isPassOpen = true;
     [this.passing, this.waiting] = [this.waiting, this.passing];
     this.waiting.restart();
-    if (this.pass.length === 0) this.passing.restart();
   }
 
   private dropChanged(): void {

@@ -6,7 +6,7 @@
  * and triggers change and delete copies with what they were copied from: what is there is right, and copying it again
  * does nothing. A row that memory still has as it was inserted is not read again for that; memory hears of every change
  * and deletion in the source within the statement that makes it, and reads what they concern. What is not there yet is
- * in memory, or ordered at or behind the stored marker: the marker moves with the last slice of a pass, up to the first
+ * in memory, or ordered at or behind the stored marker: the marker moves with the last rows of a pass, up to the first
  * row that is still to be copied and no further, and a row that comes with an order before it (clocks step, requests
  * overtake each other) is copied by its own transaction. Memory changes when the transaction has committed and not
  * before, and after a crash it is read again from behind the marker. Who reads such a table asks for it by `catchUp`
@@ -169,17 +169,24 @@ export class DeferredIndex {
     this.memory.changed(order);
   }
 
-  /** The last statements of a transaction: what comes too late for the marker, and a slice of what waits. */
+  /**
+   * The last statements of a transaction: what comes too late for the marker, a slice of what waits, and the marker
+   * behind a pass that is over, also where rows were copied because they were read.
+   */
   *finish(): Transaction<void> {
+    const { memory } = this;
+    if (memory.hasInserted) yield* this.copySlice();
+    if (memory.endsPass())
+      yield* change('UPDATE deferred SET marker = ? WHERE name = ?', memory.moveMarker(), this.table.name);
+  }
+
+  private *copySlice(): Transaction<void> {
     const { memory, sliceRowsMin } = this;
-    if (!memory.hasInserted) return;
     const late = memory.late();
     if (late.length > 0) yield* this.write(memory.take([], late));
     if (!memory.startPassIfDue()) return;
     const sliceRows = memory.sliceRows(sliceRowsMin, SLICE.ofInserted);
-    const isLast = rowsIn(memory.restOfPass(sliceRows + 1)) <= sliceRows;
     yield* this.write(memory.take(memory.restOfPass(sliceRows), []));
-    if (isLast) yield* change('UPDATE deferred SET marker = ? WHERE name = ?', memory.moveMarker(), this.table.name);
   }
 
   /** Copies some of what waits; a part of it where `max` is given. */
